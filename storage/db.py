@@ -1,0 +1,27 @@
+"""How SQLite files are opened here: one place for the settings that durability and speed hang on."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from typing import Literal
+
+from sqlite_utils import Database
+
+
+def open_writer(path: Path, *, journal: Literal["wal", "delete"], patience: float = 10.0) -> Database:
+    """Open for reading and writing; a commit is on the disk when it returns (synchronous=FULL).
+
+    `journal` is "wal" for a file with one writer, "delete" where several processes write: SQLite before 3.51.3
+    has a rare corruption with several WAL writers. `patience` is how many seconds to wait for a locked file.
+    """
+    connection = sqlite3.connect(path, timeout=patience, isolation_level=None)
+    connection.execute(f"PRAGMA journal_mode={journal}")
+    connection.execute("PRAGMA synchronous=FULL")
+    return Database(connection)
+
+
+def open_reader(path: Path, *, patience: float = 5.0) -> Database:
+    """Open read-only. Raises sqlite3.OperationalError where there is no such file."""
+    connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=patience)
+    return Database(connection)

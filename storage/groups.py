@@ -1,0 +1,107 @@
+"""run.db, reading groups: which steps have them, the groups of a step, one group with its completions."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from sqlite_utils import Database
+
+from storage import db
+
+TIED = 1e-9  # a group whose rewards differ by no more teaches nothing
+
+
+def span(path: Path, mode: str = "train") -> tuple[int, int] | None:
+    """The first and the last step that have groups; None before there are any."""
+    run = db.open_reader(path)
+    try:
+        first, last = run.execute("SELECT min(step), max(step) FROM grp WHERE mode = ?", [mode]).fetchone()
+        return None if first is None else (first, last)
+    finally:
+        run.close()
+
+
+def nearest(path: Path, step: int, mode: str = "train") -> dict[str, int | None]:
+    """The step with groups at or before `step` (else the first after it), and its neighbours either side."""
+    run = db.open_reader(path)
+    try:
+        def seek(bound: str, value: int) -> int | None:
+            pick = "max" if bound.startswith("<") else "min"
+            found = run.execute(f"SELECT {pick}(step) FROM grp WHERE mode = ? AND step {bound} ?", [mode, value])
+            return found.fetchone()[0]
+
+        here = seek("<=", step)
+        if here is None:
+            here = seek(">", step)
+        if here is None:
+            return {"step": None, "earlier": None, "later": None}
+        return {"step": here, "earlier": seek("<", here), "later": seek(">", here)}
+    finally:
+        run.close()
+
+
+def at_step(path: Path, step: int, mode: str = "train") -> list[dict[str, Any]]:
+    """The groups of one step, as its latest attempt made them: id, prompt, size, mean, std, low, high, tied."""
+    run = db.open_reader(path)
+    try:
+        rows = run.query(
+            "SELECT grp.id, prompt.prompt, size, mean, std, low, high FROM grp JOIN prompt ON prompt.id = grp.prompt "
+            "WHERE mode = ? AND step = ? AND attempt = "
+            "(SELECT max(attempt) FROM grp WHERE mode = ? AND step = ?) ORDER BY grp.id",
+            [mode, step, mode, step],
+        )
+        return [{**row, "prompt": json.loads(row["prompt"]), "tied": is_tied(row)} for row in rows]
+    finally:
+        run.close()
+
+
+def is_tied(group: dict[str, Any]) -> bool:
+    """Whether every scored completion of the group has the same reward."""
+    return group["low"] is not None and group["high"] - group["low"] <= TIED
+
+
+def one(path: Path, group_id: int) -> dict[str, Any] | None:
+    """One group: prompt, the row's other columns, its completions with their scores, and the same prompt's groups
+    down the steps (`history`). None where there is no such group."""
+    run = db.open_reader(path)
+    try:
+        group = next(
+            run.query(
+                "SELECT grp.*, prompt.prompt AS text, prompt.columns FROM grp JOIN prompt ON prompt.id = grp.prompt "
+                "WHERE grp.id = ?",
+                [group_id],
+            ),
+            None,
+        )
+        if group is None:
+            return None
+        history = run.query(
+            "SELECT id, step, mode, attempt, mean, low, high FROM grp WHERE prompt = ? ORDER BY step, id",
+            [group["prompt"]],
+        )
+        return {
+            **group,
+            "prompt": json.loads(group.pop("text")),
+            "columns": json.loads(group["columns"]),
+            "tied": is_tied(group),
+            "completions": _completions(run, group_id),
+            "history": list(history),
+        }
+    finally:
+        run.close()
+
+
+def _completions(run: Database, group_id: int) -> list[dict[str, Any]]:
+    scores: dict[int, list[dict[str, Any]]] = {}
+    for index, name, weight, value, status in run.execute(
+        "SELECT idx, name, weight, value, status FROM score JOIN reward_function ON id = function WHERE grp = ? "
+        "ORDER BY idx, function",
+        [group_id],
+    ):
+        scores.setdefault(index, []).append({"name": name, "weight": weight, "value": value, "status": status})
+    rows = run.query(
+        "SELECT idx, text, tokens, truncated, reward, advantage FROM completion WHERE grp = ? ORDER BY idx", [group_id]
+    )
+    return [{**row, "scores": scores.get(row["idx"], [])} for row in rows]

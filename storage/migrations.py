@@ -1,0 +1,88 @@
+"""Append-only steps that make and change both kinds of file; which ones a file has had is recorded in it."""
+
+from __future__ import annotations
+
+from sqlite_utils import Database, Migrations
+
+registry = Migrations("registry")
+record = Migrations("record")
+
+
+def _run_all(db: Database, ddl: str) -> None:
+    for statement in ddl.split(";"):
+        if statement.strip():
+            db.execute(statement)
+
+
+@registry()
+def r001_runs_commands_published(db: Database) -> None:
+    _run_all(
+        db,
+        """
+        CREATE TABLE run (
+          id TEXT PRIMARY KEY, name TEXT NOT NULL, model TEXT NOT NULL, data TEXT NOT NULL, created REAL NOT NULL,
+          state TEXT NOT NULL, sentence TEXT NOT NULL, state_at REAL NOT NULL,
+          attempt INTEGER NOT NULL, step INTEGER NOT NULL, total INTEGER NOT NULL,
+          reward REAL, spark TEXT NOT NULL, seen_at REAL,
+          boot TEXT, pid INTEGER, started INTEGER, tag TEXT
+        ) STRICT;
+        CREATE INDEX run_by_state ON run (state);
+        CREATE INDEX run_by_age ON run (created);
+        CREATE TABLE command (
+          id INTEGER PRIMARY KEY, run TEXT NOT NULL, attempt INTEGER NOT NULL, kind TEXT NOT NULL,
+          asked_at REAL NOT NULL, taken_at REAL, result TEXT
+        ) STRICT;
+        CREATE INDEX command_open ON command (run, kind) WHERE taken_at IS NULL;
+        CREATE TABLE published (key TEXT PRIMARY KEY, value TEXT NOT NULL, at REAL NOT NULL) STRICT
+        """,
+    )
+
+
+@record()
+def d001_metrics_groups_events(db: Database) -> None:
+    _run_all(
+        db,
+        """
+        CREATE TABLE metric_key (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
+        CREATE TABLE metric (
+          key INTEGER NOT NULL, attempt INTEGER NOT NULL, step INTEGER NOT NULL, value REAL,
+          PRIMARY KEY (key, attempt, step)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE rollup (
+          size INTEGER NOT NULL, key INTEGER NOT NULL, attempt INTEGER NOT NULL, bucket INTEGER NOT NULL,
+          n INTEGER NOT NULL, total REAL NOT NULL, low REAL NOT NULL, high REAL NOT NULL,
+          PRIMARY KEY (size, key, attempt, bucket)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE acknowledged (
+          seq INTEGER PRIMARY KEY, attempt INTEGER NOT NULL, step INTEGER NOT NULL, at REAL NOT NULL
+        ) STRICT;
+        CREATE INDEX acknowledged_step ON acknowledged (attempt, step);
+        CREATE TABLE prompt (
+          id INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, prompt TEXT NOT NULL, columns TEXT NOT NULL
+        ) STRICT;
+        CREATE TABLE reward_function (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, weight REAL NOT NULL) STRICT;
+        CREATE TABLE grp (
+          id INTEGER PRIMARY KEY, attempt INTEGER NOT NULL, mode TEXT NOT NULL, step INTEGER NOT NULL,
+          prompt INTEGER NOT NULL REFERENCES prompt, size INTEGER NOT NULL, mean REAL, std REAL, low REAL, high REAL
+        ) STRICT;
+        CREATE INDEX grp_by_step ON grp (mode, step);
+        CREATE INDEX grp_by_prompt ON grp (prompt, step);
+        CREATE TABLE completion (
+          id INTEGER PRIMARY KEY, grp INTEGER NOT NULL REFERENCES grp, idx INTEGER NOT NULL, text TEXT NOT NULL,
+          tokens INTEGER NOT NULL, truncated INTEGER NOT NULL, reward REAL, advantage REAL NOT NULL,
+          UNIQUE (grp, idx)
+        ) STRICT;
+        CREATE TABLE score (
+          grp INTEGER NOT NULL, idx INTEGER NOT NULL, function INTEGER NOT NULL, value REAL, status TEXT NOT NULL,
+          PRIMARY KEY (grp, idx, function)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE event (
+          id INTEGER PRIMARY KEY, at REAL NOT NULL, attempt INTEGER NOT NULL, step INTEGER NOT NULL,
+          kind TEXT NOT NULL, message TEXT NOT NULL, data TEXT NOT NULL
+        ) STRICT;
+        CREATE TABLE checkpoint (
+          step INTEGER PRIMARY KEY, attempt INTEGER NOT NULL, at REAL NOT NULL, path TEXT NOT NULL,
+          bytes INTEGER NOT NULL
+        ) STRICT
+        """,
+    )

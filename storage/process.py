@@ -1,0 +1,76 @@
+"""Who a process is: a pid alone is reused, so identity is boot id + pid + start time."""
+
+from __future__ import annotations
+
+import os
+import signal
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+# In the environment of a run's processes: how all of them are found, whatever session they moved to.
+TAG = "GROUPWISE_RUN"
+
+
+@dataclass(frozen=True)
+class Identity:
+    """One process of one boot. `started` is in clock ticks since boot (/proc/PID/stat, field 22)."""
+
+    boot: str
+    pid: int
+    started: int
+
+    def as_dict(self) -> dict[str, str | int]:
+        return asdict(self)
+
+
+def boot_id() -> str:
+    return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+
+
+def identity_of(pid: int) -> Identity | None:
+    """The identity of a living process; None when there is no such process, or only its zombie."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return None
+    return None if fields[0] in "ZX" else Identity(boot_id(), pid, int(fields[19]))
+
+
+def is_alive(identity: Identity) -> bool:
+    return identity_of(identity.pid) == identity
+
+
+def carries(pid: int, tag: str) -> bool:
+    """Whether this process (of this user) has the tag in its environment."""
+    try:
+        return f"{TAG}={tag}".encode() in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    except OSError:
+        return False  # gone, or another user's
+
+
+def tagged(tag: str) -> list[int]:
+    """The pids of all living processes that carry this tag."""
+    pids = (int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit())
+    return [pid for pid in pids if carries(pid, tag) and identity_of(pid)]
+
+
+def signal_tagged(tag: str, number: signal.Signals) -> int:
+    """Send a signal to every process of a run, and to no other; how many were reached."""
+    return sum(_signal(pid, tag, number) for pid in tagged(tag))
+
+
+def _signal(pid: int, tag: str, number: signal.Signals) -> bool:
+    """Signal through a pidfd, and look at the tag again once it is open: a reused pid is never hit."""
+    try:
+        descriptor = os.pidfd_open(pid)
+    except OSError:
+        return False
+    try:
+        if carries(pid, tag):
+            signal.pidfd_send_signal(descriptor, number)
+            return True
+    except ProcessLookupError:
+        return False
+    finally:
+        os.close(descriptor)
+    return False

@@ -1,0 +1,313 @@
+"""run.db, the writing side: what one training process records, one synchronous transaction a step.
+
+The only writer of the file. What cannot be written (a full disk, a locked file) is spilled beside it and written
+later, under the numbers it was given at first, so that nothing is lost and nothing doubled.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import sqlite3
+import time
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from storage import db, migrations
+
+# Steps per bucket of the pre-computed min/mean/max: a chart of up to a million steps needs at most ~1,000 points.
+ROLLUP_SIZES = (16, 128, 1024)
+PATIENCE = 5.0  # seconds to wait for a locked file before spilling
+
+
+@dataclass
+class Completion:
+    """One scored completion. `scores` has one (value, status) per reward function, in the run's order."""
+
+    text: str
+    tokens: int
+    truncated: bool
+    reward: float | None
+    advantage: float
+    scores: list[tuple[float | None, str]]
+
+
+@dataclass
+class Group:
+    """The completions of one prompt, generated together. `step` is the first step they train (or, in
+    evaluation, the step they were made after)."""
+
+    mode: str  # "train" or "eval"
+    step: int
+    prompt: Any  # TRL's prompt: messages, or a string
+    columns: dict[str, Any]  # the dataset row's other columns
+    completions: list[Completion]
+    id: int = 0
+
+
+@dataclass
+class Event:
+    """Something that happened, in words."""
+
+    kind: str
+    message: str
+    data: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class Checkpoint:
+    """A checkpoint that is complete on the disk. `path` is relative to the run's folder."""
+
+    step: int
+    path: str
+    bytes: int
+
+
+@dataclass
+class Batch:
+    """What is acknowledged together."""
+
+    seq: int
+    attempt: int
+    step: int
+    at: float
+    metrics: dict[str, float | None]
+    rollups: list[tuple[int, str, int, int, float, float, float]]
+    groups: list[Group]
+    events: list[Event]
+    checkpoint: Checkpoint | None
+
+
+class RunWriter:
+    """Writes one attempt of one run."""
+
+    def __init__(self, path: Path, attempt: int, weights: dict[str, float]) -> None:
+        """Open or make the file. `weights` names the reward functions, in order, with their weights."""
+        self.attempt = attempt
+        self._spill = path.with_name("run.spill.jsonl")
+        self._db = db.open_writer(path, journal="wal", patience=PATIENCE)
+        migrations.record.apply(self._db)
+        self._functions = self._register_functions(weights)
+        self._keys: dict[str, int] = dict(self._db.execute("SELECT name, id FROM metric_key").fetchall())
+        self._prompts: dict[str, int] = {}
+        self._rolling: dict[tuple[int, str], _Bucket] = {}
+        self._unwritten = _read_spill(self._spill)
+        left = [(batch.seq, [group.id for group in batch.groups]) for batch in self._unwritten]
+        self._seq = max([self._highest("acknowledged", "seq"), *(seq for seq, _ in left)])
+        self._group = max([self._highest("grp", "id"), *(id for _, ids in left for id in ids)])
+
+    def commit(
+        self,
+        step: int,
+        *,
+        metrics: dict[str, float | None] | None = None,
+        groups: list[Group] | None = None,
+        events: list[Event] | None = None,
+        checkpoint: Checkpoint | None = None,
+    ) -> None:
+        """Write everything of one step in one transaction; it is on the disk when this returns.
+
+        A write that fails is spilled beside the file (with an event that says so) and tried again next time.
+        """
+        metrics = metrics or {}
+        self._seq += 1
+        for group in groups or []:
+            self._group += 1
+            group.id = self._group
+        batch = Batch(
+            self._seq, self.attempt, step, time.time(), metrics, self._roll_up(step, metrics),
+            groups or [], events or [], checkpoint,
+        )  # fmt: skip
+        try:
+            self._write([*self._unwritten, batch])
+        except sqlite3.OperationalError as error:
+            self._set_aside(batch, error)
+        else:
+            if self._unwritten:
+                self._forget_spill()
+
+    def close(self) -> None:
+        self._db.close()
+
+    def _highest(self, table: str, column: str) -> int:
+        return self._db.execute(f"SELECT coalesce(max({column}), 0) FROM {table}").fetchone()[0]
+
+    def _register_functions(self, weights: dict[str, float]) -> list[int]:
+        with self._db.atomic():
+            for name, weight in weights.items():
+                self._db.execute(
+                    "INSERT INTO reward_function (name, weight) VALUES (?, ?) "
+                    "ON CONFLICT (name) DO UPDATE SET weight = excluded.weight",
+                    [name, weight],
+                )
+        ids = dict(self._db.execute("SELECT name, id FROM reward_function").fetchall())
+        return [ids[name] for name in weights]
+
+    def _roll_up(self, step: int, metrics: dict[str, float | None]) -> list[Any]:
+        """Take the step's values in, and return the buckets that it closes."""
+        closed = []
+        for name, value in metrics.items():
+            if value is None or not math.isfinite(value):
+                continue
+            for size in ROLLUP_SIZES:
+                bucket = self._rolling.get((size, name))
+                if bucket is None or bucket.number != step // size:
+                    if bucket is not None:
+                        closed.append((size, name, bucket.number, bucket.n, bucket.total, bucket.low, bucket.high))
+                    bucket = self._rolling[size, name] = _Bucket(step // size)
+                bucket.add(value)
+        return closed
+
+    def _write(self, batches: list[Batch]) -> None:
+        with self._db.atomic():
+            for batch in batches:
+                known = self._db.execute("SELECT 1 FROM acknowledged WHERE seq = ?", [batch.seq]).fetchone()
+                if not known:
+                    self._insert(batch)
+
+    def _insert(self, batch: Batch) -> None:
+        run_many = self._db.conn.executemany
+        self._db.conn.execute(
+            "INSERT INTO acknowledged (seq, attempt, step, at) VALUES (?, ?, ?, ?)",
+            [batch.seq, batch.attempt, batch.step, batch.at],
+        )
+        if batch.metrics:
+            run_many(
+                "INSERT OR REPLACE INTO metric (key, attempt, step, value) VALUES (?, ?, ?, ?)",
+                [(self._key(name), batch.attempt, batch.step, value) for name, value in batch.metrics.items()],
+            )
+        if batch.rollups:
+            run_many(
+                "INSERT OR REPLACE INTO rollup (size, key, attempt, bucket, n, total, low, high) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                [(size, self._key(name), batch.attempt, *rest) for size, name, *rest in batch.rollups],
+            )
+        if batch.groups:
+            self._insert_groups(batch)
+        for event in batch.events:
+            self._db.conn.execute(
+                "INSERT INTO event (at, attempt, step, kind, message, data) VALUES (?, ?, ?, ?, ?, ?)",
+                [batch.at, batch.attempt, batch.step, event.kind, event.message, _json(event.data)],
+            )
+        if batch.checkpoint:
+            saved = batch.checkpoint
+            self._db.conn.execute(
+                "INSERT OR REPLACE INTO checkpoint (step, attempt, at, path, bytes) VALUES (?, ?, ?, ?, ?)",
+                [saved.step, batch.attempt, batch.at, saved.path, saved.bytes],
+            )
+
+    def _insert_groups(self, batch: Batch) -> None:
+        groups, completions, scores = [], [], []
+        for group in batch.groups:
+            rewards = [c.reward for c in group.completions if c.reward is not None]
+            groups.append(
+                (
+                    group.id, batch.attempt, group.mode, group.step, self._prompt(group), len(group.completions),
+                    *mean_and_std(rewards), min(rewards, default=None), max(rewards, default=None),
+                )  # fmt: skip
+            )
+            for index, c in enumerate(group.completions):
+                completions.append((group.id, index, c.text, c.tokens, c.truncated, c.reward, c.advantage))
+                scores += [
+                    (group.id, index, function, value, status)
+                    for function, (value, status) in zip(self._functions, c.scores, strict=True)
+                ]
+        run_many = self._db.conn.executemany
+        run_many(f"INSERT INTO grp VALUES ({', '.join('?' * 10)})", groups)
+        run_many(
+            "INSERT INTO completion (grp, idx, text, tokens, truncated, reward, advantage) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            completions,
+        )
+        run_many("INSERT INTO score (grp, idx, function, value, status) VALUES (?, ?, ?, ?, ?)", scores)
+
+    def _key(self, name: str) -> int:
+        if name not in self._keys:
+            self._db.conn.execute("INSERT OR IGNORE INTO metric_key (name) VALUES (?)", [name])
+            found = self._db.conn.execute("SELECT id FROM metric_key WHERE name = ?", [name]).fetchone()
+            self._keys[name] = found[0]
+        return self._keys[name]
+
+    def _prompt(self, group: Group) -> int:
+        prompt, columns = _json(group.prompt), _json(group.columns)
+        digest = hashlib.sha256(f"{prompt}\0{columns}".encode("utf-8", "surrogatepass")).hexdigest()
+        if digest not in self._prompts:
+            self._db.conn.execute(
+                "INSERT OR IGNORE INTO prompt (hash, prompt, columns) VALUES (?, ?, ?)", [digest, prompt, columns]
+            )
+            found = self._db.conn.execute("SELECT id FROM prompt WHERE hash = ?", [digest]).fetchone()
+            self._prompts[digest] = found[0]
+        return self._prompts[digest]
+
+    def _set_aside(self, batch: Batch, error: sqlite3.OperationalError) -> None:
+        """Keep the batch in memory and, where the disk lets us, beside the file, until the file takes it."""
+        self._prompts.clear()  # both may name rows that were rolled back
+        self._keys.clear()
+        if not self._unwritten:
+            message = f"run.db could not be written ({error}); kept beside it until it can be."
+            batch.events.append(Event("storage", message))
+            self._db.conn.execute("PRAGMA busy_timeout = 50")  # while it lasts, a step waits only a moment
+        self._unwritten.append(batch)
+        try:
+            with self._spill.open("a", encoding="utf-8") as file:
+                file.write(_json(asdict(batch)) + "\n")
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as spill_error:
+            print(f"groupwise: step {batch.step} is held in memory only: {spill_error}", flush=True)
+
+    def _forget_spill(self) -> None:
+        self._unwritten.clear()
+        self._spill.unlink(missing_ok=True)
+        self._db.conn.execute(f"PRAGMA busy_timeout = {int(PATIENCE * 1000)}")
+
+
+class _Bucket:
+    """Running n, sum, min and max of one metric over one stretch of steps."""
+
+    __slots__ = ("number", "n", "total", "low", "high")
+
+    def __init__(self, number: int) -> None:
+        self.number, self.n, self.total, self.low, self.high = number, 0, 0.0, math.inf, -math.inf
+
+    def add(self, value: float) -> None:
+        self.n += 1
+        self.total += value
+        self.low = min(self.low, value)
+        self.high = max(self.high, value)
+
+
+def mean_and_std(rewards: list[float]) -> tuple[float | None, float | None]:
+    """Mean and sample standard deviation (as torch.std, and so TRL, has it); None where there is none."""
+    if not rewards:
+        return None, None
+    mean = sum(rewards) / len(rewards)
+    if len(rewards) < 2:
+        return mean, None
+    return mean, math.sqrt(sum((reward - mean) ** 2 for reward in rewards) / (len(rewards) - 1))
+
+
+def _json(value: Any) -> str:
+    """Compact JSON; what JSON does not know (a date in a dataset row, say) becomes its text."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+
+
+def _read_spill(path: Path) -> list[Batch]:
+    """The spilled batches; a last line cut off by a crash was never acknowledged, and is left out."""
+    batches: list[Batch] = []
+    if not path.exists():
+        return batches
+    for line in path.read_text(encoding="utf-8").splitlines():
+        try:
+            raw = json.loads(line)
+        except ValueError:
+            break
+        raw["groups"] = [
+            Group(**{**group, "completions": [Completion(**c) for c in group["completions"]]}) for group in raw["groups"]
+        ]
+        raw["events"] = [Event(**event) for event in raw["events"]]
+        raw["checkpoint"] = Checkpoint(**raw["checkpoint"]) if raw["checkpoint"] else None
+        batches.append(Batch(**raw))
+    return batches

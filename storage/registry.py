@@ -1,0 +1,312 @@
+"""registry.db: every run of this home, what people asked of it, and what the worker published.
+
+Written by app, command and supervisor alike, in short transactions; an index that `rebuild` makes anew from the
+run folders.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sqlite3
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from sqlite_utils import Database
+
+from storage import db, files, home, migrations, states
+from storage.process import Identity
+
+STOP, KILL, RESUME = "stop", "kill", "resume"
+ALLOWED = {
+    STOP: {states.QUEUED, *states.LIVE},
+    KILL: states.LIVE,
+    RESUME: states.RESUMABLE,
+}
+
+
+class RegistryError(Exception):
+    """registry.db cannot be used; the message says why and what to do."""
+
+
+class Refused(Exception):
+    """What was asked cannot be done to this run now; the message says why."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run as the registry knows it. Times are seconds since 1970; `total` is 0 until the trainer has planned."""
+
+    id: str
+    name: str
+    model: str
+    data: str
+    created: float
+    state: str
+    sentence: str
+    state_at: float
+    attempt: int
+    step: int
+    total: int
+    reward: float | None
+    spark: list[float]
+    seen_at: float | None
+    boot: str | None
+    pid: int | None
+    started: int | None
+    tag: str | None
+
+    @property
+    def identity(self) -> Identity | None:
+        """The training process, if one was recorded."""
+        if self.boot is None or self.pid is None or self.started is None:
+            return None
+        return Identity(self.boot, self.pid, self.started)
+
+    @property
+    def folder(self) -> home.RunFolder:
+        return home.run_folder(self.id)
+
+
+COLUMNS = ", ".join(field.name for field in fields(Run))
+
+
+@dataclass(frozen=True)
+class Command:
+    """One thing a person asked of one attempt of a run."""
+
+    id: int
+    run: str
+    attempt: int
+    kind: str
+
+
+def open_registry() -> None:
+    """Make or migrate the registry of the prepared home. Raises RegistryError when the file is damaged."""
+    try:
+        with _writing() as registry:
+            problem = registry.execute("PRAGMA quick_check(1)").fetchone()[0]
+            if problem != "ok":
+                raise sqlite3.DatabaseError(problem)
+            migrations.registry.apply(registry)
+    except sqlite3.DatabaseError as error:
+        if "locked" in str(error):
+            raise RegistryError(f"{home.registry_path()} has been locked by another process for 10 s.") from error
+        raise RegistryError(
+            f"The registry {home.registry_path()} is damaged ({error}). No run is lost: "
+            "`groupwise repair` sets it aside and makes a new one from the run folders."
+        ) from error
+
+
+def repair() -> tuple[Path | None, int]:
+    """Set a damaged registry aside and make a new one from the run folders; the old file and how many runs."""
+    path = home.registry_path()
+    aside = None
+    if path.exists():
+        aside = path.with_name(f"registry.damaged-{time.strftime('%Y%m%d-%H%M%S')}.db")
+        path.rename(aside)
+    path.with_name(f"{path.name}-journal").unlink(missing_ok=True)
+    open_registry()
+    return aside, adopt_folders()
+
+
+def adopt_folders() -> int:
+    """Add a row for each run folder that has none (copied here, or lost with a registry); how many."""
+    known = {run.id for run in runs()}
+    found = 0
+    for path in sorted(home.runs_folder().iterdir()):
+        if path.name in known or not home.RUN_ID.fullmatch(path.name) or not (path / "spec.yaml").is_file():
+            continue
+        row = _row_from_folder(home.RunFolder(path))
+        with _writing() as registry:
+            registry.table("run").insert(row, ignore=True)
+        found += 1
+    return found
+
+
+def _row_from_folder(folder: home.RunFolder) -> dict[str, Any]:
+    """A run's row from the state that was kept beside it, or as much as its folder tells."""
+    now = time.time()
+    row: dict[str, Any] = {
+        "id": folder.id, "name": folder.id, "model": "", "data": "", "created": now, "state": states.INTERRUPTED,
+        "sentence": "Found as a folder whose state was not kept. Resume continues from its last checkpoint.",
+        "state_at": now, "attempt": 1, "step": 0, "total": 0, "reward": None, "spark": [], "seen_at": None,
+        "boot": None, "pid": None, "started": None, "tag": None,
+    }  # fmt: skip
+    kept = files.read_json(folder.state)
+    if isinstance(kept, dict):
+        row |= {key: kept[key] for key in row if key in kept and key != "id"}
+    if row["state"] not in states.LABELS:
+        row["state"] = states.INTERRUPTED
+    row["spark"] = json.dumps(row["spark"])
+    return row
+
+
+def create(spec_yaml: str, *, name: str, model: str, data: str) -> str:
+    """Make a run's folder with the spec in it and queue it; the new run's id."""
+    while True:
+        run_id = home.new_run_id(name)
+        folder = home.run_folder(run_id)
+        try:
+            folder.path.mkdir(mode=0o700)
+            break
+        except FileExistsError:
+            continue
+    files.write_whole(folder.spec, spec_yaml)
+    now = time.time()
+    with _writing() as registry:
+        registry.table("run").insert(
+            {
+                "id": run_id, "name": name, "model": model, "data": data, "created": now,
+                "state": states.QUEUED, "sentence": "Waiting for the worker to start it.", "state_at": now,
+                "attempt": 1, "step": 0, "total": 0, "spark": "[]",
+            }  # fmt: skip
+        )
+    _keep_beside(run_id)
+    return run_id
+
+
+def get(run_id: str) -> Run | None:
+    with _reading() as registry:
+        rows = list(registry.query(f"SELECT {COLUMNS} FROM run WHERE id = ?", [run_id]))
+    return _run(rows[0]) if rows else None
+
+
+def runs(*, only: frozenset[str] | set[str] | None = None) -> list[Run]:
+    """All runs, newest first, or those in some states."""
+    where = f"WHERE state IN ({', '.join('?' * len(only))})" if only is not None else ""
+    with _reading() as registry:
+        rows = registry.query(f"SELECT {COLUMNS} FROM run {where} ORDER BY created DESC, id DESC", sorted(only or ()))
+        return [_run(row) for row in rows]
+
+
+def _run(row: dict[str, Any]) -> Run:
+    return Run(**{**row, "spark": json.loads(row["spark"])})
+
+
+def set_state(run_id: str, state: str, sentence: str, **facts: Any) -> bool:
+    """Move a run to a state, with the sentence a person reads and any other columns; whether it was allowed.
+
+    Allowed is what `states.NEXT` says: a late or doubled report never undoes an end. Within a state only the
+    sentence and the facts change.
+    """
+    before = sorted(old for old, after in states.NEXT.items() if state in after or old == state)
+    columns = {"state": state, "sentence": sentence, "state_at": time.time(), **facts}
+    assignments = ", ".join(f"{column} = ?" for column in columns)
+    with _writing() as registry:
+        changed = registry.execute(
+            f"UPDATE run SET {assignments} WHERE id = ? AND state IN ({', '.join('?' * len(before))})",
+            [*columns.values(), run_id, *before],
+        ).rowcount
+    if changed:
+        _keep_beside(run_id)
+    return bool(changed)
+
+
+def set_facts(run_id: str, **facts: Any) -> None:
+    """Change a run's progress columns; `spark` is a list of floats."""
+    if "spark" in facts:
+        facts["spark"] = json.dumps(facts["spark"])
+    with _writing() as registry:
+        registry.execute(
+            f"UPDATE run SET {', '.join(f'{column} = ?' for column in facts)} WHERE id = ?", [*facts.values(), run_id]
+        )
+
+
+def _keep_beside(run_id: str) -> None:
+    """Write the run's row into its folder, unless someone removed the folder."""
+    run = get(run_id)
+    if run is not None and run.folder.path.is_dir():
+        files.write_json(run.folder.state, asdict(run))
+
+
+def ask(run_id: str, kind: str) -> None:
+    """Record what a person wants of a run. Asking twice is asking once. Raises Refused."""
+    run = get(run_id)
+    if run is None:
+        raise Refused(f"There is no run “{run_id[:80]}”.")
+    if run.state not in ALLOWED[kind]:
+        raise Refused(f"{run.name} is {states.LABELS[run.state].lower()}: there is nothing to {kind}.")
+    with _writing() as registry:
+        registry.execute(
+            "INSERT INTO command (run, attempt, kind, asked_at) SELECT ?, ?, ?, ? WHERE NOT EXISTS "
+            "(SELECT 1 FROM command WHERE run = ? AND attempt = ? AND kind = ?)",
+            [run_id, run.attempt, kind, time.time(), run_id, run.attempt, kind],
+        )
+
+
+def open_commands() -> list[Command]:
+    """What was asked and not yet taken up, oldest first."""
+    with _reading() as registry:
+        rows = registry.query("SELECT id, run, attempt, kind FROM command WHERE taken_at IS NULL ORDER BY id")
+        return [Command(**row) for row in rows]
+
+
+def take(command: Command, result: str) -> None:
+    with _writing() as registry:
+        registry.execute("UPDATE command SET taken_at = ?, result = ? WHERE id = ?", [time.time(), result, command.id])
+
+
+def asked_at(run_id: str, attempt: int, kind: str) -> float | None:
+    """When this was asked of this attempt, taken up or not."""
+    with _reading() as registry:
+        row = registry.execute(
+            "SELECT asked_at FROM command WHERE run = ? AND attempt = ? AND kind = ?", [run_id, attempt, kind]
+        ).fetchone()
+    return row[0] if row else None
+
+
+class StopFlag:
+    """What the training process asks at each step boundary: did someone say stop? It never waits for a lock."""
+
+    def __init__(self, run_id: str, attempt: int) -> None:
+        self._about = [run_id, attempt, STOP]
+        self._registry = db.open_reader(home.registry_path(), patience=0.0)
+
+    def is_set(self) -> bool:
+        """Whether a stop was asked; False while the registry is locked, to be asked again at the next step."""
+        try:
+            found = self._registry.execute(
+                "SELECT 1 FROM command WHERE run = ? AND attempt = ? AND kind = ?", self._about
+            ).fetchone()
+        except sqlite3.OperationalError:
+            return False
+        return found is not None
+
+
+def publish(key: str, value: Any) -> None:
+    """Say something to everyone: the catalogue, the hardware, the built-in rewards."""
+    with _writing() as registry:
+        registry.execute(
+            "INSERT OR REPLACE INTO published (key, value, at) VALUES (?, ?, ?)",
+            [key, json.dumps(value, ensure_ascii=False), time.time()],
+        )
+
+
+def published(key: str) -> Any | None:
+    """What the worker last said under this key; None before it said anything."""
+    with _reading() as registry:
+        row = registry.execute("SELECT value FROM published WHERE key = ?", [key]).fetchone()
+    return json.loads(row[0]) if row else None
+
+
+@contextlib.contextmanager
+def _writing() -> Iterator[Database]:
+    registry = db.open_writer(home.registry_path(), journal="delete")
+    try:
+        with registry.atomic():
+            yield registry
+    finally:
+        registry.close()
+
+
+@contextlib.contextmanager
+def _reading() -> Iterator[Database]:
+    registry = db.open_reader(home.registry_path())
+    try:
+        yield registry
+    finally:
+        registry.close()

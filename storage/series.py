@@ -1,0 +1,180 @@
+"""run.db, reading metrics: whole curves in at most ~1,000 points, and what is new since a reader last looked."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+from sqlite_utils import Database
+
+from storage import db
+from storage.record import ROLLUP_SIZES
+
+MAX_POINTS = 1000
+Curve = dict[str, list[Any]]  # x: steps; y: mean; low, high: the extremes in each point
+
+
+def read(path: Path, after: int = 0) -> dict[str, Any]:
+    """The run's curves, or what was acknowledged after number `after`.
+
+    `seq` is the number to pass next time. `reset` says that the curves are whole (the first look, or a new attempt
+    began) and replace what the reader has; else their points come after, or replace, those of the same step.
+    """
+    run = db.open_reader(path)
+    try:
+        new = run.execute(
+            "SELECT max(seq), min(step), min(attempt), max(attempt) FROM acknowledged WHERE seq > ?", [after]
+        ).fetchone()
+        if new[0] is None:
+            return {"seq": after, "reset": False, "curves": {}}
+        seq, first_step, _, attempt = new
+        keys = dict(run.execute("SELECT name, id FROM metric_key").fetchall())
+        before = run.execute("SELECT attempt FROM acknowledged WHERE seq = ?", [after]).fetchone()
+        if before is not None and before[0] == attempt and seq - after <= MAX_POINTS:
+            curves = {name: _raw(run, key, attempt, first_step) for name, key in keys.items()}
+            return {"seq": seq, "reset": False, "curves": {n: c for n, c in curves.items() if c["x"]}}
+        stretches = _stretches(run)
+        size = _bucket_size(sum(last - first + 1 for _, first, last in stretches))
+        curves = {name: _whole(run, key, stretches, size) for name, key in keys.items()}
+        return {"seq": seq, "reset": True, "bucket": size, "curves": {n: c for n, c in curves.items() if c["x"]}}
+    finally:
+        run.close()
+
+
+def _stretches(run: Database) -> list[tuple[int, int, int]]:
+    """(attempt, first step, last step) of what each attempt contributes: a resumed run overlaps its past, and the
+    latest attempt counts."""
+    newest = run.execute("SELECT max(attempt) FROM acknowledged").fetchone()[0] or 0
+    spans = [
+        (attempt, *run.execute(
+            "SELECT min(step), max(step) FROM acknowledged WHERE attempt = ? AND step > 0", [attempt]
+        ).fetchone())
+        for attempt in range(newest, 0, -1)
+    ]  # fmt: skip
+    stretches: list[tuple[int, int, int]] = []
+    end = math.inf
+    for attempt, first, last in spans:
+        if first is not None and first < end:
+            stretches.insert(0, (attempt, first, int(min(last, end - 1))))
+            end = first
+    return stretches
+
+
+def _bucket_size(steps: int) -> int:
+    """Steps per point: 1 while they fit, else the smallest pre-computed size that does."""
+    fitting = [size for size in (1, *ROLLUP_SIZES) if steps / size <= MAX_POINTS]
+    return fitting[0] if fitting else ROLLUP_SIZES[-1]
+
+
+def _whole(run: Database, key: int, stretches: list[tuple[int, int, int]], size: int) -> Curve:
+    curve: Curve = {"x": [], "y": [], "low": [], "high": []}
+    for attempt, first, last in stretches:
+        start = first
+        if size > 1:
+            rows = run.execute(
+                "SELECT bucket, n, total, low, high FROM rollup WHERE size = ? AND key = ? AND attempt = ? "
+                "AND bucket < ?",
+                [size, key, attempt, (last + 1) // size],
+            ).fetchall()
+            curve["x"] += [min(row[0] * size + size // 2, last) for row in rows]
+            curve["y"] += [row[2] / row[1] for row in rows]
+            curve["low"] += [row[3] for row in rows]
+            curve["high"] += [row[4] for row in rows]
+            start = max(first, (rows[-1][0] + 1) * size) if rows else first
+        tail = _raw(run, key, attempt, start, last)
+        for part, values in tail.items():
+            curve[part] += values
+        if size > 1:
+            curve["low"] += tail["y"]
+            curve["high"] += tail["y"]
+    return curve if size > 1 else {"x": curve["x"], "y": curve["y"]}
+
+
+def _raw(run: Database, key: int, attempt: int, first: int, last: int | None = None) -> Curve:
+    """Every logged value of these steps; what is not a finite number is null, which JSON can say."""
+    rows = run.execute(
+        "SELECT step, value FROM metric WHERE key = ? AND attempt = ? AND step BETWEEN ? AND ?",
+        [key, attempt, first, last if last is not None else 2**62],
+    ).fetchall()
+    finite = [value if value is not None and math.isfinite(value) else None for _, value in rows]
+    return {"x": [step for step, _ in rows], "y": finite}
+
+
+def progress(path: Path) -> dict[str, Any]:
+    """What the Runs page and the supervisor need to know of a run, cheaply.
+
+    step and attempt last acknowledged and when; `total` steps planned; `reward`, the mean of the last ten logged;
+    `spark`, at most 40 points of it; `begun`, whether training has begun in this attempt.
+    """
+    run = db.open_reader(path)
+    try:
+        last = run.execute("SELECT attempt, step, at FROM acknowledged ORDER BY seq DESC LIMIT 1").fetchone()
+        if last is None:
+            return {"attempt": 0, "step": 0, "at": None, "total": 0, "reward": None, "spark": [], "begun": False}
+        plan = run.execute(
+            "SELECT json_extract(data, '$.total'), attempt FROM event WHERE kind = 'plan' ORDER BY id DESC LIMIT 1"
+        ).fetchone()
+        rewards = _rewards(run)
+        recent = rewards[-10:]
+        return {
+            "attempt": last[0], "step": last[1], "at": last[2],
+            "total": plan[0] if plan else 0,
+            "begun": plan is not None and plan[1] == last[0],
+            "reward": sum(recent) / len(recent) if recent else None,
+            "spark": [round(value, 4) for value in _thin(rewards, 40)],
+        }  # fmt: skip
+    finally:
+        run.close()
+
+
+def _rewards(run: Database) -> list[float]:
+    row = run.execute("SELECT id FROM metric_key WHERE name = 'reward'").fetchone()
+    if row is None:
+        return []
+    stretches = _stretches(run)
+    size = _bucket_size(sum(last - first + 1 for _, first, last in stretches))
+    return [value for value in _whole(run, row[0], stretches, size)["y"] if value is not None]
+
+
+def _thin(values: list[float], count: int) -> list[float]:
+    """Means of `count` equal stretches."""
+    if len(values) <= count:
+        return values
+    edges = [round(i * len(values) / count) for i in range(count + 1)]
+    return [sum(values[a:b]) / (b - a) for a, b in zip(edges, edges[1:], strict=False)]
+
+
+def pace(path: Path) -> dict[str, float | None]:
+    """Median and longest seconds between the last 50 acknowledged steps of the latest attempt."""
+    run = db.open_reader(path)
+    try:
+        times = [
+            at
+            for (at,) in run.execute(
+                "SELECT max(at) FROM acknowledged WHERE attempt = (SELECT max(attempt) FROM acknowledged) AND step > 0 "
+                "GROUP BY step ORDER BY step DESC LIMIT 51"
+            )
+        ]
+    finally:
+        run.close()
+    gaps = sorted(later - earlier for later, earlier in zip(times, times[1:], strict=False))
+    return {"median": gaps[len(gaps) // 2], "longest": gaps[-1]} if gaps else {"median": None, "longest": None}
+
+
+def events(path: Path, after: int = 0) -> list[dict[str, Any]]:
+    """What happened, oldest first."""
+    run = db.open_reader(path)
+    try:
+        return list(run.query("SELECT id, at, attempt, step, kind, message FROM event WHERE id > ?", [after]))
+    finally:
+        run.close()
+
+
+def checkpoints(path: Path) -> list[dict[str, Any]]:
+    """Checkpoints that were completed, newest first; the folder may since have been rotated away."""
+    run = db.open_reader(path)
+    try:
+        return list(run.query("SELECT step, attempt, at, path, bytes FROM checkpoint ORDER BY step DESC"))
+    finally:
+        run.close()

@@ -1,0 +1,38 @@
+"""The states of a run, what may follow what, and the words for each."""
+
+from __future__ import annotations
+
+QUEUED = "queued"
+STARTING = "starting"
+RUNNING = "running"
+STOPPING = "stopping"
+FINISHED = "finished"
+STOPPED = "stopped"
+FAILED = "failed"
+KILLED = "killed"
+INTERRUPTED = "interrupted"
+
+LIVE = frozenset({STARTING, RUNNING, STOPPING})  # there should be a training process
+ENDED = frozenset({FINISHED, STOPPED, FAILED, KILLED, INTERRUPTED})
+RESUMABLE = frozenset({STOPPED, FAILED, KILLED, INTERRUPTED})
+
+LABELS = {
+    QUEUED: "Queued",
+    STARTING: "Starting",
+    RUNNING: "Running",
+    STOPPING: "Stopping",
+    FINISHED: "Finished",
+    STOPPED: "Stopped",
+    FAILED: "Failed",
+    KILLED: "Killed",
+    INTERRUPTED: "Interrupted",
+}
+
+NEXT = {
+    QUEUED: {STARTING, STOPPED, FAILED},
+    STARTING: {RUNNING, STOPPING, *ENDED},
+    RUNNING: {STOPPING, *ENDED},
+    STOPPING: {*ENDED},
+    FINISHED: set(),
+    **{state: {QUEUED} for state in RESUMABLE},
+}
