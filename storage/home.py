@@ -69,6 +69,16 @@ def app_lock() -> Path:
     return home() / "app.lock"
 
 
+def worker_log() -> Path:
+    """What the supervisor prints, appended."""
+    return home() / "worker.log"
+
+
+def uploads_folder() -> Path:
+    """Where uploads wait until the app has looked at them; emptied of what is older than a day."""
+    return home() / "uploads"
+
+
 def data_file(name: str) -> Path:
     """The file that `file:NAME` means. Raises ValueError for a name that could leave the data folder."""
     path = data_folder() / name
@@ -126,11 +136,6 @@ class RunFolder:
     def exit(self) -> Path:
         """Written last by the training process: how it ended."""
         return self.path / "exit.json"
-
-    @property
-    def process(self) -> Path:
-        """Written first by the training process: who it is (see storage.process)."""
-        return self.path / "process.json"
 
     @property
     def state(self) -> Path:

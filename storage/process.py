@@ -10,6 +10,25 @@ from pathlib import Path
 # In the environment of a run's processes: how all of them are found, whatever session they moved to.
 TAG = "GROUPWISE_RUN"
 
+# What a child process may inherit. A list of what is allowed, so that no secret of the dashboard's can leak into a run.
+_INHERITED = (
+    "PATH", "HOME", "USER", "LANG", "TMPDIR", "TZ", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "XDG_CACHE_HOME",
+    "GROUPWISE_HOME", "http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY",
+)  # fmt: skip
+_INHERITED_FAMILIES = (
+    "LC_", "PYTHON", "HF_", "TRANSFORMERS_", "TOKENIZERS_", "CUDA_", "NVIDIA_", "NCCL_", "OMP_", "MKL_", "TORCH_",
+    "PYTORCH_", "ACCELERATE_", "VLLM_",
+)  # fmt: skip
+
+
+def child_environment() -> dict[str, str]:
+    """The part of this process's environment that a child of ours gets."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if name in _INHERITED or name.startswith(_INHERITED_FAMILIES)
+    }
+
 
 @dataclass(frozen=True)
 class Identity:

@@ -141,6 +141,8 @@ def _row_from_folder(folder: home.RunFolder) -> dict[str, Any]:
         row |= {key: kept[key] for key in row if key in kept and key != "id"}
     if row["state"] not in states.LABELS:
         row["state"] = states.INTERRUPTED
+    if row["state"] == states.QUEUED:  # copying a folder must not start anything
+        row |= {"state": states.STOPPED, "sentence": "Was waiting to start. Resume starts it."}
     row["spark"] = json.dumps(row["spark"])
     return row
 

@@ -16,6 +16,7 @@ def to_script(spec: RunSpec) -> str:
     """The text of the run folder's train.py."""
     config = {"output_dir": "plain-output", "report_to": "none", **spec.training}
     config["reward_weights"] = [reward.weight for reward in spec.rewards]
+    on_cpu = "" if "use_cpu" in config else "        use_cpu=not torch.accelerator.is_available(),\n"
     load = {"dtype": spec.model.dtype}
     if spec.model.revision and model_folder(spec.model.id) is None:
         load["revision"] = spec.model.revision
@@ -25,14 +26,14 @@ def to_script(spec: RunSpec) -> str:
     parts = [
         f'"""{_plain(spec.name)}: a GRPO run as a plain TRL script. Run it in this folder: python train.py"""\n',
         *_imports(spec),
-        "\nHERE = Path(__file__).parent\nsys.path.insert(0, str(HERE))\n",
+        "\nHERE = Path(__file__).resolve().parent\nsys.path.insert(0, str(HERE))\n",
         "".join(f"from rewards.{name} import {name}\n" for name in names),
         _prompts(spec),
         "\n\ndef main() -> None:\n",
         f"    model_id = {_model(spec)}\n",
         f"    tokenizer = AutoTokenizer.from_pretrained(model_id{_revision(load)})\n",
         "    train, held_out = prompts(chat=tokenizer.chat_template is not None)\n",
-        f"    config = GRPOConfig(\n{_keywords(config, 8)}    )\n",
+        f"    config = GRPOConfig(\n{_keywords(config, 8)}{on_cpu}    )\n",
         f"    model = AutoModelForCausalLM.from_pretrained(model_id, {_inline(load)})\n",
         "    trainer = GRPOTrainer(\n",
         "        model=model,\n",
@@ -50,6 +51,7 @@ def _imports(spec: RunSpec) -> list[str]:
     task = spec.data.source.startswith("task:")
     return [
         "import re\nimport sys\nfrom pathlib import Path\n\n",
+        "" if "use_cpu" in spec.training else "import torch\n",
         "from datasets import Dataset\n" if task else "from datasets import load_dataset\n",
         "from peft import LoraConfig\n" if spec.lora is not None else "",
         "from transformers import AutoModelForCausalLM, AutoTokenizer\n",
@@ -85,7 +87,7 @@ def _prompts(spec: RunSpec) -> str:
         '    """One row as the trainer wants it: the prompt (in chat form where the model has a template), the answer,\n'
         '    and the other columns."""\n',
         f"    template = {data.prompt_template!r}\n",
-        '    text = re.sub(r"\\{(\\w+)\\}", lambda m: str(row[m[1]]), template)\n',
+        '    text = re.sub(r"\\{([A-Za-z_]\\w*)\\}", lambda m: str(row[m[1]]), template)\n',
         f'    messages = {system} + [{{"role": "user", "content": text}}]\n',
         f'    out = {{"prompt": messages if chat else {plain}}}\n',
         _answer(spec),

@@ -46,9 +46,11 @@ def _stretches(run: Database) -> list[tuple[int, int, int]]:
     """(attempt, first step, last step) of what each attempt contributes: a resumed run overlaps its past, and the
     latest attempt counts."""
     newest = run.execute("SELECT max(attempt) FROM acknowledged").fetchone()[0] or 0
+    begun = dict(run.execute("SELECT attempt, max(step) FROM event WHERE kind = 'plan' GROUP BY attempt").fetchall())
     spans = [
         (attempt, *run.execute(
-            "SELECT min(step), max(step) FROM acknowledged WHERE attempt = ? AND step > 0", [attempt]
+            "SELECT min(step), max(step) FROM acknowledged WHERE attempt = ? AND step > ?",
+            [attempt, begun.get(attempt, 0)],
         ).fetchone())
         for attempt in range(newest, 0, -1)
     ]  # fmt: skip

@@ -1,0 +1,80 @@
+"""Runs for tests: small specs on the starter model, and ways to wait for what they do."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Callable
+from typing import Any
+
+from storage import db, registry, spec
+from storage.home import RunFolder
+from storage.spec import RunSpec
+from worker import shipped
+
+FAST = {
+    "per_device_train_batch_size": 4, "num_generations": 4, "max_completion_length": 8, "max_steps": 8,
+    "learning_rate": 1e-4, "bf16": False, "gradient_checkpointing": False, "save_strategy": "no", "logging_steps": 1,
+    "seed": 7,
+}  # fmt: skip
+
+
+def make_spec(*, training: dict[str, Any] | None = None, data: dict[str, Any] | None = None, **parts: Any) -> RunSpec:
+    """A run of 8 steps × 4 completions that takes a second or two, with what the test changes."""
+    return spec.from_dict(
+        {
+            "name": "small",
+            "data": {"source": "task:arithmetic", "limit": 64, **(data or {})},
+            "rewards": [{"name": "format"}, {"name": "correctness", "weight": 2.0}],
+            "training": {**FAST, **(training or {})},
+            **parts,
+        }
+    )
+
+
+def queue(run_spec: RunSpec) -> RunFolder:
+    """A queued run in this home, its folder frozen as the supervisor would."""
+    run_id = registry.create(
+        spec.to_yaml(run_spec), name=run_spec.name, model=run_spec.model.id, data=run_spec.data.source
+    )
+    run = registry.get(run_id)
+    assert run is not None
+    shipped.freeze(run.folder, run_spec)
+    return run.folder
+
+
+def ask_db(folder: RunFolder, sql: str, *values: Any) -> list[tuple[Any, ...]]:
+    """Rows of a run's record; none while it does not exist yet."""
+    try:
+        record = db.open_reader(folder.db)
+    except sqlite3.OperationalError:
+        return []
+    try:
+        return record.execute(sql, values).fetchall()
+    except sqlite3.OperationalError as error:
+        if "no such table" in str(error):
+            return []
+        raise
+    finally:
+        record.close()
+
+
+def acknowledged_step(folder: RunFolder) -> int:
+    return (ask_db(folder, "SELECT coalesce(max(step), 0) FROM acknowledged") or [(0,)])[0][0]
+
+
+def wait_for(what: str, is_so: Callable[[], Any], seconds: float = 90.0) -> Any:
+    """Wait until `is_so()` is true and return it; fail, naming what was waited for, when it takes too long."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        found = is_so()
+        if found:
+            return found
+        time.sleep(0.05)
+    raise AssertionError(f"waited {seconds:.0f} s in vain for {what}")
+
+
+def state_of(run_id: str) -> str:
+    run = registry.get(run_id)
+    assert run is not None
+    return run.state

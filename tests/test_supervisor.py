@@ -1,0 +1,255 @@
+"""The supervisor and the runs it starts, as real processes: launch, stop, kill -9 of either, resume, honest ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from storage import home, locks, process, registry, series, states
+from storage.home import RunFolder
+from tests.runs import acknowledged_step, ask_db, make_spec, queue, state_of, wait_for
+from worker import checkpoints
+
+StartWorker = Callable[[], "subprocess.Popen[bytes]"]
+LONG = {"max_steps": 3000, "save_strategy": "steps", "save_steps": 10, "save_total_limit": 3}
+
+
+@pytest.fixture
+def start_worker(registry_home: Path) -> Iterator[StartWorker]:
+    """Starts supervisors of this test's home; afterwards ends them and whatever runs they left, and nothing else."""
+    begun: list[subprocess.Popen[bytes]] = []
+
+    def begin() -> subprocess.Popen[bytes]:
+        with (registry_home / "worker.log").open("ab") as log:
+            begun.append(subprocess.Popen([sys.executable, "-m", "worker"], stdout=log, stderr=log))
+        wait_for("the supervisor", lambda: locks.is_held(home.supervisor_lock()))
+        return begun[-1]
+
+    registry.publish("catalogue", {"versions": _versions()})  # reading TRL for it is not what these tests are about
+    yield begin
+    for supervisor in begun:
+        supervisor.kill()
+        supervisor.wait()
+    for run in registry.runs():
+        if run.tag:
+            process.signal_tagged(run.tag, signal.SIGKILL)
+
+
+def _versions() -> dict[str, str]:
+    from worker import catalogue
+
+    return catalogue.versions()
+
+
+def wait_state(run_id: str, state: str, seconds: float = 90.0) -> registry.Run:
+    wait_for(f"{run_id} to be {state}", lambda: state_of(run_id) == state or _fail_early(run_id, state), seconds)
+    run = registry.get(run_id)
+    assert run is not None
+    return run
+
+
+def _fail_early(run_id: str, wanted: str) -> bool:
+    run = registry.get(run_id)
+    assert run is not None
+    if run.state in states.ENDED and wanted not in (run.state, states.QUEUED):
+        log = run.folder.log.read_text()[-3000:] if run.folder.log.exists() else ""
+        raise AssertionError(f"{run.state}: {run.sentence}\n{log}")
+    return False
+
+
+def wait_step(folder: RunFolder, step: int) -> None:
+    wait_for(f"step {step}", lambda: acknowledged_step(folder) >= step)
+
+
+def resume(folder: RunFolder) -> None:
+    """Ask for it, and wait until the supervisor has taken it up."""
+    run = registry.get(folder.id)
+    assert run is not None
+    registry.ask(folder.id, registry.RESUME)
+    wait_for("the next attempt", lambda: registry.runs()[0].attempt == run.attempt + 1)
+
+
+def pid_of(folder: RunFolder) -> int:
+    run = registry.get(folder.id)
+    assert run is not None and run.pid is not None
+    return run.pid
+
+
+def test_stop_saves_then_resume_finishes(start_worker: StartWorker) -> None:
+    folder = queue(make_spec(training={**LONG, "max_steps": 60, "save_steps": 1000}))
+    start_worker()
+    wait_step(folder, 3)
+    registry.ask(folder.id, registry.STOP)
+    registry.ask(folder.id, registry.STOP)  # an impatient second click changes nothing
+    run = wait_state(folder.id, states.STOPPED)
+    saved = series.checkpoints(folder.db)[0]
+    assert f"Resume continues from step {saved['step']}" in run.sentence
+    assert checkpoints.problem(folder.path / saved["path"]) is None
+    assert saved["step"] == acknowledged_step(folder)
+    assert not process.tagged(run.tag or "")
+
+    resume(folder)
+    run = wait_state(folder.id, states.FINISHED)
+    assert (run.step, run.total, run.attempt) == (60, 60, 2)
+    assert (folder.final / "model.safetensors").is_file()
+    attempts = ask_db(folder, "SELECT attempt, min(step), max(step) FROM grp GROUP BY attempt")
+    assert attempts == [(1, 1, saved["step"]), (2, saved["step"] + 1, 60)]
+    curve = series.read(folder.db)["curves"]["reward"]
+    assert curve["x"] == list(range(1, 61))
+
+
+def test_kill_9_of_the_trainer_at_random_points_loses_no_acknowledged_step(start_worker: StartWorker) -> None:
+    folder = queue(make_spec(training=LONG))
+    start_worker()
+    seen: set[tuple[Any, ...]] = set()
+    for attempt in (1, 2, 3):
+        begun = "SELECT count(*) FROM acknowledged WHERE attempt = ? AND step > 0"
+        wait_for(f"attempt {attempt}", lambda a=attempt: ask_db(folder, begun, a)[:1] > [(12,)])
+        time.sleep(random.uniform(0, 0.7))
+        seen |= set(ask_db(folder, "SELECT seq, attempt, step FROM acknowledged"))
+        os.kill(pid_of(folder), signal.SIGKILL)
+        run = wait_state(folder.id, states.KILLED)
+        assert "memory ran out" in run.sentence
+        assert ask_db(folder, "PRAGMA integrity_check") == [("ok",)]
+        assert seen <= set(ask_db(folder, "SELECT seq, attempt, step FROM acknowledged"))
+        if attempt < 3:
+            resume(folder)
+    # each acknowledged step has its reward, and one group of 4 with all its scores
+    trained = "step > (SELECT step FROM event WHERE kind = 'plan' AND event.attempt = acknowledged.attempt)"
+    steps = ask_db(folder, f"SELECT count(DISTINCT attempt || '.' || step) FROM acknowledged WHERE {trained}")
+    rewards = "SELECT count(*) FROM metric JOIN metric_key ON id = key WHERE name = 'reward'"
+    assert ask_db(folder, rewards) == steps == ask_db(folder, "SELECT count(*) FROM grp")
+    assert ask_db(folder, "SELECT count(*) FROM completion") == [(4 * steps[0][0],)]
+    assert ask_db(folder, "SELECT count(*) FROM score") == [(8 * steps[0][0],)]
+
+
+def test_kill_9_of_the_supervisor_leaves_the_run_going_and_the_next_takes_it_over(start_worker: StartWorker) -> None:
+    folder = queue(make_spec(training={**LONG, "max_steps": 150}))
+    supervisor = start_worker()
+    wait_step(folder, 2)
+    before = wait_state(folder.id, states.RUNNING)
+    supervisor.kill()
+    supervisor.wait()
+    reached = acknowledged_step(folder)
+    wait_step(folder, reached + 3)
+    start_worker()
+    run = wait_state(folder.id, states.FINISHED)
+    assert (run.pid, run.attempt, run.step) == (before.pid, 1, 150)
+
+
+def test_a_second_supervisor_leaves_at_once(start_worker: StartWorker) -> None:
+    start_worker()
+    second = subprocess.run([sys.executable, "-m", "worker"], capture_output=True, text=True, timeout=30, check=False)
+    assert second.returncode == 1
+    assert "already has a worker" in second.stderr
+
+
+def test_a_living_foreign_process_in_a_row_is_never_signalled(start_worker: StartWorker) -> None:
+    """Not by pid, not even with its true start time: only what carries the run's tag is ours."""
+    folder = queue(make_spec())
+    foreign = subprocess.Popen(["sleep", "60"])
+    try:
+        identity = process.identity_of(foreign.pid)
+        assert identity is not None
+        registry.set_state(folder.id, states.STARTING, "", tag=f"{folder.id}:1:fake", **identity.as_dict())
+        registry.set_state(folder.id, states.RUNNING, "")
+        registry.ask(folder.id, registry.KILL)
+        start_worker()
+        wait_state(folder.id, states.STOPPING)
+        time.sleep(1.0)
+        assert foreign.poll() is None
+        # and with another start time, as after a reuse of the pid, it is not even taken for the run
+        registry.set_facts(folder.id, started=identity.started + 1)
+        wait_state(folder.id, states.STOPPED)
+        assert foreign.poll() is None
+    finally:
+        foreign.kill()
+        foreign.wait()
+
+
+def test_another_boot_means_interrupted(start_worker: StartWorker) -> None:
+    folder = queue(make_spec())
+    registry.set_state(folder.id, states.STARTING, "", boot="another", pid=os.getpid(), started=1, tag="x")
+    start_worker()
+    assert "machine restarted" in wait_state(folder.id, states.INTERRUPTED).sentence
+
+
+def test_stop_while_queued_and_while_loading(start_worker: StartWorker) -> None:
+    first, second = queue(make_spec(training=LONG)), queue(make_spec())
+    start_worker()
+    wait_state(first.id, states.STARTING)
+    wait_for("its place in line", lambda: "Waiting for small" in (registry.get(second.id) or first).sentence)
+    registry.ask(second.id, registry.STOP)
+    assert "before it started" in wait_state(second.id, states.STOPPED).sentence
+    registry.ask(first.id, registry.STOP)
+    run = wait_state(first.id, states.STOPPED)
+    assert run.step <= 1  # at most the step it was in when it first looked
+
+
+def test_stop_at_once_kills_every_process_and_keeps_the_last_checkpoint(start_worker: StartWorker) -> None:
+    folder = queue(make_spec(training=LONG))
+    start_worker()
+    wait_for("a checkpoint", lambda: ask_db(folder, "SELECT step FROM checkpoint"))
+    registry.ask(folder.id, registry.KILL)
+    run = wait_state(folder.id, states.STOPPED)
+    assert "without saving. Resume continues from step" in run.sentence
+    assert not process.tagged(run.tag or "")
+
+
+def test_a_damaged_checkpoint_is_passed_over_for_the_one_before(start_worker: StartWorker) -> None:
+    folder = queue(make_spec(training={**LONG, "max_steps": 45}))
+    start_worker()
+    wait_for("three checkpoints", lambda: len(ask_db(folder, "SELECT step FROM checkpoint")) >= 3)
+    registry.ask(folder.id, registry.KILL)
+    wait_state(folder.id, states.STOPPED)
+    newest, _ = checkpoints.latest_whole(folder.checkpoints)
+    assert newest is not None
+    with (newest / "optimizer.pt").open("r+b") as file:
+        file.truncate(1000)
+    before, passed = checkpoints.latest_whole(folder.checkpoints)
+    assert before is not None and before != newest and "damaged optimizer.pt" in passed[0]
+    resume(folder)
+    wait_state(folder.id, states.FINISHED)
+    resumed = ask_db(folder, "SELECT message FROM event WHERE kind = 'plan' AND attempt = 2")
+    assert f"at step {before.name.rpartition('-')[2]} " in resumed[0][0]
+    assert ask_db(folder, "SELECT count(*) FROM event WHERE kind = 'warning' AND attempt = 2") == [(1,)]
+
+
+@pytest.mark.parametrize(
+    ("parts", "reason"),
+    [
+        ({"data": {"prompt_template": "{nothing}"}}, "the prompt template uses {nothing}, but the columns are question"),
+        ({"data": {"holdout": 64}}, "leaves none to train on"),
+        ({"training": {"num_generations": 3}}, "must be divisible by num_generations"),
+        ({"model": {"id": "/nowhere/at/all"}}, "/nowhere/at/all"),
+    ],
+    ids=["template", "holdout", "batch", "model"],
+)
+def test_what_only_shows_at_the_start_fails_with_the_reason(
+    start_worker: StartWorker, parts: dict[str, Any], reason: str
+) -> None:
+    folder = queue(make_spec(**parts))
+    start_worker()
+    run = wait_state(folder.id, states.FAILED)
+    assert reason in run.sentence
+    assert json.loads(folder.exit.read_text())["outcome"] == "failed"
+
+
+def test_code_in_the_folder_that_did_not_ship_is_never_run(start_worker: StartWorker) -> None:
+    folder = queue(make_spec())
+    trace = folder.path / "ran"
+    (folder.rewards / "format.py").write_text(f"open({str(trace)!r}, 'w')\ndef format(completions, **_): return []\n")
+    start_worker()
+    run = wait_state(folder.id, states.FAILED)
+    assert "rewards/format.py is not the code that ships" in run.sentence
+    assert not trace.exists()

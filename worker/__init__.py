@@ -1,0 +1,1 @@
+"""Everything that trains, or runs a user's code."""

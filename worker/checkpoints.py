@@ -1,0 +1,65 @@
+"""Checkpoints that are known to be whole: a manifest written last says so, and resume trusts nothing else."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from storage import files
+
+MANIFEST = "manifest.json"
+# Without these transformers resumes silently with a fresh optimizer, schedule or random state.
+NEEDED = ("trainer_state.json", "optimizer.pt", "scheduler.pt")
+
+
+def seal(checkpoint: Path) -> int:
+    """Write the manifest of a checkpoint that was just saved; its size in bytes.
+
+    Raises ValueError when a file that resume needs is missing.
+    """
+    missing = [name for name in NEEDED if not (checkpoint / name).is_file()]
+    if missing or not any(checkpoint.glob("rng_state*.pth")):
+        raise ValueError(f"{checkpoint.name} lacks {', '.join(missing) or 'the random state'}")
+    listed = {
+        str(path.relative_to(checkpoint)): {"bytes": path.stat().st_size, "sha256": _digest(path)}
+        for path in sorted(checkpoint.rglob("*"))
+        if path.is_file() and path.name != MANIFEST
+    }
+    files.write_json(checkpoint / MANIFEST, {"files": listed})
+    return sum(entry["bytes"] for entry in listed.values())
+
+
+def problem(checkpoint: Path) -> str | None:
+    """What is wrong with a checkpoint, in words; None when it is whole."""
+    manifest = files.read_json(checkpoint / MANIFEST)
+    if not isinstance(manifest, dict) or not isinstance(manifest.get("files"), dict):
+        return "was not saved to the end"
+    for name, entry in manifest["files"].items():
+        path = checkpoint / name
+        if not path.is_file():
+            return f"lacks {name}"
+        if path.stat().st_size != entry["bytes"] or _digest(path) != entry["sha256"]:
+            return f"has a damaged {name}"
+    return None
+
+
+def latest_whole(folder: Path) -> tuple[Path | None, list[str]]:
+    """The newest whole checkpoint, and a sentence for each newer one that was passed over."""
+    passed: list[str] = []
+    for checkpoint in sorted(folder.glob("checkpoint-*"), key=step_of, reverse=True):
+        wrong = problem(checkpoint)
+        if wrong is None:
+            return checkpoint, passed
+        passed.append(f"{checkpoint.name} {wrong}, so it was passed over.")
+    return None, passed
+
+
+def step_of(checkpoint: Path) -> int:
+    """The step in a checkpoint folder's name; -1 where there is none."""
+    number = checkpoint.name.rpartition("-")[2]
+    return int(number) if number.isdigit() else -1
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

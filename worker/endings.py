@@ -1,0 +1,37 @@
+"""How a run ended, in a state and a sentence: a pure function of what was left behind."""
+
+from __future__ import annotations
+
+import signal
+from typing import Any
+
+from storage import states
+
+FINISHED, STOPPED, FAILED = "finished", "stopped", "failed"  # the outcomes an exit record can claim
+
+
+def ending(
+    record: dict[str, Any] | None, code: int | None, *, step: int, saved: int | None, killed_on_request: bool
+) -> tuple[str, str]:
+    """(state, sentence). `record` is the attempt's exit.json, if it wrote one; `code` the exit code (negative: a
+    signal), None where the process was not our child; `step` the last acknowledged, `saved` the newest checkpoint's."""
+    resume = f"Resume continues from step {saved}." if saved else "There is no checkpoint: it would start again."
+    if record is not None:
+        return _by_record(record, step, resume)
+    if killed_on_request:
+        return states.STOPPED, f"Stopped at once at step {step}, as asked, without saving. {resume}"
+    if code is None or code == -signal.SIGKILL:
+        return states.KILLED, f"Killed at step {step} by something else, probably because memory ran out. {resume}"
+    if code < 0:
+        return states.KILLED, f"Killed at step {step} by {signal.Signals(-code).name}, which nobody here sent. {resume}"
+    return states.FAILED, f"The training process ended at step {step} without saying how (exit code {code}); see the log."
+
+
+def _by_record(record: dict[str, Any], step: int, resume: str) -> tuple[str, str]:
+    outcome, planned = record.get("outcome"), record.get("planned")
+    if outcome == FINISHED and record.get("step") == planned:
+        return states.FINISHED, f"All {planned} steps are done; the trained model is in final/."
+    if outcome == STOPPED:
+        return states.STOPPED, f"Stopped at step {record.get('step')}, as asked. {resume}"
+    reason = record.get("reason") or f"it ended at step {record.get('step')} of {planned} and called that finished"
+    return states.FAILED, f"Failed at step {step}: {reason}"

@@ -1,0 +1,1 @@
+"""Ways to start a run's training process, one file each."""

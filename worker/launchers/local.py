@@ -1,0 +1,55 @@
+"""Starts a run on this machine: one process, or several ranks through accelerate."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+
+from storage.home import RunFolder
+from storage.process import TAG, child_environment
+
+
+def start(folder: RunFolder, tag: str, processes: int) -> subprocess.Popen[bytes]:
+    """Start the training process in a session of its own, so that nothing that ends us ends it.
+
+    Its output goes to a file, never a pipe: a run must not stall because nobody reads.
+    """
+    with folder.log.open("ab") as log:
+        return subprocess.Popen(
+            command(folder.id, processes),
+            stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
+            cwd=folder.path, env=environment(tag, processes), start_new_session=True,
+        )  # fmt: skip
+
+
+def command(run_id: str, processes: int) -> list[str]:
+    """The argument list. `--multi_gpu` is what makes accelerate start ranks at all, on CPUs too: with `--cpu` it
+    silently starts one (accelerate #2741); train.py says use_cpu where there is no GPU."""
+    if processes == 1:
+        return [sys.executable, "-m", "worker.train", run_id]
+    return [
+        sys.executable, "-m", "accelerate.commands.launch", "--multi_gpu", "--num_processes", str(processes),
+        "--num_machines", "1", "--mixed_precision", "no", "--dynamo_backend", "no",
+        "--main_process_port", str(_free_port()), "--module", "worker.train", run_id,
+    ]  # fmt: skip
+
+
+def environment(tag: str, processes: int) -> dict[str, str]:
+    """An allow-listed environment with the run's tag. PYTHONSAFEPATH: nothing in the run's folder can shadow a
+    module."""
+    env = {**child_environment(), TAG: tag, "PYTHONSAFEPATH": "1", "PYTHONUNBUFFERED": "1"}
+    env.setdefault("TOKENIZERS_PARALLELISM", "false")
+    # On CPUs torch's threads spin while they wait for one another; as soon as anything else runs (a browser, say)
+    # that made a step of the quickstart three to five times as long. Sleeping instead costs nothing measurable.
+    env.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    if processes > 1:
+        env.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // processes)))
+    return env
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

@@ -1,0 +1,92 @@
+"""The TrainerCallback: what TRL logs and the captured groups go to run.db, and a person's stop comes in.
+
+On every rank, though only the main process writes; a stop is agreed on by all ranks before any acts on it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
+
+from storage.record import Checkpoint, Event, Group, RunWriter
+from worker import checkpoints
+
+
+class Recorder(TrainerCallback):
+    """Records one attempt. `writer` is None on ranks other than the main one; `stop_asked` is asked at each step."""
+
+    def __init__(self, writer: RunWriter | None, folder: Path, stop_asked: Callable[[], bool]) -> None:
+        self.writer = writer
+        self.folder = folder
+        self.stop_asked = stop_asked
+        self.stopped = False
+        self.planned = 0
+        self._groups: list[Group] = []
+
+    def take(self, groups: list[Group]) -> None:
+        """Groups that were just scored; they are written with their step."""
+        self._groups += groups
+
+    def on_train_begin(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any) -> None:
+        self.planned = state.max_steps
+        begun = f"Training begins: {state.max_steps} steps."
+        if state.global_step:
+            begun = f"Training resumes at step {state.global_step} of {state.max_steps}."
+        self._commit(state, events=[Event("plan", begun, {"total": state.max_steps})])
+
+    def on_step_end(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any) -> None:
+        """A step without a log is written here; one with a log in on_log, with its metrics, in one transaction."""
+        if self._all_ranks_stop():
+            self.stopped = True
+            control.should_training_stop = control.should_save = control.should_log = True
+            control.should_evaluate = False
+        if not control.should_log:
+            self._commit(state)
+
+    def on_log(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, logs: dict[str, Any], **_: Any
+    ) -> None:
+        self._commit(state, metrics={name: number(value) for name, value in logs.items() if is_number(value)})
+
+    def on_save(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any) -> None:
+        if self.writer is None:
+            return
+        path = Path(args.output_dir) / f"checkpoint-{state.global_step}"
+        try:
+            size = checkpoints.seal(path)
+        except (OSError, ValueError) as error:
+            message = f"The checkpoint of step {state.global_step} cannot be resumed from: {error}."
+            self._commit(state, events=[Event("warning", message)])
+            return
+        saved = Checkpoint(state.global_step, str(path.relative_to(self.folder)), size)
+        event = Event("checkpoint", f"Checkpoint saved at step {state.global_step}.", {"bytes": size})
+        self._commit(state, events=[event], checkpoint=saved)
+
+    def _commit(self, state: TrainerState, **what: Any) -> None:
+        if self.writer is not None:
+            groups, self._groups = self._groups, []
+            self.writer.commit(state.global_step, groups=groups, **what)
+
+    def _all_ranks_stop(self) -> bool:
+        """Whether any rank was told to stop. A flag on one rank alone would hang the others."""
+        mine = self.stop_asked()
+        if not torch.distributed.is_initialized():
+            return mine
+        device = "cuda" if torch.distributed.get_backend() == "nccl" else "cpu"
+        flag = torch.tensor([int(mine)], device=device)
+        torch.distributed.all_reduce(flag, op=torch.distributed.ReduceOp.MAX)
+        return bool(flag.item())
+
+
+def is_number(value: Any) -> bool:
+    return value is None or (isinstance(value, (int, float)) and not isinstance(value, bool))
+
+
+def number(value: float | None) -> float | None:
+    """As stored: None and NaN are both “logged, but not a number”; infinities stay."""
+    return None if value is None or math.isnan(value) else float(value)

@@ -1,0 +1,1 @@
+"""The built-in reward functions: one self-contained file each, copied into a run's `rewards/` folder."""

@@ -1,0 +1,256 @@
+"""The supervisor: one per data home. It starts queued runs, watches them, passes on what people ask, and takes over
+living runs when it was restarted. It never trains, and imports neither torch nor trl.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from typing import Any
+
+from storage import files, home, locks, process, registry, series, spec, states
+from storage.process import child_environment
+from storage.registry import Command, Run
+from worker import catalogue, checkpoints, endings, hardware, models, shipped
+from worker.launchers import local
+
+log = logging.getLogger("groupwise.supervisor")
+
+TICK = 0.1  # seconds between looks at the registry
+PROGRESS_EVERY = 1.0  # seconds between looks at a run's record, once it trains
+STOP_GRACE = 300.0  # seconds a stop may take before it is enforced, unless a step is known to take longer
+TERM_GRACE = 30.0  # seconds between SIGTERM and SIGKILL
+IDLE = 30.0  # seconds with no run and no app after which it leaves
+
+
+class Supervisor:
+    """Holds no truth of its own: everything it needs is in the registry, the run folders and /proc."""
+
+    def __init__(self) -> None:
+        self.children: dict[str, subprocess.Popen[bytes]] = {}
+        self.looked: dict[str, float] = {}
+        self.helper: subprocess.Popen[bytes] | None = None
+        self.busy_at = time.monotonic()
+        self.leaving = False
+
+    def run(self) -> None:
+        while not self.leaving:
+            self.tick()
+            time.sleep(TICK)
+
+    def tick(self) -> None:
+        """One look at everything."""
+        try:
+            for command in registry.open_commands():
+                self.obey(command)
+            active = registry.runs(only={states.QUEUED, *states.LIVE})
+            live = [run for run in active if run.state in states.LIVE]
+            for run in live:
+                self.watch(run)
+            queued = [run for run in active if run.state == states.QUEUED]
+            if queued and not live:
+                self.launch(queued[-1])
+            for run in queued[: -1 if not live else None]:
+                self._wait_in_line(run, live[0] if live else queued[-1])
+        except sqlite3.OperationalError as error:
+            log.warning("the registry could not be used this time: %s", error)
+            return
+        if self.helper is not None and self.helper.poll() is not None:
+            log.info("the catalogue is published" if self.helper.returncode == 0 else "the catalogue failed")
+            self.helper = None
+        if active or locks.is_held(home.app_lock()):
+            self.busy_at = time.monotonic()
+        self.leaving = self.leaving or time.monotonic() - self.busy_at > IDLE
+
+    def _wait_in_line(self, run: Run, ahead: Run) -> None:
+        sentence = f"Waiting for {ahead.name} to end: one run trains at a time."
+        if run.sentence != sentence:
+            registry.set_state(run.id, states.QUEUED, sentence)
+
+    # --- what people ask
+
+    def obey(self, command: Command) -> None:
+        run = registry.get(command.run)
+        if run is None or run.attempt != command.attempt or run.state not in registry.ALLOWED[command.kind]:
+            registry.take(command, "too late")
+            return
+        if command.kind == registry.RESUME:
+            self._requeue(run)
+        elif run.state == states.QUEUED:
+            registry.set_state(run.id, states.STOPPED, "Stopped before it started. Resume starts it.")
+        elif command.kind == registry.KILL:
+            registry.set_state(run.id, states.STOPPING, "Stopping at once, without saving.")
+            self._signal(run, signal.SIGKILL)
+        elif run.state != states.STOPPING:
+            registry.set_state(run.id, states.STOPPING, "Finishing the current step, then saving a checkpoint.")
+        registry.take(command, "done")
+
+    def _requeue(self, run: Run) -> None:
+        registry.set_state(
+            run.id, states.QUEUED, "Waiting for the worker to start it again.",
+            attempt=run.attempt + 1, boot=None, pid=None, started=None, tag=None,
+        )  # fmt: skip
+
+    # --- launching
+
+    def launch(self, run: Run) -> None:
+        """Start the next run. What keeps it from starting is its end, in a sentence."""
+        try:
+            run_spec = spec.parse(run.folder.spec.read_text(encoding="utf-8"))
+            shipped.freeze(run.folder, run_spec)
+            models.install_starter()
+        except (spec.SpecError, OSError) as error:
+            first = str(error).splitlines()[0]
+            registry.set_state(run.id, states.FAILED, f"Could not be started: {first}")
+            return
+        run.folder.exit.unlink(missing_ok=True)
+        tag = f"{run.id}:{run.attempt}:{os.urandom(8).hex()}"
+        # The tag is on record before the process exists: a supervisor that is killed between the two leaves
+        # nothing that the next one cannot find.
+        registry.set_state(run.id, states.STARTING, "Loading the model and the data.", tag=tag)
+        child = local.start(run.folder, tag, run_spec.launch.processes)
+        self.children[run.id] = child
+        identity = process.identity_of(child.pid)
+        if identity is not None:
+            registry.set_facts(run.id, **identity.as_dict())
+        log.info("started %s (attempt %d) as process %d", run.id, run.attempt, child.pid)
+
+    # --- watching
+
+    def watch(self, run: Run) -> None:
+        child = self.children.get(run.id)
+        if child is not None:
+            if child.poll() is not None:
+                del self.children[run.id]
+                self.conclude(run, child.returncode)
+                return
+        elif not self._is_alive(run):
+            self.conclude(run, None)
+            return
+        if run.state == states.STARTING or time.monotonic() - self.looked.get(run.id, 0.0) > PROGRESS_EVERY:
+            self.looked[run.id] = time.monotonic()
+            self._note_progress(run)
+            self._mind_the_end(run)
+        if run.state == states.STOPPING:
+            self._enforce_stop(run)
+
+    def _is_alive(self, run: Run) -> bool:
+        """Whether a run we did not start ourselves still has its process; found by its tag where it was started so
+        shortly before a crash that its identity was not recorded."""
+        if run.identity is not None:
+            return process.is_alive(run.identity)
+        pids = process.tagged(run.tag) if run.tag else []
+        identity = process.identity_of(min(pids)) if pids else None
+        if identity is None:
+            return False
+        registry.set_facts(run.id, **identity.as_dict())
+        log.info("took over %s from its tag, process %d", run.id, identity.pid)
+        return True
+
+    def _note_progress(self, run: Run) -> None:
+        now = progress(run)
+        if now is None or now["attempt"] != run.attempt:
+            return
+        if run.state == states.STARTING and now["begun"]:
+            registry.set_state(run.id, states.RUNNING, "Training. It goes on when this page is closed.")
+        if (now["step"], now["total"]) != (run.step, run.total):
+            registry.set_facts(
+                run.id, step=now["step"], total=now["total"], reward=now["reward"], spark=now["spark"], seen_at=now["at"]
+            )
+
+    def _mind_the_end(self, run: Run) -> None:
+        """A process that has written its exit record but does not go (a hanging teardown) is ended."""
+        if _record(run) and time.time() - run.folder.exit.stat().st_mtime > 2 * TERM_GRACE:
+            self._signal(run, signal.SIGKILL)
+
+    def _enforce_stop(self, run: Run) -> None:
+        asked = registry.asked_at(run.id, run.attempt, registry.STOP)
+        if asked is None:
+            return
+        try:
+            longest = series.pace(run.folder.db)["longest"] or 0.0
+        except sqlite3.OperationalError:
+            longest = 0.0
+        late = time.time() - asked - max(STOP_GRACE, 3 * longest)
+        if late > TERM_GRACE:
+            self._signal(run, signal.SIGKILL)
+        elif late > 0:
+            self._signal(run, signal.SIGTERM)
+
+    def _signal(self, run: Run, number: signal.Signals) -> None:
+        """Reach all processes of a run, in whatever sessions its ranks are, and nothing else."""
+        reached = process.signal_tagged(run.tag, number) if run.tag else 0
+        log.info("sent %s to %d processes of %s", number.name, reached, run.id)
+
+    def conclude(self, run: Run, code: int | None) -> None:
+        """Its process is gone: say how it ended, and leave nothing of it behind."""
+        if run.tag:
+            process.signal_tagged(run.tag, signal.SIGKILL)
+        self._note_progress(run)
+        run = registry.get(run.id) or run
+        whole, _ = checkpoints.latest_whole(run.folder.checkpoints)
+        saved = checkpoints.step_of(whole) if whole else None
+        if run.boot is not None and run.boot != process.boot_id():
+            resume = f"Resume continues from step {saved}." if saved else "There is no checkpoint: it would start again."
+            state, sentence = states.INTERRUPTED, f"The machine restarted at step {run.step}. {resume}"
+        else:
+            killed = registry.asked_at(run.id, run.attempt, registry.KILL) is not None
+            state, sentence = endings.ending(_record(run), code, step=run.step, saved=saved, killed_on_request=killed)
+        registry.set_state(run.id, state, sentence)
+        log.info("%s: %s. %s", run.id, state, sentence)
+
+
+def progress(run: Run) -> dict[str, Any] | None:
+    """series.progress, or None while there is no readable record."""
+    try:
+        return series.progress(run.folder.db)
+    except sqlite3.DatabaseError:
+        return None
+
+
+def _record(run: Run) -> dict[str, Any] | None:
+    """The exit record of this attempt, if it has written one."""
+    record = files.read_json(run.folder.exit)
+    return record if isinstance(record, dict) and record.get("attempt") == run.attempt else None
+
+
+def publish(supervisor: Supervisor) -> None:
+    """Say what this machine and this installation offer. Reading TRL takes seconds: a process of its own does it,
+    and only when another version is installed than was last published."""
+    registry.publish("hardware", hardware.describe())
+    registry.publish("built_in", shipped.describe())
+    known = registry.published("catalogue")
+    if known is None or known.get("versions") != catalogue.versions():
+        supervisor.helper = subprocess.Popen(
+            [sys.executable, "-m", "worker.catalogue"],
+            stdin=subprocess.DEVNULL, env=child_environment(), start_new_session=True,
+            preexec_fn=lambda: os.nice(10),
+        )  # fmt: skip
+
+
+def main() -> int:
+    """Supervise until told to leave, or idle with no app. 0; 1 when the home cannot be used or has a supervisor."""
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", stream=sys.stderr)
+    try:
+        home.prepare()
+        if locks.hold(home.supervisor_lock()) is None:
+            print(f"groupwise: {home.home()} already has a worker.", file=sys.stderr)
+            return 1
+        registry.open_registry()
+    except (home.HomeError, registry.RegistryError) as error:
+        print(f"groupwise: {error}", file=sys.stderr)
+        return 1
+    supervisor = Supervisor()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: setattr(supervisor, "leaving", True))
+    found = registry.adopt_folders()
+    if found:
+        log.info("%d run folders were new here", found)
+    publish(supervisor)
+    supervisor.run()
+    return 0
