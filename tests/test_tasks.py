@@ -40,9 +40,6 @@ def test_a_count_of_zero_gives_no_rows():
     assert arithmetic.rows(0) == []
 
 
-def test_the_description_is_one_sentence():
-
-
 def test_a_copy_runs_alone(tmp_path: Path):
     (tmp_path / "task.py").write_text(Path(arithmetic.__file__).read_text(encoding="utf-8"), encoding="utf-8")
     command = [
