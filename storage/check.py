@@ -60,7 +60,9 @@ class Offer:
         """As the worker of this home last published it."""
         catalogue = registry.published("catalogue") or {}
         built_in = registry.published("built_in") or {}
-        return cls(catalogue.get("training"), catalogue.get("lora"), built_in.get("rewards", {}), built_in.get("tasks", {}))
+        return cls(
+            catalogue.get("training"), catalogue.get("lora"), built_in.get("rewards", {}), built_in.get("tasks", {})
+        )
 
 
 def check(spec: RunSpec, offer: Offer, lines: dict[str, int] | None = None) -> list[Problem]:
@@ -150,9 +152,13 @@ def _data_file(name: str) -> list[Problem]:
     except ValueError as error:
         return [Problem("data.source", str(error))]
     if not path.is_file():
-        return [Problem("data.source", f"there is no file “{name}” in {home.data_folder()}. Upload it, or copy it there.")]
+        return [
+            Problem("data.source", f"there is no file “{name}” in {home.data_folder()}. Upload it, or copy it there.")
+        ]
     if path.suffix.lower() not in DATA_SUFFIXES:
-        return [Problem("data.source", f"“{name}” should be a JSONL, CSV or Parquet file ({', '.join(DATA_SUFFIXES)}).")]
+        return [
+            Problem("data.source", f"“{name}” should be a JSONL, CSV or Parquet file ({', '.join(DATA_SUFFIXES)}).")
+        ]
     if path.stat().st_size == 0:
         return [Problem("data.source", f"“{name}” is empty.")]
     return []
@@ -172,7 +178,11 @@ def _model(spec: RunSpec) -> list[Problem]:
     folder = model_folder(model_id)
     if folder is None:
         if not HUB_ID.fullmatch(model_id):
-            return [Problem("model.id", "should be starter, a folder (beginning with / or ~), or a hub id such as org/name.")]
+            return [
+                Problem(
+                    "model.id", "should be starter, a folder (beginning with / or ~), or a hub id such as org/name."
+                )
+            ]
         return []
     if not folder.is_dir():
         return [Problem("model.id", f"there is no folder {folder}.")]
@@ -185,7 +195,9 @@ def _model(spec: RunSpec) -> list[Problem]:
         )
         if not there
     ]
-    return [Problem("model.id", f"{folder} is not a model folder: it lacks {' and '.join(missing)}.")] if missing else []
+    return (
+        [Problem("model.id", f"{folder} is not a model folder: it lacks {' and '.join(missing)}.")] if missing else []
+    )
 
 
 def _batch(spec: RunSpec, offer: Offer) -> list[Problem]:
@@ -210,8 +222,8 @@ def _batch(spec: RunSpec, offer: Offer) -> list[Problem]:
         found.append(
             Problem(
                 "training.num_generations",
-                f"each generation makes {batch} completions ({_product(device_batch, processes, per_generation)}), which "
-                f"groups of {size} do not divide. {_nearest_sizes(batch, size)}",
+                f"each generation makes {batch} completions ({_product(device_batch, processes, per_generation)}), "
+                f"which groups of {size} do not divide. {_nearest_sizes(batch, size)}",
             )
         )
     if value("eval_strategy") not in (None, "no"):

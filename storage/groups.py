@@ -27,6 +27,7 @@ def nearest(path: Path, step: int, mode: str = "train") -> dict[str, int | None]
     """The step with groups at or before `step` (else the first after it), and its neighbours either side."""
     run = db.open_reader(path)
     try:
+
         def seek(bound: str, value: int) -> int | None:
             pick = "max" if bound.startswith("<") else "min"
             found = run.execute(f"SELECT {pick}(step) FROM grp WHERE mode = ? AND step {bound} ?", [mode, value])

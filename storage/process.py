@@ -24,9 +24,7 @@ _INHERITED_FAMILIES = (
 def child_environment() -> dict[str, str]:
     """The part of this process's environment that a child of ours gets."""
     return {
-        name: value
-        for name, value in os.environ.items()
-        if name in _INHERITED or name.startswith(_INHERITED_FAMILIES)
+        name: value for name, value in os.environ.items() if name in _INHERITED or name.startswith(_INHERITED_FAMILIES)
     }
 
 

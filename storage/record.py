@@ -123,7 +123,9 @@ class RunWriter:
         )  # fmt: skip
         try:
             self._write([*self._unwritten, batch])
-        except sqlite3.OperationalError as error:
+        except sqlite3.DatabaseError as error:
+            if type(error) not in (sqlite3.OperationalError, sqlite3.DatabaseError):
+                raise  # not the disk, but a mistake of ours
             self._set_aside(batch, error)
         else:
             if self._unwritten:
@@ -190,7 +192,7 @@ class RunWriter:
         for event in batch.events:
             self._db.conn.execute(
                 "INSERT INTO event (at, attempt, step, kind, message, data) VALUES (?, ?, ?, ?, ?, ?)",
-                [batch.at, batch.attempt, batch.step, event.kind, event.message, _json(event.data)],
+                [batch.at, batch.attempt, batch.step, event.kind, _storable(event.message), _json(event.data)],
             )
         if batch.checkpoint:
             saved = batch.checkpoint
@@ -205,12 +207,19 @@ class RunWriter:
             rewards = [c.reward for c in group.completions if c.reward is not None]
             groups.append(
                 (
-                    group.id, batch.attempt, group.mode, group.step, self._prompt(group), len(group.completions),
-                    *mean_and_std(rewards), min(rewards, default=None), max(rewards, default=None),
+                    group.id,
+                    batch.attempt,
+                    group.mode,
+                    group.step,
+                    self._prompt(group),
+                    len(group.completions),
+                    *mean_and_std(rewards),
+                    min(rewards, default=None),
+                    max(rewards, default=None),
                 )  # fmt: skip
             )
             for index, c in enumerate(group.completions):
-                completions.append((group.id, index, c.text, c.tokens, c.truncated, c.reward, c.advantage))
+                completions.append((group.id, index, _storable(c.text), c.tokens, c.truncated, c.reward, c.advantage))
                 scores += [
                     (group.id, index, function, value, status)
                     for function, (value, status) in zip(self._functions, c.scores, strict=True)
@@ -218,7 +227,8 @@ class RunWriter:
         run_many = self._db.conn.executemany
         run_many(f"INSERT INTO grp VALUES ({', '.join('?' * 10)})", groups)
         run_many(
-            "INSERT INTO completion (grp, idx, text, tokens, truncated, reward, advantage) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO completion (grp, idx, text, tokens, truncated, reward, advantage) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?)",
             completions,
         )
         run_many("INSERT INTO score (grp, idx, function, value, status) VALUES (?, ?, ?, ?, ?)", scores)
@@ -232,7 +242,7 @@ class RunWriter:
 
     def _prompt(self, group: Group) -> int:
         prompt, columns = _json(group.prompt), _json(group.columns)
-        digest = hashlib.sha256(f"{prompt}\0{columns}".encode("utf-8", "surrogatepass")).hexdigest()
+        digest = hashlib.sha256(f"{prompt}\0{columns}".encode()).hexdigest()
         if digest not in self._prompts:
             self._db.conn.execute(
                 "INSERT OR IGNORE INTO prompt (hash, prompt, columns) VALUES (?, ?, ?)", [digest, prompt, columns]
@@ -241,7 +251,7 @@ class RunWriter:
             self._prompts[digest] = found[0]
         return self._prompts[digest]
 
-    def _set_aside(self, batch: Batch, error: sqlite3.OperationalError) -> None:
+    def _set_aside(self, batch: Batch, error: sqlite3.DatabaseError) -> None:
         """Keep the batch in memory and, where the disk lets us, beside the file, until the file takes it."""
         self._prompts.clear()  # both may name rows that were rolled back
         self._keys.clear()
@@ -291,7 +301,12 @@ def mean_and_std(rewards: list[float]) -> tuple[float | None, float | None]:
 
 def _json(value: Any) -> str:
     """Compact JSON; what JSON does not know (a date in a dataset row, say) becomes its text."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+    return _storable(json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str))
+
+
+def _storable(text: str) -> str:
+    """The text with half characters (lone surrogates, which UTF-8 and so SQLite cannot hold) as question marks."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _read_spill(path: Path) -> list[Batch]:
@@ -305,7 +320,8 @@ def _read_spill(path: Path) -> list[Batch]:
         except ValueError:
             break
         raw["groups"] = [
-            Group(**{**group, "completions": [Completion(**c) for c in group["completions"]]}) for group in raw["groups"]
+            Group(**{**group, "completions": [Completion(**c) for c in group["completions"]]})
+            for group in raw["groups"]
         ]
         raw["events"] = [Event(**event) for event in raw["events"]]
         raw["checkpoint"] = Checkpoint(**raw["checkpoint"]) if raw["checkpoint"] else None

@@ -162,9 +162,18 @@ def create(spec_yaml: str, *, name: str, model: str, data: str) -> str:
     with _writing() as registry:
         registry.table("run").insert(
             {
-                "id": run_id, "name": name, "model": model, "data": data, "created": now,
-                "state": states.QUEUED, "sentence": "Waiting for the worker to start it.", "state_at": now,
-                "attempt": 1, "step": 0, "total": 0, "spark": "[]",
+                "id": run_id,
+                "name": name,
+                "model": model,
+                "data": data,
+                "created": now,
+                "state": states.QUEUED,
+                "sentence": "Waiting for the worker to start it.",
+                "state_at": now,
+                "attempt": 1,
+                "step": 0,
+                "total": 0,
+                "spark": "[]",
             }  # fmt: skip
         )
     _keep_beside(run_id)

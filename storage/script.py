@@ -17,7 +17,7 @@ def to_script(spec: RunSpec) -> str:
     config = {"output_dir": "plain-output", "report_to": "none", **spec.training}
     config["reward_weights"] = [reward.weight for reward in spec.rewards]
     on_cpu = "" if "use_cpu" in config else "        use_cpu=not torch.accelerator.is_available(),\n"
-    load = {"dtype": spec.model.dtype}
+    load: dict[str, str] = {"dtype": spec.model.dtype}
     if spec.model.revision and model_folder(spec.model.id) is None:
         load["revision"] = spec.model.revision
     if spec.model.attn_implementation:
@@ -84,8 +84,8 @@ def _prompts(spec: RunSpec) -> str:
     plain = f"{data.system_prompt + chr(10) * 2!r} + text" if data.system_prompt else "text"
     shape = [
         "\n\ndef shape(row, chat):\n",
-        '    """One row as the trainer wants it: the prompt (in chat form where the model has a template), the answer,\n'
-        '    and the other columns."""\n',
+        '    """One row as the trainer wants it: the prompt (a chat where the model has a template), the answer, and\n'
+        '    the other columns."""\n',
         f"    template = {data.prompt_template!r}\n",
         '    text = re.sub(r"\\{([A-Za-z_]\\w*)\\}", lambda m: str(row[m[1]]), template)\n',
         f'    messages = {system} + [{{"role": "user", "content": text}}]\n',
@@ -98,7 +98,10 @@ def _prompts(spec: RunSpec) -> str:
         if data.holdout
         else "    return data, None\n"
     )
-    return "".join(shape) + f"\n\ndef prompts(chat):\n{load}    data = data.map(shape, fn_kwargs={{\"chat\": chat}})\n{split}"
+    return (
+        "".join(shape)
+        + f'\n\ndef prompts(chat):\n{load}    data = data.map(shape, fn_kwargs={{"chat": chat}})\n{split}'
+    )
 
 
 def _answer(spec: RunSpec) -> str:
@@ -108,7 +111,7 @@ def _answer(spec: RunSpec) -> str:
     if not pattern:
         return f'    out["answer"] = row[{column!r}]\n'
     return (
-        f'    found = re.search({pattern!r}, str(row[{column!r}]))\n'
+        f"    found = re.search({pattern!r}, str(row[{column!r}]))\n"
         '    out["answer"] = found[found.re.groups and 1].strip() if found else None\n'
     )
 

@@ -46,7 +46,7 @@ def _stretches(run: Database) -> list[tuple[int, int, int]]:
     """(attempt, first step, last step) of what each attempt contributes: a resumed run overlaps its past, and the
     latest attempt counts."""
     newest = run.execute("SELECT max(attempt) FROM acknowledged").fetchone()[0] or 0
-    begun = dict(run.execute("SELECT attempt, max(step) FROM event WHERE kind = 'plan' GROUP BY attempt").fetchall())
+    begun = dict(run.execute("SELECT attempt, max(step) FROM event WHERE kind = 'begin' GROUP BY attempt").fetchall())
     spans = [
         (attempt, *run.execute(
             "SELECT min(step), max(step) FROM acknowledged WHERE attempt = ? AND step > ?",
@@ -103,29 +103,38 @@ def _raw(run: Database, key: int, attempt: int, first: int, last: int | None = N
     return {"x": [step for step, _ in rows], "y": finite}
 
 
-def progress(path: Path) -> dict[str, Any]:
-    """What the Runs page and the supervisor need to know of a run, cheaply.
-
-    step and attempt last acknowledged and when; `total` steps planned; `reward`, the mean of the last ten logged;
-    `spark`, at most 40 points of it; `begun`, whether training has begun in this attempt.
-    """
+def standing(path: Path) -> dict[str, Any]:
+    """Where a run is: attempt and step last acknowledged and when (`at`), `total` steps planned, and whether training
+    has `begun` in this attempt. Cheap, for every poll."""
     run = db.open_reader(path)
     try:
-        last = run.execute("SELECT attempt, step, at FROM acknowledged ORDER BY seq DESC LIMIT 1").fetchone()
-        if last is None:
-            return {"attempt": 0, "step": 0, "at": None, "total": 0, "reward": None, "spark": [], "begun": False}
-        plan = run.execute(
-            "SELECT json_extract(data, '$.total'), attempt FROM event WHERE kind = 'plan' ORDER BY id DESC LIMIT 1"
-        ).fetchone()
+        return _standing(run)
+    finally:
+        run.close()
+
+
+def _standing(run: Database) -> dict[str, Any]:
+    last = run.execute("SELECT attempt, step, at FROM acknowledged ORDER BY seq DESC LIMIT 1").fetchone()
+    if last is None:
+        return {"attempt": 0, "step": 0, "at": None, "total": 0, "begun": False}
+    plan = run.execute(
+        "SELECT json_extract(data, '$.total'), attempt FROM event WHERE kind = 'begin' ORDER BY id DESC LIMIT 1"
+    ).fetchone()
+    total, begun = (plan[0], plan[1] == last[0]) if plan else (0, False)
+    return {"attempt": last[0], "step": last[1], "at": last[2], "total": total, "begun": begun}
+
+
+def progress(path: Path) -> dict[str, Any]:
+    """`standing`, and what the Runs page shows: `reward`, the mean of the last ten logged, and `spark`, at most 40
+    points of it."""
+    run = db.open_reader(path)
+    try:
         rewards = _rewards(run)
         recent = rewards[-10:]
-        return {
-            "attempt": last[0], "step": last[1], "at": last[2],
-            "total": plan[0] if plan else 0,
-            "begun": plan is not None and plan[1] == last[0],
+        return _standing(run) | {
             "reward": sum(recent) / len(recent) if recent else None,
             "spark": [round(value, 4) for value in _thin(rewards, 40)],
-        }  # fmt: skip
+        }
     finally:
         run.close()
 

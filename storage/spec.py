@@ -12,6 +12,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 MAX_BYTES = 256 * 1024  # a spec is written by hand; anything larger is a mistake or an attack
+MAX_DEPTH = 32
 
 
 @dataclass(frozen=True)
@@ -120,7 +121,7 @@ def to_yaml(spec: RunSpec) -> str:
     return yaml.dump(spec.model_dump(), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110)
 
 
-class _Loader(yaml.SafeLoader):
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # the C one where there is one
     """Safe YAML in which `1e-4` is a number and `on` is a word, as everyone expects who writes one today."""
 
 
@@ -144,8 +145,7 @@ def _load(text: str) -> tuple[Any, dict[str, int]]:
         raise SpecError([Problem("", f"The spec is larger than {MAX_BYTES // 1024} KB.")])
     lines: dict[str, int] = {}
     try:
-        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, Loader=_Loader)):
-            raise SpecError([Problem("", "Aliases (*name) are not allowed in a spec.")])
+        _refuse_tricks(text)
         node = yaml.compose(text, Loader=_Loader)
         if node is not None:
             _note_lines(node, "", lines)
@@ -154,6 +154,19 @@ def _load(text: str) -> tuple[Any, dict[str, int]]:
         mark = getattr(error, "problem_mark", None)
         message = getattr(error, "problem", None) or str(error).splitlines()[0]
         raise SpecError([Problem("", f"This is not YAML: {message}", mark.line + 1 if mark else None)]) from error
+
+
+def _refuse_tricks(text: str) -> None:
+    """Raises SpecError for what makes a small text large (aliases) or slow (deep nesting: PyYAML's time is quadratic
+    in it), as soon as it is met."""
+    depth = 0
+    for event in yaml.parse(text, Loader=_Loader):
+        line = event.start_mark.line + 1 if event.start_mark else None
+        if isinstance(event, yaml.AliasEvent):
+            raise SpecError([Problem("", "Aliases (*name) are not allowed in a spec.", line)])
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > MAX_DEPTH:
+            raise SpecError([Problem("", f"Nested more than {MAX_DEPTH} levels deep.", line)])
 
 
 def _note_lines(node: yaml.Node, path: str, lines: dict[str, int]) -> None:

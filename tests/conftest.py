@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import os
+import signal
+import struct
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -11,11 +15,12 @@ from typing import Any
 
 import pytest
 
-from storage import home, registry
+from storage import home, locks, process, registry
 
 REPOSITORY = Path(__file__).parents[1]
 
 Start = Callable[..., "subprocess.Popen[str]"]
+Groupwise = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 @pytest.fixture(autouse=True)
@@ -37,7 +42,14 @@ def registry_home(own_home: Path) -> Path:
 
 @pytest.fixture
 def start() -> Iterator[Start]:
-    """Starts a Python process in the repository, with its output in pipes, and ends it (only it) after the test."""
+    """Starts `python ARGUMENTS` in the repository, with its output in pipes, and ends it (only it) after the test."""
+    with ending() as begin:
+        yield begin
+
+
+@contextlib.contextmanager
+def ending() -> Iterator[Start]:
+    """The same for fixtures that live longer than one test."""
     begun: list[subprocess.Popen[str]] = []
 
     def begin(*arguments: str, **options: Any) -> subprocess.Popen[str]:
@@ -48,8 +60,66 @@ def start() -> Iterator[Start]:
         begun.append(subprocess.Popen([sys.executable, *arguments], **settings | options))
         return begun[-1]
 
-    yield begin
-    for process in begun:
-        if process.poll() is None:
-            process.kill()
-        process.communicate(timeout=10)
+    try:
+        yield begin
+    finally:
+        for child in begun:
+            if child.poll() is None:
+                child.kill()
+            child.communicate(timeout=10)
+
+
+@pytest.fixture
+def groupwise(start: Start) -> Groupwise:
+    """Runs `groupwise ARGUMENTS` to its end. No traceback is ever shown, whatever happens."""
+
+    def run(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
+        process = start("-m", "app", *arguments, **options)
+        out, err = process.communicate(timeout=60)
+        assert "Traceback" not in out + err, err
+        return subprocess.CompletedProcess(arguments, process.returncode, out, err)
+
+    return run
+
+
+@pytest.fixture
+def no_worker(registry_home: Path) -> Iterator[None]:
+    """This test stands in for the worker: the home has a supervisor, which does nothing."""
+    with playing_supervisor(registry_home):
+        yield
+
+
+@contextlib.contextmanager
+def playing_supervisor(place: Path) -> Iterator[None]:
+    descriptor = locks.hold(place / "supervisor.lock")
+    assert descriptor is not None
+    try:
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def holder_of(lock: Path) -> int | None:
+    """The pid of the process that holds this lock."""
+    descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        question = struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
+        kind, _, _, _, pid = struct.unpack("hhqqi4x", fcntl.fcntl(descriptor, fcntl.F_GETLK, question))
+    finally:
+        os.close(descriptor)
+    return None if kind == fcntl.F_UNLCK else pid
+
+
+@pytest.fixture
+def worker_home(registry_home: Path) -> Iterator[Path]:
+    """A home in which the app may start a real worker; it, and what it started, is ended after the test.
+
+    Ask for it before `start`: an app that still watched would start another worker.
+    """
+    yield registry_home
+    pid = holder_of(home.supervisor_lock())
+    if pid is not None:
+        os.kill(pid, signal.SIGKILL)  # the lock is in this test's own home: no other supervisor can hold it
+    for run in registry.runs():
+        if run.tag:
+            process.signal_tagged(run.tag, signal.SIGKILL)

@@ -68,7 +68,7 @@ def test_a_group_is_one_prompt_and_its_figures_are_trls(registry_home: Path) -> 
     stored = [groups.one(folder.db, row["id"]) for row in groups.at_step(folder.db, 2)]
     completions = [c for group in stored if group for c in group["completions"]]
     assert len(stored) == 2 and len(completions) == 8
-    close = dict(rel_tol=1e-4, abs_tol=1e-4)
+    close = {"rel_tol": 1e-4, "abs_tol": 1e-4}
     rewards = [c["reward"] for c in completions]
     assert math.isclose(statistics.fmean(rewards), logged["reward"], **close)
     assert math.isclose(statistics.fmean(c["tokens"] for c in completions), logged["completions/mean_length"], **close)
@@ -108,7 +108,9 @@ def test_evaluation_is_captured_too_even_when_it_is_larger_than_a_generation(reg
     assert counts(folder, "eval") == (24, 24)  # 6 prompts × 2, after each of 2 steps
     assert counts(folder, "train") == (8, 8)
     assert ask_db(folder, "SELECT DISTINCT step FROM grp WHERE mode = 'eval' ORDER BY step") == [(1,), (2,)]
-    assert ask_db(folder, "SELECT count(*) FROM metric JOIN metric_key ON id = key WHERE name = 'eval_reward'") == [(2,)]
+    assert ask_db(folder, "SELECT count(*) FROM metric JOIN metric_key ON id = key WHERE name = 'eval_reward'") == [
+        (2,)
+    ]
     held_out = {p for (p,) in ask_db(folder, "SELECT prompt FROM grp WHERE mode = 'eval'")}
     trained = {p for (p,) in ask_db(folder, "SELECT prompt FROM grp WHERE mode = 'train'")}
     assert len(held_out) == 6 and not held_out & trained
@@ -125,7 +127,7 @@ def test_two_real_ranks_store_each_completion_once(registry_home: Path) -> None:
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     assert counts(folder) == (64, 64)  # 8 steps × 4 completions × 2 ranks
     assert ask_db(folder, "SELECT count(*) FROM grp WHERE size = 4") == [(16,)]
-    assert ask_db(folder, "SELECT count(*) FROM event WHERE kind = 'plan'") == [(1,)]
+    assert ask_db(folder, "SELECT count(*) FROM event WHERE kind = 'begin'") == [(1,)]
     for group_id in (1, 16):
         group = groups.one(folder.db, group_id)
         assert group is not None and len(group["completions"]) == 4

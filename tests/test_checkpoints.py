@@ -45,7 +45,10 @@ def test_any_harm_to_any_file_is_found_and_the_one_before_is_used(tmp_path: Path
 
 def test_one_that_was_not_saved_to_the_end_is_passed_over(tmp_path: Path) -> None:
     make(tmp_path, 10)
-    assert checkpoints.latest_whole(tmp_path) == (None, ["checkpoint-10 was not saved to the end, so it was passed over."])
+    assert checkpoints.latest_whole(tmp_path) == (
+        None,
+        ["checkpoint-10 was not saved to the end, so it was passed over."],
+    )
 
 
 @pytest.mark.parametrize("name", ["optimizer.pt", "scheduler.pt", "trainer_state.json", "rng_state.pth"])

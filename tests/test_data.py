@@ -77,6 +77,8 @@ def test_a_damaged_file_is_a_sentence(registry_home: Path, name: str, content: b
         ({"holdout": 10}, "leaves none to train on"),
     ],
 )
-def test_a_mapping_that_does_not_fit_is_a_sentence(registry_home: Path, change: dict[str, object], message: str) -> None:
+def test_a_mapping_that_does_not_fit_is_a_sentence(
+    registry_home: Path, change: dict[str, object], message: str
+) -> None:
     with pytest.raises(data.DataError, match=message):
         data.load(write("rows.jsonl").model_copy(update=change), chat=True)

@@ -86,7 +86,7 @@ def test_it_left_whole_checkpoints_a_model_and_a_record_of_its_end(finished: Run
     assert (finished.final / "model.safetensors").is_file()
     assert json.loads(finished.exit.read_text())["outcome"] == "finished"
     kinds = [event["kind"] for event in series.events(finished.db)]
-    assert kinds == ["plan", "checkpoint", "checkpoint", "checkpoint"]
+    assert kinds == ["begin", "checkpoint", "checkpoint", "checkpoint"]
 
 
 def test_the_progress_the_runs_page_shows(finished: RunFolder) -> None:
@@ -99,7 +99,12 @@ def test_the_plain_script_makes_the_same_first_steps_with_no_groupwise(registry_
     folder = queue(make_spec(training={"max_steps": 4, "per_device_train_batch_size": 8, "max_completion_length": 24}))
     assert train.main(folder.id) == 0
     plain = subprocess.run(
-        [sys.executable, "-c", WITHOUT_GROUPWISE], cwd=folder.path, capture_output=True, text=True, timeout=180, check=False
+        [sys.executable, "-c", WITHOUT_GROUPWISE],
+        cwd=folder.path,
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
     )
     assert plain.returncode == 0, plain.stderr[-3000:]
     printed = [float(value) for value in re.findall(r"'reward': '?([-0-9.e+]+)", plain.stdout)]

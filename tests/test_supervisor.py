@@ -20,6 +20,7 @@ from storage.home import RunFolder
 from tests.runs import acknowledged_step, ask_db, make_spec, queue, state_of, wait_for
 from worker import checkpoints
 
+COMMITS = "SELECT count(*) FROM acknowledged WHERE attempt = ? AND step > 0"
 StartWorker = Callable[[], "subprocess.Popen[bytes]"]
 LONG = {"max_steps": 3000, "save_strategy": "steps", "save_steps": 10, "save_total_limit": 3}
 
@@ -113,8 +114,7 @@ def test_kill_9_of_the_trainer_at_random_points_loses_no_acknowledged_step(start
     start_worker()
     seen: set[tuple[Any, ...]] = set()
     for attempt in (1, 2, 3):
-        begun = "SELECT count(*) FROM acknowledged WHERE attempt = ? AND step > 0"
-        wait_for(f"attempt {attempt}", lambda a=attempt: ask_db(folder, begun, a)[:1] > [(12,)])
+        wait_for(f"attempt {attempt}", lambda a=attempt: ask_db(folder, COMMITS, a)[:1] > [(12,)])
         time.sleep(random.uniform(0, 0.7))
         seen |= set(ask_db(folder, "SELECT seq, attempt, step FROM acknowledged"))
         os.kill(pid_of(folder), signal.SIGKILL)
@@ -125,7 +125,7 @@ def test_kill_9_of_the_trainer_at_random_points_loses_no_acknowledged_step(start
         if attempt < 3:
             resume(folder)
     # each acknowledged step has its reward, and one group of 4 with all its scores
-    trained = "step > (SELECT step FROM event WHERE kind = 'plan' AND event.attempt = acknowledged.attempt)"
+    trained = "step > (SELECT step FROM event WHERE kind = 'begin' AND event.attempt = acknowledged.attempt)"
     steps = ask_db(folder, f"SELECT count(DISTINCT attempt || '.' || step) FROM acknowledged WHERE {trained}")
     rewards = "SELECT count(*) FROM metric JOIN metric_key ON id = key WHERE name = 'reward'"
     assert ask_db(folder, rewards) == steps == ask_db(folder, "SELECT count(*) FROM grp")
@@ -220,7 +220,7 @@ def test_a_damaged_checkpoint_is_passed_over_for_the_one_before(start_worker: St
     assert before is not None and before != newest and "damaged optimizer.pt" in passed[0]
     resume(folder)
     wait_state(folder.id, states.FINISHED)
-    resumed = ask_db(folder, "SELECT message FROM event WHERE kind = 'plan' AND attempt = 2")
+    resumed = ask_db(folder, "SELECT message FROM event WHERE kind = 'begin' AND attempt = 2")
     assert f"at step {before.name.rpartition('-')[2]} " in resumed[0][0]
     assert ask_db(folder, "SELECT count(*) FROM event WHERE kind = 'warning' AND attempt = 2") == [(1,)]
 
@@ -228,7 +228,10 @@ def test_a_damaged_checkpoint_is_passed_over_for_the_one_before(start_worker: St
 @pytest.mark.parametrize(
     ("parts", "reason"),
     [
-        ({"data": {"prompt_template": "{nothing}"}}, "the prompt template uses {nothing}, but the columns are question"),
+        (
+            {"data": {"prompt_template": "{nothing}"}},
+            "the prompt template uses {nothing}, but the columns are question",
+        ),
         ({"data": {"holdout": 64}}, "leaves none to train on"),
         ({"training": {"num_generations": 3}}, "must be divisible by num_generations"),
         ({"model": {"id": "/nowhere/at/all"}}, "/nowhere/at/all"),

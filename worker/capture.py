@@ -22,6 +22,8 @@ from storage.record import Completion, Group
 class CapturingTrainer(GRPOTrainer):
     """GRPOTrainer that calls `on_groups(groups)` on the main process after each generation is scored."""
 
+    _logs: dict[str, Any]
+
     def __init__(self, *args: Any, on_groups: Callable[[list[Group]], None], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._on_groups = on_groups
@@ -42,7 +44,9 @@ class CapturingTrainer(GRPOTrainer):
         finally:
             tape, self._logs = self._logs, kept
             _append(kept, tape)
-        rows = gather_object([{k: v for k, v in row.items() if k not in ("prompt", "image", "images")} for row in inputs])
+        rows = gather_object(
+            [{k: v for k, v in row.items() if k not in ("prompt", "image", "images")} for row in inputs]
+        )
         lengths = gather_object(self._lengths)
         if self.accelerator.is_main_process:
             self._on_groups(self._groups(tape, rows, lengths))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
+from typing import Any
 
 from storage import files
 
@@ -20,7 +21,7 @@ def seal(checkpoint: Path) -> int:
     missing = [name for name in NEEDED if not (checkpoint / name).is_file()]
     if missing or not any(checkpoint.glob("rng_state*.pth")):
         raise ValueError(f"{checkpoint.name} lacks {', '.join(missing) or 'the random state'}")
-    listed = {
+    listed: dict[str, dict[str, Any]] = {
         str(path.relative_to(checkpoint)): {"bytes": path.stat().st_size, "sha256": _digest(path)}
         for path in sorted(checkpoint.rglob("*"))
         if path.is_file() and path.name != MANIFEST

@@ -32,9 +32,13 @@ def load(spec: DataSpec, *, chat: bool, task: TaskRows | None = None) -> tuple[D
     rows = Dataset.from_list(task(spec.limit or 4000)) if task else _file(spec)
     missing = sorted(set(COLUMN.findall(spec.prompt_template)) - set(rows.column_names))
     if missing:
-        raise DataError(f"the prompt template uses {{{missing[0]}}}, but the columns are {', '.join(rows.column_names)}")
+        raise DataError(
+            f"the prompt template uses {{{missing[0]}}}, but the columns are {', '.join(rows.column_names)}"
+        )
     if spec.answer_column and spec.answer_column not in rows.column_names:
-        raise DataError(f"there is no answer column “{spec.answer_column}”; the columns are {', '.join(rows.column_names)}")
+        raise DataError(
+            f"there is no answer column “{spec.answer_column}”; the columns are {', '.join(rows.column_names)}"
+        )
     if len(rows) <= spec.holdout:
         raise DataError(f"{spec.holdout} of {len(rows)} rows are held out, which leaves none to train on")
     shaped = rows.map(shape, fn_kwargs={"spec": spec, "chat": chat})

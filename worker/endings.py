@@ -24,7 +24,10 @@ def ending(
         return states.KILLED, f"Killed at step {step} by something else, probably because memory ran out. {resume}"
     if code < 0:
         return states.KILLED, f"Killed at step {step} by {signal.Signals(-code).name}, which nobody here sent. {resume}"
-    return states.FAILED, f"The training process ended at step {step} without saying how (exit code {code}); see the log."
+    return (
+        states.FAILED,
+        f"The training process ended at step {step} without saying how (exit code {code}); see the log.",
+    )
 
 
 def _by_record(record: dict[str, Any], step: int, resume: str) -> tuple[str, str]:

@@ -23,10 +23,10 @@ def _gpus() -> list[dict[str, Any]]:
         ["nvidia-smi", "--query-gpu=name,memory.total,memory.free", "--format=csv,noheader,nounits"],
         capture_output=True, text=True, timeout=20, check=False,
     )  # fmt: skip
-    rows = csv.reader(answer.stdout.splitlines(), skipinitialspace=True) if answer.returncode == 0 else []
+    lines = answer.stdout.splitlines() if answer.returncode == 0 else []
     return [
         {"name": name, "memory": int(total) * 2**20, "free": int(free) * 2**20}
-        for name, total, free in rows
+        for name, total, free in csv.reader(lines, skipinitialspace=True)
         if total.isdigit() and free.isdigit()
     ]
 

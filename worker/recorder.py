@@ -37,7 +37,7 @@ class Recorder(TrainerCallback):
         begun = f"Training begins: {state.max_steps} steps."
         if state.global_step:
             begun = f"Training resumes at step {state.global_step} of {state.max_steps}."
-        self._commit(state, events=[Event("plan", begun, {"total": state.max_steps})])
+        self._commit(state, events=[Event("begin", begun, {"total": state.max_steps})])
 
     def on_step_end(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any) -> None:
         """A step without a log is written here; one with a log in on_log, with its metrics, in one transaction."""

@@ -160,7 +160,12 @@ class Supervisor:
             registry.set_state(run.id, states.RUNNING, "Training. It goes on when this page is closed.")
         if (now["step"], now["total"]) != (run.step, run.total):
             registry.set_facts(
-                run.id, step=now["step"], total=now["total"], reward=now["reward"], spark=now["spark"], seen_at=now["at"]
+                run.id,
+                step=now["step"],
+                total=now["total"],
+                reward=now["reward"],
+                spark=now["spark"],
+                seen_at=now["at"],
             )
 
     def _mind_the_end(self, run: Run) -> None:
@@ -196,7 +201,9 @@ class Supervisor:
         whole, _ = checkpoints.latest_whole(run.folder.checkpoints)
         saved = checkpoints.step_of(whole) if whole else None
         if run.boot is not None and run.boot != process.boot_id():
-            resume = f"Resume continues from step {saved}." if saved else "There is no checkpoint: it would start again."
+            resume = (
+                f"Resume continues from step {saved}." if saved else "There is no checkpoint: it would start again."
+            )
             state, sentence = states.INTERRUPTED, f"The machine restarted at step {run.step}. {resume}"
         else:
             killed = registry.asked_at(run.id, run.attempt, registry.KILL) is not None

@@ -1,0 +1,62 @@
+# Everything a person needs: `make run` and `make test` set up all they use, each in .venv, and are quick when
+# nothing changed (the stamps in .venv are remade when pyproject.toml is).
+
+# The first Python that is new enough; `make PYTHON=/some/python3.12 run` picks another.
+PYTHON ?= $(firstword $(foreach p,python3 python3.13 python3.12 python3.11,\
+  $(shell $(p) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $(p))))
+# torch comes first and alone: as a mere dependency it would be the newest, with gigabytes of CUDA that fit no pin.
+TORCH := torch==2.13.0
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+
+.PHONY: run test lint bench docs starter chromium clean
+
+run: $(VENV)/.run
+	$(BIN)/groupwise
+
+test: chromium lint
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: chromium $(VENV)/.dev
+	$(BIN)/python -m bench
+
+# The help texts in docs/command.md.
+docs: $(VENV)/.run
+	$(BIN)/python docs/make_command.py
+
+# The starter model, from nothing (a few minutes).
+starter: $(VENV)/.run
+	$(BIN)/python -m worker.starter.make
+
+$(BIN)/python:
+	@test -n "$(PYTHON)" || { \
+	  echo "Groupwise needs Python 3.11 or newer, and none was found. Install one (Debian: apt-get install python3"; \
+	  echo "python3-venv), or name it: make PYTHON=/path/to/python3.11 run"; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
+	  echo "$(PYTHON) cannot make a virtual environment. On Debian and Ubuntu: apt-get install python3-venv"; exit 1; }
+
+$(VENV)/.run: pyproject.toml | $(BIN)/python
+	$(PIP) install $(TORCH)
+	$(PIP) install --editable .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.run
+	$(PIP) install --editable '.[dev]'
+	@touch $@
+
+# The browser tests drive a real Chromium.
+chromium:
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \
+	{ test "$$(id -u)" = 0 && command -v apt-get >/dev/null && \
+	  { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends chromium; } </dev/null; } || \
+	{ echo "The browser tests need Chromium, which is not installed. Debian: sudo apt-get install chromium. Elsewhere,"; \
+	  echo "install Chromium or Google Chrome so that chromium, chromium-browser or google-chrome is on the PATH."; exit 1; }
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info

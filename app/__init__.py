@@ -1,0 +1,1 @@
+"""What a person sees and says: the dashboard and the groupwise command."""

@@ -1,0 +1,88 @@
+"""The groupwise command: serve (the default), launch, list, stop, resume, repair, worker."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sqlite3
+import sys
+
+from app.command import SUMMARIES, build_parser, token_from
+from app.command_errors import CANCELLED, DONE, FAILED, CommandError
+from storage import home
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Do what the arguments say; the exit code. The one place where errors become sentences."""
+    given = sys.argv[1:] if arguments is None else arguments
+    try:
+        code = _do(build_parser().parse_args(_with_command(given)))
+        sys.stdout.flush()  # here, where a reader that has gone is understood
+        return code
+    except (CommandError, home.HomeError) as error:
+        return _say(error, getattr(error, "code", FAILED))
+    except sqlite3.Error as error:
+        return _say(f"The registry {home.registry_path()} could not be used: {error}.")
+    except OSError as error:
+        return _say_system_error(error)
+    except KeyboardInterrupt:
+        print(file=sys.stderr)
+        return CANCELLED
+
+
+def _with_command(arguments: list[str]) -> list[str]:
+    """`groupwise --port 8000` means `groupwise serve --port 8000`."""
+    if arguments and (arguments[0] in SUMMARIES or arguments[0] in ("-h", "--help") or arguments[0][0:1] != "-"):
+        return arguments
+    return ["serve", *arguments]
+
+
+def _do(options: argparse.Namespace) -> int:
+    """Each command imports what it needs, and no more: a list of runs need not wait for Gradio."""
+    if options.command == "serve":
+        return _serve(options)
+    if options.command == "worker":
+        return _become_worker()
+    if options.command == "launch":
+        from app import command_launch
+
+        return command_launch.launch(options.spec, name=options.name, wait=options.wait)
+    from app import command_runs
+
+    return command_runs.COMMANDS[options.command](options)
+
+
+def _serve(options: argparse.Namespace) -> int:
+    from app.server import Settings, serve
+
+    token = token_from(options.token)
+    return serve(Settings(options.host, options.port, token, options.allow_hosts, options.open))
+
+
+def _become_worker() -> int:
+    """Replace this process by the supervisor, so that it has the terminal, its signals and its exit code."""
+    from app.supervision import ROOT, worker_lives
+
+    os.environ["GROUPWISE_HOME"] = str(home.prepare())
+    if worker_lives():
+        raise CommandError(f"A worker already runs for {home.home()}.")
+    os.chdir(ROOT)
+    os.execv(sys.executable, [sys.executable, "-m", "worker"])
+
+
+def _say(sentence: object, code: int = FAILED) -> int:
+    print(f"groupwise: {sentence}", file=sys.stderr)
+    return code
+
+
+def _say_system_error(error: OSError) -> int:
+    if isinstance(error, BrokenPipeError):
+        # The reader (`| head`) has gone: nothing to say, and nowhere to say it when Python flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
+    place = f"{error.filename}: " if error.filename else ""
+    return _say(f"{place}{error.strerror or error}.")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

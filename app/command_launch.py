@@ -1,0 +1,159 @@
+"""`groupwise launch`: a YAML file becomes a queued run, or a list of what is wrong with it and nothing else."""
+
+from __future__ import annotations
+
+import filecmp
+import os
+import re
+import shutil
+import sys
+import time
+from itertools import count
+from pathlib import Path
+
+from app import supervision
+from app.command_errors import DONE, WRONG_INPUT, CommandError, open_home
+from app.command_runs import follow, until_claimed
+from storage import home, registry
+from storage.check import Offer, check, model_folder
+from storage.spec import MAX_BYTES, Problem, RunSpec, SpecError, line_numbers, parse, to_yaml
+
+PATIENCE = 60.0  # seconds for a worker's first word; importing TRL on a cold disk takes most of it
+UNFIT = re.compile(r"[^A-Za-z0-9 ._-]")
+
+
+def launch(spec_path: str, *, name: str | None, wait: bool) -> int:
+    """Check, queue and (with `wait`) follow the run. Prints its id on stdout and all else on stderr."""
+    path = Path(spec_path)
+    text = _read(path)
+    try:
+        spec = _renamed(parse(text), name)
+        open_home()
+        supervision.hold_app_lock()
+        run_id = _create(spec, text, path.absolute().parent)
+    except SpecError as error:
+        return _say_problems(spec_path, error.problems)
+    print(run_id, flush=True)
+    until_claimed(run_id)
+    return follow(run_id) if wait else DONE
+
+
+def _renamed(spec: RunSpec, name: str | None) -> RunSpec:
+    if name is None:
+        return spec
+    try:
+        return RunSpec.model_validate({**spec.model_dump(), "name": name})
+    except ValueError as error:
+        raise CommandError("--name takes 1 to 80 characters.", WRONG_INPUT) from error
+
+
+def _read(path: Path) -> str:
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise CommandError(f"{path} is larger than {MAX_BYTES // 1024} KB: that is no spec.", WRONG_INPUT)
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise CommandError(f"{path} is not text in UTF-8.", WRONG_INPUT) from error
+    except OSError as error:
+        raise CommandError(f"{path} cannot be read: {error.strerror}.", WRONG_INPUT) from error
+
+
+def _create(spec: RunSpec, text: str, beside: Path) -> str:
+    """The new run's id. Raises SpecError, with nothing made, where it cannot run."""
+    lines = line_numbers(text)
+    offer = published_offer()
+    spec.model.id = _model_id(spec.model.id, beside)
+    source = _outside_file(spec.data.source, beside)
+    if source is not None and not source.is_file():
+        missing = Problem("data.source", f"there is no file {source}.", lines.get("data.source"))
+        raise SpecError([missing, *(p for p in check(spec, offer, lines) if p.field != "data.source")])
+    copied, is_new = copy_into_home(source) if source else (None, False)
+    if copied is not None:
+        spec.data.source = f"file:{copied.name}"
+    problems = check(spec, offer, lines)
+    if problems:
+        if copied is not None and is_new:
+            copied.unlink()
+        raise SpecError([_with_hint(problem, spec, beside) for problem in problems])
+    kept = text if spec == parse(text) else to_yaml(spec)
+    return registry.create(kept, name=spec.name, model=spec.model.id, data=spec.data.source)
+
+
+def _say_problems(spec_path: str, problems: list[Problem]) -> int:
+    """One line each, as compilers write them, so that an editor can jump there."""
+    for problem in problems:
+        place = f"{spec_path}:{problem.line}" if problem.line else spec_path
+        print(": ".join(part for part in (place, problem.field, problem.message) if part), file=sys.stderr)
+    return WRONG_INPUT
+
+
+def _with_hint(problem: Problem, spec: RunSpec, beside: Path) -> Problem:
+    """A file that is not in the home but lies beside the spec is what a newcomer means."""
+    kind, _, name = spec.data.source.partition(":")
+    if problem.field == "data.source" and kind == "file" and "/" not in name and (beside / name).is_file():
+        return Problem(
+            problem.field, f"{problem.message} Or write file:./{name} for the one beside the spec.", problem.line
+        )
+    return problem
+
+
+def published_offer() -> Offer:
+    """What the worker offers; where none ever said, one is started and waited for."""
+    deadline = time.monotonic() + PATIENCE
+    if not _is_published():
+        print("Waiting for the worker to say what the installed TRL offers…", file=sys.stderr, flush=True)
+    while not _is_published():
+        supervision.ensure_worker()
+        if time.monotonic() > deadline:
+            raise CommandError(f"The worker said nothing in {PATIENCE:.0f} s. {home.worker_log()} may say why.")
+        time.sleep(0.1)
+    return Offer.published()
+
+
+def _is_published() -> bool:
+    return registry.published("catalogue") is not None and registry.published("built_in") is not None
+
+
+def _model_id(model_id: str, beside: Path) -> str:
+    """A folder named relative to the spec, absolute: the worker stands elsewhere."""
+    folder = model_folder(model_id)
+    return model_id if folder is None else os.path.normpath(beside / folder)
+
+
+def _outside_file(source: str, beside: Path) -> Path | None:
+    """The file that `file:` with a path in it means, from the spec's folder; None for all other sources."""
+    kind, _, name = source.partition(":")
+    if kind != "file" or not ("/" in name or name.startswith("~")):
+        return None
+    return Path(os.path.normpath(beside / Path(name).expanduser()))
+
+
+def copy_into_home(source: Path) -> tuple[Path, bool]:
+    """The file in the home's data folder that has this one's content, and whether it was made for it.
+
+    Found by its name: where that is taken by other content, name-2, name-3, … are tried.
+    """
+    stem = UNFIT.sub("-", source.stem).lstrip(" ._-")[:100] or "data"
+    for number in count(1):
+        target = home.data_file(f"{stem}{'' if number == 1 else f'-{number}'}{UNFIT.sub('-', source.suffix)}")
+        try:
+            target.touch(mode=0o600, exist_ok=False)
+        except FileExistsError:
+            if target.is_file() and filecmp.cmp(source, target, shallow=False):
+                return target, False
+            continue
+        _fill(target, source)
+        return target, True
+    raise AssertionError("there is always a next number")
+
+
+def _fill(target: Path, source: Path) -> None:
+    """Copy under another name first: no reader sees half a file, and a full disk leaves none."""
+    draft = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        shutil.copyfile(source, draft)
+        draft.replace(target)
+    except OSError:
+        draft.unlink(missing_ok=True)
+        target.unlink(missing_ok=True)
+        raise

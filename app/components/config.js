@@ -1,0 +1,27 @@
+// The Config: each file once, as text, with a button that copies it.
+const { poll, say, el, params, copy } = window.groupwise;
+const view = element.querySelector(".gw-config");
+const run = params().get("id") ?? "";
+let drawn = "";
+
+function draw(files) {
+  const key = files.map((file) => file.name + file.text.length).join();
+  if (key === drawn) return;
+  drawn = key;
+  view.querySelector(".files").replaceChildren(...files.map((file) => {
+    const button = el("button", { class: "btn s" }, "Copy");
+    button.addEventListener("click", () => copy(file.text, button));
+    return el("section", { class: "panel flush file" },
+      el("header", { class: "row between" }, el("span", {}, el("b", { class: "mono" }, file.name), " ", el("span", { class: "xs mut" }, file.about)), button),
+      el("pre", { tabindex: "0", class: "mono" }, file.text));
+  }));
+}
+
+poll(view, async () => {
+  const now = await server.files({ run });
+  if (!now) return undefined;
+  say(view.querySelector(".wait"), now.sentence ?? "");
+  view.querySelector(".wait").hidden = !now.sentence;
+  if (now.files) draw(now.files);
+  return now.files?.length > 1 ? 30000 : 2000;
+});

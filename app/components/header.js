@@ -1,0 +1,90 @@
+// The head of a run's page: draws its state, offers what can be done, and switches between the tabs.
+const { poll, say, el, params, setParams, onAddress, wakeAll } = window.groupwise;
+const head = element.querySelector(".gw-header");
+const find = (selector) => head.querySelector(selector);
+const run = params().get("id") ?? "";
+const tabs = [...head.querySelectorAll("[role=tab]")];
+let drawnActions = "";
+
+// ---- tabs: the address says which; style.css shows the part that body[data-tab] names ----
+function showTab() {
+  const asked = params().get("tab");
+  const current = tabs.find((tab) => tab.dataset.tab === asked) ?? tabs[0];
+  for (const tab of tabs) {
+    tab.setAttribute("aria-selected", tab === current);
+    tab.tabIndex = tab === current ? 0 : -1;
+  }
+  if (document.body.dataset.tab === current.dataset.tab) return;
+  document.body.dataset.tab = current.dataset.tab;
+  wakeAll();
+  dispatchEvent(new Event("resize"));
+}
+function choose(tab) { setParams({ tab: tab === tabs[0] ? null : tab.dataset.tab }, { push: true }); }
+for (const tab of tabs) tab.addEventListener("click", () => choose(tab));
+find(".tabs").addEventListener("keydown", (event) => {
+  const move = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+  if (!move) return;
+  const next = tabs[(tabs.indexOf(document.activeElement) + move + tabs.length) % tabs.length];
+  next.focus();
+  choose(next);
+});
+onAddress(showTab);
+showTab();
+
+// ---- what can be done ----
+const dialog = find("dialog");
+function complain(words) { say(find(".problem"), words); find(".problem").hidden = !words; }
+async function ask(wish) {
+  const reply = await server.ask({ run, do: wish });
+  complain(reply ? reply.sentence ?? "" : "The dashboard did not answer. Nothing was asked of the run.");
+  wake();
+}
+function button(action) {
+  const look = `btn ${action.look ?? ""}`;
+  if (action.go) return el("a", { class: look, href: action.go }, action.label);
+  return el("button", { class: look, "data-do": action.do, onclick: () => {
+    if (action.confirm) { dialog.returnValue = ""; dialog.showModal(); } else ask(action.do);
+  } }, action.label);
+}
+dialog.addEventListener("close", () => { if (dialog.returnValue === "stop") ask("stop"); });
+
+function drawActions(actions) {
+  const key = JSON.stringify(actions);
+  if (key === drawnActions) return;
+  drawnActions = key;
+  find(".actions").replaceChildren(...actions.map(button));
+}
+
+// ---- what it says ----
+function draw(now) {
+  document.title = `${now.label} · ${now.name} · Groupwise`;
+  say(find(".found h1"), now.name);
+  find(".found h1").title = now.name;
+  find(".title .dot").style.background = `var(${now.colour})`;
+  find(".title .pill").className = `pill ${now.kind}`;
+  say(find(".title .pill span"), now.label);
+  say(find(".line"), now.line);
+  say(find(".sentence"), now.sentence);
+  say(find(".note"), now.note);
+  find(".note").hidden = !now.note;
+  const percent = Math.round(now.progress * 1000) / 10;
+  find(".bar i").style.width = `${percent}%`;
+  find(".bar").setAttribute("aria-valuenow", percent);
+  drawActions(now.actions);
+}
+
+const wake = poll(head, async () => {
+  const now = await server.status({ run });
+  if (!now) return undefined;
+  if (now.sentence && !now.name) { find(".found").hidden = false; complain(now.sentence); return 2000; }
+  find(".missing").hidden = !now.missing;
+  find(".found").hidden = !!now.missing;
+  document.body.classList.toggle("gw-missing", !!now.missing);
+  if (now.missing) { say(find(".why"), now.missing); document.title = "No such run · Groupwise"; return 5000; }
+  if (document.body.dataset.state !== now.state) {
+    document.body.dataset.state = now.state;
+    wakeAll();
+  }
+  draw(now);
+  return now.poll;
+});

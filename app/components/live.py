@@ -1,0 +1,115 @@
+"""How a live part of a page works: a constant template, a .js file, and functions the browser calls.
+
+No gr.Timer: the browser keeps its own cursor, asks `server.NAME(payload)` for what is new, and draws it (see live.js).
+The server keeps nothing about a reader, so a reload, a second tab or a restarted app just work. Every function here
+may be called by anyone with any payload: `answer` checks the form of it, `run_of` the run, and what goes wrong comes
+back as a sentence.
+
+Parts are made by a function, not by subclassing gr.HTML: Gradio writes a .pyi file beside each subclass's source.
+"""
+
+from __future__ import annotations
+
+import functools
+import html
+import logging
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+
+from storage import home, registry
+
+HERE = Path(__file__).parent
+Payload = dict[str, Any]
+Answer = Callable[[Any], dict[str, Any]]
+
+
+class Unanswerable(Exception):
+    """A question that has no answer; the message is the sentence the page shows."""
+
+
+def live(name: str, *functions: Answer, template: str = "", scripts: tuple[str, ...] = (), **options: Any) -> gr.HTML:
+    """A live part. `name` names its .js file and CSS class; `scripts` are .js files that stand before it."""
+    code = "\n".join((HERE / f"{script}.js").read_text(encoding="utf-8") for script in (*scripts, name))
+    return gr.HTML(
+        html_template=f'<div class="gw gw-{name}">{template}</div>',
+        js_on_load=code,
+        server_functions=list(functions) or None,
+        apply_default_css=False,
+        container=False,
+        padding=False,
+        **options,
+    )
+
+
+def answer(function: Callable[[Payload], dict[str, Any]]) -> Answer:
+    """Make a function safe to be called from any page, or by hand: never an exception, always a plain dict.
+
+    The one place where what goes wrong in a live part becomes a sentence.
+    """
+
+    @functools.wraps(function)
+    def answered(payload: Any = None) -> dict[str, Any]:
+        try:
+            return function(payload if isinstance(payload, dict) else {})
+        except (Unanswerable, registry.Refused) as refusal:
+            return {"sentence": str(refusal)}
+        except (sqlite3.Error, registry.RegistryError) as error:
+            return {"sentence": f"The record could not be read just now ({error}). Trying again."}
+        except Exception:
+            logging.getLogger("groupwise").exception("%s failed", function.__name__)
+            return {"sentence": "Something went wrong inside Groupwise. The terminal it was started in says what."}
+
+    return answered
+
+
+def run_of(payload: Payload) -> registry.Run:
+    """The run that a payload names. Raises Unanswerable."""
+    run_id = text(payload, "run")
+    try:
+        folder = home.run_folder(run_id)
+    except ValueError:
+        folder = None
+    run = registry.get(run_id) if folder else None
+    if run is None:
+        raise Unanswerable(f"There is no run “{run_id[:80]}”." if run_id else "This address names no run.")
+    return run
+
+
+def record_of(run: registry.Run) -> Path:
+    """The run's run.db. Raises Unanswerable where it is not there (yet, or any more)."""
+    if not run.folder.path.is_dir():
+        raise Unanswerable("The folder of this run was deleted. What it recorded is gone with it.")
+    if not run.folder.db.is_file():
+        raise Unanswerable("Nothing is recorded yet: the training process writes the first row when it begins.")
+    return run.folder.db
+
+
+def text(payload: Payload, key: str, limit: int = 200) -> str:
+    value = payload.get(key)
+    return value[:limit] if isinstance(value, str) else ""
+
+
+def whole(payload: Payload, key: str, default: int = 0) -> int:
+    """A whole number that SQLite can hold, or the default."""
+    value = payload.get(key)
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**62:
+        return default
+    return value
+
+
+def plain(value: object) -> str:
+    """Text that a page places as text: control characters and changes of direction become visible."""
+    return str(value).translate(_VISIBLE)
+
+
+def escape(value: object) -> str:
+    """Text as HTML: what `plain` does, and nothing can end the element it stands in."""
+    return html.escape(plain(value))
+
+
+_VISIBLE = {code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n"} | {0x7F: 0x2421}
+_VISIBLE |= {code: f"⟨U+{code:04X}⟩" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))}

@@ -1,0 +1,117 @@
+// The Overview: asks for what is new, gives it to the charts, and says what is now.
+const { poll, say, el, params, setParams, number } = window.groupwise;
+const view = element.querySelector(".gw-overview");
+const find = (selector) => view.querySelector(selector);
+const run = params().get("id") ?? "";
+const curves = new Curves();
+let charts = [], cursor = 0, lastEvent = 0, waiting = "";
+
+// ---- the board ----
+function layOut(sections) {
+  find(".sections").replaceChildren(...sections.map((section) => {
+    const made = section.panels.map((panel) => new Chart(panel, curves));
+    charts.push(...made);
+    const columns = section.panels.length % 3 ? "two" : "three";
+    return el("section", {}, el("h2", {}, section.title), el("div", { class: `grid ${columns}` }, ...made.map((chart) => chart.node)));
+  }));
+}
+
+// ---- every metric, drawn on demand ----
+const all = find(".all"), wanted = new Map();
+function listAll() {
+  say(all.querySelector("summary span"), curves.names.length ? `${curves.names.length}` : "");
+  if (!all.open) return;
+  const asked = all.querySelector("input").value.toLowerCase();
+  const names = curves.names.filter((name) => name.toLowerCase().includes(asked));
+  const key = names.join("\n");
+  const box = all.querySelector(".names");
+  if (box.dataset.key === key) return;
+  box.dataset.key = key;
+  box.replaceChildren(...names.map((name) => el("button", { class: "chip mono", "aria-pressed": `${wanted.has(name)}`, onclick: (event) => toggle(name, event.currentTarget) }, name)));
+  if (!names.length) box.append(el("span", { class: "s mut" }, curves.names.length ? "No metric has this in its name." : waiting));
+}
+function toggle(name, chip) {
+  const there = wanted.get(name);
+  if (there) { there.node.remove(); Chart.all.delete(there.node); charts = charts.filter((chart) => chart !== there); wanted.delete(name); }
+  else {
+    const chart = new Chart({ title: name, keys: [name], labels: [name], pattern: "", note: "", unit: "", instead: "", wait: "" }, curves);
+    wanted.set(name, chart);
+    charts.push(chart);
+    all.querySelector(".charts").append(chart.node);
+    chart.update(new Map([[name, "whole"]]), waiting);
+  }
+  chip.setAttribute("aria-pressed", `${!there}`);
+}
+all.addEventListener("toggle", listAll);
+all.querySelector("input").addEventListener("input", listAll);
+
+// ---- the side ----
+const pair = (name, value) => [el("dt", {}, name), el("dd", {}, value)];
+function drawNow() {
+  const rows = [], reward = curves.recent("reward");
+  if (reward) rows.push(pair(`Reward, last ${reward.n}`, `${number(reward.mean)} ± ${number(reward.std)}`));
+  const add = (name, key, write) => { const value = curves.last(key); if (value !== undefined) rows.push(pair(name, write(value))); };
+  const percent = (value) => `${number(value * 100)}\u202f%`;
+  add("Held-out reward", "eval_reward", number);
+  add("KL", "kl", number);
+  add("Tied groups", "frac_reward_zero_std", percent);
+  add("Length", "completions/mean_length", (value) => `${number(value)} tokens`);
+  add("Truncated", "completions/clipped_ratio", percent);
+  add("Step time", "step_time", (value) => `${number(value)} s`);
+  add("Tokens seen", "num_tokens", (value) => number(Math.round(value)));
+  find(".now").replaceChildren(...rows.flat());
+  say(find("aside .wait"), rows.length ? "" : waiting);
+}
+
+function drawLatest(group) {
+  const box = find(".latest .body");
+  say(find(".latest h2 span"), group ? `step ${group.step}` : "");
+  if (!group) { box.replaceChildren(el("p", { class: "mut" }, "No group has been scored yet.")); return; }
+  const address = new URLSearchParams({ id: run, tab: "groups", step: group.step, group: group.id });
+  const link = el("a", { href: `?${address}` }, "Open the group");
+  link.addEventListener("click", (event) => {
+    if (event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    setParams({ tab: "groups", step: group.step, group: group.id }, { push: true });
+  });
+  box.replaceChildren(el("p", { class: "mut", dir: "auto" }, `“${group.prompt}”${group.tied ? " · tied" : ""}`),
+    ...group.bars.map(([words, share]) => el("div", { class: "score wide" }, el("span", {}, words),
+      el("div", { class: "b" }, el("i", { style: `width:${share * 100}%` })))), el("p", {}, link));
+}
+
+function addEvents(events) {
+  for (const event of events) {
+    lastEvent = Math.max(lastEvent, event.id);
+    find(".events").prepend(el("li", { class: `event ${event.kind}` },
+      el("span", { class: "mut xs" }, `${event.at} · step ${event.step} · ${event.kind}`), el("span", { dir: "auto" }, event.message)));
+  }
+  find(".none").hidden = lastEvent > 0;
+}
+
+// ---- the loop ----
+function take(now) {
+  if (now.sections) layOut(now.sections);
+  if (now.events?.length) addEvents(now.events);
+  const changed = curves.take(now);
+  const news = changed.size > 0 || now.wait !== waiting;
+  waiting = now.wait;
+  if (news) { for (const chart of charts) chart.update(changed, waiting); drawNow(); listAll(); }
+  if ("latest" in now) drawLatest(now.latest);
+  else if (!cursor && !now.seq) drawLatest(null);
+  cursor = curves.tooLong ? 0 : now.seq;
+}
+
+poll(view, async () => {
+  const now = await server.board({ run, after: cursor, event: lastEvent, drawn: charts.length > 0 });
+  if (!now) return undefined;
+  find(".problem").hidden = !now.sentence;
+  say(find(".problem"), now.sentence ?? "");
+  if (now.sentence) return 2000;
+  take(now);
+  view.dataset.seq = cursor;
+  return now.poll;
+});
+
+addEventListener("groupwise:theme", () => charts.forEach((chart) => chart.repaint()));
+// A click on a point of a chart leads to the groups of that step.
+addEventListener("groupwise:step", (event) => setParams({ tab: "groups", step: event.detail, group: null }, { push: true }));

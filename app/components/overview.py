@@ -1,0 +1,115 @@
+"""The Overview of a run: a board of charts fed with deltas, and beside it the numbers of now."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+
+from app import figures, format
+from app.components.live import Payload, Unanswerable, answer, live, plain, record_of, run_of, whole
+from storage import groups, registry, series, states
+from storage import spec as specs
+from storage.spec import SpecError
+
+POLL, POLL_ENDED = 300, 5000  # ms
+MOST_EVENTS = 200
+WAITS = {
+    states.QUEUED: "Waiting for its turn: the worker has not started this run yet.",
+    states.STARTING: "Waiting for the first step: the model is loading.",
+    states.RUNNING: "Waiting for the first step: the first group is being generated.",
+    states.STOPPING: "Stopping before the first step.",
+}
+TEMPLATE = """
+<div class="board"><p class="s problem" role="status" hidden></p><div class="sections"></div>
+<details class="all"><summary>All metrics <span class="mut s"></span></summary>
+<input class="input" type="search" placeholder="search metrics" aria-label="Search metrics"><div class="names"></div>
+<div class="grid three charts"></div></details></div>
+<aside>
+<section class="panel"><h2>Now</h2><dl class="now s"></dl><p class="mut s wait"></p></section>
+<section class="panel latest"><h2>Latest group <span class="mut xs"></span></h2><div class="body s"></div></section>
+<section class="panel"><h2>Events</h2><ol class="events s"></ol><p class="mut s none">Nothing has happened yet.</p>
+</section>
+</aside>
+"""
+
+
+@answer
+def board(payload: Payload) -> dict[str, Any]:
+    """What is new since number `after`: curves, events since `event`, the latest group.
+
+    The first answer (`after` 0) also has the layout. `seq` is what to give as `after` next time.
+    """
+    run = run_of(payload)
+    after, event = whole(payload, "after"), whole(payload, "event")
+    out: dict[str, Any] = {"poll": POLL if run.state in states.LIVE or run.state == states.QUEUED else POLL_ENDED}
+    out["wait"] = WAITS.get(run.state, "This run ended before its first step. Its log says why.")
+    if not after and not payload.get("drawn"):
+        out["sections"] = figures.sections(settings(run))
+    try:
+        record = record_of(run)
+    except Unanswerable as reason:
+        return out | {"seq": after, "wait": out["wait"] if run.folder.path.is_dir() else str(reason), "curves": {}}
+    new = series.read(record, after)
+    if new["seq"] != after:
+        out["latest"] = latest_group(record)
+        out["events"] = events(record, event)
+    return out | new
+
+
+def settings(run: registry.Run) -> dict[str, Any] | None:
+    """The run's GRPOConfig settings, with the published defaults for those that decide what is drawn; None where
+    its spec cannot be read."""
+    catalogue = registry.published("catalogue") or {}
+    fields = catalogue.get("training") or {}
+    defaults = {name: fields[name].get("default") for name in ("beta", "eval_strategy", "eval_steps") if name in fields}
+    try:
+        return defaults | specs.parse(run.folder.spec.read_text(encoding="utf-8")).training
+    except (OSError, SpecError):
+        return None
+
+
+def latest_group(record: Path) -> dict[str, Any] | None:
+    """The newest training group that is not tied (else the newest), as bars and a link."""
+    span = groups.span(record)
+    if span is None:
+        return None
+    at_step = groups.at_step(record, span[1])
+    chosen = next((group for group in at_step if not group["tied"]), at_step[0])
+    whole_group = groups.one(record, chosen["id"])
+    rewards = sorted(c["reward"] for c in (whole_group or {}).get("completions", []) if c["reward"] is not None)
+    if not rewards:
+        return None
+    top = max(abs(rewards[0]), abs(rewards[-1])) or 1.0
+    named = {"best": rewards[-1], "median": figures.median(rewards) or 0.0, "worst": rewards[0]}
+    return {
+        "step": span[1], "id": chosen["id"], "tied": chosen["tied"],
+        "prompt": plain(format.shorten(words(chosen["prompt"]), 80)),
+        "bars": [[f"{name} {format.number(value)}", max(0.0, value / top)] for name, value in named.items()],
+    }  # fmt: skip
+
+
+def words(prompt: Any) -> str:
+    """What a person asked: the last message of a chat, or the text itself."""
+    if isinstance(prompt, list) and prompt and isinstance(prompt[-1], dict):
+        return str(prompt[-1].get("content") or "")
+    return str(prompt)
+
+
+def events(record: Path, after: int) -> list[dict[str, Any]]:
+    """The events after one, oldest first, at most the newest 200."""
+    return [
+        {"id": row["id"], "at": format.clock(row["at"]), "step": row["step"], "kind": row["kind"],
+         "message": plain(format.shorten(row["message"], 400))}
+        for row in series.events(record, after)[-MOST_EVENTS:]
+    ]  # fmt: skip
+
+
+def overview(plotly: Path) -> gr.HTML:
+    """The Overview. `plotly` is the plotly.min.js that it draws with, served by Gradio as a static file."""
+    return live(
+        "overview", board, template=TEMPLATE, scripts=("curves", "chart"), elem_id="part-overview",
+        elem_classes=["part", "part-overview"],
+        head=f'<script src="/gradio_api/file={plotly}"></script>',
+    )  # fmt: skip

@@ -1,0 +1,14 @@
+// The bar on top: asks now and then what the hardware is and whether the worker is there.
+const { poll, say } = window.groupwise;
+const bar = element.querySelector(".gw-topbar");
+const hardware = bar.querySelector(".hardware"), pill = bar.querySelector(".worker");
+
+poll(bar, async () => {
+  const now = await server.worker({});
+  if (!now || now.sentence) return now ? 5000 : undefined;
+  say(hardware, now.hardware ?? "");
+  say(pill.lastElementChild, now.ready ? "Worker ready" : "Starting the worker…");
+  pill.className = `worker pill s ${now.ready ? "ok" : "idle"}`;
+  pill.hidden = false;
+  return now.ready && now.hardware ? 5000 : 1000;
+});

@@ -1,0 +1,30 @@
+"""The bar on top of every page: where one is, what hardware there is, whether the worker is there."""
+
+from __future__ import annotations
+
+import gradio as gr
+
+from app.components.live import Payload, answer, live
+from storage import home, locks, registry
+
+PAGES = {"Runs": "/", "New run": "/new"}
+
+
+@answer
+def worker(payload: Payload) -> dict[str, object]:
+    """The hardware sentence (null until the worker has looked) and whether a worker holds this home."""
+    hardware = registry.published("hardware")
+    sentence = hardware.get("sentence") if isinstance(hardware, dict) else None
+    return {"hardware": sentence, "ready": locks.is_held(home.supervisor_lock())}
+
+
+def topbar(current: str) -> gr.HTML:
+    """The bar, with one page marked as the current one."""
+    links = "".join(
+        f'<a href="{path}"{" aria-current=page" if name == current else ""}>{name}</a>' for name, path in PAGES.items()
+    )
+    template = (
+        f'<a class="brand" href="/">Groupwise</a><nav aria-label="Pages">{links}</nav><span class="grow"></span>'
+        '<span class="hardware s mut"></span><span class="worker pill s" hidden><i></i><span></span></span>'
+    )
+    return live("topbar", worker, template=template, elem_id="gw-topbar")

@@ -1,0 +1,103 @@
+"""Numbers, durations, ages and sizes as a person reads them. Pure."""
+
+from __future__ import annotations
+
+import math
+import time
+
+MINUTE, HOUR, DAY = 60, 3600, 86400
+THIN = "\u202f"  # narrow no-break space between thousands
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """A value in about `digits` digits: 0.042, 0.88, 1.42, 284, 12 840, 1.2e-05; “–” for none."""
+    if value is None or math.isnan(value):
+        return "–"
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    size = abs(value)
+    if size == 0:
+        return "0"
+    if size < 1e-3 or size >= 1e9:
+        text = f"{value:.{digits - 2}e}"
+    elif size >= 10 ** (digits - 1):
+        text = f"{value:,.0f}".replace(",", THIN)
+    else:
+        magnitude = math.floor(math.log10(size))
+        text = f"{value:.{digits - 1 - (magnitude if magnitude >= 0 else magnitude + 1)}f}"
+    return text.replace("-", "−", 1) if text.startswith("-") else text
+
+
+def signed(value: float) -> str:
+    """An advantage: +1.6, −0.4, 0.0."""
+    return f"{'+' if value >= 0.05 else '−' if value <= -0.05 else ''}{abs(value):.1f}"
+
+
+def count(value: int) -> str:
+    return f"{value:,}".replace(",", THIN)
+
+
+def plural(n: int, one: str, many: str | None = None) -> str:
+    return f"{count(n)} {one if n == 1 else many or one + 's'}"
+
+
+def duration(seconds: float) -> str:
+    """How long: 0.42 s, 4.2 s, 12 s, 5 min, 1 h 20 min, 3 d 4 h."""
+    if seconds < 0.995:
+        return f"{max(0.0, seconds):.2f} s"
+    if seconds < 9.95:
+        return f"{seconds:.1f} s"
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    if seconds < 90 * MINUTE:
+        return f"{seconds / MINUTE:.0f} min"
+    if seconds < 2 * DAY:
+        hours, rest = divmod(round(seconds / MINUTE), 60)
+        return f"{hours} h {rest} min" if rest else f"{hours} h"
+    days, rest = divmod(round(seconds / HOUR), 24)
+    return f"{days} d {rest} h" if rest else f"{days} d"
+
+
+def age(then: float | None, now: float | None = None) -> str:
+    """How long ago: now, 5 s ago, 3 min ago, 2 h ago, yesterday, 4 days ago, 2026-01-31."""
+    if then is None:
+        return "never"
+    seconds = (time.time() if now is None else now) - then
+    if seconds < 1.5:
+        return "now"
+    if seconds < MINUTE:
+        return f"{seconds:.0f} s ago"
+    if seconds < HOUR:
+        return f"{int(seconds // MINUTE)} min ago"
+    if seconds < DAY:
+        return f"{int(seconds // HOUR)} h ago"
+    if seconds < 2 * DAY:
+        return "yesterday"
+    if seconds < 30 * DAY:
+        return f"{int(seconds // DAY)} days ago"
+    return time.strftime("%Y-%m-%d", time.localtime(then))
+
+
+def clock(at: float) -> str:
+    return time.strftime("%H:%M:%S", time.localtime(at))
+
+
+def size(nbytes: int) -> str:
+    """A file's size: 812 B, 3.2 MB, 1.5 GB."""
+    value = float(nbytes)
+    for unit in ("B", "KB", "MB", "GB"):
+        if value < 1000:
+            return f"{value:.0f} {unit}" if unit == "B" or value >= 100 else f"{value:.1f} {unit}"
+        value /= 1000
+    return f"{value:.1f} TB"
+
+
+def shorten(text: str, limit: int) -> str:
+    """The text on one line, cut at `limit` characters."""
+    line = " ".join(text[: limit * 4].split())
+    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+
+
+def progress(step: int, total: int) -> str:
+    """step 12 of 60, or step 12 while the plan is not known."""
+    return f"step {count(step)} of {count(total)}" if total else f"step {count(step)}"

@@ -1,0 +1,26 @@
+"""Run (`/run?id=…`): one run, watched and understood. Its parts are live; the address says which one is shown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import gradio as gr
+
+from app.components.checkpoints import checkpoints
+from app.components.config import config
+from app.components.groups import groups
+from app.components.header import header
+from app.components.log import log
+from app.components.overview import overview
+from app.components.topbar import topbar
+
+
+def build(plotly: Path) -> None:
+    gr.Navbar(visible=False)
+    topbar("")
+    header()
+    overview(plotly)
+    groups()
+    config()
+    log()
+    checkpoints()

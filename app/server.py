@@ -1,0 +1,222 @@
+"""The dashboard as a web server: Gradio's pages mounted behind our own doors (hosts, origins, sizes, login)."""
+
+from __future__ import annotations
+
+import errno
+import logging
+import os
+import re
+import socket
+import sys
+import threading
+import warnings
+import webbrowser
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, Any
+
+from app import guard, login, uploads
+from app.command_errors import DONE, FAILED, WRONG_INPUT, CommandError, open_home
+from app.supervision import Watch
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+DEFAULT_PORT = 7860
+LOOPBACK_NAMES = ["localhost", "127.0.0.1", "[::1]"]
+HOST_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?|\[[0-9A-Fa-f:.]{2,45}\]")
+CLEAN_EVERY = 3600  # seconds between two looks of Gradio's at what was uploaded
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to serve. `port` None: 7860, or a free one. `open_browser` None: where there is a person and a display."""
+
+    host: str = "127.0.0.1"
+    port: int | None = None
+    token: str | None = None
+    allow_hosts: list[str] = field(default_factory=list)
+    open_browser: bool | None = None
+
+    @property
+    def beyond_this_machine(self) -> bool:
+        return not is_loopback(self.host)
+
+    @property
+    def hosts(self) -> list[str]:
+        """The names a request may call this server by, without port."""
+        return [*LOOPBACK_NAMES, *self.allow_hosts]
+
+
+def is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def refuse_unsafe(settings: Settings) -> None:
+    """Raise CommandError for settings that would leave the dashboard open, with what to do instead."""
+    for name in settings.allow_hosts:
+        if not HOST_NAME.fullmatch(name):
+            raise CommandError(
+                f"--allow-host takes one exact name or address, without port or “*”, not “{name}”.", WRONG_INPUT
+            )
+    if settings.token is not None and len(settings.token) < login.MIN_TOKEN:
+        raise CommandError(
+            f"The token has {len(settings.token)} characters and needs {login.MIN_TOKEN}. `--token auto` makes one.",
+            WRONG_INPUT,
+        )
+    if settings.beyond_this_machine and (settings.token is None or not settings.allow_hosts):
+        raise CommandError(
+            f"Listening on {settings.host} lets other machines in, so it needs a token and the name they call this "
+            "machine by: add --token auto (or set GROUPWISE_TOKEN) and --allow-host NAME. From your own machine, an "
+            f"SSH tunnel needs neither: ssh -L {DEFAULT_PORT}:localhost:{DEFAULT_PORT} THIS-MACHINE.",
+            WRONG_INPUT,
+        )
+
+
+def create_app(settings: Settings) -> FastAPI:
+    """The whole application. Sets this process's GRADIO_ environment, so gradio must not be imported before."""
+    _own_gradio_environment()
+    import gradio as gr
+    from fastapi import FastAPI
+    from starlette.middleware.cors import CORSMiddleware
+    from starlette.middleware.trustedhost import TrustedHostMiddleware
+
+    from app import ui
+
+    api = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
+    _add_own_routes(api, settings)
+    # Each add_middleware wraps those before it: the last added is the first that a request meets. CORSMiddleware
+    # is here because Gradio then leaves off its own, which would reflect any origin.
+    api.add_middleware(CORSMiddleware, allow_origins=[])
+    if settings.token is not None:
+        api.add_middleware(login.LoginGuard, gate=api.state.gate)
+    api.add_middleware(guard.RequestSize)
+    api.add_middleware(guard.OriginGuard)
+    api.add_middleware(TrustedHostMiddleware, allowed_hosts=settings.hosts, www_redirect=False)
+    api.add_middleware(guard.ReplyHeaders)
+
+    blocks = ui.build()
+    blocks.delete_cache = (CLEAN_EVERY, uploads.KEEP_SECONDS)
+    # Said of every app with several pages, whether or not it asked for SSR.
+    warnings.filterwarnings("ignore", message="SSR mode is not supported")
+    return gr.mount_gradio_app(
+        api, blocks, path="/",
+        footer_links=[], run_history=False, show_error=False, enable_monitoring=False, mcp_server=False,
+        ssr_mode=False, pwa=False, allowed_paths=[], max_file_size=guard.MAX_FILE,
+        app_kwargs={"docs_url": None, "redoc_url": None, "openapi_url": None}, **ui.mount_options(),
+    )  # fmt: skip
+
+
+def _own_gradio_environment() -> None:
+    """Drop every GRADIO_ variable (several would widen access) and set the two that only a variable can set."""
+    for name in [name for name in os.environ if name.startswith("GRADIO_")]:
+        del os.environ[name]
+    os.environ |= {"GRADIO_TEMP_DIR": str(uploads.prepare()), "GRADIO_ANALYTICS_ENABLED": "False"}
+
+
+def _add_own_routes(api: FastAPI, settings: Settings) -> None:
+    from starlette.responses import PlainTextResponse, RedirectResponse, Response
+
+    async def healthz(_: Any) -> Response:
+        return PlainTextResponse("ok\n")
+
+    async def nothing_to_log_in_to(_: Any) -> Response:
+        return RedirectResponse("/", status_code=303)
+
+    api.add_route("/healthz", healthz)
+    if settings.token is None:
+        api.add_route("/login", nothing_to_log_in_to)
+        return
+    api.state.gate = login.Gate(settings.token, f"groupwise_session_{settings.port or DEFAULT_PORT}")
+    api.add_route("/login", login.show)
+    api.add_route("/login", partial(login.enter, gate=api.state.gate), methods=["POST"])
+
+
+def open_socket(settings: Settings) -> socket.socket:
+    """A bound socket on the port asked for, or (where none was) on the first free one from 7860 on."""
+    for port in [settings.port] if settings.port is not None else [*range(DEFAULT_PORT, DEFAULT_PORT + 20), 0]:
+        try:
+            return _bind(settings.host, port)
+        except OSError as error:
+            if error.errno == errno.EADDRINUSE and settings.port is None:
+                continue
+            advice = " Choose another with --port." if error.errno in (errno.EADDRINUSE, errno.EACCES) else ""
+            reason = "is taken" if error.errno == errno.EADDRINUSE else f"cannot be used: {error.strerror}"
+            raise CommandError(f"Port {port} of {settings.host} {reason}.{advice}") from error
+    raise AssertionError("port 0 is always free")
+
+
+def _bind(host: str, port: int) -> socket.socket:
+    family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    listener = socket.socket(family, kind, protocol)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen(128)  # at once: two servers that start together must not both think they have the port
+    except OSError:
+        listener.close()
+        raise
+    return listener
+
+
+def serve(settings: Settings) -> int:
+    """Serve until Ctrl-C; the exit code. Runs and their worker go on afterwards."""
+    refuse_unsafe(settings)
+    open_home()
+    listener = open_socket(settings)
+    port = listener.getsockname()[1]
+    if settings.port is None and port != DEFAULT_PORT:
+        print(f"Port {DEFAULT_PORT} is taken; using {port}.", flush=True)
+    settings = Settings(settings.host, port, settings.token, settings.allow_hosts, settings.open_browser)
+    watch = Watch()
+    served = _run(create_app(settings), listener, lambda: _announce(settings, watch))
+    watch.stop()
+    if not served:
+        return FAILED
+    print("The dashboard has stopped. Runs go on; `groupwise` shows them again.", flush=True)
+    return DONE
+
+
+def _announce(settings: Settings, watch: Watch) -> None:
+    """The server accepts: say where, and only now start the worker, which would compete with the first page."""
+    name = settings.allow_hosts[0] if settings.beyond_this_machine else settings.host
+    url = f"http://{f'[{name}]' if ':' in name and not name.startswith('[') else name}:{settings.port}"
+    if settings.token is not None:
+        url += f"/login#{settings.token}"
+    print(f"Groupwise is at {url}\nCtrl-C stops the dashboard; runs go on.", flush=True)
+    watch.start()
+    if settings.open_browser or (settings.open_browser is None and _someone_is_there()):
+        threading.Thread(target=webbrowser.open, args=[url], daemon=True).start()
+
+
+def _someone_is_there() -> bool:
+    display = sys.platform == "darwin" or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    return sys.stdout.isatty() and bool(display)
+
+
+def _run(app: FastAPI, listener: socket.socket, accepting: Callable[[], None]) -> bool:
+    """Serve until a signal says stop; whether serving ever began."""
+    import uvicorn
+
+    class Server(uvicorn.Server):
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets)
+            if self.started:
+                accepting()
+
+        def handle_exit(self, sig: int, frame: Any) -> None:
+            # Open pages hold connections that never end by themselves: cut off, at once, and that is no error.
+            logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
+            self.should_exit = self.force_exit = True
+
+    config = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False, ws="none", lifespan="on")
+    server = Server(config)
+    server.run([listener])
+    return server.started

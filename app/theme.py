@@ -1,0 +1,97 @@
+"""Gradio's theme, drawn from the tokens of style.css: no colour, size or font is decided here."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import gradio as gr
+
+STYLE = Path(__file__).with_name("style.css")
+
+# Gradio's variables → our tokens. The tokens themselves change with the theme, so light and dark are the same here.
+VARIABLES = {
+    "background_fill_primary": "panel",
+    "background_fill_secondary": "sunken",
+    "block_background_fill": "panel",
+    "block_border_color": "line",
+    "block_info_text_color": "ink-3",
+    "block_label_background_fill": "panel",
+    "block_label_border_color": "line",
+    "block_label_text_color": "ink-2",
+    "block_label_text_size": "t-s",
+    "block_radius": "radius",
+    "block_title_text_color": "ink",
+    "block_title_text_size": "t-s",
+    "body_text_color": "ink",
+    "body_text_color_subdued": "ink-3",
+    "body_text_size": "t-m",
+    "border_color_accent": "accent",
+    "border_color_primary": "line-strong",
+    "button_border_width": "hair",
+    "button_large_radius": "radius",
+    "button_large_text_size": "t-m",
+    "button_medium_radius": "radius",
+    "button_medium_text_size": "t-m",
+    "button_primary_background_fill": "ink",
+    "button_primary_background_fill_hover": "ink-2",
+    "button_primary_border_color": "ink",
+    "button_primary_text_color": "bg",
+    "button_secondary_background_fill": "panel",
+    "button_secondary_background_fill_hover": "sunken",
+    "button_secondary_border_color": "line-strong",
+    "button_secondary_text_color": "ink",
+    "button_small_radius": "radius",
+    "button_small_text_size": "t-s",
+    "checkbox_background_color": "panel",
+    "checkbox_background_color_selected": "accent",
+    "checkbox_border_color": "line-strong",
+    "checkbox_border_color_selected": "accent",
+    "checkbox_label_background_fill": "panel",
+    "checkbox_label_background_fill_selected": "accent-soft",
+    "checkbox_label_border_color": "line-strong",
+    "checkbox_label_text_color": "ink",
+    "checkbox_label_text_size": "t-m",
+    "code_background_fill": "sunken",
+    "color_accent": "accent",
+    "color_accent_soft": "accent-soft",
+    "error_border_color": "bad",
+    "error_text_color": "bad",
+    "input_background_fill": "panel",
+    "input_border_color": "line-strong",
+    "input_border_color_focus": "accent",
+    "input_border_width": "hair",
+    "input_placeholder_color": "ink-3",
+    "input_radius": "radius",
+    "input_text_size": "t-m",
+    "link_text_color": "accent",
+    "loader_color": "accent",
+    "panel_background_fill": "panel",
+    "panel_border_color": "line",
+}
+PLAIN = {
+    "block_border_width": "0px", "block_padding": "0px", "block_shadow": "none", "block_title_text_weight": "600",
+    "body_text_weight": "400", "button_large_text_weight": "400", "button_medium_text_weight": "400",
+    "button_primary_shadow": "none", "button_secondary_shadow": "none", "button_transition": "none",
+    "input_shadow": "none", "input_shadow_focus": "none", "layout_gap": "var(--s3)", "form_gap_width": "0px",
+    "section_header_text_weight": "600",
+}  # fmt: skip
+
+
+def token(name: str, *, dark: bool = False) -> str:
+    """A token's value, as style.css has it."""
+    light_part, _, dark_part = STYLE.read_text(encoding="utf-8").partition(".dark")
+    found = re.search(rf"--{re.escape(name)}:([^;]+);", dark_part if dark else light_part)
+    if found is None:
+        raise KeyError(name)
+    return found[1].strip()
+
+
+def theme() -> gr.themes.Base:
+    """Base, with system fonts (nothing is fetched) and every colour from a token."""
+    base = gr.themes.Base(font=["system-ui", "sans-serif"], font_mono=["ui-monospace", "monospace"])
+    variables = {name: f"var(--{tok})" for name, tok in VARIABLES.items()} | PLAIN
+    both = {f"{name}_dark": value for name, value in variables.items() if hasattr(base, f"{name}_dark")}
+    # The page's background is painted before style.css is there, so it gets the colours themselves.
+    background = {"body_background_fill": token("bg"), "body_background_fill_dark": token("bg", dark=True)}
+    return base.set(**variables, **both, **background)

@@ -1,0 +1,49 @@
+"""The Blocks: routes, what stands in every page's head, and how all of it is mounted."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+
+from app.components.live import HERE
+from app.pages import new, run, runs
+from app.theme import STYLE, theme
+
+
+def build() -> gr.Blocks:
+    """The whole dashboard: `/`, `/new` and `/run?id=…`."""
+    gr.set_static_paths([str(path) for path in static_paths()])
+    with gr.Blocks(title="Groupwise", analytics_enabled=False, fill_width=True) as demo:
+        runs.build()
+    with demo.route("New run", "/new", show_in_navbar=False):
+        new.build(demo)
+    with demo.route("Run", "/run", show_in_navbar=False):
+        run.build(plotly())
+    return demo
+
+
+def mount_options() -> dict[str, Any]:
+    """What gr.mount_gradio_app needs for the looks: theme and head.
+
+    The stylesheet goes into the head as it is: Gradio's own `css` would prefix its selectors.
+    """
+    sheets = [STYLE, *sorted(HERE.glob("*.css"))]
+    style = "\n".join(path.read_text(encoding="utf-8") for path in sheets)
+    script = (HERE / "live.js").read_text(encoding="utf-8")
+    return {"theme": theme(), "head": f"<style>{style}</style>\n<script>{script}</script>"}
+
+
+def static_paths() -> list[Path]:
+    """Files that are served as they are: the plotly.min.js that the plotly package ships."""
+    return [plotly()]
+
+
+def plotly() -> Path:
+    """Where plotly.min.js is, found without importing plotly."""
+    spec = importlib.util.find_spec("plotly")
+    if spec is None or spec.origin is None:
+        raise RuntimeError("The plotly package is not installed.")
+    return Path(spec.origin).parent / "package_data" / "plotly.min.js"

@@ -1,0 +1,109 @@
+"""Data homes and dashboards for measurements and browser tests; what they start is ended by id, and nothing else."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from storage import home, process, registry, spec
+from storage.home import RunFolder
+from storage.spec import RunSpec
+from worker import models, shipped
+
+QUICKSTART = Path(__file__).parents[1] / "app" / "presets" / "quickstart.yaml"
+
+
+@contextlib.contextmanager
+def fresh_home() -> Iterator[Path]:
+    """A prepared home in a temporary folder, for this process and its children."""
+    before = os.environ.get("GROUPWISE_HOME")
+    with tempfile.TemporaryDirectory(prefix="groupwise-bench-", ignore_cleanup_errors=True) as place:
+        os.environ["GROUPWISE_HOME"] = place
+        home.prepare()
+        registry.open_registry()
+        try:
+            yield Path(place)
+        finally:
+            for run in registry.runs():
+                if run.tag:
+                    process.signal_tagged(run.tag, signal.SIGKILL)
+            os.environ.pop("GROUPWISE_HOME")
+            if before is not None:
+                os.environ["GROUPWISE_HOME"] = before
+
+
+def quickstart() -> RunSpec:
+    return spec.parse(QUICKSTART.read_text(encoding="utf-8"))
+
+
+def queued(run_spec: RunSpec) -> RunFolder:
+    """A run in the queue, its folder frozen as the supervisor would."""
+    run_id = registry.create(
+        spec.to_yaml(run_spec), name=run_spec.name, model=run_spec.model.id, data=run_spec.data.source
+    )
+    folder = home.run_folder(run_id)
+    shipped.freeze(folder, run_spec)
+    models.install_starter()
+    return folder
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextlib.contextmanager
+def dashboard(port: int | None = None) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+    """`groupwise` on a free port, or this one: (process, address). Its supervisor is ended with it."""
+    port = port or free_port()
+    app = subprocess.Popen(
+        [sys.executable, "-m", "app", "serve", "--port", str(port), "--no-open"],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    address = f"http://127.0.0.1:{port}"
+    try:
+        wait_for(lambda: answers(address), "the first page")
+        yield app, address
+    finally:
+        app.kill()
+        app.wait()
+        end_supervisor()
+
+
+def end_supervisor() -> None:
+    """End the supervisor of this home: the process that has its home in its environment and runs `-m worker`."""
+    here = f"GROUPWISE_HOME={os.environ['GROUPWISE_HOME']}".encode()
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        with contextlib.suppress(OSError):
+            words = (entry / "cmdline").read_bytes().split(b"\0")
+            if words[1:3] == [b"-m", b"worker"] and here in (entry / "environ").read_bytes().split(b"\0"):
+                os.kill(int(entry.name), signal.SIGTERM)
+
+
+def answers(address: str) -> bool:
+    with contextlib.suppress(OSError), urllib.request.urlopen(address, timeout=5) as reply:
+        return bool(reply.status == 200)
+    return False
+
+
+def wait_for(is_so: Callable[[], Any], what: str, seconds: float = 180.0) -> Any:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        found = is_so()
+        if found:
+            return found
+        time.sleep(0.01)
+    raise TimeoutError(f"waited {seconds:.0f} s for {what}")

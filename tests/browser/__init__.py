@@ -1,0 +1,1 @@
+"""The pages, in a real chromium, against a real dashboard and a real worker."""

@@ -1,0 +1,94 @@
+"""One chromium for all browser tests, and pages that fail a test when a script on them fails."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from bench.homes import dashboard, fresh_home
+
+SHOTS = Path(__file__).parents[2] / "shots"
+FLAGS = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+LOOKS = {"light": ("light", 1440), "dark": ("dark", 1440), "390": ("light", 390)}
+
+OpenPage = Callable[..., Page]
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    found = os.environ.get("GROUPWISE_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+    assert found, "The browser tests need chromium: `apt-get install chromium`, or set GROUPWISE_CHROMIUM."
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def context(chromium: Browser) -> Iterator[BrowserContext]:
+    """One person's browser: its pages share nothing with other tests."""
+    made = chromium.new_context(viewport={"width": 1440, "height": 900})
+    made.set_default_timeout(30_000)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def open_page(context: BrowserContext) -> Iterator[OpenPage]:
+    """Opens tabs; afterwards no script may have failed and no request left this machine, in any of them."""
+    errors: list[str] = []
+
+    def listen(page: Page) -> None:
+        page.on("pageerror", lambda error: errors.append(f"{page.url}: {error}"))
+        page.on("request", lambda request: _note_foreign(request.url, errors))
+
+    def opened(address: str) -> Page:
+        page = context.new_page()
+        listen(page)
+        page.goto(address)
+        return page
+
+    yield opened
+    assert errors == []
+
+
+def _note_foreign(url: str, errors: list[str]) -> None:
+    if not url.startswith(("http://127.0.0.1:", "data:", "blob:")):
+        errors.append(f"a request left for {url}")
+
+
+def picture(page: Page, name: str) -> None:
+    """Screenshots in light, dark and 390 px, for people to look at: shots/NAME-LOOK.png."""
+    SHOTS.mkdir(exist_ok=True)
+    for look, (scheme, width) in LOOKS.items():
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        page.set_viewport_size({"width": width, "height": 900})
+        page.wait_for_timeout(400)
+        page.screenshot(path=SHOTS / f"{name}-{look}.png", full_page=True)
+    page.emulate_media(color_scheme="light")
+    page.set_viewport_size({"width": 1440, "height": 900})
+
+
+def no_sideways_scroll(page: Page) -> bool:
+    """Whether the page fits a phone's width."""
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.wait_for_timeout(200)
+    fits: Any = page.evaluate("document.documentElement.scrollWidth <= 390")
+    page.set_viewport_size({"width": 1440, "height": 900})
+    return bool(fits)
+
+
+@pytest.fixture(scope="module")
+def shared_dashboard() -> Iterator[str]:
+    """The address of one dashboard for a module's tests that leave nothing behind."""
+    with fresh_home(), dashboard() as (_, address):
+        yield address

@@ -1,0 +1,146 @@
+"""From an empty home to a finished run, as a newcomer would, with what goes wrong on the way."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from bench.homes import dashboard, free_port, fresh_home
+from storage import registry, states
+from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
+from tests.runs import acknowledged_step, wait_for
+
+# Points of a chart by its title, and the x range it shows: what Plotly itself holds.
+CHART = """title => {
+  const panels = [...document.querySelectorAll(".gw-overview .panel")];
+  const panel = panels.find(p => p.querySelector("h3")?.textContent === title);
+  const plot = panel?.querySelector(".js-plotly-plot");
+  return plot ? { points: Math.max(...plot.data.map(t => t.x.length)), range: plot.layout.xaxis.range } : null;
+}"""
+ZOOM = """() => {
+  const panels = [...document.querySelectorAll(".gw-overview .panel")];
+  const panel = panels.find(p => p.querySelector("h3")?.textContent === "reward");
+  return Plotly.relayout(panel.querySelector(".js-plotly-plot"), { "xaxis.range": [0.5, 3.5] });
+}"""
+
+
+def chart(page: Page, title: str = "reward") -> dict[str, Any]:
+    return page.evaluate(CHART, title) or {"points": 0, "range": None}
+
+
+def wait_points(page: Page, count: int) -> None:
+    def enough() -> bool:
+        page.wait_for_timeout(100)
+        return chart(page)["points"] >= count
+
+    wait_for(f"{count} points", enough, 120)
+
+
+def the_run() -> registry.Run:
+    return registry.runs()[0]
+
+
+def test_a_newcomer_runs_the_quickstart(open_page: OpenPage) -> None:
+    port = free_port()
+    with fresh_home(), contextlib.ExitStack() as open_dashboards:
+        app, address = open_dashboards.enter_context(dashboard(port))
+        page = open_page(address)
+        expect(page.get_by_role("heading", name="Groupwise")).to_be_visible()
+        picture(page, "runs-empty")
+
+        page.locator(".empty").get_by_role("button", name="Run the quickstart").click()
+        page.wait_for_url("**/run?id=*")
+        expect(page.locator(".gw-header .pill")).to_contain_text("Running", timeout=60_000)
+        wait_points(page, 3)
+        assert the_run().state == states.RUNNING
+
+        # zoom stays while points arrive
+        page.evaluate(ZOOM)
+        wait_points(page, chart(page)["points"] + 2)
+        assert chart(page)["range"] == [0.5, 3.5]
+
+        # completions while it runs
+        page.get_by_role("tab", name="Groups").click()
+        expect(page.locator(".comp")).to_have_count(8)
+        assert the_run().state == states.RUNNING
+        assert "tab=groups" in page.url
+
+        # reload keeps the tab; a second tab sees the same run
+        page.reload()
+        expect(page.get_by_role("tab", name="Groups")).to_have_attribute("aria-selected", "true")
+        expect(page.locator(".comp")).to_have_count(8)
+        second = open_page(f"{address}/run?id={the_run().id}")
+        wait_points(second, acknowledged_step(the_run().folder) - 3)
+
+        # stop: the dialog's first focus is Cancel, Escape changes nothing
+        second.get_by_role("button", name="Stop and save").click()
+        expect(second.get_by_role("dialog").get_by_role("button", name="Cancel")).to_be_focused()
+        second.keyboard.press("Escape")
+        expect(second.get_by_role("dialog")).to_be_hidden()
+        assert the_run().state == states.RUNNING
+        second.get_by_role("button", name="Stop and save").click()
+        second.get_by_role("dialog").get_by_role("button", name="Stop and save").click()
+        expect(second.locator(".gw-header .pill")).to_contain_text("Stopped", timeout=60_000)
+        expect(page.locator(".gw-header .pill")).to_contain_text("Stopped")
+        stopped = the_run()
+        assert 0 < stopped.step < 60
+        picture(second, "run-stopped")
+
+        # resume; the dashboard is killed meanwhile: steps go on, and the open page finds it again by itself
+        second.get_by_role("button", name=f"Resume from step {stopped.step}").click()
+        expect(second.locator(".gw-header .pill")).to_contain_text("Running", timeout=60_000)
+        app.kill()
+        app.wait()
+        reached = acknowledged_step(the_run().folder)
+        wait_for("steps without a dashboard", lambda: acknowledged_step(the_run().folder) >= reached + 2)
+        expect(second.get_by_text("Reconnecting…")).to_be_visible()
+        open_dashboards.enter_context(dashboard(port))
+        expect(second.get_by_text("Reconnecting…")).to_be_hidden()
+
+        expect(second.locator(".gw-header .pill")).to_contain_text("Finished", timeout=120_000)
+        wait_points(second, 60)
+        run = the_run()
+        assert (run.step, run.attempt) == (60, 2)
+        look_at_the_finished_run(second)
+        table = open_page(address)
+        expect(table.locator("tbody tr")).to_have_count(1)
+        expect(table.locator("tbody .pill")).to_contain_text("Finished")
+        picture(table, "runs")
+        assert no_sideways_scroll(table)
+
+
+def look_at_the_finished_run(page: Page) -> None:
+    """Every tab has something to show, fits a phone, and is photographed."""
+    shows = {
+        "Overview": ".js-plotly-plot", "Groups": ".comp", "Config": ".gw-config", "Log": ".gw-log",
+        "Checkpoints": ".gw-checkpoints",
+    }  # fmt: skip
+    for tab, what in shows.items():
+        page.get_by_role("tab", name=tab).click()
+        expect(page.locator(what).first).to_be_visible()
+        assert no_sideways_scroll(page), tab
+        picture(page, f"run-{tab.lower()}")
+    page.get_by_role("tab", name="Overview").click()
+    wanted = os.environ.get("GROUPWISE_PICTURE")
+    if wanted:  # `make picture`: the README's
+        page.wait_for_timeout(500)
+        page.screenshot(path=Path(wanted))
+
+
+def test_a_run_that_does_not_exist_is_said_kindly(open_page: OpenPage) -> None:
+    with fresh_home(), dashboard() as (_, address):
+        page = open_page(f"{address}/run?id=nothing-here")
+        expect(page.get_by_role("heading", name="No such run")).to_be_visible()
+        expect(page.get_by_role("link", name="See all runs")).to_be_visible()
+        picture(page, "run-missing")
+
+
+@pytest.mark.parametrize("query", ["", "?id=", "?id=../../etc", "?id=%00", "?id=<script>alert(1)</script>"])
+def test_a_strange_address_is_said_kindly(open_page: OpenPage, shared_dashboard: str, query: str) -> None:
+    page = open_page(f"{shared_dashboard}/run{query}")
+    expect(page.get_by_role("heading", name="No such run")).to_be_visible()

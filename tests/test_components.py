@@ -1,0 +1,277 @@
+"""The live parts: what they answer, what they escape, and that no payload can hurt them."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.components import (
+    checkpoints,
+    completion,
+    config,
+    groups,
+    header,
+    live,
+    log,
+    overview,
+    pill,
+    runs_table,
+    topbar,
+)
+from storage import home, registry, states
+from storage.record import Checkpoint, Completion, Event, Group, RunWriter
+
+SPEC = "name: one\nrewards: [{name: format}]\ntraining: {beta: 0.0}\n"
+HOSTILE = [
+    "<img src=x onerror=alert(1)>", "<script>alert(1)</script>", "</pre></div><svg onload=alert(1)>", "${alert(1)}",
+    "{{7*7}}", "\u202egpj.exe", "\x00\x07\x1b[31m", '" onmouseover="alert(1)', "<think>x</think>", "&lt;b&gt;",
+    "javascript:alert(1)", "[a](javascript:alert(1))", "\ud800",
+]  # fmt: skip
+TAGS = re.compile(r"<(?!/?(?:article|header|footer|section|details|summary|span|div|pre|b|i|p|bdi|button|code)\b)")
+Server = Callable[[Any], dict[str, Any]]
+OF_A_RUN: list[Server] = [
+    header.status, header.ask, overview.board, groups.step, groups.group, config.files, log.tail, checkpoints.saved,
+]  # fmt: skip
+
+
+@pytest.fixture
+def run_id(no_worker: None) -> str:
+    return registry.create(SPEC, name="one", model="starter", data="task:arithmetic")
+
+
+def group_of(text: str, step: int = 1) -> Group:
+    scored = [
+        Completion(text, 5, False, float(n), n - 0.5, [(float(n) if n else None, "ok" if n else "timeout")])
+        for n in range(2)
+    ]
+    return Group("train", step, [{"role": "system", "content": text}, {"role": "user", "content": text}],
+                 {"answer": text, text: "x"}, scored)  # fmt: skip
+
+
+def record(run_id: str, *, steps: int = 3, text: str = "<answer>1</answer>") -> RunWriter:
+    writer = RunWriter(home.run_folder(run_id).db, 1, {"format": 1.0})
+    writer.commit(0, events=[Event("plan", text, {"total": 10})])
+    for step in range(1, steps + 1):
+        writer.commit(step, metrics={"reward": step / 10}, groups=[group_of(text, step)])
+    return writer
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_text_stays_text_in_a_group(text: str) -> None:
+    found = {
+        "prompt": [{"role": text, "content": text}, {"role": "user", "content": text}], "columns": {text: text},
+        "tied": False, "history": [{"id": 1, "step": 1, "mode": text, "mean": 1.0}] * 2, "id": 1,
+        "completions": [
+            {"idx": 0, "text": text, "tokens": 1, "truncated": 1, "reward": 1.0, "advantage": 0.0,
+             "scores": [{"name": text, "weight": 1.0, "value": None, "status": text}]}
+        ],
+    }  # fmt: skip
+    drawn = groups.draw(found, by_reward=True)
+    assert not TAGS.search(drawn)
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\u202e]", drawn)
+    assert 'onmouseover="' not in drawn
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_text_stays_text_in_the_table_of_runs(run_id: str, text: str) -> None:
+    run = registry.get(run_id)
+    assert run is not None
+    evil = registry.Run(**{**run.__dict__, "name": text, "model": text, "data": text, "state": text})
+    drawn = runs_table.row(evil, time.time())
+    assert not re.search(r"<(?!/?(?:tr|td|span|a|bdi|b|i)\b)", drawn)
+    assert 'onmouseover="' not in drawn
+
+
+def test_tags_are_coloured_and_nothing_else_is() -> None:
+    assert completion.coloured("<think>a<b</think>") == (
+        '<span class="tag">&lt;think&gt;</span>a&lt;b<span class="tag">&lt;/think&gt;</span>'
+    )
+    assert "tag" not in completion.coloured('<img src="x">')
+
+
+def test_a_tied_group_has_no_best() -> None:
+    rows = [
+        {"idx": n, "text": "x", "tokens": 1, "truncated": 0, "reward": 1.0, "advantage": 0.0, "scores": []}
+        for n in range(2)
+    ]
+    assert "best" not in completion.cards(rows, by_reward=True, tied=True)
+
+
+def test_a_reward_that_failed_is_named_and_no_zero_is_shown() -> None:
+    row = {"name": "judge", "weight": 1.0, "value": None, "status": "timeout"}
+    assert "timed out" in completion.score(row, 1.0)
+    assert 'class="b"' not in completion.score(row, 1.0)
+
+
+@pytest.mark.parametrize("function", [*OF_A_RUN, runs_table.table, topbar.worker])
+@pytest.mark.parametrize(
+    "payload",
+    [None, 7, "x", [], {}, {"run": None}, {"run": 7}, {"run": "../../etc"}, {"run": "a/b"}, {"run": "\0"},
+     {"run": "nope"}, {"run": "x" * 10_000}, {"run": ["one"]}, {"search": 7, "mark": {}}],
+)  # fmt: skip
+def test_any_payload_gets_a_plain_answer_and_changes_nothing(run_id: str, function: Server, payload: Any) -> None:
+    answer = function(payload)
+    assert isinstance(answer, dict)
+    json.dumps(answer)
+    if function in OF_A_RUN:
+        assert answer.get("sentence") or answer.get("missing")
+    assert registry.open_commands() == []
+
+
+@pytest.mark.parametrize("function", OF_A_RUN)
+@pytest.mark.parametrize("odd", [None, -1, True, 1.5, "1", [], {}, 2**70])
+def test_odd_numbers_are_taken_as_none_given(run_id: str, function: Server, odd: Any) -> None:
+    record(run_id).close()
+    names = ("after", "event", "step", "group", "at", "mode", "do", "sorted", "mark")
+    answer = function({"run": run_id} | dict.fromkeys(names, odd))
+    assert isinstance(answer, dict)
+    assert "inside Groupwise" not in str(answer.get("sentence"))
+    assert registry.open_commands() == []
+
+
+def test_what_fails_inside_comes_back_as_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(payload: live.Payload) -> dict[str, Any]:
+        raise RuntimeError("secret /path")
+
+    answer = live.answer(broken)({})
+    assert "Something went wrong" in answer["sentence"]
+    assert "secret" not in answer["sentence"]
+
+
+@pytest.mark.parametrize(
+    ("state", "wishes"),
+    [
+        (states.QUEUED, ["stop"]), (states.RUNNING, ["stop"]), (states.STOPPING, ["kill"]), (states.FINISHED, []),
+        (states.STOPPED, ["resume"]), (states.FAILED, ["resume"]), (states.INTERRUPTED, ["resume"]),
+    ],
+)  # fmt: skip
+def test_a_state_offers_what_it_allows_and_refuses_the_rest(run_id: str, state: str, wishes: list[str]) -> None:
+    for step in {states.QUEUED: [], states.STOPPING: [states.STARTING, state]}.get(state, [states.STARTING, state]):
+        registry.set_state(run_id, step, "")
+    offered = [action["do"] for action in header.status({"run": run_id})["actions"] if "do" in action]
+    assert offered == wishes
+    for wish in ("stop", "kill", "resume", "delete"):
+        answer = header.ask({"run": run_id, "do": wish})
+        allowed = wish in header.ASKS and state in registry.ALLOWED[header.ASKS[wish]]
+        assert answer == {"done": True} if allowed else answer["sentence"]
+
+
+def test_resume_names_the_newest_checkpoint_that_is_still_there(run_id: str) -> None:
+    writer = record(run_id)
+    folder = home.run_folder(run_id)
+    for step in (2, 3):
+        writer.commit(step, checkpoint=Checkpoint(step, f"checkpoints/checkpoint-{step}", 100))
+    writer.close()
+    run = registry.get(run_id)
+    assert run is not None
+    assert header.resume_label(run) == "Start again"
+    (folder.checkpoints / "checkpoint-2").mkdir(parents=True)
+    assert header.resume_label(run) == "Resume from step 2"
+    assert "removed since" in checkpoints.saved({"run": run_id})["rows"]
+
+
+def test_a_silent_run_is_called_stalled_only_after_ten_of_its_steps() -> None:
+    assert header.stalled(states.RUNNING, 0.0, 1.0, 59.0) == ""
+    assert "No step for 61 s" in header.stalled(states.RUNNING, 0.0, 1.0, 61.0)
+    assert header.stalled(states.RUNNING, 0.0, 30.0, 299.0) == ""
+    assert header.stalled(states.FINISHED, 0.0, 1.0, 9999.0) == ""
+
+
+def test_the_board_gives_the_whole_once_and_then_what_is_new(run_id: str) -> None:
+    assert "Waiting" in overview.board({"run": run_id})["wait"]
+    writer = record(run_id, steps=3)
+    first = overview.board({"run": run_id, "after": 0})
+    assert first["curves"]["reward"]["x"] == [1, 2, 3]
+    assert [section["title"] for section in first["sections"]] == ["Learning", "Stability", "Length", "Speed"]
+    assert first["latest"]["step"] == 3
+    writer.commit(4, metrics={"reward": 0.4})
+    writer.close()
+    delta = overview.board({"run": run_id, "after": first["seq"], "event": 1, "drawn": True})
+    assert (delta["reset"], delta["curves"]["reward"]["x"]) == (False, [4])
+    assert delta["events"] == []
+    same = overview.board({"run": run_id, "after": delta["seq"], "drawn": True})
+    assert same["curves"] == {}
+    assert "sections" not in same
+
+
+def test_groups_of_a_step_come_once_and_are_told_in_words(run_id: str) -> None:
+    assert "No group has been scored yet" in groups.step({"run": run_id})["wait"]
+    record(run_id).close()
+    now = groups.step({"run": run_id})
+    assert (now["step"], now["earlier"], now["later"], now["last"]) == (3, 2, None, 3)
+    assert "groups" not in groups.step({"run": run_id, "mark": now["mark"]})
+    one = groups.group({"run": run_id, "group": now["groups"][0]["id"]})
+    assert "▲ best" in one["html"]
+    assert "this prompt over time" in one["html"]
+    assert groups.verdict([{"tied": True}, {"tied": False}]).startswith("1 of 2 groups is tied")
+
+
+def test_a_completion_of_a_hundred_thousand_characters_is_whole(run_id: str) -> None:
+    record(run_id, steps=1, text="<think>" + "x" * 100_000).close()
+    assert "x" * 100_000 in groups.group({"run": run_id, "group": 1})["html"]
+
+
+def test_a_deleted_folder_is_said_on_every_part(run_id: str) -> None:
+    folder = home.run_folder(run_id)
+    for path in folder.path.iterdir():
+        path.unlink()
+    folder.path.rmdir()
+    assert "deleted" in header.status({"run": run_id})["note"]
+    assert "deleted" in overview.board({"run": run_id})["wait"]
+    assert "deleted" in groups.step({"run": run_id})["wait"]
+    for function in (config.files, log.tail, checkpoints.saved):
+        assert "deleted" in function({"run": run_id})["sentence"]
+
+
+def test_a_log_is_readable_and_keeps_no_secret() -> None:
+    raw = b"\x1b[31mred\x1b[0m\x07 10%|#\r100%|####\r\n"
+    raw += b"hf_ABCDEFGHIJKLMNOP api_key=abcdef123456 num_tokens: 123456789\n\xff"
+    words = log.readable(raw)
+    assert words == "100%|####\nhf_… api_key=… num_tokens: 123456789\n\ufffd"
+
+
+def test_a_log_is_read_on_from_where_one_was(run_id: str) -> None:
+    path = home.run_folder(run_id).log
+    path.write_bytes(b"one\ntwo\nthr")
+    first = log.read(path, 0)
+    assert (first["text"], first["line"], first["reset"]) == ("one\ntwo", "thr", True)
+    path.write_bytes(b"one\ntwo\nthree\n")
+    second = log.read(path, first["at"])
+    assert (second["text"], second["line"], second["reset"]) == ("three", "", False)
+    path.write_bytes(b"x" * log.TAIL + b"\nend\n")
+    assert log.read(path, 0)["text"] == "end"
+    assert log.read(path, 10**9)["reset"] is True
+
+
+def test_config_shows_the_files_of_the_run_and_no_link_out_of_it(run_id: str) -> None:
+    folder = home.run_folder(run_id)
+    folder.rewards.mkdir()
+    (folder.rewards / "format.py").write_text("def format(): ...")
+    (folder.rewards / "evil.py").symlink_to("/etc/passwd")
+    names = [file["name"] for file in config.files({"run": run_id})["files"]]
+    assert names == ["spec.yaml", "rewards/format.py"]
+
+
+def test_every_state_has_a_pill_of_its_own_words() -> None:
+    assert set(pill.KINDS) == set(states.LABELS)
+    assert all(states.LABELS[state] in pill.pill(state) for state in states.LABELS)
+
+
+def test_the_table_searches_all_runs_and_says_how_many_it_shows(run_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    registry.create(SPEC, name="two", model="starter", data="task:arithmetic")
+    monkeypatch.setattr(runs_table, "MOST", 1)
+    whole = runs_table.table({})
+    assert "showing 1 of 2" in whole["counts"]
+    assert runs_table.table({"mark": whole["mark"]}) == {"same": True}
+    assert ">one<" in runs_table.table({"search": "ONE queued"})["rows"]
+    assert "No run matches" in runs_table.table({"search": "<b>"})["nothing"]
+
+
+def test_an_empty_home_says_so(registry_home: Path) -> None:
+    assert runs_table.table({})["empty"] is True

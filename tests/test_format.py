@@ -1,0 +1,66 @@
+"""Numbers, durations, ages and sizes, as a person reads them."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from app import format
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (None, "–"), (math.nan, "–"), (math.inf, "∞"), (-math.inf, "−∞"), (0, "0"), (0.0, "0"), (1.4242, "1.42"),
+        (0.876, "0.88"), (0.0512, "0.051"), (0.0023, "0.0023"), (1.2e-5, "1.2e-05"), (38.14, "38.1"), (284.4, "284"),
+        (12840.2, "12\u202f840"), (-0.42, "−0.42"), (1.0, "1.00"),
+    ],
+)  # fmt: skip
+def test_a_number_has_about_three_digits(value: float | None, words: str) -> None:
+    assert format.number(value) == words
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0.421, "0.42 s"), (4.24, "4.2 s"), (12.4, "12 s"), (300, "5 min"), (4800, "80 min"), (7200, "2 h"),
+        (8000, "2 h 13 min"), (90000, "25 h"), (3 * 86400 + 4 * 3600, "3 d 4 h"), (-1, "0.00 s"),
+    ],
+)  # fmt: skip
+def test_a_duration_names_its_largest_units(seconds: float, words: str) -> None:
+    assert format.duration(seconds) == words
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(0, "now"), (5, "5 s ago"), (200, "3 min ago"), (7300, "2 h ago"), (90000, "yesterday"), (400000, "4 days ago")],
+)
+def test_an_age_is_in_words(seconds: float, words: str) -> None:
+    assert format.age(1e9, 1e9 + seconds) == words
+
+
+def test_an_age_of_nothing_is_never() -> None:
+    assert format.age(None) == "never"
+
+
+@pytest.mark.parametrize(("value", "words"), [(1.6, "+1.6"), (-0.4, "−0.4"), (0.0, "0.0"), (-0.01, "0.0")])
+def test_an_advantage_has_its_sign(value: float, words: str) -> None:
+    assert format.signed(value) == words
+
+
+@pytest.mark.parametrize(
+    ("nbytes", "words"), [(812, "812 B"), (3_200_000, "3.2 MB"), (1.5e9, "1.5 GB"), (2e12, "2.0 TB")]
+)
+def test_a_size_has_a_unit(nbytes: int, words: str) -> None:
+    assert format.size(nbytes) == words
+
+
+def test_a_long_text_is_cut_to_one_line() -> None:
+    assert format.shorten("a\nb  c", 10) == "a b c"
+    assert format.shorten("x" * 100_000, 10) == "x" * 9 + "…"
+
+
+def test_progress_without_a_plan_names_the_step_only() -> None:
+    assert format.progress(12, 60) == "step 12 of 60"
+    assert format.progress(12, 0) == "step 12"

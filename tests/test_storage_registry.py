@@ -1,0 +1,249 @@
+"""registry.db: states go forward only, asking twice is asking once, and the file can be made anew from the folders."""
+
+from __future__ import annotations
+
+import itertools
+import shutil
+import sqlite3
+import threading
+from pathlib import Path
+
+import pytest
+
+from storage import db, files, home, registry, states
+from storage.registry import KILL, RESUME, STOP, Refused, RegistryError
+
+PATHS = {
+    states.QUEUED: [],
+    states.STARTING: [states.STARTING],
+    states.RUNNING: [states.STARTING, states.RUNNING],
+    states.STOPPING: [states.STARTING, states.RUNNING, states.STOPPING],
+    **{end: [states.STARTING, states.RUNNING, end] for end in states.ENDED},
+}
+
+
+def make(state: str = states.QUEUED, name: str = "small") -> str:
+    run_id = registry.create("name: small\n", name=name, model="starter", data="task:arithmetic")
+    for step in PATHS[state]:
+        assert registry.set_state(run_id, step, f"It is {step}.")
+    return run_id
+
+
+def get(run_id: str) -> registry.Run:
+    run = registry.get(run_id)
+    assert run is not None
+    return run
+
+
+# --- states
+
+
+@pytest.mark.parametrize(("before", "after"), [*itertools.product(states.LABELS, states.LABELS)])
+def test_a_state_is_left_only_for_one_that_may_follow_it(registry_home: Path, before: str, after: str):
+    run_id = make(before)
+    allowed = before == after or after in states.NEXT[before]
+    assert registry.set_state(run_id, after, "So it was said.") is allowed
+    run = get(run_id)
+    assert run.state == (after if allowed else before)
+    assert (run.sentence == "So it was said.") is allowed
+
+
+def test_an_end_is_never_undone_but_by_a_resume():
+    for end in states.ENDED:
+        assert states.NEXT[end] == ({states.QUEUED} if end in states.RESUMABLE else set())
+    assert states.FINISHED not in states.RESUMABLE
+    assert set(states.NEXT) == set(states.LABELS)
+
+
+def test_a_state_can_bring_facts_with_it(registry_home: Path):
+    run_id = make()
+    assert registry.set_state(run_id, states.STARTING, "Now.", pid=5, boot="b", started=7, tag="t")
+    identity = get(run_id).identity
+    assert identity is not None and (identity.boot, identity.pid, identity.started) == ("b", 5, 7)
+    assert files.read_json(get(run_id).folder.state)["state"] == states.STARTING
+
+
+def test_an_unknown_run_changes_nothing(registry_home: Path):
+    assert registry.get("nothing") is None
+    assert not registry.set_state("nothing", states.RUNNING, "x")
+    registry.set_facts("nothing", step=3)
+    assert registry.runs() == []
+
+
+# --- runs
+
+
+def test_a_run_is_a_folder_with_its_spec_and_a_row(registry_home: Path):
+    run_id = make(name="Ünï cöde / ../ $(id)\n")
+    run = get(run_id)
+    assert home.RUN_ID.fullmatch(run_id) and run.folder.path.parent == registry_home / "runs"
+    assert run.folder.spec.read_text() == "name: small\n" and run.folder.path.stat().st_mode & 0o077 == 0
+    assert (run.state, run.attempt, run.step, run.total, run.reward, run.spark) == (states.QUEUED, 1, 0, 0, None, [])
+
+
+def test_runs_come_newest_first_and_can_be_picked_by_state(registry_home: Path):
+    ids = [make(), make(states.RUNNING), make(states.FINISHED)]
+    assert [run.id for run in registry.runs()] == ids[::-1]
+    assert [run.id for run in registry.runs(only=states.LIVE)] == [ids[1]]
+    assert registry.runs(only=set()) == []
+
+
+def test_facts_are_kept_as_they_were_said(registry_home: Path):
+    run_id = make()
+    registry.set_facts(run_id, step=3, total=60, reward=0.25, spark=[0.1, 0.25], seen_at=5.0)
+    run = get(run_id)
+    assert (run.step, run.total, run.reward, run.spark, run.seen_at) == (3, 60, 0.25, [0.1, 0.25], 5.0)
+
+
+@pytest.mark.parametrize(
+    "run_id", ["..", "../x", "/etc", "a/b", "", ".", "-x", "a\0b", "a\nb", "x" * 65, "$(id)", "a b"]
+)
+def test_no_text_leads_out_of_the_runs_folder(registry_home: Path, run_id: str):
+    with pytest.raises(ValueError, match="is not a run id"):
+        home.run_folder(run_id)
+
+
+def test_a_link_is_no_run_folder(registry_home: Path, tmp_path: Path):
+    (registry_home / "runs" / "linked").symlink_to(tmp_path)
+    with pytest.raises(ValueError, match="is not a run id"):
+        home.run_folder("linked")
+
+
+# --- what people ask
+
+
+@pytest.mark.parametrize(("state", "kind"), [*itertools.product(states.LABELS, (STOP, KILL, RESUME))])
+def test_only_what_makes_sense_now_can_be_asked(registry_home: Path, state: str, kind: str):
+    run_id = make(state)
+    if state in registry.ALLOWED[kind]:
+        registry.ask(run_id, kind)
+        assert [c.kind for c in registry.open_commands()] == [kind]
+    else:
+        with pytest.raises(Refused, match=f"there is nothing to {kind}"):
+            registry.ask(run_id, kind)
+        assert registry.open_commands() == []
+
+
+def test_asking_twice_is_asking_once_even_after_it_was_taken(registry_home: Path):
+    run_id = make(states.RUNNING)
+    registry.ask(run_id, STOP)
+    first = registry.asked_at(run_id, 1, STOP)
+    registry.ask(run_id, STOP)
+    (command,) = registry.open_commands()
+    registry.take(command, "done")
+    registry.take(command, "done")
+    registry.ask(run_id, STOP)
+    assert registry.open_commands() == [] and registry.asked_at(run_id, 1, STOP) == first
+
+
+def test_each_attempt_can_be_stopped_anew(registry_home: Path):
+    run_id = make(states.RUNNING)
+    registry.ask(run_id, STOP)
+    registry.take(registry.open_commands()[0], "done")
+    registry.set_state(run_id, states.STOPPED, "Stopped.")
+    registry.set_state(run_id, states.QUEUED, "Again.", attempt=2)
+    assert registry.asked_at(run_id, 2, STOP) is None
+    registry.ask(run_id, STOP)
+    assert [(c.run, c.attempt) for c in registry.open_commands()] == [(run_id, 2)]
+
+
+def test_many_who_ask_at_once_ask_once(registry_home: Path):
+    run_id = make(states.RUNNING)
+    threads = [threading.Thread(target=registry.ask, args=[run_id, STOP]) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(registry.open_commands()) == 1
+
+
+def test_asking_of_an_unknown_run_is_refused(registry_home: Path):
+    with pytest.raises(Refused, match="There is no run “nothing”"):
+        registry.ask("nothing", STOP)
+
+
+def test_the_stop_flag_never_waits_for_a_locked_registry(registry_home: Path):
+    run_id = make(states.RUNNING)
+    flag = registry.StopFlag(run_id, 1)
+    assert not flag.is_set()
+    registry.ask(run_id, STOP)
+    other = db.open_writer(home.registry_path(), journal="delete")
+    other.execute("BEGIN EXCLUSIVE")
+    assert not flag.is_set()  # and at once: a training step must not wait
+    other.execute("ROLLBACK")
+    other.close()
+    assert flag.is_set() and not registry.StopFlag(run_id, 2).is_set()
+
+
+def test_what_is_published_replaces_what_was(registry_home: Path):
+    assert registry.published("catalogue") is None
+    registry.publish("catalogue", {"a": [1, None, "ü"]})
+    registry.publish("catalogue", {"b": 2})
+    assert registry.published("catalogue") == {"b": 2}
+
+
+# --- damage and repair
+
+
+@pytest.mark.parametrize("content", [b"garbage" * 999, b"SQLite format 3\0" + b"\1" * 8000], ids=["header", "pages"])
+def test_a_damaged_file_is_said_and_repaired_from_the_folders(registry_home: Path, content: bytes):
+    ids = {make(state): state for state in (states.FINISHED, states.STOPPED, states.RUNNING)}
+    registry.set_facts(next(iter(ids)), step=5)
+    home.registry_path().write_bytes(content)
+    with pytest.raises(RegistryError, match="damaged.*No run is lost.*groupwise repair"):
+        registry.open_registry()
+    aside, found = registry.repair()
+    assert aside is not None and aside.read_bytes() == content and found == 3
+    assert {run.id: run.state for run in registry.runs()} == ids
+
+
+def test_a_file_damaged_in_the_middle_is_noticed(registry_home: Path):
+    for _ in range(40):
+        make()
+    content = bytearray(home.registry_path().read_bytes())
+    content[4096 * 2 : 4096 * 4] = b"\xff" * 8192
+    home.registry_path().write_bytes(content)
+    with pytest.raises(RegistryError, match="damaged"):
+        registry.open_registry()
+
+
+def test_opening_again_changes_nothing(registry_home: Path):
+    run_id = make(states.RUNNING)
+    registry.publish("hardware", 1)
+    registry.open_registry()
+    assert get(run_id).state == states.RUNNING and registry.published("hardware") == 1
+
+
+def test_a_folder_copied_from_another_home_is_adopted_whole(registry_home: Path, tmp_path: Path):
+    run_id = make(states.FINISHED, name="from afar")
+    registry.set_state(run_id, states.FINISHED, "All 60 steps are done.", step=60, total=60, reward=0.9)
+    elsewhere = tmp_path / "elsewhere"
+    shutil.copytree(home.runs_folder() / run_id, elsewhere)
+    shutil.rmtree(home.runs_folder() / run_id)
+    with sqlite3.connect(home.registry_path()) as raw:
+        raw.execute("DELETE FROM run")
+    shutil.copytree(elsewhere, home.runs_folder() / run_id)
+    assert registry.adopt_folders() == 1 and registry.adopt_folders() == 0
+    run = get(run_id)
+    assert (run.name, run.state, run.step, run.total, run.reward) == ("from afar", states.FINISHED, 60, 60, 0.9)
+
+
+@pytest.mark.parametrize("kept", [None, "not json", "[]", '{"state": "flying"}', '{"id": "other", "step": 3}'])
+def test_a_folder_whose_state_was_lost_is_interrupted_and_can_be_resumed(registry_home: Path, kept: str | None):
+    folder = home.runs_folder() / "copied-here"
+    folder.mkdir()
+    (folder / "spec.yaml").write_text("name: x\n")
+    if kept is not None:
+        (folder / "state.json").write_text(kept)
+    assert registry.adopt_folders() == 1
+    run = get("copied-here")
+    assert run.state == states.INTERRUPTED and run.name == "copied-here"
+    registry.ask(run.id, RESUME)
+
+
+def test_what_is_no_run_folder_is_left_alone(registry_home: Path):
+    (home.runs_folder() / "empty").mkdir()
+    (home.runs_folder() / "with space").mkdir()
+    (home.runs_folder() / "with space" / "spec.yaml").touch()
+    (home.runs_folder() / "file").touch()
+    assert registry.adopt_folders() == 0
