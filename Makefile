@@ -10,7 +10,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: run test lint bench docs starter chromium clean
+.PHONY: run test lint bench picture docs starter chromium clean
 
 run: $(VENV)/.run
 	$(BIN)/groupwise
@@ -25,6 +25,10 @@ lint: $(VENV)/.dev
 
 bench: chromium $(VENV)/.dev
 	$(BIN)/python -m bench
+
+# The README's picture, made by the browser test.
+picture: chromium $(VENV)/.dev
+	GROUPWISE_PICTURE=docs/images/run.png $(BIN)/python -m pytest -q tests/browser/test_quickstart_in_browser.py -k newcomer
 
 # The help texts in docs/command.md.
 docs: $(VENV)/.run

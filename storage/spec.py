@@ -97,7 +97,7 @@ class RunSpec(_Part):
 
 def parse(text: str) -> RunSpec:
     """The spec that a YAML text means. Raises SpecError with every problem of its form."""
-    raw, lines = _load(text)
+    raw, lines = read(text)
     return from_dict(raw, lines)
 
 
@@ -113,24 +113,24 @@ def from_dict(raw: Any, lines: dict[str, int] | None = None) -> RunSpec:
 
 def line_numbers(text: str) -> dict[str, int]:
     """Dotted path → line of every field in a YAML text."""
-    return _load(text)[1]
+    return read(text)[1]
 
 
 def to_yaml(spec: RunSpec) -> str:
     """The spec as YAML, in the order people think: name, model, data, rewards, training."""
-    return yaml.dump(spec.model_dump(), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110)
+    return yaml.dump(spec.model_dump(), Dumper=Dumper, sort_keys=False, allow_unicode=True, width=110)
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # the C one where there is one
     """Safe YAML in which `1e-4` is a number and `on` is a word, as everyone expects who writes one today."""
 
 
-class _Dumper(yaml.SafeDumper):
+class Dumper(yaml.SafeDumper):
     """The same reading of words and numbers when writing, so that what is written reads back equal."""
 
 
 _FLOAT = re.compile(r"[-+]?(?:\d+\.\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|\d+[eE][-+]?\d+|\.inf|\.nan)$", re.I)
-for _class in (_Loader, _Dumper):
+for _class in (_Loader, Dumper):
     _class.yaml_implicit_resolvers = {
         first: [(tag, pattern) for tag, pattern in resolvers if tag.endswith((":null", ":int"))]
         for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
@@ -139,7 +139,7 @@ for _class in (_Loader, _Dumper):
     _class.add_implicit_resolver("tag:yaml.org,2002:float", _FLOAT, list("-+0123456789."))
 
 
-def _load(text: str) -> tuple[Any, dict[str, int]]:
+def read(text: str) -> tuple[Any, dict[str, int]]:
     """Plain values and the line of each field. Raises SpecError for what is not plain YAML."""
     if len(text.encode("utf-8", "replace")) > MAX_BYTES:
         raise SpecError([Problem("", f"The spec is larger than {MAX_BYTES // 1024} KB.")])

@@ -53,7 +53,8 @@ class Chart {
     this.values.replaceChildren(...names.map((name, i) => {
       const value = number(this.scale(this.curves.last(name) ?? null)) + unit;
       if (names.length === 1) return el("b", {}, value);
-      return el("span", { class: "key" }, el("i", { style: `background:var(--r${(i % 8) + 1})` }), `${this.label(name)} `, el("b", {}, value));
+      const square = el("i", { style: `background:var(--r${(i % 8) + 1})` });
+      return el("span", { class: "key" }, square, `${this.label(name)} `, el("b", {}, value));
     }));
   }
 
@@ -75,8 +76,9 @@ class Chart {
       { ...base, y: curve.high.map((v) => this.scale(v)), line: { width: 0 }, fill: "tonexty", fillcolor: Chart.fade(colour, 0.13) },
     ] : [];
     return [...band,
-      { ...base, y, name: this.label(name), hoverinfo: undefined, mode: few ? "lines+markers" : "lines", marker: { color: colour, size: 5 },
-        line: { color: Chart.fade(colour, few ? 1 : 0.32), width: 1 }, hovertemplate: `%{y:.4~g}<extra>${Chart.plain(this.label(name))}</extra>` },
+      { ...base, y, name: this.label(name), hoverinfo: undefined, mode: few ? "lines+markers" : "lines",
+        marker: { color: colour, size: 5 }, line: { color: Chart.fade(colour, few ? 1 : 0.32), width: 1 },
+        hovertemplate: `%{y:.4~g}<extra>${Chart.plain(this.label(name))}</extra>` },
       { ...base, y: smooth, line: { color: colour, width: 2 } }].map((line) => ({ ...line, x: [...curve.x] }));
   }
 
@@ -104,7 +106,8 @@ class Chart {
     let trace = 0;
     // More points are smoothed more strongly, from the first one on.
     const grown = ({ name, drawn }) => [3, 12, 30, 200].some((edge) => drawn < edge && this.curves.get(name).x.length >= edge);
-    const moved = ({ name, drawn }) => this.flat !== null && this.curves.get(name).y.slice(drawn).some((value) => this.scale(value) !== this.flat);
+    const differs = (value) => this.scale(value) !== this.flat;
+    const moved = ({ name, drawn }) => this.flat !== null && this.curves.get(name).y.slice(drawn).some(differs);
     if (this.series.some(grown) || this.series.some(moved)) return this.drawWhole();
     for (const line of this.series) {
       const curve = this.curves.get(line.name), from = line.drawn, steps = curve.x.slice(from);
@@ -121,17 +124,22 @@ class Chart {
   layout() {
     const { colour } = window.groupwise, ink = colour("--ink-3"), line = colour("--line");
     const axis = { gridcolor: line, zeroline: false, linecolor: line, tickfont: { size: 10, color: ink }, automargin: false };
-    const values = this.series.flatMap(({ name }) => this.curves.get(name)?.y ?? []).filter((value) => value !== null).map((value) => this.scale(value));
-    const lowest = values.reduce((a, b) => Math.min(a, b), Infinity), highest = values.reduce((a, b) => Math.max(a, b), -Infinity);
+    const known = this.series.flatMap(({ name }) => this.curves.get(name)?.y ?? []).filter((value) => value !== null);
+    const values = known.map((value) => this.scale(value));
+    const lowest = values.reduce((a, b) => Math.min(a, b), Infinity);
+    const highest = values.reduce((a, b) => Math.max(a, b), -Infinity);
     // What never changed so far is drawn over a ground line at 0, not in a made-up range around it.
     this.flat = lowest === highest ? lowest : null;
-    const ground = this.flat === null ? { autorange: true } : { range: [Math.min(0, lowest * 1.5), Math.max(0, lowest * 1.5) || (lowest ? 0 : 1)] };
+    const edge = lowest * 1.5 || 1;
+    const ground = this.flat === null ? { autorange: true } : { range: [Math.min(0, edge), Math.max(0, edge)] };
     const whole = this.series.every(({ name }) => (this.curves.get(name)?.x.at(-1) ?? 0) >= 5);
     return {
       height: 150, margin: { l: 44, r: 6, t: 6, b: 20 }, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
-      font: { family: colour("--font"), size: 11, color: colour("--ink") }, hovermode: "x unified", dragmode: "zoom", uirevision: "kept",
+      font: { family: colour("--font"), size: 11, color: colour("--ink") },
+      hovermode: "x unified", dragmode: "zoom", uirevision: "kept",
       hoverlabel: { bgcolor: colour("--panel"), bordercolor: colour("--line-strong"), font: { size: 11, color: colour("--ink") } },
-      xaxis: { ...axis, showgrid: false, nticks: 6, ...(whole ? {} : { dtick: 1 }), rangemode: "tozero", unifiedhovertitle: { text: "step %{x}" } },
+      xaxis: { ...axis, showgrid: false, nticks: 6, ...(whole ? {} : { dtick: 1 }), rangemode: "tozero",
+        unifiedhovertitle: { text: "step %{x}" } },
       yaxis: { ...axis, nticks: 4, ...ground, tickformat: highest >= 1e4 ? "~s" : "~g", exponentformat: "e" },
     };
   }

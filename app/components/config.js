@@ -12,7 +12,8 @@ function draw(files) {
     const button = el("button", { class: "btn s" }, "Copy");
     button.addEventListener("click", () => copy(file.text, button));
     return el("section", { class: "panel flush file" },
-      el("header", { class: "row between" }, el("span", {}, el("b", { class: "mono" }, file.name), " ", el("span", { class: "xs mut" }, file.about)), button),
+      el("header", { class: "row between" },
+        el("span", {}, el("b", { class: "mono" }, file.name), " ", el("span", { class: "xs mut" }, file.about)), button),
       el("pre", { tabindex: "0", class: "mono" }, file.text));
   }));
 }

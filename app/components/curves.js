@@ -15,7 +15,8 @@ class Curves {
   }
 
   replace(name, curve) {
-    this.byName.set(name, { x: [...curve.x], y: [...curve.y], low: curve.low ? [...curve.low] : null, high: curve.high ? [...curve.high] : null });
+    const own = (values) => (values ? [...values] : null);
+    this.byName.set(name, { x: own(curve.x), y: own(curve.y), low: own(curve.low), high: own(curve.high) });
     return "whole";
   }
 

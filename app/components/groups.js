@@ -3,7 +3,8 @@ const { poll, say, setHtml, el, params, setParams, onAddress } = window.groupwis
 const view = element.querySelector(".gw-groups");
 const find = (selector) => view.querySelector(selector);
 const run = params().get("id") ?? "";
-const slider = find("#gw-step"), stepBox = find(".step"), options = find(".options"), follow = find(".follow"), sorted = find(".sorted");
+const slider = find("#gw-step"), stepBox = find(".step"), options = find(".options");
+const follow = find(".follow"), sorted = find(".sorted");
 let mark = null, near = {}, drawn = null;
 
 const asked = () => ({
@@ -22,7 +23,8 @@ find(".later").addEventListener("click", () => near.later !== null && goTo(near.
 follow.addEventListener("change", () => setParams(follow.checked ? { step: null, group: null } : { step: near.step }));
 sorted.addEventListener("change", () => { drawn = null; wake(); });
 for (const button of view.querySelectorAll(".switch button")) {
-  button.addEventListener("click", () => { follow.checked = true; setParams({ mode: button.dataset.mode === "eval" ? "eval" : null, step: null, group: null }); });
+  const mode = button.dataset.mode === "eval" ? "eval" : null;
+  button.addEventListener("click", () => { follow.checked = true; setParams({ mode, step: null, group: null }); });
 }
 function pick(id) { follow.checked = false; setParams({ step: near.step, group: id }); }
 
@@ -38,7 +40,8 @@ find(".one").addEventListener("click", (event) => {
   const chip = event.target.closest("[data-group]");
   if (!chip) return;
   follow.checked = false;
-  setParams({ step: chip.dataset.step, group: chip.dataset.group, mode: chip.dataset.mode === "eval" ? "eval" : null }, { push: true });
+  const { step, group, mode } = chip.dataset;
+  setParams({ step, group, mode: mode === "eval" ? mode : null }, { push: true });
 });
 
 // ---- drawing ----
@@ -54,8 +57,13 @@ function drawStep(now) {
   mark = now.mark;
   say(find(".where"), `group at step ${now.step}`);
   say(find(".told"), now.verdict);
-  options.replaceChildren(...now.groups.map((group) => el("div", { class: `option ${group.tied ? "mut" : ""}`, role: "option", id: `gw-group-${group.id}`, "data-group": group.id, onclick: () => pick(group.id) },
-    el("span", { dir: "auto", class: "what" }, group.prompt), el("span", { class: "n" }, group.mean), el("span", { class: "n" }, group.spread))));
+  options.replaceChildren(...now.groups.map(option));
+}
+function option(group) {
+  const look = { class: `option ${group.tied ? "mut" : ""}`, role: "option", id: `gw-group-${group.id}`, "data-group": group.id };
+  return el("div", { ...look, onclick: () => pick(group.id) },
+    el("span", { dir: "auto", class: "what" }, group.prompt),
+    el("span", { class: "n" }, group.mean), el("span", { class: "n" }, group.spread));
 }
 
 async function drawGroup() {

@@ -27,13 +27,19 @@ function listAll() {
   const box = all.querySelector(".names");
   if (box.dataset.key === key) return;
   box.dataset.key = key;
-  box.replaceChildren(...names.map((name) => el("button", { class: "chip mono", "aria-pressed": `${wanted.has(name)}`, onclick: (event) => toggle(name, event.currentTarget) }, name)));
+  box.replaceChildren(...names.map((name) => el("button", {
+    class: "chip mono", "aria-pressed": `${wanted.has(name)}`, onclick: (event) => toggle(name, event.currentTarget),
+  }, name)));
   if (!names.length) box.append(el("span", { class: "s mut" }, curves.names.length ? "No metric has this in its name." : waiting));
 }
 function toggle(name, chip) {
   const there = wanted.get(name);
-  if (there) { there.node.remove(); Chart.all.delete(there.node); charts = charts.filter((chart) => chart !== there); wanted.delete(name); }
-  else {
+  if (there) {
+    there.node.remove();
+    Chart.all.delete(there.node);
+    charts = charts.filter((chart) => chart !== there);
+    wanted.delete(name);
+  } else {
     const chart = new Chart({ title: name, keys: [name], labels: [name], pattern: "", note: "", unit: "", instead: "", wait: "" }, curves);
     wanted.set(name, chart);
     charts.push(chart);

@@ -16,7 +16,7 @@ Path = tuple[str, ...]
 def load(text: str) -> dict[str, Any] | None:
     """The settings as plain values; None where the text is no YAML mapping."""
     try:
-        raw, _ = specs._load(text)  # the reading of words and numbers that the spec itself uses
+        raw, _ = specs.read(text)  # the reading of words and numbers that the spec itself uses
     except SpecError:
         return None
     return raw if isinstance(raw, dict) else None
@@ -46,7 +46,7 @@ def put(text: str, path: Path, value: Any, written: str | None = None) -> str:
 
 def dump(value: Any) -> str:
     """YAML that reads back equal."""
-    return yaml.dump(value, Dumper=specs._Dumper, sort_keys=False, allow_unicode=True, width=110)
+    return yaml.dump(value, Dumper=specs.Dumper, sort_keys=False, allow_unicode=True, width=110)
 
 
 def _with(raw: dict[str, Any], path: Path, value: Any) -> dict[str, Any]:

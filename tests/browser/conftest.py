@@ -92,3 +92,8 @@ def shared_dashboard() -> Iterator[str]:
     """The address of one dashboard for a module's tests that leave nothing behind."""
     with fresh_home(), dashboard() as (_, address):
         yield address
+
+
+@pytest.fixture(autouse=True)
+def own_home() -> None:
+    """Here the dashboard brings its home (`bench.homes.fresh_home`), and a test must not be moved to another."""
