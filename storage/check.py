@@ -28,6 +28,11 @@ OWNED = {
     "hub_token": "tokens belong in the environment (HF_TOKEN), never in a spec.",
     "push_to_hub_token": "tokens belong in the environment (HF_TOKEN), never in a spec.",
 }
+# What decides how completions are batched: with one of them wrong the arithmetic cannot be judged.
+BATCH_FIELDS = (
+    "num_generations", "num_generations_eval", "per_device_train_batch_size", "per_device_eval_batch_size",
+    "gradient_accumulation_steps", "steps_per_generation", "generation_batch_size",
+)  # fmt: skip
 DATA_SUFFIXES = (".jsonl", ".csv", ".parquet")
 HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")
 
@@ -74,7 +79,7 @@ def check(spec: RunSpec, offer: Offer, lines: dict[str, int] | None = None) -> l
         *_data(spec, offer),
         *_model(spec),
     ]
-    if not any(problem.field.startswith("training") for problem in found):
+    if not {problem.field for problem in found} & {f"training.{name}" for name in BATCH_FIELDS}:
         found += _batch(spec, offer)
     return [Problem(p.field, p.message, p.line or _line(p.field, lines or {})) for p in found]
 
@@ -105,7 +110,8 @@ def _misfit(value: Any, field: dict[str, Any]) -> str | None:
     types, choices = field["types"], field.get("choices")
     if types and not any(_KINDS[kind](value) for kind in types):
         wanted = " or ".join(_WORDS[kind] for kind in types if kind != "none") or "null"
-        hint = " Write it without quotes." if isinstance(value, str) and {"int", "float"} & set(types) else ""
+        quoted = isinstance(value, str) and {"int", "float"} & set(types) and re.fullmatch(r"[-+.\deE]*\d", value)
+        hint = " Write it without quotes." if quoted else ""
         return f"should be {wanted}, not {json.dumps(value, default=str)[:60]}.{hint}"
     if choices and value is not None and value not in choices:
         near = nearest(value, choices) if isinstance(value, str) else ""
@@ -210,7 +216,14 @@ def _batch(spec: RunSpec, offer: Offer) -> list[Problem]:
         given = spec.training.get(name)
         return given if given is not None else fields.get(name, {}).get("default")
 
-    found = []
+    found = [Problem(f"training.{name}", "should be at least 1.") for name in BATCH_FIELDS if (value(name) or 1) < 1]
+    found += [
+        Problem(f"training.{name}", "should be at least 1, not 0.")
+        for name in ("per_device_train_batch_size", "gradient_accumulation_steps")
+        if value(name) == 0
+    ]
+    if found:
+        return found
     size, device_batch = value("num_generations"), value("per_device_train_batch_size")
     per_generation = value("steps_per_generation") or value("gradient_accumulation_steps")
     if size < 2:

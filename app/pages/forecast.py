@@ -93,7 +93,8 @@ def words(spec: RunSpec, defaults: dict[str, Any]) -> list[str]:
     lines = [_batch(step, generation, size)]
     steps = value("max_steps")
     if _count(steps):
-        lines.append(_length(spec, steps, step, size, value("max_completion_length")))
+        made = steps * step // (value("num_iterations") or 1)
+        lines.append(_length(spec, steps, made, size, value("max_completion_length")))
     if value("eval_strategy") not in (None, "no") and spec.data.holdout:
         lines.append(_evaluation(spec, value("eval_steps"), value("num_generations_eval") or size))
     if not value("beta"):
@@ -117,13 +118,14 @@ def _batch(step: int, generation: int, size: int) -> str:
     return f"{line} at a time; {format.count(step)} of them an update."
 
 
-def _length(spec: RunSpec, steps: int, step: int, size: int, longest: Any) -> str:
-    line = f"{format.plural(steps, 'step')}: <b>{format.count(steps * step)} completions</b> in all"
+def _length(spec: RunSpec, steps: int, made: int, size: int, longest: Any) -> str:
+    line = f"{format.plural(steps, 'step')}: <b>{format.count(made)} completions</b> in all"
     line += f", each at most {format.count(longest)} tokens" if _count(longest) else ""
-    rows = (spec.data.limit or 0) - spec.data.holdout
+    # How many rows a file has only reading it tells; a task makes as many as it is asked for.
+    rows = (spec.data.limit or 0) - spec.data.holdout if spec.data.source.startswith("task:") else 0
     if rows <= 0:
         return f"{line}."
-    share = steps * step / size / rows
+    share = made / size / rows
     passes = f"{share * 100:.0f}\u202f% of one pass" if share < 1 else f"{share:.1f} passes"
     return f"{line}. That is {passes} over {format.count(rows)} prompts."
 

@@ -1,4 +1,4 @@
-"""Setting up a run in the browser: what cannot work is said at the field, nothing is launched, nothing typed is lost."""
+"""Setting up a run in the browser: what cannot work is said at the field, and nothing that was typed is lost."""
 
 from __future__ import annotations
 
