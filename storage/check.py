@@ -216,20 +216,16 @@ def _batch(spec: RunSpec, offer: Offer) -> list[Problem]:
         given = spec.training.get(name)
         return given if given is not None else fields.get(name, {}).get("default")
 
-    found = [Problem(f"training.{name}", "should be at least 1.") for name in BATCH_FIELDS if (value(name) or 1) < 1]
-    found += [
-        Problem(f"training.{name}", "should be at least 1, not 0.")
-        for name in ("per_device_train_batch_size", "gradient_accumulation_steps")
-        if value(name) == 0
-    ]
-    if found:
-        return found
     size, device_batch = value("num_generations"), value("per_device_train_batch_size")
     per_generation = value("steps_per_generation") or value("gradient_accumulation_steps")
     if size < 2:
         return [Problem("training.num_generations", "a group needs at least 2 completions to be compared.")]
+    low = [name for name in BATCH_FIELDS if value(name) is not None and value(name) < 1]
+    if low:
+        return [Problem(f"training.{name}", "should be at least 1.") for name in low]
     if value("generation_batch_size") and value("steps_per_generation"):
         return [Problem("training.generation_batch_size", "cannot be given together with steps_per_generation.")]
+    found = []
     batch = value("generation_batch_size") or device_batch * processes * per_generation
     if batch % size:
         found.append(
