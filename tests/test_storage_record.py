@@ -270,3 +270,35 @@ def test_a_spill_that_was_written_just_before_a_crash_is_not_doubled(path: Path,
     assert rows(path, "SELECT seq, step FROM acknowledged") == [(1, 1), (2, 2), (3, 3)]
     assert rows(path, "SELECT count(*) FROM grp") == [(1,)]
     assert [event["kind"] for event in series.events(path)] == ["storage"]
+
+
+FULL_DISK = """
+import resource, signal, sys
+from pathlib import Path
+from storage.record import RunWriter
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # as on a full disk: the write fails, nobody is killed
+path = Path(sys.argv[1])
+writer = RunWriter(path, 1, {"f": 1.0})
+def limit(size):
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+for step in range(1, 31):
+    if step == 5:
+        limit(1024)
+    if step == 25:
+        limit(resource.RLIM_INFINITY)
+    writer.commit(step, metrics={f"m{i}": float(step) for i in range(20)})
+writer.close()
+"""
+
+
+def test_a_full_disk_ends_nothing_and_loses_nothing(tmp_path: Path, start: Start) -> None:
+    """Neither run.db nor the spill beside it can grow for twenty steps; then they can again."""
+    path = tmp_path / "run.db"
+    writing = start("-c", FULL_DISK, str(path))
+    out, errors = writing.communicate(timeout=60)
+    assert writing.returncode == 0, errors
+    assert "held in memory only" in out
+    curve = series.read(path)["curves"]["m7"]
+    assert curve == {"x": list(range(1, 31)), "y": [float(step) for step in range(1, 31)]}
+    assert [event["kind"] for event in series.events(path)] == ["storage"]
+    assert not (tmp_path / "run.spill.jsonl").exists()
