@@ -11,7 +11,7 @@ from dataclasses import asdict
 
 from app import supervision
 from app.command_errors import CANCELLED, DONE, FAILED, STOPPED, WRONG_INPUT, CommandError, open_home
-from storage import home, registry, states
+from storage import home, rebuild, registry, states
 from storage.registry import Run
 
 LOOK_EVERY = 0.25  # seconds between two looks at a run that is followed
@@ -110,10 +110,10 @@ def repair(_: argparse.Namespace) -> int:
     try:
         registry.open_registry()
     except registry.RegistryError:
-        aside, found = registry.repair()
+        aside, found = rebuild.repair()
         print(f"The damaged registry is kept as {aside}. The new one has {found} runs, from their folders.")
         return DONE
-    found = registry.adopt_folders()
+    found = rebuild.adopt_folders()
     print(f"The registry is whole; nothing to repair. {f'{found} run folders were added.' if found else ''}".strip())
     return DONE
 

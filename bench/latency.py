@@ -12,7 +12,8 @@ from pathlib import Path
 
 from bench.table import Row, ms, percentile
 from storage import series
-from storage.record import Completion, Group, RunWriter
+from storage.batch import Completion, Group
+from storage.record import RunWriter
 
 STEPS, EVERY = 60, 0.1  # steps, and seconds between them
 POLL = 0.005  # seconds between a reader's looks

@@ -7,78 +7,17 @@ later, under the numbers it was given at first, so that nothing is lost and noth
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 import os
 import sqlite3
 import time
-from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 
 from storage import db, migrations
+from storage.batch import Batch, Checkpoint, Event, Group, read_lines, storable, to_json
+from storage.rollup import Rollup
 
-# Steps per bucket of the pre-computed min/mean/max: a chart of up to a million steps needs at most ~1,000 points.
-ROLLUP_SIZES = (16, 128, 1024)
 PATIENCE = 5.0  # seconds to wait for a locked file before spilling
-
-
-@dataclass
-class Completion:
-    """One scored completion. `scores` has one (value, status) per reward function, in the run's order."""
-
-    text: str
-    tokens: int
-    truncated: bool
-    reward: float | None
-    advantage: float
-    scores: list[tuple[float | None, str]]
-
-
-@dataclass
-class Group:
-    """The completions of one prompt, generated together. `step` is the first step they train (or, in
-    evaluation, the step they were made after)."""
-
-    mode: str  # "train" or "eval"
-    step: int
-    prompt: Any  # TRL's prompt: messages, or a string
-    columns: dict[str, Any]  # the dataset row's other columns
-    completions: list[Completion]
-    id: int = 0
-
-
-@dataclass
-class Event:
-    """Something that happened, in words."""
-
-    kind: str
-    message: str
-    data: dict[str, Any] = field(default_factory=dict)
-
-
-@dataclass
-class Checkpoint:
-    """A checkpoint that is complete on the disk. `path` is relative to the run's folder."""
-
-    step: int
-    path: str
-    bytes: int
-
-
-@dataclass
-class Batch:
-    """What is acknowledged together."""
-
-    seq: int
-    attempt: int
-    step: int
-    at: float
-    metrics: dict[str, float | None]
-    rollups: list[tuple[int, str, int, int, float, float, float]]
-    groups: list[Group]
-    events: list[Event]
-    checkpoint: Checkpoint | None
 
 
 class RunWriter:
@@ -93,8 +32,8 @@ class RunWriter:
         self._functions = self._register_functions(weights)
         self._keys: dict[str, int] = dict(self._db.execute("SELECT name, id FROM metric_key").fetchall())
         self._prompts: dict[str, int] = {}
-        self._rolling: dict[tuple[int, str], _Bucket] = {}
-        self._unwritten = _read_spill(self._spill)
+        self._rollup = Rollup()
+        self._unwritten = read_lines(self._spill)
         left = [(batch.seq, [group.id for group in batch.groups]) for batch in self._unwritten]
         self._seq = max([self._highest("acknowledged", "seq"), *(seq for seq, _ in left)])
         self._group = max([self._highest("grp", "id"), *(id for _, ids in left for id in ids)])
@@ -118,7 +57,7 @@ class RunWriter:
             self._group += 1
             group.id = self._group
         batch = Batch(
-            self._seq, self.attempt, step, time.time(), metrics, self._roll_up(step, metrics),
+            self._seq, self.attempt, step, time.time(), metrics, self._rollup.take(step, metrics),
             groups or [], events or [], checkpoint,
         )  # fmt: skip
         try:
@@ -147,21 +86,6 @@ class RunWriter:
                 )
         ids = dict(self._db.execute("SELECT name, id FROM reward_function").fetchall())
         return [ids[name] for name in weights]
-
-    def _roll_up(self, step: int, metrics: dict[str, float | None]) -> list[Any]:
-        """Take the step's values in, and return the buckets that it closes."""
-        closed = []
-        for name, value in metrics.items():
-            if value is None or not math.isfinite(value):
-                continue
-            for size in ROLLUP_SIZES:
-                bucket = self._rolling.get((size, name))
-                if bucket is None or bucket.number != step // size:
-                    if bucket is not None:
-                        closed.append((size, name, bucket.number, bucket.n, bucket.total, bucket.low, bucket.high))
-                    bucket = self._rolling[size, name] = _Bucket(step // size)
-                bucket.add(value)
-        return closed
 
     def _write(self, batches: list[Batch]) -> None:
         with self._db.atomic():
@@ -192,7 +116,7 @@ class RunWriter:
         for event in batch.events:
             self._db.conn.execute(
                 "INSERT INTO event (at, attempt, step, kind, message, data) VALUES (?, ?, ?, ?, ?, ?)",
-                [batch.at, batch.attempt, batch.step, event.kind, _storable(event.message), _json(event.data)],
+                [batch.at, batch.attempt, batch.step, event.kind, storable(event.message), to_json(event.data)],
             )
         if batch.checkpoint:
             saved = batch.checkpoint
@@ -219,7 +143,7 @@ class RunWriter:
                 )  # fmt: skip
             )
             for index, c in enumerate(group.completions):
-                completions.append((group.id, index, _storable(c.text), c.tokens, c.truncated, c.reward, c.advantage))
+                completions.append((group.id, index, storable(c.text), c.tokens, c.truncated, c.reward, c.advantage))
                 scores += [
                     (group.id, index, function, value, status)
                     for function, (value, status) in zip(self._functions, c.scores, strict=True)
@@ -241,7 +165,7 @@ class RunWriter:
         return self._keys[name]
 
     def _prompt(self, group: Group) -> int:
-        prompt, columns = _json(group.prompt), _json(group.columns)
+        prompt, columns = to_json(group.prompt), to_json(group.columns)
         digest = hashlib.sha256(f"{prompt}\0{columns}".encode()).hexdigest()
         if digest not in self._prompts:
             self._db.conn.execute(
@@ -262,7 +186,7 @@ class RunWriter:
         self._unwritten.append(batch)
         try:
             with self._spill.open("a", encoding="utf-8") as file:
-                file.write(_json(asdict(batch)) + "\n")
+                file.write(batch.to_line() + "\n")
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as spill_error:
@@ -274,21 +198,6 @@ class RunWriter:
         self._db.conn.execute(f"PRAGMA busy_timeout = {int(PATIENCE * 1000)}")
 
 
-class _Bucket:
-    """Running n, sum, min and max of one metric over one stretch of steps."""
-
-    __slots__ = ("number", "n", "total", "low", "high")
-
-    def __init__(self, number: int) -> None:
-        self.number, self.n, self.total, self.low, self.high = number, 0, 0.0, math.inf, -math.inf
-
-    def add(self, value: float) -> None:
-        self.n += 1
-        self.total += value
-        self.low = min(self.low, value)
-        self.high = max(self.high, value)
-
-
 def mean_and_std(rewards: list[float]) -> tuple[float | None, float | None]:
     """Mean and sample standard deviation (as torch.std, and so TRL, has it); None where there is none."""
     if not rewards:
@@ -297,33 +206,3 @@ def mean_and_std(rewards: list[float]) -> tuple[float | None, float | None]:
     if len(rewards) < 2:
         return mean, None
     return mean, math.sqrt(sum((reward - mean) ** 2 for reward in rewards) / (len(rewards) - 1))
-
-
-def _json(value: Any) -> str:
-    """Compact JSON; what JSON does not know (a date in a dataset row, say) becomes its text."""
-    return _storable(json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str))
-
-
-def _storable(text: str) -> str:
-    """The text with half characters (lone surrogates, which UTF-8 and so SQLite cannot hold) as question marks."""
-    return text.encode("utf-8", "replace").decode("utf-8")
-
-
-def _read_spill(path: Path) -> list[Batch]:
-    """The spilled batches; a last line cut off by a crash was never acknowledged, and is left out."""
-    batches: list[Batch] = []
-    if not path.exists():
-        return batches
-    for line in path.read_text(encoding="utf-8").splitlines():
-        try:
-            raw = json.loads(line)
-        except ValueError:
-            break
-        raw["groups"] = [
-            Group(**{**group, "completions": [Completion(**c) for c in group["completions"]]})
-            for group in raw["groups"]
-        ]
-        raw["events"] = [Event(**event) for event in raw["events"]]
-        raw["checkpoint"] = Checkpoint(**raw["checkpoint"]) if raw["checkpoint"] else None
-        batches.append(Batch(**raw))
-    return batches

@@ -1,7 +1,7 @@
 """registry.db: every run of this home, what people asked of it, and what the worker published.
 
-Written by app, command and supervisor alike, in short transactions; an index that `rebuild` makes anew from the
-run folders.
+Written by app, command and supervisor alike, in short transactions; an index that storage.rebuild can make anew
+from the run folders.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import sqlite3
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
-from pathlib import Path
 from typing import Any
 
 from sqlite_utils import Database
@@ -87,7 +86,7 @@ class Command:
 def open_registry() -> None:
     """Make or migrate the registry of the prepared home. Raises RegistryError when the file is damaged."""
     try:
-        with _writing() as registry:
+        with writing() as registry:
             problem = registry.execute("PRAGMA quick_check(1)").fetchone()[0]
             if problem != "ok":
                 raise sqlite3.DatabaseError(problem)
@@ -99,52 +98,6 @@ def open_registry() -> None:
             f"The registry {home.registry_path()} is damaged ({error}). No run is lost: "
             "`groupwise repair` sets it aside and makes a new one from the run folders."
         ) from error
-
-
-def repair() -> tuple[Path | None, int]:
-    """Set a damaged registry aside and make a new one from the run folders; the old file and how many runs."""
-    path = home.registry_path()
-    aside = None
-    if path.exists():
-        aside = path.with_name(f"registry.damaged-{time.strftime('%Y%m%d-%H%M%S')}.db")
-        path.rename(aside)
-    path.with_name(f"{path.name}-journal").unlink(missing_ok=True)
-    open_registry()
-    return aside, adopt_folders()
-
-
-def adopt_folders() -> int:
-    """Add a row for each run folder that has none (copied here, or lost with a registry); how many."""
-    known = {run.id for run in runs()}
-    found = 0
-    for path in sorted(home.runs_folder().iterdir()):
-        if path.name in known or not home.RUN_ID.fullmatch(path.name) or not (path / "spec.yaml").is_file():
-            continue
-        row = _row_from_folder(home.RunFolder(path))
-        with _writing() as registry:
-            registry.table("run").insert(row, ignore=True)
-        found += 1
-    return found
-
-
-def _row_from_folder(folder: home.RunFolder) -> dict[str, Any]:
-    """A run's row from the state that was kept beside it, or as much as its folder tells."""
-    now = time.time()
-    row: dict[str, Any] = {
-        "id": folder.id, "name": folder.id, "model": "", "data": "", "created": now, "state": states.INTERRUPTED,
-        "sentence": "Found as a folder whose state was not kept. Resume continues from its last checkpoint.",
-        "state_at": now, "attempt": 1, "step": 0, "total": 0, "reward": None, "spark": [], "seen_at": None,
-        "boot": None, "pid": None, "started": None, "tag": None,
-    }  # fmt: skip
-    kept = files.read_json(folder.state)
-    if isinstance(kept, dict):
-        row |= {key: kept[key] for key in row if key in kept and key != "id"}
-    if row["state"] not in states.LABELS:
-        row["state"] = states.INTERRUPTED
-    if row["state"] == states.QUEUED:  # copying a folder must not start anything
-        row |= {"state": states.STOPPED, "sentence": "Was waiting to start. Resume starts it."}
-    row["spark"] = json.dumps(row["spark"])
-    return row
 
 
 def create(spec_yaml: str, *, name: str, model: str, data: str) -> str:
@@ -159,7 +112,7 @@ def create(spec_yaml: str, *, name: str, model: str, data: str) -> str:
             continue
     files.write_whole(folder.spec, spec_yaml)
     now = time.time()
-    with _writing() as registry:
+    with writing() as registry:
         registry.table("run").insert(
             {
                 "id": run_id,
@@ -207,7 +160,7 @@ def set_state(run_id: str, state: str, sentence: str, **facts: Any) -> bool:
     before = sorted(old for old, after in states.NEXT.items() if state in after or old == state)
     columns = {"state": state, "sentence": sentence, "state_at": time.time(), **facts}
     assignments = ", ".join(f"{column} = ?" for column in columns)
-    with _writing() as registry:
+    with writing() as registry:
         changed = registry.execute(
             f"UPDATE run SET {assignments} WHERE id = ? AND state IN ({', '.join('?' * len(before))})",
             [*columns.values(), run_id, *before],
@@ -221,7 +174,7 @@ def set_facts(run_id: str, **facts: Any) -> None:
     """Change a run's progress columns; `spark` is a list of floats."""
     if "spark" in facts:
         facts["spark"] = json.dumps(facts["spark"])
-    with _writing() as registry:
+    with writing() as registry:
         registry.execute(
             f"UPDATE run SET {', '.join(f'{column} = ?' for column in facts)} WHERE id = ?", [*facts.values(), run_id]
         )
@@ -241,7 +194,7 @@ def ask(run_id: str, kind: str) -> None:
         raise Refused(f"There is no run “{run_id[:80]}”.")
     if run.state not in ALLOWED[kind]:
         raise Refused(f"{run.name} is {states.LABELS[run.state].lower()}: there is nothing to {kind}.")
-    with _writing() as registry:
+    with writing() as registry:
         registry.execute(
             "INSERT INTO command (run, attempt, kind, asked_at) SELECT ?, ?, ?, ? WHERE NOT EXISTS "
             "(SELECT 1 FROM command WHERE run = ? AND attempt = ? AND kind = ?)",
@@ -257,7 +210,7 @@ def open_commands() -> list[Command]:
 
 
 def take(command: Command, result: str) -> None:
-    with _writing() as registry:
+    with writing() as registry:
         registry.execute("UPDATE command SET taken_at = ?, result = ? WHERE id = ?", [time.time(), result, command.id])
 
 
@@ -290,7 +243,7 @@ class StopFlag:
 
 def publish(key: str, value: Any) -> None:
     """Say something to everyone: the catalogue, the hardware, the built-in rewards."""
-    with _writing() as registry:
+    with writing() as registry:
         registry.execute(
             "INSERT OR REPLACE INTO published (key, value, at) VALUES (?, ?, ?)",
             [key, json.dumps(value, ensure_ascii=False), time.time()],
@@ -305,7 +258,8 @@ def published(key: str) -> Any | None:
 
 
 @contextlib.contextmanager
-def _writing() -> Iterator[Database]:
+def writing() -> Iterator[Database]:
+    """The registry in one transaction."""
     registry = db.open_writer(home.registry_path(), journal="delete")
     try:
         with registry.atomic():

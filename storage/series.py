@@ -9,7 +9,7 @@ from typing import Any
 from sqlite_utils import Database
 
 from storage import db
-from storage.record import ROLLUP_SIZES
+from storage.rollup import SIZES
 
 MAX_POINTS = 1000
 Curve = dict[str, list[Any]]  # x: steps; y: mean; low, high: the extremes in each point
@@ -65,8 +65,8 @@ def _stretches(run: Database) -> list[tuple[int, int, int]]:
 
 def _bucket_size(steps: int) -> int:
     """Steps per point: 1 while they fit, else the smallest pre-computed size that does."""
-    fitting = [size for size in (1, *ROLLUP_SIZES) if steps / size <= MAX_POINTS]
-    return fitting[0] if fitting else ROLLUP_SIZES[-1]
+    fitting = [size for size in (1, *SIZES) if steps / size <= MAX_POINTS]
+    return fitting[0] if fitting else SIZES[-1]
 
 
 def _whole(run: Database, key: int, stretches: list[tuple[int, int, int]], size: int) -> Curve:

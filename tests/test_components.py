@@ -25,7 +25,8 @@ from app.components import (
     topbar,
 )
 from storage import home, registry, states
-from storage.record import Checkpoint, Completion, Event, Group, RunWriter
+from storage.batch import Checkpoint, Completion, Event, Group
+from storage.record import RunWriter
 
 SPEC = "name: one\nrewards: [{name: format}]\ntraining: {beta: 0.0}\n"
 HOSTILE = [

@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from storage import db, groups, record, series
-from storage.record import Checkpoint, Completion, Event, Group, RunWriter, mean_and_std
+from storage.batch import Checkpoint, Completion, Event, Group
+from storage.record import RunWriter, mean_and_std
 from tests.conftest import Start
 
 WEIGHTS = {"format": 1.0, "correctness": 2.0}
@@ -159,7 +160,8 @@ def test_mean_and_std_are_torch_s(values: list[float], mean: float | None, std: 
 WRITER = """
 import sys
 from pathlib import Path
-from storage.record import Completion, Event, Group, RunWriter
+from storage.batch import Completion, Event, Group
+from storage.record import RunWriter
 writer = RunWriter(Path(sys.argv[1]), int(sys.argv[2]), {"f": 1.0})
 for step in range(1, 100000):
     one = Group("train", step, f"p{step % 7}", {}, [Completion("x" * 500, 3, False, 0.5, 0.0, [(0.5, "ok")])] * 8)

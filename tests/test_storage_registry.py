@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import itertools
+import json
 import shutil
 import sqlite3
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from storage import db, files, home, registry, states
+from storage import db, files, home, rebuild, registry, states
 from storage.registry import KILL, RESUME, STOP, Refused, RegistryError
 
 PATHS = {
@@ -192,7 +194,7 @@ def test_a_damaged_file_is_said_and_repaired_from_the_folders(registry_home: Pat
     home.registry_path().write_bytes(content)
     with pytest.raises(RegistryError, match="damaged.*No run is lost.*groupwise repair"):
         registry.open_registry()
-    aside, found = registry.repair()
+    aside, found = rebuild.repair()
     assert aside is not None and aside.read_bytes() == content and found == 3
     assert {run.id: run.state for run in registry.runs()} == ids
 
@@ -223,7 +225,7 @@ def test_a_folder_copied_from_another_home_is_adopted_whole(registry_home: Path,
     with sqlite3.connect(home.registry_path()) as raw:
         raw.execute("DELETE FROM run")
     shutil.copytree(elsewhere, home.runs_folder() / run_id)
-    assert registry.adopt_folders() == 1 and registry.adopt_folders() == 0
+    assert rebuild.adopt_folders() == 1 and rebuild.adopt_folders() == 0
     run = get(run_id)
     assert (run.name, run.state, run.step, run.total, run.reward) == ("from afar", states.FINISHED, 60, 60, 0.9)
 
@@ -235,7 +237,7 @@ def test_a_folder_whose_state_was_lost_is_interrupted_and_can_be_resumed(registr
     (folder / "spec.yaml").write_text("name: x\n")
     if kept is not None:
         (folder / "state.json").write_text(kept)
-    assert registry.adopt_folders() == 1
+    assert rebuild.adopt_folders() == 1
     run = get("copied-here")
     assert run.state == states.INTERRUPTED and run.name == "copied-here"
     registry.ask(run.id, RESUME)
@@ -246,4 +248,29 @@ def test_what_is_no_run_folder_is_left_alone(registry_home: Path):
     (home.runs_folder() / "with space").mkdir()
     (home.runs_folder() / "with space" / "spec.yaml").touch()
     (home.runs_folder() / "file").touch()
-    assert registry.adopt_folders() == 0
+    assert rebuild.adopt_folders() == 0
+
+
+@pytest.mark.parametrize("change", [{"step": "many"}, {"spark": 3}, {"name": None}, {"created": [1]}, {"spark": ["x"]}])
+def test_a_state_that_was_edited_by_hand_does_not_stop_the_rest(registry_home: Path, change: dict[str, Any]):
+    folder = home.runs_folder() / "20260101-0000-edited-abcd"
+    folder.mkdir()
+    (folder / "spec.yaml").write_text("name: x\n")
+    (folder / "state.json").write_text(json.dumps({"state": "finished", **change}))
+    assert rebuild.adopt_folders() == 1
+    run = registry.get(folder.name)
+    assert run is not None and run.state == states.INTERRUPTED
+
+
+def test_a_copy_of_a_living_run_under_another_name_is_not_that_run(registry_home: Path):
+    """Else stopping the copy would kill the original."""
+    kept = {"state": "running", "tag": "original:1:x", "boot": "b", "pid": 1, "started": 1}
+    for name in ("original", "copy"):
+        folder = home.runs_folder() / name
+        folder.mkdir()
+        (folder / "spec.yaml").write_text("name: x\n")
+        (folder / "state.json").write_text(json.dumps(kept))
+    assert rebuild.adopt_folders() == 2
+    original, copy = registry.get("original"), registry.get("copy")
+    assert original is not None and original.state == states.RUNNING and original.tag == "original:1:x"
+    assert copy is not None and copy.state == states.INTERRUPTED and copy.tag is None and copy.identity is None

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from storage import db, groups, record, series
-from storage.record import ROLLUP_SIZES, RunWriter
+from storage import batch, db, groups, series
+from storage.record import RunWriter
+from storage.rollup import SIZES
 
 WEIGHTS = {"format": 1.0}
 
@@ -36,8 +37,8 @@ def write_curve(path: Path, values: list[float | None], *, attempt: int = 1, fir
             writer._seq += 1
             metrics = {"reward": value}
             writer._insert(
-                record.Batch(
-                    writer._seq, attempt, step, float(step), metrics, writer._roll_up(step, metrics), [], [], None
+                batch.Batch(
+                    writer._seq, attempt, step, float(step), metrics, writer._rollup.take(step, metrics), [], [], None
                 )
             )
     writer.close()
@@ -70,7 +71,7 @@ def test_a_curve_of_any_length_is_exact_in_a_thousand_points(path: Path, steps: 
         assert (curve["low"][at], curve["high"][at]) == (low, high)
     tail = curve["y"][closed:]
     assert tail == values[steps - len(tail) :] and len(tail) == (steps + 1) % size
-    assert size in ROLLUP_SIZES
+    assert size in SIZES
 
 
 def test_a_reader_is_given_only_what_is_new(path: Path):

@@ -16,7 +16,7 @@ from typing import Any
 from accelerate.utils import gather_object
 from trl import GRPOTrainer
 
-from storage.record import Completion, Group
+from storage.batch import Completion, Group
 
 
 class CapturingTrainer(GRPOTrainer):

@@ -13,7 +13,8 @@ from typing import Any
 import torch
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
-from storage.record import Checkpoint, Event, Group, RunWriter
+from storage.batch import Checkpoint, Event, Group
+from storage.record import RunWriter
 from worker import checkpoints
 
 

@@ -13,7 +13,7 @@ import sys
 import time
 from typing import Any
 
-from storage import files, home, locks, process, registry, series, spec, states
+from storage import files, home, locks, process, rebuild, registry, series, spec, states
 from storage.process import child_environment
 from storage.registry import Command, Run
 from worker import catalogue, checkpoints, endings, hardware, models, shipped
@@ -255,7 +255,7 @@ def main() -> int:
     supervisor = Supervisor()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: setattr(supervisor, "leaving", True))
-    found = registry.adopt_folders()
+    found = rebuild.adopt_folders()
     if found:
         log.info("%d run folders were new here", found)
     publish(supervisor)

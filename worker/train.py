@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from storage import files, home, locks, registry, spec
+from storage.batch import Event
 from storage.home import RunFolder
-from storage.record import Event, RunWriter
+from storage.record import RunWriter
 from storage.spec import RunSpec
 from worker import checkpoints, data, endings, models, shipped
 

@@ -18,9 +18,7 @@ def models() -> list[tuple[str, str]]:
     """(label, id): the starter, then the model folders of the home."""
     folder = home.models_folder()
     found = sorted(path for path in folder.iterdir() if (path / "config.json").is_file()) if folder.is_dir() else []
-    return [("starter · 0.8 M parameters", "starter")] + [
-        (path.name, str(path)) for path in found if path.name != "starter"
-    ]
+    return [("starter · 0.8 M", "starter")] + [(path.name, str(path)) for path in found if path.name != "starter"]
 
 
 def sources() -> list[tuple[str, str]]:

@@ -6,7 +6,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from storage import home, registry, spec, states
-from storage.record import Completion, Event, Group, RunWriter
+from storage.batch import Completion, Event, Group
+from storage.record import RunWriter
 from tests.browser.conftest import OpenPage, no_sideways_scroll
 from tests.runs import make_spec
 

@@ -1,0 +1,73 @@
+"""Making the registry anew from the run folders: after damage, or for folders that were copied here."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from pathlib import Path
+from typing import Any
+
+from storage import files, home, registry, states
+
+
+def repair() -> tuple[Path | None, int]:
+    """Set a damaged registry aside and make a new one from the run folders; the old file and how many runs."""
+    path = home.registry_path()
+    aside = None
+    if path.exists():
+        aside = path.with_name(f"registry.damaged-{time.strftime('%Y%m%d-%H%M%S')}.db")
+        path.rename(aside)
+    path.with_name(f"{path.name}-journal").unlink(missing_ok=True)
+    registry.open_registry()
+    return aside, adopt_folders()
+
+
+def adopt_folders() -> int:
+    """Add a row for each run folder that has none (copied here, or lost with a registry); how many."""
+    known = {run.id for run in registry.runs()}
+    found = 0
+    for path in sorted(home.runs_folder().iterdir()):
+        if path.name in known or not home.RUN_ID.fullmatch(path.name) or not (path / "spec.yaml").is_file():
+            continue
+        try:
+            _add(_row_from_folder(path.name, files.read_json(home.RunFolder(path).state)))
+        except (sqlite3.Error, TypeError, ValueError):  # a state.json that was edited by hand
+            _add(_row_from_folder(path.name, None))
+        found += 1
+    return found
+
+
+def _add(row: dict[str, Any]) -> None:
+    with registry.writing() as index:
+        index.execute(
+            f"INSERT INTO run ({', '.join(row)}) VALUES ({', '.join('?' * len(row))}) ON CONFLICT (id) DO NOTHING",
+            list(row.values()),
+        )
+
+
+def _row_from_folder(run_id: str, kept: Any) -> dict[str, Any]:
+    """A run's row from the state that was kept beside it, or as much as its folder tells."""
+    now = time.time()
+    row: dict[str, Any] = {
+        "id": run_id, "name": run_id, "model": "", "data": "", "created": now, "state": states.INTERRUPTED,
+        "sentence": "Found as a folder whose state was not kept. Resume continues from its last checkpoint.",
+        "state_at": now, "attempt": 1, "step": 0, "total": 0, "reward": None, "spark": [], "seen_at": None,
+        "boot": None, "pid": None, "started": None, "tag": None,
+    }  # fmt: skip
+    if isinstance(kept, dict):
+        row |= {key: kept[key] for key in row if key in kept and key != "id"}
+    if row["state"] not in states.LABELS:
+        row["state"] = states.INTERRUPTED
+    if row["state"] == states.QUEUED:  # copying a folder must not start anything
+        row |= {"state": states.STOPPED, "sentence": "Was waiting to start. Resume starts it."}
+    if row["tag"] is not None and not str(row["tag"]).startswith(f"{run_id}:"):
+        # A copy under another name: the process that its state speaks of belongs to the original.
+        row |= {"boot": None, "pid": None, "started": None, "tag": None}
+        if row["state"] in states.LIVE:
+            row |= {
+                "state": states.INTERRUPTED,
+                "sentence": "Copied while it ran. Resume continues from its last checkpoint.",
+            }
+    row["spark"] = json.dumps([float(value) for value in row["spark"]])
+    return row
