@@ -79,7 +79,7 @@ def train(folder: RunFolder, attempt: int, is_main: bool) -> dict[str, Any]:
         trainer = make_trainer(run_spec, folder, recorder)
         resume = _resume_point(folder, attempt, writer)
         if recorder.stop_asked() and trainer.accelerator.num_processes == 1:
-            return {"outcome": endings.STOPPED, "step": 0}
+            return {"outcome": endings.STOPPED, "step": checkpoints.step_of(resume) if resume else 0}
         trainer.train(resume_from_checkpoint=str(resume) if resume else None)
         if not recorder.stopped:
             trainer.save_model(str(folder.final))
