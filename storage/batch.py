@@ -82,15 +82,15 @@ def storable(text: str) -> str:
 
 
 def read_lines(path: Path) -> list[Batch]:
-    """The batches in a file of lines; a last line cut off by a crash was never acknowledged, and is left out."""
+    """The batches in a file of lines. A line that was cut off (by a crash, a full disk) is left out."""
     batches: list[Batch] = []
     if not path.exists():
         return batches
-    for line in path.read_text(encoding="utf-8").splitlines():
+    for line in path.read_text(encoding="utf-8", errors="replace").split("\n"):  # not splitlines: U+2028 is text
         try:
             raw = json.loads(line)
         except ValueError:
-            break
+            continue
         raw["groups"] = [
             Group(**{**group, "completions": [Completion(**c) for c in group["completions"]]})
             for group in raw["groups"]

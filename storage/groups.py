@@ -8,17 +8,18 @@ from typing import Any
 
 from sqlite_utils import Database
 
-from storage import db
+from storage import db, series
 
 TIED = 1e-9  # a group whose rewards differ by no more teaches nothing
 
 
 def span(path: Path, mode: str = "train") -> tuple[int, int] | None:
-    """The first and the last step that have groups; None before there are any."""
+    """The first and the last step that have groups; None before there are any. What a resume trained anew does not
+    count: see `series.stretches`."""
     run = db.open_reader(path)
     try:
-        first, last = run.execute("SELECT min(step), max(step) FROM grp WHERE mode = ?", [mode]).fetchone()
-        return None if first is None else (first, last)
+        first, last = _seek(run, mode, ">=", 0), _seek(run, mode, "<=", 2**62)
+        return None if first is None or last is None else (first, last)
     finally:
         run.close()
 
@@ -27,20 +28,36 @@ def nearest(path: Path, step: int, mode: str = "train") -> dict[str, int | None]
     """The step with groups at or before `step` (else the first after it), and its neighbours either side."""
     run = db.open_reader(path)
     try:
-
-        def seek(bound: str, value: int) -> int | None:
-            pick = "max" if bound.startswith("<") else "min"
-            found = run.execute(f"SELECT {pick}(step) FROM grp WHERE mode = ? AND step {bound} ?", [mode, value])
-            return found.fetchone()[0]
-
-        here = seek("<=", step)
+        here = _seek(run, mode, "<=", step)
         if here is None:
-            here = seek(">", step)
+            here = _seek(run, mode, ">", step)
         if here is None:
             return {"step": None, "earlier": None, "later": None}
-        return {"step": here, "earlier": seek("<", here), "later": seek(">", here)}
+        return {"step": here, "earlier": _seek(run, mode, "<", here), "later": _seek(run, mode, ">", here)}
     finally:
         run.close()
+
+
+def _seek(run: Database, mode: str, bound: str, step: int) -> int | None:
+    """The nearest step with groups on one side of `step`, along the index."""
+    counting, values = _counting(run)
+    order = "DESC" if bound.startswith("<") else "ASC"
+    found = run.execute(
+        f"SELECT step FROM grp WHERE mode = ? AND step {bound} ? AND {counting} ORDER BY step {order} LIMIT 1",
+        [mode, step, *values],
+    ).fetchone()
+    return found[0] if found else None
+
+
+def _counting(run: Database) -> tuple[str, list[int]]:
+    """SQL for “this group was not trained over by a later attempt”: an attempt counts up to where the next began."""
+    begun = series.begun_at(run)
+    ends = {attempt: min((step for later, step in begun.items() if later > attempt), default=None) for attempt in begun}
+    cut = [(attempt, end) for attempt, end in ends.items() if end is not None]
+    if not cut:
+        return "1", []
+    cases = " ".join("WHEN ? THEN ?" for _ in cut)
+    return f"step <= CASE attempt {cases} ELSE {2**62} END", [value for pair in cut for value in pair]
 
 
 def at_step(path: Path, step: int, mode: str = "train") -> list[dict[str, Any]]:

@@ -26,7 +26,7 @@ class RunWriter:
     def __init__(self, path: Path, attempt: int, weights: dict[str, float]) -> None:
         """Open or make the file. `weights` names the reward functions, in order, with their weights."""
         self.attempt = attempt
-        self._spill = path.with_name("run.spill.jsonl")
+        self._spill = spill_of(path)
         self._db = db.open_writer(path, journal="wal", patience=PATIENCE)
         migrations.record.apply(self._db)
         self._functions = self._register_functions(weights)
@@ -71,7 +71,15 @@ class RunWriter:
                 self._forget_spill()
 
     def close(self) -> None:
-        self._db.close()
+        """Close the file, after one more try at what it has not taken yet."""
+        try:
+            if self._unwritten:
+                self._write(self._unwritten)
+                self._forget_spill()
+        except sqlite3.DatabaseError as error:
+            print(f"groupwise: {len(self._unwritten)} steps are not in run.db yet: {error}", flush=True)
+        finally:
+            self._db.close()
 
     def _highest(self, table: str, column: str) -> int:
         return self._db.execute(f"SELECT coalesce(max({column}), 0) FROM {table}").fetchone()[0]
@@ -186,7 +194,7 @@ class RunWriter:
         self._unwritten.append(batch)
         try:
             with self._spill.open("a", encoding="utf-8") as file:
-                file.write(batch.to_line() + "\n")
+                file.write("\n" + batch.to_line())  # the newline first: it also ends a line that was cut off
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as spill_error:
@@ -206,3 +214,24 @@ def mean_and_std(rewards: list[float]) -> tuple[float | None, float | None]:
     if len(rewards) < 2:
         return mean, None
     return mean, math.sqrt(sum((reward - mean) ** 2 for reward in rewards) / (len(rewards) - 1))
+
+
+def drain(path: Path) -> None:
+    """Write what a dead training process left beside its run.db, if it left anything. Only when nobody else writes.
+
+    Raises sqlite3.DatabaseError where the file still cannot be written.
+    """
+    if not spill_of(path).exists() or not path.exists():
+        return
+    reader = db.open_reader(path)
+    try:
+        attempt = reader.execute("SELECT coalesce(max(attempt), 1) FROM acknowledged").fetchone()[0]
+        weights = dict(reader.execute("SELECT name, weight FROM reward_function ORDER BY id").fetchall())
+    finally:
+        reader.close()
+    RunWriter(path, attempt, weights).close()
+
+
+def spill_of(path: Path) -> Path:
+    """Where what run.db could not take is kept."""
+    return path.with_name("run.spill.jsonl")

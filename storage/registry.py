@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import json
+import secrets
+import shutil
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -91,9 +93,12 @@ def open_registry() -> None:
             if problem != "ok":
                 raise sqlite3.DatabaseError(problem)
             migrations.registry.apply(registry)
+    except sqlite3.OperationalError as error:
+        advice = (
+            "Another process has held it for 10 s." if "locked" in str(error) else "Is the disk full, or read-only?"
+        )
+        raise RegistryError(f"The registry {home.registry_path()} cannot be used ({error}). {advice}") from error
     except sqlite3.DatabaseError as error:
-        if "locked" in str(error):
-            raise RegistryError(f"{home.registry_path()} has been locked by another process for 10 s.") from error
         raise RegistryError(
             f"The registry {home.registry_path()} is damaged ({error}). No run is lost: "
             "`groupwise repair` sets it aside and makes a new one from the run folders."
@@ -101,36 +106,44 @@ def open_registry() -> None:
 
 
 def create(spec_yaml: str, *, name: str, model: str, data: str) -> str:
-    """Make a run's folder with the spec in it and queue it; the new run's id."""
-    while True:
-        run_id = home.new_run_id(name)
-        folder = home.run_folder(run_id)
-        try:
-            folder.path.mkdir(mode=0o700)
-            break
-        except FileExistsError:
-            continue
-    files.write_whole(folder.spec, spec_yaml)
+    """Make a run's folder with the spec in it and queue it; the new run's id.
+
+    Both or neither: the folder gets its name inside the transaction that adds the row, and goes when that fails.
+    Raises OSError or sqlite3.Error.
+    """
+    draft = home.runs_folder() / f".draft-{secrets.token_hex(8)}"
+    draft.mkdir(mode=0o700)
+    folder = home.run_folder(home.new_run_id(name))
+    try:
+        files.write_whole(draft / "spec.yaml", spec_yaml)
+        with writing() as registry:
+            _insert(registry, folder.id, name=name, model=model, data=data)
+            draft.rename(folder.path)
+    except BaseException:
+        shutil.rmtree(draft if draft.exists() else folder.path, ignore_errors=True)
+        raise
+    _keep_beside(folder.id)
+    return folder.id
+
+
+def _insert(registry: Database, run_id: str, *, name: str, model: str, data: str) -> None:
     now = time.time()
-    with writing() as registry:
-        registry.table("run").insert(
-            {
-                "id": run_id,
-                "name": name,
-                "model": model,
-                "data": data,
-                "created": now,
-                "state": states.QUEUED,
-                "sentence": "Waiting for the worker to start it.",
-                "state_at": now,
-                "attempt": 1,
-                "step": 0,
-                "total": 0,
-                "spark": "[]",
-            }  # fmt: skip
-        )
-    _keep_beside(run_id)
-    return run_id
+    registry.table("run").insert(
+        {
+            "id": run_id,
+            "name": name,
+            "model": model,
+            "data": data,
+            "created": now,
+            "state": states.QUEUED,
+            "sentence": "Waiting for the worker to start it.",
+            "state_at": now,
+            "attempt": 1,
+            "step": 0,
+            "total": 0,
+            "spark": "[]",
+        }  # fmt: skip
+    )
 
 
 def get(run_id: str) -> Run | None:
@@ -181,10 +194,11 @@ def set_facts(run_id: str, **facts: Any) -> None:
 
 
 def _keep_beside(run_id: str) -> None:
-    """Write the run's row into its folder, unless someone removed the folder."""
+    """Write the run's row into its folder, where there is one and it lets us: the row is the truth, this a copy."""
     run = get(run_id)
     if run is not None and run.folder.path.is_dir():
-        files.write_json(run.folder.state, asdict(run))
+        with contextlib.suppress(OSError):
+            files.write_json(run.folder.state, asdict(run))
 
 
 def ask(run_id: str, kind: str) -> None:
@@ -228,16 +242,22 @@ class StopFlag:
 
     def __init__(self, run_id: str, attempt: int) -> None:
         self._about = [run_id, attempt, STOP]
-        self._registry = db.open_reader(home.registry_path(), patience=0.0)
 
     def is_set(self) -> bool:
-        """Whether a stop was asked; False while the registry is locked, to be asked again at the next step."""
+        """Whether a stop was asked. False while the registry cannot be read (locked, damaged, being replaced): it is
+        opened anew at the next step."""
         try:
-            found = self._registry.execute(
+            registry = db.open_reader(home.registry_path(), patience=0.0)
+        except sqlite3.Error:
+            return False
+        try:
+            found = registry.execute(
                 "SELECT 1 FROM command WHERE run = ? AND attempt = ? AND kind = ?", self._about
             ).fetchone()
-        except sqlite3.OperationalError:
+        except sqlite3.Error:
             return False
+        finally:
+            registry.close()
         return found is not None
 
 

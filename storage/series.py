@@ -12,6 +12,7 @@ from storage import db
 from storage.rollup import SIZES
 
 MAX_POINTS = 1000
+RECENT = 10  # so many steps at the end are never in a bucket: “the last ten” are ten
 Curve = dict[str, list[Any]]  # x: steps; y: mean; low, high: the extremes in each point
 
 
@@ -34,33 +35,39 @@ def read(path: Path, after: int = 0) -> dict[str, Any]:
         if before is not None and before[0] == attempt and seq - after <= MAX_POINTS:
             curves = {name: _raw(run, key, attempt, first_step) for name, key in keys.items()}
             return {"seq": seq, "reset": False, "curves": {n: c for n, c in curves.items() if c["x"]}}
-        stretches = _stretches(run)
-        size = _bucket_size(sum(last - first + 1 for _, first, last in stretches))
-        curves = {name: _whole(run, key, stretches, size) for name, key in keys.items()}
+        parts = stretches(run)
+        size = _bucket_size(sum(last - first + 1 for _, first, last in parts))
+        curves = {name: _whole(run, key, parts, size) for name, key in keys.items()}
         return {"seq": seq, "reset": True, "bucket": size, "curves": {n: c for n, c in curves.items() if c["x"]}}
     finally:
         run.close()
 
 
-def _stretches(run: Database) -> list[tuple[int, int, int]]:
-    """(attempt, first step, last step) of what each attempt contributes: a resumed run overlaps its past, and the
-    latest attempt counts."""
+def stretches(run: Database) -> list[tuple[int, int, int]]:
+    """(attempt, first step, last step) of what each attempt contributes: a resumed run overlaps its past, and from the
+    step where an attempt began, it counts."""
     newest = run.execute("SELECT max(attempt) FROM acknowledged").fetchone()[0] or 0
-    begun = dict(run.execute("SELECT attempt, max(step) FROM event WHERE kind = 'begin' GROUP BY attempt").fetchall())
-    spans = [
-        (attempt, *run.execute(
-            "SELECT min(step), max(step) FROM acknowledged WHERE attempt = ? AND step > ?",
-            [attempt, begun.get(attempt, 0)],
-        ).fetchone())
-        for attempt in range(newest, 0, -1)
-    ]  # fmt: skip
-    stretches: list[tuple[int, int, int]] = []
+    found: list[tuple[int, int, int]] = []
     end = math.inf
-    for attempt, first, last in spans:
+    begun = begun_at(run)
+    for attempt in range(newest, 0, -1):
+        begin = begun.get(attempt, 0)
+        first, last = run.execute(
+            "SELECT min(step), max(step) FROM acknowledged WHERE attempt = ? AND step > ?", [attempt, begin]
+        ).fetchone()
         if first is not None and first < end:
-            stretches.insert(0, (attempt, first, int(min(last, end - 1))))
-            end = first
-    return stretches
+            found.insert(0, (attempt, first, int(min(last, end - 1))))
+        if attempt in begun:
+            end = min(end, begin + 1)
+        elif first is not None:
+            end = min(end, first)
+    return found
+
+
+def begun_at(run: Database) -> dict[int, int]:
+    """The step after which each attempt trained."""
+    rows = run.execute("SELECT attempt, max(step) FROM event WHERE kind = 'begin' GROUP BY attempt").fetchall()
+    return dict(rows)
 
 
 def _bucket_size(steps: int) -> int:
@@ -69,27 +76,29 @@ def _bucket_size(steps: int) -> int:
     return fitting[0] if fitting else SIZES[-1]
 
 
-def _whole(run: Database, key: int, stretches: list[tuple[int, int, int]], size: int) -> Curve:
+def _whole(run: Database, key: int, parts: list[tuple[int, int, int]], size: int) -> Curve:
     curve: Curve = {"x": [], "y": [], "low": [], "high": []}
-    for attempt, first, last in stretches:
+    for attempt, first, last in parts:
         start = first
         if size > 1:
             rows = run.execute(
                 "SELECT bucket, n, total, low, high FROM rollup WHERE size = ? AND key = ? AND attempt = ? "
                 "AND bucket < ?",
-                [size, key, attempt, (last + 1) // size],
+                [size, key, attempt, (last + 1 - RECENT) // size],
             ).fetchall()
-            curve["x"] += [min(row[0] * size + size // 2, last) for row in rows]
+            curve["x"] += [max(first, row[0] * size + size // 2) for row in rows]
             curve["y"] += [row[2] / row[1] for row in rows]
             curve["low"] += [row[3] for row in rows]
             curve["high"] += [row[4] for row in rows]
             start = max(first, (rows[-1][0] + 1) * size) if rows else first
         tail = _raw(run, key, attempt, start, last)
-        for part, values in tail.items():
-            curve[part] += values
-        if size > 1:
+        if size > 1:  # a metric that is never a number has no buckets, and would come back whole
+            some = [i for i, value in enumerate(tail["y"]) if value is not None]
+            tail = {"x": [tail["x"][i] for i in some], "y": [tail["y"][i] for i in some]}
             curve["low"] += tail["y"]
             curve["high"] += tail["y"]
+        curve["x"] += tail["x"]
+        curve["y"] += tail["y"]
     return curve if size > 1 else {"x": curve["x"], "y": curve["y"]}
 
 
@@ -130,7 +139,7 @@ def progress(path: Path) -> dict[str, Any]:
     run = db.open_reader(path)
     try:
         rewards = _rewards(run)
-        recent = rewards[-10:]
+        recent = rewards[-RECENT:]
         return _standing(run) | {
             "reward": sum(recent) / len(recent) if recent else None,
             "spark": [round(value, 4) for value in _thin(rewards, 40)],
@@ -143,9 +152,9 @@ def _rewards(run: Database) -> list[float]:
     row = run.execute("SELECT id FROM metric_key WHERE name = 'reward'").fetchone()
     if row is None:
         return []
-    stretches = _stretches(run)
-    size = _bucket_size(sum(last - first + 1 for _, first, last in stretches))
-    return [value for value in _whole(run, row[0], stretches, size)["y"] if value is not None]
+    parts = stretches(run)
+    size = _bucket_size(sum(last - first + 1 for _, first, last in parts))
+    return [value for value in _whole(run, row[0], parts, size)["y"] if value is not None]
 
 
 def _thin(values: list[float], count: int) -> list[float]:

@@ -73,7 +73,7 @@ class RewardSpec(_Part):
     """One reward function, by its Python name, and how much it counts."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=80)]
-    weight: float = 1.0
+    weight: Annotated[float, Field(allow_inf_nan=False)] = 1.0
 
 
 class LaunchSpec(_Part):

@@ -240,10 +240,10 @@ def test_a_spill_that_a_crash_left_is_written_by_the_next_attempt(path: Path, mo
     writer.commit(3, metrics={"reward": math.nan})
     other.execute("ROLLBACK")
     other.close()
-    writer.close()  # as a crash would: nothing more is written
+    writer._db.close()  # as a crash would: nothing more is written
     spill = path.with_name("run.spill.jsonl")
     with spill.open("a") as file:
-        file.write('{"seq": 4, "att')  # cut off in the middle of a write
+        file.write('\n{"seq": 4, "att')  # cut off in the middle of a write
     again = RunWriter(path, 2, WEIGHTS)
     again.commit(3, metrics={"reward": 0.3})
     again.close()
@@ -304,3 +304,30 @@ def test_a_full_disk_ends_nothing_and_loses_nothing(tmp_path: Path, start: Start
     assert curve == {"x": list(range(1, 31)), "y": [float(step) for step in range(1, 31)]}
     assert [event["kind"] for event in series.events(path)] == ["storage"]
     assert not (tmp_path / "run.spill.jsonl").exists()
+
+
+def test_what_is_left_at_the_end_is_written_by_close_or_by_drain(path: Path, monkeypatch: pytest.MonkeyPatch):
+    """A finished run has no next attempt that would write it. Line separators inside a text are text."""
+    monkeypatch.setattr(record, "PATIENCE", 0.05)
+    for crash in (False, True):
+        place = path.with_name(f"{crash}.db")
+        writer = RunWriter(place, 1, {"format": 1.0, "other": 2.0})
+        other = sqlite3.connect(place, isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        completion = Completion("a\u2028b\u0085c", 3, False, 1.0, 0.5, [(1.0, "ok"), (None, "none")])
+        for step in (1, 2, 3):
+            writer.commit(step, metrics={"reward": 1.0}, groups=[Group("train", step, "p", {}, [completion])])
+        other.execute("ROLLBACK")
+        other.close()
+        if crash:
+            writer._db.close()
+            with record.spill_of(place).open("a") as spill:
+                spill.write('\n{"seq": 9, "att')
+            record.drain(place)
+        else:
+            writer.close()
+        assert series.read(place)["curves"]["reward"]["x"] == [1, 2, 3]
+        one = groups.one(place, 3)
+        assert one is not None and one["completions"][0]["text"] == "a\u2028b\u0085c"
+        assert [s["name"] for s in one["completions"][0]["scores"]] == ["format", "other"]
+        assert not record.spill_of(place).exists()

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from storage import batch, db, groups, series
+from storage.batch import Completion, Event, Group
 from storage.record import RunWriter
 from storage.rollup import SIZES
 
@@ -65,12 +66,13 @@ def test_a_curve_of_any_length_is_exact_in_a_thousand_points(path: Path, steps: 
         assert size == 1 and curve == {"x": list(range(1, steps + 1)), "y": values}
         return
     exact = brute(values, 1, size)
-    closed = (steps + 1) // size  # buckets before this one are whole; after them come the steps themselves
+    # Buckets before this one are whole; after them come the steps themselves, always the last ten.
+    closed = (steps + 1 - series.RECENT) // size
     for at, (mean, low, high) in enumerate(exact[bucket] for bucket in sorted(exact) if bucket < closed):
         assert curve["y"][at] == pytest.approx(mean, abs=1e-12)
         assert (curve["low"][at], curve["high"][at]) == (low, high)
     tail = curve["y"][closed:]
-    assert tail == values[steps - len(tail) :] and len(tail) == (steps + 1) % size
+    assert tail == values[steps - len(tail) :] and len(tail) == steps + 1 - closed * size >= series.RECENT
     assert size in SIZES
 
 
@@ -135,3 +137,33 @@ def test_a_run_with_nothing_in_it_yet_reads_as_nothing(path: Path):
     assert series.progress(path)["step"] == 0 and series.events(path) == [] and series.checkpoints(path) == []
     assert series.pace(path) == {"median": None, "longest": None} and groups.at_step(path, 1) == []
     assert groups.nearest(path, 3) == {"step": None, "earlier": None, "later": None}
+
+
+def test_a_resume_cuts_the_overwritten_past_at_once_everywhere(path: Path):
+    """Charts, the newest groups, and a tab that was open all the while."""
+    completion = Completion("x", 1, False, 1.0, 0.0, [(1.0, "ok")])
+    first = RunWriter(path, 1, WEIGHTS)
+    first.commit(0, events=[Event("begin", "", {"total": 60})])
+    for step in range(1, 51):
+        first.commit(step, metrics={"reward": 1.0}, groups=[Group("train", step, f"p{step}", {}, [completion])])
+    first.close()
+    seen = series.read(path)
+    second = RunWriter(path, 2, WEIGHTS)
+    second.commit(40, events=[Event("begin", "", {"total": 60})])
+    again = series.read(path, seen["seq"])
+    assert again["reset"] and again["curves"]["reward"]["x"] == list(range(1, 41))
+    assert groups.span(path) == (1, 40)
+    second.commit(41, metrics={"reward": 2.0}, groups=[Group("train", 41, "new", {}, [completion])])
+    assert series.read(path, again["seq"])["curves"]["reward"] == {"x": [41], "y": [2.0]}
+    assert groups.span(path) == (1, 41)
+    assert groups.nearest(path, 50) == {"step": 41, "earlier": 40, "later": None}
+    second.close()
+
+
+def test_a_metric_that_is_never_a_number_costs_nothing(path: Path):
+    writer = RunWriter(path, 1, WEIGHTS)
+    with writer._db.atomic():
+        for step in range(1, 2100):
+            writer.commit(step, metrics={"reward": 1.0, "broken": math.nan})
+    writer.close()
+    assert "broken" not in series.read(path)["curves"]

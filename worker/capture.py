@@ -67,7 +67,7 @@ class CapturingTrainer(GRPOTrainer):
             scores = [score(tape["rewards"][name][index]) for name in self.reward_func_names]
             tokens, truncated = lengths[index]
             groups[-1].completions.append(
-                Completion(text_of(completion), tokens, truncated, total(scores, weights), advantage, scores)
+                Completion(text_of(completion), tokens, truncated, total(scores, weights), finite(advantage), scores)
             )
         return groups
 
@@ -77,6 +77,11 @@ def score(value: float) -> tuple[float | None, str]:
     if math.isnan(value):
         return None, "none"
     return (value, "ok") if math.isfinite(value) else (None, "error")
+
+
+def finite(advantage: float) -> float:
+    """0 where an advantage is not a number, as TRL has it for completions that no function scored."""
+    return advantage if math.isfinite(advantage) else 0.0
 
 
 def total(scores: list[tuple[float | None, str]], weights: list[float]) -> float | None:
