@@ -182,6 +182,8 @@ def _model(spec: RunSpec) -> list[Problem]:
     if model_id == "starter":
         return []
     folder = model_folder(model_id)
+    if folder is not None and not folder.is_absolute():
+        return [Problem("model.id", "should be the folder's whole path, beginning with / or ~.")]
     if folder is None:
         if not HUB_ID.fullmatch(model_id):
             return [
@@ -226,6 +228,10 @@ def _batch(spec: RunSpec, offer: Offer) -> list[Problem]:
     if value("generation_batch_size") and value("steps_per_generation"):
         return [Problem("training.generation_batch_size", "cannot be given together with steps_per_generation.")]
     found = []
+    given = value("generation_batch_size")
+    if given and given % (device_batch * processes):
+        message = f"should be a multiple of the {device_batch * processes} completions that all devices take at once."
+        found.append(Problem("training.generation_batch_size", message))
     batch = value("generation_batch_size") or device_batch * processes * per_generation
     if batch % size:
         found.append(

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from storage import files, home, registry, states
+from storage import files, home, locks, registry, states
 
 
 def repair() -> tuple[Path | None, int]:
@@ -23,17 +23,22 @@ def repair() -> tuple[Path | None, int]:
     return aside, adopt_folders()
 
 
-def adopt_folders() -> int:
-    """Add a row for each run folder that has none (copied here, or lost with a registry); how many."""
+def adopt_folders(*, settled: float = 0.0) -> int:
+    """Add a row for each run folder that has none (copied here, or lost with a registry); how many.
+
+    `settled`: leave out folders that changed in the last so many seconds, and may still be in the making.
+    """
     known = {run.id for run in registry.runs()}
     found = 0
     for path in sorted(home.runs_folder().iterdir()):
         if path.name in known or not home.RUN_ID.fullmatch(path.name) or not (path / "spec.yaml").is_file():
             continue
+        if time.time() - path.stat().st_mtime < settled:
+            continue
         try:
-            _add(_row_from_folder(path.name, files.read_json(home.RunFolder(path).state)))
+            _add(_row_from_folder(home.RunFolder(path), files.read_json(path / "state.json")))
         except (sqlite3.Error, TypeError, ValueError):  # a state.json that was edited by hand
-            _add(_row_from_folder(path.name, None))
+            _add(_row_from_folder(home.RunFolder(path), None))
         found += 1
     return found
 
@@ -46,9 +51,9 @@ def _add(row: dict[str, Any]) -> None:
         )
 
 
-def _row_from_folder(run_id: str, kept: Any) -> dict[str, Any]:
+def _row_from_folder(folder: home.RunFolder, kept: Any) -> dict[str, Any]:
     """A run's row from the state that was kept beside it, or as much as its folder tells."""
-    now = time.time()
+    run_id, now = folder.id, time.time()
     row: dict[str, Any] = {
         "id": run_id, "name": run_id, "model": "", "data": "", "created": now, "state": states.INTERRUPTED,
         "sentence": "Found as a folder whose state was not kept. Resume continues from its last checkpoint.",
@@ -61,13 +66,10 @@ def _row_from_folder(run_id: str, kept: Any) -> dict[str, Any]:
         row["state"] = states.INTERRUPTED
     if row["state"] == states.QUEUED:  # copying a folder must not start anything
         row |= {"state": states.STOPPED, "sentence": "Was waiting to start. Resume starts it."}
-    if row["tag"] is not None and not str(row["tag"]).startswith(f"{run_id}:"):
-        # A copy under another name: the process that its state speaks of belongs to the original.
-        row |= {"boot": None, "pid": None, "started": None, "tag": None}
-        if row["state"] in states.LIVE:
-            row |= {
-                "state": states.INTERRUPTED,
-                "sentence": "Copied while it ran. Resume continues from its last checkpoint.",
-            }
+    if row["state"] in states.LIVE and not (folder.lock.exists() and locks.is_held(folder.lock)):
+        # Nothing trains in this very folder: the process its state speaks of is gone, or belongs to the original that
+        # this is a copy of. Forget it, or stopping the copy would end the original.
+        row |= {"boot": None, "pid": None, "started": None, "tag": None, "state": states.INTERRUPTED}
+        row["sentence"] = "Found as a folder in which nothing trains. Resume continues from its last checkpoint."
     row["spark"] = json.dumps([float(value) for value in row["spark"]])
     return row

@@ -50,6 +50,7 @@ def to_script(spec: RunSpec) -> str:
 def _imports(spec: RunSpec) -> list[str]:
     task = spec.data.source.startswith("task:")
     return [
+        "import os\n" if spec.model.id == "starter" else "",
         "import re\nimport sys\nfrom pathlib import Path\n\n",
         "" if "use_cpu" in spec.training else "import torch\n",
         "from datasets import Dataset\n" if task else "from datasets import load_dataset\n",
@@ -61,7 +62,7 @@ def _imports(spec: RunSpec) -> list[str]:
 
 def _model(spec: RunSpec) -> str:
     if spec.model.id == "starter":
-        return 'str(HERE.parents[1] / "models" / "starter")'
+        return 'os.environ.get("MODEL") or str(HERE.parents[1] / "models" / "starter")'
     folder = model_folder(spec.model.id)
     return repr(str(folder) if folder else spec.model.id)
 
@@ -87,7 +88,7 @@ def _prompts(spec: RunSpec) -> str:
         '    """One row as the trainer wants it: the prompt (a chat where the model has a template), the answer, and\n'
         '    the other columns."""\n',
         f"    template = {data.prompt_template!r}\n",
-        '    text = re.sub(r"\\{([A-Za-z_]\\w*)\\}", lambda m: str(row[m[1]]), template)\n',
+        '    text = re.sub(r"\\{([^{}]+)\\}", lambda m: str(row[m[1]]) if m[1] in row else m[0], template)\n',
         f'    messages = {system} + [{{"role": "user", "content": text}}]\n',
         f'    out = {{"prompt": messages if chat else {plain}}}\n',
         _answer(spec),

@@ -104,7 +104,7 @@ def parse(text: str) -> RunSpec:
 def from_dict(raw: Any, lines: dict[str, int] | None = None) -> RunSpec:
     """The spec that plain values mean. `lines` maps dotted paths to lines, for the messages."""
     if not isinstance(raw, dict):
-        raise SpecError([Problem("", "A spec is a list of settings such as “name: my-run”.")])
+        raise SpecError([Problem("", "A spec is a mapping of settings such as “name: my-run”.")])
     try:
         return RunSpec.model_validate(raw)
     except ValidationError as error:
@@ -202,10 +202,32 @@ def _problem(detail: Any, lines: dict[str, int]) -> Problem:
     elif detail["type"] == "missing":
         message = "is needed."
     else:
-        given = repr(detail["input"])
-        message = f"{detail['msg'].removeprefix('Input ')}, not {given if len(given) < 60 else given[:57] + '…'}."
+        message = _misfit(detail)
     line = next((lines[".".join(path[:n])] for n in range(len(path), 0, -1) if ".".join(path[:n]) in lines), None)
     return Problem(field, message, line)
+
+
+_MISFITS = {
+    "model_type": "should be a mapping of settings, one to a line",
+    "dict_type": "should be a mapping of settings, one to a line",
+    "list_type": "should be a list",
+    "string_type": "should be text",
+    "string_too_short": "must not be empty",
+    "too_short": "needs at least one entry",
+    "int_type": "should be a whole number",
+    "float_type": "should be a number",
+    "finite_number": "should be a finite number",
+    "string_pattern_mismatch": "should be the name of a Python function",
+}
+
+
+def _misfit(detail: Any) -> str:
+    """What a value should have been."""
+    words = _MISFITS.get(detail["type"]) or detail["msg"].removeprefix("Input ")
+    if detail["type"] in ("string_too_short", "too_short"):
+        return f"{words}."
+    given = repr(detail["input"])
+    return f"{words}, not {given if len(given) < 60 else given[:56] + '…' + given[-1]}."
 
 
 def _part_at(path: list[str]) -> type[BaseModel]:

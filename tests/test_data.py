@@ -47,10 +47,20 @@ def test_a_model_without_a_chat_template_gets_plain_text(registry_home: Path) ->
 
 
 def test_a_template_reaches_columns_and_nothing_else(registry_home: Path) -> None:
-    """Not attributes, not items, as str.format would."""
-    spec = write("rows.jsonl").model_copy(update={"prompt_template": "{q.__class__} {0} {{q}} {q}"})
+    """Not attributes, not items, as str.format would; braces that are no column's name are text."""
+    spec = write("rows.jsonl").model_copy(update={"prompt_template": '{"json": [1]} {{q}} {q}'})
     train, _ = data.load(spec, chat=True)
-    assert train[0]["prompt"][0]["content"] == "{q.__class__} {0} {What is 2?} What is 2?"
+    assert train[0]["prompt"][0]["content"] == '{"json": [1]} {What is 2?} What is 2?'
+    for template in ("{q.__class__}", "{0} {q}", "{Frage Nr} {q}"):
+        with pytest.raises(data.DataError, match="but the columns are q, solution, level"):
+            data.load(spec.model_copy(update={"prompt_template": template}), chat=True)
+
+
+def test_a_column_may_have_any_name(registry_home: Path) -> None:
+    (home.data_folder() / "de.csv").write_text("Frage Nr,Lösung\n1+1?,2\n2+2?,4\n")
+    spec = DataSpec(source="file:de.csv", prompt_template="{Frage Nr}", answer_column="Lösung")
+    train, _ = data.load(spec, chat=True)
+    assert [(row["prompt"][0]["content"], row["answer"]) for row in train] == [("1+1?", 2), ("2+2?", 4)]
 
 
 def test_an_answer_that_is_not_found_is_none() -> None:
@@ -75,6 +85,8 @@ def test_a_damaged_file_is_a_sentence(registry_home: Path, name: str, content: b
         ({"prompt_template": "{nope}"}, "uses {nope}, but the columns are q, solution, level"),
         ({"answer_column": "nope"}, "no answer column “nope”"),
         ({"holdout": 10}, "leaves none to train on"),
+        ({"prompt_template": "always the same"}, "names no column; the columns are q"),
+        ({"answer_pattern": r"(\d{7})"}, "found in none of the 10 rows"),
     ],
 )
 def test_a_mapping_that_does_not_fit_is_a_sentence(

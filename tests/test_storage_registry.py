@@ -6,6 +6,7 @@ import itertools
 import json
 import shutil
 import sqlite3
+import subprocess
 import threading
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 
 from storage import db, files, home, rebuild, registry, states
 from storage.registry import KILL, RESUME, STOP, Refused, RegistryError
+from tests.conftest import Start
 
 PATHS = {
     states.QUEUED: [],
@@ -189,7 +191,7 @@ def test_what_is_published_replaces_what_was(registry_home: Path):
 
 @pytest.mark.parametrize("content", [b"garbage" * 999, b"SQLite format 3\0" + b"\1" * 8000], ids=["header", "pages"])
 def test_a_damaged_file_is_said_and_repaired_from_the_folders(registry_home: Path, content: bytes):
-    ids = {make(state): state for state in (states.FINISHED, states.STOPPED, states.RUNNING)}
+    ids = {make(state): state for state in (states.FINISHED, states.STOPPED, states.INTERRUPTED)}
     registry.set_facts(next(iter(ids)), step=5)
     home.registry_path().write_bytes(content)
     with pytest.raises(RegistryError, match="damaged.*No run is lost.*groupwise repair"):
@@ -262,14 +264,27 @@ def test_a_state_that_was_edited_by_hand_does_not_stop_the_rest(registry_home: P
     assert run is not None and run.state == states.INTERRUPTED
 
 
-def test_a_copy_of_a_living_run_under_another_name_is_not_that_run(registry_home: Path):
-    """Else stopping the copy would kill the original."""
-    kept = {"state": "running", "tag": "original:1:x", "boot": "b", "pid": 1, "started": 1}
+HOLD = """
+import sys
+from pathlib import Path
+from storage import locks
+assert locks.hold(Path(sys.argv[1])) is not None
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_a_copy_of_a_living_run_is_not_that_run(registry_home: Path, start: Start):
+    """Under another name or the same, here or in another home: else stopping the copy would end the original."""
     for name in ("original", "copy"):
         folder = home.runs_folder() / name
         folder.mkdir()
         (folder / "spec.yaml").write_text("name: x\n")
+        kept = {"state": "running", "tag": "original:1:x", "boot": "b", "pid": 1, "started": 1}
         (folder / "state.json").write_text(json.dumps(kept))
+    lock = home.run_folder("original").lock
+    training = start("-c", HOLD, str(lock), stdin=subprocess.PIPE)
+    assert training.stdout is not None and training.stdout.readline() == "held\n"
     assert rebuild.adopt_folders() == 2
     original, copy = registry.get("original"), registry.get("copy")
     assert original is not None and original.state == states.RUNNING and original.tag == "original:1:x"

@@ -38,22 +38,24 @@ def problem_of(text: str) -> tuple[str, int | None, str]:
 BAD = [
     # what to change, into what, field, line, words
     ("name: small\n", "", "name", None, "is needed"),
-    ("name: small", "name: ''", "name", 1, "at least 1 character"),
-    ("name: small", "name: 7", "name", 1, "valid string, not 7"),
+    ("name: small", "name: ''", "name", 1, "must not be empty"),
+    ("name: small", "name: 7", "name", 1, "should be text, not 7"),
     ("name: small", f"name: {'x' * 81}", "name", 1, "at most 80"),
     ("id: starter", "idd: starter", "model.idd", 3, "Did you mean “id”?"),
     ("id: starter", "dtype: float8", "model.dtype", 3, "'float32'"),
-    ("id: starter", "revision: 3", "model.revision", 3, "valid string"),
+    ("id: starter", "revision: 3", "model.revision", 3, "should be text, not 3"),
     ("source: task:arithmetic", "sorce: x", "data.sorce", 5, "Did you mean “source”?"),
     ("source: task:arithmetic", "limit: 0", "data.limit", 5, "greater than or equal to 1"),
-    ("source: task:arithmetic", "limit: 1.5", "data.limit", 5, "valid integer"),
+    ("source: task:arithmetic", "limit: 1.5", "data.limit", 5, "should be a whole number, not 1.5"),
     ("source: task:arithmetic", "holdout: -1", "data.holdout", 5, "greater than or equal to 0"),
     ("source: task:arithmetic", "holdout: yes", "data.holdout", 5, "not 'yes'"),
-    ("name: format", "name: not-python", "rewards.0.name", 7, "match pattern"),
+    ("name: format", "name: not-python", "rewards.0.name", 7, "name of a Python function"),
     ("weight: 1.0", "wieght: 1.0", "rewards.0.wieght", 8, "Did you mean “weight”?"),
-    ("weight: 1.0", "weight: heavy", "rewards.0.weight", 8, "valid number, not 'heavy'"),
-    ("  - name: format\n    weight: 1.0\n", "  []\n", "rewards", 6, "at least 1 item"),
-    ("training:\n  learning_rate: 1e-4", "training: fast", "training", 9, "valid dictionary"),
+    ("weight: 1.0", "weight: .nan", "rewards.0.weight", 8, "should be a finite number"),
+    ("id: starter", f"revision: {'x' * 9} # y\n  id: {'z' * 501}", "model.id", 4, "…'"),
+    ("weight: 1.0", "weight: heavy", "rewards.0.weight", 8, "should be a number, not 'heavy'"),
+    ("  - name: format\n    weight: 1.0\n", "  []\n", "rewards", 6, "at least one entry"),
+    ("training:\n  learning_rate: 1e-4", "training: fast", "training", 9, "should be a mapping of settings"),
     ("training:\n", "training:\n  learning_rate: 1\n", "training.learning_rate", 11, "first in line 10"),
     ("id: starter", "id: !!python/name:os.system x", "", 3, "not YAML"),
     ("id: starter", "id: !secret x", "", 3, "not YAML"),
@@ -101,7 +103,7 @@ def test_every_mistake_of_a_text_is_found_at_once():
 
 @pytest.mark.parametrize("text", ["", "# nothing", "null", "- a\n- b", "just words", "3"])
 def test_what_is_no_mapping_is_no_spec(text: str):
-    assert "list of settings" in problem_of(text)[2]
+    assert "mapping of settings" in problem_of(text)[2]
 
 
 def test_aliases_are_refused_and_so_cannot_explode():

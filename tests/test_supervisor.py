@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -228,15 +229,12 @@ def test_a_damaged_checkpoint_is_passed_over_for_the_one_before(start_worker: St
 @pytest.mark.parametrize(
     ("parts", "reason"),
     [
-        (
-            {"data": {"prompt_template": "{nothing}"}},
-            "the prompt template uses {nothing}, but the columns are question",
-        ),
+        ({"data": {"prompt_template": "{nothing}"}}, "uses {nothing}, but the columns are question, answer"),
+        ({"data": {"limit": 1}, "training": {"per_device_train_batch_size": 8}}, "1 rows to train on, but each"),
         ({"data": {"holdout": 64}}, "leaves none to train on"),
         ({"training": {"num_generations": 3}}, "must be divisible by num_generations"),
-        ({"model": {"id": "/nowhere/at/all"}}, "/nowhere/at/all"),
     ],
-    ids=["template", "holdout", "batch", "model"],
+    ids=["template", "few rows", "holdout", "batch"],
 )
 def test_what_only_shows_at_the_start_fails_with_the_reason(
     start_worker: StartWorker, parts: dict[str, Any], reason: str
@@ -246,6 +244,77 @@ def test_what_only_shows_at_the_start_fails_with_the_reason(
     run = wait_state(folder.id, states.FAILED)
     assert reason in run.sentence
     assert json.loads(folder.exit.read_text())["outcome"] == "failed"
+
+
+def test_a_spec_that_was_edited_by_hand_stops_neither_the_worker_nor_the_next_run(start_worker: StartWorker) -> None:
+    broken = {
+        "source: file:foo.txt": "should be a JSONL, CSV or Parquet file",
+        "source: task:nothing": "no built-in task “nothing”",
+        "source: \xe9": "can't decode",
+    }
+    folders = [queue(make_spec()) for _ in broken]
+    for folder, line in zip(folders, broken, strict=True):
+        text = folder.spec.read_text().replace("source: task:arithmetic", line)
+        folder.spec.write_bytes(text.encode("latin-1"))
+    (home.data_folder() / "foo.txt").write_text("x")
+    after = queue(make_spec(training={"max_steps": 1}))
+    supervisor = start_worker()
+    for folder, reason in zip(folders, broken.values(), strict=True):
+        assert reason in wait_state(folder.id, states.FAILED).sentence
+    wait_state(after.id, states.FINISHED)
+    assert supervisor.poll() is None
+
+
+def test_a_resume_after_the_last_step_only_finishes(start_worker: StartWorker) -> None:
+    """As after a kill between the last checkpoint and the last word."""
+    folder = queue(make_spec(training={**LONG, "max_steps": 10}))
+    start_worker()
+    wait_state(folder.id, states.FINISHED)
+    shutil.rmtree(folder.final)
+    folder.exit.unlink()
+    with registry.writing() as index:
+        index.execute("UPDATE run SET state = ? WHERE id = ?", [states.KILLED, folder.id])
+    resume(folder)
+    run = wait_state(folder.id, states.FINISHED)
+    assert (run.step, run.total) == (10, 10)
+    assert {path.name for path in folder.final.iterdir()} >= {"model.safetensors", "config.json", "tokenizer.json"}
+    assert not (folder.final / "optimizer.pt").exists()
+
+
+def test_lora_resumes_and_keeps_as_many_checkpoints_as_asked(start_worker: StartWorker) -> None:
+    lora = {"r": 4, "target_modules": ["q_proj"], "task_type": "CAUSAL_LM"}
+    folder = queue(make_spec(training={**LONG, "max_steps": 45, "save_total_limit": 2}, lora=lora))
+    start_worker()
+    wait_for("a checkpoint", lambda: ask_db(folder, "SELECT step FROM checkpoint"))
+    os.kill(pid_of(folder), signal.SIGKILL)
+    wait_state(folder.id, states.KILLED)
+    resume(folder)
+    wait_state(folder.id, states.FINISHED)
+    assert sorted(path.name for path in folder.checkpoints.glob("checkpoint-*")) == ["checkpoint-40", "checkpoint-45"]
+    assert (folder.final / "adapter_model.safetensors").is_file()
+
+
+def test_a_damaged_registry_does_not_end_training(start_worker: StartWorker) -> None:
+    folder = queue(make_spec(training={**LONG, "max_steps": 120}))
+    supervisor = start_worker()
+    wait_step(folder, 2)
+    good = home.registry_path().read_bytes()
+    home.registry_path().write_bytes(b"garbage" * 1000)
+    reached = acknowledged_step(folder)
+    wait_step(folder, reached + 5)
+    assert supervisor.poll() is None
+    home.registry_path().write_bytes(good)
+    wait_state(folder.id, states.FINISHED)
+
+
+def test_a_run_folder_that_is_copied_into_the_home_appears(start_worker: StartWorker, tmp_path: Path) -> None:
+    folder = queue(make_spec(training={"max_steps": 1}))
+    start_worker()
+    wait_state(folder.id, states.FINISHED)
+    copy = home.run_folder("a-copy")
+    shutil.copytree(folder.path, copy.path)
+    run = wait_for("the copy", lambda: registry.get("a-copy"), 30)
+    assert (run.state, run.name, run.step) == (states.FINISHED, "small", 1)
 
 
 def test_code_in_the_folder_that_did_not_ship_is_never_run(start_worker: StartWorker) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +31,8 @@ def seal(checkpoint: Path) -> int:
     return sum(entry["bytes"] for entry in listed.values())
 
 
-def problem(checkpoint: Path) -> str | None:
-    """What is wrong with a checkpoint, in words; None when it is whole."""
+def problem(checkpoint: Path, *, deep: bool = True) -> str | None:
+    """What is wrong with a checkpoint, in words; None when it is whole. `deep` also reads every byte."""
     manifest = files.read_json(checkpoint / MANIFEST)
     if not isinstance(manifest, dict) or not isinstance(manifest.get("files"), dict):
         return "was not saved to the end"
@@ -39,7 +40,7 @@ def problem(checkpoint: Path) -> str | None:
         path = checkpoint / name
         if not path.is_file():
             return f"lacks {name}"
-        if path.stat().st_size != entry["bytes"] or _digest(path) != entry["sha256"]:
+        if path.stat().st_size != entry["bytes"] or (deep and _digest(path) != entry["sha256"]):
             return f"has a damaged {name}"
     return None
 
@@ -53,6 +54,35 @@ def latest_whole(folder: Path) -> tuple[Path | None, list[str]]:
             return checkpoint, passed
         passed.append(f"{checkpoint.name} {wrong}, so it was passed over.")
     return None, passed
+
+
+def _sealed(folder: Path) -> list[Path]:
+    """The checkpoints whose manifest and file sizes are right, newest first."""
+    found = sorted(folder.glob("checkpoint-*"), key=step_of, reverse=True)
+    return [checkpoint for checkpoint in found if problem(checkpoint, deep=False) is None]
+
+
+def latest_sealed(folder: Path) -> Path | None:
+    """The newest of them: enough to speak of it. Resume looks closer (`latest_whole`)."""
+    return next(iter(_sealed(folder)), None)
+
+
+def rotate(folder: Path, keep: int) -> None:
+    """Remove all but the newest whole checkpoints. After sealing, so that at every moment one of them is whole."""
+    for checkpoint in _sealed(folder)[keep:]:
+        shutil.rmtree(checkpoint)
+
+
+def is_last(checkpoint: Path) -> bool:
+    """Whether training was over when it was saved."""
+    state = files.read_json(checkpoint / "trainer_state.json")
+    return isinstance(state, dict) and state.get("global_step", 0) >= state.get("max_steps", 0) > 0
+
+
+def copy_model(checkpoint: Path, target: Path) -> None:
+    """The model that a checkpoint holds, without what only a resume needs."""
+    shutil.rmtree(target, ignore_errors=True)
+    shutil.copytree(checkpoint, target, ignore=shutil.ignore_patterns(*NEEDED, "rng_state*.pth", MANIFEST))
 
 
 def step_of(checkpoint: Path) -> int:

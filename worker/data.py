@@ -12,7 +12,8 @@ from storage import home
 from storage.spec import DataSpec
 
 BUILDERS = {".jsonl": "json", ".csv": "csv", ".parquet": "parquet"}
-COLUMN = re.compile(r"\{([A-Za-z_]\w*)\}")
+COLUMN = re.compile(r"\{([^{}]+)\}")
+PLAIN = re.compile(r"\w[\w .:-]*")  # what is meant as a column; other braces, as in JSON, are text
 
 
 class DataError(Exception):
@@ -30,18 +31,21 @@ def load(spec: DataSpec, *, chat: bool, task: TaskRows | None = None) -> tuple[D
     """
     disable_progress_bars()
     rows = Dataset.from_list(task(spec.limit or 4000)) if task else _file(spec)
-    missing = sorted(set(COLUMN.findall(spec.prompt_template)) - set(rows.column_names))
-    if missing:
-        raise DataError(
-            f"the prompt template uses {{{missing[0]}}}, but the columns are {', '.join(rows.column_names)}"
-        )
+    columns = ", ".join(rows.column_names)
+    named = COLUMN.findall(spec.prompt_template)
+    missing = [name for name in named if name not in rows.column_names and PLAIN.fullmatch(name)]
+    if missing or not named:
+        wrong = f"uses {{{missing[0]}}}, but" if missing else "names no column;"
+        raise DataError(f"the prompt template (data.prompt_template) {wrong} the columns are {columns}")
     if spec.answer_column and spec.answer_column not in rows.column_names:
         raise DataError(
-            f"there is no answer column “{spec.answer_column}”; the columns are {', '.join(rows.column_names)}"
+            f"there is no answer column “{spec.answer_column}” (data.answer_column); the columns are {columns}"
         )
     if len(rows) <= spec.holdout:
         raise DataError(f"{spec.holdout} of {len(rows)} rows are held out, which leaves none to train on")
     shaped = rows.map(shape, fn_kwargs={"spec": spec, "chat": chat})
+    if spec.answer_pattern and all(value is None for value in shaped["answer"]):
+        raise DataError(f"the answer pattern (data.answer_pattern) is found in none of the {len(shaped)} rows")
     if not spec.holdout:
         return shaped, None
     return shaped.select(range(spec.holdout, len(shaped))), shaped.select(range(spec.holdout))
@@ -49,7 +53,7 @@ def load(spec: DataSpec, *, chat: bool, task: TaskRows | None = None) -> tuple[D
 
 def shape(row: dict[str, Any], spec: DataSpec, chat: bool) -> dict[str, Any]:
     """The prompt and the answer of one row."""
-    text = COLUMN.sub(lambda found: str(row[found[1]]), spec.prompt_template)
+    text = COLUMN.sub(lambda found: str(row[found[1]]) if found[1] in row else found[0], spec.prompt_template)
     system = [{"role": "system", "content": spec.system_prompt}] if spec.system_prompt else []
     plain = f"{spec.system_prompt}\n\n{text}" if spec.system_prompt else text
     shaped: dict[str, Any] = {"prompt": [*system, {"role": "user", "content": text}] if chat else plain}

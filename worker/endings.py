@@ -11,17 +11,31 @@ FINISHED, STOPPED, FAILED = "finished", "stopped", "failed"  # the outcomes an e
 
 
 def ending(
-    record: dict[str, Any] | None, code: int | None, *, step: int, saved: int | None, killed_on_request: bool
-) -> tuple[str, str]:
-    """(state, sentence). `record` is the attempt's exit.json, if it wrote one; `code` the exit code (negative: a
-    signal), None where the process was not our child; `step` the last acknowledged, `saved` the newest checkpoint's."""
+    record: dict[str, Any] | None, code: int | None, *, step: int, saved: int | None, killed_on_request: bool,
+    stopping: bool,
+) -> tuple[str, str]:  # fmt: skip
+    """(state, sentence).
+
+    `record` is the attempt's exit.json, if it wrote one; `code` the exit code (negative: a signal), None where the
+    process was not our child; `step` the last acknowledged, `saved` the newest checkpoint's; `stopping`, whether a
+    stop was under way.
+    """
     resume = f"Resume continues from step {saved}." if saved else "There is no checkpoint: it would start again."
     if record is not None:
         return _by_record(record, step, resume)
     if killed_on_request:
         return states.STOPPED, f"Stopped at once at step {step}, as asked, without saving. {resume}"
-    if code is None or code == -signal.SIGKILL:
-        return states.KILLED, f"Killed at step {step} by something else, probably because memory ran out. {resume}"
+    if stopping and (code is None or code < 0):
+        return (
+            states.STOPPED,
+            f"It did not stop by itself in time: ended at step {step} without saving. {resume}",
+        )
+    if code is None:
+        gone = f"Its process was gone after step {step} and left no word: the machine, or its container, was restarted"
+        return states.INTERRUPTED, f"{gone}, or memory ran out. {resume}"
+    if code == -signal.SIGKILL:
+        killed = f"Killed at step {step} (SIGKILL), which nobody here sent"
+        return states.KILLED, f"{killed}: by hand, or by the system because memory ran out. {resume}"
     if code < 0:
         return states.KILLED, f"Killed at step {step} by {signal.Signals(-code).name}, which nobody here sent. {resume}"
     return (
@@ -33,7 +47,7 @@ def ending(
 def _by_record(record: dict[str, Any], step: int, resume: str) -> tuple[str, str]:
     outcome, planned = record.get("outcome"), record.get("planned")
     if outcome == FINISHED and record.get("step") == planned:
-        return states.FINISHED, f"All {planned} steps are done; the trained model is in final/."
+        return states.FINISHED, f"Done: step {planned} of {planned}. The trained model is in final/."
     if outcome == STOPPED:
         return states.STOPPED, f"Stopped at step {record.get('step')}, as asked. {resume}"
     reason = record.get("reason") or f"it ended at step {record.get('step')} of {planned} and called that finished"

@@ -19,10 +19,13 @@ def _gpus() -> list[dict[str, Any]]:
     """NVIDIA devices by nvidia-smi, which every driver brings; none where it is missing or fails."""
     if not shutil.which("nvidia-smi"):
         return []
-    answer = subprocess.run(
-        ["nvidia-smi", "--query-gpu=name,memory.total,memory.free", "--format=csv,noheader,nounits"],
-        capture_output=True, text=True, timeout=20, check=False,
-    )  # fmt: skip
+    try:
+        answer = subprocess.run(
+            ["nvidia-smi", "--query-gpu=name,memory.total,memory.free", "--format=csv,noheader,nounits"],
+            capture_output=True, text=True, timeout=20, check=False,
+        )  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired):  # a driver that hangs must not keep runs from being watched
+        return []
     lines = answer.stdout.splitlines() if answer.returncode == 0 else []
     return [
         {"name": name, "memory": int(total) * 2**20, "free": int(free) * 2**20}

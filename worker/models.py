@@ -11,13 +11,24 @@ from storage.check import model_folder
 from storage.spec import ModelSpec
 from worker import starter
 
+# What is fetched of a hub repository: never .bin weights, never code.
+WANTED = ["*.json", "*.safetensors", "*.model", "*.txt", "*.jinja"]
 
-def place(model_id: str) -> str:
-    """What from_pretrained takes: a folder, or a hub id."""
-    if model_id == "starter":
+
+def place(spec: ModelSpec) -> str:
+    """The folder with the model: the starter's, the one that was named, or a hub repository's snapshot.
+
+    A folder also for hub ids, because TRL loads the reference model again from where the model came from, by its bare
+    name: of a repository that would be the newest revision, and any kind of weights.
+    """
+    if spec.id == "starter":
         return str(install_starter())
-    folder = model_folder(model_id)
-    return str(folder) if folder else model_id
+    folder = model_folder(spec.id)
+    if folder:
+        return str(folder)
+    from huggingface_hub import snapshot_download
+
+    return str(snapshot_download(spec.id, revision=spec.revision, allow_patterns=WANTED))
 
 
 def install_starter() -> Path:
@@ -36,11 +47,10 @@ def load(spec: ModelSpec) -> tuple[Any, Any]:
     """(model, tokenizer)."""
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    where = place(spec.id)
-    revision = {"revision": spec.revision} if spec.revision and where == spec.id else {}
+    where = place(spec)
     attention = {"attn_implementation": spec.attn_implementation} if spec.attn_implementation else {}
-    tokenizer = AutoTokenizer.from_pretrained(where, trust_remote_code=False, **revision)
+    tokenizer = AutoTokenizer.from_pretrained(where, trust_remote_code=False)
     model = AutoModelForCausalLM.from_pretrained(
-        where, dtype=spec.dtype, use_safetensors=True, trust_remote_code=False, **revision, **attention
+        where, dtype=spec.dtype, use_safetensors=True, trust_remote_code=False, **attention
     )
     return model, tokenizer

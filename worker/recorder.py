@@ -21,12 +21,16 @@ from worker import checkpoints
 class Recorder(TrainerCallback):
     """Records one attempt. `writer` is None on ranks other than the main one; `stop_asked` is asked at each step."""
 
-    def __init__(self, writer: RunWriter | None, folder: Path, stop_asked: Callable[[], bool]) -> None:
+    def __init__(
+        self, writer: RunWriter | None, folder: Path, stop_asked: Callable[[], bool], keep: int | None = None
+    ) -> None:
+        """`keep`: how many checkpoints to keep (save_total_limit); None keeps all."""
         self.writer = writer
         self.folder = folder
         self.stop_asked = stop_asked
+        self.keep = keep
         self.stopped = False
-        self.planned = 0
+        self.step = self.planned = 0
         self._groups: list[Group] = []
 
     def take(self, groups: list[Group]) -> None:
@@ -42,7 +46,7 @@ class Recorder(TrainerCallback):
 
     def on_step_end(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any) -> None:
         """A step without a log is written here; one with a log in on_log, with its metrics, in one transaction."""
-        if self._all_ranks_stop():
+        if self._all_ranks_stop() and state.global_step < state.max_steps:  # in the last step there is nothing to stop
             self.stopped = True
             control.should_training_stop = control.should_save = control.should_log = True
             control.should_evaluate = False
@@ -67,8 +71,17 @@ class Recorder(TrainerCallback):
         saved = Checkpoint(state.global_step, str(path.relative_to(self.folder)), size)
         event = Event("checkpoint", f"Checkpoint saved at step {state.global_step}.", {"bytes": size})
         self._commit(state, events=[event], checkpoint=saved)
+        if self.keep:
+            checkpoints.rotate(path.parent, self.keep)
+
+    def flush(self) -> None:
+        """Write groups that were scored in a step which never came to its end: they may say why."""
+        if self.writer is not None and self._groups:
+            groups, self._groups = self._groups, []
+            self.writer.commit(self.step, groups=groups)
 
     def _commit(self, state: TrainerState, **what: Any) -> None:
+        self.step = state.global_step
         if self.writer is not None:
             groups, self._groups = self._groups, []
             self.writer.commit(state.global_step, groups=groups, **what)

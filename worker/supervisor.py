@@ -13,7 +13,8 @@ import sys
 import time
 from typing import Any
 
-from storage import files, home, locks, process, rebuild, registry, series, spec, states
+from storage import files, home, locks, process, rebuild, record, registry, series, spec, states
+from storage.check import Offer, check
 from storage.process import child_environment
 from storage.registry import Command, Run
 from worker import catalogue, checkpoints, endings, hardware, models, shipped
@@ -25,6 +26,7 @@ TICK = 0.1  # seconds between looks at the registry
 PROGRESS_EVERY = 1.0  # seconds between looks at a run's record, once it trains
 STOP_GRACE = 300.0  # seconds a stop may take before it is enforced, unless a step is known to take longer
 TERM_GRACE = 30.0  # seconds between SIGTERM and SIGKILL
+SETTLED = 3.0  # seconds without a change after which a folder was copied to its end
 IDLE = 30.0  # seconds with no run and no app after which it leaves
 
 
@@ -35,6 +37,7 @@ class Supervisor:
         self.children: dict[str, subprocess.Popen[bytes]] = {}
         self.looked: dict[str, float] = {}
         self.helper: subprocess.Popen[bytes] | None = None
+        self.looked_at_folders = 0.0
         self.busy_at = time.monotonic()
         self.leaving = False
 
@@ -48,16 +51,17 @@ class Supervisor:
         try:
             for command in registry.open_commands():
                 self.obey(command)
+            self._look_for_copied_folders()
             active = registry.runs(only={states.QUEUED, *states.LIVE})
             live = [run for run in active if run.state in states.LIVE]
             for run in live:
-                self.watch(run)
+                self._watch_safely(run)
             queued = [run for run in active if run.state == states.QUEUED]
             if queued and not live:
                 self.launch(queued[-1])
             for run in queued[: -1 if not live else None]:
                 self._wait_in_line(run, live[0] if live else queued[-1])
-        except sqlite3.OperationalError as error:
+        except (sqlite3.Error, OSError) as error:
             log.warning("the registry could not be used this time: %s", error)
             return
         if self.helper is not None and self.helper.poll() is not None:
@@ -101,14 +105,12 @@ class Supervisor:
     def launch(self, run: Run) -> None:
         """Start the next run. What keeps it from starting is its end, in a sentence."""
         try:
-            run_spec = spec.parse(run.folder.spec.read_text(encoding="utf-8"))
-            shipped.freeze(run.folder, run_spec)
-            models.install_starter()
-        except (spec.SpecError, OSError) as error:
-            first = str(error).splitlines()[0]
+            run_spec = self._prepare(run)
+        except Exception as error:  # whatever is wrong with one run's folder, the others go on
+            log.exception("%s could not be prepared", run.id)
+            first = (str(error) or type(error).__name__).splitlines()[0]
             registry.set_state(run.id, states.FAILED, f"Could not be started: {first}")
             return
-        run.folder.exit.unlink(missing_ok=True)
         tag = f"{run.id}:{run.attempt}:{os.urandom(8).hex()}"
         # The tag is on record before the process exists: a supervisor that is killed between the two leaves
         # nothing that the next one cannot find.
@@ -120,7 +122,36 @@ class Supervisor:
             registry.set_facts(run.id, **identity.as_dict())
         log.info("started %s (attempt %d) as process %d", run.id, run.attempt, child.pid)
 
+    def _prepare(self, run: Run) -> spec.RunSpec:
+        """Read the spec again, which someone may have edited by hand, and make the folder ready."""
+        text = run.folder.spec.read_text(encoding="utf-8")
+        run_spec = spec.parse(text)
+        problems = check(run_spec, Offer.published(), spec.line_numbers(text))
+        if problems:
+            raise spec.SpecError(problems)
+        shipped.freeze(run.folder, run_spec)
+        models.install_starter()
+        run.folder.exit.unlink(missing_ok=True)
+        return run_spec
+
+    def _look_for_copied_folders(self) -> None:
+        """Folders that were copied into the home appear by themselves, once they are whole."""
+        changed = home.runs_folder().stat().st_mtime
+        if time.monotonic() - self.looked_at_folders > SETTLED and time.time() - changed < 4 * SETTLED:
+            self.looked_at_folders = time.monotonic()
+            found = rebuild.adopt_folders(settled=SETTLED)
+            if found:
+                log.info("%d run folders were new here", found)
+
     # --- watching
+
+    def _watch_safely(self, run: Run) -> None:
+        try:
+            self.watch(run)
+        except sqlite3.Error:
+            raise
+        except Exception:  # whatever is wrong with one run's folder, the others are watched all the same
+            log.exception("%s could not be watched this time", run.id)
 
     def watch(self, run: Run) -> None:
         child = self.children.get(run.id)
@@ -196,9 +227,13 @@ class Supervisor:
         """Its process is gone: say how it ended, and leave nothing of it behind."""
         if run.tag:
             process.signal_tagged(run.tag, signal.SIGKILL)
+        try:
+            record.drain(run.folder.db)
+        except (sqlite3.Error, OSError) as error:
+            log.warning("%s: what was kept beside run.db could not be written yet: %s", run.id, error)
         self._note_progress(run)
         run = registry.get(run.id) or run
-        whole, _ = checkpoints.latest_whole(run.folder.checkpoints)
+        whole = checkpoints.latest_sealed(run.folder.checkpoints)
         saved = checkpoints.step_of(whole) if whole else None
         if run.boot is not None and run.boot != process.boot_id():
             resume = (
@@ -207,7 +242,10 @@ class Supervisor:
             state, sentence = states.INTERRUPTED, f"The machine restarted at step {run.step}. {resume}"
         else:
             killed = registry.asked_at(run.id, run.attempt, registry.KILL) is not None
-            state, sentence = endings.ending(_record(run), code, step=run.step, saved=saved, killed_on_request=killed)
+            state, sentence = endings.ending(
+                _record(run), code, step=run.step, saved=saved, killed_on_request=killed,
+                stopping=run.state == states.STOPPING,
+            )  # fmt: skip
         registry.set_state(run.id, state, sentence)
         log.info("%s: %s. %s", run.id, state, sentence)
 

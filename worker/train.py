@@ -58,7 +58,10 @@ def main(run_id: str) -> int:
         traceback.print_exc()
         record |= {"reason": explain(error), "traceback": traceback.format_exc()}
     if is_main:
-        files.write_json(folder.exit, {**record, "at": time.time()})
+        try:
+            files.write_json(folder.exit, {**record, "at": time.time()})
+        except OSError as error:
+            print(f"groupwise: how it ended could not be written: {error}. {record}", flush=True)
     return 0 if record["outcome"] != endings.FAILED else 1
 
 
@@ -74,10 +77,17 @@ def train(folder: RunFolder, attempt: int, is_main: bool) -> dict[str, Any]:
 
     from worker.recorder import Recorder  # torch and trl: seconds
 
-    recorder = Recorder(writer, folder.path, lambda: stop.stop or (flag is not None and flag.is_set()))
+    recorder = Recorder(
+        writer, folder.path, lambda: stop.stop or (flag is not None and flag.is_set()), _checkpoints_to_keep(run_spec)
+    )
     try:
-        trainer = make_trainer(run_spec, folder, recorder)
         resume = _resume_point(folder, attempt, writer)
+        if resume and checkpoints.is_last(resume):
+            # It ended between its last step and its last word. transformers would train one step more.
+            if is_main:
+                checkpoints.copy_model(resume, folder.final)
+            return {"outcome": endings.FINISHED, "step": (last := checkpoints.step_of(resume)), "planned": last}
+        trainer = make_trainer(run_spec, folder, recorder)
         if recorder.stop_asked() and trainer.accelerator.num_processes == 1:
             return {"outcome": endings.STOPPED, "step": checkpoints.step_of(resume) if resume else 0}
         trainer.train(resume_from_checkpoint=str(resume) if resume else None)
@@ -88,6 +98,7 @@ def train(folder: RunFolder, attempt: int, is_main: bool) -> dict[str, Any]:
             "step": trainer.state.global_step, "planned": recorder.planned,
         }  # fmt: skip
     finally:
+        recorder.flush()
         if writer is not None:
             writer.close()
 
@@ -112,6 +123,7 @@ def make_trainer(run_spec: RunSpec, folder: RunFolder, recorder: Any) -> Any:
         **run_spec.training,
         "output_dir": str(folder.checkpoints),
         "report_to": "none",
+        **({} if _checkpoints_to_keep(run_spec) is None else {"save_total_limit": None}),
         "disable_tqdm": True,  # the log file is read by people, and a bar is one endless line there
         "reward_weights": [reward.weight for reward in run_spec.rewards],
     }
@@ -129,7 +141,18 @@ def make_trainer(run_spec: RunSpec, folder: RunFolder, recorder: Any) -> Any:
     world = int(os.environ.get("WORLD_SIZE", "1"))
     if trainer.accelerator.num_processes != world:
         raise CannotRun(f"{world} processes were started, but each would train alone. Set use_cpu, or use one process.")
+    prompts = trainer.args.generation_batch_size // trainer.num_generations
+    if len(train_rows) < prompts:
+        raise CannotRun(f"there are {len(train_rows)} rows to train on, but each generation takes {prompts} prompts.")
     return trainer
+
+
+def _checkpoints_to_keep(run_spec: RunSpec) -> int | None:
+    """How many checkpoints the recorder keeps, after sealing; None where transformers rotates (it knows the best
+    one), or all are kept."""
+    if run_spec.training.get("load_best_model_at_end"):
+        return None
+    return run_spec.training.get("save_total_limit")
 
 
 def _resume_point(folder: RunFolder, attempt: int, writer: RunWriter | None) -> Path | None:
@@ -152,7 +175,7 @@ def explain(error: Exception) -> str:
             "the device ran out of memory. Lower per_device_train_batch_size or max_completion_length, "
             "or train with LoRA."
         )
-    if isinstance(error, OSError) and error.errno == 28:
+    if (isinstance(error, OSError) and error.errno == 28) or "no space left on device" in text.lower():
         return "the disk is full. Free some space; Resume continues from the last whole checkpoint."
     if isinstance(error, sqlite3.Error):
         return f"its record could not be opened ({first})."

@@ -44,7 +44,10 @@ def environment(tag: str, processes: int) -> dict[str, str]:
     # On CPUs torch's threads spin while they wait for one another; as soon as anything else runs (a browser, say)
     # that made a step of the quickstart three to five times as long. Sleeping instead costs nothing measurable.
     env.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-    if processes > 1:
+    if processes == 1:
+        # With several GPUs in sight the trainer would wrap the model in DataParallel, which GRPOTrainer refuses.
+        env["CUDA_VISIBLE_DEVICES"] = env.get("CUDA_VISIBLE_DEVICES", "0").split(",")[0]
+    else:
         env.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // processes)))
     return env
 
