@@ -14,6 +14,7 @@ from app.components.header import status
 from app.components.overview import board
 from bench.homes import fresh_home, queued, quickstart
 from bench.table import Row, median, ms
+from storage.batch import Completion, Group
 from storage.record import RunWriter
 
 STEPS, METRICS, ROUNDS = 100_000, 20, 15
@@ -47,7 +48,7 @@ def measure() -> list[Row]:
             begun = time.perf_counter()
             json.dumps([status({"run": folder.id}), board({"run": folder.id})])
             first.append(time.perf_counter() - begun)
-            writer.commit(STEPS + 1 + round_, metrics=metrics(STEPS + 1 + round_))
+            writer.commit(STEPS + 1 + round_, metrics=metrics(STEPS + 1 + round_), groups=[group(STEPS + 1 + round_)])
             begun = time.perf_counter()
             whole = board({"run": folder.id, "after": whole["seq"], "drawn": True})
             json.dumps([status({"run": folder.id}), whole])
@@ -78,7 +79,13 @@ def fill(writer: RunWriter, steps: int) -> None:
     """Many steps through the real writer, but in one transaction instead of one each: only filling may do that."""
     with writer._db.atomic():
         for step in range(1, steps + 1):
-            writer.commit(step, metrics=metrics(step))
+            writer.commit(step, metrics=metrics(step), groups=[group(step)])
+
+
+def group(step: int) -> Group:
+    """A small group, so that the groups of so many steps are in the file too."""
+    scored = [Completion("4", 1, False, float(n), n - 0.5, [(float(n), "ok"), (0.0, "ok")]) for n in (0, 1)]
+    return Group("train", step, f"{step % 2000}+1?", {"answer": "2"}, scored)
 
 
 def _trackio() -> list[float]:

@@ -81,7 +81,8 @@ def check(spec: RunSpec, offer: Offer, lines: dict[str, int] | None = None) -> l
     ]
     if not {problem.field for problem in found} & {f"training.{name}" for name in BATCH_FIELDS}:
         found += _batch(spec, offer)
-    return [Problem(p.field, p.message, p.line or _line(p.field, lines or {})) for p in found]
+    placed = [Problem(p.field, p.message, p.line or _line(p.field, lines or {})) for p in found]
+    return sorted(placed, key=lambda problem: problem.line or 0)
 
 
 def _line(path: str, lines: dict[str, int]) -> int | None:

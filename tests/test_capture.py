@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from storage import groups
+from storage import groups, home
 from storage.home import RunFolder
 from tests.runs import ask_db, make_spec, queue
 from worker import train
@@ -131,3 +131,16 @@ def test_two_real_ranks_store_each_completion_once(registry_home: Path) -> None:
     for group_id in (1, 16):
         group = groups.one(folder.db, group_id)
         assert group is not None and len(group["completions"]) == 4
+
+
+def test_a_run_that_no_function_scores_says_so(registry_home: Path) -> None:
+    rows = "\n".join('{"question": "1+%d?", "answer": null}' % n for n in range(8))
+    (home.data_folder() / "unanswered.jsonl").write_text(rows)
+    folder = run_here(
+        data={"source": "file:unanswered.jsonl", "limit": None}, rewards=[{"name": "correctness"}],
+        training={"max_steps": 2},
+    )  # fmt: skip
+    assert ask_db(folder, "SELECT DISTINCT status, value FROM score") == [("none", None)]
+    assert ask_db(folder, "SELECT count(*) FROM completion WHERE reward IS NULL AND advantage = 0") == [(8,)]
+    warnings = ask_db(folder, "SELECT message FROM event WHERE kind = 'warning'")
+    assert len(warnings) == 1 and "No reward function scored any completion" in warnings[0][0]

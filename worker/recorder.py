@@ -32,10 +32,17 @@ class Recorder(TrainerCallback):
         self.stopped = False
         self.step = self.planned = 0
         self._groups: list[Group] = []
+        self._events: list[Event] = []  # to be written with the next commit
+        self._told_unscored = False
 
     def take(self, groups: list[Group]) -> None:
         """Groups that were just scored; they are written with their step."""
         self._groups += groups
+        unscored = all(completion.reward is None for group in groups for completion in group.completions)
+        if unscored and not self._told_unscored:
+            self._told_unscored = True
+            message = "No reward function scored any completion of this step: there is nothing to learn from."
+            self._events.append(Event("warning", message))
 
     def on_train_begin(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any) -> None:
         self.planned = state.max_steps
@@ -80,11 +87,12 @@ class Recorder(TrainerCallback):
             groups, self._groups = self._groups, []
             self.writer.commit(self.step, groups=groups)
 
-    def _commit(self, state: TrainerState, **what: Any) -> None:
+    def _commit(self, state: TrainerState, *, events: list[Event] | None = None, **what: Any) -> None:
         self.step = state.global_step
         if self.writer is not None:
             groups, self._groups = self._groups, []
-            self.writer.commit(state.global_step, groups=groups, **what)
+            waiting, self._events = self._events, []
+            self.writer.commit(state.global_step, groups=groups, events=[*waiting, *(events or [])], **what)
 
     def _all_ranks_stop(self) -> bool:
         """Whether any rank was told to stop. A flag on one rank alone would hang the others."""

@@ -76,7 +76,7 @@ class Chart {
       { ...base, y: curve.high.map((v) => this.scale(v)), line: { width: 0 }, fill: "tonexty", fillcolor: Chart.fade(colour, 0.13) },
     ] : [];
     return [...band,
-      { ...base, y, name: this.label(name), hoverinfo: undefined, mode: few ? "lines+markers" : "lines",
+      { ...base, y, name: this.label(name), hoverinfo: undefined, mode: curve.x.length <= 12 ? "lines+markers" : "lines",
         marker: { color: colour, size: 5 }, line: { color: Chart.fade(colour, few ? 1 : 0.32), width: 1 },
         hovertemplate: `%{y:.4~g}<extra>${Chart.plain(this.label(name))}</extra>` },
       { ...base, y: smooth, line: { color: colour, width: 2 } }].map((line) => ({ ...line, x: [...curve.x] }));

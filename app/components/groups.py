@@ -52,10 +52,12 @@ def step(payload: Payload) -> dict[str, Any]:
     if payload.get("mark") == mark:
         return out
     at_step = record.at_step(path, near["step"] or 0, mode)
-    return out | {"groups": [outline(group) for group in at_step], "verdict": verdict(at_step)}
+    return out | {"groups": [outline(group) for group in at_step], "verdict": verdict(at_step, mode)}
 
 
 def waiting(run: registry.Run, mode: str) -> str:
+    if mode == "eval" and run.state in states.ENDED:
+        return "No held-out group was scored: this run had no evaluation (eval_strategy, data.holdout)."
     if mode == "eval":
         return "No held-out group has been scored yet: they come with each evaluation (eval_strategy, eval_steps)."
     if run.state in WAITS:
@@ -73,12 +75,14 @@ def outline(group: dict[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def verdict(at_step: list[dict[str, Any]]) -> str:
-    """5 of 8 groups are tied: no gradient from them."""
+def verdict(at_step: list[dict[str, Any]], mode: str = "train") -> str:
+    """5 of 8 groups are tied: no gradient from them. Held-out groups give none anyway."""
     tied = sum(group["tied"] for group in at_step)
     if not tied:
         return ""
     whose = "This group is" if len(at_step) == 1 else f"{tied} of {len(at_step)} groups {'is' if tied == 1 else 'are'}"
+    if mode == "eval":
+        return f"{whose} tied: every completion scored the same."
     return (
         f"{whose} tied: every completion scored the same, so there is no gradient from {'it' if tied == 1 else 'them'}."
     )
@@ -102,7 +106,7 @@ def draw(found: dict[str, Any], *, by_reward: bool) -> str:
     """Prompt, answer and other columns, the same prompt over time, and the completions."""
     tied = (
         '<p class="s warn">Tied: every completion scored the same, so this group teaches nothing.</p>'
-        if found["tied"]
+        if found["tied"] and found["mode"] == "train"
         else ""
     )
     return (
