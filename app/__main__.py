@@ -7,7 +7,7 @@ import os
 import sqlite3
 import sys
 
-from app.command import SUMMARIES, build_parser, token_from
+from app.command import SUMMARIES, build_parser, makes_token, token_from
 from app.command_errors import CANCELLED, DONE, FAILED, CommandError
 from storage import home
 
@@ -55,8 +55,9 @@ def _do(options: argparse.Namespace) -> int:
 def _serve(options: argparse.Namespace) -> int:
     from app.server import Settings, serve
 
+    made = makes_token(options.token)
     token = token_from(options.token)
-    return serve(Settings(options.host, options.port, token, options.allow_hosts, options.open))
+    return serve(Settings(options.host, options.port, token, options.allow_hosts, options.open, token_is_new=made))
 
 
 def _become_worker() -> int:

@@ -103,13 +103,17 @@ def _port(text: str) -> int:
     return int(text)
 
 
+def makes_token(option: str | None) -> bool:
+    """Whether `token_from` makes a new token, which nobody knows until it is printed."""
+    return option == "auto" and not os.environ.get("GROUPWISE_TOKEN")
+
+
 def token_from(option: str | None) -> str | None:
     """The token that `--token` and $GROUPWISE_TOKEN mean together; None where neither was given."""
+    made = makes_token(option)
     given = os.environ.pop("GROUPWISE_TOKEN", None) or None  # popped: no child of this process shall have it
-    if option is None or (option == "auto" and given):
-        return given
-    if option == "auto":
+    if made:
         from app.login import new_token
 
         return new_token()
-    return option
+    return given if option in (None, "auto") else option

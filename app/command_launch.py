@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import filecmp
 import os
-import re
-import shutil
 import sys
 import time
-from itertools import count
 from pathlib import Path
 
 from app import supervision
 from app.command_errors import DONE, WRONG_INPUT, CommandError, open_home
 from app.command_runs import follow, until_claimed
+from app.data_files import copy_into_home
 from storage import home, registry
 from storage.check import Offer, check, model_folder
 from storage.spec import MAX_BYTES, Problem, RunSpec, SpecError, line_numbers, parse, to_yaml
 
 PATIENCE = 60.0  # seconds for a worker's first word; importing TRL on a cold disk takes most of it
-UNFIT = re.compile(r"[^A-Za-z0-9 ._-]")
 
 
 def launch(spec_path: str, *, name: str | None, wait: bool) -> int:
@@ -126,34 +122,3 @@ def _outside_file(source: str, beside: Path) -> Path | None:
     if kind != "file" or not ("/" in name or name.startswith("~")):
         return None
     return Path(os.path.normpath(beside / Path(name).expanduser()))
-
-
-def copy_into_home(source: Path) -> tuple[Path, bool]:
-    """The file in the home's data folder that has this one's content, and whether it was made for it.
-
-    Found by its name: where that is taken by other content, name-2, name-3, … are tried.
-    """
-    stem = UNFIT.sub("-", source.stem).lstrip(" ._-")[:100] or "data"
-    for number in count(1):
-        target = home.data_file(f"{stem}{'' if number == 1 else f'-{number}'}{UNFIT.sub('-', source.suffix)}")
-        try:
-            target.touch(mode=0o600, exist_ok=False)
-        except FileExistsError:
-            if target.is_file() and filecmp.cmp(source, target, shallow=False):
-                return target, False
-            continue
-        _fill(target, source)
-        return target, True
-    raise AssertionError("there is always a next number")
-
-
-def _fill(target: Path, source: Path) -> None:
-    """Copy under another name first: no reader sees half a file, and a full disk leaves none."""
-    draft = target.with_name(f".{target.name}.{os.getpid()}")
-    try:
-        shutil.copyfile(source, draft)
-        draft.replace(target)
-    except OSError:
-        draft.unlink(missing_ok=True)
-        target.unlink(missing_ok=True)
-        raise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 import zlib
 from collections.abc import Iterable
 from typing import Any
@@ -11,6 +12,8 @@ from typing import Any
 Panel = dict[str, Any]
 
 COLOURS = 8  # --r1 … --r8 of style.css
+NEVER = (None, False, "no")  # an eval_strategy or logging_strategy; YAML reads a bare no as false
+LOGGING_STEPS = 10  # GRPOConfig's default, for where the worker has not said it
 
 
 def panel(
@@ -30,15 +33,14 @@ def sections(training: dict[str, Any] | None) -> list[dict[str, Any]]:
     """The board's sections for a run with these settings (GRPOConfig's names); None: not known."""
     beta = 1 if training is None else training.get("beta") or 0
     training = training or {}
-    evaluates = training.get("eval_strategy", "no") not in (None, "no")
+    evaluates = training.get("eval_strategy") not in NEVER
     no_kl = "beta is 0, so there is no reference model and TRL logs no KL." if beta == 0 else ""
     learning = [
         panel("reward", ["reward"], note="mean over all completions of a step"),
         panel("rewards by function", [], pattern="rewards/*/mean", note="unweighted"),
     ]
     if evaluates:
-        every = training.get("eval_steps") or training.get("logging_steps") or 500
-        wait = f"Waiting for the first evaluation, at step {every}." if isinstance(every, int) and every >= 1 else ""
+        wait = f"Waiting for the first evaluation{first_evaluation(training)}."
         learning.append(
             panel("eval_reward", ["eval_reward"], ["held-out"], note="reward on held-out prompts", wait=wait)
         )
@@ -82,6 +84,52 @@ def sections(training: dict[str, Any] | None) -> list[dict[str, Any]]:
             ],
         },
     ]
+
+
+def every(training: dict[str, Any], name: str, total: Any = 0) -> int | None:
+    """Steps between two logs (`logging_steps`) or evaluations (`eval_steps`); None where that is not known.
+
+    As transformers.TrainingArguments has it: no eval_steps means logging_steps, under 1 is a share of the `total`.
+    """
+    value = training.get(name)
+    if name == "eval_steps" and not value:
+        return every(training, "logging_steps", total)
+    value = LOGGING_STEPS if value is None else value
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < math.inf:
+        return None
+    if value >= 1:
+        return int(value)
+    return math.ceil(value * total) if isinstance(total, int) and total > 0 else None
+
+
+def first_evaluation(training: dict[str, Any]) -> str:
+    """“, at step 20”: when the first evaluation comes; empty where that is not known."""
+    if training.get("eval_on_start"):
+        return ", before the first step"
+    delay = training.get("eval_delay") or 0
+    delay = delay if isinstance(delay, (int, float)) and delay < math.inf else 0
+    if training.get("eval_strategy") == "epoch":
+        epoch = math.ceil(delay)
+        return f", at the end of {'the first epoch' if epoch <= 1 else f'epoch {epoch}'}"
+    steps = every(training, "eval_steps", training.get("max_steps"))
+    return f", at step {steps * max(1, math.ceil(delay / steps))}" if steps else ""
+
+
+def first_metrics(training: dict[str, Any], total: int, running: bool) -> str:
+    """When a run that has done steps logs its first metrics, or why it ended with none; empty where not known."""
+    strategy = training.get("logging_strategy", "steps")
+    if strategy in NEVER:
+        return "No metrics are logged while it trains: logging_strategy is no."
+    steps = every(training, "logging_steps", total)
+    if strategy == "epoch":
+        often, first = "at the end of each epoch", "with the first"
+    elif steps is not None and steps > 1 and not training.get("logging_first_step"):
+        often, first = f"every {steps} steps", f"at step {steps}"
+    else:
+        return ""
+    if running:
+        return f"Metrics are logged {often}; the first come {first}."
+    return f"Training ended before the first metrics: they are logged {often}."
 
 
 def identity(run_id: str) -> str:

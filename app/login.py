@@ -162,7 +162,7 @@ button{background:var(--accent);border-color:var(--accent);color:var(--on);font-
 <form method="post" action="/login"><h1>Groupwise</h1>{note}
 <label>Token <input name="token" type="password" autocomplete="current-password" required autofocus></label>
 <input name="next" type="hidden" value="{next}"><button>Log in</button>
-<p>The token was printed, with a link, where Groupwise was started.</p></form>
+<p>The token was given where Groupwise was started, or printed there, in a link.</p></form>
 <script>
 if (location.hash.length > 1) {
   document.forms[0].token.value = decodeURIComponent(location.hash.slice(1));

@@ -12,7 +12,7 @@ import threading
 import warnings
 import webbrowser
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
@@ -32,13 +32,17 @@ CLEAN_EVERY = 3600  # seconds between two looks of Gradio's at what was uploaded
 
 @dataclass(frozen=True)
 class Settings:
-    """How to serve. `port` None: 7860, or a free one. `open_browser` None: where there is a person and a display."""
+    """How to serve. `port` None: 7860, or a free one. `open_browser` None: where there is a person and a display.
+
+    `token_is_new`: made here, so it has to be printed. One that was given is known, and a log is no place for it.
+    """
 
     host: str = "127.0.0.1"
     port: int | None = None
     token: str | None = None
     allow_hosts: list[str] = field(default_factory=list)
     open_browser: bool | None = None
+    token_is_new: bool = False
 
     @property
     def beyond_this_machine(self) -> bool:
@@ -174,7 +178,7 @@ def serve(settings: Settings) -> int:
     port = listener.getsockname()[1]
     if settings.port is None and port != DEFAULT_PORT:
         print(f"Port {DEFAULT_PORT} is taken; using {port}.", flush=True)
-    settings = Settings(settings.host, port, settings.token, settings.allow_hosts, settings.open_browser)
+    settings = replace(settings, port=port)
     watch = Watch()
     served = _run(create_app(settings), listener, lambda: _announce(settings, watch))
     watch.stop()
@@ -188,9 +192,10 @@ def _announce(settings: Settings, watch: Watch) -> None:
     """The server accepts: say where, and only now start the worker, which would compete with the first page."""
     name = settings.allow_hosts[0] if settings.beyond_this_machine else settings.host
     url = f"http://{f'[{name}]' if ':' in name and not name.startswith('[') else name}:{settings.port}"
-    if settings.token is not None:
+    how = "\nLog in with your token." if settings.token is not None and not settings.token_is_new else ""
+    if settings.token_is_new:
         url += f"/login#{settings.token}"
-    print(f"Groupwise is at {url}\nCtrl-C stops the dashboard; runs go on.", flush=True)
+    print(f"Groupwise is at {url}{how}\nCtrl-C stops the dashboard; runs go on.", flush=True)
     watch.start()
     if settings.open_browser or (settings.open_browser is None and _someone_is_there()):
         threading.Thread(target=webbrowser.open, args=[url], daemon=True).start()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import signal
@@ -134,7 +135,7 @@ def test_two_real_ranks_store_each_completion_once(registry_home: Path) -> None:
 
 
 def test_a_run_that_no_function_scores_says_so(registry_home: Path) -> None:
-    rows = "\n".join('{"question": "1+%d?", "answer": null}' % n for n in range(8))
+    rows = "\n".join(json.dumps({"question": f"1+{n}?", "answer": None}) for n in range(8))
     (home.data_folder() / "unanswered.jsonl").write_text(rows)
     folder = run_here(
         data={"source": "file:unanswered.jsonl", "limit": None}, rewards=[{"name": "correctness"}],

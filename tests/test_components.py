@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sqlite3
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -182,6 +183,54 @@ def test_a_silent_run_is_called_stalled_only_after_ten_of_its_steps() -> None:
     assert "No step for 61 s" in header.stalled(states.RUNNING, 0.0, 1.0, 61.0)
     assert header.stalled(states.RUNNING, 0.0, 30.0, 299.0) == ""
     assert header.stalled(states.FINISHED, 0.0, 1.0, 9999.0) == ""
+
+
+def test_the_time_left_is_said_until_the_run_is_called_stalled() -> None:
+    for silence, pace in ((299.0, 90.0), (59.0, 1.0)):
+        assert " left" in header.line(states.RUNNING, 3, 60, pace, 0.0, silence)
+        assert header.stalled(states.RUNNING, 0.0, pace, silence) == ""
+    assert " left" not in header.line(states.RUNNING, 3, 60, 1.0, 0.0, 61.0)
+
+
+@pytest.mark.parametrize("tables", [[], ["acknowledged (seq INTEGER PRIMARY KEY, attempt, step, at)"]])
+def test_a_record_whose_tables_are_being_made_is_not_there_yet(run_id: str, tables: list[str]) -> None:
+    made = sqlite3.connect(home.run_folder(run_id).db)
+    for table in tables:
+        made.execute(f"CREATE TABLE {table}")
+    made.close()
+    assert header.status({"run": run_id})["label"] == "Queued"
+    assert "Waiting for its turn" in overview.board({"run": run_id})["wait"]
+    assert "No group has been scored yet" in groups.step({"run": run_id})["wait"]
+    assert "Nothing is recorded yet" in groups.group({"run": run_id, "group": 1})["sentence"]
+    assert "No checkpoint has been saved yet" in checkpoints.saved({"run": run_id})["wait"]
+    run = registry.get(run_id)
+    assert run is not None
+    assert header.resume_label(run) == "Start again"
+
+
+def test_before_the_first_metric_the_board_says_when_it_comes(run_id: str) -> None:
+    home.run_folder(run_id).spec.write_text(SPEC.replace("beta: 0.0", "logging_steps: 10"))
+    for state in (states.STARTING, states.RUNNING):
+        registry.set_state(run_id, state, "")
+    writer = RunWriter(home.run_folder(run_id).db, 1, {"format": 1.0})
+    asked = {"run": run_id, "empty": True}
+    assert "the first group is being generated" in overview.board(asked)["wait"]
+    writer.commit(3, groups=[group_of("x", 3)])
+    writer.close()
+    assert overview.board(asked)["wait"] == "Metrics are logged every 10 steps; the first come at step 10."
+    registry.set_state(run_id, states.KILLED, "")
+    assert "ended before the first metrics" in overview.board(asked)["wait"]
+
+
+def test_what_final_holds_is_said_as_it_is(run_id: str) -> None:
+    final = home.run_folder(run_id).final
+    final.mkdir()
+    assert "as the model of a new run" in checkpoints.saved({"run": run_id})["use"]
+    (final / "adapter_config.json").write_text("{}")
+    said = checkpoints.saved({"run": run_id})["use"]
+    assert "PeftModel.from_pretrained" in said
+    assert str(home.models_folder() / "starter") in said
+    assert "cannot be the model of a new run" in said
 
 
 def test_the_board_gives_the_whole_once_and_then_what_is_new(run_id: str) -> None:

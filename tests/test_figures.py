@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from app import figures
 
 
@@ -20,7 +22,40 @@ def test_without_kl_weight_the_panel_says_why_there_is_no_kl() -> None:
 
 def test_held_out_reward_is_drawn_only_where_there_is_evaluation() -> None:
     assert "eval_reward" not in panels({})
-    assert "at step 20" in panels({"eval_strategy": "steps", "eval_steps": 20})["eval_reward"]["wait"]
+    assert "eval_reward" not in panels({"eval_strategy": "no"})
+
+
+@pytest.mark.parametrize(
+    ("training", "words"),
+    [
+        ({"eval_steps": 20}, "at step 20"), ({"eval_steps": None, "logging_steps": 5}, "at step 5"),
+        ({}, "at step 10"), ({"eval_steps": 0.1, "max_steps": 55}, "at step 6"),
+        ({"eval_steps": 20, "eval_delay": 50}, "at step 60"), ({"eval_on_start": True}, "before the first step"),
+        ({"eval_steps": 0.1, "max_steps": -1}, "the first evaluation."), ({"eval_steps": "x"}, "the first evaluation."),
+        ({"eval_strategy": "epoch", "eval_steps": 20}, "at the end of the first epoch"),
+    ],
+)  # fmt: skip
+def test_the_first_evaluation_is_announced_for_when_it_comes(training: dict[str, Any], words: str) -> None:
+    wait = panels({"eval_strategy": "steps", **training})["eval_reward"]["wait"]
+    assert words in wait
+    assert wait.startswith("Waiting for the first evaluation")
+
+
+@pytest.mark.parametrize(
+    ("training", "words"),
+    [
+        ({"logging_steps": 20}, "every 20 steps; the first come at step 20"), ({}, "every 10 steps"),
+        ({"logging_steps": 0.25}, "every 15 steps"), ({"logging_strategy": "epoch"}, "at the end of each epoch"),
+        ({"logging_strategy": "no"}, "No metrics are logged"),
+    ],
+)  # fmt: skip
+def test_the_first_metrics_are_announced_for_when_they_come(training: dict[str, Any], words: str) -> None:
+    assert words in figures.first_metrics(training, 60, True)
+
+
+def test_metrics_of_every_step_need_no_announcement() -> None:
+    assert figures.first_metrics({"logging_steps": 1}, 60, True) == ""
+    assert figures.first_metrics({"logging_steps": 10, "logging_first_step": True}, 60, True) == ""
 
 
 def test_the_loss_panel_says_that_near_zero_is_normal() -> None:

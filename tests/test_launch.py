@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from app.command_launch import copy_into_home
+from app.data_files import copy_into_home
 from storage import home, registry, states
 from tests import offer
 from tests.conftest import Groupwise, Start
@@ -77,8 +77,8 @@ def test_all_problems_are_said_at_once(groupwise: Groupwise, offered: Path, tmp_
     path = write(tmp_path, text.replace("task:arithmetic", "file:./nowhere.jsonl"))
     assert [line.split(": ")[:2] for line in launch_bad(groupwise, path)] == [
         [f"{path}:3", "data.source"],
-        [f"{path}:5", "training.num_generation"],
         [f"{path}:4", "rewards.0.name"],
+        [f"{path}:5", "training.num_generation"],
     ]
 
 
@@ -86,7 +86,7 @@ def test_all_problems_are_said_at_once(groupwise: Groupwise, offered: Path, tmp_
     ("content", "words"),
     [
         (b"name: [", "This is not YAML"),
-        (b"", "A spec is a list of settings"),
+        (b"", "A spec is a mapping of settings"),
         (b"\xff\xfe\x00", "is not text in UTF-8"),
         (b"name: !!python/object/apply:os.system ['touch /tmp/x']", "This is not YAML"),
         (b"x: &a [1]\ny: *a", "Aliases"),
@@ -163,6 +163,8 @@ def test_odd_file_names_become_names_a_home_can_hold(registry_home: Path, tmp_pa
     for odd in ("данные.jsonl", "-x;rm.jsonl", "a\nb.jsonl", "..jsonl", "x" * 200 + ".jsonl"):
         target, new = copy_into_home(write(tmp_path, odd, odd))
         assert new and target.parent == home.data_folder() and target.read_text() == odd
+        assert copy_into_home(tmp_path / odd) == (target, False)
+    assert len(list(home.data_folder().iterdir())) == 5 and not list(home.data_folder().glob(".*"))
 
 
 def test_a_model_folder_is_meant_from_where_the_spec_lies(groupwise: Groupwise, offered: Path, tmp_path: Path):

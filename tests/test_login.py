@@ -173,6 +173,19 @@ def test_beyond_this_machine_it_answers_to_the_allowed_name_and_asks_for_the_tok
     start: Start, registry_home: Path, no_worker: None
 ):
     server = begin(start, registry_home, "--host", "0.0.0.0", "--allow-host", "box", GROUPWISE_TOKEN=TOKEN)
-    assert f"http://box:{server.port}/login#{TOKEN}" in server.said
+    assert server.said.strip() == f"Groupwise is at http://box:{server.port}"
+    assert server.process.stdout is not None and server.process.stdout.readline() == "Log in with your token.\n"
     assert httpx.get(f"{server.url}/config", headers={"Host": "box"}).status_code == 401
     assert httpx.get(f"{server.url}/config", headers={"Host": "other"}).status_code == 400
+
+
+@pytest.mark.parametrize("option", [["--token", TOKEN], ["--token", "auto"], []])
+def test_a_token_that_was_given_is_printed_nowhere(
+    start: Start, registry_home: Path, no_worker: None, option: list[str]
+):
+    environment = {} if TOKEN in option else {"GROUPWISE_TOKEN": TOKEN}
+    server = begin(start, registry_home, *option, **environment)
+    assert server.process.stdout is not None and server.process.stdout.readline() == "Log in with your token.\n"
+    server.process.send_signal(signal.SIGINT)
+    out, err = server.process.communicate(timeout=10)
+    assert TOKEN not in server.said + out + err

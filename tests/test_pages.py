@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
+import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from app import format
 from app.components import rewards
 from app.pages import choices, forecast, form, launch, new, yaml_edit
 from app.pages.form import FIELDS, Memory
@@ -196,9 +200,89 @@ def test_a_refused_spec_creates_nothing(registry_home: Path) -> None:
 def test_an_upload_is_copied_under_a_plain_name_and_never_over_another(registry_home: Path, tmp_path: Path) -> None:
     upload = tmp_path / "..my data;$(x).JSONL"
     upload.write_text("{}\n")
-    assert choices.keep(str(upload)) == "my-data-x.jsonl"
-    assert choices.keep(str(upload)) == "my-data-x-2.jsonl"
-    assert ("my-data-x.jsonl", "file:my-data-x.jsonl") in choices.sources()
+    assert choices.keep(str(upload)) == "my data-x.jsonl"
+    assert choices.keep(str(upload)) == "my data-x.jsonl"
+    upload.write_text('{"other": 1}\n')
+    assert choices.keep(str(upload)) == "my data-x-2.jsonl"
+    assert ("my data-x.jsonl", "file:my data-x.jsonl") in choices.sources()
+
+
+@pytest.mark.usefixtures("registry_home")
+@pytest.mark.parametrize("where", ["while it is copied", "while it gets its name"])
+def test_a_disk_that_fills_during_an_upload_leaves_no_part_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    upload = tmp_path / "rows.jsonl"
+    upload.write_text("{}\n" * 100)
+
+    def fills(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    def half_a_copy(_: Path, target: Path) -> None:
+        target.write_text("{}\n" * 50)
+        fills()
+
+    if where == "while it is copied":
+        monkeypatch.setattr(shutil, "copyfile", half_a_copy)
+    else:
+        monkeypatch.setattr(Path, "replace", fills)
+    said = new.add_file(str(upload), TEXT, Memory(TEXT).write(), *fields(TEXT))
+    assert "could not be kept: No space left on device." in said[-1]
+    assert list(home.data_folder().iterdir()) == []
+
+
+def test_the_limit_that_is_said_for_an_upload_is_the_one_that_is_kept() -> None:
+    assert "at most 100 MB" in choices.ADVICE
+    assert choices.guard.MAX_FILE == 100 * 1024**2
+
+
+def damage(place: Path) -> None:
+    (place / "registry.db").write_bytes(b"this is no database at all" * 100)
+
+
+def lose(place: Path) -> None:
+    (place / "registry.db").unlink()
+
+
+@pytest.mark.usefixtures("no_worker")
+@pytest.mark.parametrize("harm", [damage, lose])
+def test_without_a_registry_the_page_says_so_and_keeps_what_was_typed(
+    registry_home: Path, tmp_path: Path, harm: Callable[[Path], None]
+) -> None:
+    upload = tmp_path / "rows.jsonl"
+    upload.write_text("{}\n")
+    harm(registry_home)
+    typed = (TEXT, Memory(TEXT).write(), *fields(TEXT))
+    for said, at in (
+        (new.changed_form(*typed), -1), (new.changed_yaml(*typed), -1), (new.start(*typed), -2),
+        (new.add_file(str(upload), *typed), -2),
+    ):  # fmt: skip
+        assert "Nothing was launched, and what you typed is kept" in said[at]
+        assert all(update == new.gr.skip() for update in said[:at])
+    assert new.start(*typed)[-1] == ""
+    assert list(home.runs_folder().iterdir()) == []
+
+
+@pytest.mark.usefixtures("no_worker")
+def test_a_disk_that_is_full_launches_nothing_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fills(*_: Any, **__: Any) -> None:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr(registry, "create", fills)
+    *kept, said, target = new.start(TEXT, Memory(TEXT).write(), *fields(TEXT))
+    assert "database or disk is full" in said
+    assert target == ""
+    assert all(update == new.gr.skip() for update in kept)
+
+
+def test_without_a_registry_the_form_is_there_all_the_same(registry_home: Path) -> None:
+    damage(registry_home)
+    request = new.gr.Request(query_params={"preset": "quickstart"})
+    text, _, *rest, said, origin = new.first_look(request)
+    assert text == launch.preset()
+    assert rest[FIELDS.index("max_steps")] == "60"
+    assert "groupwise repair" in said
+    assert "quickstart" in origin
 
 
 def test_what_is_no_data_file_is_refused_in_words(registry_home: Path, tmp_path: Path) -> None:
@@ -222,6 +306,34 @@ def test_what_will_happen_counts_as_trl_does() -> None:
     accumulated = specs.parse(edited(TEXT) + "  gradient_accumulation_steps: 2\n  steps_per_generation: 8\n")
     assert "used for 4 updates of 128" in forecast.words(accumulated, {})[0]
     assert forecast.words(specs.parse(edited(TEXT, num_generations="abc")), {}) == []
+    assert forecast.words(specs.parse(edited(TEXT) + "  num_iterations: abc\n"), {}) == []
+    assert forecast.words(specs.parse(edited(TEXT) + "  generation_batch_size: abc\n"), {}) == []
+
+
+@pytest.mark.parametrize(
+    ("more", "made"),
+    [
+        ({"steps_per_generation": 4}, 15 * 256), ({"steps_per_generation": 16}, 4 * 1024),
+        ({"steps_per_generation": 16, "num_iterations": 3}, 2 * 1024), ({"gradient_accumulation_steps": 2}, 60 * 128),
+        ({"generation_batch_size": 64 * 7}, 9 * 448),
+    ],
+)  # fmt: skip
+def test_a_generation_that_is_begun_is_made_whole(more: dict[str, int], made: int) -> None:
+    text = edited(TEXT) + "".join(f"  {name}: {value}\n" for name, value in more.items())
+    assert f"60 steps: <b>{format.count(made)} completions</b>" in " ".join(forecast.words(specs.parse(text), {}))
+
+
+def test_evaluation_comes_with_logging_where_nothing_else_is_said() -> None:
+    text = TEXT.replace("limit: 100", "limit: 100\n  holdout: 8")
+    said = [
+        forecast.words(specs.parse(text + more), {"logging_steps": 10})[2]
+        for more in (
+            "  eval_strategy: steps\n",
+            "  eval_strategy: steps\n  eval_steps: 7\n",
+            "  eval_strategy: epoch\n",
+        )
+    ]
+    assert [line.split(",")[0] for line in said] == ["Every 5 steps", "Every 7 steps", "At each evaluation"]
 
 
 def test_a_problem_is_shown_escaped_and_where_it_belongs() -> None:

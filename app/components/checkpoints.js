@@ -17,5 +17,6 @@ poll(view, async () => {
   setHtml(find("tbody"), now.rows);
   find(".final").hidden = !now.final;
   say(find("code"), now.final);
+  say(find(".use"), now.use);
   return 3000;
 });

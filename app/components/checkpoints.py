@@ -7,8 +7,8 @@ from typing import Any
 import gradio as gr
 
 from app import format
-from app.components.live import Payload, Unanswerable, answer, escape, live, run_of
-from storage import home, series, states
+from app.components.live import Payload, Unanswerable, answer, escape, has_record, live, plain, run_of
+from storage import home, registry, series, states
 
 HEAD = (
     '<tr><th scope="col">checkpoint</th><th scope="col">saved</th><th scope="col" class="n">size</th>'
@@ -23,12 +23,28 @@ def saved(payload: Payload) -> dict[str, Any]:
     folder = run.folder
     if not folder.path.is_dir():
         raise Unanswerable("The folder of this run was deleted, and its checkpoints with it.")
-    rows = series.checkpoints(folder.db) if folder.db.is_file() else []
+    rows = series.checkpoints(folder.db) if has_record(run) else []
     return {
         "rows": "".join(row(folder, saved) for saved in rows),
         "wait": "" if rows else nothing(run.state),
         "final": str(folder.final) if folder.final.is_dir() else "",
+        "use": use(run),
     }
+
+
+def use(run: registry.Run) -> str:
+    """What final/ holds and how to go on with it: LoRA saves an adapter, which no run can begin from."""
+    if not (run.folder.final / "adapter_config.json").is_file():
+        return (
+            "In Hugging Face form: load it with from_pretrained, or train on from it by giving this folder as the "
+            "model of a new run."
+        )
+    base = str(home.models_folder() / "starter") if run.model == "starter" else run.model
+    return (
+        f"A LoRA adapter, not a whole model: load the base model {plain(base)} with from_pretrained, then put this "
+        "folder on top with PEFT's PeftModel.from_pretrained. It cannot be the model of a new run unless it is merged "
+        "into its base (merge_and_unload) and saved as a whole model."
+    )
 
 
 def nothing(state: str) -> str:
@@ -52,8 +68,7 @@ def checkpoints() -> gr.HTML:
     template = (
         '<p class="s mut wait">Reading…</p><section class="panel final" hidden><h2>The trained model</h2>'
         '<p class="row"><code class="mono"></code><button class="btn s">Copy path</button></p>'
-        '<p class="s mut">In Hugging Face form: load it with <code>from_pretrained</code>, or train on from it '
-        "by giving this folder as the model of a new run.</p></section>"
+        '<p class="s mut use"></p></section>'
         f'<div class="panel flush scroll list" hidden><table><thead>{HEAD}</thead><tbody></tbody></table></div>'
     )
     return live(

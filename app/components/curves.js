@@ -1,16 +1,21 @@
 // The run's curves as the browser keeps them: whole at first, then added to; a step comes once.
 const MOST_POINTS = 4000; // then the whole is asked for again, in buckets
+const MORE_POINTS = 1000; // where that is no shorter, not again before so many more have come
 
 class Curves {
-  constructor() { this.byName = new Map(); }
+  constructor() { this.byName = new Map(); this.limit = MOST_POINTS; }
 
   // Takes an answer of the server; for each name in it, what changed: "whole" or the number of points appended.
   take(answer) {
-    if (answer.reset) this.byName.clear();
     const changed = new Map();
+    if (answer.reset) {
+      for (const name of this.byName.keys()) changed.set(name, "whole"); // also of those that are no more
+      this.byName.clear();
+    }
     for (const [name, curve] of Object.entries(answer.curves)) {
       changed.set(name, answer.reset || !this.byName.has(name) ? this.replace(name, curve) : this.add(name, curve));
     }
+    if (answer.reset) this.limit = Math.max(MOST_POINTS, this.longest + MORE_POINTS);
     return changed;
   }
 
@@ -43,7 +48,8 @@ class Curves {
 
   get(name) { return this.byName.get(name); }
   get names() { return [...this.byName.keys()].sort(); }
-  get tooLong() { return [...this.byName.values()].some((curve) => curve.x.length > MOST_POINTS); }
+  get longest() { return Math.max(0, ...[...this.byName.values()].map((curve) => curve.x.length)); }
+  get tooLong() { return this.longest > this.limit; }
 
   last(name) { return this.get(name)?.y.findLast((value) => value !== null); }
   // Mean and standard deviation of the last n values.

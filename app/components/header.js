@@ -33,10 +33,17 @@ showTab();
 
 // ---- what can be done ----
 const dialog = find("dialog");
-function complain(words) { say(find(".problem"), words); find(".problem").hidden = !words; }
+// What kept an action from being done stays until the next one; what kept the head from being read, until it is read.
+const problems = { asking: "", reading: "" };
+function complain(about, words) {
+  problems[about] = words;
+  const all = [...new Set(Object.values(problems))].filter(Boolean).join(" ");
+  say(find(".problem"), all);
+  find(".problem").hidden = !all;
+}
 async function ask(wish) {
   const reply = await server.ask({ run, do: wish });
-  complain(reply ? reply.sentence ?? "" : "The dashboard did not answer. Nothing was asked of the run.");
+  complain("asking", reply ? reply.sentence ?? "" : "The dashboard did not answer. Nothing was asked of the run.");
   wake();
 }
 function button(action) {
@@ -76,7 +83,8 @@ function draw(now) {
 const wake = poll(head, async () => {
   const now = await server.status({ run });
   if (!now) return undefined;
-  if (now.sentence && !now.name) { find(".found").hidden = false; complain(now.sentence); return 2000; }
+  if (now.sentence && !now.name) { find(".found").hidden = false; complain("reading", now.sentence); return 2000; }
+  complain("reading", "");
   find(".missing").hidden = !now.missing;
   find(".found").hidden = !!now.missing;
   document.body.classList.toggle("gw-missing", !!now.missing);

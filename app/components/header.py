@@ -7,7 +7,7 @@ import time
 import gradio as gr
 
 from app import figures, format
-from app.components.live import Payload, Unanswerable, answer, live, plain, run_of, text
+from app.components.live import Payload, Unanswerable, answer, has_record, live, plain, run_of, text
 from app.components.pill import kind
 from app.pages import launch
 from storage import registry, series, states
@@ -38,7 +38,7 @@ def status(payload: Payload) -> dict[str, object]:
     except Unanswerable as missing:
         return {"missing": str(missing)}
     gone = not run.folder.path.is_dir()
-    facts = {} if gone or not run.folder.db.is_file() else series.standing(run.folder.db)
+    facts = series.standing(run.folder.db) if has_record(run) else {}
     pace = series.pace(run.folder.db) if facts.get("at") else {"median": None, "longest": None}
     step, total = facts.get("step") or run.step, facts.get("total") or run.total
     now, live_now = time.time(), run.state in states.LIVE or run.state == states.QUEUED
@@ -60,15 +60,20 @@ def line(state: str, step: int, total: int, pace: float | None, at: float | None
     parts = [format.progress(step, total)]
     parts += [f"{format.duration(pace)} a step"] if pace else []
     if state in states.LIVE:
-        late = at is not None and now - at > 60
-        parts += [f"{format.duration((total - step) * pace)} left"] if pace and total > step and not late else []
+        known = pace and total > step and not silent(at, pace, now)
+        parts += [f"{format.duration((total - step) * (pace or 0.0))} left"] if known else []
         parts += [f"updated {format.age(at, now)}"] if at else []
     return " · ".join(parts)
 
 
+def silent(at: float | None, pace: float | None, now: float) -> bool:
+    """Whether no step came for longer than ten usual ones and a minute."""
+    return at is not None and now - at > max(60.0, 10 * (pace or 0.0))
+
+
 def stalled(state: str, at: float | None, pace: float | None, now: float) -> str:
     """A sentence when a running run has been silent for longer than ten of its steps and a minute."""
-    if state != states.RUNNING or at is None or now - at <= max(60.0, 10 * (pace or 0.0)):
+    if state != states.RUNNING or at is None or not silent(at, pace, now):
         return ""
     usual = f", and one usually takes {format.duration(pace)}" if pace else ""
     return f"Stalled? No step for {format.duration(now - at)}{usual}. The log may say why."
@@ -93,7 +98,7 @@ def actions(run: registry.Run) -> list[dict[str, str]]:
 
 
 def resume_label(run: registry.Run) -> str:
-    saved = series.checkpoints(run.folder.db) if run.folder.db.is_file() else []
+    saved = series.checkpoints(run.folder.db) if has_record(run) else []
     there = [row["step"] for row in saved if (run.folder.path / row["path"]).is_dir()]
     return f"Resume from step {format.count(there[0])}" if there else "Start again"
 

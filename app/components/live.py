@@ -20,7 +20,7 @@ from typing import Any
 
 import gradio as gr
 
-from storage import home, registry
+from storage import home, registry, series
 
 HERE = Path(__file__).parent
 Payload = dict[str, Any]
@@ -83,9 +83,22 @@ def record_of(run: registry.Run) -> Path:
     """The run's run.db. Raises Unanswerable where it is not there (yet, or any more)."""
     if not run.folder.path.is_dir():
         raise Unanswerable("The folder of this run was deleted. What it recorded is gone with it.")
-    if not run.folder.db.is_file():
+    if not has_record(run):
         raise Unanswerable("Nothing is recorded yet: the training process writes the first row when it begins.")
     return run.folder.db
+
+
+def has_record(run: registry.Run) -> bool:
+    """Whether run.db is there with its tables; for some milliseconds it is a file with none, or some of them."""
+    if not run.folder.db.is_file():
+        return False
+    try:
+        series.checkpoints(run.folder.db)  # of the table that is made last
+    except sqlite3.OperationalError as error:
+        if "no such table" in str(error):
+            return False
+        raise
+    return True
 
 
 def text(payload: Payload, key: str, limit: int = 200) -> str:

@@ -108,7 +108,7 @@ function take(now) {
 }
 
 poll(view, async () => {
-  const now = await server.board({ run, after: cursor, event: lastEvent, drawn: charts.length > 0 });
+  const now = await server.board({ run, after: cursor, event: lastEvent, drawn: charts.length > 0, empty: !curves.names.length });
   if (!now) return undefined;
   find(".problem").hidden = !now.sentence;
   say(find(".problem"), now.sentence ?? "");

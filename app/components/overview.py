@@ -15,6 +15,11 @@ from storage.spec import SpecError
 
 POLL, POLL_ENDED = 300, 5000  # ms
 MOST_EVENTS = 200
+# Settings whose defaults matter to what is drawn, or to when it comes.
+DRAWN = (
+    "beta", "max_steps", "logging_strategy", "logging_steps", "logging_first_step", "eval_strategy", "eval_steps",
+    "eval_delay", "eval_on_start",
+)  # fmt: skip
 WAITS = {
     states.QUEUED: "Waiting for its turn: the worker has not started this run yet.",
     states.STARTING: "Waiting for the first step: the model is loading.",
@@ -39,7 +44,8 @@ TEMPLATE = """
 def board(payload: Payload) -> dict[str, Any]:
     """What is new since number `after`: curves, events since `event`, the latest group.
 
-    The first answer (`after` 0) also has the layout. `seq` is what to give as `after` next time.
+    The first answer (`after` 0) also has the layout. `seq` is what to give as `after` next time; `empty` says that
+    the reader has no metric yet.
     """
     run = run_of(payload)
     after, event = whole(payload, "after"), whole(payload, "event")
@@ -51,6 +57,8 @@ def board(payload: Payload) -> dict[str, Any]:
         record = record_of(run)
     except Unanswerable as reason:
         return out | {"seq": after, "wait": out["wait"] if run.folder.path.is_dir() else str(reason), "curves": {}}
+    if payload.get("empty"):
+        out["wait"] = unlogged(run, series.standing(record)) or out["wait"]
     new = series.read(record, after)
     if new["seq"] != after:
         out["latest"] = latest_group(record)
@@ -58,12 +66,19 @@ def board(payload: Payload) -> dict[str, Any]:
     return out | new
 
 
+def unlogged(run: registry.Run, standing: dict[str, Any]) -> str:
+    """Why there is no metric though steps are done; empty where none is done, or the settings cannot be read."""
+    waits_for_step = run.state in (states.QUEUED, states.STARTING) or not standing["step"]
+    training = None if waits_for_step else settings(run)
+    return figures.first_metrics(training, standing["total"], run.state == states.RUNNING) if training else ""
+
+
 def settings(run: registry.Run) -> dict[str, Any] | None:
     """The run's GRPOConfig settings, with the published defaults for those that decide what is drawn; None where
     its spec cannot be read."""
     catalogue = registry.published("catalogue") or {}
     fields = catalogue.get("training") or {}
-    defaults = {name: fields[name].get("default") for name in ("beta", "eval_strategy", "eval_steps") if name in fields}
+    defaults = {name: fields[name].get("default") for name in DRAWN if name in fields}
     try:
         return defaults | specs.parse(run.folder.spec.read_text(encoding="utf-8")).training
     except (OSError, SpecError):

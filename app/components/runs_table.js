@@ -1,13 +1,34 @@
 // The table of runs: asks every second, redraws what changed, searches on the server, starts the quickstart.
-const { poll, say, setHtml } = window.groupwise;
+const { poll, say } = window.groupwise;
 const page = element.querySelector(".gw-runs_table");
 const find = (selector) => page.querySelector(selector);
 const search = find(".search"), problem = find(".problem"), none = find(".none");
 let mark = null, waiting = null;
 
+// Rows and cells that stay the same stay in place, and with them the keyboard's focus and what is selected.
+function drawRows(html) {
+  const body = find("tbody"), made = document.createElement("template");
+  made.innerHTML = html;
+  const kept = new Map([...body.rows].map((row) => [row.dataset.run, row]));
+  const rows = [...made.content.children].map((row) => update(kept.get(row.dataset.run), row));
+  const wanted = new Set(rows);
+  for (const row of kept.values()) if (!wanted.has(row)) row.remove();
+  let place = body.firstElementChild;
+  for (const row of rows) {
+    if (row === place) place = place.nextElementSibling;
+    else body.insertBefore(row, place);
+  }
+}
+function update(row, fresh) {
+  if (!row) return fresh;
+  const cells = [...fresh.cells];
+  [...row.cells].forEach((cell, i) => { if (cell.outerHTML !== cells[i].outerHTML) cell.replaceWith(cells[i]); });
+  return row;
+}
+
 function draw(now) {
   mark = now.mark;
-  setHtml(find("tbody"), now.rows);
+  drawRows(now.rows);
   say(find(".counts"), now.counts);
   say(find(".empty .hardware"), now.hardware);
   say(none, now.nothing);

@@ -91,7 +91,7 @@ def row(run: registry.Run, now: float) -> str:
     data = run.data.partition(":")[2] or run.data
     model = run.model.rstrip("/").rpartition("/")[2] or run.model
     return (
-        f'<tr><td><span class="dot" style="background:var({colour})"></span></td>'
+        f'<tr data-run="{escape(run.id)}"><td><span class="dot" style="background:var({colour})"></span></td>'
         f'<td class="name"><a href="/run?id={escape(run.id)}" title="{escape(run.name)}">'
         f"<bdi>{escape(format.shorten(run.name, 60))}</bdi></a></td>"
         f"<td>{pill(run.state)}</td><td>{figures.sparkline(run.spark, colour)}</td>"

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import re
-import shutil
 from pathlib import Path
 
+from app import guard
+from app.data_files import copy_into_home
 from storage import home
 from storage.check import DATA_SUFFIXES, Offer
 
 SUFFIXES = DATA_SUFFIXES
-MOST_BYTES = 2 * 1024**3
+LIMIT = f"{guard.MAX_FILE // guard.MEGABYTE} MB"
+ADVICE = f"JSONL, CSV or Parquet of at most {LIMIT}; it is copied into the home. Copy a larger one to its data folder."
 
 
 def models() -> list[tuple[str, str]]:
@@ -35,25 +35,15 @@ def _usable(path: Path) -> bool:
 
 
 def keep(upload: str | None) -> str:
-    """Copy an uploaded file into the home's data folder, never over another one; the name it got.
+    """Copy an uploaded file into the home's data folder, never over another one; the name it has there.
 
-    Raises ValueError, in words, for what is no data file.
+    Raises ValueError, in words, for what is no data file, and OSError, with nothing kept, for a full disk.
     """
     path = Path(upload) if isinstance(upload, str) else None
     if path is None or not path.is_file() or path.is_symlink():
-        raise ValueError("The file did not arrive. Try again.")
+        raise ValueError(f"The file did not arrive. Try again; it may have at most {LIMIT}.")
     if path.suffix.lower() not in SUFFIXES:
         raise ValueError(f"“{path.name[:80]}” should be a JSONL, CSV or Parquet file ({', '.join(SUFFIXES)}).")
-    if not 0 < path.stat().st_size <= MOST_BYTES:
-        raise ValueError(f"“{path.name[:80]}” is empty, or larger than 2 GB.")
-    stem = re.sub(r"[^A-Za-z0-9._-]+", "-", path.stem).strip("-._")[:100] or "data"
-    for number in range(1, 1000):
-        name = f"{stem}{'' if number == 1 else f'-{number}'}{path.suffix.lower()}"
-        try:
-            descriptor = os.open(home.data_file(name), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-        except FileExistsError:
-            continue
-        with os.fdopen(descriptor, "wb") as target, path.open("rb") as source:
-            shutil.copyfileobj(source, target)
-        return name
-    raise ValueError(f"There are a thousand files called “{stem}” already. Rename this one.")
+    if path.stat().st_size == 0:
+        raise ValueError(f"“{path.name[:80]}” is empty.")
+    return copy_into_home(path)[0].name

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
-from app import format
+from app import figures, format
 from app.components.live import escape
 from storage.spec import Problem, RunSpec
 
@@ -86,17 +87,23 @@ def words(spec: RunSpec, defaults: dict[str, Any]) -> list[str]:
     updates = value("gradient_accumulation_steps")
     per_generation = value("steps_per_generation") or updates or 1
     processes = spec.launch.processes
-    if not all(_count(number) for number in (size, device, updates or 1, per_generation)):
+    iterations = value("num_iterations") or 1
+    if not all(_count(number) for number in (size, device, updates or 1, per_generation, iterations)):
         return []
     step = device * processes * (updates or 1)
     generation = value("generation_batch_size") or device * processes * per_generation
+    if not _count(generation):
+        return []
     lines = [_batch(step, generation, size)]
     steps = value("max_steps")
     if _count(steps):
-        made = steps * step // (value("num_iterations") or 1)
+        made = math.ceil(steps * step / (generation * iterations)) * generation  # the last is generated whole, too
         lines.append(_length(spec, steps, made, size, value("max_completion_length")))
     if value("eval_strategy") not in (None, "no") and spec.data.holdout:
-        lines.append(_evaluation(spec, value("eval_steps"), value("num_generations_eval") or size))
+        often = {name: value(name) for name in ("eval_steps", "logging_steps")}
+        by_steps = value("eval_strategy") == "steps"
+        every = figures.every(often, "eval_steps", steps) if by_steps else None
+        lines.append(_evaluation(spec, every, value("num_generations_eval") or size))
     if not value("beta"):
         lines.append("No KL: nothing anchors the model to where it began, and no reference model takes memory.")
     return lines

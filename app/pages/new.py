@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import logging
+import sqlite3
+from collections.abc import Callable
 from typing import Any
 
 import gradio as gr
@@ -18,12 +21,42 @@ from storage.check import Offer
 from storage.spec import Problem, SpecError
 
 Update = Any  # what Gradio takes as one output: a value, gr.update(…) or gr.skip()
+Handler = Callable[..., list[Update]]
+FAILURES = (sqlite3.Error, registry.RegistryError, OSError)
 LABELS = {
     "name": "Name", "model": "Model", "tune": "Train", "rank": "LoRA rank", "source": "Prompts",
     "num_generations": "Group size", "per_device_train_batch_size": "Completions a step",
     "learning_rate": "Learning rate", "max_completion_length": "Longest completion", "beta": "KL weight",
     "max_steps": "Steps",
 }  # fmt: skip
+
+
+def unharmed(*, skipped: int, then: tuple[Update, ...] = ()) -> Callable[[Handler], Handler]:
+    """Make a handler say in the summary what kept it from working (a damaged registry, a full disk), and touch nothing.
+
+    The summary stands behind `skipped` outputs, which stay as they are, and before `then`.
+    """
+
+    def wrap(handler: Handler) -> Handler:
+        @functools.wraps(handler)
+        def handled(*arguments: Any) -> list[Update]:
+            try:
+                return handler(*arguments)
+            except FAILURES as error:
+                return [*[gr.skip()] * skipped, trouble(error), *then]
+
+        return handled
+
+    return wrap
+
+
+def trouble(error: Exception) -> str:
+    """The summary, as HTML, that says a failure of the registry or the disk. It is logged."""
+    logging.getLogger("groupwise").error("the New run page could not do what was asked", exc_info=error)
+    damaged = isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError)
+    advice = " `groupwise repair` makes a new registry from the run folders." if damaged else ""
+    words = f"the registry or the disk could not be used ({error}). Nothing was launched, and what you typed is kept."
+    return forecast.summary(None, [Problem("", words + advice)], {})
 
 
 def read_form(*contents: Any) -> form.Form:
@@ -37,11 +70,13 @@ def read_form(*contents: Any) -> form.Form:
     return values
 
 
+@unharmed(skipped=2 + 2 * len(FIELDS))
 def changed_form(text: str, kept: str, *contents: Any) -> list[Update]:
     """Something was edited in the form: the YAML follows."""
     return _sync(text, kept, read_form(*contents), newest="form")
 
 
+@unharmed(skipped=2 + 2 * len(FIELDS))
 def changed_yaml(text: str, kept: str, *contents: Any) -> list[Update]:
     """Something was edited in the YAML: the form follows."""
     return _sync(text, kept, read_form(*contents), newest="yaml")
@@ -86,15 +121,21 @@ def first_look(request: gr.Request) -> list[Update]:
     """What the address asks for: a run's settings (`from`), a preset, or the quickstart."""
     text, origin = opened(str(request.query_params.get("from") or ""), str(request.query_params.get("preset") or ""))
     values = form.from_spec(form.yaml_edit.load(text) or {})
+    try:
+        offered, models, sources = Offer.published().rewards, choices.models(), choices.sources()
+        said: list[Update] = [*_said(text)]
+    except FAILURES as error:
+        offered, models, sources = {}, [], []
+        said = [*[gr.skip()] * len(FIELDS), trouble(error)]
     fields = [
-        rewards.rows(values[field], Offer.published().rewards) if field == "rewards"
-        else gr.update(value=values[field], choices=choices.models()) if field == "model"
-        else gr.update(value=values[field], choices=choices.sources()) if field == "source"
+        rewards.rows(values[field], offered) if field == "rewards"
+        else gr.update(value=values[field], choices=models) if field == "model"
+        else gr.update(value=values[field], choices=sources) if field == "source"
         else gr.update(value=values[field], visible=values["tune"] == LORA) if field == "rank"
         else values[field]
         for field in FIELDS
     ]  # fmt: skip
-    return [text, Memory(text).write(), *fields, *_said(text), origin]
+    return [text, Memory(text).write(), *fields, *said, origin]
 
 
 def opened(run_id: str, preset: str) -> tuple[str, str]:
@@ -114,29 +155,27 @@ def opened(run_id: str, preset: str) -> tuple[str, str]:
         return launch.preset(), f"There is no preset “{escape(preset[:80])}”. This is the quickstart."
 
 
-def start(text: str, kept: str, *contents: Any) -> tuple[list[Update] | Any, ...]:
+@unharmed(skipped=1 + len(FIELDS), then=("",))
+def start(text: str, kept: str, *contents: Any) -> list[Update]:
     """Check once more, then queue the run. Outputs: YAML, every note, the summary, and where to go."""
     text = text if isinstance(text, str) else ""
     merged, _, _ = form.merge(text, Memory.read(kept, text), read_form(*contents), newest="form")
     try:
         run_id = launch.start(merged)
     except SpecError:
-        return (merged, *_said(merged), "")
-    except (OSError, registry.RegistryError) as error:
-        logging.getLogger("groupwise").exception("could not queue a run")
-        problem = Problem("", f"the run could not be written ({error}). Nothing was launched.")
-        *notes, _ = _said(merged)
-        return (merged, *notes, forecast.summary(None, [problem], {}), "")
-    return (*[gr.skip()] * (len(FIELDS) + 2), f"/run?id={run_id}")
+        return [merged, *_said(merged), ""]
+    return [*[gr.skip()] * (len(FIELDS) + 2), f"/run?id={run_id}"]
 
 
+@unharmed(skipped=2 + 2 * len(FIELDS), then=("",))
 def add_file(upload: str | None, text: str, kept: str, *contents: Any) -> list[Update]:
     """Copy an uploaded file into the home and choose it. Outputs: as for the form, and a sentence."""
     typed = read_form(*contents)
     try:
         name = choices.keep(upload)
     except (ValueError, OSError) as error:
-        return [*[gr.skip()] * (2 + 2 * len(FIELDS) + 1), f'<p class="xs field-problem">◆ {escape(error)}</p>']
+        words = f"The file could not be kept: {error.strerror or error}." if isinstance(error, OSError) else str(error)
+        return [*[gr.skip()] * (2 + 2 * len(FIELDS) + 1), f'<p class="xs field-problem">◆ {escape(words)}</p>']
     typed["source"] = f"file:{name}"
     updates = _sync(text, kept, typed, newest="form")
     updates[2 + FIELDS.index("source")] = gr.update(value=typed["source"], choices=choices.sources())
@@ -196,7 +235,7 @@ def _lay_out_form() -> tuple[dict[str, Any], dict[str, gr.HTML], gr.UploadButton
         field("source", gr.Dropdown, choices=["task:arithmetic"], value="task:arithmetic", allow_custom_value=True)
         with gr.Column(elem_classes="field", min_width=150):
             upload = gr.UploadButton("Upload a file", size="sm", file_types=list(choices.SUFFIXES), elem_id="upload")
-            upload_note = escaped('<p class="xs mut">JSONL, CSV or Parquet; it is copied into the home</p>')
+            upload_note = escaped(f'<p class="xs mut">{choices.ADVICE}</p>')
     with section("Rewards"):
         fields["rewards"] = rewards.picker()
         notes["rewards"] = escaped()

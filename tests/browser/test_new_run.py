@@ -48,7 +48,7 @@ def write_yaml(page: Page, text: str) -> None:
         ("Model", "/no/such/folder", "there is no folder /no/such/folder"),
         ("Prompts", "file:missing.csv", "there is no file “missing.csv”"),
         ("Prompts", "task:arithmetik", "Did you mean “arithmetic”?"),
-        ("Name", "", "at least 1 character"),
+        ("Name", "", "Must not be empty"),
     ],
 )
 def test_a_wrong_field_is_said_there_and_kept(new_run: Page, field: str, typed: str, sentence: str) -> None:

@@ -1,0 +1,83 @@
+"""Small things that only a browser shows: where the keyboard stands, and which sentences stay."""
+
+from __future__ import annotations
+
+import sqlite3
+
+import pytest
+from playwright.sync_api import expect
+
+from bench.homes import wait_for
+from storage import home, registry, states
+from tests.browser.conftest import OpenPage
+
+SPEC = "name: one\nrewards: [{name: format}]\n"
+FOCUSED = "document.activeElement.closest('tr')?.dataset.run ?? null"
+
+
+@pytest.fixture
+def ended_run(shared_dashboard: str) -> str:
+    """The id of a run that failed just now."""
+    return make_run("one")
+
+
+def make_run(name: str) -> str:
+    run_id = registry.create(SPEC, name=name, model="starter", data="task:arithmetic")
+    for state in (states.STARTING, states.FAILED):
+        registry.set_state(run_id, state, "It failed.")
+    return run_id
+
+
+def test_the_keyboard_stays_where_it_was_while_ages_tick(
+    open_page: OpenPage, shared_dashboard: str, ended_run: str
+) -> None:
+    page = open_page(shared_dashboard)
+    row = page.locator(f'tr[data-run="{ended_run}"]')
+    age = row.locator("td").last
+    expect(row).to_be_visible()
+    page.locator(".search").focus()
+    for _ in range(20):
+        page.keyboard.press("Tab")
+        if page.evaluate(FOCUSED) == ended_run:
+            break
+    before = age.inner_text()
+    wait_for(lambda: page.wait_for_timeout(100) or age.inner_text() != before, "the age to tick", 20)
+    assert page.evaluate(FOCUSED) == ended_run
+    newer = make_run("two")
+    expect(page.locator(f'tr[data-run="{newer}"]')).to_be_visible()
+    assert page.evaluate(FOCUSED) == ended_run
+    order = page.locator("tbody tr").evaluate_all("rows => rows.map(row => row.dataset.run)")
+    assert order[:2] == [newer, ended_run]
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"**/run?id={ended_run}")
+
+
+def test_a_record_that_could_not_be_read_is_said_until_it_can_be(
+    open_page: OpenPage, shared_dashboard: str, ended_run: str
+) -> None:
+    record = home.run_folder(ended_run).db
+    record.write_bytes(b"no database" * 100)
+    page = open_page(f"{shared_dashboard}/run?id={ended_run}")
+    problem = page.locator(".gw-header .problem")
+    expect(problem).to_contain_text("could not be read just now")
+    record.unlink()
+    expect(page.locator(".gw-header .pill")).to_contain_text("Failed")
+    expect(problem).to_be_hidden()
+
+
+def test_why_a_wish_was_refused_stays_while_the_run_is_read_again(
+    open_page: OpenPage, shared_dashboard: str, ended_run: str
+) -> None:
+    page = open_page(f"{shared_dashboard}/run?id={ended_run}")
+    resume = page.get_by_role("button", name="Start again")
+    expect(resume).to_be_visible()
+    with sqlite3.connect(home.registry_path()) as behind_its_back:
+        behind_its_back.execute("UPDATE run SET state = ? WHERE id = ?", [states.FINISHED, ended_run])
+    behind_its_back.close()
+    resume.click()
+    problem = page.locator(".gw-header .problem")
+    expect(problem).not_to_be_empty()
+    refusal = problem.inner_text()
+    expect(page.locator(".gw-header .pill")).to_contain_text("Finished")
+    page.wait_for_timeout(5500)
+    expect(problem).to_have_text(refusal)
