@@ -78,6 +78,7 @@ function draw(now) {
   find(".bar i").style.width = `${percent}%`;
   find(".bar").setAttribute("aria-valuenow", percent);
   drawActions(now.actions);
+  if (dialog.open && !now.actions.some((action) => action.confirm)) dialog.close(); // it ended meanwhile
 }
 
 const wake = poll(head, async () => {

@@ -20,6 +20,13 @@ from storage import home, registry
 from storage.check import Offer
 from storage.spec import Problem, SpecError
 
+# To the run; or, where nothing was launched, to the first problem, for eyes and for the keyboard.
+GO_OR_SHOW = """(url) => {
+  if (url) { window.location.href = url; return; }
+  const wrong = [...document.querySelectorAll(".field")].find((field) => field.querySelector(".field-problem"));
+  (wrong ?? document.querySelector("#summary")).scrollIntoView({ block: "center" });
+  wrong?.querySelector("input, textarea")?.focus();
+}"""
 Update = Any  # what Gradio takes as one output: a value, gr.update(…) or gr.skip()
 Handler = Callable[..., list[Update]]
 FAILURES = (sqlite3.Error, registry.RegistryError, OSError)
@@ -205,9 +212,7 @@ def build(demo: gr.Blocks) -> None:
     text.input(changed_yaml, inputs, outputs, trigger_mode="always_last", **quiet)
     upload.upload(add_file, [upload, *inputs], [*outputs, upload_note], **quiet)
     said = [text, *(notes[name] for name in FIELDS), summary, target]
-    go.click(start, inputs, said, **quiet).then(
-        None, target, None, js="(url) => { if (url) window.location.href = url; }", **quiet
-    )
+    go.click(start, inputs, said, **quiet).then(None, target, None, js=GO_OR_SHOW, **quiet)
     demo.load(first_look, None, [*outputs, origin], **quiet)
 
 

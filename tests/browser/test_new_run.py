@@ -59,7 +59,7 @@ def test_a_wrong_field_is_said_there_and_kept(new_run: Page, field: str, typed: 
     expect(note).to_be_visible()
     before = len(registry.runs())
     launch(new_run)
-    new_run.wait_for_timeout(500)
+    expect(box).to_be_focused()
     assert "/new" in new_run.url and len(registry.runs()) == before
     expect(note).to_be_visible()
     expect(box).to_have_value(typed)
