@@ -32,7 +32,7 @@ WATCH_DRAWN = """() => {
 def measure() -> list[Row]:
     imports = [_import_trl() for _ in range(3)]
     with fresh_home(), dashboard() as (_, address), sync_playwright() as playwright:
-        wait_for(lambda: registry.published("catalogue"), "the catalogue")
+        wait_for("the catalogue", lambda: registry.published("catalogue"))
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         page = chromium.new_page(viewport={"width": 1440, "height": 900})
         page.add_init_script(f"({WATCH_DRAWN})()")
@@ -63,14 +63,14 @@ def measure() -> list[Row]:
 def _watch(page: Page) -> tuple[float, list[Any]]:
     """When the first metric was drawn, and [seq, when] of every drawing until the run has ended."""
     run = registry.runs()[0]
-    wait_for(lambda: _metric_seq() is not None, "the first metric")
+    wait_for("the first metric", lambda: _metric_seq() is not None)
     first_metric = _metric_seq() or 0
 
     def done() -> bool:
         page.wait_for_timeout(200)  # lets playwright's events through
         return registry.runs()[0].state in states.ENDED
 
-    wait_for(done, "the quickstart to end", 400)
+    wait_for("the quickstart to end", done, 400)
     page.wait_for_timeout(6000)
     drawn = page.evaluate("window.drawn")
     assert registry.get(run.id).state == states.FINISHED  # type: ignore[union-attr]

@@ -73,7 +73,7 @@ def dashboard(port: int | None = None) -> Iterator[tuple[subprocess.Popen[bytes]
     )  # fmt: skip
     address = f"http://127.0.0.1:{port}"
     try:
-        wait_for(lambda: answers(address), "the first page")
+        wait_for("the first page", lambda: answers(address))
         yield app, address
     finally:
         app.kill()
@@ -99,11 +99,12 @@ def answers(address: str) -> bool:
     return False
 
 
-def wait_for(is_so: Callable[[], Any], what: str, seconds: float = 180.0) -> Any:
+def wait_for(what: str, is_so: Callable[[], Any], seconds: float = 90.0) -> Any:
+    """Wait until `is_so()` is true and return it; TimeoutError, naming what was waited for, when it takes too long."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         found = is_so()
         if found:
             return found
-        time.sleep(0.01)
-    raise TimeoutError(f"waited {seconds:.0f} s for {what}")
+        time.sleep(0.02)
+    raise TimeoutError(f"waited {seconds:.0f} s in vain for {what}")

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-import time
-from collections.abc import Callable
 from typing import Any
 
 from storage import db, registry, spec
@@ -61,17 +59,6 @@ def ask_db(folder: RunFolder, sql: str, *values: Any) -> list[tuple[Any, ...]]:
 
 def acknowledged_step(folder: RunFolder) -> int:
     return (ask_db(folder, "SELECT coalesce(max(step), 0) FROM acknowledged") or [(0,)])[0][0]
-
-
-def wait_for(what: str, is_so: Callable[[], Any], seconds: float = 90.0) -> Any:
-    """Wait until `is_so()` is true and return it; fail, naming what was waited for, when it takes too long."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        found = is_so()
-        if found:
-            return found
-        time.sleep(0.05)
-    raise AssertionError(f"waited {seconds:.0f} s in vain for {what}")
 
 
 def state_of(run_id: str) -> str:

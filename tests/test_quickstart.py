@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 
 from app.pages import launch
+from bench.homes import wait_for
 from storage import groups, home, process, registry, series, spec, states
 from storage.check import Offer, check
 from storage.home import RunFolder
-from tests.runs import ask_db, make_spec, queue, state_of, wait_for
+from tests.runs import ask_db, make_spec, queue, state_of
 from worker import checkpoints, train
 
 QUICKSTART = Path(launch.__file__).parents[1] / "presets" / "quickstart.yaml"

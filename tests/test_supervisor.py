@@ -16,9 +16,10 @@ from typing import Any
 
 import pytest
 
+from bench.homes import wait_for
 from storage import home, locks, process, registry, series, states
 from storage.home import RunFolder
-from tests.runs import acknowledged_step, ask_db, make_spec, queue, state_of, wait_for
+from tests.runs import acknowledged_step, ask_db, make_spec, queue, state_of
 from worker import checkpoints
 
 COMMITS = "SELECT count(*) FROM acknowledged WHERE attempt = ? AND step > 0"

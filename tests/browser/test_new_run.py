@@ -16,7 +16,7 @@ from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
 @pytest.fixture
 def new_run(open_page: OpenPage, shared_dashboard: str) -> Page:
     """The page, once the worker has said what TRL offers."""
-    wait_for(lambda: registry.published("catalogue"), "the catalogue")
+    wait_for("the catalogue", lambda: registry.published("catalogue"))
     page = open_page(f"{shared_dashboard}/new")
     expect(page.get_by_label("Group size")).to_have_value("8")
     return page
@@ -88,7 +88,7 @@ def test_wrong_yaml_is_said_with_its_line_and_kept(new_run: Page, text: str, sen
 
 def test_form_and_yaml_follow_each_other(new_run: Page) -> None:
     new_run.get_by_label("KL weight").fill("0.5")
-    wait_for(lambda: new_run.wait_for_timeout(50) or "beta: 0.5" in yaml_of(new_run), "the YAML to follow")
+    wait_for("the YAML to follow", lambda: new_run.wait_for_timeout(50) or "beta: 0.5" in yaml_of(new_run))
     assert "eval_steps: 20" in yaml_of(new_run)  # what the form does not show stays
     write_yaml(new_run, yaml_of(new_run).replace("num_generations: 8", "num_generations: 16", 1))
     expect(new_run.get_by_label("Group size")).to_have_value("16")

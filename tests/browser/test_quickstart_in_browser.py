@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from bench.homes import dashboard, free_port, fresh_home
+from bench.homes import dashboard, free_port, fresh_home, wait_for
 from storage import registry, states
 from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
-from tests.runs import acknowledged_step, wait_for
+from tests.runs import acknowledged_step
 
 # Points of a chart by its title, and the x range it shows: what Plotly itself holds.
 CHART = """title => {

@@ -41,7 +41,7 @@ def test_the_keyboard_stays_where_it_was_while_ages_tick(
         if page.evaluate(FOCUSED) == ended_run:
             break
     before = age.inner_text()
-    wait_for(lambda: page.wait_for_timeout(100) or age.inner_text() != before, "the age to tick", 20)
+    wait_for("the age to tick", lambda: page.wait_for_timeout(100) or age.inner_text() != before, 20)
     assert page.evaluate(FOCUSED) == ended_run
     newer = make_run("two")
     expect(page.locator(f'tr[data-run="{newer}"]')).to_be_visible()
