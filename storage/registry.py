@@ -238,27 +238,38 @@ def asked_at(run_id: str, attempt: int, kind: str) -> float | None:
 
 
 class StopFlag:
-    """What the training process asks at each step boundary: did someone say stop? It never waits for a lock."""
+    """What the training process asks at each step boundary: did someone say stop? It never waits for a lock.
+
+    Most steps cost one look at the file's time: it is read again only when someone wrote to it. (A write in the same
+    tick of the clock as our reading is seen with the next one: the worker writes at least twice for every stop.)
+    """
 
     def __init__(self, run_id: str, attempt: int) -> None:
         self._about = [run_id, attempt, STOP]
+        self._read_at: tuple[int, int] | None = None  # the file and its time when it was read
+        self._found = False
 
     def is_set(self) -> bool:
-        """Whether a stop was asked. False while the registry cannot be read (locked, damaged, being replaced): it is
-        opened anew at the next step."""
+        """Whether a stop was asked. While the registry cannot be read (locked, damaged, being replaced), what was
+        known before; it is opened anew at the next step."""
         try:
-            registry = db.open_reader(home.registry_path(), patience=0.0)
-        except sqlite3.Error:
-            return False
+            status = home.registry_path().stat()
+            if (status.st_ino, status.st_mtime_ns) != self._read_at:
+                self._found = self._look()
+                self._read_at = status.st_ino, status.st_mtime_ns
+        except (OSError, sqlite3.Error):
+            return self._found
+        return self._found
+
+    def _look(self) -> bool:
+        registry = db.open_reader(home.registry_path(), patience=0.0)
         try:
             found = registry.execute(
                 "SELECT 1 FROM command WHERE run = ? AND attempt = ? AND kind = ?", self._about
             ).fetchone()
-        except sqlite3.Error:
-            return False
+            return found is not None
         finally:
             registry.close()
-        return found is not None
 
 
 def publish(key: str, value: Any) -> None:
