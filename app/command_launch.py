@@ -5,15 +5,21 @@ from __future__ import annotations
 import os
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from app import supervision
 from app.command_errors import DONE, WRONG_INPUT, CommandError, open_home
 from app.command_runs import follow, until_claimed
+from app.configure import asking
+from app.configure.launch import estimates
 from app.data_files import copy_into_home
 from storage import home, registry
-from storage.check import Offer, check, model_folder
-from storage.spec import MAX_BYTES, Problem, RunSpec, SpecError, line_numbers, parse, to_yaml
+from storage.checks.check import check
+from storage.checks.model import model_folder
+from storage.offer import Offer
+from storage.spec import BLOCKING, Problem, RunSpec, SpecError, line_numbers, parse, to_yaml
+from storage.yaml_text import MAX_BYTES
 
 PATIENCE = 60.0  # seconds for a worker's first word; importing TRL on a cold disk takes most of it
 
@@ -66,13 +72,29 @@ def _create(spec: RunSpec, text: str, beside: Path) -> str:
     copied, is_new = copy_into_home(source) if source else (None, False)
     if copied is not None:
         spec.data.source = f"file:{copied.name}"
-    problems = check(spec, offer, lines)
+    problems = _told_at_once(spec, offer, lines) or _told_by_the_worker(spec, lines)
     if problems:
         if copied is not None and is_new:
             copied.unlink()
         raise SpecError([_with_hint(problem, spec, beside) for problem in problems])
     kept = text if spec == parse(text) else to_yaml(spec)
     return registry.create(kept, name=spec.name, model=spec.model.id, data=spec.data.source)
+
+
+def _told_at_once(spec: RunSpec, offer: Offer, lines: dict[str, int]) -> list[Problem]:
+    """What blocks without a question to the worker: the settings, and memory and disk."""
+    estimated = estimates(spec, offer).problems
+    more = [replace(one, line=lines.get(one.field)) for one in estimated if one.level == BLOCKING]
+    return [*check(spec, offer, lines), *more]
+
+
+def _told_by_the_worker(spec: RunSpec, lines: dict[str, int]) -> list[Problem]:
+    """What TRL's own configs do not take, and what is wrong with the data, with the line of each."""
+    try:
+        found = asking.confirm(spec, PATIENCE)
+    except asking.CannotAsk as error:
+        raise CommandError(str(error)) from error
+    return [replace(problem, line=lines.get(problem.field)) for problem in found]
 
 
 def _say_problems(spec_path: str, problems: list[Problem]) -> int:

@@ -19,7 +19,7 @@ def build() -> gr.Blocks:
     with gr.Blocks(title="Groupwise", analytics_enabled=False, fill_width=True) as demo:
         runs.build()
     with demo.route("New run", "/new", show_in_navbar=False):
-        new.build(demo)
+        new.build()
     with demo.route("Run", "/run", show_in_navbar=False):
         run.build(plotly())
     return demo

@@ -5,13 +5,17 @@ from __future__ import annotations
 import platform
 import sys
 
-from bench import app_start, browser, latency, poll, step_time
+from bench import app_start, browser, latency, memory, new_run, poll, preview, questions, step_time
 from bench.table import Row, print_table
 
 PARTS = {
     "step_time": step_time.measure,
     "latency": latency.measure,
     "poll": poll.measure,
+    "preview": preview.measure,
+    "questions": questions.measure,
+    "memory": memory.measure,
+    "new_run": new_run.measure,
     "browser": browser.measure,
     "app_start": app_start.measure,
 }

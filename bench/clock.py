@@ -35,7 +35,7 @@ def main(times: Path, kind: str, what: str) -> None:
 
     trl.GRPOTrainer.__init__ = with_clock
     if kind == "groupwise":
-        from worker import train
+        from worker.training import train
 
         assert train.main(what) == 0
     else:

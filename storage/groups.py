@@ -99,26 +99,30 @@ def one(path: Path, group_id: int) -> dict[str, Any] | None:
             "SELECT id, step, mode, attempt, mean, low, high FROM grp WHERE prompt = ? ORDER BY step, id",
             [group["prompt"]],
         )
+        weights = series.stage_weights(run, group["attempt"], group["step"]) or {}
         return {
             **group,
             "prompt": json.loads(group.pop("text")),
             "columns": json.loads(group["columns"]),
             "tied": is_tied(group),
-            "completions": _completions(run, group_id),
+            "completions": _completions(run, group_id, weights),
             "history": list(history),
         }
     finally:
         run.close()
 
 
-def _completions(run: Database, group_id: int) -> list[dict[str, Any]]:
+def _completions(run: Database, group_id: int, weights: dict[str, float]) -> list[dict[str, Any]]:
+    """`weights`: those of the group's stage; where a run has no stages, those the function itself has."""
     scores: dict[int, list[dict[str, Any]]] = {}
     for index, name, weight, value, status in run.execute(
         "SELECT idx, name, weight, value, status FROM score JOIN reward_function ON id = function WHERE grp = ? "
         "ORDER BY idx, function",
         [group_id],
     ):
-        scores.setdefault(index, []).append({"name": name, "weight": weight, "value": value, "status": status})
+        scores.setdefault(index, []).append(
+            {"name": name, "weight": weights.get(name, weight), "value": value, "status": status}
+        )
     rows = run.query(
         "SELECT idx, text, tokens, truncated, reward, advantage FROM completion WHERE grp = ? ORDER BY idx", [group_id]
     )

@@ -38,6 +38,23 @@ def r001_runs_commands_published(db: Database) -> None:
     )
 
 
+@registry()
+def r002_questions_presets(db: Database) -> None:
+    _run_all(
+        db,
+        """
+        CREATE TABLE question (
+          id INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, topic TEXT NOT NULL, payload TEXT NOT NULL,
+          asked_at REAL NOT NULL, taken_at REAL, progress TEXT, answer TEXT, answered_at REAL, cancelled_at REAL
+        ) STRICT;
+        CREATE INDEX question_open ON question (id) WHERE taken_at IS NULL AND answered_at IS NULL;
+        CREATE TABLE preset (
+          name TEXT PRIMARY KEY, sentence TEXT NOT NULL, spec TEXT NOT NULL, at REAL NOT NULL
+        ) STRICT
+        """,
+    )
+
+
 @record()
 def d001_metrics_groups_events(db: Database) -> None:
     _run_all(

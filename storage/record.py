@@ -18,13 +18,15 @@ from storage.batch import Batch, Checkpoint, Event, Group, read_lines, storable,
 from storage.rollup import Rollup
 
 PATIENCE = 5.0  # seconds to wait for a locked file before spilling
+ABSENT = (None, "absent")  # in place of a score of a function that this stage does not use; it is not stored
 
 
 class RunWriter:
     """Writes one attempt of one run."""
 
     def __init__(self, path: Path, attempt: int, weights: dict[str, float]) -> None:
-        """Open or make the file. `weights` names the reward functions, in order, with their weights."""
+        """Open or make the file. `weights` names the reward functions, in order, with their weights: those of all
+        stages, where a run has them (what a stage weighs otherwise is in its “stage” event)."""
         self.attempt = attempt
         self._spill = spill_of(path)
         self._db = db.open_writer(path, journal="wal", patience=PATIENCE)
@@ -155,6 +157,7 @@ class RunWriter:
                 scores += [
                     (group.id, index, function, value, status)
                     for function, (value, status) in zip(self._functions, c.scores, strict=True)
+                    if status != ABSENT[1]
                 ]
         run_many = self._db.conn.executemany
         run_many(f"INSERT INTO grp VALUES ({', '.join('?' * 10)})", groups)

@@ -147,7 +147,7 @@ def _insert(registry: Database, run_id: str, *, name: str, model: str, data: str
 
 
 def get(run_id: str) -> Run | None:
-    with _reading() as registry:
+    with reading() as registry:
         rows = list(registry.query(f"SELECT {COLUMNS} FROM run WHERE id = ?", [run_id]))
     return _run(rows[0]) if rows else None
 
@@ -155,7 +155,7 @@ def get(run_id: str) -> Run | None:
 def runs(*, only: frozenset[str] | set[str] | None = None) -> list[Run]:
     """All runs, newest first, or those in some states."""
     where = f"WHERE state IN ({', '.join('?' * len(only))})" if only is not None else ""
-    with _reading() as registry:
+    with reading() as registry:
         rows = registry.query(f"SELECT {COLUMNS} FROM run {where} ORDER BY created DESC, id DESC", sorted(only or ()))
         return [_run(row) for row in rows]
 
@@ -218,7 +218,7 @@ def ask(run_id: str, kind: str) -> None:
 
 def open_commands() -> list[Command]:
     """What was asked and not yet taken up, oldest first."""
-    with _reading() as registry:
+    with reading() as registry:
         rows = registry.query("SELECT id, run, attempt, kind FROM command WHERE taken_at IS NULL ORDER BY id")
         return [Command(**row) for row in rows]
 
@@ -230,7 +230,7 @@ def take(command: Command, result: str) -> None:
 
 def asked_at(run_id: str, attempt: int, kind: str) -> float | None:
     """When this was asked of this attempt, taken up or not."""
-    with _reading() as registry:
+    with reading() as registry:
         row = registry.execute(
             "SELECT asked_at FROM command WHERE run = ? AND attempt = ? AND kind = ?", [run_id, attempt, kind]
         ).fetchone()
@@ -283,7 +283,7 @@ def publish(key: str, value: Any) -> None:
 
 def published(key: str) -> Any | None:
     """What the worker last said under this key; None before it said anything."""
-    with _reading() as registry:
+    with reading() as registry:
         row = registry.execute("SELECT value FROM published WHERE key = ?", [key]).fetchone()
     return json.loads(row[0]) if row else None
 
@@ -300,7 +300,7 @@ def writing() -> Iterator[Database]:
 
 
 @contextlib.contextmanager
-def _reading() -> Iterator[Database]:
+def reading() -> Iterator[Database]:
     registry = db.open_reader(home.registry_path())
     try:
         yield registry

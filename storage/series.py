@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
 from typing import Any
@@ -70,6 +71,18 @@ def begun_at(run: Database) -> dict[int, int]:
     return dict(rows)
 
 
+def stage_weights(run: Database, attempt: int, step: int) -> dict[str, float] | None:
+    """What each reward function counted in the stage that this step of this attempt belongs to; None in a run
+    without stages, where it is the same all along (`reward_function.weight`)."""
+    row = run.execute(
+        "SELECT json_extract(data, '$.weights') FROM event WHERE kind = 'stage' AND attempt = ? AND step < ? "
+        "ORDER BY id DESC LIMIT 1",
+        [attempt, step],
+    ).fetchone()
+    weights = json.loads(row[0]) if row and row[0] else None
+    return weights if isinstance(weights, dict) else None
+
+
 def _bucket_size(steps: int) -> int:
     """Steps per point: 1 while they fit, else the smallest pre-computed size that does."""
     fitting = [size for size in (1, *SIZES) if steps / size <= MAX_POINTS]
@@ -127,7 +140,8 @@ def _standing(run: Database) -> dict[str, Any]:
     if last is None:
         return {"attempt": 0, "step": 0, "at": None, "total": 0, "begun": False}
     plan = run.execute(
-        "SELECT json_extract(data, '$.total'), attempt FROM event WHERE kind = 'begin' ORDER BY id DESC LIMIT 1"
+        "SELECT json_extract(data, '$.total'), attempt FROM event WHERE kind IN ('begin', 'stage') "
+        "ORDER BY id DESC LIMIT 1"
     ).fetchone()
     total, begun = (plan[0], plan[1] == last[0]) if plan else (0, False)
     return {"attempt": last[0], "step": last[1], "at": last[2], "total": total, "begun": begun}

@@ -3,38 +3,20 @@ real name."""
 
 from __future__ import annotations
 
-import difflib
-import re
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic_core import PydanticCustomError
 
-MAX_BYTES = 256 * 1024  # a spec is written by hand; anything larger is a mistake or an attack
-MAX_DEPTH = 32
+from storage.problem import ADVICE, BLOCKING, WARNING, Fix, Problem, SpecError, near, nearest, rename_or_remove
+from storage.yaml_text import Dumper, read
 
-
-@dataclass(frozen=True)
-class Problem:
-    """Something in a spec that keeps it from running. `field` is a dotted path ("training.beta"), `line` counts
-    from 1 in the YAML it came from, if it came from YAML."""
-
-    field: str
-    message: str
-    line: int | None = None
-
-    def __str__(self) -> str:
-        place = f"{self.field}, line {self.line}" if self.line else self.field
-        return f"{place}: {self.message}" if place else self.message
-
-
-class SpecError(Exception):
-    """A spec that cannot run, with every problem found in it."""
-
-    def __init__(self, problems: list[Problem]) -> None:
-        super().__init__("\n".join(str(problem) for problem in problems))
-        self.problems = problems
+__all__ = [
+    "ADVICE", "BLOCKING", "WARNING", "DataSpec", "Example", "Fix", "LaunchSpec", "ModelSpec", "Problem", "RewardSpec",
+    "RunSpec", "SpecError", "StageSpec", "from_dict", "line_numbers", "near", "nearest", "parse", "rename_or_remove",
+    "to_yaml",
+]  # fmt: skip
 
 
 class _Part(BaseModel):
@@ -45,28 +27,58 @@ Name = Annotated[str, Field(min_length=1, max_length=80)]
 
 
 class ModelSpec(_Part):
-    """The model to train: `starter`, a folder, or a hub id."""
+    """The model to train: `starter`, a folder, or a hub id. `quantization` needs bitsandbytes and trains with LoRA."""
 
     id: Annotated[str, Field(min_length=1, max_length=500)] = "starter"
     revision: str | None = None
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
     attn_implementation: str | None = None
+    quantization: Literal["8bit", "4bit"] | None = None
+
+
+class Example(_Part):
+    """A worked example that stands before every prompt: what was asked, and what a good model says."""
+
+    prompt: Annotated[str, Field(min_length=1)]
+    completion: Annotated[str, Field(min_length=1)]
+
+
+def _count_or_share(value: Any) -> Any:
+    whole = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 10**12
+    if whole or (isinstance(value, float) and 0 <= value < 1):
+        return value
+    raise PydanticCustomError("count_or_share", "should be a number of rows, or a share of them below 1")
 
 
 class DataSpec(_Part):
-    """The prompts: `task:NAME` (built in) or `file:NAME` (a JSONL, CSV or Parquet file in the home's data folder).
+    """The prompts: `task:NAME` (built in), `gym:NAME` (a reasoning-gym task, with its `parameters`), `file:NAME` (a
+    JSONL, CSV or Parquet file in the home's data folder) or `hub:ORG/NAME` (with `config`, `split`, `revision`;
+    `streaming` reads only the rows that `limit` asks for).
 
-    `prompt_template` fills `{column}` from each row. `answer_pattern` is a regular expression whose first group
-    (or whole match) is the answer. `limit` and `holdout` count rows; held-out rows are never trained on.
+    What is read is filtered (storage.conditions), shuffled (by the seed `shuffle`), cut to `limit` rows, and split:
+    the first `holdout` rows (a count, or a share below 1) are never trained on. The prompt is `prompt_template` with
+    each `{column}` filled in, or the column `prompt_column` as it is (a chat, or plain text). `answer_pattern` is a
+    regular expression whose first group (or whole match) is the answer. `columns` are those that the rewards get
+    besides the answer; null: all.
     """
 
     source: Annotated[str, Field(min_length=1, max_length=500)] = "task:arithmetic"
-    limit: Annotated[int, Field(ge=1)] | None = None
-    holdout: Annotated[int, Field(ge=0)] = 0
+    config: str | None = None
+    split: Annotated[str, Field(min_length=1)] = "train"
+    revision: str | None = None
+    streaming: bool = False
+    parameters: dict[str, Any] = {}
+    filter: Annotated[list[str], Field(max_length=64)] = []
+    shuffle: Annotated[int, Field(ge=0, lt=2**32)] | None = None
+    limit: Annotated[int, Field(ge=1, le=10**12)] | None = None
+    holdout: Annotated[int | float, BeforeValidator(_count_or_share)] = 0
     system_prompt: str | None = None
+    examples: Annotated[list[Example], Field(max_length=64)] = []
     prompt_template: Annotated[str, Field(min_length=1)] = "{question}"
+    prompt_column: str | None = None
     answer_column: str | None = "answer"
     answer_pattern: str | None = None
+    columns: Annotated[list[str], Field(max_length=1000)] | None = None
 
 
 class RewardSpec(_Part):
@@ -74,6 +86,14 @@ class RewardSpec(_Part):
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=80)]
     weight: Annotated[float, Field(allow_inf_nan=False)] = 1.0
+
+
+class StageSpec(_Part):
+    """One stage of a run: what it changes of the run's rewards and training settings."""
+
+    name: Name | None = None
+    rewards: Annotated[list[RewardSpec], Field(min_length=1, max_length=64)] | None = None
+    training: dict[str, Any] = {}
 
 
 class LaunchSpec(_Part):
@@ -84,15 +104,33 @@ class LaunchSpec(_Part):
 
 
 class RunSpec(_Part):
-    """A whole run. The names under `training` are TRL's GRPOConfig's, those under `lora` PEFT's LoraConfig's."""
+    """A whole run. The names under `training` are TRL's GRPOConfig's, those under `lora` PEFT's LoraConfig's.
+
+    With `stages`, the run trains once per stage, one after the other; each begins with the model of the one before.
+    The reference model of the KL weight is the run's own in every stage.
+    """
 
     name: Name
     model: ModelSpec = ModelSpec()
     lora: dict[str, Any] | None = None
     data: DataSpec = DataSpec()
-    rewards: Annotated[list[RewardSpec], Field(min_length=1)]
+    rewards: Annotated[list[RewardSpec], Field(min_length=1, max_length=64)]
     training: dict[str, Any] = {}
     launch: LaunchSpec = LaunchSpec()
+    stages: Annotated[list[StageSpec], Field(max_length=8)] = []
+
+    def by_stage(self) -> list[RunSpec]:
+        """What each stage trains, as a spec of its own without stages; the run itself where it has none."""
+        return [
+            self.model_copy(
+                update={
+                    "rewards": stage.rewards or self.rewards,
+                    "training": {**self.training, **stage.training},
+                    "stages": [],
+                }
+            )
+            for stage in self.stages
+        ] or [self]
 
 
 def parse(text: str) -> RunSpec:
@@ -121,90 +159,40 @@ def to_yaml(spec: RunSpec) -> str:
     return yaml.dump(spec.model_dump(), Dumper=Dumper, sort_keys=False, allow_unicode=True, width=110)
 
 
-class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # the C one where there is one
-    """Safe YAML in which `1e-4` is a number and `on` is a word, as everyone expects who writes one today."""
-
-
-class Dumper(yaml.SafeDumper):
-    """The same reading of words and numbers when writing, so that what is written reads back equal."""
-
-
-_FLOAT = re.compile(r"[-+]?(?:\d+\.\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|\d+[eE][-+]?\d+|\.inf|\.nan)$", re.I)
-for _class in (_Loader, Dumper):
-    _class.yaml_implicit_resolvers = {
-        first: [(tag, pattern) for tag, pattern in resolvers if tag.endswith((":null", ":int"))]
-        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
-    }
-    _class.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile("true|false", re.I), list("tTfF"))
-    _class.add_implicit_resolver("tag:yaml.org,2002:float", _FLOAT, list("-+0123456789."))
-
-
-def read(text: str) -> tuple[Any, dict[str, int]]:
-    """Plain values and the line of each field. Raises SpecError for what is not plain YAML."""
-    if len(text.encode("utf-8", "replace")) > MAX_BYTES:
-        raise SpecError([Problem("", f"The spec is larger than {MAX_BYTES // 1024} KB.")])
-    lines: dict[str, int] = {}
-    try:
-        _refuse_tricks(text)
-        node = yaml.compose(text, Loader=_Loader)
-        if node is not None:
-            _note_lines(node, "", lines)
-        return yaml.load(text, Loader=_Loader), lines  # noqa: S506 - _Loader is a SafeLoader
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        mark = getattr(error, "problem_mark", None)
-        message = getattr(error, "problem", None) or str(error).splitlines()[0]
-        raise SpecError([Problem("", f"This is not YAML: {message}", mark.line + 1 if mark else None)]) from error
-
-
-def _refuse_tricks(text: str) -> None:
-    """Raises SpecError for what makes a small text large (aliases) or slow (deep nesting: PyYAML's time is quadratic
-    in it), as soon as it is met."""
-    depth = 0
-    for event in yaml.parse(text, Loader=_Loader):
-        line = event.start_mark.line + 1 if event.start_mark else None
-        if isinstance(event, yaml.AliasEvent):
-            raise SpecError([Problem("", "Aliases (*name) are not allowed in a spec.", line)])
-        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-        if depth > MAX_DEPTH:
-            raise SpecError([Problem("", f"Nested more than {MAX_DEPTH} levels deep.", line)])
-
-
-def _note_lines(node: yaml.Node, path: str, lines: dict[str, int]) -> None:
-    """Walk the nodes. Raises SpecError for a field given twice, which YAML would silently let win."""
-    if isinstance(node, yaml.MappingNode):
-        for key, value in node.value:
-            inner = f"{path}.{key.value}".lstrip(".")
-            line = key.start_mark.line + 1
-            if inner in lines:
-                raise SpecError([Problem(inner, f"given twice (first in line {lines[inner]}).", line)])
-            lines[inner] = line
-            _note_lines(value, inner, lines)
-    elif isinstance(node, yaml.SequenceNode):
-        for index, item in enumerate(node.value):
-            inner = f"{path}.{index}".lstrip(".")
-            lines[inner] = item.start_mark.line + 1
-            _note_lines(item, inner, lines)
-
-
-def nearest(name: str, names: list[str]) -> str:
-    """“ Did you mean …?”, or nothing where no name is near."""
-    close = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
-    return f" Did you mean “{close[0]}”?" if close else ""
-
-
 def _problem(detail: Any, lines: dict[str, int]) -> Problem:
     """A pydantic error in a person's words."""
     path = [str(part) for part in detail["loc"]]
     field = ".".join(path)
+    fixes: tuple[Fix, ...] = ()
     if detail["type"] == "extra_forbidden":
         siblings = list(_part_at(path[:-1]).model_fields)
         message = f"there is no such field.{nearest(path[-1], siblings)}"
-    elif detail["type"] == "missing":
-        message = "is needed."
+        fixes = rename_or_remove(field, detail["input"], siblings)
     else:
-        message = _misfit(detail)
+        message = "is needed." if detail["type"] == "missing" else _misfit(detail)
+        fixes = _to_usual(path)
     line = next((lines[".".join(path[:n])] for n in range(len(path), 0, -1) if ".".join(path[:n]) in lines), None)
-    return Problem(field, message, line)
+    return Problem(field, message, line, fixes=fixes)
+
+
+# What stands where a value must be given and has no default.
+_USUAL: dict[str, Any] = {"name": "my-run", "rewards": [{"name": "format", "weight": 1.0}]}
+
+
+def _to_usual(path: list[str]) -> tuple[Fix, ...]:
+    """Back to the default; without one, to something that works, or without the list's entry."""
+    field = ".".join(path)
+    if field in _USUAL:
+        words = _USUAL[field] if isinstance(_USUAL[field], str) else "format"
+        return (Fix(f"Use “{words}”", {field: _USUAL[field]}),)
+    owner = _part_at(path[:-1]) if tuple(p for p in path[:-1] if not p.isdigit()) in _PARTS else None
+    info = owner.model_fields.get(path[-1]) if owner else None
+    if info is not None and not info.is_required():
+        words = "nothing" if info.default in (None, [], {}) else str(info.default)[:40]
+        return (Fix(f"Use the default ({words})" if not isinstance(info.default, BaseModel) else "Use the defaults",
+                    {}, (field,)),)  # fmt: skip
+    entry = next((n for n in range(len(path), 0, -1) if path[n - 1].isdigit()), None)
+    return (Fix("Remove this entry", {}, (".".join(path[:entry]),)),) if entry else ()
 
 
 _MISFITS = {
@@ -214,6 +202,7 @@ _MISFITS = {
     "string_type": "should be text",
     "string_too_short": "must not be empty",
     "too_short": "needs at least one entry",
+    "too_long": "has too many entries",
     "int_type": "should be a whole number",
     "float_type": "should be a number",
     "finite_number": "should be a finite number",
@@ -224,14 +213,22 @@ _MISFITS = {
 def _misfit(detail: Any) -> str:
     """What a value should have been."""
     words = _MISFITS.get(detail["type"]) or detail["msg"].removeprefix("Input ")
-    if detail["type"] in ("string_too_short", "too_short"):
+    for bound, least in (("ge", "at least"), ("le", "at most"), ("lt", "below"), ("gt", "above")):
+        if bound in (detail.get("ctx") or {}):
+            words = f"should be {least} {detail['ctx'][bound]}"
+    if detail["type"] in ("string_too_short", "too_short", "too_long"):
         return f"{words}."
+    if detail["type"] == "string_too_long":
+        words = f"should have at most {detail['ctx']['max_length']} characters"
     given = repr(detail["input"])
     return f"{words}, not {given if len(given) < 60 else given[:56] + '…' + given[-1]}."
 
 
+_PARTS: dict[tuple[str, ...], type[BaseModel]] = {
+    (): RunSpec, ("model",): ModelSpec, ("data",): DataSpec, ("launch",): LaunchSpec, ("rewards",): RewardSpec,
+    ("data", "examples"): Example, ("stages",): StageSpec, ("stages", "rewards"): RewardSpec,
+}  # fmt: skip
+
+
 def _part_at(path: list[str]) -> type[BaseModel]:
-    parts: dict[str, type[BaseModel]] = {"model": ModelSpec, "data": DataSpec, "launch": LaunchSpec}
-    if path[:1] == ["rewards"]:
-        return RewardSpec
-    return parts[path[0]] if path else RunSpec
+    return _PARTS[tuple(part for part in path if not part.isdigit())]

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import threading
+from collections.abc import Iterator
 from typing import Any
 
-from storage import registry
-from storage.check import Offer
+from storage import questions, registry
+from storage.offer import Offer
 
 
 def _field(types: str, default: Any, choices: list[Any] | None = None) -> dict[str, Any]:
@@ -33,6 +37,42 @@ LORA = {"r": _field("int", 8), "lora_alpha": _field("int none", 8), "target_modu
 REWARDS: dict[str, dict[str, Any]] = {"format": {"help": ""}, "correctness": {"help": ""}, "length": {"help": ""}}
 TASKS: dict[str, dict[str, Any]] = {"arithmetic": {"help": ""}}
 OFFER = Offer(TRAINING, LORA, REWARDS, TASKS)
+
+
+@functools.cache
+def _installed() -> dict[str, Any]:
+    from worker.offering import catalogue
+
+    return catalogue.build()
+
+
+def publish_installed() -> None:
+    """Say what is really installed, as a worker would: imports TRL, once."""
+    from worker import shipped
+
+    registry.publish("catalogue", _installed())
+    registry.publish("built_in", shipped.describe())
+
+
+@contextlib.contextmanager
+def answering(problems: tuple[dict[str, Any], ...] = ()) -> Iterator[None]:
+    """The worker, played: it says this of whatever settings it is asked about."""
+    done = threading.Event()
+
+    def answer() -> None:
+        while not done.wait(0.02):
+            for question in questions.open_ones():
+                if question.kind in (questions.BUILD, questions.PREVIEW) and questions.take(question.id):
+                    said = list(problems) if question.kind == questions.BUILD else []
+                    questions.reply(question.id, {"problems": said})
+
+    thread = threading.Thread(target=answer)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
 
 
 def publish() -> None:

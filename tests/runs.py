@@ -15,6 +15,16 @@ FAST = {
     "learning_rate": 1e-4, "bf16": False, "gradient_checkpointing": False, "save_strategy": "no", "logging_steps": 1,
     "seed": 7,
 }  # fmt: skip
+# A run's plain script in a world without Groupwise: importing any of its rooms fails, though it is installed.
+WITHOUT_GROUPWISE = """
+import runpy, sys
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in ("app", "worker", "storage"):
+            raise ModuleNotFoundError(name)
+sys.meta_path.insert(0, Absent())
+runpy.run_path("train.py", run_name="__main__")
+"""
 
 
 def make_spec(*, training: dict[str, Any] | None = None, data: dict[str, Any] | None = None, **parts: Any) -> RunSpec:

@@ -17,8 +17,8 @@ import pytest
 from storage import groups, home
 from storage.home import RunFolder
 from tests.runs import ask_db, make_spec, queue
-from worker import train
 from worker.launchers import local
+from worker.training import train
 
 LORA = {"r": 4, "target_modules": ["q_proj", "v_proj"], "task_type": "CAUSAL_LM"}
 

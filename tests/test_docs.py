@@ -13,7 +13,7 @@ EXAMPLES = re.findall(r"```yaml\n(.*?)```", TEXT, re.S)
 
 
 def test_every_example_is_a_spec() -> None:
-    assert len(EXAMPLES) == 2
+    assert len(EXAMPLES) == 3
     for text in EXAMPLES:
         spec.parse(text)
 

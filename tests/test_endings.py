@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from storage import states
-from worker.endings import ending
+from worker.training.endings import ending
 
 DONE = {"outcome": "finished", "step": 60, "planned": 60}
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ from app.data_files import copy_into_home
 from storage import home, registry, states
 from tests import offer
 from tests.conftest import Groupwise, Start
+from worker import starter
 
 SPEC = """\
 # the comment stays
@@ -25,10 +28,11 @@ training: {num_generations: 4}
 
 
 @pytest.fixture
-def offered(registry_home: Path, no_worker: None) -> Path:
-    """A home whose worker (played by the test) has said what it offers."""
+def offered(registry_home: Path, no_worker: None) -> Iterator[Path]:
+    """A home whose worker (played by the test) has said what it offers, and takes every setting."""
     offer.publish()
-    return registry_home
+    with offer.answering():
+        yield registry_home
 
 
 def write(folder: Path, text: str, name: str = "spec.yaml") -> Path:
@@ -80,6 +84,15 @@ def test_all_problems_are_said_at_once(groupwise: Groupwise, offered: Path, tmp_
         [f"{path}:4", "rewards.0.name"],
         [f"{path}:5", "training.num_generation"],
     ]
+
+
+@pytest.mark.usefixtures("no_worker")
+def test_what_only_trl_refuses_is_said_with_its_line(groupwise: Groupwise, registry_home: Path, tmp_path: Path):
+    offer.publish()
+    path = write(tmp_path, SPEC)
+    refused = {"field": "training.num_generations", "message": "TRL says no.", "level": "blocking", "fixes": []}
+    with offer.answering((refused, {**refused, "level": "advice"})):
+        assert launch_bad(groupwise, path) == [f"{path}:5: training.num_generations: TRL says no."]
 
 
 @pytest.mark.parametrize(
@@ -171,9 +184,8 @@ def test_a_model_folder_is_meant_from_where_the_spec_lies(groupwise: Groupwise, 
     folder = tmp_path / "my-model"
     folder.mkdir()
     path = write(tmp_path, SPEC + "model: {id: ./my-model}\n")
-    assert "it lacks config.json and a tokenizer and weights" in launch_bad(groupwise, path)[0]
-    for name in ("config.json", "tokenizer.json", "model.safetensors"):
-        (folder / name).touch()
+    assert "is not a model folder: it has no config.json" in launch_bad(groupwise, path)[0]
+    shutil.copytree(starter.MODEL, folder, dirs_exist_ok=True)
     run = registry.get(groupwise("launch", str(path), cwd=tmp_path.parent, env=_importable()).stdout.strip())
     assert run is not None and run.model == str(folder)
 
@@ -221,5 +233,11 @@ def test_where_nothing_is_published_it_waits_for_the_worker_and_says_so(
 ):
     process = start("-m", "app", "launch", str(write(tmp_path, SPEC)))
     threading.Timer(2.0, offer.publish).start()
-    out, err = process.communicate(timeout=30)
+    with offer.answering():
+        out, err = process.communicate(timeout=30)
     assert process.returncode == 0 and "Waiting for the worker" in err and registry.get(out.strip()) is not None
+
+
+def test_the_command_does_without_the_dashboards_libraries(start: Start, own_home: Path):
+    code = "import sys, app.command_launch; print(sorted({'gradio', 'torch', 'trl'} & set(sys.modules)))"
+    assert start("-c", code).communicate(timeout=30)[0] == "[]\n"

@@ -11,25 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from app.pages import launch
+from app.configure import launch
 from bench.homes import wait_for
 from storage import groups, home, process, registry, series, spec, states
-from storage.check import Offer, check
+from storage.checks.check import check
 from storage.home import RunFolder
-from tests.runs import ask_db, make_spec, queue, state_of
-from worker import checkpoints, train
+from storage.offer import Offer
+from tests.runs import WITHOUT_GROUPWISE, ask_db, make_spec, queue, state_of
+from worker.training import checkpoints, train
 
 QUICKSTART = Path(launch.__file__).parents[1] / "presets" / "quickstart.yaml"
-# The plain script in a world without Groupwise: importing any of its rooms fails.
-WITHOUT_GROUPWISE = """
-import runpy, sys
-class Absent:
-    def find_spec(self, name, path=None, target=None):
-        if name.split(".")[0] in ("app", "worker", "storage"):
-            raise ModuleNotFoundError(name)
-sys.meta_path.insert(0, Absent())
-runpy.run_path("train.py", run_name="__main__")
-"""
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from storage import home
-from storage.check import OWNED, Offer, check
+from storage.checks.check import OWNED, check
+from storage.offer import Offer
 from storage.spec import from_dict, line_numbers, parse
 from tests import offer
 from tests.offer import OFFER
@@ -147,13 +148,6 @@ def test_a_model_may_be_the_starter_or_a_hub_id(model: str):
 @pytest.mark.parametrize("model", ["a/b/c", "../x", "/nowhere", "http://x", "org/na me", "$(id)", "~/nowhere-at-all"])
 def test_no_other_text_is_a_model(model: str):
     assert only(problems(model={"id": model}))[0] == "model.id"
-
-
-def test_a_model_folder_says_what_it_lacks(tmp_path: Path):
-    (tmp_path / "config.json").touch()
-    (tmp_path / "pytorch_model.bin").touch()
-    message = only(problems(model={"id": str(tmp_path)}))[1]
-    assert "lacks a tokenizer and weights in safetensors form" in message and "config.json" not in message
 
 
 def test_lines_come_from_the_yaml_and_where_a_field_is_absent_from_the_part_it_is_in(registry_home: Path):

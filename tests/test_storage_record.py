@@ -274,6 +274,23 @@ def test_a_spill_that_was_written_just_before_a_crash_is_not_doubled(path: Path,
     assert [event["kind"] for event in series.events(path)] == ["storage"]
 
 
+def test_what_a_stage_does_not_score_is_not_stored_nor_mixed_up_in_a_spill(path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(record, "PATIENCE", 0.05)
+    writer = RunWriter(path, 1, WEIGHTS)
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    for step, scores in ((1, [(1.0, "ok"), record.ABSENT]), (2, [record.ABSENT, (0.5, "ok")])):
+        scored = group(step, [1.0])
+        scored.completions[0].scores = scores
+        writer.commit(step, groups=[scored])
+    other.execute("ROLLBACK")
+    other.close()
+    writer._db.close()  # as a crash would: the spill is all there is
+    record.drain(path)
+    scores = "SELECT grp, name, value, status FROM score JOIN reward_function ON id = function ORDER BY grp"
+    assert rows(path, scores) == [(1, "format", 1.0, "ok"), (2, "correctness", 0.5, "ok")]
+
+
 FULL_DISK = """
 import resource, signal, sys
 from pathlib import Path

@@ -167,3 +167,22 @@ def test_a_metric_that_is_never_a_number_costs_nothing(path: Path):
             writer.commit(step, metrics={"reward": 1.0, "broken": math.nan})
     writer.close()
     assert "broken" not in series.read(path)["curves"]
+
+
+def test_a_stage_says_the_total_and_the_weights_from_its_first_step_on(path: Path):
+    writer = RunWriter(path, 1, WEIGHTS)
+    weights = {"format": 1.0}
+    writer.commit(0, events=[Event("begin", "", {"total": 9}), Event("stage", "", {"total": 9, "weights": weights})])
+    for step in (1, 2, 3):
+        writer.commit(step)
+    assert series.standing(path)["total"] == 9
+    writer.commit(3, events=[Event("stage", "", {"total": 10, "weights": {"format": 0.5}})])
+    writer.commit(4)
+    writer.close()
+    standing = series.standing(path)
+    assert (standing["total"], standing["step"], standing["begun"]) == (10, 4, True)
+    reader = db.open_reader(path)
+    assert series.begun_at(reader) == {1: 0}  # a stage is no new attempt
+    assert [series.stage_weights(reader, 1, step) for step in (3, 4)] == [weights, {"format": 0.5}]
+    assert series.stage_weights(reader, 2, 4) is None
+    reader.close()

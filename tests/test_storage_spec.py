@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from storage.spec import MAX_BYTES, RunSpec, SpecError, from_dict, line_numbers, nearest, parse, to_yaml
+from storage.spec import RunSpec, SpecError, from_dict, line_numbers, nearest, parse, to_yaml
+from storage.yaml_text import MAX_BYTES
 
 GOOD = """\
 name: small
@@ -45,9 +46,9 @@ BAD = [
     ("id: starter", "dtype: float8", "model.dtype", 3, "'float32'"),
     ("id: starter", "revision: 3", "model.revision", 3, "should be text, not 3"),
     ("source: task:arithmetic", "sorce: x", "data.sorce", 5, "Did you mean “source”?"),
-    ("source: task:arithmetic", "limit: 0", "data.limit", 5, "greater than or equal to 1"),
+    ("source: task:arithmetic", "limit: 0", "data.limit", 5, "at least 1"),
     ("source: task:arithmetic", "limit: 1.5", "data.limit", 5, "should be a whole number, not 1.5"),
-    ("source: task:arithmetic", "holdout: -1", "data.holdout", 5, "greater than or equal to 0"),
+    ("source: task:arithmetic", "holdout: -1", "data.holdout", 5, "a number of rows, or a share"),
     ("source: task:arithmetic", "holdout: yes", "data.holdout", 5, "not 'yes'"),
     ("name: format", "name: not-python", "rewards.0.name", 7, "name of a Python function"),
     ("weight: 1.0", "wieght: 1.0", "rewards.0.wieght", 8, "Did you mean “weight”?"),

@@ -46,7 +46,7 @@ def pid_of_supervisor() -> int:
 @pytest.fixture
 def known(worker_home: Path) -> Path:
     """A home that knows what TRL offers already: reading it again is not what these tests are about."""
-    from worker import catalogue
+    from worker.offering import catalogue
 
     registry.publish("catalogue", {"versions": catalogue.versions(), "training": None, "lora": None})
     return worker_home

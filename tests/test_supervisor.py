@@ -17,10 +17,15 @@ from typing import Any
 import pytest
 
 from bench.homes import wait_for
-from storage import home, locks, process, registry, series, states
+from storage import home, locks, process, questions, registry, series, states
+from storage.checks.check import examine
 from storage.home import RunFolder
+from storage.offer import Offer
+from storage.problem import WARNING
+from tests.asking import answer_of, ask, children, taken
 from tests.runs import acknowledged_step, ask_db, make_spec, queue, state_of
-from worker import checkpoints
+from worker.supervisor import Supervisor
+from worker.training import checkpoints
 
 COMMITS = "SELECT count(*) FROM acknowledged WHERE attempt = ? AND step > 0"
 StartWorker = Callable[[], "subprocess.Popen[bytes]"]
@@ -49,7 +54,7 @@ def start_worker(registry_home: Path) -> Iterator[StartWorker]:
 
 
 def _versions() -> dict[str, str]:
-    from worker import catalogue
+    from worker.offering import catalogue
 
     return catalogue.versions()
 
@@ -230,12 +235,11 @@ def test_a_damaged_checkpoint_is_passed_over_for_the_one_before(start_worker: St
 @pytest.mark.parametrize(
     ("parts", "reason"),
     [
-        ({"data": {"prompt_template": "{nothing}"}}, "uses {nothing}, but the columns are question, answer"),
+        ({"data": {"answer_pattern": "#### (.*)"}}, "found in none"),
         ({"data": {"limit": 1}, "training": {"per_device_train_batch_size": 8}}, "1 rows to train on, but each"),
-        ({"data": {"holdout": 64}}, "leaves none to train on"),
         ({"training": {"num_generations": 3}}, "must be divisible by num_generations"),
     ],
-    ids=["template", "few rows", "holdout", "batch"],
+    ids=["pattern", "few rows", "batch"],
 )
 def test_what_only_shows_at_the_start_fails_with_the_reason(
     start_worker: StartWorker, parts: dict[str, Any], reason: str
@@ -245,6 +249,23 @@ def test_what_only_shows_at_the_start_fails_with_the_reason(
     run = wait_state(folder.id, states.FAILED)
     assert reason in run.sentence
     assert json.loads(folder.exit.read_text())["outcome"] == "failed"
+
+
+def test_what_the_check_finds_is_not_even_started(start_worker: StartWorker) -> None:
+    parts = {"data.prompt_template": {"prompt_template": "{nothing}"}, "data.holdout": {"holdout": 64}}
+    folders = {field: queue(make_spec(data=data)) for field, data in parts.items()}
+    start_worker()
+    for field, folder in folders.items():
+        assert f"Could not be started: {field}, line " in wait_state(folder.id, states.FAILED).sentence
+        assert not folder.log.exists()
+
+
+def test_what_is_only_warned_of_keeps_no_run_from_starting(registry_home: Path) -> None:
+    run_spec = make_spec(data={"config": "main"})
+    assert [problem.level for problem in examine(run_spec, Offer())] == [WARNING]
+    run = registry.get(queue(run_spec).id)
+    assert run is not None
+    assert Supervisor()._prepare(run) == run_spec
 
 
 def test_a_spec_that_was_edited_by_hand_stops_neither_the_worker_nor_the_next_run(start_worker: StartWorker) -> None:
@@ -326,3 +347,32 @@ def test_code_in_the_folder_that_did_not_ship_is_never_run(start_worker: StartWo
     run = wait_state(folder.id, states.FAILED)
     assert "rewards/format.py is not the code that ships" in run.sentence
     assert not trace.exists()
+
+
+def test_a_bench_is_started_for_a_question_and_again_after_a_kill_9(start_worker: StartWorker) -> None:
+    supervisor = start_worker()
+    build = {"spec": make_spec().model_dump()}
+    assert ask(questions.BUILD, build) == {"problems": []}
+    (first,) = children(supervisor.pid)
+    (home.data_folder() / "hangs.jsonl").write_text('{"question": "1?", "answer": "%s!"}\n' % ("a" * 60))
+    data = {"source": "file:hangs.jsonl", "answer_pattern": "(a+)+$"}
+    stuck = questions.ask(questions.PREVIEW, {"data": data, "model": {}, "row": 0})
+    wait_for("it to be taken up", lambda: taken(stuck))
+    os.kill(first, signal.SIGKILL)
+    assert "ended before it could answer" in answer_of(stuck, 10)["error"]
+    assert ask(questions.BUILD, build) == {"problems": []}
+    (second,) = children(supervisor.pid)
+    assert second != first
+
+
+def test_a_restarted_supervisor_never_has_two_benches(start_worker: StartWorker) -> None:
+    first = start_worker()
+    build = {"spec": make_spec().model_dump()}
+    ask(questions.BUILD, build)
+    (old,) = children(first.pid)
+    first.kill()
+    first.wait()
+    second = start_worker()
+    assert ask(questions.BUILD, build) == {"problems": []}
+    (new,) = children(second.pid)
+    assert new != old and process.identity_of(old) is None

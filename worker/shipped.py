@@ -27,25 +27,35 @@ def names(folder: Path) -> list[str]:
 
 
 def describe() -> dict[str, Any]:
-    """What the worker publishes: each built-in reward and task with its first docstring line and its code."""
+    """What the worker publishes: each built-in reward and task with its first docstring line, its code, and the
+    optional packages it needs (the file's NEEDS)."""
     rewards = {name: _about(REWARDS / f"{name}.py", name) for name in names(REWARDS)}
     tasks = {name: _about(TASKS / f"{name}.py", None) for name in names(TASKS)}
     return {"rewards": rewards, "tasks": tasks}
 
 
-def _about(path: Path, function: str | None) -> dict[str, str]:
+def _about(path: Path, function: str | None) -> dict[str, Any]:
     code = path.read_text(encoding="utf-8")
-    tree: Any = ast.parse(code)
+    whole: Any = ast.parse(code)
+    tree = whole
     if function:
-        tree = next(node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == function)
-    return {"help": (ast.get_docstring(tree) or "").split("\n")[0], "code": code}
+        tree = next(node for node in whole.body if isinstance(node, ast.FunctionDef) and node.name == function)
+    return {"help": (ast.get_docstring(tree) or "").split("\n")[0], "code": code, "needs": _needs(whole)}
+
+
+def _needs(tree: ast.Module) -> list[str]:
+    """The optional packages that a file names in NEEDS."""
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "NEEDS":
+            return list(ast.literal_eval(node.value))
+    return []
 
 
 def freeze(folder: RunFolder, spec: RunSpec) -> None:
     """Put into a run's folder the code it will run and the same run as a plain script; kept as it is on a resume."""
     folder.rewards.mkdir(exist_ok=True)
-    for reward in spec.rewards:
-        _copy_once(REWARDS / f"{reward.name}.py", folder.rewards / f"{reward.name}.py")
+    for name in dict.fromkeys(reward.name for part in [spec, *spec.by_stage()] for reward in part.rewards):
+        _copy_once(REWARDS / f"{name}.py", folder.rewards / f"{name}.py")
     task = task_of(spec)
     if task:
         _copy_once(TASKS / f"{task}.py", folder.task)
@@ -72,6 +82,13 @@ def load_reward(folder: RunFolder, name: str) -> Callable[..., Any]:
 def load_task(folder: RunFolder, name: str) -> Callable[..., list[dict[str, Any]]]:
     """A run's task, checked likewise: rows(count) → rows."""
     return _load(TASKS / f"{name}.py", folder.task, "rows")
+
+
+def task_rows(name: str) -> Callable[[int], list[dict[str, Any]]]:
+    """The rows of a task as it ships, for looking at. Raises ShippedError where there is none of this name."""
+    if name not in names(TASKS):
+        raise ShippedError(f"there is no built-in task “{name}”. There are {', '.join(names(TASKS))}.")
+    return _load(TASKS / f"{name}.py", TASKS / f"{name}.py", "rows")
 
 
 def _load(shipped: Path, copy: Path, function: str) -> Callable[..., Any]:

@@ -1,5 +1,6 @@
 """The supervisor: one per data home. It starts queued runs, watches them, passes on what people ask, and takes over
-living runs when it was restarted. It never trains, and imports neither torch nor trl.
+living runs when it was restarted; worker.helpers looks after the rest. It never trains, and imports neither torch nor
+trl.
 """
 
 from __future__ import annotations
@@ -14,11 +15,13 @@ import time
 from typing import Any
 
 from storage import files, home, locks, process, rebuild, record, registry, series, spec, states
-from storage.check import Offer, check
-from storage.process import child_environment
+from storage.checks.check import check
+from storage.offer import Offer
 from storage.registry import Command, Run
-from worker import catalogue, checkpoints, endings, hardware, models, shipped
+from worker import models, shipped
+from worker.helpers import Helpers
 from worker.launchers import local
+from worker.training import checkpoints, endings
 
 log = logging.getLogger("groupwise.supervisor")
 
@@ -36,7 +39,7 @@ class Supervisor:
     def __init__(self) -> None:
         self.children: dict[str, subprocess.Popen[bytes]] = {}
         self.looked: dict[str, float] = {}
-        self.helper: subprocess.Popen[bytes] | None = None
+        self.helpers = Helpers()
         self.looked_at_folders = 0.0
         self.busy_at = time.monotonic()
         self.leaving = False
@@ -45,6 +48,7 @@ class Supervisor:
         while not self.leaving:
             self.tick()
             time.sleep(TICK)
+        self.helpers.end()
 
     def tick(self) -> None:
         """One look at everything."""
@@ -57,6 +61,7 @@ class Supervisor:
             for run in live:
                 self._watch_safely(run)
             queued = [run for run in active if run.state == states.QUEUED]
+            working = self.helpers.look(next(iter([*live, *queued[-1:]]), None))
             if queued and not live:
                 self.launch(queued[-1])
             for run in queued[: -1 if not live else None]:
@@ -64,10 +69,7 @@ class Supervisor:
         except (sqlite3.Error, OSError) as error:
             log.warning("the registry could not be used this time: %s", error)
             return
-        if self.helper is not None and self.helper.poll() is not None:
-            log.info("the catalogue is published" if self.helper.returncode == 0 else "the catalogue failed")
-            self.helper = None
-        if active or locks.is_held(home.app_lock()):
+        if active or working or locks.is_held(home.app_lock()):
             self.busy_at = time.monotonic()
         self.leaving = self.leaving or time.monotonic() - self.busy_at > IDLE
 
@@ -264,20 +266,6 @@ def _record(run: Run) -> dict[str, Any] | None:
     return record if isinstance(record, dict) and record.get("attempt") == run.attempt else None
 
 
-def publish(supervisor: Supervisor) -> None:
-    """Say what this machine and this installation offer. Reading TRL takes seconds: a process of its own does it,
-    and only when another version is installed than was last published."""
-    registry.publish("hardware", hardware.describe())
-    registry.publish("built_in", shipped.describe())
-    known = registry.published("catalogue")
-    if known is None or known.get("versions") != catalogue.versions():
-        supervisor.helper = subprocess.Popen(
-            [sys.executable, "-m", "worker.catalogue"],
-            stdin=subprocess.DEVNULL, env=child_environment(), start_new_session=True,
-            preexec_fn=lambda: os.nice(10),
-        )  # fmt: skip
-
-
 def main() -> int:
     """Supervise until told to leave, or idle with no app. 0; 1 when the home cannot be used or has a supervisor."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", stream=sys.stderr)
@@ -296,6 +284,6 @@ def main() -> int:
     found = rebuild.adopt_folders()
     if found:
         log.info("%d run folders were new here", found)
-    publish(supervisor)
+    supervisor.helpers.publish()
     supervisor.run()
     return 0

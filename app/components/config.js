@@ -11,9 +11,13 @@ function draw(files) {
   view.querySelector(".files").replaceChildren(...files.map((file) => {
     const button = el("button", { class: "btn s" }, "Copy");
     button.addEventListener("click", () => copy(file.text, button));
+    const begin = `/new?from=${encodeURIComponent(run)}`;
+    const more = file.name !== "spec.yaml" ? [] : [
+      el("a", { class: "btn s", href: begin }, "Use these settings"), el("a", { class: "btn s", href: `${begin}&keep=1` }, "Save as preset")];
     return el("section", { class: "panel flush file" },
       el("header", { class: "row between" },
-        el("span", {}, el("b", { class: "mono" }, file.name), " ", el("span", { class: "xs mut" }, file.about)), button),
+        el("span", {}, el("b", { class: "mono" }, file.name), " ", el("span", { class: "xs mut" }, file.about)),
+        el("span", { class: "row tight" }, ...more, button)),
       el("pre", { tabindex: "0", class: "mono" }, file.text));
   }));
 }

@@ -9,7 +9,7 @@ import gradio as gr
 from app import figures, format
 from app.components.live import Payload, Unanswerable, answer, has_record, live, plain, run_of, text
 from app.components.pill import kind
-from app.pages import launch
+from app.configure import launch
 from storage import registry, series, states
 
 TABS = ["overview", "groups", "config", "log", "checkpoints"]

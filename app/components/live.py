@@ -20,15 +20,12 @@ from typing import Any
 
 import gradio as gr
 
+from app.refusal import Unanswerable
 from storage import home, registry, series
 
 HERE = Path(__file__).parent
 Payload = dict[str, Any]
 Answer = Callable[[Any], dict[str, Any]]
-
-
-class Unanswerable(Exception):
-    """A question that has no answer; the message is the sentence the page shows."""
 
 
 def live(name: str, *functions: Answer, template: str = "", scripts: tuple[str, ...] = (), **options: Any) -> gr.HTML:
@@ -61,7 +58,8 @@ def answer(function: Callable[[Payload], dict[str, Any]]) -> Answer:
             return {"sentence": f"The record could not be read just now ({error}). Trying again."}
         except Exception:
             logging.getLogger("groupwise").exception("%s failed", function.__name__)
-            return {"sentence": "Something went wrong inside Groupwise. The terminal it was started in says what."}
+            sentence = "Something went wrong inside Groupwise. The terminal it was started in says what."
+            return {"sentence": sentence, "fault": True}
 
     return answered
 

@@ -10,7 +10,7 @@ import gradio as gr
 from app import figures, format
 from app.components.live import Payload, answer, escape, live, text
 from app.components.pill import pill
-from app.pages import launch
+from app.configure import launch
 from storage import registry, states
 
 MOST = 200  # rows drawn; the search looks at all

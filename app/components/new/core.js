@@ -1,0 +1,138 @@
+// The one truth of the New run page: the spec's text. Every edit goes to the server, which answers with the text as it
+// is then and all there is to know about it (a view); whoever shows something of it listens with onView.
+const { el, say, copy, params, setParams } = window.groupwise;
+const root = element.querySelector(".gw-new_run");
+const find = (selector) => root.querySelector(selector);
+const topic = Math.random().toString(36).slice(2);
+const page = { text: "", view: null, form: null, known: {}, columns: [] };
+const listeners = [], pending = [], undone = [];
+const asTyped = new Map(); // path → what was typed and what it is shown as: 1e-4 stays 1e-4
+let busy = false, timer = null, lastKept = 0, era = 0;
+
+const onView = (then) => listeners.push(then);
+const shownAt = (path) => page.view?.shown?.[path] ?? "";
+const plainAt = (path) => page.view?.plain?.[path] ?? null;
+
+// Edits: {path, typed}, {path, value}, {path, remove: true} or {fix}. What is typed while the server answers goes with the next request.
+function edit(changes, { now = true } = {}) {
+  for (const change of changes) {
+    const same = pending.findIndex((other) => other.path && other.path === change.path);
+    if (same >= 0) pending.splice(same, 1);
+    pending.push(change);
+  }
+  settleIn(now ? 0 : 10);
+}
+// Another text took its place (a preset, an import, Undo): what was typed before belongs to the old one.
+function replaceText(text, { keep = true } = {}) {
+  era += 1;
+  pending.length = 0;
+  asTyped.clear();
+  write(text, { keep });
+}
+function settleIn(ms) { clearTimeout(timer); timer = setTimeout(settle, ms); }
+
+// The whole text was changed by hand, in the YAML.
+function write(text, { now = true, keep = true } = {}) {
+  if (keep) keepForUndo();
+  page.text = text;
+  settleIn(now ? 0 : 40);
+}
+
+async function settle() {
+  if (busy) return settleIn(30);
+  busy = true;
+  const text = page.text, sent = pending.splice(0), of = era;
+  const view = await within(15_000, server.edited({ text, edits: sent, known: page.known }));
+  busy = false;
+  if (of !== era) return settleIn(0);
+  offline(!view);
+  if (!view) { pending.unshift(...sent); return settleIn(1000); }
+  if (page.text !== text) { pending.unshift(...sent); return settleIn(0); } // typed in the YAML meanwhile
+  trouble(view.sentence ?? "");
+  if (view.sentence) { // what the server cannot take is not sent for ever: the field keeps it, other edits go on
+    if (!view.fault) { pending.unshift(...sent); settleIn(2000); }
+    return undefined;
+  }
+  if (view.unreadable && sent.length) pending.unshift(...sent);
+  if (view.text !== text) keepForUndo();
+  for (const { path, typed } of sent) if (typed !== undefined && view.shown) asTyped.set(path, [typed, view.shown[path] ?? ""]);
+  page.text = view.text;
+  page.view = view.unreadable ? { ...page.view, unreadable: view.unreadable } : view;
+  keepDraft();
+  for (const listener of listeners) listener(page.view);
+  return undefined;
+}
+const within = (ms, promise) => Promise.race([promise, new Promise((done) => setTimeout(done, ms))]);
+// Until every edit is in the text; not for ever, where one cannot be.
+async function settled() {
+  while ((busy || pending.length) && find(".trouble").hidden && find(".away").hidden && !(page.view?.unreadable && !busy)) await new Promise((done) => setTimeout(done, 20));
+}
+
+function trouble(words) { say(find(".trouble"), words); find(".trouble").hidden = !words; }
+function offline(is) { find(".away").hidden = !is; }
+
+function keepForUndo() {
+  const now = Date.now();
+  if (page.text && undone.at(-1) !== page.text && (now - lastKept > 800 || !undone.length)) {
+    undone.push(page.text);
+    if (undone.length > 100) undone.shift();
+  }
+  lastKept = now;
+  find("[data-do=undo]").disabled = !undone.length;
+}
+function undo() {
+  const before = undone.pop();
+  find("[data-do=undo]").disabled = !undone.length;
+  if (before !== undefined) replaceText(before, { keep: false });
+}
+
+// ---- what is typed survives a reload ----
+const draftKey = () => `groupwise:new:${params().get("from") ?? ""}:${params().get("preset") ?? ""}`;
+function keepDraft() {
+  try { sessionStorage.setItem(draftKey(), page.text); } catch { /* full or forbidden: no draft */ }
+}
+function draft() {
+  try { return sessionStorage.getItem(draftKey()); } catch { return null; }
+}
+const dropDraft = () => { try { sessionStorage.removeItem(draftKey()); } catch { /* as above */ } };
+
+// ---- asking the worker about what the page shows (page.view): resolves to the answer; {lost: true} where it could not
+// be asked now; undefined where a newer question replaced it ----
+const newest = {}, unanswered = {};
+async function askWorker(kind, more = {}, waiting = () => {}) {
+  const turn = newest[kind] = (newest[kind] ?? 0) + 1;
+  if (unanswered[kind]) server.cancelled({ question: unanswered[kind] }); // the worker need not go on with it
+  const asked = await server.asked({ kind, text: page.view.text, topic, ...more });
+  if (newest[kind] !== turn) return undefined;
+  if (!asked || asked.sentence) return { lost: true };
+  unanswered[kind] = asked.question;
+  for (let pause = 40; newest[kind] === turn; pause = Math.min(pause * 1.3, 400)) {
+    const now = await server.answered({ question: asked.question });
+    if (newest[kind] !== turn) return undefined;
+    if (now?.answer || now?.gone) delete unanswered[kind];
+    if (now?.answer) return Object.assign(now.answer, { question: asked.question });
+    if (now?.gone) return { lost: true };
+    if (now?.waiting) waiting(now.waiting, asked.question);
+    await new Promise((done) => setTimeout(done, pause));
+  }
+  return undefined;
+}
+
+// ---- problems: what the app found, then what the worker found about the same settings ----
+const fromWorker = {}; // kind → {key, problems}
+const GRAVE = ["blocking", "warning", "advice"];
+function problems() {
+  const view = page.view;
+  if (!view || view.unreadable) return [];
+  const more = Object.entries(fromWorker).flatMap(([kind, said]) => (said.key === view.keys?.[kind] ? said.problems : []));
+  const grave = ({ level }) => GRAVE.indexOf(level);
+  const said = (problem) => view.problems.some((other) => other.field === problem.field && problem.field && grave(other) <= grave(problem));
+  const all = [...view.problems, ...more.filter((problem) => !said(problem))];
+  return all.sort((a, b) => GRAVE.indexOf(a.level) - GRAVE.indexOf(b.level));
+}
+function workerSaid(kind, key, found) {
+  fromWorker[kind] = { key, problems: found ?? [] };
+  for (const listener of listeners) listener(page.view);
+}
+// A sentence begins with a capital, but a name (broken.jsonl, gpt2) stays as it is.
+const sentence = (words) => (/^[a-z]+(?=[\s,:;’'])/.test(words) ? words.charAt(0).toUpperCase() + words.slice(1) : words);

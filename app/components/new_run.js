@@ -1,0 +1,59 @@
+// The New run page: draws the form from what is installed, and keeps form, YAML and script one.
+function drawForm() {
+  for (const slot of root.querySelectorAll("[data-fields]")) slot.append(...slot.dataset.fields.split(" ").map((path) => field(about(path))));
+  const model = find("#f-model-id");
+  model.setAttribute("list", "models");
+  model.after(el("datalist", { id: "models" }, ...page.form.models.map(({ value, label }) => el("option", { value }, label))));
+  // One of the models at hand brings its revision: only that one is on this machine.
+  model.addEventListener("input", () => {
+    const known = page.form.models.find((one) => one.value === model.value);
+    if (known && known.revision !== shownAt("model.revision")) edit([known.revision ? { path: "model.revision", value: known.revision } : { path: "model.revision", remove: true }]);
+  });
+
+  // All weights or LoRA: what LoRA was set to is kept here while it is put away.
+  let away = null;
+  const [full, lora] = ["all", "lora"].map((value) => find(`[name=tune][value=${value}]`));
+  full.addEventListener("change", () => { away = plainAt("lora"); edit([{ path: "lora", value: null }]); });
+  lora.addEventListener("change", () => edit([{ path: "lora", value: away ?? page.form.usual_lora }]));
+  place("lora", find(".tune"));
+  const tune = () => { const is = plainAt("lora") !== null; lora.checked = is; full.checked = !is; find(".lora").hidden = !is; };
+  onView(tune); tune();
+}
+
+async function begin() {
+  const opened = await server.opened({ from: params().get("from") ?? "", preset: params().get("preset") ?? "" });
+  if (!opened) { offline(true); return setTimeout(begin, 1000); }
+  offline(false);
+  trouble(opened.sentence ?? "");
+  if (!opened.form) return setTimeout(begin, 2000);
+  Object.assign(page, { form: opened.form, text: opened.text, from: opened.origin, view: opened.view });
+  drawForm(); drawRewards(); drawSource(); drawMapping(); drawExamples(); drawFilter(); drawColumns(); drawStages();
+  drawAllSettings(); drawViews(); drawStart(); drawPreflight(); drawPreview();
+  onView(() => { for (const one of fields) one.show(); showProblems(); });
+  const kept = draft();
+  if (kept && kept !== opened.text) {
+    page.text = kept;
+    say(find(".origin"), "What you had typed is back. ");
+    const over = el("button", { class: "link s", type: "button" }, "Start over");
+    over.addEventListener("click", () => { dropDraft(); replaceText(opened.text); say(find(".origin"), page.from); });
+    find(".origin").append(over);
+    settleIn(0);
+  } else for (const listener of listeners) listener(page.view);
+  root.dataset.ready = "yes";
+  waitForCatalogue();
+  return undefined;
+}
+// In a new home the worker has not yet said what is installed: the form is drawn again when it has.
+function waitForCatalogue() {
+  if (page.form.complete) return;
+  find(".waiting").hidden = false;
+  const look = async () => {
+    const now = await server.opened({ from: "", preset: "" });
+    if (!now?.form?.complete) return setTimeout(look, 1000);
+    keepDraft();
+    location.reload();
+    return undefined;
+  };
+  setTimeout(look, 1000);
+}
+begin();

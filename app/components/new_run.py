@@ -1,0 +1,190 @@
+"""The New run page's one live part: the form, the YAML and the script of a spec, and what is known about it.
+
+The page holds nothing but the spec's text; every function here is handed that text and answers what it means.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+
+from app import guard
+from app.components.live import HERE, Payload, Unanswerable, answer, live, text, whole
+from app.configure import asking, choices, edits, form, imports, launch, presets, view
+from storage import home, questions, registry
+from storage.offer import Offer
+from storage.problem import SpecError
+from storage.yaml_text import MAX_BYTES
+
+SCRIPTS = ("core", "fields", "all_settings", "lists", "data", "preview", "preflight", "views", "start")
+
+
+def spec_text(payload: Payload) -> str:
+    """The spec's text of a payload. Raises Unanswerable where it is none, or too long for one."""
+    sent = payload.get("text")
+    if not isinstance(sent, str) or len(sent) > MAX_BYTES:
+        raise Unanswerable(f"A spec is a text of at most {MAX_BYTES // 1024} KB.")
+    return sent
+
+
+@answer
+def opened(payload: Payload) -> dict[str, Any]:
+    """What the address asks for (a run's settings, a preset, or the quickstart), and the form to show it in."""
+    begun, origin = presets.begin(text(payload, "from"), text(payload, "preset"))
+    try:
+        offer, listed, sentence = Offer.published(), presets.listed(), ""
+    except (sqlite3.Error, registry.RegistryError) as error:
+        offer, listed, sentence = Offer(), presets.listed(own=False), _unreadable(error)
+    shown = {**described(offer), "presets": listed}
+    about = {"text": begun, "origin": origin, "form": shown, "view": view.of(begun, offer)}
+    return {**about, "sentence": sentence} if sentence else about
+
+
+def _unreadable(error: Exception) -> str:
+    """A damaged, locked or missing registry, in a sentence."""
+    if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError):
+        return f"The registry is damaged ({error}). `groupwise repair` makes a new one from the run folders."
+    return f"The registry could not be read just now ({error}). Trying again."
+
+
+def described(offer: Offer) -> dict[str, Any]:
+    """All that can be chosen from. `complete`: whether the worker has said what is installed."""
+    return {
+        "complete": offer.training is not None,
+        "fields": form.describe(offer),
+        "usual_lora": form.words.USUAL_LORA,
+        "rewards": [{"name": name, "help": str(about.get("help") or "")} for name, about in offer.rewards.items()],
+        "gym": form.gym(offer),
+        "operators": form.OPERATORS,
+        "models": choices.models(),
+        "tasks": choices.tasks(offer),
+        "files": choices.files(),
+        "upload_limit": guard.MAX_FILE,
+        "upload_limit_words": choices.LIMIT,
+        "upload_advice": choices.ADVICE,
+    }
+
+
+@answer
+def edited(payload: Payload) -> dict[str, Any]:
+    """The text with the page's edits made, and what it means then."""
+    offer = Offer.published()
+    made = edits.read(payload.get("edits"), form.types(offer))
+    return view.of(edits.apply(spec_text(payload), made), offer, payload.get("known"))
+
+
+@answer
+def asked(payload: Payload) -> dict[str, Any]:
+    """Ask the worker; the question's number."""
+    more: dict[str, Any] = {}
+    kind = text(payload, "kind")
+    if kind == questions.PREVIEW:
+        more = {"row": whole(payload, "row")}
+    elif kind == questions.CHECK_DATA:
+        more = {"all": payload.get("all") is True}
+    try:
+        return {"question": asking.ask(kind, spec_text(payload), topic=text(payload, "topic", 40), **more)}
+    except asking.CannotAsk as refusal:
+        raise Unanswerable(str(refusal)) from refusal
+
+
+@answer
+def answered(payload: Payload) -> dict[str, Any]:
+    """What the worker said to a question, or how far it is."""
+    return asking.answered(whole(payload, "question"))
+
+
+@answer
+def tried(payload: Payload) -> dict[str, Any]:
+    """Ask for one step to be tried; the question's number."""
+    try:
+        return {"question": asking.ask_to_try(spec_text(payload))}
+    except asking.CannotAsk as refusal:
+        raise Unanswerable(str(refusal)) from refusal
+
+
+@answer
+def cancelled(payload: Payload) -> dict[str, Any]:
+    """Stop trying."""
+    questions.cancel(whole(payload, "question"))
+    return {"cancelled": True}
+
+
+@answer
+def launched(payload: Payload) -> dict[str, Any]:
+    """Queue the run, if nothing is wrong with it and TRL took its settings (`built`: the question that says so)."""
+    sent = spec_text(payload)
+    _, problems = launch.problems(sent, payload.get("known"))
+    if problems:
+        raise Unanswerable("There is something to mend before this can be launched.")
+    # The quickstart as it ships is known to be taken (a test builds it): nobody waits for that on a fresh start.
+    said = [] if sent == presets.quickstart() else asking.built(sent, whole(payload, "built"))
+    if said is None:
+        return {"unasked": True}
+    if said:
+        raise Unanswerable(f"TRL does not take these settings: {said[0]['message']}")
+    try:
+        return {"url": f"/run?id={launch.start(sent, payload.get('known'))}"}
+    except SpecError as error:
+        raise Unanswerable(f"Nothing was launched: {error.problems[0]}") from error
+    except OSError as error:
+        raise Unanswerable(f"Nothing was launched: the home could not be written ({error.strerror}).") from error
+
+
+@answer
+def uploaded(payload: Payload) -> dict[str, Any]:
+    """Keep a file that arrived; its name in the home, and all files there are."""
+    try:
+        name = choices.keep(_arrived(payload))
+    except ValueError as error:
+        raise Unanswerable(str(error)) from error
+    except OSError as error:
+        raise Unanswerable(f"The file could not be kept: {error.strerror or error}.") from error
+    return {"name": name, "source": f"file:{name}", "files": choices.files()}
+
+
+def _arrived(payload: Payload) -> str | None:
+    """The path of an upload; None for anything that is not one, whatever the page says."""
+    sent = payload.get("path")
+    if not isinstance(sent, str) or "\0" in sent or Path(sent).is_symlink():
+        return None
+    path = Path(sent).resolve()
+    return str(path) if home.uploads_folder().resolve() in path.parents else None
+
+
+@answer
+def imported(payload: Payload) -> dict[str, Any]:
+    """A spec's text from a file: YAML as it is, a TRL script by its settings; and notes on what was left behind."""
+    brought, notes = imports.spec_from(text(payload, "name"), spec_text(payload))
+    return {"text": brought, "notes": notes}
+
+
+@answer
+def preset(payload: Payload) -> dict[str, Any]:
+    """A preset's text."""
+    return {"text": presets.text_of(text(payload, "name"))}
+
+
+@answer
+def kept(payload: Payload) -> dict[str, Any]:
+    """Save the text as a preset of one's own. `taken`: there is one of this name, which saving again replaces."""
+    name, words = text(payload, "name", 100), text(payload, "sentence", 300)
+    return presets.keep(name, words, spec_text(payload), replace=payload.get("replace") is True)
+
+
+@answer
+def forgotten(payload: Payload) -> dict[str, Any]:
+    """Delete a preset of one's own."""
+    return presets.forget(text(payload, "name", 100))
+
+
+def new_run() -> gr.HTML:
+    """The page's body."""
+    functions = (
+        opened, edited, asked, answered, tried, cancelled, launched, uploaded, imported, preset, kept, forgotten,
+    )  # fmt: skip
+    template = (HERE / "new" / "page.html").read_text(encoding="utf-8")
+    return live("new_run", *functions, template=template, scripts=tuple(f"new/{name}" for name in SCRIPTS))

@@ -1,0 +1,105 @@
+"""The form: every setting that is installed here, with its type, default, help and flag, for the page to draw. Pure.
+
+Of TRL and PEFT nothing is written down twice: their fields come from the published catalogue, ours from RunSpec.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from app.configure import words
+from app.configure.typed import shown
+from storage import conditions
+from storage.checks.check import OWNED
+from storage.offer import Offer
+from storage.spec import RunSpec
+
+Field = dict[str, Any]
+OPERATORS = [*conditions.OPERATORS, *conditions.LENGTHS]
+_JSON_TYPES = {
+    "string": "str", "integer": "int", "number": "float", "boolean": "bool", "array": "list", "object": "dict",
+    "null": "none",
+}  # fmt: skip
+
+
+def describe(offer: Offer) -> list[Field]:
+    """Every field, in the order of the catalogue: path, label, advice, help, types, default (as a field shows it),
+    choices, flag, section, and whether it is on the short list."""
+    ours = [_field(path, about, section="") for path, about in own_fields().items()]
+    training = [
+        _field(f"training.{name}", about, section=about.get("section") or "Other settings")
+        for name, about in sorted((offer.training or {}).items(), key=lambda item: item[1].get("order", 0))
+        if name not in OWNED
+    ]
+    lora = [_field(f"lora.{name}", about, section="LoRA") for name, about in (offer.lora or {}).items()]
+    return ours + training + lora
+
+
+def gym(offer: Offer) -> list[dict[str, Any]]:
+    """reasoning-gym's tasks by name, each with its help and its parameters as fields."""
+    return [
+        {
+            "name": name,
+            "help": task.get("help") or "",
+            "parameters": [
+                _field(f"data.parameters.{parameter}", about, section="") | {"advice": about.get("help") or ""}
+                for parameter, about in task.get("parameters", {}).items()
+            ],
+        }
+        for name, task in sorted((offer.gym or {}).items())
+    ]
+
+
+def types(offer: Offer) -> dict[str, list[str]]:
+    """What each field takes, by path."""
+    catalogue = {f"training.{name}": about["types"] for name, about in (offer.training or {}).items()}
+    catalogue |= {f"lora.{name}": about["types"] for name, about in (offer.lora or {}).items()}
+    gym = {
+        f"data.parameters.{name}": about["types"]
+        for task in (offer.gym or {}).values()
+        for name, about in task["parameters"].items()
+    }
+    return {path: about["types"] for path, about in own_fields().items()} | catalogue | gym
+
+
+def _field(path: str, about: Field, *, section: str) -> Field:
+    part, _, name = path.rpartition(".")
+    label, advice = words.SHORT.get(path, ("", ""))
+    return {
+        "path": path,
+        "name": name,
+        "label": label or name,
+        "advice": advice,
+        "help": about.get("help") or "",
+        "types": about["types"],
+        "default": shown(about.get("default")),
+        "choices": [shown(choice) for choice in about.get("choices") or []],
+        "flag": f"--{name}" if part == "training" else "",
+        "section": section,
+        "short": path in words.SHORT,
+        "long": path in words.LONG_TEXTS,
+    }
+
+
+@functools.cache
+def own_fields() -> dict[str, Field]:
+    """RunSpec's own settings that are one value each, by dotted path, in the form of the catalogue."""
+    schema = RunSpec.model_json_schema()
+    found: dict[str, Field] = {"name": _about(schema["properties"]["name"])}
+    for part, definition in (("model", "ModelSpec"), ("data", "DataSpec"), ("launch", "LaunchSpec")):
+        for name, about in schema["$defs"][definition]["properties"].items():
+            found[f"{part}.{name}"] = _about(about)
+    return found
+
+
+def _about(schema: dict[str, Any]) -> Field:
+    options = schema.get("anyOf") or [schema]
+    choices = [choice for option in options for choice in option.get("enum") or []]
+    choices += [option["const"] for option in options if "const" in option]
+    return {
+        "types": sorted({_JSON_TYPES[option["type"]] for option in options if "type" in option}),
+        "default": schema.get("default"),
+        "choices": choices,
+        "help": "",
+    }

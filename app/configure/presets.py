@@ -1,0 +1,73 @@
+"""What a new run begins with: a preset that ships, one's own, or the settings of a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from app.refusal import Unanswerable
+from storage import home, presets
+from storage.presets import PresetError, PresetExists
+from storage.problem import SpecError
+
+SHIPPED = Path(__file__).parents[1] / "presets"
+QUICKSTART = "quickstart"
+
+
+def begin(run_id: str, name: str) -> tuple[str, str]:
+    """The YAML to begin with and a sentence on where it is from. What cannot be opened is said; the quickstart is
+    there."""
+    if run_id:
+        try:
+            text = home.run_folder(run_id).spec.read_text(encoding="utf-8")
+            return text, f"The settings of {run_id}. Change what you like; that run stays as it is."
+        except (OSError, ValueError):
+            return quickstart(), f"There is no run “{run_id[:80]}” to take settings from. This is the quickstart."
+    shipped = {preset.name: preset for preset in presets.shipped(SHIPPED)}
+    found = shipped.get(name or QUICKSTART)
+    if found is None:
+        return quickstart(), f"There is no preset “{name[:80]}”. This is the quickstart."
+    return found.text, f"Preset: {found.title}"
+
+
+def quickstart() -> str:
+    """The quickstart's YAML, from its file: there also while the registry is not."""
+    return (SHIPPED / f"{QUICKSTART}.yaml").read_text(encoding="utf-8")
+
+
+def text_of(name: str) -> str:
+    """A preset's YAML. Raises Unanswerable for a name there is none of."""
+    try:
+        return presets.get(name, SHIPPED).text
+    except PresetError as error:
+        raise Unanswerable(str(error)) from error
+
+
+def listed(*, own: bool = True) -> list[dict[str, Any]]:
+    """Every preset for the page: one's own, then those that ship."""
+    return [
+        {"name": preset.name, "title": preset.title, "sentence": preset.sentence, "own": preset.own}
+        for preset in (presets.every(SHIPPED) if own else presets.shipped(SHIPPED))
+    ]
+
+
+def keep(name: str, sentence: str, text: str, *, replace: bool) -> dict[str, Any]:
+    """Save a text as one's own preset; all presets then. `taken`: one of this name is there, and stays."""
+    try:
+        presets.save(name, sentence, text, SHIPPED, replace=replace)
+    except PresetExists as error:
+        return {"taken": True, "sentence": f"{error} Save again to replace it."}
+    except PresetError as error:
+        raise Unanswerable(str(error)) from error
+    except SpecError as error:
+        raise Unanswerable(f"Only what is a spec can be kept as one: {error.problems[0]}") from error
+    return {"presets": listed()}
+
+
+def forget(name: str) -> dict[str, Any]:
+    """Delete one of one's own; all presets then."""
+    try:
+        presets.delete(name)
+    except PresetError as error:
+        raise Unanswerable(str(error)) from error
+    return {"presets": listed()}

@@ -1,0 +1,81 @@
+"""The short list: what a good colleague would call the settings that matter, and what they would say about each.
+
+Everything else about a setting (type, default, help, choices) is read from what is installed. Figures are common
+practice, as guides to GRPO give them.
+"""
+
+from __future__ import annotations
+
+# path → (label, advice). The order is the form's.
+RUN = {
+    "name": ("Name", ""),
+}
+MODEL = {
+    "model.id": ("Model", "the starter, a folder on this machine, or a hub id such as org/name"),
+    "model.revision": ("Revision", "a branch, tag or commit of the hub repository"),
+    "model.dtype": ("Precision of the weights", "auto keeps what the files hold; bfloat16 halves what float32 takes"),
+    "model.quantization": ("Quantisation", "4 or 8 bits a weight, for LoRA on a small GPU; needs bitsandbytes"),
+    "model.attn_implementation": ("Attention", "sdpa is built in; flash_attention_2 is faster where it is installed"),
+}
+LORA = {
+    "lora.r": ("LoRA rank", "16 is common practice; higher learns more and takes more memory"),
+    "lora.lora_alpha": ("LoRA alpha", "usually twice the rank"),
+    "lora.lora_dropout": ("LoRA dropout", "0.05 is common practice"),
+    "lora.target_modules": ("LoRA targets", "all-linear: every attention and MLP projection"),
+}
+TRAINING = {
+    "training.num_generations": (
+        "Group size",
+        "2–3 are too few to compare; 4–8 for simple tasks, 8–16 for reasoning; time grows with it, 32 is four times 8",
+    ),
+    "training.per_device_train_batch_size": (
+        "Completions per device",
+        "taken at once on each device; short of memory, halve it and double the accumulation",
+    ),
+    "training.gradient_accumulation_steps": ("Accumulation", "batches to one update: more time, no more memory"),
+    "training.learning_rate": (
+        "Learning rate",
+        "5e-6 is safe for billions of parameters, 1e-5 faster and riskier; the starter takes 1e-4",
+    ),
+    "training.max_completion_length": (
+        "Longest completion",
+        "in tokens: 256 for short answers, 512 for reasoning, 1024 for long proofs; memory and time grow with it",
+    ),
+    "training.beta": (
+        "KL weight",
+        "0: no reference model, nothing anchors it, and no KL is charted; 0.02–0.1 keeps it near where it began",
+    ),
+    "training.max_steps": ("Steps", "updates of the model; −1 leaves it to the epochs"),
+    "training.num_train_epochs": ("Epochs", "passes over the prompts, where no steps are given"),
+    "training.temperature": ("Temperature", "1 keeps the completions of a group apart, and only differences teach"),
+    "training.gradient_checkpointing": ("Gradient checkpointing", "computes twice to hold less in memory"),
+    "training.save_steps": ("Save every", "steps between checkpoints; a run resumes from the last"),
+    "training.eval_strategy": ("Evaluate", "on the held-out rows, which it never trains on"),
+}
+DATA = {
+    "data.config": ("Configuration", "the subset, where the dataset has several (GSM8K: main)"),
+    "data.split": ("Split", "train, as a rule"),
+    "data.revision": ("Revision of the data", "a branch, tag or commit"),
+    "data.streaming": ("Streaming", "reads only the rows that Rows asks for"),
+    "data.limit": ("Rows", "at most so many; empty: all"),
+    "data.shuffle": ("Shuffle seed", "a number; empty: in the order of the file"),
+    "data.holdout": ("Held out", "rows kept for evaluation: a number, or a share such as 0.05"),
+    "data.system_prompt": (
+        "System prompt",
+        "told before every prompt: the format of the answer, say",
+    ),
+    "data.prompt_template": ("Template", "what is asked; {column} is filled in from each row"),
+    "data.prompt_column": ("Prompt column", "a chat or a text that is used as it is, instead of the template"),
+    "data.answer_column": ("Answer column", "what rewards compare with"),
+    "data.answer_pattern": (
+        "Answer pattern",
+        "a regular expression; its first group is the answer (GSM8K: #### (.+))",
+    ),
+}
+LAUNCH = {
+    "launch.processes": ("Processes", "one for each GPU that trains"),
+}
+SHORT = {**RUN, **MODEL, **LORA, **TRAINING, **DATA, **LAUNCH}
+# What LoRA begins with when it is switched on: common practice.
+USUAL_LORA = {"r": 16, "lora_alpha": 32, "lora_dropout": 0.05, "target_modules": "all-linear"}
+LONG_TEXTS = {"data.system_prompt", "data.prompt_template"}

@@ -1,0 +1,1 @@
+"""What a run will need and do, worked out before anything is started."""

@@ -1,0 +1,63 @@
+"""How soon the warm worker answers a page: from asking to having the answer, over the registry, with a supervisor."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from typing import Any
+
+from bench.homes import fresh_home, quickstart, wait_for
+from bench.table import Row, ms, percentile
+from storage import home, locks, questions, registry
+from worker.offering import catalogue
+
+ROUNDS = 20
+LORA = {"r": 16, "target_modules": "all-linear"}
+
+
+def measure() -> list[Row]:
+    spec = quickstart().model_dump()
+    wrong = {**spec, "training": {**spec["training"], "temperature": 0.0, "warmup_steps": -1}, "lora": LORA}
+    asked = {
+        "are these settings good?": (questions.BUILD, {"spec": spec}),
+        "and these, two of them wrong, with LoRA?": (questions.BUILD, {"spec": wrong}),
+        "what does a row look like to the model?": (questions.PREVIEW, {"data": spec["data"], "model": spec["model"]}),
+        "what is this model?": (questions.MODEL, {"model": spec["model"]}),
+    }
+    with fresh_home():
+        registry.publish("catalogue", {"versions": catalogue.versions()})  # reading it would share the processor
+        with (home.home() / "worker.log").open("ab") as log:
+            worker = subprocess.Popen([sys.executable, "-m", "worker"], stdout=log, stderr=log)
+        try:
+            wait_for("the worker", lambda: locks.is_held(home.supervisor_lock()))
+            begun = time.perf_counter()
+            _answer(*asked["are these settings good?"])
+            cold = time.perf_counter() - begun
+            rows = [_row(name, kind, payload) for name, (kind, payload) in asked.items()]
+        finally:
+            worker.terminate()
+            worker.wait()
+    return [*rows, Row("the first question, with nothing loaded", ms(cold), "–", cold, 30, "s")]
+
+
+def _row(name: str, kind: str, payload: dict[str, Any]) -> Row:
+    _answer(kind, payload)
+    took = []
+    for _ in range(ROUNDS):
+        begun = time.perf_counter()
+        _answer(kind, payload)
+        took.append(time.perf_counter() - begun)
+    worst = percentile(took, 0.95)
+    return Row(f"warm: “{name}”, p95", f"p50 {ms(percentile(took, 0.5))}, p95 {ms(worst)}", "–", worst, 1.0, "s")
+
+
+def _answer(kind: str, payload: dict[str, Any]) -> None:
+    question = questions.ask(kind, payload)
+
+    def answered() -> Any:
+        found = questions.get(question)
+        return found and found.answer
+
+    answer = wait_for("an answer", answered)
+    assert "error" not in answer, answer

@@ -1,0 +1,131 @@
+"""The group and batch arithmetic of GRPOConfig: what does not fit, in words, and the nearest settings that do. Pure."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from storage.offer import Offer
+from storage.problem import Fix, Problem
+from storage.spec import RunSpec
+
+# What decides how completions are batched: with one of them wrong the arithmetic cannot be judged.
+BATCH_FIELDS = (
+    "num_generations", "num_generations_eval", "per_device_train_batch_size", "per_device_eval_batch_size",
+    "gradient_accumulation_steps", "steps_per_generation", "generation_batch_size",
+)  # fmt: skip
+
+
+MOST = 10**6  # completions at once: beyond, it is a slip of the hand
+FAR = 1000  # how far from the group size that was asked for another is looked for
+
+
+def check_batch(spec: RunSpec, offer: Offer) -> list[Problem]:
+    """What of the batch arithmetic does not fit. Silent while TRL's defaults are not known.
+
+    Source: GRPOConfig.__post_init__. A generation makes per-device batch × processes × steps_per_generation
+    completions (or generation_batch_size), in whole groups of num_generations.
+    """
+    if offer.training is None:
+        return []
+    fields, processes = offer.training, spec.launch.processes
+
+    def value(name: str) -> Any:
+        given = spec.training.get(name)
+        return given if given is not None else fields.get(name, {}).get("default")
+
+    size, device_batch = value("num_generations"), value("per_device_train_batch_size")
+    per_generation = value("steps_per_generation") or value("gradient_accumulation_steps")
+    if not all(isinstance(number, int) for number in (size, device_batch, per_generation)):
+        return []
+    low = _too_low(size, value, fields)
+    if low:
+        return low
+    if value("generation_batch_size") and value("steps_per_generation"):
+        path = "training.generation_batch_size"
+        fixes = (
+            Fix("Remove it", {}, (path,)),
+            Fix("Remove steps_per_generation", {}, ("training.steps_per_generation",)),
+        )
+        return [Problem(path, "cannot be given together with steps_per_generation.", fixes=fixes)]
+    found = []
+    at_once, given = device_batch * processes, value("generation_batch_size")
+    if given and given % at_once:
+        message = f"should be a multiple of the {at_once} completions that all devices take at once."
+        found.append(
+            Problem("training.generation_batch_size", message, fixes=_multiple("generation_batch_size", given, at_once))
+        )
+    batch = given or at_once * per_generation
+    if batch % size:
+        message = (
+            f"each generation makes {batch} completions ({_product(device_batch, processes, per_generation)}), "
+            f"which groups of {size} do not divide. {_nearest_sizes(batch, size)}"
+        )
+        found.append(Problem("training.num_generations", message, fixes=_whole_groups(batch, size, device_batch)))
+    return [*found, *_evaluation(spec, value, size)]
+
+
+def _too_low(size: Any, value: Any, fields: dict[str, Any]) -> list[Problem]:
+    if size < 2:
+        fix = Fix("Use groups of 8", {"training.num_generations": 8})
+        return [
+            Problem("training.num_generations", "a group needs at least 2 completions to be compared.", fixes=(fix,))
+        ]
+    return [
+        Problem(f"training.{name}", words, fixes=(Fix("Use the default", {}, (f"training.{name}",)),))
+        for name in BATCH_FIELDS
+        if value(name) is not None and (words := _out_of_reach(value(name)))
+    ]
+
+
+def _out_of_reach(number: int) -> str:
+    return "should be at least 1." if number < 1 else f"more than {MOST:,} fit no machine." if number > MOST else ""
+
+
+def _evaluation(spec: RunSpec, value: Any, size: int) -> list[Problem]:
+    if value("eval_strategy") in (None, "no"):
+        return []
+    found = []
+    batch, group = value("per_device_eval_batch_size") * spec.launch.processes, value("num_generations_eval") or size
+    if not spec.data.holdout:
+        fixes = (Fix("Hold out 64 rows", {"data.holdout": 64}), Fix("Do not evaluate", {}, ("training.eval_strategy",)))
+        found.append(Problem("data.holdout", "evaluation needs held-out rows: 64, say.", fixes=fixes))
+    if batch % group:
+        message = f"an evaluation batch of {batch} does not hold whole groups of {group}: use a multiple of {group}."
+        whole = math.lcm(group, spec.launch.processes)
+        fitting = -(-batch // whole) * whole
+        name = "per_device_eval_batch_size"
+        fix = Fix(f"Use {fitting // spec.launch.processes}", {f"training.{name}": fitting // spec.launch.processes})
+        found.append(Problem(f"training.{name}", message, fixes=(fix,)))
+    return found
+
+
+def _multiple(name: str, given: int, of: int) -> tuple[Fix, ...]:
+    """The multiples on both sides of what was given."""
+    below, above = given // of * of, -(-given // of) * of
+    return tuple(Fix(f"Use {n}", {f"training.{name}": n}) for n in (below, above) if n)
+
+
+def _whole_groups(batch: int, size: int, device_batch: int) -> tuple[Fix, ...]:
+    """Group sizes that divide the batch, and a batch that holds whole groups."""
+    sizes = [Fix(f"Use groups of {n}", {"training.num_generations": n}) for n in _fitting(batch, size)]
+    fitting = -(-device_batch // size) * size
+    label = f"Use {fitting} completions per device"
+    return (*sizes, Fix(label, {"training.per_device_train_batch_size": fitting}, ("training.generation_batch_size",)))
+
+
+def _fitting(batch: int, size: int) -> list[int]:
+    """The two group sizes nearest to `size` that divide a batch."""
+    around = (n for far in range(FAR) for n in {size - far, size + far})
+    return sorted(list(dict.fromkeys(n for n in around if 2 <= n <= batch and batch % n == 0))[:2])
+
+
+def _product(device_batch: int, processes: int, per_generation: int) -> str:
+    parts = [f"{device_batch} a device", f"{processes} processes" if processes > 1 else "",
+             f"{per_generation} steps" if per_generation > 1 else ""]  # fmt: skip
+    return " × ".join(part for part in parts if part)
+
+
+def _nearest_sizes(batch: int, size: int) -> str:
+    fitting = _fitting(batch, size)
+    return f"Use groups of {' or '.join(map(str, fitting))}." if fitting else "Use a larger batch."

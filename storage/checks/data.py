@@ -1,0 +1,271 @@
+"""What of a spec's data keeps a run from being launched, as far as it can be told without reading rows. Pure, but for
+a look at files."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from storage import conditions, home
+from storage.offer import Offer
+from storage.problem import WARNING, Fix, Problem, near, nearest, rename_or_remove
+from storage.spec import DataSpec, RunSpec
+
+DATA_SUFFIXES = (".jsonl", ".csv", ".parquet")
+HUB_DATASET = re.compile(r"(?!.*(?:--|\.\.))[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
+TASK_COLUMNS = {"task": ["question", "answer"], "gym": ["question", "answer", "metadata"]}
+MADE = 4000  # rows of a task or of reasoning-gym, where no limit is set
+COLUMN = re.compile(r"\{([^{}]+)\}")
+KINDS = "task:NAME (built in), gym:NAME (reasoning-gym), file:NAME (in the home's data folder) or hub:ORG/NAME"
+PYTHON: dict[str, Any] = {
+    "int": int,
+    "float": (int, float),
+    "bool": bool,
+    "str": str,
+    "list": list,
+    "dict": dict,
+    "none": type(None),
+}
+WORDS = {"int": "a whole number", "float": "a number", "bool": "true or false", "str": "text", "list": "a list",
+         "dict": "a mapping", "none": "null"}  # fmt: skip
+
+
+def check_data(spec: RunSpec, offer: Offer) -> list[Problem]:
+    """Every problem, those that block and those worth knowing."""
+    data = spec.data
+    return [
+        *_source(data, offer), *_only_of_its_kind(data), *_conditions(data), *_prompt(data), *_answer(data),
+        *_sizes(data), *_known_columns(data), *_rewards(spec, offer),
+    ]  # fmt: skip
+
+
+def kind_of(data: DataSpec) -> tuple[str, str]:
+    """(task, gym, file, hub or something else, what comes after the colon)."""
+    kind, _, name = data.source.partition(":")
+    return kind, name
+
+
+def _source(data: DataSpec, offer: Offer) -> list[Problem]:
+    kind, name = kind_of(data)
+    if kind == "task":
+        return [] if not offer.tasks or name in offer.tasks else [_unknown(name, "task", list(offer.tasks))]
+    if kind == "gym":
+        return _gym(name, data.parameters, offer)
+    if kind == "file":
+        return _file(name)
+    if kind == "hub":
+        if HUB_DATASET.fullmatch(name):
+            return []
+        return [_wrong_source("should be the dataset's id on the hub, as in hub:openai/gsm8k.")]
+    guessed = _guess(data.source)
+    hint = f" Did you mean “{guessed}”?" if guessed else ""
+    return [_wrong_source(f"should be {KINDS}.{hint}", guessed)]
+
+
+def _wrong_source(message: str, better: str | None = None) -> Problem:
+    return Problem("data.source", message, fixes=_use("data.source", better or "task:arithmetic"))
+
+
+def _guess(source: str) -> str | None:
+    """What was meant by a source that lacks its kind."""
+    if source.lower().endswith(DATA_SUFFIXES) and home.DATA_NAME.fullmatch(source):
+        return f"file:{source}"
+    return f"hub:{source}" if HUB_DATASET.fullmatch(source) else None
+
+
+def _unknown(name: str, kind: str, names: list[str]) -> Problem:
+    close = near(name, names) or (names[0] if len(names) == 1 else None)
+    listed = nearest(name, names) or (f" There are {', '.join(names)}." if len(names) <= 10 else "")
+    what = "built-in task" if kind == "task" else "reasoning-gym task"
+    return Problem("data.source", f"there is no {what} “{name}”.{listed}",
+                   fixes=_use("data.source", f"{kind}:{close}" if close else "task:arithmetic"))  # fmt: skip
+
+
+def _use(field: str, value: Any) -> tuple[Fix, ...]:
+    return (Fix(f"Use {value}", {field: value}),)
+
+
+def _gym(name: str, parameters: dict[str, Any], offer: Offer) -> list[Problem]:
+    if offer.gym is None:
+        if not offer.hardware and not offer.extras:
+            return []  # nothing is known yet
+        message = "needs the reasoning-gym package: pip install reasoning-gym, then start Groupwise again."
+        return [Problem("data.source", message, fixes=_use("data.source", "task:arithmetic"))]
+    if name not in offer.gym:
+        return [_unknown(name, "gym", list(offer.gym))]
+    fields = offer.gym[name].get("parameters", {})
+    found = []
+    for field, value in parameters.items():
+        path = f"data.parameters.{field}"
+        if field == "size":
+            limit = {"data.limit": value} if isinstance(value, int) and value > 0 else {}
+            fix = Fix("Say it as data.limit", limit, (path,))
+            found.append(Problem(path, "cannot be set here: say data.limit instead.", fixes=(fix,)))
+        elif field not in fields:
+            message = f"{name} has no such parameter.{nearest(field, list(fields))}"
+            found.append(Problem(path, message, fixes=rename_or_remove(path, value, list(fields))))
+        else:
+            message = _misfit(value, fields[field])
+            fix = Fix(f"Use the default ({json.dumps(fields[field].get('default'))})", {}, (path,))
+            found += [Problem(path, message, fixes=(fix,))] if message else []
+    return found
+
+
+def _misfit(value: Any, field: dict[str, Any]) -> str:
+    types, choices = field.get("types") or [], field.get("choices")
+    fits = any(isinstance(value, PYTHON[t]) and (not isinstance(value, bool) or t == "bool") for t in types)
+    if types and not fits:
+        wanted = " or ".join(WORDS[t] for t in types if t != "none") or "null"
+        return f"should be {wanted}, not {json.dumps(value, default=str)[:60]}."
+    if choices and value is not None and value not in choices:
+        return f"should be one of {', '.join(map(str, choices))}.{nearest(str(value), [str(c) for c in choices])}"
+    return ""
+
+
+def _file(name: str) -> list[Problem]:
+    there = _files()
+    close = near(name, there)
+    fixes = _use("data.source", f"file:{close}" if close else "task:arithmetic")
+    try:
+        path = home.data_file(name)
+        if not path.is_file():
+            message = f"there is no file “{name}” in {home.data_folder()}. Upload it, or copy it there."
+            return [Problem("data.source", message + nearest(name, there), fixes=fixes)]
+        if path.suffix.lower() not in DATA_SUFFIXES:
+            message = f"“{name}” should be a JSONL, CSV or Parquet file ({', '.join(DATA_SUFFIXES)})."
+            return [Problem("data.source", message, fixes=fixes)]
+        if path.stat().st_size == 0:
+            return [Problem("data.source", f"“{name}” is empty.", fixes=fixes)]
+    except (ValueError, OSError) as error:
+        said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        return [Problem("data.source", said, fixes=fixes)]
+    return []
+
+
+def _files() -> list[str]:
+    try:
+        found = sorted(path.name for path in home.data_folder().iterdir())
+    except OSError:
+        return []
+    return [name for name in found[:1000] if home.DATA_NAME.fullmatch(name) and name.lower().endswith(DATA_SUFFIXES)]
+
+
+def _only_of_its_kind(data: DataSpec) -> list[Problem]:
+    """Settings that only some sources have."""
+    kind, _ = kind_of(data)
+    if kind not in ("task", "gym", "file", "hub"):
+        return []
+    default, found = DataSpec(), []
+    wrong = ["parameters"] if kind != "gym" else []
+    wrong += ["config", "split", "revision", "streaming"] if kind != "hub" else []
+    for name in wrong:
+        if getattr(data, name) != getattr(default, name):
+            path = f"data.{name}"
+            where = "a reasoning-gym task (gym:NAME)" if name == "parameters" else "a dataset of the hub (hub:ORG/NAME)"
+            fix = Fix("Remove it", {}, (path,))
+            found.append(Problem(path, f"is not used: only {where} has this.", level=WARNING, fixes=(fix,)))
+    if kind == "hub" and data.streaming and not data.limit:
+        fixes = (Fix("Read 4000 rows", {"data.limit": MADE}), Fix("Do not stream", {"data.streaming": False}))
+        found.append(Problem("data.limit", "streaming needs a limit: how many rows to read.", fixes=fixes))
+    return found
+
+
+def _conditions(data: DataSpec) -> list[Problem]:
+    found = []
+    for number, written in enumerate(data.filter):
+        try:
+            conditions.parse(written)
+        except conditions.ConditionError as error:
+            others = [other for index, other in enumerate(data.filter) if index != number]
+            fix = Fix("Remove it", {"data.filter": others})
+            found.append(Problem(f"data.filter.{number}", str(error), fixes=(fix,)))
+    return found
+
+
+def _prompt(data: DataSpec) -> list[Problem]:
+    named = COLUMN.findall(data.prompt_template)
+    if data.prompt_column is None and not named:
+        message = "names no column, so every prompt would be the same. Write a column's name in braces: {question}."
+        return [Problem("data.prompt_template", message, fixes=_use("data.prompt_template", "{question}"))]
+    if data.prompt_column is not None and data.prompt_template != DataSpec().prompt_template:
+        message = f"is not used: the prompt is the column “{data.prompt_column}” as it is."
+        fixes = (Fix("Use the template", {}, ("data.prompt_column",)), Fix("Remove it", {}, ("data.prompt_template",)))
+        return [Problem("data.prompt_template", message, level=WARNING, fixes=fixes)]
+    return []
+
+
+def _answer(data: DataSpec) -> list[Problem]:
+    if not data.answer_pattern:
+        return []
+    remove = Fix("Remove it", {}, ("data.answer_pattern",))
+    try:
+        re.compile(data.answer_pattern)
+    except (re.error, OverflowError, RecursionError) as error:
+        return [Problem("data.answer_pattern", f"is not a regular expression: {error}.", fixes=(remove,))]
+    if not data.answer_column:
+        return [
+            Problem("data.answer_pattern", "is not used: there is no answer column.", level=WARNING, fixes=(remove,))
+        ]
+    return []
+
+
+def _sizes(data: DataSpec) -> list[Problem]:
+    rows = data.limit or (MADE if kind_of(data)[0] in TASK_COLUMNS else None)
+    if rows is None or isinstance(data.holdout, float) or data.holdout < rows:
+        return []
+    tenth = max(rows // 10, 0)
+    message = f"{data.holdout} rows are held out, but there are only {rows}, which leaves none to train on."
+    fixes = (Fix(f"Hold out {tenth}", {"data.holdout": tenth}),)
+    return [Problem("data.holdout", message, fixes=fixes)]
+
+
+def _known_columns(data: DataSpec) -> list[Problem]:
+    """Columns that are named and cannot be there, where the source's are known beforehand."""
+    there = TASK_COLUMNS.get(kind_of(data)[0])
+    if there is None:
+        return []
+    listed = f"The columns are {', '.join(there)}."
+    found = []
+    for name in [] if data.prompt_column else COLUMN.findall(data.prompt_template):
+        if name not in there and re.fullmatch(r"\w[\w .:-]*", name):
+            mended = data.prompt_template.replace("{" + name + "}", "{question}")
+            fix = Fix("Use the column “question”", {"data.prompt_template": mended})
+            found.append(Problem("data.prompt_template", f"there is no column “{name}”. {listed}", fixes=(fix,)))
+    for field, wanted in (("prompt_column", "question"), ("answer_column", "answer")):
+        name = getattr(data, field)
+        if name and name not in there:
+            fix = Fix(f"Use the column “{wanted}”", {f"data.{field}": wanted})
+            found.append(Problem(f"data.{field}", f"there is no column “{name}”. {listed}", fixes=(fix,)))
+    return found
+
+
+def _without_reward(spec: RunSpec, path: str, name: str) -> tuple[Fix, ...]:
+    """Another reward in its place where it is the only one, else none."""
+    alone = len(spec.rewards) == 1 or path.startswith("stages.")
+    return (Fix(f"Reward format instead of {name}", {f"{path}.name": "format"}) if alone else
+            Fix(f"Remove the reward {name}", {}, (path,)),)  # fmt: skip
+
+
+def _rewards(spec: RunSpec, offer: Offer) -> list[Problem]:
+    """Columns that a reward needs and would not get."""
+    data, found = spec.data, []
+    used = [(f"rewards.{n}", reward.name) for n, reward in enumerate(spec.rewards)]
+    used += [
+        (f"stages.{s}.rewards.{n}", reward.name)
+        for s, stage in enumerate(spec.stages) for n, reward in enumerate(stage.rewards or [])
+    ]  # fmt: skip
+    for path, name in used:
+        if name in ("correctness", "gym_score") and not data.answer_column:
+            message = f"the reward “{name}” compares with the answer: choose its column, or another reward."
+            found.append(Problem("data.answer_column", message, fixes=_without_reward(spec, path, name)))
+        if name == "gym_score" and kind_of(data)[0] != "gym":
+            taken = "correctness" in {reward.name for reward in spec.rewards}
+            fix = Fix("Use correctness", {f"{path}.name": "correctness"})
+            message = "“gym_score” scores the tasks of reasoning-gym, and this data is not from it."
+            fixes = _without_reward(spec, path, name) if taken else (fix,)
+            found.append(Problem(f"{path}.name", message, fixes=fixes))
+        elif name == "gym_score" and data.columns is not None and "metadata" not in data.columns:
+            fix = Fix("Give it the column", {"data.columns": [*data.columns, "metadata"]})
+            found.append(Problem("data.columns", "the reward “gym_score” needs the column “metadata”.", fixes=(fix,)))
+    return [problem for number, problem in enumerate(found) if problem not in found[:number]]

@@ -1,0 +1,50 @@
+"""Numbers that TRL takes and no run can work with: said before a run fails at its first step. Pure."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from storage.spec import Fix, Problem, RunSpec
+
+# Setting → the least that makes sense, and whether that itself is too little.
+LEAST: dict[str, tuple[float, bool]] = {
+    "learning_rate": (0, False), "beta": (0, False), "epsilon": (0, False), "max_grad_norm": (0, False),
+    "weight_decay": (0, False), "warmup_steps": (0, False), "num_iterations": (1, False), "save_steps": (0, True),
+    "logging_steps": (0, True), "eval_steps": (0, True), "max_completion_length": (1, False), "top_p": (0, True),
+}  # fmt: skip
+MOST = 10**9  # steps, tokens or epochs: beyond, it is a slip of the hand
+
+
+def check_limits(spec: RunSpec) -> list[Problem]:
+    """What is below the least, or beyond all measure."""
+    found = [_problem(name, value) for name, value in spec.training.items() if _is_number(value)]
+    return [problem for problem in [*found, *_length(spec)] if problem]
+
+
+def _problem(name: str, value: float) -> Problem | None:
+    path, (least, excluded) = f"training.{name}", LEAST.get(name, (-math.inf, False))
+    fix = (Fix("Use the default", {}, (path,)),)
+    if value < least or (excluded and value == least):
+        return Problem(path, f"should be {'above' if excluded else 'at least'} {least:g}.", fixes=fix)
+    if abs(value) > MOST and name not in ("seed", "data_seed"):
+        return Problem(path, "is too large to mean anything.", fixes=fix)
+    return None
+
+
+def _length(spec: RunSpec) -> list[Problem]:
+    """How long a run lasts: so many steps, or so many epochs."""
+    steps, epochs = spec.training.get("max_steps", -1), spec.training.get("num_train_epochs", 3.0)
+    found = []
+    if _is_number(steps) and steps != -1 and steps < 1:
+        fixes = (Fix("Use 60", {"training.max_steps": 60}), Fix("Leave it to the epochs", {}, ("training.max_steps",)))
+        message = "should be at least 1, or −1 to leave it to the epochs."
+        found.append(Problem("training.max_steps", message, fixes=fixes))
+    elif _is_number(epochs) and epochs <= 0 and steps == -1:
+        fix = Fix("Use 1", {"training.num_train_epochs": 1.0})
+        found.append(Problem("training.num_train_epochs", "should be above 0.", fixes=(fix,)))
+    return found
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)

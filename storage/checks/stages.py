@@ -1,0 +1,94 @@
+"""What of a spec's stages keeps a run from being launched: each stage is checked as the run that it is. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from storage.offer import Offer
+from storage.problem import WARNING, Fix, Problem
+from storage.spec import RunSpec, StageSpec
+
+# What one training process decides once, at its start.
+PROCESS_WIDE = (
+    "use_cpu", "fsdp", "fsdp_config", "deepspeed", "ddp_backend", "ddp_timeout", "parallelism_config",
+    "accelerator_config",
+)  # fmt: skip
+
+
+def check_stages(spec: RunSpec, offer: Offer) -> list[Problem]:
+    """The problems of a run with stages, each at the field where it is mended: what is wrong in every stage at the
+    run's own field, what is wrong in one at that stage's (“stages.1.training.beta”). It stands in for the check of
+    the run's own settings, which no stage may use as they are. Empty for a run without stages."""
+    from storage.checks.check import examine  # which calls this
+
+    by_stage = [examine(stage, offer) for stage in spec.by_stage()] if spec.stages else []
+    found: list[Problem] = []
+    for index, (stage, problems) in enumerate(zip(spec.stages, by_stage, strict=False)):
+        found += _process_wide(stage, index)
+        for problem in problems:
+            everywhere = all(_has(others, problem) for others in by_stage)
+            if not everywhere or _own(stage, problem.field):
+                found.append(_moved(problem, stage, index))
+            elif problem not in found:
+                found.append(problem)
+    return found + _engines(spec)
+
+
+def _has(problems: list[Problem], wanted: Problem) -> bool:
+    return any((problem.field, problem.message) == (wanted.field, wanted.message) for problem in problems)
+
+
+def _own(stage: StageSpec, path: str) -> bool:
+    """Whether a stage says this itself, rather than taking it from the run."""
+    section, _, rest = path.partition(".")
+    if section == "rewards":
+        return stage.rewards is not None
+    return section == "training" and rest.split(".")[0] in stage.training
+
+
+def _moved(problem: Problem, stage: StageSpec, index: int) -> Problem:
+    """The problem, and what mends it, at the stage's own settings. What is removed goes from where it is written."""
+
+    def place(path: str, *, written: bool = False) -> str:
+        section = path.split(".")[0]
+        movable = section == "training" or (section == "rewards" and stage.rewards is not None)
+        return f"stages.{index}.{path}" if movable and (not written or _own(stage, path)) else path
+
+    fixes = tuple(
+        replace(
+            fix,
+            settings={place(path): value for path, value in fix.settings.items()},
+            removed=tuple(place(path, written=True) for path in fix.removed),
+        )
+        for fix in problem.fixes
+    )
+    return replace(problem, field=place(problem.field), fixes=fixes)
+
+
+def _process_wide(stage: StageSpec, index: int) -> list[Problem]:
+    found = []
+    for name in PROCESS_WIDE:
+        if name in stage.training:
+            path = f"stages.{index}.training.{name}"
+            fixes = (
+                Fix("Use it in all stages", {f"training.{name}": stage.training[name]}, (path,)),
+                Fix("Remove it", {}, (path,)),
+            )
+            message = "is decided once for the whole run: say it under training, not in a stage."
+            found.append(Problem(path, message, fixes=fixes))
+    return found
+
+
+def _engines(spec: RunSpec) -> list[Problem]:
+    """vLLM inside the training process is not known to give its memory back between stages."""
+    inside = [_vllm_inside(stage.training) for stage in spec.by_stage()]
+    if sum(inside) < 2 or not spec.stages:
+        return []
+    fix = Fix("Use a vLLM server", {"training.vllm_mode": "server"})
+    message = "each stage starts vLLM again in the same process; whether it gives its memory back is not certain."
+    return [Problem("training.vllm_mode", message, level=WARNING, fixes=(fix,))]
+
+
+def _vllm_inside(training: dict[str, Any]) -> bool:
+    return bool(training.get("use_vllm")) and training.get("vllm_mode", "colocate") == "colocate"

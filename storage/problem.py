@@ -1,0 +1,65 @@
+"""What is to be said about a spec: where, what, how grave, and what one click does about it."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import asdict, dataclass
+from typing import Any
+
+BLOCKING, WARNING, ADVICE = "blocking", "warning", "advice"
+
+
+@dataclass(frozen=True)
+class Fix:
+    """What one click does about a problem: settings by dotted path ("data.holdout": 64), and paths that go."""
+
+    label: str
+    settings: dict[str, Any]
+    removed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something about a spec that a person should know. `field` is a dotted path ("training.beta"), `line` counts
+    from 1 in the YAML it came from, if it came from YAML. Only what is BLOCKING keeps a run from being launched."""
+
+    field: str
+    message: str
+    line: int | None = None
+    level: str = BLOCKING
+    fixes: tuple[Fix, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """As plain values, for a question's answer or the page."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        place = f"{self.field}, line {self.line}" if self.line else self.field
+        return f"{place}: {self.message}" if place else self.message
+
+
+class SpecError(Exception):
+    """A spec that cannot run, with every problem found in it."""
+
+    def __init__(self, problems: list[Problem]) -> None:
+        super().__init__("\n".join(str(problem) for problem in problems))
+        self.problems = problems
+
+
+def near(name: str, names: list[str]) -> str | None:
+    """The one of `names` that was probably meant."""
+    return next(iter(difflib.get_close_matches(name, names, n=1, cutoff=0.6)), None)
+
+
+def nearest(name: str, names: list[str]) -> str:
+    """“ Did you mean …?”, or nothing where no name is near."""
+    close = near(name, names)
+    return f" Did you mean “{close}”?" if close else ""
+
+
+def rename_or_remove(path: str, value: Any, names: list[str]) -> tuple[Fix, ...]:
+    """What to do about a setting that does not exist: it under its right name, or not at all."""
+    parent, _, name = path.rpartition(".")
+    close = near(name, names)
+    renamed = [Fix(f"Rename it to {close}", {f"{parent}.{close}".lstrip("."): value}, (path,))] if close else []
+    return (*renamed, Fix("Remove it", {}, (path,)))

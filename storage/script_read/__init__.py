@@ -1,0 +1,56 @@
+"""A plain TRL script → the RunSpec it means, as far as that can be read: the way back from storage.script, and the
+way in for scripts that people have. Reads the syntax tree only; nothing of the script is ever run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from storage.problem import Problem, SpecError
+from storage.script_read import dataset, own, training
+from storage.script_read.syntax import Script, parse
+from storage.script_read.training import Reading
+
+
+def from_script(text: str) -> tuple[dict[str, Any], list[str]]:
+    """(the settings that `spec.from_dict` takes, a sentence for each thing in the script that was not taken).
+
+    Raises SpecError, with the line, for what is no Python or no GRPO script.
+    """
+    tree = parse(text)
+    try:
+        script = Script(tree)
+        if not {"GRPOTrainer", "GRPOConfig"} & set(script.calls):
+            message = "This is no GRPO script: it calls neither GRPOTrainer nor GRPOConfig."
+            raise SpecError([Problem("", message)])
+        reading = Reading(script)
+        raw = _own(reading) if own.is_own(tree) else _ordinary(reading)
+    except RecursionError as error:
+        raise SpecError([Problem("", "The script is nested too deeply to be read.")]) from error
+    return raw, reading.notes
+
+
+def _own(reading: Reading) -> dict[str, Any]:
+    kept = own.unused(reading)
+    raw = {"name": training.name(reading), **own.title(reading.script.tree)}
+    raw["model"] = training.model(reading) | kept.get("model", {})
+    raw["data"] = own.data(reading) | kept.get("data", {})
+    raw["lora"] = training.lora(reading)
+    return raw | (own.stages(reading) or _training(reading))
+
+
+def _ordinary(reading: Reading) -> dict[str, Any]:
+    raw: dict[str, Any] = {"name": training.name(reading), "model": training.model(reading)}
+    raw["data"] = dataset.data(reading)
+    lora = training.lora(reading)
+    raw = raw | ({} if lora is None else {"lora": lora}) | _training(reading)
+    if "rewards" in raw:
+        names = ", ".join(reward["name"] for reward in raw["rewards"])
+        reading.notes.append(f"Of the reward functions ({names}) only the names were taken, not their code.")
+    else:
+        reading.notes.append("The script names no reward functions that could be taken: choose them here.")
+    return raw
+
+
+def _training(reading: Reading) -> dict[str, Any]:
+    rewards = training.rewards(reading)
+    return {"training": training.training(reading)} | ({} if rewards is None else {"rewards": rewards})

@@ -1,0 +1,163 @@
+"""The bench as a real process: it answers, quickly once warm, and nothing that a question does ends it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench.homes import wait_for
+from storage import home, locks, questions, registry
+from storage.questions import BUILD, PREVIEW
+from tests.asking import answer_of, ask, children, taken
+from tests.runs import make_spec
+from worker.answers import bench
+
+HANGS = "(a+)+$"  # on a long row of a's with something else at the end, Python's re never comes back
+SPEC = make_spec().model_dump()
+
+
+@pytest.fixture(scope="module")
+def warm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, subprocess.Popen[bytes]]]:
+    """A home with a warm bench, for all tests here: to warm one takes seconds. A question may take 4 s there."""
+    place = tmp_path_factory.mktemp("bench") / "home"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GROUPWISE_HOME", str(place))
+        home.prepare()
+        registry.open_registry()
+        (home.data_folder() / "hangs.jsonl").write_text('{"question": "1?", "answer": "%s!"}\n' % ("a" * 60))
+        code = "import sys; from worker.answers import bench; bench.LONGEST['default'] = 4.0; sys.exit(bench.main())"
+        process = subprocess.Popen([sys.executable, "-c", code])
+        assert ask(BUILD, {"spec": SPEC}) == {"problems": []}
+    yield place, process
+    process.kill()
+    process.wait()
+
+
+@pytest.fixture
+def living(warm: tuple[Path, subprocess.Popen[bytes]], monkeypatch: pytest.MonkeyPatch) -> subprocess.Popen[bytes]:
+    """The same, as this test's home; it must have outlived the tests before."""
+    monkeypatch.setenv("GROUPWISE_HOME", str(warm[0]))
+    assert warm[1].poll() is None
+    return warm[1]
+
+
+def preview(**data: Any) -> dict[str, Any]:
+    return {"data": {"source": "task:arithmetic", **data}, "model": {"id": "starter"}, "row": 0}
+
+
+def hanging() -> dict[str, Any]:
+    return preview(source="file:hangs.jsonl", filter=[f"answer ~ {HANGS}"], answer_pattern=HANGS)
+
+
+def test_a_question_is_answered_well_within_a_second(living: subprocess.Popen[bytes]) -> None:
+    for kind, payload in ((BUILD, {"spec": SPEC}), (PREVIEW, preview())):
+        answers, seconds = [], []
+        ask(kind, payload)  # the first of its kind may still load something
+        for _ in range(5):
+            begun = time.monotonic()
+            answers.append(ask(kind, payload))
+            seconds.append(time.monotonic() - begun)
+        assert not any("error" in answer for answer in answers), answers
+        assert sorted(seconds)[2] < 1.0
+
+
+@pytest.mark.parametrize(
+    ("kind", "payload"), [(PREVIEW, {}), (PREVIEW, {"data": 7}), (BUILD, {}), (BUILD, {"spec": [1]}), ("model", {})]
+)
+def test_a_question_that_makes_no_sense_is_answered_in_words(
+    living: subprocess.Popen[bytes], kind: str, payload: dict[str, Any]
+) -> None:
+    answer = ask(kind, payload)
+    said = answer.get("error") or answer["problems"][0]["message"]
+    assert said and "Traceback" not in said
+    assert "error" not in ask(BUILD, {"spec": SPEC})
+
+
+def test_what_hangs_is_given_up_and_meanwhile_others_are_answered(living: subprocess.Popen[bytes]) -> None:
+    stuck = questions.ask(PREVIEW, hanging())
+    wait_for("it to be taken up", lambda: taken(stuck))
+    begun = time.monotonic()
+    assert ask(BUILD, {"spec": SPEC}) == {"problems": []}
+    assert time.monotonic() - begun < 3
+    assert questions.get(stuck).answer is None  # type: ignore[union-attr]
+    assert "took too long" in answer_of(stuck, 30)["error"]
+    assert "error" not in ask(PREVIEW, preview())
+
+
+def test_what_is_cancelled_stops_at_once(living: subprocess.Popen[bytes]) -> None:
+    stuck = questions.ask(PREVIEW, hanging())
+    wait_for("it to be taken up", lambda: taken(stuck))
+    questions.cancel(stuck)
+    assert answer_of(stuck, 2) == {"error": "Cancelled.", "field": ""}
+    assert "error" not in ask(PREVIEW, preview())
+
+
+def test_of_what_one_page_asks_only_the_newest_is_worked_on(living: subprocess.Popen[bytes]) -> None:
+    stuck = questions.ask(PREVIEW, hanging())
+    wait_for("it to be taken up", lambda: taken(stuck))
+    asked = [questions.ask(PREVIEW, {**preview(), "row": row}, topic="a page") for row in range(4)]
+    questions.cancel(stuck)
+    assert answer_of(asked[-1])["row"]["index"] == 3
+    assert not any(questions.get(each) for each in asked[:-1])
+
+
+def test_a_killed_hand_is_answered_for_and_replaced(living: subprocess.Popen[bytes]) -> None:
+    ask(PREVIEW, preview())
+    before = children(living.pid)
+    stuck = questions.ask(PREVIEW, hanging())
+    wait_for("it to be taken up", lambda: taken(stuck))
+    time.sleep(0.2)
+    hand = max(before, key=_ticks)  # the one that works
+    os.kill(hand, signal.SIGKILL)
+    assert answer_of(stuck, 2) == bench.GONE
+    assert "error" not in ask(PREVIEW, preview())
+    assert hand not in children(living.pid)
+
+
+def _ticks(pid: int) -> int:
+    """The processor time a process has had since a moment ago."""
+
+    def used() -> int:
+        return sum(map(int, Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]))
+
+    first = used()
+    time.sleep(0.15)
+    return used() - first
+
+
+def test_it_sees_no_gpu_no_secret_and_ends_with_who_started_it(registry_home: Path) -> None:
+    """Started by a process that is killed, as by a supervisor: neither it nor its hands stay."""
+    code = (
+        "import os, time; os.environ['HF_TOKEN'] = 'x'; os.environ['GROUPWISE_TOKEN'] = 'canary'\n"
+        "from worker.helpers import BenchKeeper; from storage import questions\n"
+        "keeper = BenchKeeper()\n"
+        "while True:\n    keeper.look(questions.open_ones()); time.sleep(0.05)\n"
+    )
+    keeper = subprocess.Popen([sys.executable, "-c", code])
+    try:
+        assert ask(BUILD, {"spec": SPEC}) == {"problems": []}
+        (pid,) = children(keeper.pid)
+        environment = Path(f"/proc/{pid}/environ").read_bytes().decode().split("\0")
+        assert "CUDA_VISIBLE_DEVICES=" in environment
+        assert not any("canary" in pair for pair in environment)
+        assert os.getpriority(os.PRIO_PROCESS, pid) == 10 + os.getpriority(os.PRIO_PROCESS, keeper.pid)
+        family = {pid, *children(pid)}
+        assert len(family) > 1
+    finally:
+        keeper.kill()
+        keeper.wait()
+    wait_for("all to be gone", lambda: not any(Path(f"/proc/{each}").exists() for each in family), 20)
+    assert not locks.is_held(bench.lock())
+
+
+def test_a_second_bench_leaves_at_once(living: subprocess.Popen[bytes]) -> None:
+    second = subprocess.run([sys.executable, "-m", "worker.answers.bench"], timeout=30, check=False)
+    assert second.returncode == 1

@@ -1,0 +1,114 @@
+"""What can be said of a spec's data without reading rows, each with what one click does about it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from storage import home
+from storage.checks.data import check_data
+from storage.offer import Offer
+from storage.spec import DataSpec, Fix, Problem, from_dict
+
+OFFER = Offer(
+    tasks={"arithmetic": {"help": ""}},
+    gym={"chain_sum": {"help": "", "parameters": {"min_terms": {"types": ["int"], "default": 2, "choices": None}}}},
+    hardware={"sentence": "CPU"},
+)
+
+
+def problems(data: dict[str, Any], reward: str = "format") -> list[Problem]:
+    return check_data(from_dict({"name": "a", "rewards": [{"name": reward}], "data": data}), OFFER)
+
+
+def after(data: dict[str, Any], fix: Fix) -> dict[str, Any]:
+    """The data settings after one click."""
+    changed = {**DataSpec().model_dump(), **data}
+    for path, value in fix.settings.items():
+        _, name, *inner = path.split(".")
+        changed[name] = {**changed[name], inner[0]: value} if inner else value
+    for path in fix.removed:
+        _, name, *inner = path.split(".")
+        if inner:
+            changed[name] = {key: value for key, value in changed[name].items() if key != inner[0]}
+        else:
+            changed[name] = getattr(DataSpec(), name)
+    return changed
+
+
+CASES: list[tuple[dict[str, Any], str, str]] = [
+    ({"source": "task:arithmetics"}, "data.source", "Did you mean “arithmetic”?"),
+    ({"source": "gym:chainsum"}, "data.source", "Did you mean “chain_sum”?"),
+    (
+        {"source": "gym:chain_sum", "parameters": {"min_term": 3}},
+        "data.parameters.min_term",
+        "Did you mean “min_terms”?",
+    ),
+    ({"source": "gym:chain_sum", "parameters": {"min_terms": "3"}}, "data.parameters.min_terms", "a whole number"),
+    ({"source": "gym:chain_sum", "parameters": {"size": 9}}, "data.parameters.size", "data.limit"),
+    ({"source": "file:rows.json"}, "data.source", "Did you mean “rows.jsonl”?"),
+    ({"source": "rows.jsonl"}, "data.source", "Did you mean “file:rows.jsonl”?"),
+    ({"source": "openai/gsm8k"}, "data.source", "Did you mean “hub:openai/gsm8k”?"),
+    ({"source": "hub:gsm8k"}, "data.source", "the dataset's id on the hub"),
+    ({"source": "hub:../../etc"}, "data.source", "the dataset's id on the hub"),
+    ({"source": "hub:https://evil/x"}, "data.source", "the dataset's id on the hub"),
+    ({"source": "hub:org/a..b"}, "data.source", "the dataset's id on the hub"),
+    ({"source": "https://evil/x.jsonl"}, "data.source", "should be task:NAME"),
+    ({"source": "file:///etc/passwd"}, "data.source", "is not the name of a file"),
+    ({"source": "hub:org/name", "streaming": True}, "data.limit", "streaming needs a limit"),
+    ({"source": "task:arithmetic", "split": "test"}, "data.split", "is not used: only a dataset of the hub"),
+    ({"source": "task:arithmetic", "streaming": True}, "data.streaming", "is not used"),
+    ({"source": "task:arithmetic", "parameters": {"a": 1}}, "data.parameters", "only a reasoning-gym task"),
+    ({"filter": ["level"]}, "data.filter.0", "is not a condition"),
+    ({"prompt_template": "always the same"}, "data.prompt_template", "names no column"),
+    ({"prompt_template": "Solve {problem}!"}, "data.prompt_template", "there is no column “problem”"),
+    ({"prompt_column": "nope"}, "data.prompt_column", "there is no column “nope”"),
+    ({"prompt_column": "question", "prompt_template": "{answer}"}, "data.prompt_template", "is not used"),
+    ({"answer_column": "solution"}, "data.answer_column", "there is no column “solution”"),
+    ({"answer_pattern": "("}, "data.answer_pattern", "is not a regular expression"),
+    ({"answer_column": None, "answer_pattern": "x"}, "data.answer_pattern", "there is no answer column"),
+    ({"limit": 10, "holdout": 10}, "data.holdout", "leaves none to train on"),
+    ({"holdout": 4000}, "data.holdout", "leaves none to train on"),
+]
+
+
+@pytest.mark.parametrize(("data", "field", "words"), CASES, ids=[f"{field}-{words[:30]}" for _, field, words in CASES])
+def test_each_problem_is_said_at_its_field_and_any_of_its_fixes_mends_it(
+    registry_home: Path, data: dict[str, Any], field: str, words: str
+):
+    (home.data_folder() / "rows.jsonl").write_text("{}")
+    [problem] = problems(data)
+    assert problem.field == field and words in problem.message
+    assert problem.fixes
+    for fix in problem.fixes:
+        assert problems(after(data, fix)) == []
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"source": "hub:openai/gsm8k", "config": "main", "split": "train[:100]", "revision": "abc", "streaming": False},
+        {"source": "hub:org/name", "streaming": True, "limit": 10},
+        {"source": "gym:chain_sum", "parameters": {"min_terms": 3}},
+        {"holdout": 0.5, "limit": 2},
+        {"filter": ["answer > 50", "length of question < 9"]},
+        {"prompt_template": '{"json": 1} {question}'},
+        {"prompt_column": "question"},
+    ],
+)
+def test_good_data_has_no_problem(data: dict[str, Any]):
+    assert problems(data) == []
+
+
+def test_correctness_needs_an_answer():
+    [problem] = problems({"answer_column": None}, reward="correctness")
+    assert (problem.field, problem.fixes[0].settings) == ("data.answer_column", {"rewards.0.name": "format"})
+    assert problems({"answer_column": None}, reward="format") == []
+
+
+def test_what_is_not_published_yet_is_not_held_against_anyone():
+    spec = from_dict({"name": "a", "rewards": [{"name": "format"}], "data": {"source": "gym:anything"}})
+    assert check_data(spec, Offer()) == []
+    assert "pip install reasoning-gym" in check_data(spec, Offer(hardware={"sentence": "CPU"}))[0].message

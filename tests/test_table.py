@@ -1,0 +1,266 @@
+"""Data files row by row: what is shown is what training gets, whatever the file, and every fault is a sentence."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import datasets
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from storage import home
+from storage.spec import DataSpec
+from worker.rows import jsonl_table, sources, table
+from worker.rows.csv_table import CsvTable
+from worker.rows.data_error import DataError
+from worker.rows.jsonl_table import JsonlTable
+
+datasets.disable_progress_bars()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    before = datasets.config.HF_DATASETS_CACHE
+    datasets.config.HF_DATASETS_CACHE = tmp_path_factory.mktemp("datasets")
+    yield
+    datasets.config.HF_DATASETS_CACHE = before
+
+
+def write(name: str, content: bytes | str) -> Path:
+    home.data_folder().mkdir(parents=True, exist_ok=True)
+    path = home.data_folder() / name
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def lines(*rows: Any) -> str:
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def opened(name: str, content: bytes | str) -> table.Table:
+    write(name, content)
+    return table.open_table(table.find(name))
+
+
+def everything(found: table.Table) -> list[dict[str, Any]]:
+    return list(found.rows())
+
+
+def training(name: str) -> list[dict[str, Any]]:
+    return sources.load(DataSpec(source=f"file:{name}")).to_list()
+
+
+# Texts that look like something else to a reader of JSON or CSV; no lone surrogates, which no UTF-8 file can hold.
+TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8) | st.sampled_from(
+    ["NA", "null", "007", "1.0", "2024-01-01", "2024-01-01 10:00:00", "true", "", " ", '"', "a,b", "\n", "\r\n", "####"]
+)
+CELL = (
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**53), 2**53)
+    | st.floats(allow_nan=False, allow_infinity=False, width=32)
+    | TEXT
+    | st.lists(TEXT, max_size=2)
+    | st.fixed_dictionaries({"role": TEXT, "content": TEXT})
+)
+slow = settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+@slow
+@given(st.lists(st.fixed_dictionaries({"q": TEXT}, optional={"a": CELL, "n": CELL}), min_size=1, max_size=6))
+@example([{"q": "x", "n": 1}, {"q": "y", "n": 2.5}])
+@example([{"q": "2024-01-01"}, {"q": "not a day"}])
+@example([{"q": "2024-01-01"}, {"q": "2024-01-02"}])
+@example([{"q": "x", "a": 1}, {"q": "y", "a": "two"}])
+@example([{"q": "x", "a": {"b": 1}}, {"q": "y", "a": {"c": "2"}}])
+def test_jsonl_shows_what_training_gets(own_home: Path, rows: list[dict[str, Any]]):
+    content = "\n".join(json.dumps(row) for row in rows)
+    try:
+        found = opened("rows.jsonl", content)
+        shown = everything(found)
+    except DataError:
+        with pytest.raises(DataError):
+            training("rows.jsonl")
+        return
+    assert shown == training("rows.jsonl")
+    assert [found.row(index)[0] for index in range(len(shown))] == shown
+    assert found.count() == (len(rows), True)
+
+
+@slow
+@given(st.lists(st.lists(TEXT.filter(lambda text: "\r" not in text), min_size=2, max_size=2), min_size=1, max_size=6))
+@example([["NA", "007"], ["", "null"], ["x\ny", 'say "hi"'], ["1.0", "True"]])
+def test_csv_shows_what_training_gets_which_is_text(own_home: Path, rows: list[list[str]]):
+    file = io.StringIO(newline="")
+    csv.writer(file, quoting=csv.QUOTE_ALL).writerows([["q", "a b"], *rows])
+    found = opened("rows.csv", file.getvalue())
+    shown = everything(found)
+    assert [list(row.values()) for row in shown] == rows
+    assert shown == training("rows.csv")
+    assert [found.row(index)[0] for index in range(len(shown))] == shown
+    assert found.count() == (len(rows), True)
+
+
+@slow
+@given(st.lists(st.fixed_dictionaries({"q": TEXT, "n": st.none() | st.integers(-9, 9)}), min_size=1, max_size=9))
+def test_parquet_shows_what_training_gets(own_home: Path, rows: list[dict[str, Any]]):
+    home.data_folder().mkdir(parents=True, exist_ok=True)
+    path = home.data_folder() / "rows.parquet"
+    pyarrow.parquet.write_table(pa.Table.from_pylist(rows), path, row_group_size=2)
+    found = table.open_table(table.find("rows.parquet"))
+    assert everything(found) == training("rows.parquet")
+    assert [found.row(index)[0] for index in range(len(rows))] == rows
+    assert found.count() == (len(rows), True)
+
+
+def test_blank_lines_and_a_byte_order_mark_are_no_rows(registry_home: Path):
+    found = opened("a.jsonl", b"\xef\xbb\xbf\n" + b'{"q": "one"}\n\n  \r\n{"q": "two"}\r\n\n')
+    assert [row["q"] for row in everything(found)] == ["one", "two"] and found.count() == (2, True)
+    assert found.row(1) == ({"q": "two"}, True)
+    found = opened("a.csv", "\ufeffq,a\n\n1,2\n\n3,4\n\n")
+    assert [row["q"] for row in everything(found)] == ["1", "3"] and found.count() == (2, True)
+
+
+def test_any_row_of_a_large_file_is_found(registry_home: Path):
+    rows = 30_000
+    content = "".join(json.dumps({"q": f"row {number}", "pad": "x" * (number % 700)}) + "\n" for number in range(rows))
+    assert len(content) > 2 * jsonl_table.BLOCK
+    found = opened("large.jsonl", content)
+    for index in (0, rows - 1, 11_111, 12_345, 25_000):
+        assert found.row(index)[0]["q"] == f"row {index}"
+    assert found.count() == (rows, True)
+    with pytest.raises(DataError, match="has 30000 rows, so there is no row 30001"):
+        found.row(rows)
+
+
+def test_what_is_too_large_to_look_through_is_estimated(registry_home: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(jsonl_table, "SCAN_SECONDS", 0.0)
+    monkeypatch.setattr(jsonl_table, "BLOCK", 10_000)
+    content = "".join(json.dumps({"q": f"row {number:05}"}) + "\n" for number in range(5000))
+    path = write("slow.jsonl", content)
+    found = JsonlTable(path)
+    found._end = (19 * 500, 500)  # as after one block
+    row, exact = found.row(4000)
+    assert not exact and abs(int(row["q"].split()[1]) - 4000) < 10
+    count, exact = found.count()
+    assert not exact and abs(count - 5000) < 10
+
+
+def test_a_changed_file_is_read_anew(registry_home: Path):
+    assert opened("a.jsonl", lines({"q": "old"})).row(0)[0] == {"q": "old"}
+    assert opened("a.jsonl", lines({"q": "newer"}, {"q": "x"})).count() == (2, True)
+
+
+ZEROS = gzip.compress(bytes(10 * 2**20))
+FAULTS: list[tuple[str, bytes | str, str]] = [
+    ("a.jsonl", "", "“a.jsonl” is empty"),
+    ("a.jsonl", "\n\n \n", "a.jsonl"),
+    ("a.jsonl", "{}\n{}\n", "holds no rows|cannot be read"),
+    ("a.jsonl", lines({"q": 1}) + "{broken\n", "line 2 is not JSON"),
+    ("a.jsonl", "hello\n", "its first line is not JSON"),
+    ("a.jsonl", "[1, 2]\n", "is one JSON list"),
+    ("a.jsonl", '[{"q": 1},\n{"q": 2}]', "is one JSON list"),
+    ("a.jsonl", '{"q":\n "pretty"}\n', "cannot be read as JSONL"),
+    ("a.jsonl", "3\n4\n", "its first line is JSON, but not an object"),
+    ("a.jsonl", lines({"q": "x"}).encode() + b'{"q": "\xff"}\n', "line 2 of a.jsonl is not UTF-8"),
+    ("a.jsonl", "[" * 100_000, "is one JSON list"),
+    ("a.jsonl", '{"q":' + "[" * 100_000 + "]" * 100_000 + "}", "nested"),
+    ("a.jsonl", "\ufeff{}".encode("utf-16"), "UTF-16"),
+    ("a.jsonl", b'{"q": "a"}\0\n', "binary"),
+    ("a.jsonl", '{"q": "x"}\n{"q": "\\ud83d"}\n', "line 2 holds half a character"),
+    ("a.jsonl", ZEROS, "compressed .gzip.*Unpack it first"),
+    ("a.csv", ZEROS, "compressed"),
+    ("a.csv", b"PK\x03\x04rest", "zip archive"),
+    ("a.csv", b"PAR1 and so on", "it is a Parquet file"),
+    ("a.csv", "q,a\n", "has a heading line, but no rows"),
+    ("a.csv", "q,q\n1,2\n", "has “q” twice"),
+    ("a.csv", "q,\n1,2\n", "empty name .column 2"),
+    ("a.csv", "q,a\n1,2,3\n", "line 2 of a.csv has 3 cells, but the heading has 2"),
+    ("a.csv", "q,a\n1,2\n1,2,3\n", "line 3 of a.csv has 3 cells"),
+    ("a.csv", 'q,a\n1,2\n"x,3\n', "line 3 of a.csv cannot be read: a quoted cell that begins there is never closed"),
+    ("a.csv", b"q,a\n1,\xe4\n", "line 2 of a.csv is not UTF-8"),
+    ("a.csv", "q,a\r1,2\r3,4\r", "old Macintosh"),
+    ("a.csv", "q," * 3000 + "z\n", "3001 columns"),
+    ("a.parquet", b"PAR1 not really PAR1", "cannot be read as PARQUET"),
+    ("a.parquet", b"q,a\n", "it is no Parquet file"),
+    ("a.txt", "q", "should be a JSONL, CSV or Parquet file"),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "words"), FAULTS, ids=[f"{n}-{w[:30]}" for n, _, w in FAULTS])
+def test_every_fault_of_a_file_is_a_sentence_in_preview_and_in_training(
+    registry_home: Path, name: str, content: bytes | str, words: str
+):
+    begun = time.monotonic()
+    with pytest.raises(DataError, match=words):
+        everything(opened(name, content))
+    with pytest.raises(DataError):
+        training(name)
+    assert time.monotonic() - begun < 5
+
+
+def test_a_file_of_no_rows_in_parquet(registry_home: Path):
+    pyarrow.parquet.write_table(pa.table({"q": pa.array([], pa.string())}), home.data_folder() / "none.parquet")
+    with pytest.raises(DataError, match="holds no rows"):
+        table.open_table(table.find("none.parquet"))
+
+
+@pytest.mark.parametrize("name", ["../x.jsonl", "/etc/passwd", "file:///etc/passwd", "a/b.jsonl", "", ".hidden.jsonl",
+                                  "link.jsonl", "x\0.jsonl", "pipe.jsonl", "folder.jsonl", "none.jsonl",
+                                  "http://169.254.169.254/x.jsonl", "zip::x.jsonl"])  # fmt: skip
+def test_only_a_plain_file_of_the_home_is_opened(registry_home: Path, tmp_path: Path, name: str):
+    import os
+
+    (tmp_path / "outside.jsonl").write_text(lines({"secret": 1}))
+    (home.data_folder() / "link.jsonl").symlink_to(tmp_path / "outside.jsonl")
+    (home.data_folder() / "folder.jsonl").mkdir()
+    os.mkfifo(home.data_folder() / "pipe.jsonl")
+    with pytest.raises(DataError):
+        table.find(name)
+
+
+def test_an_endless_line_is_no_row(registry_home: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(jsonl_table, "LINE", 100_000)
+    monkeypatch.setattr(jsonl_table, "BLOCK", 50_000)
+    path = write("long.jsonl", lines({"q": "x"}) + json.dumps({"q": "y" * 300_000}))
+    with pytest.raises(DataError, match="too long for a row"):
+        JsonlTable(path).count()
+
+
+def test_short_rows_of_a_csv_are_filled_and_said_once(registry_home: Path):
+    found = opened("a.csv", "q,a\n1\n2\n")
+    assert everything(found) == [{"q": "1", "a": ""}, {"q": "2", "a": ""}] == training("a.csv")
+    assert found.notes == [
+        "line 2 of a.csv has 1 cells, but the heading has 2: what such a row lacks is taken as empty."
+    ]
+
+
+def test_another_separator_is_noticed(registry_home: Path):
+    assert "separated by semicolons" in opened("a.csv", "q;a\n1;2\n").notes[0]
+    assert "separated by tabs" in opened("b.csv", "q\ta\n1\t2\n").notes[0]
+    assert opened("c.csv", "q,a\n1;2,3\n").notes == []
+
+
+def test_a_wide_cell_is_read(registry_home: Path):
+    path = write("wide.csv", 'q,a\n"' + "x" * 300_000 + '",1\n')
+    assert len(CsvTable(path).row(0)[0]["q"]) == 300_000
+
+
+def test_a_row_that_does_not_fit_the_first_ones_is_named(registry_home: Path):
+    rows = [{"q": number, "pad": "x" * 10_000} for number in range(1200)]
+    write("late.jsonl", lines(*rows) + lines({"q": "text"}))
+    found = table.open_table(table.find("late.jsonl"))
+    assert found.row(0)[0]["q"] == 0
+    with pytest.raises(DataError, match="row 1201 of late.jsonl does not fit the rows before it"):
+        found.row(1200)
+    with pytest.raises(DataError, match="row 1201 of late.jsonl does not fit"):
+        training("late.jsonl")

@@ -1,0 +1,143 @@
+"""The supervisor's helpers: the process that reads the catalogue, the bench, and the dry runs."""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import os
+import sqlite3
+import subprocess
+import sys
+import time
+
+from storage import home, locks, questions, registry
+from storage.process import child_environment
+from storage.questions import TRY, Question
+from storage.registry import Run
+from worker import models, shipped
+from worker.answers import bench
+from worker.offering import catalogue, extras, hardware
+from worker.trial.tries import Tries
+
+log = logging.getLogger("groupwise.supervisor")
+
+PACKAGES_EVERY = 60.0  # seconds between looks at which packages are installed
+PAUSE = 10.0  # seconds before another bench is started where one could not start
+STARTING = "The first answer takes some seconds: the libraries are being loaded."
+NO_BENCH = "The worker could not start the process that answers this; worker.log says why."
+
+
+class Helpers:
+    """Looked after at each tick of the supervisor; none of them is needed for a run to go on."""
+
+    def __init__(self) -> None:
+        self.reader: subprocess.Popen[bytes] | None = None  # of the catalogue
+        self.bench = BenchKeeper()
+        self.tries = Tries()
+        self._not_before = 0.0
+        self._published_at = time.monotonic()
+
+    def look(self, ahead: Run | None) -> bool:
+        """See to all of them; whether one has work. `ahead` is the run that trains, or is about to. Raises
+        sqlite3.Error only: runs must be watched whatever is wrong here."""
+        if time.monotonic() < self._not_before:
+            return False
+        try:
+            return self._look(ahead)
+        except sqlite3.Error:
+            raise
+        except Exception:  # no process can be made, a folder cannot be removed
+            log.exception("the helpers could not be seen to; again in %d s", PAUSE)
+            self._not_before = time.monotonic() + PAUSE
+            return False
+
+    def _look(self, ahead: Run | None) -> bool:
+        self._look_at_reader()
+        if time.monotonic() - self._published_at > PACKAGES_EVERY:
+            self._publish_packages()
+        waiting = questions.open_ones()
+        self.bench.look([question for question in waiting if question.kind in bench.KINDS])
+        self.tries.look([question for question in waiting if question.kind == TRY], ahead)
+        return bool(waiting) or self.tries.busy
+
+    def end(self) -> None:
+        """The supervisor leaves. A bench sees that itself."""
+        self.tries.end("The worker was ended meanwhile. Try again.")
+
+    def publish(self) -> None:
+        """Say what this machine and this installation offer."""
+        registry.publish("hardware", hardware.describe())
+        self._publish_packages()
+        try:
+            models.install_starter()
+        except OSError as error:  # a full disk; a run with the starter will say it again
+            log.warning("the starter model could not be put into the home: %s", error)
+
+    def _publish_packages(self) -> None:
+        """What ships, what optional packages there are, and the catalogue; again where one was installed meanwhile.
+        Reading TRL takes seconds: a process of its own does it, and only when another version is installed than was
+        last published."""
+        self._published_at = time.monotonic()
+        importlib.invalidate_caches()
+        built_in = {**shipped.describe(), "extras": extras.installed()}
+        if built_in != registry.published("built_in"):
+            registry.publish("built_in", built_in)
+        known = registry.published("catalogue")
+        if self.reader is None and (known is None or known.get("versions") != catalogue.versions()):
+            self.reader = start("worker.offering.catalogue")
+
+    def _look_at_reader(self) -> None:
+        if self.reader is not None and self.reader.poll() is not None:
+            log.info("the catalogue is published" if self.reader.returncode == 0 else "the catalogue failed")
+            self.reader = None
+
+
+class BenchKeeper:
+    """Starts a bench when there is a question and none lives, and answers what a dead one left."""
+
+    def __init__(self) -> None:
+        self.child: subprocess.Popen[bytes] | None = None
+        self._settled = False  # whether what earlier benches left is answered
+        self._not_before = 0.0
+
+    def look(self, waiting: list[Question]) -> None:
+        if self.child is not None and self.child.poll() is not None:
+            self._note_end(self.child.returncode)
+            self.child = None
+        if self.child is not None or locks.is_held(bench.lock()):
+            return  # it sees its questions itself; one of an earlier supervisor leaves by itself
+        if not self._settled:
+            self._settled = True
+            settle(bench.KINDS, bench.GONE["error"])
+        if waiting and time.monotonic() < self._not_before:
+            for question in waiting:
+                questions.reply(question.id, {"error": NO_BENCH, "field": ""})
+        elif waiting:
+            self.child = start("worker.answers.bench", {"CUDA_VISIBLE_DEVICES": ""})
+            log.info("started the bench as process %d", self.child.pid)
+            for question in waiting:
+                questions.say(question.id, {"sentence": STARTING})
+
+    def _note_end(self, code: int) -> None:
+        log.info("the bench left" if code == 0 else "the bench ended with code %d", *([] if code == 0 else [code]))
+        self._settled = False
+        if code > 0:
+            self._not_before = time.monotonic() + PAUSE
+
+
+def settle(kinds: tuple[str, ...], sentence: str) -> None:
+    """Answer what was taken up by a process that is gone, so that nobody waits for ever."""
+    for question in questions.abandoned():
+        if question.kind in kinds:
+            questions.reply(question.id, {"error": sentence, "field": ""})
+
+
+def start(module: str, environment: dict[str, str] | None = None) -> subprocess.Popen[bytes]:
+    """A helper in a session of its own, with the allow-listed environment, which gives way to training. What it
+    prints goes where the supervisor's goes."""
+    return subprocess.Popen(
+        [sys.executable, "-m", module],
+        stdin=subprocess.DEVNULL, start_new_session=True, preexec_fn=lambda: os.nice(10),
+        env={**child_environment(), "TOKENIZERS_PARALLELISM": "false", "GROUPWISE_HOME": str(home.home()),
+             **(environment or {})},
+    )  # fmt: skip

@@ -1,0 +1,1 @@
+"""What this machine and this installation offer, as the worker publishes it."""

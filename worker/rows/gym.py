@@ -1,0 +1,166 @@
+"""reasoning-gym's tasks, where that package is installed: what there is, with which parameters, and their rows."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import importlib.util
+import inspect
+import json
+import re
+import typing
+from collections.abc import Callable
+from typing import Any
+
+from storage.spec import Fix, nearest
+from worker.offering import catalogue
+from worker.rows.data_error import DataError
+
+INSTALL = "pip install reasoning-gym"
+OURS = {"size": "say data.limit instead"}  # what a task takes and Groupwise decides
+SHOWN = 4000  # characters of an error that are looked at
+
+
+def describe() -> dict[str, Any] | None:
+    """Each task by name: help, and its parameters as fields {types, default, choices, help}; None where the package
+    is not installed."""
+    if not installed():
+        return None
+    tasks = _registry()
+    return {name: {"help": _help(*tasks[name]), "parameters": _fields(tasks[name][1])} for name in sorted(tasks)}
+
+
+def installed() -> bool:
+    return importlib.util.find_spec("reasoning_gym") is not None
+
+
+def rows(name: str, count: int, parameters: dict[str, Any]) -> list[dict[str, Any]]:
+    """`count` rows of a task, the same for the same parameters (among them `seed`; 0 where it is not given): question,
+    answer, and metadata as JSON text, from which gym_score scores. Raises DataError."""
+    row_of = maker(name, count, parameters)
+    return [row_of(number) for number in range(count)]
+
+
+def maker(name: str, count: int, parameters: dict[str, Any]) -> Callable[[int], dict[str, Any]]:
+    """What makes each of `count` rows when it is asked for. Raises DataError, as what it returns does."""
+    if not installed():
+        raise DataError(f"reasoning-gym is not installed. Install it: {INSTALL}")
+    tasks = _registry()
+    if name not in tasks:
+        raise DataError(f"reasoning-gym has no task “{name}”.{nearest(name, list(tasks))}")
+    import reasoning_gym
+
+    settings = {"seed": 0, **_values(name, parameters, tasks[name][1])}
+    try:
+        made = reasoning_gym.create_dataset(name, size=count, **settings)
+    except Exception as error:  # tasks check their parameters with assert, and fail in ways of their own without
+        raise _fault(name, parameters, error) from error
+
+    def row_of(number: int) -> dict[str, Any]:
+        try:
+            return row(made[number])
+        except Exception as error:  # parameters can also turn out wrong only when a row is made
+            raise _fault(name, parameters, error) from error
+
+    return row_of
+
+
+def _fault(name: str, parameters: dict[str, Any], error: Exception) -> DataError:
+    """What a task says of its parameters, at the one that it names."""
+    message = (str(error)[:SHOWN].splitlines() or [type(error).__name__])[0].rstrip(".")
+    about = [field for field in parameters if re.search(rf"\b{re.escape(field)}\b", message)]
+    where = f"data.parameters.{about[0]}" if about else "data.parameters"
+    fixes = [Fix(f"Use the default of {field}", {}, (f"data.parameters.{field}",)) for field in about or parameters]
+    return DataError(f"{name} cannot be made with these parameters: {message}", where, tuple(fixes[:4]))
+
+
+def row(entry: dict[str, Any]) -> dict[str, Any]:
+    """One entry as a row of plain texts."""
+    return {
+        "question": entry["question"],
+        "answer": entry["answer"],
+        "metadata": json.dumps(entry["metadata"], default=str),
+    }
+
+
+def _registry() -> dict[str, tuple[type, type]]:
+    import reasoning_gym  # noqa: F401 - its import fills the registry
+    from reasoning_gym.factory import DATASETS
+
+    return dict(DATASETS)
+
+
+def _values(name: str, parameters: dict[str, Any], config: type) -> dict[str, Any]:
+    """Parameters as the task's config wants them: tuples, dates and nested configs are lists, texts and mappings in
+    a spec. Raises DataError for those that the task does not have."""
+    hints = typing.get_type_hints(config)
+    values = {}
+    for field, value in parameters.items():
+        path = f"data.parameters.{field}"
+        if field in OURS or field not in hints:
+            wrong = OURS.get(field, f"there is no such parameter.{nearest(field, list(hints))}")
+            raise DataError(f"{name} cannot be told {field}: {wrong}", path, (Fix("Remove it", {}, (path,)),))
+        try:
+            values[field] = _value(value, hints[field])
+        except (TypeError, ValueError) as error:
+            fixes = (Fix("Use the default", {}, (path,)),)
+            raise DataError(f"{field} of {name} cannot be {json.dumps(value)[:60]}: {error}", path, fixes) from error
+    return values
+
+
+def _value(value: Any, hint: Any) -> Any:
+    origin, inner = typing.get_origin(hint), typing.get_args(hint)
+    if isinstance(value, list):
+        items = [_value(item, inner[0]) if inner else item for item in value]
+        return tuple(items) if (origin or hint) is tuple else items
+    if isinstance(hint, type) and dataclasses.is_dataclass(hint) and isinstance(value, dict):
+        return hint(**value)
+    if isinstance(hint, type) and issubclass(hint, (datetime.date, datetime.time)) and isinstance(value, str):
+        return hint.fromisoformat(value)
+    return value
+
+
+def _fields(config: type) -> dict[str, Any]:
+    """A task's parameters, as the catalogue describes fields; the help is the comment beside each in its source."""
+    hints, comments = typing.get_type_hints(config), _comments(config)
+    return {
+        field.name: {
+            "types": catalogue.kinds(hints[field.name]),
+            "default": 0 if field.name == "seed" else _plain(_default(field)),
+            "choices": catalogue.choices(hints[field.name]),
+            "help": comments.get(field.name, ""),
+        }
+        for field in dataclasses.fields(config)
+        if field.init and field.name not in OURS
+    }
+
+
+def _default(field: dataclasses.Field[Any]) -> Any:
+    if field.default_factory is not dataclasses.MISSING:
+        return field.default_factory()
+    return None if field.default is dataclasses.MISSING else field.default
+
+
+def _plain(value: Any) -> Any:
+    """A default as JSON says it."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        value = dataclasses.asdict(value)
+    return json.loads(json.dumps(value, default=str))
+
+
+def _comments(config: type) -> dict[str, str]:
+    try:
+        source = inspect.getsource(config)
+    except OSError:
+        return {}
+    found = re.findall(r"^    (\w+):[^#\n]*#\s*(.+)$", source, re.MULTILINE)
+    return {name: text.strip() for name, text in found}
+
+
+def _help(task: type, config: type) -> str:
+    """The first sentence that says something of its own."""
+    for documented in (task, config):
+        first = (documented.__doc__ or "").strip().split("\n")[0]
+        if first and not first.startswith(documented.__name__):
+            return first
+    return ""

@@ -1,0 +1,159 @@
+"""The TrainerCallback: what TRL logs and the captured groups go to run.db, and a person's stop comes in.
+
+On every rank, though only the main process writes; a stop is agreed on by all ranks before any acts on it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
+
+from storage.batch import Checkpoint, Event, Group
+from storage.record import ABSENT, RunWriter
+from worker.training import checkpoints
+
+
+@dataclass(frozen=True)
+class StageNote:
+    """What the recorder needs to know of the stage that trains: `message` and `facts` go into its event, `before`
+    and `later` are the steps of the other stages, `scored_by` the reward functions of this one."""
+
+    message: str
+    before: int
+    later: int
+    scored_by: list[str]
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+class Recorder(TrainerCallback):
+    """Records one attempt. `writer` is None on ranks other than the main one; `stop_asked` is asked at each step."""
+
+    def __init__(
+        self,
+        writer: RunWriter | None,
+        folder: Path,
+        stop_asked: Callable[[], bool],
+        keep: int | None = None,
+        functions: list[str] | None = None,
+    ) -> None:
+        """`keep`: how many checkpoints to keep (save_total_limit); None keeps all. `functions`: the reward functions
+        of all stages, as the writer knows them."""
+        self.writer = writer
+        self.folder = folder
+        self.stop_asked = stop_asked
+        self.keep = keep
+        self.functions = functions or []
+        self.stage: StageNote | None = None
+        self.stopped = self._begun = False
+        self.step = self.planned = 0
+        self._groups: list[Group] = []
+        self._events: list[Event] = []  # to be written with the next commit
+        self._told_unscored = False
+
+    def take(self, groups: list[Group]) -> None:
+        """Groups that were just scored; they are written with their step."""
+        for group in groups if self.stage else []:
+            self._place(group)
+        self._groups += groups
+        unscored = all(completion.reward is None for group in groups for completion in group.completions)
+        if unscored and not self._told_unscored:
+            self._told_unscored = True
+            message = "No reward function scored any completion of this step: there is nothing to learn from."
+            self._events.append(Event("warning", message))
+
+    def _place(self, group: Group) -> None:
+        """Among the steps, and the reward functions, of all stages."""
+        assert self.stage is not None
+        group.step += self.stage.before
+        for completion in group.completions:
+            given = dict(zip(self.stage.scored_by, completion.scores, strict=True))
+            completion.scores = [given.get(name, ABSENT) for name in self.functions]
+
+    def enter(self, stage: StageNote, keep: int | None) -> None:
+        """The next training is that of this stage."""
+        self.stage, self.keep = stage, keep
+
+    def _step(self, state: TrainerState) -> int:
+        """The run's step: steps are counted on over stages."""
+        return state.global_step + (self.stage.before if self.stage else 0)
+
+    def on_train_begin(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any) -> None:
+        step, total = self._step(state), state.max_steps
+        events = []
+        if self.stage:
+            total += self.stage.before + self.stage.later
+            events = [Event("stage", self.stage.message, {**self.stage.facts, "after": step, "total": total})]
+        if not self._begun:
+            begun = f"Training resumes at step {step} of {total}." if step else f"Training begins: {total} steps."
+            events.insert(0, Event("begin", begun, {"total": total}))
+        self.planned, self._begun = total, True
+        self._commit(state, events=events)
+
+    def on_step_end(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any) -> None:
+        """A step without a log is written here; one with a log in on_log, with its metrics, in one transaction."""
+        # in the last step there is nothing to stop; between two stages train.py asks
+        if self._all_ranks_stop() and state.global_step < state.max_steps:
+            self.stopped = True
+            control.should_training_stop = control.should_save = control.should_log = True
+            control.should_evaluate = False
+        if not control.should_log:
+            self._commit(state)
+
+    def on_log(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, logs: dict[str, Any], **_: Any
+    ) -> None:
+        self._commit(state, metrics={name: number(value) for name, value in logs.items() if is_number(value)})
+
+    def on_save(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any) -> None:
+        if self.writer is None:
+            return
+        step, path = self._step(state), Path(args.output_dir) / f"checkpoint-{state.global_step}"
+        try:
+            size = checkpoints.seal(path, step if self.stage else None)
+        except (OSError, ValueError) as error:
+            message = f"The checkpoint of step {step} cannot be resumed from: {error}."
+            self._commit(state, events=[Event("warning", message)])
+            return
+        saved = Checkpoint(step, str(path.relative_to(self.folder)), size)
+        event = Event("checkpoint", f"Checkpoint saved at step {step}.", {"bytes": size})
+        self._commit(state, events=[event], checkpoint=saved)
+        if self.keep:
+            checkpoints.rotate(path.parent.parent if self.stage else path.parent, self.keep)
+
+    def flush(self) -> None:
+        """Write groups that were scored in a step which never came to its end: they may say why."""
+        if self.writer is not None and self._groups:
+            groups, self._groups = self._groups, []
+            self.writer.commit(self.step, groups=groups)
+
+    def _commit(self, state: TrainerState, *, events: list[Event] | None = None, **what: Any) -> None:
+        self.step = self._step(state)
+        if self.writer is not None:
+            groups, self._groups = self._groups, []
+            waiting, self._events = self._events, []
+            self.writer.commit(self.step, groups=groups, events=[*waiting, *(events or [])], **what)
+
+    def _all_ranks_stop(self) -> bool:
+        """Whether any rank was told to stop. A flag on one rank alone would hang the others."""
+        mine = self.stop_asked()
+        if not torch.distributed.is_initialized():
+            return mine
+        device = "cuda" if torch.distributed.get_backend() == "nccl" else "cpu"
+        flag = torch.tensor([int(mine)], device=device)
+        torch.distributed.all_reduce(flag, op=torch.distributed.ReduceOp.MAX)
+        return bool(flag.item())
+
+
+def is_number(value: Any) -> bool:
+    return value is None or (isinstance(value, (int, float)) and not isinstance(value, bool))
+
+
+def number(value: float | None) -> float | None:
+    """As stored: None and NaN are both “logged, but not a number”; infinities stay."""
+    return None if value is None or math.isnan(value) else float(value)

@@ -1,0 +1,88 @@
+"""The GRPOTrainer that a spec describes, built from a run's folder: model, data, rewards, GRPOConfig."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from storage.home import RunFolder
+from storage.spec import RunSpec
+from worker import models, shipped
+from worker.rows import data
+from worker.training.settings import training_settings
+
+
+class CannotRun(Exception):
+    """The run cannot begin; the message says why."""
+
+
+def make_trainer(
+    run_spec: RunSpec, folder: RunFolder, recorder: Any, *, output: Path | None = None, begin_from: Path | None = None
+) -> Any:
+    """The GRPOTrainer that a spec (its own settings, or those of one stage: RunSpec.by_stage) describes.
+
+    `output`: where its checkpoints go, if not where a run's do. `begin_from`: a folder with the trained weights that
+    it begins with. The reference model is the spec's own model all the same.
+    """
+    from peft import LoraConfig
+
+    from worker.training.capture import CapturingTrainer
+
+    args = grpo_config(run_spec, output or folder.checkpoints)
+    model, tokenizer = models.load(run_spec.model, use_cpu=args.use_cpu)
+    train_rows, held_out = _rows(run_spec, folder, tokenizer)
+    trainer = CapturingTrainer(
+        model=model,
+        reward_funcs=[shipped.load_reward(folder, reward.name) for reward in run_spec.rewards],
+        args=args,
+        train_dataset=train_rows,
+        eval_dataset=held_out,
+        processing_class=tokenizer,
+        peft_config=LoraConfig(**run_spec.lora) if run_spec.lora is not None else None,
+        callbacks=[recorder],
+        on_groups=recorder.take,
+    )
+    _refuse_what_cannot_work(trainer, len(train_rows))
+    if begin_from is not None:
+        load_weights(trainer.model, begin_from)
+    return trainer
+
+
+def grpo_config(run_spec: RunSpec, output: Path) -> Any:
+    """The GRPOConfig of a run, or of one stage. Raises what TRL raises where the settings do not fit together."""
+    from trl import GRPOConfig
+
+    return GRPOConfig(**training_settings(run_spec, output))
+
+
+def load_weights(model: Any, folder: Path) -> None:
+    """Put the weights that a stage ended with into a model: all of them, or those of its LoRA adapter.
+
+    Into the base model, not in its place: TRL gives a model that was loaded from somewhere else another reference
+    (that place, or a frozen copy of the adapter), and `beta` would hold each stage to something else.
+    """
+    if (folder / "adapter_config.json").is_file():
+        model.load_adapter(str(folder), "default", is_trainable=True)
+        return
+    from accelerate import load_checkpoint_in_model
+
+    load_checkpoint_in_model(model, str(folder))
+
+
+def _rows(run_spec: RunSpec, folder: RunFolder, tokenizer: Any) -> tuple[Any, Any]:
+    task = shipped.task_of(run_spec)
+    return data.load(
+        run_spec.data,
+        chat=tokenizer.chat_template is not None,
+        task=shipped.load_task(folder, task) if task else None,
+    )
+
+
+def _refuse_what_cannot_work(trainer: Any, rows: int) -> None:
+    world = int(os.environ.get("WORLD_SIZE", "1"))
+    if trainer.accelerator.num_processes != world:
+        raise CannotRun(f"{world} processes were started, but each would train alone. Set use_cpu, or use one process.")
+    prompts = trainer.args.generation_batch_size // trainer.num_generations
+    if rows < prompts:
+        raise CannotRun(f"there are {rows} rows to train on, but each generation takes {prompts} prompts.")
