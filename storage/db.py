@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
@@ -25,3 +27,19 @@ def open_reader(path: Path, *, patience: float = 5.0) -> Database:
     """Open read-only. Raises sqlite3.OperationalError where there is no such file."""
     connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=patience)
     return Database(connection)
+
+
+@contextlib.contextmanager
+def transaction(database: Database) -> Iterator[Database]:
+    """All of it or nothing, with the write lock held from the start.
+
+    A transaction that read before it wrote would have to wait for the readers while another waits for it: SQLite
+    refuses one of the two at once ("database is locked"), however patient it is.
+    """
+    database.conn.execute("BEGIN IMMEDIATE")
+    try:
+        yield database
+    except BaseException:
+        database.conn.execute("ROLLBACK")
+        raise
+    database.conn.execute("COMMIT")

@@ -293,7 +293,7 @@ def writing() -> Iterator[Database]:
     """The registry in one transaction."""
     registry = db.open_writer(home.registry_path(), journal="delete")
     try:
-        with registry.atomic():
+        with db.transaction(registry):
             yield registry
     finally:
         registry.close()

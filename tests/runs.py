@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 from typing import Any
 
-from storage import db, registry, spec
+from storage import db, files, home, rebuild, registry, spec, states
 from storage.home import RunFolder
 from storage.spec import RunSpec
 from worker import shipped
@@ -49,6 +50,22 @@ def queue(run_spec: RunSpec) -> RunFolder:
     assert run is not None
     shipped.freeze(run.folder, run_spec)
     return run.folder
+
+
+def ended_run(spec_yaml: str, **facts: str) -> str:
+    """The id of a failed run, or what `facts` (columns of its row) say, that is whole from its first moment: the
+    worker of this home could not take it up."""
+    run_spec = spec.parse(spec_yaml)
+    known = {"name": run_spec.name, "model": run_spec.model.id, "data": run_spec.data.source, "created": time.time()}
+    state = {**known, "state": states.FAILED, "sentence": "It failed.", **facts}
+    run_id = home.new_run_id(state["name"])
+    draft = home.home() / f"draft-{run_id}"
+    draft.mkdir()
+    files.write_whole(draft / "spec.yaml", spec_yaml)
+    files.write_json(draft / "state.json", state)
+    draft.rename(home.run_folder(run_id).path)
+    rebuild.adopt_folders()
+    return run_id
 
 
 def ask_db(folder: RunFolder, sql: str, *values: Any) -> list[tuple[Any, ...]]:

@@ -8,6 +8,7 @@ import shutil
 import sqlite3
 import subprocess
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -230,6 +231,19 @@ def test_a_folder_copied_from_another_home_is_adopted_whole(registry_home: Path,
     assert rebuild.adopt_folders() == 1 and rebuild.adopt_folders() == 0
     run = get(run_id)
     assert (run.name, run.state, run.step, run.total, run.reward) == ("from afar", states.FINISHED, 60, 60, 0.9)
+
+
+def test_writers_that_meet_wait_for_one_another(registry_home: Path):
+    """Even those that read before they write: SQLite refuses such a one at once where it has to give way."""
+
+    def write(number: int) -> None:
+        for _ in range(20):
+            make(name=f"writer {number}")
+
+    with ThreadPoolExecutor(4) as pool:
+        for written in [pool.submit(write, number) for number in range(4)]:
+            written.result()
+    assert len(registry.runs()) == 80
 
 
 @pytest.mark.parametrize("kept", [None, "not json", "[]", '{"state": "flying"}', '{"id": "other", "step": 3}'])

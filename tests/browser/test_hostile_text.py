@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from storage import home, registry, spec, states
+from storage import home, spec
 from storage.batch import Completion, Event, Group
 from storage.record import RunWriter
 from tests.browser.conftest import OpenPage, no_sideways_scroll
-from tests.runs import make_spec
+from tests.runs import ended_run, make_spec
 
 PAYLOADS = [
     "<script>window.pwned = 1</script>",
@@ -27,8 +27,10 @@ LONG = "word " * 20_000  # 100,000 characters
 def hostile_run(shared_dashboard: str) -> str:
     """The id of a finished run in which everything a person or a model can write is hostile."""
     run_spec = make_spec(data={"system_prompt": PAYLOADS[0], "prompt_template": PAYLOADS[1] + "{question}"})
-    run_id = registry.create(spec.to_yaml(run_spec), name="".join(PAYLOADS)[:80], model=PAYLOADS[1], data=PAYLOADS[2])
-    registry.set_state(run_id, states.STARTING, "")
+    run_id = ended_run(
+        spec.to_yaml(run_spec), name="".join(PAYLOADS)[:80], model=PAYLOADS[1], data=PAYLOADS[2],
+        sentence=" ".join(PAYLOADS),
+    )  # fmt: skip
     folder = home.run_folder(run_id)
     folder.log.write_text("\n".join([*PAYLOADS, "token hf_abcdefghijklmnopqrstuvwxyz0123456789"]))
     folder.rewards.mkdir()
@@ -44,7 +46,6 @@ def hostile_run(shared_dashboard: str) -> str:
             events=[Event("warning", text) for text in PAYLOADS],
         )  # fmt: skip
     writer.close()
-    registry.set_state(run_id, states.FAILED, " ".join(PAYLOADS))
     return run_id
 
 

@@ -8,8 +8,9 @@ import pytest
 from playwright.sync_api import expect
 
 from bench.homes import wait_for
-from storage import home, registry, states
+from storage import home, states
 from tests.browser.conftest import OpenPage
+from tests.runs import ended_run as ended_run_of
 
 SPEC = "name: one\nrewards: [{name: format}]\n"
 FOCUSED = "document.activeElement.closest('tr')?.dataset.run ?? null"
@@ -18,14 +19,7 @@ FOCUSED = "document.activeElement.closest('tr')?.dataset.run ?? null"
 @pytest.fixture
 def ended_run(shared_dashboard: str) -> str:
     """The id of a run that failed just now."""
-    return make_run("one")
-
-
-def make_run(name: str) -> str:
-    run_id = registry.create(SPEC, name=name, model="starter", data="task:arithmetic")
-    for state in (states.STARTING, states.FAILED):
-        registry.set_state(run_id, state, "It failed.")
-    return run_id
+    return ended_run_of(SPEC)
 
 
 def test_the_keyboard_stays_where_it_was_while_ages_tick(
@@ -43,7 +37,7 @@ def test_the_keyboard_stays_where_it_was_while_ages_tick(
     before = age.inner_text()
     wait_for("the age to tick", lambda: page.wait_for_timeout(100) or age.inner_text() != before, 20)
     assert page.evaluate(FOCUSED) == ended_run
-    newer = make_run("two")
+    newer = ended_run_of(SPEC, name="two")
     expect(page.locator(f'tr[data-run="{newer}"]')).to_be_visible()
     assert page.evaluate(FOCUSED) == ended_run
     order = page.locator("tbody tr").evaluate_all("rows => rows.map(row => row.dataset.run)")
