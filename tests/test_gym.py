@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import time
+import typing
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from storage.checks.check import examine
+from storage.gym_values import fitted
 from storage.offer import Offer
 from storage.spec import DataSpec, from_dict
 from tests.test_rewards import load
@@ -41,6 +44,14 @@ def test_rows_are_the_same_each_time_and_of_plain_text():
     rows = gym.rows("chain_sum", 3, {"min_terms": 3})
     assert rows == gym.rows("chain_sum", 5, {"min_terms": 3})[:3] != gym.rows("chain_sum", 3, {"seed": 1})
     assert set(rows[0]) == {"question", "answer", "metadata"} and all(type(v) is str for v in rows[0].values())
+    assert json.loads(rows[0]["metadata"])["parameters"] == {"min_terms": 3}
+    assert "parameters" not in json.loads(gym.rows("chain_sum", 1, {})[0]["metadata"])
+
+
+def test_no_task_has_metadata_of_the_name_that_ours_goes_by(described: dict[str, Any]):
+    for name in described:
+        if name != "composite":
+            assert "parameters" not in json.loads(gym.rows(name, 1, {})[0]["metadata"]), name
 
 
 @pytest.mark.parametrize(
@@ -54,6 +65,9 @@ def test_rows_are_the_same_each_time_and_of_plain_text():
         ("calendar_arithmetic", {"tasks": 3}, "data.parameters", "cannot be made"),
         ("composite", {}, "data.parameters", "at least one dataset"),
         ("time_intervals", {"min_date": "yesterday"}, "data.parameters.min_date", "cannot be"),
+        ("word_sorting", {"transformation": "louder"}, "data.parameters.transformation", "cannot be"),
+        # A setting of the scorer that the library's config has no field for, so that nobody can set it:
+        ("polynomial_equations", {"penalty_missing_factor": 0.1}, "data.parameters.penalty_missing_factor", "no such"),
     ],
 )
 def test_parameters_that_do_not_fit_are_a_sentence_at_their_field(
@@ -66,6 +80,7 @@ def test_parameters_that_do_not_fit_are_a_sentence_at_their_field(
 
 def test_parameters_may_be_dates_tuples_and_parts_of_a_mixture():
     assert gym.rows("time_intervals", 1, {"min_date": "2001-01-01", "max_date": "2001-12-31"})
+    assert gym.rows("word_sorting", 1, {"transformation": "uppercase"})
     parts = [{"name": "chain_sum", "weight": 1, "config": {}}, {"name": "leg_counting", "weight": 2, "config": {}}]
     rows = gym.rows("composite", 20, {"datasets": parts})
     sources = {json.loads(row["metadata"])["source_dataset"] for row in rows}
@@ -95,7 +110,62 @@ def test_the_right_answer_of_every_task_gets_the_task_s_own_score(described: dic
             if entry["answer"] is None:  # the task has no one answer
                 continue
             expected = made.score_answer(answer=entry["answer"].strip(), entry=entry)
-            assert score(gym.row(entry), f"<think>so</think><answer>{entry['answer']}</answer>") == expected, name
+            assert score(gym.row(entry, {}), f"<think>so</think><answer>{entry['answer']}</answer>") == expected, name
+
+
+LETTERS = {"alphabet": list("abcdefghij"), "col_delimiter": ","}
+DAYS, CLOCK = {"task_types": ["date"], "min_date": "2001-01-01"}, {"task_types": ["time"]}
+FIVES = {"min_word_length": 5, "max_word_length": 5}
+TENTHS = {"min_num_decimal_places": 1, "max_num_decimal_places": 1}
+COUNTED = [  # (task, parameters that its scorer goes by, what is answered where the right answer is given)
+    ("puzzle24", {"max_value": 5}, lambda right: "4*6*1*1"),
+    ("puzzle24", {"min_value": 2}, lambda right: "4*6*1*1"),
+    ("decimal_arithmetic", TENTHS, lambda right: str(float(right) + 0.05)),
+    ("time_intervals", {**DAYS, "max_date_difference_days": 900}, lambda right: f"{int(right.split()[0]) + 30} days"),
+    ("time_intervals", {**CLOCK, "max_time_difference_seconds": 3600}, lambda right: "00:00" if right > "1" else "1:1"),
+    ("arc_agi", {"board_format_opts": LETTERS}, lambda right: right),
+    ("rearc", {"board_format_opts": LETTERS}, lambda right: right),
+    ("word_ladder", FIVES, lambda right: right),
+]
+
+
+@pytest.mark.parametrize(("task", "parameters", "answered"), COUNTED)
+def test_a_row_is_scored_with_the_parameters_it_was_made_with(
+    task: str, parameters: dict[str, Any], answered: Callable[[str], str]
+):
+    from reasoning_gym.factory import DATASETS
+
+    [row], hints = gym.rows(task, 1, parameters), typing.get_type_hints(DATASETS[task][1])
+    settings = {name: fitted(value, hints[name]) for name, value in parameters.items()}
+    made, given = reasoning_gym.create_dataset(task, size=1, seed=0, **settings), answered(row["answer"])
+    expected = made.score_answer(answer=given, entry=made[0])
+    assert score(row, given) == expected != scored_by_default(row, given)
+
+
+def scored_by_default(row: dict[str, Any], given: str) -> float | None:
+    metadata = json.loads(row["metadata"])
+    del metadata["parameters"]
+    return score({**row, "metadata": json.dumps(metadata)}, given)
+
+
+def test_each_part_of_a_mixture_is_scored_with_its_own_parameters():
+    parts = [{"name": "puzzle24", "weight": 1, "config": {"max_value": 5}},
+             {"name": "word_ladder", "weight": 1, "config": FIVES}]  # fmt: skip
+    rows = gym.rows("composite", 20, {"datasets": parts})
+    ladders = [row for row in rows if "word_ladder" in row["metadata"].partition("parameters")[0]]
+    assert 0 < len(ladders) < 20
+    for row in rows:
+        given, expected = (row["answer"], 1.0) if row in ladders else ("4*6*1*1", 0.01)
+        assert score(row, given) == expected != scored_by_default(row, given)
+
+
+@pytest.mark.parametrize("parameters", [3, [], {"max_value": "9"}, {"max_value": 99}, {"max_value": True}, {"none": 1},
+                                        {"datasets": 3}, {"datasets": [1, {"name": "puzzle24", "config": 2}]},
+                                        {"operators": None}, {"seed": "x"}])  # fmt: skip
+def test_parameters_that_cannot_be_applied_are_left_at_their_defaults(parameters: Any):
+    [row] = gym.rows("puzzle24", 1, {})
+    row["metadata"] = json.dumps({**json.loads(row["metadata"]), "parameters": parameters})
+    assert score(row, "4*6*1*1") == 1.0 and score(row, "4*12/2*1") == 0.01
 
 
 def test_an_answer_that_cannot_be_read_gets_nothing_whatever_the_task(described: dict[str, Any]):

@@ -14,7 +14,8 @@ from datasets import Dataset
 
 from storage import home
 from storage.script import prompts, to_script
-from storage.spec import DataSpec
+from storage.script_read import from_script
+from storage.spec import DataSpec, from_dict
 from tests.runs import make_spec, queue
 from worker import shipped
 from worker.rows import data
@@ -130,7 +131,29 @@ def test_the_script_takes_the_same_rows_of_reasoning_gym(registry_home: Path, sc
         {"parameters": {"max_animals": 4, "seed": 5}, "filter": ["answer > 20"], "columns": ["metadata"]},
     ):
         spec = make_spec(data={"source": "gym:leg_counting", "limit": 20, **fields})
+        assert "def fitted" not in to_script(spec)
         assert_same(script(queue(spec).script)["prompts"](True), data.load(spec.data, chat=True))
+
+
+@pytest.mark.parametrize(
+    ("task", "parameters"),
+    [
+        ("time_intervals", {"min_date": "2001-01-01", "max_date": "2001-12-31", "min_time": "08:30", "seed": 3}),
+        ("composite", {"datasets": [{"name": "chain_sum", "weight": 1, "config": {"max_terms": 3}},
+                                    {"name": "leg_counting", "weight": 2.5, "config": {}}]}),
+        ("polynomial_equations", {"operators": ["+"], "max_terms": 3}),
+        ("word_sorting", {"transformation": "uppercase"}),
+        ("arc_agi", {"board_format_opts": {"alphabet": list("abcdefghij"), "array_brackets": True}}),
+        ("rearc", {"rng_difficulty_ranges": [[0.0, 0.5]], "rng_difficulty_weights": [1.0]}),
+    ],
+)  # fmt: skip
+def test_the_script_understands_reasoning_gym_s_parameters_as_the_run_does(
+    registry_home: Path, script: Callable[[Path], dict[str, Any]], task: str, parameters: dict[str, Any]
+):
+    pytest.importorskip("reasoning_gym")
+    spec = make_spec(data={"source": f"gym:{task}", "limit": 12, "parameters": parameters})
+    assert_same(script(queue(spec).script)["prompts"](True), data.load(spec.data, chat=True))
+    assert from_dict(from_script(to_script(spec))[0]).data == spec.data
 
 
 def test_the_script_streams_a_dataset_as_the_run_does(

@@ -34,7 +34,7 @@ def _title(spec: RunSpec) -> str:
 
 
 # Every import that a script can need.
-_STANDARD = ["csv", "json", "os", "re"]
+_STANDARD = ["csv", "dataclasses", "datetime", "enum", "json", "os", "re", "typing"]
 _THIRD = {
     "torch": [], "reasoning_gym": [],
     "datasets": ["Dataset", "Features", "Value", "load_dataset"],

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections.abc import Callable
 
-from storage import conditions, home
+from storage import conditions, gym_values, home
 from storage.checks.data import HUB_DATASET, MADE
 from storage.script.literal import inline, literal, sayable, text
 from storage.spec import DataSpec
@@ -101,9 +102,13 @@ def functions(data: DataSpec) -> str:
 
 
 def _helpers(data: DataSpec) -> str:
-    """The functions that the conditions call."""
+    """The functions that the conditions call, and what reasoning-gym's parameters have to go through."""
     code = _conditions(data.filter)
-    used = [helper for helper in (conditions.text, conditions.number) if f"{helper.__name__}(row" in code]
+    used: list[Callable[..., object]] = [
+        helper for helper in (conditions.text, conditions.number) if f"{helper.__name__}(row" in code
+    ]
+    if kind_of(data) == "gym" and _to_fit(data):
+        used.append(gym_values.fitted)
     return "".join(f"\n\n{inspect.getsource(helper)}" for helper in used)
 
 
@@ -131,15 +136,27 @@ def _rows(data: DataSpec) -> str:
 
 def _gym(name: str, count: str, data: DataSpec) -> str:
     seed = "" if "seed" in data.parameters else ", seed=0"
-    parameters = ", **PARAMETERS" if data.parameters else ""
+    parameters, fit = ", **PARAMETERS" if data.parameters else "", ""
+    metadata = '{**entry["metadata"], "parameters": PARAMETERS}' if data.parameters else 'entry["metadata"]'
+    if _to_fit(data):
+        parameters = ", **parameters"
+        fit = (
+            f"    hints = typing.get_type_hints(reasoning_gym.factory.DATASETS[{literal(name)}][1])\n"
+            "    parameters = {name: fitted(value, hints.get(name)) for name, value in PARAMETERS.items()}\n"
+        )
     return (
-        f"    made = reasoning_gym.create_dataset({literal(name)}, size={count}{seed}{parameters})\n"
+        f"{fit}    made = reasoning_gym.create_dataset({literal(name)}, size={count}{seed}{parameters})\n"
         "    return Dataset.from_list(\n        [\n"
         '            {name: entry[name] for name in ("question", "answer")}\n'
-        '            | {"metadata": json.dumps(entry["metadata"], default=str)}\n'
+        f'            | {{"metadata": json.dumps({metadata}, default=str)}}\n'
         f"            for entry in (made[number] for number in range({count}))\n"
         "        ]\n    )\n"
     )
+
+
+def _to_fit(data: DataSpec) -> bool:
+    """Whether a parameter may be meant as something that a plain value cannot be: numbers and booleans are not."""
+    return any(isinstance(value, (list, dict, str)) for value in data.parameters.values())
 
 
 def _file(name: str) -> str:

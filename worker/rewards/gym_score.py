@@ -1,11 +1,13 @@
 """Reward from reasoning-gym's own scorer of the task that a row comes from."""
 
 import ast
+import dataclasses
 import functools
 import json
 import re
 import sys
 from collections.abc import Callable
+from typing import Any
 
 NEEDS = ["reasoning_gym"]
 
@@ -32,7 +34,7 @@ def gym_score(
 
     The answer is the text of the last <answer>…</answer>, or the whole completion where it has no such tags. An
     answer that the scorer cannot read gets 0. A row that is not from reasoning-gym gets None: the reward does not
-    apply. Parameters that change how a task is scored are taken at their defaults.
+    apply. Parameters that change how a task is scored are those that the row was made with, as its metadata says.
     """
     rows = zip(
         completions, answer, metadata or [None] * len(completions), question or [""] * len(completions), strict=True
@@ -50,22 +52,57 @@ def score(given: str, right: object, about: object, asked: object = "") -> float
         return 0.0
     if task in ("arc_agi", "rearc"):  # JSON made lists of their boards, which are compared as tuples
         metadata = {**metadata, "output": tuple(map(tuple, metadata["output"]))}
-    scorer = scorer_of(task)
+    scorer = scorer_of(task, json.dumps(parameters_of(task, metadata.pop("parameters", None))))
     try:
         return float(scorer(answer=given, entry={"question": asked, "answer": right, "metadata": metadata}))
     except (ArithmeticError, AttributeError, LookupError, RecursionError, SyntaxError, TypeError, ValueError):
         return 0.0  # not an answer to this task at all
 
 
+def parameters_of(task: str, given: object) -> dict:
+    """The parameters of a row's task among those of its run, which may be a mixture of tasks."""
+    parameters = given if isinstance(given, dict) else {}
+    parts = parameters.get("datasets")
+    if isinstance(parts, list):
+        configs = [part.get("config") for part in parts if isinstance(part, dict) and part.get("name") == task]
+        parameters = configs[0] if configs and isinstance(configs[0], dict) else {}
+    return parameters
+
+
 @functools.cache
-def scorer_of(task: str) -> Callable[..., float]:
-    """reasoning-gym's scorer of a task, made safe: where it would eval() an answer, it reads plain values only."""
+def scorer_of(task: str, parameters: str) -> Callable[..., float]:
+    """reasoning-gym's scorer of a task with these parameters (JSON text), made safe: where it would eval() an answer,
+    it reads plain values only."""
     import reasoning_gym
 
     scorer = reasoning_gym.get_score_answer_fn(task)
+    if parameters != "{}":
+        dataset = scorer.__self__
+        try:
+            scorer = type(dataset)(config=configured(dataset.config, json.loads(parameters))).score_answer
+        except Exception:  # tasks refuse a config in ways of their own; no rows are made with one, so it is not ours
+            scorer = dataset.score_answer
     if task in EVALUATES:
         vars(sys.modules[type(scorer.__self__).__module__])["eval"] = ast.literal_eval
     return scorer
+
+
+def configured(config: Any, parameters: dict) -> Any:
+    """A task's default config with these parameters, as far as each is one of its settings."""
+    names = {field.name for field in dataclasses.fields(config) if field.init} - {"size", "seed"}
+    changes = {name: like(getattr(config, name), value) for name, value in parameters.items() if name in names}
+    return dataclasses.replace(config, **changes)
+
+
+def like(default: object, value: object) -> object:
+    """A parameter's value where it is of its default's kind, or a mapping for a config of its own; else the default:
+    what JSON cannot say (tuples, dates) is for making rows, and no scorer reads it."""
+    if dataclasses.is_dataclass(default) and isinstance(value, dict):
+        return configured(default, value)
+    both_numbers = isinstance(default, (int, float)) and isinstance(value, (int, float))
+    if isinstance(default, bool) == isinstance(value, bool) and (both_numbers or isinstance(value, type(default))):
+        return value
+    return default
 
 
 def is_formula(text: str) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import datetime
 import importlib.util
 import inspect
 import json
@@ -12,6 +11,7 @@ import typing
 from collections.abc import Callable
 from typing import Any
 
+from storage.gym_values import fitted
 from storage.spec import Fix, nearest
 from worker.offering import catalogue
 from worker.rows.data_error import DataError
@@ -58,7 +58,7 @@ def maker(name: str, count: int, parameters: dict[str, Any]) -> Callable[[int], 
 
     def row_of(number: int) -> dict[str, Any]:
         try:
-            return row(made[number])
+            return row(made[number], parameters)
         except Exception as error:  # parameters can also turn out wrong only when a row is made
             raise _fault(name, parameters, error) from error
 
@@ -74,12 +74,14 @@ def _fault(name: str, parameters: dict[str, Any], error: Exception) -> DataError
     return DataError(f"{name} cannot be made with these parameters: {message}", where, tuple(fixes[:4]))
 
 
-def row(entry: dict[str, Any]) -> dict[str, Any]:
-    """One entry as a row of plain texts."""
+def row(entry: dict[str, Any], parameters: dict[str, Any]) -> dict[str, Any]:
+    """One entry as a row of plain texts. The parameters it was made with, where there are any, are part of its
+    metadata: some scorers go by them."""
+    own = {"parameters": parameters} if parameters else {}
     return {
         "question": entry["question"],
         "answer": entry["answer"],
-        "metadata": json.dumps(entry["metadata"], default=str),
+        "metadata": json.dumps({**entry["metadata"], **own}, default=str),
     }
 
 
@@ -101,23 +103,11 @@ def _values(name: str, parameters: dict[str, Any], config: type) -> dict[str, An
             wrong = OURS.get(field, f"there is no such parameter.{nearest(field, list(hints))}")
             raise DataError(f"{name} cannot be told {field}: {wrong}", path, (Fix("Remove it", {}, (path,)),))
         try:
-            values[field] = _value(value, hints[field])
+            values[field] = fitted(value, hints[field])
         except (TypeError, ValueError) as error:
             fixes = (Fix("Use the default", {}, (path,)),)
             raise DataError(f"{field} of {name} cannot be {json.dumps(value)[:60]}: {error}", path, fixes) from error
     return values
-
-
-def _value(value: Any, hint: Any) -> Any:
-    origin, inner = typing.get_origin(hint), typing.get_args(hint)
-    if isinstance(value, list):
-        items = [_value(item, inner[0]) if inner else item for item in value]
-        return tuple(items) if (origin or hint) is tuple else items
-    if isinstance(hint, type) and dataclasses.is_dataclass(hint) and isinstance(value, dict):
-        return hint(**value)
-    if isinstance(hint, type) and issubclass(hint, (datetime.date, datetime.time)) and isinstance(value, str):
-        return hint.fromisoformat(value)
-    return value
 
 
 def _fields(config: type) -> dict[str, Any]:

@@ -1,0 +1,25 @@
+"""A parameter of a reasoning-gym task, from what a spec can say to what the task's config wants. Pure and of the
+standard library, so that a run's plain script carries it too."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import enum
+import typing
+
+
+def fitted(value: object, hint: object) -> object:
+    """A plain value as a field of this type hint takes it: a list may be meant as a tuple, a text as a date, a time or
+    one of an enum, a mapping as a config of its own. Raises TypeError, ValueError."""
+    origin, inner = typing.get_origin(hint), typing.get_args(hint)
+    if isinstance(value, list):
+        items = [fitted(item, inner[0]) if inner else item for item in value]
+        return tuple(items) if (origin or hint) is tuple else items
+    if not isinstance(hint, type):
+        return value
+    if dataclasses.is_dataclass(hint) and isinstance(value, dict):
+        return hint(**value)
+    if issubclass(hint, (datetime.date, datetime.time)) and isinstance(value, str):
+        return hint.fromisoformat(value)
+    return hint(value) if issubclass(hint, enum.Enum) else value
