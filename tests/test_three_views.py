@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 
 from app.configure import edits, form, view
 from storage.offer import Offer
 from storage.script_read import from_script
 from storage.spec import RunSpec, from_dict, parse, to_yaml
+from tests.runs import make_spec
 from tests.strategies import specs
 
 FEW = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -46,6 +47,7 @@ def of_any_kind(spec: RunSpec) -> Offer:
 
 @FEW
 @given(specs())
+@example(make_spec(training={"A": [float("inf"), {"b": float("-inf")}]}))
 def test_a_form_filled_by_hand_with_what_another_shows_makes_the_same_spec(spec: RunSpec) -> None:
     offer = of_any_kind(spec)
     seen = view.of(to_yaml(spec), offer)

@@ -36,7 +36,16 @@ def shown(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, float):
         return repr(value) if math.isfinite(value) else {"inf": ".inf", "-inf": "-.inf", "nan": ".nan"}[str(value)]
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return value if isinstance(value, str) else _inside(value)
+
+
+def _inside(value: Any) -> str:
+    """A value as JSON, which is also YAML, but for infinity, which JSON cannot say."""
+    if isinstance(value, list):
+        return f"[{', '.join(map(_inside, value))}]"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{_inside(str(key))}: {_inside(inner)}' for key, inner in value.items())}}}"
+    return shown(value) if isinstance(value, float) else json.dumps(value, ensure_ascii=False, default=str)
 
 
 def _read(typed: str) -> Any:
