@@ -83,7 +83,7 @@ def _out_of_reach(number: int) -> str:
 
 
 def _evaluation(spec: RunSpec, value: Any, size: int) -> list[Problem]:
-    if value("eval_strategy") in (None, "no"):
+    if value("eval_strategy") not in ("steps", "epoch"):
         return []
     found = []
     batch, group = value("per_device_eval_batch_size") * spec.launch.processes, value("num_generations_eval") or size

@@ -6,20 +6,18 @@ GRPOConfig, which has the last word.
 
 from __future__ import annotations
 
-import json
-import math
-import re
 from dataclasses import replace
 from typing import Any
 
 from storage.checks.batch import BATCH_FIELDS, check_batch
 from storage.checks.data import check_data
+from storage.checks.length import with_fitting_lengths
 from storage.checks.limits import check_limits
 from storage.checks.model import check_model
 from storage.checks.stages import check_stages
+from storage.checks.values import mended, misfit
 from storage.offer import Offer
 from storage.spec import ADVICE, BLOCKING, Fix, Problem, RunSpec, near, nearest, rename_or_remove
-from storage.yaml_text import yaml_number
 
 # Settings of GRPOConfig that Groupwise decides itself, and where a person says it instead.
 OWNED = {
@@ -34,19 +32,6 @@ OWNED = {
     "hub_token": "tokens belong in the environment (HF_TOKEN), never in a spec.",
     "push_to_hub_token": "tokens belong in the environment (HF_TOKEN), never in a spec.",
 }
-_KINDS = {
-    "int": lambda v: isinstance(v, int) and not isinstance(v, bool),
-    "float": lambda v: isinstance(v, (int, float)) and not isinstance(v, bool),
-    "bool": lambda v: isinstance(v, bool),
-    "str": lambda v: isinstance(v, str),
-    "list": lambda v: isinstance(v, list),
-    "dict": lambda v: isinstance(v, dict),
-    "none": lambda v: v is None,
-}
-_WORDS = {
-    "int": "a whole number", "float": "a number", "bool": "true or false", "str": "text", "list": "a list",
-    "dict": "a mapping", "none": "null",
-}  # fmt: skip
 
 
 def check(spec: RunSpec, offer: Offer, lines: dict[str, int] | None = None) -> list[Problem]:
@@ -73,7 +58,7 @@ def _examine_one(spec: RunSpec, offer: Offer) -> list[Problem]:
     ]
     if not {problem.field for problem in found} & {f"training.{name}" for name in BATCH_FIELDS}:
         found += check_batch(spec, offer)
-    return found
+    return with_fitting_lengths(found, spec, offer)
 
 
 def _line(path: str, lines: dict[str, int]) -> int | None:
@@ -94,44 +79,10 @@ def _settings(section: str, values: dict[str, Any], fields: dict[str, dict[str, 
             message = f"{library} has no such field.{nearest(name, list(fields))}"
             found.append(Problem(path, message, fixes=rename_or_remove(path, value, list(fields))))
         elif fields is not None:
-            message = _misfit(value, fields[name])
+            message = misfit(value, fields[name])
             if message:
-                found.append(Problem(path, message, fixes=_mended(path, value, fields[name])))
+                found.append(Problem(path, message, fixes=mended(path, value, fields[name])))
     return found
-
-
-def _misfit(value: Any, field: dict[str, Any]) -> str:
-    """What is wrong with a value; empty where nothing is."""
-    types, choices = field["types"], field.get("choices")
-    if types and not any(_KINDS[kind](value) for kind in types):
-        wanted = " or ".join(_WORDS[kind] for kind in types if kind != "none") or "null"
-        hint = " Write it without quotes." if _quoted_number(value, types) else ""
-        return f"should be {wanted}, not {json.dumps(value, default=str)[:60]}.{hint}"
-    if choices and value is not None and value not in choices:
-        return f"should be one of {', '.join(map(str, choices))}.{nearest(str(value), [str(c) for c in choices])}"
-    if isinstance(value, float) and not math.isfinite(value):
-        return "should be a finite number."
-    return ""
-
-
-def _quoted_number(value: Any, types: list[str]) -> bool:
-    number = isinstance(value, str) and {"int", "float"} & set(types) and re.fullmatch(r"[-+.\deE]*\d", value)
-    return bool(number)
-
-
-def _mended(path: str, value: Any, field: dict[str, Any]) -> tuple[Fix, ...]:
-    """The number that was quoted, the choice that was meant, and the default."""
-    fixes = []
-    if _quoted_number(value, field["types"]):
-        number = yaml_number(value)
-        if number is not None and not _misfit(number, field):
-            fixes.append(Fix(f"Use {value}", {path: number}))
-    close = near(str(value), [str(choice) for choice in field.get("choices") or []])
-    if close:
-        fixes.append(Fix(f"Use {close}", {path: close}))
-    default = field.get("default")
-    words = "nothing" if default is None else json.dumps(default, default=str)[:40].strip('"')
-    return (*fixes, Fix(f"Use the default ({words})", {}, (path,)))
 
 
 def _rewards(spec: RunSpec, offer: Offer) -> list[Problem]:

@@ -3,11 +3,11 @@ a look at files."""
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any
 
 from storage import conditions, home
+from storage.checks.values import mended, misfit
 from storage.offer import Offer
 from storage.problem import WARNING, Fix, Problem, near, nearest, rename_or_remove
 from storage.spec import DataSpec, RunSpec
@@ -18,17 +18,6 @@ TASK_COLUMNS = {"task": ["question", "answer"], "gym": ["question", "answer", "m
 MADE = 4000  # rows of a task or of reasoning-gym, where no limit is set
 COLUMN = re.compile(r"\{([^{}]+)\}")
 KINDS = "task:NAME (built in), gym:NAME (reasoning-gym), file:NAME (in the home's data folder) or hub:ORG/NAME"
-PYTHON: dict[str, Any] = {
-    "int": int,
-    "float": (int, float),
-    "bool": bool,
-    "str": str,
-    "list": list,
-    "dict": dict,
-    "none": type(None),
-}
-WORDS = {"int": "a whole number", "float": "a number", "bool": "true or false", "str": "text", "list": "a list",
-         "dict": "a mapping", "none": "null"}  # fmt: skip
 
 
 def check_data(spec: RunSpec, offer: Offer) -> list[Problem]:
@@ -106,21 +95,9 @@ def _gym(name: str, parameters: dict[str, Any], offer: Offer) -> list[Problem]:
             message = f"{name} has no such parameter.{nearest(field, list(fields))}"
             found.append(Problem(path, message, fixes=rename_or_remove(path, value, list(fields))))
         else:
-            message = _misfit(value, fields[field])
-            fix = Fix(f"Use the default ({json.dumps(fields[field].get('default'))})", {}, (path,))
-            found += [Problem(path, message, fixes=(fix,))] if message else []
+            message = misfit(value, fields[field])
+            found += [Problem(path, message, fixes=mended(path, value, fields[field]))] if message else []
     return found
-
-
-def _misfit(value: Any, field: dict[str, Any]) -> str:
-    types, choices = field.get("types") or [], field.get("choices")
-    fits = any(isinstance(value, PYTHON[t]) and (not isinstance(value, bool) or t == "bool") for t in types)
-    if types and not fits:
-        wanted = " or ".join(WORDS[t] for t in types if t != "none") or "null"
-        return f"should be {wanted}, not {json.dumps(value, default=str)[:60]}."
-    if choices and value is not None and value not in choices:
-        return f"should be one of {', '.join(map(str, choices))}.{nearest(str(value), [str(c) for c in choices])}"
-    return ""
 
 
 def _file(name: str) -> list[Problem]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from storage.checks.length import check_length
 from storage.models.model_files import ModelFacts
 from storage.offer import Offer
 from storage.problem import ADVICE, BLOCKING, WARNING, Fix, Problem, near
@@ -25,7 +24,7 @@ def check_loading(spec: RunSpec, offer: Offer, facts: ModelFacts | None) -> list
         *_attention(spec, offer, facts),
         *_dtype(spec, offer, facts),
         *_targets(spec, facts),
-        *_length(spec, offer, facts),
+        *check_length(spec, offer, facts),
     ]
 
 
@@ -137,19 +136,3 @@ def _targets(spec: RunSpec, facts: ModelFacts | None) -> list[Problem]:
     # The experts of a mixture have other names once they are loaded.
     level = WARNING if rest or facts.experts or len(names) < len(targets) else BLOCKING
     return [Problem(field, message, level=level, fixes=fixes)]
-
-
-def _length(spec: RunSpec, offer: Offer, facts: ModelFacts | None) -> list[Problem]:
-    """Completions that are longer than the model can read."""
-    room = facts.max_position if facts else None
-    if not room:
-        return []
-    default = ((offer.training or {}).get("max_completion_length") or {}).get("default")
-    for index, stage in enumerate(spec.by_stage()):
-        inside = f"stages.{index}." if spec.stages and "max_completion_length" in spec.stages[index].training else ""
-        length: Any = stage.training.get("max_completion_length", default)
-        if isinstance(length, int) and length >= room:
-            field, half = f"{inside}training.max_completion_length", max(1, room // 2)
-            message = f"{length} tokens, but the model reads at most {room}, the prompt's included."
-            return [Problem(field, message, fixes=(Fix(f"Use {half}", {field: half}),))]
-    return []

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
-from bench.homes import dashboard, fresh_home
+from bench.homes import dashboard, fresh_home, wait_for
+from storage import registry
 
 SHOTS = Path(__file__).parents[2] / "shots"
 FLAGS = [
@@ -92,6 +93,15 @@ def shared_dashboard() -> Iterator[str]:
     """The address of one dashboard for a module's tests that leave nothing behind."""
     with fresh_home(), dashboard() as (_, address):
         yield address
+
+
+@pytest.fixture
+def new_run(open_page: OpenPage, shared_dashboard: str) -> Page:
+    """The page that sets up a run, once the worker has said what TRL offers."""
+    wait_for("the catalogue", lambda: registry.published("catalogue"))
+    page = open_page(f"{shared_dashboard}/new")
+    expect(page.get_by_label("Group size", exact=True)).to_have_value("8")
+    return page
 
 
 @pytest.fixture(autouse=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from bench.homes import dashboard, free_port, fresh_home, wait_for
 from storage import registry, states
@@ -45,73 +45,104 @@ def the_run() -> registry.Run:
     return registry.runs()[0]
 
 
+def pill(page: Page) -> Locator:
+    return page.locator(".gw-header .pill")
+
+
 def test_a_newcomer_runs_the_quickstart(open_page: OpenPage) -> None:
     port = free_port()
     with fresh_home(), contextlib.ExitStack() as open_dashboards:
         app, address = open_dashboards.enter_context(dashboard(port))
         page = open_page(address)
-        expect(page.get_by_role("heading", name="Groupwise")).to_be_visible()
-        picture(page, "runs-empty")
-
-        page.locator(".empty").get_by_role("button", name="Run the quickstart").click()
-        page.wait_for_url("**/run?id=*")
-        expect(page.locator(".gw-header .pill")).to_contain_text("Running", timeout=60_000)
-        wait_points(page, 3)
-        assert the_run().state == states.RUNNING
-
-        # zoom stays while points arrive
-        page.evaluate(ZOOM)
-        wait_points(page, chart(page)["points"] + 2)
-        assert chart(page)["range"] == [0.5, 3.5]
-
-        # completions while it runs
-        page.get_by_role("tab", name="Groups").click()
-        expect(page.locator(".comp")).to_have_count(8)
-        assert the_run().state == states.RUNNING
-        assert "tab=groups" in page.url
-
-        # reload keeps the tab; a second tab sees the same run
-        page.reload()
-        expect(page.get_by_role("tab", name="Groups")).to_have_attribute("aria-selected", "true")
-        expect(page.locator(".comp")).to_have_count(8)
+        start_from_the_empty_home(page)
+        zoom_stays_while_points_arrive(page)
+        completions_are_there_while_it_runs(page)
+        reload_keeps_the_tab(page)
         second = open_page(f"{address}/run?id={the_run().id}")
         wait_points(second, acknowledged_step(the_run().folder) - 3)
-
-        # stop: the dialog's first focus is Cancel, Escape changes nothing
-        second.get_by_role("button", name="Stop and save").click()
-        expect(second.get_by_role("dialog").get_by_role("button", name="Cancel")).to_be_focused()
-        second.keyboard.press("Escape")
-        expect(second.get_by_role("dialog")).to_be_hidden()
-        assert the_run().state == states.RUNNING
-        second.get_by_role("button", name="Stop and save").click()
-        second.get_by_role("dialog").get_by_role("button", name="Stop and save").click()
-        expect(second.locator(".gw-header .pill")).to_contain_text("Stopped", timeout=60_000)
-        expect(page.locator(".gw-header .pill")).to_contain_text("Stopped")
-        stopped = the_run()
-        assert 0 < stopped.step < 60
-        picture(second, "run-stopped")
-
-        # resume; the dashboard is killed meanwhile: steps go on, and the open page finds it again by itself
-        second.get_by_role("button", name=f"Resume from step {stopped.step}").click()
-        expect(second.locator(".gw-header .pill")).to_contain_text("Running", timeout=60_000)
+        escape_changes_nothing(second)
+        stop_and_save(second, watched_by=page)
+        resume(second)
         app.kill()
         app.wait()
-        reached = acknowledged_step(the_run().folder)
-        wait_for("steps without a dashboard", lambda: acknowledged_step(the_run().folder) >= reached + 2)
-        expect(second.get_by_text("Reconnecting…")).to_be_visible()
+        steps_go_on_without_a_dashboard(second)
         open_dashboards.enter_context(dashboard(port))
-        expect(second.get_by_text("Reconnecting…")).to_be_hidden()
-
-        expect(second.locator(".gw-header .pill")).to_contain_text("Finished", timeout=120_000)
-        wait_points(second, 60)
-        run = the_run()
-        assert (run.step, run.attempt) == (60, 2)
+        expect(second.get_by_text("Reconnecting…")).to_be_hidden()  # by itself
+        it_finishes(second)
         look_at_the_finished_run(second)
-        table = open_page(address)
-        expect(table.locator("tbody tr")).to_have_count(1)
-        expect(table.locator("tbody .pill")).to_contain_text("Finished")
-        picture(table, "runs")
-        assert no_sideways_scroll(table)
+        look_at_the_table(open_page(address))
+
+
+def start_from_the_empty_home(page: Page) -> None:
+    expect(page.get_by_role("heading", name="Groupwise")).to_be_visible()
+    picture(page, "runs-empty")
+    page.locator(".empty").get_by_role("button", name="Run the quickstart").click()
+    page.wait_for_url("**/run?id=*")
+    expect(pill(page)).to_contain_text("Running", timeout=60_000)
+    wait_points(page, 3)
+    assert the_run().state == states.RUNNING
+
+
+def zoom_stays_while_points_arrive(page: Page) -> None:
+    page.evaluate(ZOOM)
+    wait_points(page, chart(page)["points"] + 2)
+    assert chart(page)["range"] == [0.5, 3.5]
+
+
+def completions_are_there_while_it_runs(page: Page) -> None:
+    page.get_by_role("tab", name="Groups").click()
+    expect(page.locator(".comp")).to_have_count(8)
+    assert the_run().state == states.RUNNING
+    assert "tab=groups" in page.url
+
+
+def reload_keeps_the_tab(page: Page) -> None:
+    page.reload()
+    expect(page.get_by_role("tab", name="Groups")).to_have_attribute("aria-selected", "true")
+    expect(page.locator(".comp")).to_have_count(8)
+
+
+def escape_changes_nothing(page: Page) -> None:
+    """The dialog's first focus is Cancel."""
+    page.get_by_role("button", name="Stop and save").click()
+    expect(page.get_by_role("dialog").get_by_role("button", name="Cancel")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_be_hidden()
+    assert the_run().state == states.RUNNING
+
+
+def stop_and_save(page: Page, watched_by: Page) -> None:
+    page.get_by_role("button", name="Stop and save").click()
+    page.get_by_role("dialog").get_by_role("button", name="Stop and save").click()
+    expect(pill(page)).to_contain_text("Stopped", timeout=60_000)
+    expect(pill(watched_by)).to_contain_text("Stopped")
+    assert 0 < the_run().step < 60
+    picture(page, "run-stopped")
+
+
+def resume(page: Page) -> None:
+    page.get_by_role("button", name=f"Resume from step {the_run().step}").click()
+    expect(pill(page)).to_contain_text("Running", timeout=60_000)
+
+
+def steps_go_on_without_a_dashboard(page: Page) -> None:
+    reached = acknowledged_step(the_run().folder)
+    wait_for("steps without a dashboard", lambda: acknowledged_step(the_run().folder) >= reached + 2)
+    expect(page.get_by_text("Reconnecting…")).to_be_visible()
+
+
+def it_finishes(page: Page) -> None:
+    expect(pill(page)).to_contain_text("Finished", timeout=120_000)
+    wait_points(page, 60)
+    run = the_run()
+    assert (run.step, run.attempt) == (60, 2)
+
+
+def look_at_the_table(page: Page) -> None:
+    expect(page.locator("tbody tr")).to_have_count(1)
+    expect(page.locator("tbody .pill")).to_contain_text("Finished")
+    picture(page, "runs")
+    assert no_sideways_scroll(page)
 
 
 def look_at_the_finished_run(page: Page) -> None:

@@ -1,0 +1,73 @@
+"""Completions that are longer than the model can read, and a default of TRL's that would be."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from storage.models import model_files
+from storage.models.model_files import ModelError, ModelFacts
+from storage.offer import Offer
+from storage.problem import Fix, Problem
+from storage.spec import RunSpec
+
+FIELD = "training.max_completion_length"
+
+
+def check_length(spec: RunSpec, offer: Offer, facts: ModelFacts | None) -> list[Problem]:
+    """The first stage whose completions leave a prompt no room."""
+    room = facts.max_position if facts else None
+    if not room:
+        return []
+    default = _default(offer)
+    for index, stage in enumerate(spec.by_stage()):
+        inside = f"stages.{index}." if spec.stages and "max_completion_length" in spec.stages[index].training else ""
+        length: Any = stage.training.get("max_completion_length", default)
+        if isinstance(length, int) and length >= room:
+            field, fits = f"{inside}{FIELD}", _fitting(room)
+            message = f"{length} tokens, but the model reads at most {room}, the prompt's included."
+            return [Problem(field, message, fixes=(Fix(f"Use {fits}", {field: fits}),))]
+    return []
+
+
+def with_fitting_lengths(problems: list[Problem], spec: RunSpec, offer: Offer) -> list[Problem]:
+    """The problems, and instead of each fix that would set a length with no room for a prompt, be it TRL's default,
+    one that does: else a click would only lead to the next problem."""
+    room = _room(spec)
+    if not room:
+        return problems
+    fits = Fix(f"Use {_fitting(room)}", {FIELD: _fitting(room)})
+
+    def fixes(problem: Problem) -> tuple[Fix, ...]:
+        better = [fits if _too_long(fix, room, _default(offer)) else fix for fix in problem.fixes]
+        return tuple(fix for number, fix in enumerate(better) if fix not in better[:number])
+
+    return [replace(problem, fixes=fixes(problem)) for problem in problems]
+
+
+def _too_long(fix: Fix, room: int, default: Any) -> bool:
+    """Of a number that a person wrote a little room for the prompt is enough; a default should leave it a half."""
+    if {*fix.settings, *fix.removed} != {FIELD}:
+        return False
+    length = fix.settings.get(FIELD)
+    if isinstance(length, int):
+        return length >= room
+    return isinstance(default, int) and default > _fitting(room)
+
+
+def _room(spec: RunSpec) -> int | None:
+    """How many tokens the model reads; None where its files are not here, or not sound, or do not say."""
+    folder = model_files.folder_of(spec.model)
+    try:
+        return model_files.facts(folder).max_position if folder else None
+    except ModelError:
+        return None
+
+
+def _fitting(room: int) -> int:
+    """As much for the completion as for the prompt."""
+    return max(1, room // 2)
+
+
+def _default(offer: Offer) -> Any:
+    return ((offer.training or {}).get("max_completion_length") or {}).get("default")

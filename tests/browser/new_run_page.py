@@ -1,0 +1,33 @@
+"""What a person does on the page that sets up a run, in words for the tests of it."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Locator, Page
+
+from bench.homes import wait_for
+
+
+def launch(page: Page) -> None:
+    page.get_by_role("button", name="Launch", exact=True).click()
+
+
+def show(page: Page, view: str) -> None:
+    page.get_by_role("tab", name=view).click()
+
+
+def editor(page: Page) -> Locator:
+    return page.get_by_role("textbox", name="YAML")
+
+
+def yaml_of(page: Page) -> str:
+    return page.locator(".yaml textarea").input_value()
+
+
+def write_yaml(page: Page, text: str) -> None:
+    show(page, "YAML")
+    editor(page).fill(text)
+
+
+def follows(page: Page, words: str) -> None:
+    """Waits until the YAML says this."""
+    wait_for(f"“{words}” in the YAML", lambda: page.wait_for_timeout(30) or words in yaml_of(page), seconds=15)

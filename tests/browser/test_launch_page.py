@@ -1,0 +1,79 @@
+"""From the settings to a run: one step tried, a launch that fails, and one that ends in a finished run."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from playwright.sync_api import Page, expect
+
+from storage import home, registry, spec, states
+from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
+from tests.browser.new_run_page import follows, launch
+from worker import starter
+
+
+def test_one_step_is_tried_and_leaves_nothing_behind(new_run: Page) -> None:
+    before = {path for path in home.home().rglob("*") if path.is_dir()}
+    new_run.get_by_role("button", name="Try one step").click()
+    tried = new_run.locator(".tried")
+    expect(tried).to_contain_text("One step works", timeout=90_000)
+    expect(tried).to_contain_text("A step took")
+    expect(tried.locator(".tried-one")).not_to_have_count(0)
+    picture(new_run, "new-tried")
+    assert {path for path in home.home().rglob("*") if path.is_dir()} - before == set()
+
+
+def test_a_launch_that_fails_says_why_and_keeps_saying_it(new_run: Page) -> None:
+    runs = home.runs_folder()
+    moved = runs.rename(runs.with_name("runs-away"))
+    try:
+        launch(new_run)
+        expect(new_run.locator(".launch-note")).to_contain_text("Nothing was launched", timeout=40_000)
+        new_run.wait_for_timeout(800)
+        expect(new_run.locator(".launch-note")).to_contain_text("Nothing was launched")
+    finally:
+        moved.rename(runs)
+
+
+def test_from_a_csv_and_a_model_folder_to_a_launched_run_by_the_page_alone(
+    open_page: OpenPage, new_run: Page, tmp_path: Path, shared_dashboard: str
+) -> None:
+    folder = tmp_path / "my-model"
+    shutil.copytree(starter.MODEL, folder)
+    rows = tmp_path / "sums.csv"
+    rows.write_text("problem,solution\n" + "\n".join(f"{n}+{n}?,it is #### {2 * n}" for n in range(40)) + "\n,\n")
+    new_run.get_by_label("Model", exact=True).fill(str(folder))
+    new_run.get_by_label("LoRA", exact=True).check()
+    expect(new_run.get_by_label("LoRA rank")).to_have_value("16")
+    new_run.locator("label", has_text="File").first.click()
+    with new_run.expect_file_chooser() as chooser:
+        new_run.get_by_role("button", name="Upload a file").click()
+    chooser.value.set_files(rows)
+    expect(new_run.get_by_label("File in the home")).to_have_value("file:sums.csv")
+    new_run.get_by_role("button", name="Use this mapping").click()
+    follows(new_run, "{problem}")
+    expect(new_run.locator(".preview .message.user")).to_contain_text("0+0?")
+    expect(new_run.locator(".preview .answer b")).to_have_text("0")
+    new_run.get_by_label("Name", exact=True).fill("sums with LoRA")
+    new_run.get_by_label("Steps", exact=True).fill("4")
+    expect(new_run.locator(".checks .facts")).to_contain_text("to train on")
+    picture(new_run, "new-run")
+    assert no_sideways_scroll(new_run)
+    for _ in range(4):  # whatever still blocks is mended by what the page offers
+        new_run.wait_for_timeout(1200)
+        blocking = new_run.locator(".verdict.blocking .fix")
+        if not blocking.count():
+            break
+        blocking.first.click()
+    launch(new_run)
+    new_run.wait_for_url("**/run?id=*")
+    run = registry.runs()[0]
+    asked = spec.parse(run.folder.spec.read_text())
+    assert (asked.name, asked.model.id, asked.data.source) == ("sums with LoRA", str(folder), "file:sums.csv")
+    assert asked.lora is not None
+    assert (home.data_folder() / "sums.csv").read_text() == rows.read_text()
+    expect(new_run.locator(".gw-header .pill")).to_contain_text("Finished", timeout=120_000)
+    assert registry.runs()[0].state == states.FINISHED
+    again = open_page(f"{shared_dashboard}/new?from={run.id}")
+    expect(again.get_by_label("Name", exact=True)).to_have_value("sums with LoRA")

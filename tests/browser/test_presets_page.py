@@ -1,0 +1,71 @@
+"""Settings that come from elsewhere and go elsewhere: presets, other runs, files that are imported and exported."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from playwright.sync_api import Page, expect
+
+from bench.homes import QUICKSTART
+from storage import presets, registry, spec
+from tests.browser.conftest import OpenPage, picture
+from tests.browser.new_run_page import follows, show, yaml_of
+from tests.runs import ended_run
+
+
+def test_a_preset_is_taken_undone_saved_as_ones_own_and_deleted(new_run: Page, shared_dashboard: str) -> None:
+    new_run.get_by_role("button", name="Presets").click()
+    picture(new_run, "new-presets")
+    new_run.locator("dialog.presets li", has_text="Dr. GRPO").get_by_role("button").first.click()
+    follows(new_run, "dr_grpo")
+    new_run.get_by_role("button", name="Undo").click()
+    expect(new_run.get_by_label("Name", exact=True)).to_have_value("arithmetic-quickstart")
+    new_run.get_by_role("button", name="Save as preset").click()
+    new_run.locator("#keep-title").fill("my own <b>one</b>")
+    new_run.locator("#keep-sentence").fill("for tests")
+    new_run.get_by_role("button", name="Save", exact=True).click()
+    expect(new_run.locator(".origin")).to_contain_text("my own <b>one</b>")
+    new_run.get_by_role("button", name="Presets").click()
+    own = new_run.locator("dialog.presets li", has_text="my own")
+    expect(own).to_contain_text("for tests")
+    own.get_by_role("button", name="Delete").click()
+    expect(own).to_have_count(0)
+
+
+def test_any_runs_settings_are_kept_as_a_preset(new_run: Page, open_page: OpenPage, shared_dashboard: str) -> None:
+    run = registry.get(ended_run(QUICKSTART.read_text()))
+    assert run is not None
+    page = open_page(f"{shared_dashboard}/run?id={run.id}&tab=config")
+    page.get_by_role("link", name="Save as preset").click()
+    page.locator("#keep-title").fill("kept from a run")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.locator(".origin")).to_contain_text("kept from a run")
+    [kept] = [preset for preset in presets.own() if preset.name == "kept from a run"]
+    assert kept.text == run.folder.spec.read_text()
+    presets.delete("kept from a run")
+
+
+def test_a_spec_and_a_script_are_imported_and_exported(new_run: Page, tmp_path: Path) -> None:
+    new_run.get_by_label("KL weight", exact=True).fill("0.125")
+    follows(new_run, "beta: 0.125")
+    show(new_run, "YAML")
+    with new_run.expect_download() as exported:
+        new_run.locator(".yaml .download").click()
+    assert exported.value.suggested_filename == "arithmetic-quickstart.yaml"
+    text = Path(exported.value.path()).read_text()
+    assert text == yaml_of(new_run)
+    show(new_run, "Script")
+    with new_run.expect_download() as script:
+        new_run.locator(".script .download").click()
+    python, other = tmp_path / "train.py", tmp_path / "other.yaml"
+    python.write_text(Path(script.value.path()).read_text())
+    other.write_text(text.replace("0.125", "0.25"))
+    new_run.locator("input.import").set_input_files(other)
+    follows(new_run, "beta: 0.25")
+    new_run.locator("input.import").set_input_files(python)
+    follows(new_run, "beta: 0.125")
+    assert spec.parse(yaml_of(new_run)) == spec.parse(text)
+    wrong = tmp_path / "wrong.py"
+    wrong.write_text("def (:")
+    new_run.locator("input.import").set_input_files(wrong)
+    expect(new_run.locator(".import-note")).to_contain_text("“wrong.py”")

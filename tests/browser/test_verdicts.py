@@ -1,0 +1,160 @@
+"""What is wrong with a spec, said at its field on the page, kept as it was typed, and mended by one click."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, TimeoutError, expect
+
+from storage import home, registry
+from tests.browser.conftest import picture
+from tests.browser.new_run_page import follows, launch, write_yaml, yaml_of
+
+
+@pytest.mark.parametrize(
+    ("field", "typed", "sentence"),
+    [
+        ("Group size", "7", "groups of 7 do not divide"),
+        ("Group size", "1", "at least 2 completions"),
+        ("Learning rate", "fast", "should be a number"),
+        ("Completions per device", "6.5", "should be a whole number"),
+        ("Model", "/no/such/folder", "there is no folder /no/such/folder"),
+        ("Temperature", "0", "above 0"),
+    ],
+)
+def test_a_wrong_field_is_said_there_kept_and_mended_by_one_click(
+    new_run: Page, field: str, typed: str, sentence: str
+) -> None:
+    box = new_run.get_by_label(field, exact=True)
+    box.fill(typed)
+    box.press("Tab")
+    note = new_run.locator(".field", has=box).locator(".said").get_by_text(re.compile(re.escape(sentence), re.I))
+    expect(note).to_be_visible()
+    before = len(registry.runs())
+    launch(new_run)
+    expect(box).to_be_focused()
+    assert "/new" in new_run.url
+    assert len(registry.runs()) == before
+    expect(box).to_have_value(typed)
+    new_run.locator(".verdict.blocking .fix").first.click()
+    expect(note).to_have_count(0)
+    expect(new_run.locator(".verdict.blocking")).to_have_count(0)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("name: x\nrewards: [{name: format}]\ntraining: {learning_rat: 1}", "Did you mean “learning_rate”?"),
+        ("name: x\nrewards: [{name: formatt}]", "Did you mean “format”?"),
+        ("name: x\nrewards: [{name: format}]\nmodl: {}", "Did you mean “model”?"),
+        ("name: [", "The YAML cannot be read"),
+        ("name: x\nname: y", "The YAML cannot be read"),
+        ("x: !!python/object/apply:os.system [ls]", "The YAML cannot be read"),
+    ],
+)
+def test_wrong_yaml_is_said_and_kept(new_run: Page, text: str, sentence: str) -> None:
+    write_yaml(new_run, text)
+    expect(new_run.locator(".preflight").get_by_text(sentence)).to_be_visible()
+    launch(new_run)
+    new_run.wait_for_timeout(300)
+    assert "/new" in new_run.url
+    assert yaml_of(new_run) == text
+
+
+def test_problems_look_as_they_should(new_run: Page) -> None:
+    new_run.get_by_label("Group size", exact=True).fill("7")
+    new_run.get_by_label("Learning rate", exact=True).fill("fast")
+    new_run.get_by_label("Model", exact=True).fill("/no/such/folder")
+    new_run.get_by_label("Model", exact=True).press("Tab")
+    expect(new_run.locator(".field").get_by_text("should be a number").first).to_be_visible()
+    picture(new_run, "new-problems")
+
+
+@pytest.mark.parametrize("label", ["Completions per device", "Group size", "Steps", "Longest completion", "LoRA rank"])
+def test_a_huge_number_is_a_sentence_and_holds_up_nothing(new_run: Page, label: str) -> None:
+    new_run.get_by_label("LoRA", exact=True).check()
+    new_run.get_by_label(label, exact=True).fill("9" * 30)
+    new_run.get_by_label("Name", exact=True).fill("still works")
+    follows(new_run, "name: still works")
+    expect(new_run.locator(".trouble")).to_be_hidden()
+
+
+def bad(training: str = "", model: str = "id: starter", rewards: str = "- name: format", **parts: str) -> str:
+    """A small spec with something wrong in it."""
+    more = "".join(f"{part}: {value}\n" for part, value in parts.items())
+    short = "" if "max_completion_length" in training else "max_completion_length: 48"
+    settings = f"training: {{{', '.join(filter(None, (short, training)))}}}\n"
+    return f"name: x\nmodel: {{{model}}}\nrewards:\n{rewards}\n{settings}{more}"
+
+
+BLOCKING = {
+    "an unknown field": bad("learning_rat: 0.1"),
+    "a field of the wrong part": bad(modl="{}"),
+    "a wrong type": bad("max_steps: many"),
+    "a quoted number": bad("beta: '0.1'"),
+    "an impossible choice": bad("eval_strategy: sometimes"),
+    "what Groupwise decides itself": bad("output_dir: /x"),
+    "no name": bad().replace("name: x\n", "", 1),
+    "no rewards": "name: x\ntraining: {max_completion_length: 48}\n",
+    "an unknown reward": bad(rewards="- name: formatt"),
+    "a reward twice": bad(rewards="- name: format\n- name: format"),
+    "groups that do not fit": bad("num_generations: 7"),
+    "a group of one": bad("num_generations: 1"),
+    "evaluation without rows": bad("eval_strategy: steps"),
+    "both batch settings": bad("generation_batch_size: 8, steps_per_generation: 2"),
+    "no such folder": bad(model="id: /no/such"),
+    "no such task": bad(data="{source: 'task:arithmetik'}"),
+    "no such gym task": bad(data="{source: 'gym:leg_countin'}"),
+    "a wrong gym parameter": bad(data="{source: 'gym:leg_counting', parameters: {min_animal: 3}}"),
+    "no such file": bad(data="{source: 'file:nope.csv'}"),
+    "an address as data": bad(data="{source: 'https://example.org/x.csv'}"),
+    "a column that is not there": bad(data="{prompt_template: '{problem}'}"),
+    "an answer column that is not there": bad(data="{answer_column: solution}"),
+    "a condition that is none": bad(data="{filter: ['level <=']}"),
+    "a pattern that is none": bad(data="{answer_pattern: '('}"),
+    "a hold-out of everything": bad(data="{limit: 10, holdout: 10}"),
+    "quantisation without LoRA": bad(model="id: starter, quantization: 4bit"),
+    "temperature zero": bad("temperature: 0.0"),
+    "two precisions at once": bad("bf16: true, fp16: true"),
+    "vLLM that is not there": bad("use_vllm: true"),
+    "a rank of nothing": bad(lora="{r: 0}"),
+    "a stage that does not fit": bad(stages="[{training: {num_generations: 7}}, {}]"),
+    "a completion longer than the model": bad("max_completion_length: 100000"),
+    "a completion beyond all measure": bad("max_completion_length: 9999999999"),
+    "a completion of nothing": bad("max_completion_length: 0"),
+    "a length that is no number": bad("max_completion_length: many"),
+    "a ragged CSV": bad(data="{source: 'file:ragged.csv'}"),
+    "a CSV that is not UTF-8": bad(data="{source: 'file:latin.csv'}"),
+}
+# Files that the home's data folder has for them.
+FILES = {
+    "ragged.csv": b"question,answer\n1+1?,2\n2+2?,4,and more\n",
+    "latin.csv": "question,answer\nWieviel Äpfel?,2\n".encode("latin-1"),
+}
+
+
+def mended_by_one_click(page: Page, text: str) -> None:
+    """The verdict on a bad spec comes, its first fix is clicked, and nothing blocks any more; nor is the length spoken
+    of again, whose default is too long for the starter model."""
+    write_yaml(page, text)
+    blocking = page.locator(".verdict.blocking")
+    expect(blocking.first).to_be_visible(timeout=15_000)
+    blocking.first.locator(".fix").first.click(timeout=2000)
+    for _ in range(2):
+        expect(blocking).to_have_count(0, timeout=15_000)
+        expect(page.locator(".verdict", has_text="training.max_completion_length")).to_have_count(0)
+        page.wait_for_timeout(700)  # the worker's word on what the fix made of it
+
+
+def test_each_blocking_verdict_is_mended_by_one_click(new_run: Page) -> None:
+    """One page, one bad spec after the other."""
+    for name, content in FILES.items():
+        (home.data_folder() / name).write_bytes(content)
+    stuck = {}
+    for what, text in BLOCKING.items():
+        try:
+            mended_by_one_click(new_run, text)
+        except (AssertionError, TimeoutError) as error:
+            stuck[what] = f"{new_run.locator('.verdict').all_inner_texts()} {str(error)[:100]}"
+    assert stuck == {}

@@ -1,0 +1,133 @@
+"""What a supervisor starts, and what it refuses with the reason: runs, folders that appear, benches for questions."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench.homes import wait_for
+from storage import home, process, questions, registry, states
+from storage.checks.check import examine
+from storage.offer import Offer
+from storage.problem import WARNING
+from tests.asking import answer_of, ask, children, taken
+from tests.runs import make_spec, queue
+from tests.supervised import StartWorker, supervisors, wait_state
+from worker.supervisor import Supervisor
+
+
+@pytest.fixture
+def start_worker(registry_home: Path) -> Iterator[StartWorker]:
+    with supervisors(registry_home) as begin:
+        yield begin
+
+
+@pytest.mark.parametrize(
+    ("parts", "reason"),
+    [
+        ({"data": {"answer_pattern": "#### (.*)"}}, "found in none"),
+        ({"data": {"limit": 1}, "training": {"per_device_train_batch_size": 8}}, "1 rows to train on, but each"),
+        ({"training": {"num_generations": 3}}, "must be divisible by num_generations"),
+    ],
+    ids=["pattern", "few rows", "batch"],
+)
+def test_what_only_shows_at_the_start_fails_with_the_reason(
+    start_worker: StartWorker, parts: dict[str, Any], reason: str
+) -> None:
+    folder = queue(make_spec(**parts))
+    start_worker()
+    run = wait_state(folder.id, states.FAILED)
+    assert reason in run.sentence
+    assert json.loads(folder.exit.read_text())["outcome"] == "failed"
+
+
+def test_what_the_check_finds_is_not_even_started(start_worker: StartWorker) -> None:
+    parts = {"data.prompt_template": {"prompt_template": "{nothing}"}, "data.holdout": {"holdout": 64}}
+    folders = {field: queue(make_spec(data=data)) for field, data in parts.items()}
+    start_worker()
+    for field, folder in folders.items():
+        assert f"Could not be started: {field}, line " in wait_state(folder.id, states.FAILED).sentence
+        assert not folder.log.exists()
+
+
+def test_what_is_only_warned_of_keeps_no_run_from_starting(registry_home: Path) -> None:
+    run_spec = make_spec(data={"config": "main"})
+    assert [problem.level for problem in examine(run_spec, Offer())] == [WARNING]
+    run = registry.get(queue(run_spec).id)
+    assert run is not None
+    assert Supervisor()._prepare(run) == run_spec
+
+
+def test_a_spec_that_was_edited_by_hand_stops_neither_the_worker_nor_the_next_run(start_worker: StartWorker) -> None:
+    broken = {
+        "source: file:foo.txt": "should be a JSONL, CSV or Parquet file",
+        "source: task:nothing": "no built-in task “nothing”",
+        "source: \xe9": "can't decode",
+    }
+    folders = [queue(make_spec()) for _ in broken]
+    for folder, line in zip(folders, broken, strict=True):
+        text = folder.spec.read_text().replace("source: task:arithmetic", line)
+        folder.spec.write_bytes(text.encode("latin-1"))
+    (home.data_folder() / "foo.txt").write_text("x")
+    after = queue(make_spec(training={"max_steps": 1}))
+    supervisor = start_worker()
+    for folder, reason in zip(folders, broken.values(), strict=True):
+        assert reason in wait_state(folder.id, states.FAILED).sentence
+    wait_state(after.id, states.FINISHED)
+    assert supervisor.poll() is None
+
+
+def test_a_run_folder_that_is_copied_into_the_home_appears(start_worker: StartWorker, tmp_path: Path) -> None:
+    folder = queue(make_spec(training={"max_steps": 1}))
+    start_worker()
+    wait_state(folder.id, states.FINISHED)
+    copy = home.run_folder("a-copy")
+    shutil.copytree(folder.path, copy.path)
+    run = wait_for("the copy", lambda: registry.get("a-copy"), 30)
+    assert (run.state, run.name, run.step) == (states.FINISHED, "small", 1)
+
+
+def test_code_in_the_folder_that_did_not_ship_is_never_run(start_worker: StartWorker) -> None:
+    folder = queue(make_spec())
+    trace = folder.path / "ran"
+    (folder.rewards / "format.py").write_text(f"open({str(trace)!r}, 'w')\ndef format(completions, **_): return []\n")
+    start_worker()
+    run = wait_state(folder.id, states.FAILED)
+    assert "rewards/format.py is not the code that ships" in run.sentence
+    assert not trace.exists()
+
+
+def test_a_bench_is_started_for_a_question_and_again_after_a_kill_9(start_worker: StartWorker) -> None:
+    supervisor = start_worker()
+    build = {"spec": make_spec().model_dump()}
+    assert ask(questions.BUILD, build) == {"problems": []}
+    (first,) = children(supervisor.pid)
+    (home.data_folder() / "hangs.jsonl").write_text('{"question": "1?", "answer": "%s!"}\n' % ("a" * 60))
+    data = {"source": "file:hangs.jsonl", "answer_pattern": "(a+)+$"}
+    stuck = questions.ask(questions.PREVIEW, {"data": data, "model": {}, "row": 0})
+    wait_for("it to be taken up", lambda: taken(stuck))
+    os.kill(first, signal.SIGKILL)
+    assert "ended before it could answer" in answer_of(stuck, 10)["error"]
+    assert ask(questions.BUILD, build) == {"problems": []}
+    (second,) = children(supervisor.pid)
+    assert second != first
+
+
+def test_a_restarted_supervisor_never_has_two_benches(start_worker: StartWorker) -> None:
+    first = start_worker()
+    build = {"spec": make_spec().model_dump()}
+    ask(questions.BUILD, build)
+    (old,) = children(first.pid)
+    first.kill()
+    first.wait()
+    second = start_worker()
+    assert ask(questions.BUILD, build) == {"problems": []}
+    (new,) = children(second.pid)
+    assert new != old and process.identity_of(old) is None
