@@ -327,3 +327,10 @@ def test_every_length_is_in_a_bin():
 def test_a_source_of_no_kind_is_refused():
     with pytest.raises(DataError, match="is no source of data"):
         looking.table_of(DataSpec(source="ftp:x"))
+
+
+@pytest.mark.parametrize("length", ["many", 0, -5, 1.5, [48], None])
+def test_the_data_is_checked_though_the_longest_completion_is_no_length(registry_home: Path, length: Any):
+    usual = data_checks.answer({"data": {"limit": 8}, "model": {}})
+    assert data_checks.answer({"data": {"limit": 8}, "model": {}, "longest_completion": length}) == usual
+    assert usual["lengths"] and "error" not in usual

@@ -30,7 +30,9 @@ def answer(payload: dict[str, Any]) -> dict[str, Any]:
     try:
         asked, model = specs(payload)
         completion = payload.get("longest_completion")
-        return check(asked, model, COMPLETION if completion is None else int(completion), bool(payload.get("all")))
+        if not isinstance(completion, int) or completion < 1:  # not said, or said wrongly, which others say
+            completion = COMPLETION
+        return check(asked, model, completion, bool(payload.get("all")))
     except DataError as error:
         return failure(error)
 

@@ -59,6 +59,7 @@ async function settle() {
   page.text = view.text;
   page.view = view.unreadable ? { ...page.view, unreadable: view.unreadable } : view;
   keepDraft();
+  if (pending.length && !view.unreadable) return settleIn(0); // it knows nothing of what was done meanwhile: a box just ticked would jump back
   for (const listener of listeners) listener(page.view);
   return undefined;
 }
