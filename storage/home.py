@@ -32,7 +32,7 @@ def prepare() -> Path:
     if place.exists() and not place.is_dir():
         raise HomeError(f"The data home {place} is a file, not a folder. {advice}")
     try:
-        for folder in (place, runs_folder(), data_folder(), models_folder()):
+        for folder in (place, runs_folder(), data_folder(), models_folder(), rewards_folder()):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         probe = place / f".write-test-{os.getpid()}-{secrets.token_hex(4)}"
         probe.touch()
@@ -57,6 +57,11 @@ def data_folder() -> Path:
 
 def models_folder() -> Path:
     return home() / "models"
+
+
+def rewards_folder() -> Path:
+    """Every saved version of one's own reward functions, as NAME/HASH.py: what is left when the registry is damaged."""
+    return home() / "rewards"
 
 
 def supervisor_lock() -> Path:

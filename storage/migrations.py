@@ -55,6 +55,20 @@ def r002_questions_presets(db: Database) -> None:
     )
 
 
+@registry()
+def r003_reward_library(db: Database) -> None:
+    _run_all(
+        db,
+        """
+        CREATE TABLE reward_code (
+          name TEXT NOT NULL, hash TEXT NOT NULL, code TEXT NOT NULL, at REAL NOT NULL, network INTEGER NOT NULL,
+          about TEXT NOT NULL, PRIMARY KEY (name, hash)
+        ) STRICT;
+        CREATE TABLE reward (name TEXT PRIMARY KEY, hash TEXT NOT NULL) STRICT
+        """,
+    )
+
+
 @record()
 def d001_metrics_groups_events(db: Database) -> None:
     _run_all(
@@ -101,5 +115,17 @@ def d001_metrics_groups_events(db: Database) -> None:
           step INTEGER PRIMARY KEY, attempt INTEGER NOT NULL, at REAL NOT NULL, path TEXT NOT NULL,
           bytes INTEGER NOT NULL
         ) STRICT
+        """,
+    )
+
+
+@record()
+def d002_what_functions_logged(db: Database) -> None:
+    _run_all(
+        db,
+        """
+        CREATE TABLE extra (
+          grp INTEGER NOT NULL, idx INTEGER NOT NULL, columns TEXT NOT NULL, PRIMARY KEY (grp, idx)
+        ) STRICT, WITHOUT ROWID
         """,
     )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from storage import registry
+from storage.rewards import library
 
 
 @dataclass(frozen=True)
@@ -15,6 +16,7 @@ class Offer:
 
     training: dict[str, dict[str, Any]] | None = None
     lora: dict[str, dict[str, Any]] | None = None
+    # name → {help, code, needs, parameters, arguments}; one's own also {own: True, hash, network}.
     rewards: dict[str, dict[str, Any]] = field(default_factory=dict)
     tasks: dict[str, dict[str, Any]] = field(default_factory=dict)
     # reasoning-gym's tasks: name → {help, parameters: fields as above}; None where it is not installed.
@@ -22,19 +24,38 @@ class Offer:
     model_types: tuple[str, ...] | None = None  # the kinds of text model that transformers can load without hub code
     extras: dict[str, str] = field(default_factory=dict)  # optional packages that are installed: name → version
     hardware: dict[str, Any] = field(default_factory=dict)  # as worker.offering.hardware describes it
+    # One's own by name, also those that were deleted → every version, the newest first: {hash, at, network, parameters,
+    # arguments}.
+    versions: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    sandbox: dict[str, Any] = field(default_factory=dict)  # worker.sandbox.tiers: {name, label, sentence}; or unknown
+    trusted: bool = False  # whether one's own functions may run without a sandbox
 
     @classmethod
     def published(cls) -> Offer:
-        """As the worker of this home last published it."""
+        """As the worker of this home last published it, with one's own reward functions beside the built-in ones.
+
+        What ships keeps its name where one's own function, saved before it shipped, has the same.
+        """
         catalogue = registry.published("catalogue") or {}
         built_in = registry.published("built_in") or {}
         return cls(
             catalogue.get("training"),
             catalogue.get("lora"),
-            built_in.get("rewards", {}),
+            {**library.offered(), **built_in.get("rewards", {})},
             built_in.get("tasks", {}),
             catalogue.get("gym"),
             tuple(catalogue["model_types"]) if catalogue.get("model_types") else None,
             built_in.get("extras", {}),
             registry.published("hardware") or {},
+            versions=library.saved(),
+            sandbox=registry.published("sandbox") or {},
+            trusted=registry.published(registry.TRUSTED) is True,
         )
+
+    def function(self, name: str, version: str | None = None) -> dict[str, Any] | None:
+        """What is known of a reward function: of one's own in the version that a spec says, where it says one. None:
+        nothing is."""
+        known = self.rewards.get(name)
+        if version is None or (known is not None and (not known.get("own") or known.get("hash") == version)):
+            return known
+        return next((one for one in self.versions.get(name, []) if one["hash"] == version), None)

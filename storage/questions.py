@@ -12,6 +12,7 @@ from storage import registry
 
 # What can be asked. Each is a function of its payload, but for TRY, which runs a training step.
 PREVIEW, CHECK_DATA, BUILD, MODEL, TRY = "preview", "check_data", "build", "model", "try"
+COMPLETIONS, SCORE, RESCORE = "completions", "score", "rescore"  # the reward workbench
 KEPT = 3600.0  # seconds an answered question stays readable
 
 

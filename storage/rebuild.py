@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from storage import files, home, locks, registry, states
+from storage.rewards import library
 
 
 def repair() -> tuple[Path | None, int]:
@@ -20,6 +21,7 @@ def repair() -> tuple[Path | None, int]:
         path.rename(aside)
     path.with_name(f"{path.name}-journal").unlink(missing_ok=True)
     registry.open_registry()
+    library.adopt_files()
     return aside, adopt_folders()
 
 

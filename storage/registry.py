@@ -22,6 +22,7 @@ from storage import db, files, home, migrations, states
 from storage.process import Identity
 
 STOP, KILL, RESUME = "stop", "kill", "resume"
+TRUSTED = "trust_reward_code"  # published: whether people's own reward functions may run without a sandbox
 ALLOWED = {
     STOP: {states.QUEUED, *states.LIVE},
     KILL: states.LIVE,

@@ -1,0 +1,1 @@
+"""Reward functions that people write: their library, what can be read from their code, and how their weights move."""
