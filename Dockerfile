@@ -5,8 +5,10 @@
 # the NVIDIA container toolkit. An nvidia/cuda base would carry the same gigabytes a second time.
 FROM python:3.11-slim
 
-# gcc: Triton, which torch uses on a GPU, compiles small C stubs as it goes.
-RUN apt-get update && apt-get install -y --no-install-recommends gcc libc6-dev && rm -rf /var/lib/apt/lists/*
+# gcc: Triton, which torch uses on a GPU, compiles small C stubs as it goes. bubblewrap and libseccomp2: the sandbox for
+# people's own reward functions; where the container may make no namespaces, Landlock and seccomp take its place.
+RUN apt-get update && apt-get install -y --no-install-recommends gcc libc6-dev bubblewrap libseccomp2 \
+    && rm -rf /var/lib/apt/lists/*
 
 ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1 PYTHONUNBUFFERED=1 \
     NVIDIA_VISIBLE_DEVICES=all NVIDIA_DRIVER_CAPABILITIES=compute,utility

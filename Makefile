@@ -10,12 +10,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: run test lint bench picture docs starter chromium clean
+.PHONY: run test lint bench picture docs starter chromium sandbox clean
 
 run: $(VENV)/.run
 	$(BIN)/groupwise
 
-test: chromium lint
+test: chromium sandbox lint
 	$(BIN)/python -m pytest
 
 lint: $(VENV)/.dev
@@ -23,7 +23,7 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: chromium $(VENV)/.dev
+bench: chromium sandbox $(VENV)/.dev
 	$(BIN)/python -m bench
 
 # The README's picture, made by the browser test.
@@ -61,6 +61,14 @@ chromium:
 	  { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends chromium; } </dev/null; } || \
 	{ echo "The browser tests need Chromium, which is not installed. Debian: sudo apt-get install chromium. Elsewhere,"; \
 	  echo "install Chromium or Google Chrome so that chromium, chromium-browser or google-chrome is on the PATH."; exit 1; }
+
+# The tests of the sandbox in which people's own reward functions run want a real one.
+sandbox:
+	@command -v bwrap >/dev/null && ldconfig -p | grep -q libseccomp.so.2 || \
+	{ test "$$(id -u)" = 0 && command -v apt-get >/dev/null && \
+	  { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends bubblewrap libseccomp2; } </dev/null; } || \
+	{ echo "The tests of the sandbox need bubblewrap, which is not installed. Debian: sudo apt-get install bubblewrap"; \
+	  echo "libseccomp2"; exit 1; }
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info

@@ -1,0 +1,65 @@
+"""The sandbox made of namespaces: bubblewrap's command line."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+from worker.sandbox import view
+from worker.sandbox.limits import Limits
+
+CODE = "/code"  # where the sandboxed process finds this folder's files
+_SHARED_MEMORY = 16 << 20  # bytes of /dev/shm, where multiprocessing's locks are
+
+# What the sandboxed process is made of.
+_PARTS = ("__init__", "contract", "faults", "host", "landlock", "reach", "seccomp", "wire")
+
+
+def binary() -> str | None:
+    """Where bubblewrap is; None where it is not installed."""
+    return shutil.which("bwrap")
+
+
+def command(bwrap: str, limits: Limits, network: bool, information: int) -> list[str]:
+    """The arguments up to the program to run. bubblewrap writes to the descriptor `information` which process it made.
+
+    The host is process 1 of its own namespace, so that what kills it leaves nothing behind. Folders come after /tmp:
+    an environment that lies there would be hidden otherwise.
+    """
+    sees = view.view()
+    return [
+        bwrap, "--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try",
+        *([] if network else ["--unshare-net"]), "--disable-userns", "--as-pid-1", "--uid", "65534", "--gid", "65534",
+        "--hostname", "reward", "--cap-drop", "ALL", "--die-with-parent", "--new-session",
+        "--info-fd", str(information),
+        "--ro-bind", "/usr", "/usr", *_libraries(), *_tried(view.SYSTEM_FILES),
+        *(_tried(view.NETWORK_FILES) if network else []),
+        "--proc", "/proc", "--dev", "/dev",
+        "--size", str(_SHARED_MEMORY), "--tmpfs", "/dev/shm", "--remount-ro", "/dev",
+        "--size", str(limits.temporary), "--tmpfs", "/tmp",
+        *(word for folder in sees.folders for word in ("--ro-bind", folder, folder)), *_own_code(),
+        "--remount-ro", "/", "--chdir", "/tmp",
+    ]  # fmt: skip
+
+
+def _libraries() -> list[str]:
+    """/lib and its kin: links into /usr as they are here, or folders where a system still has them."""
+    words: list[str] = []
+    for path in view.LIBRARY_LINKS:
+        if os.path.islink(path):
+            words += ["--symlink", os.readlink(path), path]
+        elif os.path.isdir(path):
+            words += ["--ro-bind", path, path]
+    return words
+
+
+def _tried(paths: tuple[str, ...]) -> list[str]:
+    return [word for path in paths for word in ("--ro-bind-try", path, path)]
+
+
+def _own_code() -> list[str]:
+    here = Path(__file__).resolve().parent
+    files = {f"worker/sandbox/{part}.py": here / f"{part}.py" for part in _PARTS}
+    files["worker/__init__.py"] = here.parent / "__init__.py"
+    return [word for name, file in files.items() for word in ("--ro-bind", str(file), f"{CODE}/{name}")]

@@ -1,0 +1,166 @@
+"""Starts a sandboxed process: its command, its environment, the descriptors it gets, and what it is told to give up."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import socket
+import subprocess
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from worker.sandbox import bubblewrap, seccomp, view
+from worker.sandbox.limits import Limits
+
+BUBBLEWRAP, LANDLOCK = "bubblewrap", "landlock"
+START_WITHIN = 30.0  # seconds; 0.1 are usual
+JUDGE_KEYS = ("GROUPWISE_JUDGE_KEY", "OPENAI_API_KEY")
+
+# -I and -S: no environment variable, user folder or .pth file has a say in what Python does in there.
+_PYTHON = ["-I", "-S", "-B", "-X", "utf8"]
+_MAIN = "import sys; sys.path.insert(0, sys.argv[1]); from worker.sandbox.host import main; main(int(sys.argv[2]))"
+
+
+class CannotStart(Exception):
+    """No sandboxed process could be made; the message says why."""
+
+
+@dataclass
+class Started:
+    """A sandboxed process: what was started, which process that became, our ends of its descriptors."""
+
+    popen: subprocess.Popen[bytes]
+    pidfd: int
+    pid: int
+    channel: socket.socket
+    stdin: int | None
+    outputs: list[int]
+
+
+def start(tier: str, limits: Limits, network: bool, script: bool) -> Started:
+    """A host that waits for its setup. One output carries both streams; a script has two. Raises CannotStart."""
+    with contextlib.ExitStack() as theirs, contextlib.ExitStack() as ours:
+        channel, other = socket.socketpair()
+        ours.callback(channel.close)
+        theirs.callback(other.close)
+        outputs = [_pipe(ours, theirs) for _ in range(2 if script else 1)]
+        stdin = _pipe(theirs, ours) if script else None  # (its end, ours)
+        information = _pipe(ours, theirs)
+        argv = _command(tier, limits, network, information[1], other.fileno())
+        try:
+            popen = _STARTER.start(
+                argv, stdin=stdin[0] if stdin else subprocess.DEVNULL, stdout=outputs[0][1], stderr=outputs[-1][1],
+                env=environment(network), pass_fds=(other.fileno(), information[1]), cwd="/", start_new_session=True,
+            )  # fmt: skip
+        except OSError as error:
+            raise CannotStart(f"{argv[0]} cannot be started: {error.strerror}.") from error
+        theirs.close()
+        pid = _told(information[0]) if tier == BUBBLEWRAP else popen.pid
+        pidfd = _opened(pid, popen, outputs[0][0])
+        os.close(information[0])
+        ours.pop_all()
+    for descriptor in [channel.fileno(), *(read for read, _ in outputs), *(stdin[1:] if stdin else ())]:
+        os.set_blocking(descriptor, False)
+    return Started(popen, pidfd, pid, channel, stdin[1] if stdin else None, [read for read, _ in outputs])
+
+
+def _pipe(reader: contextlib.ExitStack, writer: contextlib.ExitStack) -> tuple[int, int]:
+    """(where to read, where to write), each closed by its stack."""
+    read, write = os.pipe()
+    reader.callback(os.close, read)
+    writer.callback(os.close, write)
+    return read, write
+
+
+def _command(tier: str, limits: Limits, network: bool, information: int, channel: int) -> list[str]:
+    confined: list[str] = []
+    if tier == BUBBLEWRAP:
+        bwrap = bubblewrap.binary()
+        if bwrap is None:
+            raise CannotStart("bubblewrap is not installed.")
+        confined = bubblewrap.command(bwrap, limits, network, information)
+    return [*confined, view.view().python, *_PYTHON, "-c", _MAIN, code_folder(tier), str(channel)]
+
+
+def code_folder(tier: str) -> str:
+    return bubblewrap.CODE if tier == BUBBLEWRAP else str(view.REPOSITORY)
+
+
+def environment(network: bool) -> dict[str, str]:
+    """All of it. One thread per library: each would reserve memory for every processor. A judge's key goes only to a
+    function that may use the network, and here rather than in arguments, which everyone on the machine can read."""
+    fixed = {
+        "PATH": "/usr/bin", "HOME": "/tmp", "LANG": "C.UTF-8", "LOGNAME": "reward", "MALLOC_ARENA_MAX": "2",
+        "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1",
+    }  # fmt: skip
+    return fixed | {key: os.environ[key] for key in JUDGE_KEYS if network and key in os.environ}
+
+
+def setup(tier: str, limits: Limits, network: bool, script: str | None) -> dict[str, Any]:
+    """The first message to a host. Raises seccomp.NoFilter."""
+    return {
+        "filter": seccomp.program(network, tier == BUBBLEWRAP).hex(), "limits": asdict(limits), "network": network,
+        "paths": list(view.view().paths), "code": code_folder(tier), "script": script,
+        "landlock": None if tier == BUBBLEWRAP else _rules(network),
+    }  # fmt: skip
+
+
+def _rules(network: bool) -> dict[str, list[str]]:
+    """What Landlock leaves: /proc/self, read by the process itself, is its own folder there. Nothing can be capped
+    that is written to a disk, so nothing can be written."""
+    system = ["/usr", *view.LIBRARY_LINKS, *view.SYSTEM_FILES, *(view.NETWORK_FILES if network else ())]
+    devices = ["/dev/zero", "/dev/random", "/dev/urandom"]
+    readable = [*system, *view.view().folders, *devices, "/proc/self", "/proc/cpuinfo", "/proc/meminfo"]
+    return {"readable": readable, "writable": ["/dev/null"]}
+
+
+def _told(information: int) -> int:
+    """The process that bubblewrap made, as it says on its own descriptor; 0 when it ended without one."""
+    deadline, said = time.monotonic() + START_WITHIN, b""
+    while b"}" not in said:  # it comes in pieces
+        ready, _, _ = select.select([information], [], [], max(0.0, deadline - time.monotonic()))
+        piece = os.read(information, 4096) if ready else b""
+        if not piece:
+            break
+        said += piece
+    try:
+        return int(json.loads(said)["child-pid"])
+    except (ValueError, KeyError):
+        return 0
+
+
+def _opened(pid: int, popen: subprocess.Popen[bytes], output: int) -> int:
+    """A handle on the process that stays right when its number is given to another. Raises CannotStart."""
+    with contextlib.suppress(OSError):
+        if pid:
+            return os.pidfd_open(pid)
+    popen.kill()
+    popen.wait()
+    ready, _, _ = select.select([output], [], [], 1.0)
+    said = os.read(output, 4096).decode("utf-8", "replace").strip().splitlines() if ready else []
+    raise CannotStart(said[-1][:300] if said else "The process ended at once.")
+
+
+class _Starter:
+    """A thread that starts every sandbox and lives as long as this process. A sandbox is killed when the thread that
+    started it ends (the kernel counts threads as parents there), and callers' threads come and go."""
+
+    def __init__(self) -> None:
+        self._renew()
+        os.register_at_fork(after_in_child=self._renew)  # a fork has no threads but its own
+
+    def _renew(self) -> None:
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="sandbox-starter")
+
+    def start(self, argv: list[str], **options: Any) -> subprocess.Popen[bytes]:
+        def begin() -> subprocess.Popen[bytes]:
+            return subprocess.Popen(argv, **options)
+
+        return self._thread.submit(begin).result()
+
+
+_STARTER = _Starter()

@@ -1,0 +1,251 @@
+"""One sandboxed process as Groupwise holds it: asked, watched, stopped between questions, killed.
+
+Nothing here waits without a deadline or keeps more than a capped number of bytes, whatever the process does.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+from worker.sandbox import launch, wire
+from worker.sandbox.limits import Limits
+
+WATCH_EVERY = 0.05  # seconds between looks at how many threads it has
+_CHUNK = 1 << 18  # bytes
+_DRAINS = 64  # chunks read after a reply: a pipe holds a fraction of that
+JUNK = "It wrote to Groupwise's own channel."
+
+
+class Broken(Exception):
+    """The process is of no more use; `status` ("timeout" or "error") and the message say what became of the call."""
+
+    def __init__(self, status: str, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class Capture:
+    """The first bytes of a stream, and how many more there were."""
+
+    def __init__(self, most: int) -> None:
+        self.most, self.kept, self.left_out = most, bytearray(), 0
+
+    def take(self, chunk: bytes) -> None:
+        room = self.most - len(self.kept)
+        self.kept += chunk[:room]
+        self.left_out += max(0, len(chunk) - room)
+
+    def text(self) -> str:
+        text = self.kept.decode("utf-8", "replace")
+        return f"{text}\n… and {self.left_out:,} more bytes, left out." if self.left_out else text
+
+
+class Process:
+    """A ready host. `tier` is a name of launch's; with `script`, a program is run to its end instead (see `finish`).
+
+    Raises launch.CannotStart and seccomp.NoFilter.
+    """
+
+    def __init__(self, tier: str, limits: Limits, *, network: bool = False, script: str | None = None) -> None:
+        setup = launch.setup(tier, limits, network, script)
+        self._limits = limits
+        self._started = launch.start(tier, limits, network, script is not None)
+        self._watched = 0.0
+        self._poll = select.poll()
+        self.outputs = {descriptor: Capture(limits.output) for descriptor in self._started.outputs}
+        for descriptor in (self._started.channel.fileno(), self._started.pidfd, *self.outputs):
+            self._poll.register(descriptor, select.POLLIN)
+        try:
+            self._exchange(setup, launch.START_WITHIN)
+        except Broken as broken:
+            said = self.printed().strip().splitlines()
+            self.end()
+            raise launch.CannotStart(said[-1][:300] if said else str(broken)) from broken
+
+    def ask(self, message: dict[str, Any], seconds: float) -> dict[str, Any]:
+        """The reply to a message. Between questions the process is stopped: what a function left running takes no
+        processor time then, and does nothing unwatched. Raises Broken, and what `wire.pack` raises."""
+        question = {**message, "call": os.urandom(8).hex()}
+        for capture in self.outputs.values():
+            capture.kept.clear()
+            capture.left_out = 0
+        self._signal(signal.SIGCONT)
+        reply = self._exchange(question, seconds)
+        self._signal(signal.SIGSTOP)
+        self._drain()
+        if reply.get("call") != question["call"]:
+            raise Broken("error", JUNK)
+        return reply
+
+    def printed(self) -> str:
+        """What it wrote to its output since the last question was asked."""
+        return "\n".join(capture.text() for capture in self.outputs.values())
+
+    def end(self) -> None:
+        """Kill it, and all there is of it: it is the first process of a namespace, or may not start another."""
+        self._signal(signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._started.popen.pid, signal.SIGKILL)
+        with contextlib.suppress(subprocess.TimeoutExpired):  # the kernel is still taking down its memory
+            self._started.popen.wait(5)
+        self._started.channel.close()
+        for descriptor in (*self.outputs, self._started.pidfd, self._started.stdin):
+            if descriptor is not None:
+                os.close(descriptor)
+        self.outputs = {}
+        self._started.stdin = None
+
+    def finish(self, stdin: bytes, seconds: float) -> int:
+        """Give a script its input and wait for its end: its exit status, negative for a signal. Raises Broken."""
+        deadline, left, to = time.monotonic() + seconds, memoryview(stdin), self._started.stdin
+        self._poll.unregister(self._started.channel.fileno())
+        if to is not None:
+            self._poll.register(to, select.POLLOUT)
+        while True:
+            ready = self._wait(deadline)
+            if to in ready:
+                left = self._feed(left)
+            if self._started.pidfd in ready:
+                self._drain()
+                return self._status()
+
+    def _feed(self, left: memoryview) -> memoryview:
+        """Write some of the input; close it when all is written, or nobody reads on."""
+        to = self._started.stdin
+        assert to is not None
+        try:
+            left = left[os.write(to, left[:_CHUNK]) :] if left else left
+        except BrokenPipeError:
+            left = left[:0]
+        if not left:
+            self._poll.unregister(to)
+            os.close(to)
+            self._started.stdin = None
+        return left
+
+    def _exchange(self, message: dict[str, Any], seconds: float) -> dict[str, Any]:
+        outgoing, incoming = memoryview(wire.pack(message)), bytearray()
+        deadline, channel = time.monotonic() + seconds, self._started.channel
+        if self._receive() is not None:
+            raise Broken("error", JUNK)
+        while True:
+            self._poll.modify(channel.fileno(), select.POLLIN | (select.POLLOUT if outgoing else 0))
+            ready = self._wait(deadline)
+            happened = ready.get(channel.fileno(), 0)
+            if happened & select.POLLOUT:
+                with contextlib.suppress(BlockingIOError, BrokenPipeError, ConnectionResetError):
+                    outgoing = outgoing[channel.send(outgoing[:_CHUNK]) :]
+            if happened & ~select.POLLOUT:
+                received = self._receive()
+                if received == b"":
+                    raise self._gone()
+                incoming += received or b""
+                reply = _whole(incoming)
+                if reply is not None:
+                    return reply
+            elif self._started.pidfd in ready:
+                raise self._gone()
+
+    def _receive(self) -> bytes | None:
+        """Some bytes; none when the other end is closed; None when there are none yet."""
+        try:
+            return self._started.channel.recv(_CHUNK)
+        except BlockingIOError:
+            return None
+        except ConnectionResetError:
+            return b""
+
+    def _wait(self, deadline: float) -> dict[int, int]:
+        """What is ready: descriptor → events; what it prints is taken meanwhile. Raises Broken when the time is up, or
+        it has too many threads."""
+        now = time.monotonic()
+        if now > deadline:
+            raise Broken("timeout", "It took longer than it may, and was ended.")
+        if now - self._watched > WATCH_EVERY:
+            self._watched = now
+            if _threads(self._started.pid) > self._limits.threads:
+                raise Broken("error", f"It had more than {self._limits.threads} threads at once, and was ended.")
+        ready = dict(self._poll.poll(min(deadline - now, WATCH_EVERY) * 1000))
+        for descriptor in self.outputs.keys() & ready.keys():
+            self._take(descriptor)
+        return ready
+
+    def _take(self, descriptor: int) -> bool:
+        """Some of what it printed; whether there may be more."""
+        try:
+            chunk = os.read(descriptor, _CHUNK)
+        except BlockingIOError:
+            return False
+        self.outputs[descriptor].take(chunk)
+        if not chunk:  # closed by the process: it would be ready for ever
+            self._poll.unregister(descriptor)
+        return bool(chunk)
+
+    def _drain(self) -> None:
+        for descriptor in self.outputs:
+            for _ in range(_DRAINS):
+                try:
+                    if not self._take(descriptor):
+                        break
+                except KeyError:  # closed long ago
+                    break
+
+    def _gone(self) -> Broken:
+        """Why nothing more comes: it ended, or closed what it was to answer on."""
+        if not select.select([self._started.pidfd], [], [], 0.5)[0]:
+            return Broken("error", "It closed Groupwise's own channel.")
+        self._drain()
+        return Broken("error", _how_it_ended(self._status()))
+
+    def _status(self) -> int:
+        """The exit status of a process that has ended, negative for a signal: bubblewrap says 128 and more for it."""
+        try:
+            code = self._started.popen.wait(2)
+        except subprocess.TimeoutExpired:
+            return -signal.SIGKILL
+        return 128 - code if self._started.popen.pid != self._started.pid and code > 128 else code
+
+    def _signal(self, number: signal.Signals) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self._started.pidfd, number)
+
+
+def _whole(incoming: bytearray) -> dict[str, Any] | None:
+    """The reply, once all of it is there. Raises Broken for anything else."""
+    if len(incoming) < wire.HEADER:
+        return None
+    try:
+        end = wire.HEADER + wire.length(bytes(incoming[: wire.HEADER]), wire.LARGEST_REPLY)
+        if len(incoming) < end:
+            return None
+        if len(incoming) > end:
+            raise wire.NotAFrame("more than one reply")
+        return wire.unpack(bytes(incoming[wire.HEADER :]))
+    except wire.NotAFrame as error:
+        raise Broken("error", JUNK) from error
+
+
+def _threads(pid: int) -> int:
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[17])
+    except (OSError, IndexError):  # it has just ended
+        return 0
+
+
+def _how_it_ended(status: int) -> str:
+    if status >= 0:
+        return f"It ended the process it runs in (exit status {status})."
+    if -status == signal.SIGKILL:
+        return "Its process was killed: probably out of memory."
+    try:
+        name = signal.Signals(-status).name
+    except ValueError:
+        name = f"signal {-status}"
+    return f"Its process crashed ({name})."
