@@ -1,38 +1,17 @@
 """The built-in rewards: what each gives for which completion, and that each file stands alone."""
 
-import importlib.util
+import ast
 import inspect
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from worker import rewards
+from tests.rewards import FOLDER, NAMES, NEEDED, both_shapes, load, score
 
-FOLDER = Path(rewards.__file__).parent
-NAMES = ["correctness", "format", "gym_score", "length"]  # what gym_score gives: test_gym.py
-
-
-def load(name: str) -> Callable[..., list[float | None]]:
-    """The reward function `name`, from its file, as a run's plain script would load it."""
-    spec = importlib.util.spec_from_file_location(f"reward_{name}", FOLDER / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return getattr(module, name)
-
-
-def score(name: str, text: str, shape: str, **columns: object) -> float | None:
-    """What `name` gives one completion, called as TRL calls it."""
-    completion = text if shape == "text" else [{"role": "assistant", "content": text}]
-    columns = {"completion_ids": [[0] * len(text)], **columns}
-    [reward] = load(name)(prompts=["?"], completions=[completion], trainer_state=None, **columns)
-    return reward
-
-
-both_shapes = pytest.mark.parametrize("shape", ["text", "chat"])
+# What gym_score gives: test_gym.py. What the others give: test_rewards_*.py.
 
 
 def test_the_built_in_rewards_are_files_named_after_their_function():
@@ -48,22 +27,46 @@ def test_a_description_is_one_plain_line(name: str):
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_a_parameter_is_told_of_and_has_a_plain_value(name: str):
+    told = inspect.getdoc(load(name)).partition("Args:\n")[2]
+    for parameter in inspect.signature(load(name)).parameters.values():
+        if parameter.kind is parameter.KEYWORD_ONLY and not parameter.name.startswith("log_"):
+            assert f"\n    {parameter.name}: " in f"\n{told}"
+            ast.literal_eval(repr(parameter.default))
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_a_copy_runs_alone(name: str, tmp_path: Path):
     (tmp_path / "reward.py").write_text((FOLDER / f"{name}.py").read_text(encoding="utf-8"), encoding="utf-8")
-    call = f"reward.{name}(completions=['1'], completion_ids=[[1]], answer=['1'])"
-    code = f"import sys; sys.path.insert(0, '.'); import reward; {call}"
-    subprocess.run([sys.executable, "-I", "-S", "-c", code], cwd=tmp_path, check=True)
+    columns = {
+        "prompts": [],
+        "completions": [],
+        "completion_ids": [],
+        "answer": [],
+        "tests": [],
+        **NEEDED.get(name, {}),
+    }
+    code = f"import sys; sys.path.insert(0, '.'); import reward; assert reward.{name}(**{columns!r}) == []"
+    packages = [] if name == "regular_expression" else ["-S"]  # that one compiles its pattern at once
+    subprocess.run([sys.executable, "-I", *packages, "-c", code], cwd=tmp_path, check=True)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_an_empty_batch_gets_no_rewards(name: str):
-    assert load(name)(prompts=[], completions=[], completion_ids=[], answer=[]) == []
+    batch = {"prompts": [], "completions": [], "completion_ids": [], "answer": [], "tests": []}
+    assert load(name)(**batch, **NEEDED.get(name, {})) == []
 
 
-@pytest.mark.parametrize("name", ["correctness", "format"])
-@pytest.mark.parametrize("completion", [[], [{"role": "assistant", "content": None}]])
-def test_a_chat_that_says_nothing_gets_nothing(name: str, completion: list[dict]):
-    assert load(name)(prompts=["?"], completions=[completion], completion_ids=[[]], answer=["42"]) == [0.0]
+SAYS = {"keywords", "language_consistency", "math_equivalence", "reasoning_steps", "regular_expression", "valid_json"}
+
+
+@pytest.mark.parametrize("name", sorted(SAYS | {"code_tests", "correctness", "format"}))
+@pytest.mark.parametrize(
+    "completion", [[], [{"role": "assistant", "content": None}], [{"role": "assistant", "content": ""}], "", " \n"]
+)
+def test_a_completion_that_says_nothing_gets_nothing(name: str, completion: list[dict] | str):
+    batch = {"prompts": ["?"], "completions": [completion], "completion_ids": [[]], "answer": ["42"]}
+    assert load(name)(**batch, tests=[["assert True"]], **NEEDED.get(name, {})) == [0.0]
 
 
 @both_shapes
@@ -149,13 +152,17 @@ def test_length_counts_tokens_and_not_characters(tokens: int, reward: float, sha
     assert score("length", "short", shape, completion_ids=[[0] * tokens]) == pytest.approx(reward)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in ("reward_model", "llm_judge")])
 @pytest.mark.parametrize(
     "piece",
-    ["<think>", "<answer>", "<answer></think>", "</answer>", "1", "1,", "1,000,", "1.", "-", "<", " ", "\n"],
-)
+    [
+        "<think>", "<answer>", "<answer></think>", "</answer>", "1", "1,", "1,000,", "1.", "-", "<", " ", "\n", "{",
+        "[", "```\n", "`", "$", "\\boxed{", "Step 1: ", "\n- ", "First, ", "я", "(", "a ",
+    ],
+)  # fmt: skip
 def test_a_hostile_completion_takes_linear_time(name: str, piece: str):
-    text = piece * (1_000_000 // len(piece))
+    text = piece * (200_000 // len(piece))
+    batch = {"completions": [text], "completion_ids": [range(len(text))], "answer": ["42"], "tests": [""]}
     started = time.process_time()
-    load(name)(completions=[text], completion_ids=[range(len(text))], answer=["42"])
+    load(name)(**batch, **NEEDED.get(name, {}))
     assert time.process_time() - started < 2
