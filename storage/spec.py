@@ -6,16 +6,24 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    model_serializer,
+)  # fmt: skip
 from pydantic_core import PydanticCustomError
 
 from storage.problem import ADVICE, BLOCKING, WARNING, Fix, Problem, SpecError, near, nearest, rename_or_remove
 from storage.yaml_text import Dumper, read
 
 __all__ = [
-    "ADVICE", "BLOCKING", "WARNING", "DataSpec", "Example", "Fix", "LaunchSpec", "ModelSpec", "Problem", "RewardSpec",
-    "RunSpec", "SpecError", "StageSpec", "from_dict", "line_numbers", "near", "nearest", "parse", "rename_or_remove",
-    "to_yaml",
+    "ADVICE", "BLOCKING", "WARNING", "AdaptSpec", "DataSpec", "Example", "Fix", "LaunchSpec", "ModelSpec", "Problem",
+    "RewardSpec", "RunSpec", "SchedulePoint", "SpecError", "StageSpec", "from_dict", "line_numbers", "near", "nearest",
+    "parse", "rename_or_remove", "to_yaml",
 ]  # fmt: skip
 
 
@@ -81,11 +89,57 @@ class DataSpec(_Part):
     columns: Annotated[list[str], Field(max_length=1000)] | None = None
 
 
+class SchedulePoint(_Part):
+    """The weight that a reward function has at a step."""
+
+    step: Annotated[int, Field(ge=0, le=10**12)]
+    weight: Annotated[float, Field(allow_inf_nan=False)]
+
+
+class AdaptSpec(_Part):
+    """A weight that follows the success rate: the share of completions that score `success` or more.
+
+    Every `every` steps the weight is multiplied by `up` when the rate since the last change is below `low`, and by
+    `down` when it is above `high`; it stays between `least` and `most`. The defaults are common practice.
+    """
+
+    low: Annotated[float, Field(ge=0, le=1)] = 0.3
+    high: Annotated[float, Field(ge=0, le=1)] = 0.8
+    up: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.2
+    down: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 0.9
+    every: Annotated[int, Field(ge=1, le=10**12)] = 10
+    success: Annotated[float, Field(allow_inf_nan=False)] = 1.0
+    least: Annotated[float, Field(allow_inf_nan=False)] = 0.1
+    most: Annotated[float, Field(allow_inf_nan=False)] = 10.0
+
+
 class RewardSpec(_Part):
-    """One reward function, by its Python name, and how much it counts."""
+    """One reward function, by its Python name, and how much it counts.
+
+    `parameters` are what its keyword-only arguments are set to. `version` is the content hash of one's own function
+    (null: the newest when the run is launched). `timeout` is how many seconds a call may take. With `schedule` the
+    weight moves in straight lines between the points, with `adapt` it follows the success rate; steps are counted
+    from the beginning of the stage.
+    """
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=80)]
     weight: Annotated[float, Field(allow_inf_nan=False)] = 1.0
+    version: Annotated[str, Field(pattern=r"^[0-9a-f]{6,64}$")] | None = None
+    parameters: dict[str, Any] = {}
+    timeout: Annotated[float, Field(gt=0, le=3600)] = 10.0
+    schedule: Annotated[list[SchedulePoint], Field(max_length=64)] = []
+    adapt: AdaptSpec | None = None
+
+    @model_serializer(mode="wrap")
+    def _short(self, whole: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Without what nobody changed: most rewards are a name and a weight."""
+        usual = type(self).model_fields
+        written: dict[str, Any] = whole(self)
+        return {
+            name: value
+            for name, value in written.items()
+            if name in ("name", "weight") or getattr(self, name) != usual[name].default
+        }
 
 
 class StageSpec(_Part):
@@ -97,10 +151,14 @@ class StageSpec(_Part):
 
 
 class LaunchSpec(_Part):
-    """Where and how the run is started. More than one process trains data-parallel through accelerate."""
+    """Where and how the run is started. More than one process trains data-parallel through accelerate.
+
+    After `reward_failures` calls in a row in which a reward function scored nothing, the run saves and fails; 0: never.
+    """
 
     engine: Literal["local"] = "local"
     processes: Annotated[int, Field(ge=1, le=64)] = 1
+    reward_failures: Annotated[int, Field(ge=0, le=10**6)] = 5
 
 
 class RunSpec(_Part):
@@ -213,6 +271,8 @@ _MISFITS = {
 def _misfit(detail: Any) -> str:
     """What a value should have been."""
     words = _MISFITS.get(detail["type"]) or detail["msg"].removeprefix("Input ")
+    if detail["loc"][-1] == "version":
+        words = "should be the hash of a saved version"
     for bound, least in (("ge", "at least"), ("le", "at most"), ("lt", "below"), ("gt", "above")):
         if bound in (detail.get("ctx") or {}):
             words = f"should be {least} {detail['ctx'][bound]}"
@@ -227,6 +287,8 @@ def _misfit(detail: Any) -> str:
 _PARTS: dict[tuple[str, ...], type[BaseModel]] = {
     (): RunSpec, ("model",): ModelSpec, ("data",): DataSpec, ("launch",): LaunchSpec, ("rewards",): RewardSpec,
     ("data", "examples"): Example, ("stages",): StageSpec, ("stages", "rewards"): RewardSpec,
+    ("rewards", "schedule"): SchedulePoint, ("rewards", "adapt"): AdaptSpec,
+    ("stages", "rewards", "schedule"): SchedulePoint, ("stages", "rewards", "adapt"): AdaptSpec,
 }  # fmt: skip
 
 

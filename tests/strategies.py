@@ -67,13 +67,33 @@ def specs(
     return from_dict({**needed, **more})
 
 
+def _rewards(texts: st.SearchStrategy[str], keys: st.SearchStrategy[str]) -> st.SearchStrategy[Any]:
+    finite = st.floats(allow_nan=False, allow_infinity=False)
+    above = st.floats(0, allow_infinity=False, exclude_min=True)
+    share = st.floats(0, 1)
+    adapt = _some(
+        low=share, high=share, up=above, down=above, every=st.integers(1, 10**12), success=finite, least=finite,
+        most=finite,
+    )  # fmt: skip
+    points = st.lists(st.fixed_dictionaries({"step": st.integers(0, 10**12), "weight": finite}), max_size=3)
+    more = {
+        "weight": finite,
+        "version": _maybe(st.from_regex(r"[0-9a-f]{6,16}", fullmatch=True)),
+        "parameters": st.dictionaries(keys, values(texts), max_size=3),
+        "timeout": st.floats(0, 3600, exclude_min=True),
+        "schedule": points,
+        "adapt": _maybe(adapt),
+    }
+    # Most rewards are a name and a weight; those that say more say any of it.
+    return st.fixed_dictionaries({"name": names}, optional={"weight": finite}) | st.fixed_dictionaries(
+        {"name": names}, optional=more
+    )
+
+
 def _parts(texts: st.SearchStrategy[str], keys: st.SearchStrategy[str]) -> st.SearchStrategy[Any]:
     filled = texts.filter(bool)
     settings = st.dictionaries(keys.filter(lambda key: key not in OWNED), values(texts), max_size=5)
-    rewards = st.lists(
-        st.fixed_dictionaries({"name": names}, optional={"weight": st.floats(allow_nan=False, allow_infinity=False)}),
-        min_size=1, max_size=3,
-    )  # fmt: skip
+    rewards = st.lists(_rewards(texts, keys), min_size=1, max_size=3)
     model = _some(
         id=st.sampled_from(["starter", "org/name", "/srv/model", "~/model", "./model", "~"]) | filled,
         revision=_maybe(texts),
@@ -108,7 +128,7 @@ def _parts(texts: st.SearchStrategy[str], keys: st.SearchStrategy[str]) -> st.Se
             lora=_maybe(settings),
             data=data,
             training=settings,
-            launch=_some(processes=st.integers(1, 64)),
+            launch=_some(processes=st.integers(1, 64), reward_failures=st.integers(0, 10**6)),
             stages=st.lists(_some(name=_maybe(title), rewards=_maybe(rewards), training=settings), max_size=3),
         ),
     )

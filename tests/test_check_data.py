@@ -104,7 +104,10 @@ def test_good_data_has_no_problem(data: dict[str, Any]):
 
 def test_correctness_needs_an_answer():
     [problem] = problems({"answer_column": None}, reward="correctness")
-    assert (problem.field, problem.fixes[0].settings) == ("data.answer_column", {"rewards.0.name": "format"})
+    assert (problem.field, problem.fixes[0].settings) == (
+        "data.answer_column",
+        {"rewards": [{"name": "format", "weight": 1.0}]},
+    )
     assert problems({"answer_column": None}, reward="format") == []
 
 

@@ -90,6 +90,25 @@ def test_an_entry_of_a_list_can_be_removed_and_places_that_are_not_there_change_
         assert yaml_edit.load(edits.apply(TEXT, [Edit(path, ABSENT)])) == yaml_edit.load(TEXT)
 
 
+def test_what_stands_deep_in_a_list_is_put_there_and_removed_without_a_trace() -> None:
+    put = [
+        Edit("rewards.1.parameters.high", 9), Edit("rewards.2", {"name": "mine"}), Edit("rewards.2.adapt.every", 3),
+        Edit("stages.0", {"training": {}}), Edit("stages.1", {}), Edit("stages.1.rewards.0", {"name": "x"}),
+    ]  # fmt: skip
+    raw = yaml_edit.load(edits.apply(TEXT, put))
+    assert raw is not None
+    assert raw["rewards"][1:] == [
+        {"name": "length", "parameters": {"high": 9}},
+        {"name": "mine", "adapt": {"every": 3}},
+    ]
+    assert raw["stages"][0] == {"training": {}}
+    gone = [Edit("rewards.1.parameters.high", ABSENT), Edit("rewards.2", ABSENT), Edit("rewards.5", {"name": "far"})]
+    assert (yaml_edit.load(edits.apply(edits.apply(TEXT, put), gone)) or {})["rewards"] == [
+        {"name": "format", "weight": 1.0},
+        {"name": "length"},
+    ]
+
+
 def test_a_text_that_cannot_be_read_stays_as_it_is() -> None:
     assert edits.apply("name: [", [Edit("name", "x")]) == "name: ["
 
@@ -166,6 +185,13 @@ def test_flow_style_and_odd_places_are_edited_all_the_same() -> None:
     assert specs.parse(edits.apply(text, [Edit("training.seed", 3)])).training["seed"] == 3
 
 
+def test_a_stage_s_settings_are_typed_as_yaml() -> None:
+    sent = [{"path": "stages.0", "value": {}}, {"path": "stages.0.training", "typed": "beta: 1e-2  # low\nseed: 3"}]
+    raw = yaml_edit.load(edits.apply(TEXT, edits.read(sent, {})))
+    assert raw is not None
+    assert raw["stages"] == [{"training": {"beta": 0.01, "seed": 3}}]
+
+
 def test_conditions_are_rows_and_rows_are_conditions() -> None:
     written = ["level <= 3", "answer is not empty", "question contains train", "length of question < 500"]
     rows = lists.condition_rows(written)
@@ -182,7 +208,6 @@ def test_a_condition_that_is_not_finished_is_kept_as_it_is_written() -> None:
 @pytest.mark.parametrize("sent", [None, 3, "x", [None, 4], [{"column": 3, "value": None}], [{}], [{"operator": []}]])
 def test_a_page_may_send_anything_as_conditions_and_stages(sent: Any) -> None:
     assert all(isinstance(condition, str) for condition in lists.conditions_of(sent))
-    assert all(isinstance(stage["training"], (dict, str)) for stage in lists.stages_of(sent))
     assert isinstance(lists.condition_rows(sent), list)
     assert isinstance(lists.stage_rows(sent), list)
 
@@ -194,10 +219,9 @@ def test_stages_have_their_settings_as_text_both_ways() -> None:
     ]
     rows = lists.stage_rows(stages)
     assert rows[0]["training_text"] == "max_steps: 5\nbeta: 0.1\n"
-    assert lists.stages_of(rows) == stages
-    [broken] = lists.stages_of([{"training_text": "max_steps: ["}])
-    assert broken["training"] == "max_steps: ["
-    assert lists.stage_rows([broken])[0]["training_text"] == "max_steps: ["
+    assert [lists.training_of(row["training_text"]) for row in rows] == [stage["training"] for stage in stages]
+    assert lists.training_of("max_steps: [") == "max_steps: ["
+    assert lists.stage_rows([{"training": "max_steps: ["}, 7])[0]["training_text"] == "max_steps: ["
 
 
 def test_a_number_that_is_none_is_shown_as_it_is_written() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from app.configure import form, words
+from app.configure import form, reward_choices, words
 from storage.checks.check import OWNED
 from storage.offer import Offer
 from tests import offer
@@ -97,6 +97,25 @@ def test_parameters_of_a_gym_task_are_fields(installed: Offer) -> None:
     names = {one["name"] for one in tasks["leg_counting"]["parameters"]}
     assert {"min_animals", "max_animals"} <= names
     assert form.types(installed)["data.parameters.min_animals"] == ["int"]
+
+
+def test_the_settings_of_a_reward_are_typed_by_its_own_parameters_and_version() -> None:
+    def version(digest: str, kind: str) -> dict[str, Any]:
+        about = {"name": "most", "types": [kind], "default": None, "choices": None, "help": "how many"}
+        return {"own": True, "hash": digest, "at": 0.0, "network": False, "parameters": [about]}
+
+    offered = Offer(rewards={"mine": version("aa" * 8, "int")}, versions={"mine": [version("bb" * 8, "str")]})
+    raw = {
+        "rewards": [{"name": "mine", "schedule": [{}]}, 7, {"name": "mine", "version": "bb" * 8}],
+        "stages": [None, {"rewards": [{"name": "mine"}]}],
+    }
+    types = form.reward_types(raw, offered)
+    assert types["rewards.0.parameters.most"] == types["stages.1.rewards.0.parameters.most"] == ["int"]
+    assert types["rewards.2.parameters.most"] == ["str"]
+    assert (types["rewards.0.schedule.0.step"], types["rewards.0.adapt.every"]) == (["int"], ["int"])
+    [about] = reward_choices.functions(offered)
+    assert about["parameters"][0]["advice"] == "how many"
+    assert [one["hash"] for one in about["versions"]] == ["bb" * 8]
 
 
 def test_without_a_catalogue_there_is_still_a_form() -> None:

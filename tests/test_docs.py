@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 from storage import spec
-from storage.spec import DataSpec, LaunchSpec, ModelSpec, RunSpec
+from storage.rewards import signature
+from storage.spec import DataSpec, LaunchSpec, ModelSpec, RewardSpec, RunSpec
+from worker import shipped
 
 TEXT = (Path(__file__).parents[1] / "docs" / "spec.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"```yaml\n(.*?)```", TEXT, re.S)
 
 
 def test_every_example_is_a_spec() -> None:
-    assert len(EXAMPLES) == 3
+    assert len(EXAMPLES) == 4
     for text in EXAMPLES:
         spec.parse(text)
 
@@ -23,3 +26,30 @@ def test_the_first_example_has_every_field_with_its_default_or_the_quickstarts()
     assert set(raw) == set(RunSpec.model_fields)
     for part, model in (("model", ModelSpec), ("data", DataSpec), ("launch", LaunchSpec)):
         assert set(raw[part]) >= set(model.model_fields) - {"engine"}
+    assert set(raw["rewards"][-1]) == set(RewardSpec.model_fields)
+
+
+REWARDS = (Path(__file__).parents[1] / "docs" / "rewards.md").read_text(encoding="utf-8")
+
+
+def test_the_function_in_the_docs_is_one_and_scores() -> None:
+    [code] = re.findall(r"```python\n(.*?)```", REWARDS, re.S)
+    found = signature.analyse(code)
+    assert [function.name for function in found.functions] == ["short_and_right"] and found.problems == []
+    assert [parameter["help"] for parameter in found.functions[0].parameters] == [
+        "characters up to which a completion is short"
+    ]
+    scope: dict[str, Any] = {}
+    exec(code, scope)  # noqa: S102 - it is ours
+    assert scope["short_and_right"](["4", "5", "4" * 300], answer=[4, 4, 4]) == [1.0, 0.0, 0.5]
+
+
+def test_the_changing_weights_of_the_docs_are_a_spec() -> None:
+    [text] = re.findall(r"```yaml\n(.*?)```", REWARDS, re.S)
+    first, second = spec.parse(f"name: x\n{text}").rewards
+    assert first.schedule[-1].weight == 0.2 and second.adapt is not None
+
+
+def test_the_docs_list_every_built_in_function() -> None:
+    listed = re.findall(r"^\| `(\w+)` \|", REWARDS, re.M)
+    assert sorted(listed) == shipped.names(shipped.REWARDS)

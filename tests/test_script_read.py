@@ -19,7 +19,9 @@ def test_the_quickstart_of_trl():
     assert spec.data.prompt_column == "prompt" and spec.data.answer_column is None
     assert [(reward.name, reward.weight) for reward in spec.rewards] == [("accuracy_reward", 1.0)]
     assert (spec.training, spec.lora, spec.name) == ({}, None, "from-script")
-    assert notes == ["Of the reward functions (accuracy_reward) only the names were taken, not their code."]
+    assert notes == [
+        "Of the reward functions (accuracy_reward) only the names were taken, not their code: save it under Rewards."
+    ]
 
 
 def test_a_script_as_courses_write_them():
@@ -96,6 +98,10 @@ PIECES = [
     ("GRPOTrainer(reward_funcs=[lambda completions: [0], partial(f, 1), 'org/reward-model', 3])", "rewards", None),
     ("GRPOTrainer(reward_funcs=[trl.rewards.x], args=GRPOConfig(reward_weights=[1, 2]))", "rewards",
      [{"name": "x", "weight": 1.0}]),
+    ("f = partial(x, low=3, tags=['a'])\nGRPOTrainer(reward_funcs=[f])", "rewards",
+     [{"name": "x", "parameters": {"low": 3, "tags": ["a"]}, "weight": 1.0}]),
+    ("class T(GRPOTrainer):\n    pass\nT(reward_funcs=[x], args=GRPOConfig(beta=0.1))", "rewards",
+     [{"name": "x", "weight": 1.0}]),
     ("load_dataset('a/b', split='train[:100]')\nGRPOConfig()", "data",
      {"source": "hub:a/b", "split": "train", "limit": 100, "prompt_column": "prompt", "answer_column": None}),
     ("load_dataset('a/b', split='test')\nload_dataset('a/b', split='train', streaming=True).take(9)\nGRPOConfig()",
@@ -136,6 +142,7 @@ def test_what_is_plain_to_see_is_taken_and_nothing_else(script: str, part: str, 
             "GRPOTrainer(reward_funcs=[f], args=GRPOConfig(reward_weights=[1, 2]))",
             "one number for each of the 1 rewards",
         ),
+        ("GRPOTrainer(reward_funcs=[partial(f, low=n())])", "f's parameter low (line 1) is computed by the script"),
         ("GRPOConfig(trust_remote_code=True)", "code from a model's repository is never run"),
         ("GRPOConfig()", "The script loads no dataset"),
         ("GRPOConfig()", "The script names no reward functions"),
@@ -157,3 +164,27 @@ def test_an_edited_script_of_our_own_is_read_as_edited():
     raw, notes = from_script(edited)
     assert raw["data"]["limit"] == 100 and raw["training"]["max_steps"] == 9
     assert len(notes) == 2 and "text: “answer > 50”" in notes[0] and notes[1].startswith("learning_rate (line ")
+
+
+def test_an_edited_script_says_how_its_rewards_are_set_and_weighed():
+    rewards = [{"name": "format", "parameters": {"strict": False}, "schedule": [{"step": 0, "weight": 1.0}],
+                "timeout": 2.0}, {"name": "correctness", "adapt": {"every": 3}, "version": "abcdef12"}]  # fmt: skip
+    script = to_script(make_spec(rewards=rewards))
+    edited = script.replace("strict=False", "strict=True, after_penalty=n()").replace("[0, 1.0]", "[5, 2.0]")
+    raw, notes = from_script(edited)
+    assert raw["rewards"][0] == {
+        "name": "format", "weight": 1.0, "parameters": {"strict": True}, "schedule": [{"step": 5, "weight": 2.0}],
+        "timeout": 2.0,
+    }  # fmt: skip
+    assert (raw["rewards"][1]["adapt"]["every"], raw["rewards"][1]["version"]) == (3, "abcdef12")
+    assert len(notes) == 1 and notes[0].startswith("format's parameter after_penalty (line ")
+    raw, notes = from_script(script.replace("[[0, 1.0]]", "points()"))
+    assert "schedule" not in raw["rewards"][0] and len(notes) == 1
+
+
+@pytest.mark.parametrize("path", ["rewards.9.timeout", "rewards.x.y", "rewards.0.name.z", "x", "stages.0.y", "name.z"])
+def test_what_an_edited_script_keeps_for_no_place_is_left_out(path: str):
+    script = to_script(make_spec(model={"id": "starter", "revision": "main"}))
+    raw, _ = from_script(script.replace('"model.revision"', repr(path)))
+    assert [reward["name"] for reward in raw["rewards"]] == ["format", "correctness"]
+    assert (raw["name"], "x" in raw) == ("small", False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import HealthCheck, assume, example, given, settings
 
 from app.configure import edits, form, view
 from storage.offer import Offer
@@ -26,7 +26,13 @@ def fields_of(seen: dict[str, Any]) -> list[dict[str, Any]]:
         for path, words in seen["shown"].items()
         if not any(path == one or path.startswith(f"{one}.") for one in view.PLAIN)
     ]
-    rows = [{"path": "data.filter", "conditions": seen["conditions"]}, {"path": "stages", "stages": seen["stages"]}]
+    rows = [{"path": "data.filter", "conditions": seen["conditions"]}, {"path": "stages", "value": []}]
+    for number, stage in enumerate(seen["stages"]):
+        path = f"stages.{number}"
+        rows += [{"path": path, "value": {}}, {"path": f"{path}.training", "typed": stage["training_text"]}]
+        rows += [
+            {"path": f"{path}.{name}", "value": stage[name]} for name in ("name", "rewards") if stage[name] is not None
+        ]
     lists = [{"path": path, "value": value} for path, value in whole.items() if path not in ("data.filter", "stages")]
     empty = [{"path": path, "value": value} for path, value in seen["empty"].items()]
     return [*typed, *lists, *rows, *empty]
@@ -49,6 +55,9 @@ def of_any_kind(spec: RunSpec) -> Offer:
 @given(specs())
 @example(make_spec(training={"A": [float("inf"), {"b": float("-inf")}]}))
 def test_a_form_filled_by_hand_with_what_another_shows_makes_the_same_spec(spec: RunSpec) -> None:
+    raw = spec.model_dump()
+    whole = [raw["lora"], raw["data"]["parameters"], raw["rewards"], [stage["rewards"] for stage in raw["stages"]]]
+    assume(view.sayable(whole) == whole)  # what goes through the page whole is what JSON can say
     offer = of_any_kind(spec)
     seen = view.of(to_yaml(spec), offer)
     text = edits.apply(BLANK, edits.read(fields_of(seen), form.types(offer)))

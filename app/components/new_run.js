@@ -21,7 +21,7 @@ function drawForm() {
 }
 
 async function begin() {
-  const opened = await server.opened({ from: params().get("from") ?? "", preset: params().get("preset") ?? "" });
+  const opened = await server.opened({ from: params().get("from") ?? "", preset: params().get("preset") ?? "", reward: params().get("reward") ?? "" });
   if (!opened) { offline(true); return setTimeout(begin, 1000); }
   offline(false);
   trouble(opened.sentence ?? "");
@@ -48,7 +48,7 @@ function waitForCatalogue() {
   if (page.form.complete) return;
   find(".waiting").hidden = false;
   const look = async () => {
-    const now = await server.opened({ from: "", preset: "" });
+    const now = await server.opened({ from: "", preset: "", reward: "" });
     if (!now?.form?.complete) return setTimeout(look, 1000);
     keepDraft();
     location.reload();

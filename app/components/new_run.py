@@ -13,13 +13,13 @@ import gradio as gr
 
 from app import guard
 from app.components.live import HERE, Payload, Unanswerable, answer, live, text, whole
-from app.configure import asking, choices, edits, form, imports, launch, presets, view
+from app.configure import asking, choices, edits, form, imports, launch, presets, reward_choices, view, yaml_edit
 from storage import home, questions, registry
 from storage.offer import Offer
 from storage.problem import SpecError
 from storage.yaml_text import MAX_BYTES
 
-SCRIPTS = ("core", "fields", "all_settings", "lists", "data", "preview", "preflight", "views", "start")
+SCRIPTS = ("core", "fields", "all_settings", "rewards", "lists", "data", "preview", "preflight", "views", "start")
 
 
 def spec_text(payload: Payload) -> str:
@@ -32,8 +32,9 @@ def spec_text(payload: Payload) -> str:
 
 @answer
 def opened(payload: Payload) -> dict[str, Any]:
-    """What the address asks for (a run's settings, a preset, or the quickstart), and the form to show it in."""
-    begun, origin = presets.begin(text(payload, "from"), text(payload, "preset"))
+    """What the address asks for (a run's settings, a preset, or the quickstart; with a reward function added), and the
+    form to show it in."""
+    begun, origin = presets.begin(text(payload, "from"), text(payload, "preset"), text(payload, "reward", 100))
     try:
         offer, listed, sentence = Offer.published(), presets.listed(), ""
     except (sqlite3.Error, registry.RegistryError) as error:
@@ -56,7 +57,8 @@ def described(offer: Offer) -> dict[str, Any]:
         "complete": offer.training is not None,
         "fields": form.describe(offer),
         "usual_lora": form.words.USUAL_LORA,
-        "rewards": [{"name": name, "help": str(about.get("help") or "")} for name, about in offer.rewards.items()],
+        "rewards": reward_choices.functions(offer),
+        "reward_fields": form.reward_fields(),
         "gym": form.gym(offer),
         "operators": form.OPERATORS,
         "models": choices.models(),
@@ -71,9 +73,10 @@ def described(offer: Offer) -> dict[str, Any]:
 @answer
 def edited(payload: Payload) -> dict[str, Any]:
     """The text with the page's edits made, and what it means then."""
-    offer = Offer.published()
-    made = edits.read(payload.get("edits"), form.types(offer))
-    return view.of(edits.apply(spec_text(payload), made), offer, payload.get("known"))
+    offer, sent = Offer.published(), spec_text(payload)
+    types = form.types(offer) | form.reward_types(yaml_edit.load(sent), offer)
+    made = edits.read(payload.get("edits"), types)
+    return view.of(edits.apply(sent, made), offer, payload.get("known"))
 
 
 @answer

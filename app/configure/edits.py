@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ from app.configure import lists, typed, yaml_edit
 from app.configure.yaml_edit import ABSENT
 
 MOST = 200  # edits in one request
+STAGE_SETTINGS = re.compile(r"stages\.[0-9]{1,4}\.training")  # typed as the YAML they are
 
 
 @dataclass(frozen=True)
@@ -31,15 +33,15 @@ def read(sent: Any, types: dict[str, list[str]]) -> list[Edit]:
         if not isinstance(item, dict) or not isinstance(item.get("path"), str) or not _is_path(item["path"]):
             continue
         path = item["path"]
-        if isinstance(item.get("typed"), str):
+        if isinstance(item.get("typed"), str) and STAGE_SETTINGS.fullmatch(path):
+            found.append(Edit(path, lists.training_of(item["typed"])))
+        elif isinstance(item.get("typed"), str):
             value = typed.value_of(item["typed"], types.get(path, ["str"]))
             found.append(_fitting(Edit(path, value, typed.written(item["typed"], value)), types))
         elif item.get("remove") is True:
             found.append(Edit(path, ABSENT))
         elif path == "data.filter" and "conditions" in item:
             found.append(Edit(path, lists.conditions_of(item["conditions"])))
-        elif path == "stages" and "stages" in item:
-            found.append(Edit(path, lists.stages_of(item["stages"])))
         elif "value" in item:
             found.append(Edit(path, item["value"]))
     return found
@@ -79,7 +81,9 @@ def _apply(text: str, edit: Edit) -> str:
         return text
     if place is None:
         return yaml_edit.put(text, tuple(parts), edit.value, edit.written)
-    listed = copy.deepcopy(yaml_edit.get(raw, tuple(parts[:place])))
+    given = yaml_edit.get(raw, tuple(parts[:place]))
+    first = given in (ABSENT, None) and parts[place:] == ["0"]
+    listed = [] if first else copy.deepcopy(given)
     if not isinstance(listed, list) or not _put_in(listed, parts[place:], edit.value):
         return text
     return yaml_edit.put(text, tuple(parts[:place]), listed)
@@ -96,22 +100,29 @@ def put(raw: dict[str, Any], edit: Edit) -> bool:
 
 
 def _put_in(container: Any, parts: list[str], value: Any) -> bool:
-    """Set (or, for ABSENT, remove) one value inside plain lists and dicts; whether there was such a place."""
+    """Set (or, for ABSENT, remove) one value inside plain lists and dicts; whether there was such a place. A mapping
+    that a value is put into need not be there yet; parameters that are left with nothing go too."""
     *way, last = parts
+    before: Any = None
     for part in way:
-        container = _at(container, part)
+        before, container = container, _at(container, part)
+        if container is None and isinstance(before, dict) and part in ("parameters", "adapt") and value is not ABSENT:
+            container = before[part] = {}
     if isinstance(container, list):
-        if not _is_place(last) or int(last) >= len(container):
+        if not _is_place(last) or int(last) > len(container) or (value is ABSENT and int(last) == len(container)):
             return False
         if value is ABSENT:
             del container[int(last)]
         else:
-            container[int(last)] = value
+            container[int(last) : int(last) + 1] = [value]  # the place behind the last one is there to be filled
         return True
     if not isinstance(container, dict):
         return False
     if value is ABSENT:
-        container.pop(last, None)
+        for key in [key for key in container if str(key) == last]:
+            del container[key]
+        if not container and way[-1:] == ["parameters"]:
+            before.pop("parameters")
     else:
         container[last] = value
     return True

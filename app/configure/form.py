@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from app.configure import words
+from app.configure import lists, words
 from app.configure.typed import shown
 from storage import conditions
 from storage.checks.check import OWNED
@@ -63,9 +63,49 @@ def types(offer: Offer) -> dict[str, list[str]]:
     return {path: about["types"] for path, about in own_fields().items()} | catalogue | gym
 
 
+def reward_fields() -> dict[str, list[Field]]:
+    """The settings of a reward function that are one value each, their paths below the function's: its weight and time
+    limit, and those of a weight that follows success (`adapt`)."""
+    return {part: [_field(path, about, section="") for path, about in fields.items()]
+            for part, fields in _reward_parts().items()}  # fmt: skip
+
+
+def parameters(about: dict[str, Any]) -> list[Field]:
+    """What can be adjusted of a reward function, as fields; `about`: storage.offer says it."""
+    return [
+        _field(f"parameters.{one['name']}", one, section="") | {"advice": one.get("help") or ""}
+        for one in about.get("parameters") or []
+    ]
+
+
+def reward_types(raw: Any, offer: Offer) -> dict[str, list[str]]:
+    """What each field of the reward functions takes that a spec's plain values have, by path; those of stages too."""
+    found: dict[str, list[str]] = {}
+    fields = {path: about["types"] for part in _reward_parts().values() for path, about in part.items()}
+    for path, reward in lists.reward_places(raw):
+        version = reward.get("version")
+        about = offer.function(str(reward.get("name")), version if isinstance(version, str) else None) or {}
+        found |= {f"{path}.{name}": types for name, types in fields.items()}
+        found |= {f"{path}.parameters.{one['name']}": one["types"] for one in about.get("parameters") or []}
+        points = reward.get("schedule")
+        for number in range(len(points) if isinstance(points, list) else 0):
+            found |= {f"{path}.schedule.{number}.step": ["int"], f"{path}.schedule.{number}.weight": ["float"]}
+    return found
+
+
+@functools.cache
+def _reward_parts() -> dict[str, dict[str, Field]]:
+    schema = RunSpec.model_json_schema()["$defs"]
+    own, adapt = schema["RewardSpec"]["properties"], schema["AdaptSpec"]["properties"]
+    return {
+        "own": {name: _about(own[name]) for name in ("weight", "timeout")},
+        "adapt": {f"adapt.{name}": _about(about) for name, about in adapt.items()},
+    }
+
+
 def _field(path: str, about: Field, *, section: str) -> Field:
     part, _, name = path.rpartition(".")
-    label, advice = words.SHORT.get(path, ("", ""))
+    label, advice = words.SHORT.get(path) or words.REWARD.get(path) or ("", "")
     return {
         "path": path,
         "name": name,

@@ -36,29 +36,29 @@ class Reading:
     problems: list[Problem]
 
 
-def read(text: str, offer: Offer | None = None) -> Reading:
+def read(text: str, offer: Offer | None = None, known: Any = None) -> Reading:
     """Read and check a text. Where its form is wrong somewhere, the rest is checked all the same, so that problems do
-    not come in waves."""
-    offer = offer or Offer.published()
+    not come in waves. `known`: see `problems`."""
+    offer, columns = offer or Offer.published(), _columns(known)
     try:
         raw, lines = yaml_text.read(text)
     except SpecError as error:
         return Reading(None, None, error.problems)
     try:
         spec = specs.from_dict(raw, lines)
-        return Reading(spec, spec, examine(spec, offer, lines))
+        return Reading(spec, spec, examine(spec, offer, lines, columns))
     except SpecError as error:
         sound = _sound(raw, error.problems)
         named = {problem.field for problem in error.problems}
-        others = [found for found in examine(sound, offer, lines) if found.field not in named] if sound else []
-        return Reading(None, sound, [*error.problems, *others])
+        others = examine(sound, offer, lines, columns) if sound else []
+        return Reading(None, sound, [*error.problems, *(found for found in others if found.field not in named)])
 
 
 def problems(text: str, known: Any = None) -> tuple[RunSpec | None, list[Problem]]:
     """The spec that a text means (None where it means none) and everything that keeps it from running, of what can be
-    told without the worker. `known`: what the page's preview has found out: rows, prompt_tokens."""
+    told without the worker. `known`: what the page's preview has found out: rows, prompt_tokens, columns."""
     offer = Offer.published()
-    reading = read(text, offer)
+    reading = read(text, offer, known)
     found = reading.problems + (estimates(reading.sound, offer, known).problems if reading.sound else [])
     return reading.spec, [problem for problem in found if problem.level == BLOCKING]
 
@@ -74,6 +74,12 @@ def estimates(spec: RunSpec, offer: Offer, known: Any = None) -> Report:
 
 def _count(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53
+
+
+def _columns(known: Any) -> list[str] | None:
+    """The names of the data's columns, where a page has seen them."""
+    sent = known.get("columns") if isinstance(known, dict) else None
+    return [name[:200] for name in sent[:1000] if isinstance(name, str)] if isinstance(sent, list) and sent else None
 
 
 def facts_of(spec: RunSpec) -> ModelFacts | None:

@@ -1,8 +1,9 @@
 """Settings that the form shows as rows: conditions on the data as (column, operator, value), stages with their training
-settings as text. Both ways, and pure."""
+settings as text, and where a spec has reward functions. Pure."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from app.configure import yaml_edit
@@ -38,17 +39,34 @@ def _condition(row: Row) -> str:
         return " ".join(part for part in (column, operator, value) if part)
 
 
+def reward_places(raw: Any) -> Iterator[tuple[str, Row]]:
+    """(path, settings) of each reward function of a spec's plain values: “rewards.0”, “stages.1.rewards.0”."""
+    yield from _rewards_at(raw, "rewards")
+    stages = raw.get("stages") if isinstance(raw, dict) else None
+    for number, stage in enumerate(stages if isinstance(stages, list) else []):
+        yield from _rewards_at(stage, f"stages.{number}.rewards")
+
+
+def _rewards_at(part: Any, path: str) -> Iterator[tuple[str, Row]]:
+    listed = part.get("rewards") if isinstance(part, dict) else None
+    for number, reward in enumerate(listed if isinstance(listed, list) else []):
+        if isinstance(reward, dict):
+            yield f"{path}.{number}", reward
+
+
 def stage_rows(listed: Any) -> list[Row]:
-    """The stages of a spec for the form: name, rewards, and the training settings as YAML text."""
-    return [
-        {
-            "name": stage.get("name"),
-            "rewards": stage.get("rewards") if isinstance(stage.get("rewards"), list) else None,
-            "training_text": _as_text(stage.get("training")),
-        }
-        for stage in (listed if isinstance(listed, list) else [])
-        if isinstance(stage, dict)
-    ]
+    """The stages of a spec for the form: name, rewards (None: the run's), and the training settings as YAML text."""
+    stages = listed if isinstance(listed, list) else []
+    return [_stage_row(stage if isinstance(stage, dict) else {}) for stage in stages]
+
+
+def _stage_row(stage: Row) -> Row:
+    rewards = stage.get("rewards")
+    return {
+        "name": stage.get("name"),
+        "rewards": rewards if isinstance(rewards, list) else None,
+        "training_text": _as_text(stage.get("training")),
+    }
 
 
 def _as_text(training: Any) -> str:
@@ -57,17 +75,9 @@ def _as_text(training: Any) -> str:
     return "" if training is None else str(training)
 
 
-def stages_of(rows: Any) -> list[Row]:
-    """What the form's stages mean; settings that cannot be read stay text, for the check to name."""
-    return [_stage(row) for row in (rows if isinstance(rows, list) else [])[:MOST] if isinstance(row, dict)]
-
-
-def _stage(row: Row) -> Row:
-    name, rewards = row.get("name"), row.get("rewards")
-    written = str(row.get("training_text") or "")[:20_000]
-    training = yaml_edit.load(written) if written.strip() else {}
-    return {
-        **({"name": str(name)[:200]} if name else {}),
-        **({"rewards": rewards} if isinstance(rewards, list) and rewards else {}),
-        "training": written if training is None else training,
-    }
+def training_of(written: str) -> Any:
+    """What a stage's training settings mean as they are typed; what cannot be read stays text, for the check to
+    name."""
+    words = written[:20_000]
+    settings = yaml_edit.load(words) if words.strip() else {}
+    return words if settings is None else settings

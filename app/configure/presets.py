@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from app.configure import yaml_edit
 from app.refusal import Unanswerable
 from storage import home, presets
 from storage.presets import PresetError, PresetExists
@@ -14,9 +15,24 @@ SHIPPED = Path(__file__).parents[1] / "presets"
 QUICKSTART = "quickstart"
 
 
-def begin(run_id: str, name: str) -> tuple[str, str]:
+def begin(run_id: str, name: str, reward: str = "") -> tuple[str, str]:
     """The YAML to begin with and a sentence on where it is from. What cannot be opened is said; the quickstart is
-    there."""
+    there. `reward`: a function that is to be among its rewards."""
+    text, origin = _begin(run_id, name)
+    return (with_reward(text, reward), f"{origin.rstrip('.')}, with the reward {reward}.") if reward else (text, origin)
+
+
+def with_reward(text: str, name: str) -> str:
+    """A spec's text in which a function is one of the rewards; every other line stays as it is."""
+    raw = yaml_edit.load(text)
+    listed = raw.get("rewards") if raw is not None else None
+    rewards = listed if isinstance(listed, list) else []
+    if any(isinstance(reward, dict) and reward.get("name") == name for reward in rewards):
+        return text
+    return yaml_edit.put(text, ("rewards",), [*rewards, {"name": name, "weight": 1.0}])
+
+
+def _begin(run_id: str, name: str) -> tuple[str, str]:
     if run_id:
         try:
             text = home.run_folder(run_id).spec.read_text(encoding="utf-8")

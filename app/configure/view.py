@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from collections.abc import Iterator
 from typing import Any
 
 from app.configure import launch, lists, presets, yaml_edit
@@ -21,14 +22,15 @@ PLAIN = ("rewards", "data.examples", "data.filter", "data.columns", "data.parame
 
 
 def of(text: str, offer: Offer, known: Any = None) -> View:
-    """Everything the page needs to know of this text. `known`: what the preview has found out: rows, prompt_tokens.
+    """Everything the page needs to know of this text. `known`: what the preview has found out: rows, prompt_tokens,
+    columns.
 
     A text that is no YAML mapping has only `unreadable` (a sentence and its line): the form keeps what it showed.
     """
     raw = yaml_edit.load(text)
     if raw is None:
         return {"text": text, "unreadable": _why(text)}
-    reading = launch.read(text, offer)
+    reading = launch.read(text, offer, known)
     spec, sound = reading.spec, reading.sound
     about = launch.estimates(sound, offer, known) if sound is not None else None
     problems = reading.problems + (about.problems if about else [])
@@ -79,7 +81,23 @@ def fields(raw: dict[str, Any]) -> dict[str, str]:
         inner = _at(raw, path)
         if isinstance(inner, dict):
             found |= {f"{path}.{key}": shown(value) for key, value in inner.items() if value is not None}
+    for number, stage in enumerate(lists.stage_rows(_at(raw, "stages"))):
+        found |= {f"stages.{number}.name": shown(stage["name"]), f"stages.{number}.training": stage["training_text"]}
+    for path, reward in lists.reward_places(raw):
+        found |= {f"{path}.{name}": shown(value) for name, value in _settings_of(reward) if value is not None}
     return found
+
+
+def _settings_of(reward: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The settings of a reward function that are one value each, by their paths below its own."""
+    yield from ((name, reward[name]) for name in ("weight", "timeout") if name in reward)
+    for part in ("parameters", "adapt"):
+        inner = reward.get(part)
+        yield from ((f"{part}.{name}", value) for name, value in (inner.items() if isinstance(inner, dict) else ()))
+    points = reward.get("schedule")
+    for number, point in enumerate(points if isinstance(points, list) else []):
+        inner = point.items() if isinstance(point, dict) else ()
+        yield from ((f"schedule.{number}.{name}", value) for name, value in inner)
 
 
 def empty(raw: dict[str, Any]) -> dict[str, str | None]:

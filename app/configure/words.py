@@ -74,8 +74,25 @@ DATA = {
 }
 LAUNCH = {
     "launch.processes": ("Processes", "one for each GPU that trains"),
+    "launch.reward_failures": (
+        "Give up after",
+        "failed calls in a row of one reward function; the run is saved and ends. 0: it never does",
+    ),
 }
 SHORT = {**RUN, **MODEL, **LORA, **TRAINING, **DATA, **LAUNCH}
+# The settings of a reward function, their paths below its own.
+REWARD = {
+    "weight": ("Weight", "correctness weighs most (2); format 0.5–1, length 0.1–0.5"),
+    "timeout": ("Time limit", "seconds that one call may take; what takes longer gives no score"),
+    "adapt.low": ("Raise it below", "the share of completions that succeed; 0.3 is common practice"),
+    "adapt.high": ("Lower it above", "0.8 is common practice"),
+    "adapt.up": ("Raise by", "the weight is multiplied by this"),
+    "adapt.down": ("Lower by", "the weight is multiplied by this"),
+    "adapt.every": ("Every", "steps from one change to the next"),
+    "adapt.success": ("Success is", "the score from which a completion counts as right"),
+    "adapt.least": ("At least", "the weight does not fall below"),
+    "adapt.most": ("At most", "the weight does not rise above"),
+}
 # What LoRA begins with when it is switched on: common practice.
 USUAL_LORA = {"r": 16, "lora_alpha": 32, "lora_dropout": 0.05, "target_modules": "all-linear"}
 LONG_TEXTS = {"data.system_prompt", "data.prompt_template"}

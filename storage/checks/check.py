@@ -14,10 +14,12 @@ from storage.checks.data import check_data
 from storage.checks.length import with_fitting_lengths
 from storage.checks.limits import check_limits
 from storage.checks.model import check_model
+from storage.checks.reward_columns import check_seen_columns
+from storage.checks.rewards import check_rewards
 from storage.checks.stages import check_stages
 from storage.checks.values import mended, misfit
 from storage.offer import Offer
-from storage.spec import ADVICE, BLOCKING, Fix, Problem, RunSpec, near, nearest, rename_or_remove
+from storage.spec import BLOCKING, Fix, Problem, RunSpec, nearest, rename_or_remove
 
 # Settings of GRPOConfig that Groupwise decides itself, and where a person says it instead.
 OWNED = {
@@ -39,21 +41,24 @@ def check(spec: RunSpec, offer: Offer, lines: dict[str, int] | None = None) -> l
     return [problem for problem in examine(spec, offer, lines) if problem.level == BLOCKING]
 
 
-def examine(spec: RunSpec, offer: Offer, lines: dict[str, int] | None = None) -> list[Problem]:
-    """Those, and what else a person should know."""
-    found = check_stages(spec, offer) if spec.stages else _examine_one(spec, offer)
+def examine(
+    spec: RunSpec, offer: Offer, lines: dict[str, int] | None = None, columns: list[str] | None = None
+) -> list[Problem]:
+    """Those, and what else a person should know. `columns`: what the preview has seen of the data, if it has."""
+    found = check_stages(spec, offer, columns) if spec.stages else _examine_one(spec, offer, columns)
     placed = [replace(p, line=p.line or _line(p.field, lines or {})) for p in found]
     return sorted(placed, key=lambda problem: problem.line or 0)
 
 
-def _examine_one(spec: RunSpec, offer: Offer) -> list[Problem]:
+def _examine_one(spec: RunSpec, offer: Offer, columns: list[str] | None) -> list[Problem]:
     """Of a run that trains in one go, or of one stage of a run."""
     found = [
         *_settings("training", spec.training, offer.training),
         *_settings("lora", spec.lora or {}, offer.lora),
         *check_limits(spec),
-        *_rewards(spec, offer),
+        *check_rewards(spec, offer),
         *check_data(spec, offer),
+        *check_seen_columns(spec, offer, columns),
         *check_model(spec, offer),
     ]
     if not {problem.field for problem in found} & {f"training.{name}" for name in BATCH_FIELDS}:
@@ -83,36 +88,3 @@ def _settings(section: str, values: dict[str, Any], fields: dict[str, dict[str, 
             if message:
                 found.append(Problem(path, message, fixes=mended(path, value, fields[name])))
     return found
-
-
-def _rewards(spec: RunSpec, offer: Offer) -> list[Problem]:
-    found, seen = [], set()
-    for index, reward in enumerate(spec.rewards):
-        path = f"rewards.{index}.name"
-        others = [name for name in offer.rewards if name not in {r.name for r in spec.rewards}]
-        close = near(reward.name, others)
-        use = [Fix(f"Use {close}", {path: close})] if close else []
-        fixes = (*use, *([Fix("Remove it", {}, (f"rewards.{index}",))] if len(spec.rewards) > 1 else []))
-        if reward.name in seen:
-            found.append(Problem(path, f"“{reward.name}” is listed twice.", fixes=fixes[-1:]))
-        elif offer.rewards and reward.name not in offer.rewards:
-            known = nearest(reward.name, list(offer.rewards)) or f" There are {', '.join(offer.rewards)}."
-            fixes = fixes or (Fix(f"Use {others[0]}", {path: others[0]}),) if others else fixes
-            found.append(Problem(path, f"there is no reward function “{reward.name}”.{known}", fixes=fixes))
-        else:
-            found += _missing(path, reward.name, offer, fixes[-1:])
-        seen.add(reward.name)
-    if spec.data.source.startswith("gym:") and "gym_score" in offer.rewards and "gym_score" not in seen:
-        fix = Fix("Reward with gym_score", {"rewards": [{"name": "gym_score", "weight": 1.0}]})
-        message = "gym_score, the task's own scorer, knows best what a right answer is."
-        found.append(Problem("rewards", message, level=ADVICE, fixes=(fix,)))
-    return found
-
-
-def _missing(path: str, name: str, offer: Offer, fixes: tuple[Fix, ...]) -> list[Problem]:
-    """The optional packages that a reward function needs and that are not installed."""
-    needed = (offer.rewards.get(name) or {}).get("needs") or []
-    return [
-        Problem(path, f"“{name}” needs {package}, which is not installed here: pip install {package}", fixes=fixes)
-        for package in (need for need in needed if need not in offer.extras)
-    ]

@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 from storage import conditions, home
+from storage.checks.reward_columns import TASK_COLUMNS, check_reward_columns, kind_of
 from storage.checks.values import mended, misfit
 from storage.offer import Offer
 from storage.problem import WARNING, Fix, Problem, near, nearest, rename_or_remove
@@ -14,7 +15,6 @@ from storage.spec import DataSpec, RunSpec
 
 DATA_SUFFIXES = (".jsonl", ".csv", ".parquet")
 HUB_DATASET = re.compile(r"(?!.*(?:--|\.\.))[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
-TASK_COLUMNS = {"task": ["question", "answer"], "gym": ["question", "answer", "metadata"]}
 MADE = 4000  # rows of a task or of reasoning-gym, where no limit is set
 COLUMN = re.compile(r"\{([^{}]+)\}")
 KINDS = "task:NAME (built in), gym:NAME (reasoning-gym), file:NAME (in the home's data folder) or hub:ORG/NAME"
@@ -25,14 +25,8 @@ def check_data(spec: RunSpec, offer: Offer) -> list[Problem]:
     data = spec.data
     return [
         *_source(data, offer), *_only_of_its_kind(data), *_conditions(data), *_prompt(data), *_answer(data),
-        *_sizes(data), *_known_columns(data), *_rewards(spec, offer),
+        *_sizes(data), *_known_columns(data), *check_reward_columns(spec, offer),
     ]  # fmt: skip
-
-
-def kind_of(data: DataSpec) -> tuple[str, str]:
-    """(task, gym, file, hub or something else, what comes after the colon)."""
-    kind, _, name = data.source.partition(":")
-    return kind, name
 
 
 def _source(data: DataSpec, offer: Offer) -> list[Problem]:
@@ -215,34 +209,3 @@ def _known_columns(data: DataSpec) -> list[Problem]:
             fix = Fix(f"Use the column “{wanted}”", {f"data.{field}": wanted})
             found.append(Problem(f"data.{field}", f"there is no column “{name}”. {listed}", fixes=(fix,)))
     return found
-
-
-def _without_reward(spec: RunSpec, path: str, name: str) -> tuple[Fix, ...]:
-    """Another reward in its place where it is the only one, else none."""
-    alone = len(spec.rewards) == 1 or path.startswith("stages.")
-    return (Fix(f"Reward format instead of {name}", {f"{path}.name": "format"}) if alone else
-            Fix(f"Remove the reward {name}", {}, (path,)),)  # fmt: skip
-
-
-def _rewards(spec: RunSpec, offer: Offer) -> list[Problem]:
-    """Columns that a reward needs and would not get."""
-    data, found = spec.data, []
-    used = [(f"rewards.{n}", reward.name) for n, reward in enumerate(spec.rewards)]
-    used += [
-        (f"stages.{s}.rewards.{n}", reward.name)
-        for s, stage in enumerate(spec.stages) for n, reward in enumerate(stage.rewards or [])
-    ]  # fmt: skip
-    for path, name in used:
-        if name in ("correctness", "gym_score") and not data.answer_column:
-            message = f"the reward “{name}” compares with the answer: choose its column, or another reward."
-            found.append(Problem("data.answer_column", message, fixes=_without_reward(spec, path, name)))
-        if name == "gym_score" and kind_of(data)[0] != "gym":
-            taken = "correctness" in {reward.name for reward in spec.rewards}
-            fix = Fix("Use correctness", {f"{path}.name": "correctness"})
-            message = "“gym_score” scores the tasks of reasoning-gym, and this data is not from it."
-            fixes = _without_reward(spec, path, name) if taken else (fix,)
-            found.append(Problem(f"{path}.name", message, fixes=fixes))
-        elif name == "gym_score" and data.columns is not None and "metadata" not in data.columns:
-            fix = Fix("Give it the column", {"data.columns": [*data.columns, "metadata"]})
-            found.append(Problem("data.columns", "the reward “gym_score” needs the column “metadata”.", fixes=(fix,)))
-    return [problem for number, problem in enumerate(found) if problem not in found[:number]]

@@ -16,13 +16,13 @@ PROCESS_WIDE = (
 )  # fmt: skip
 
 
-def check_stages(spec: RunSpec, offer: Offer) -> list[Problem]:
+def check_stages(spec: RunSpec, offer: Offer, columns: list[str] | None = None) -> list[Problem]:
     """The problems of a run with stages, each at the field where it is mended: what is wrong in every stage at the
     run's own field, what is wrong in one at that stage's (“stages.1.training.beta”). It stands in for the check of
     the run's own settings, which no stage may use as they are. Empty for a run without stages."""
     from storage.checks.check import examine  # which calls this
 
-    by_stage = [examine(stage, offer) for stage in spec.by_stage()] if spec.stages else []
+    by_stage = [examine(stage, offer, columns=columns) for stage in spec.by_stage()] if spec.stages else []
     found: list[Problem] = []
     for index, (stage, problems) in enumerate(zip(spec.stages, by_stage, strict=False)):
         found += _process_wide(stage, index)
@@ -32,7 +32,7 @@ def check_stages(spec: RunSpec, offer: Offer) -> list[Problem]:
                 found.append(_moved(problem, stage, index))
             elif problem not in found:
                 found.append(problem)
-    return found + _engines(spec)
+    return [*found, *_versions(spec, offer), *_engines(spec)]
 
 
 def _has(problems: list[Problem], wanted: Problem) -> bool:
@@ -77,6 +77,23 @@ def _process_wide(stage: StageSpec, index: int) -> list[Problem]:
             )
             message = "is decided once for the whole run: say it under training, not in a stage."
             found.append(Problem(path, message, fixes=fixes))
+    return found
+
+
+def _versions(spec: RunSpec, offer: Offer) -> list[Problem]:
+    """A run keeps one copy of each function, so all its stages use the same version."""
+    found: list[Problem] = []
+    first: dict[str, str | None] = {}
+    lists = [("rewards", spec.rewards), *((f"stages.{n}.rewards", s.rewards or []) for n, s in enumerate(spec.stages))]
+    for path, rewards in lists:
+        for index, reward in enumerate(rewards):
+            newest = (offer.rewards.get(reward.name) or {}).get("hash")
+            before = first.setdefault(reward.name, reward.version)
+            if (before or newest) != (reward.version or newest):
+                field = f"{path}.{index}.version"
+                fix = Fix(f"Use {before}", {field: before}) if before else Fix("Use the newest", {}, (field,))
+                message = f"all parts of a run use the same version of “{reward.name}”: {before or 'the newest'}."
+                found.append(Problem(field, message, fixes=(fix,)))
     return found
 
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import ast
 
-from storage.script import prompts, training
+from storage.script import prompts, rewards, training
 from storage.script.literal import docstring, literal
-from storage.spec import RunSpec
+from storage.spec import LaunchSpec, RunSpec
 
 TITLE = ": a GRPO run as a plain TRL script."
 UNUSED = "UNUSED"
@@ -22,7 +22,7 @@ def to_script(spec: RunSpec) -> str:
     functions = prompts.functions(spec.data)
     main = training.main(spec)
     here = "HERE = Path(__file__).resolve().parent\nsys.path.insert(0, str(HERE))\n\n"
-    body = f"{here}{training.reward_imports(spec)}\n{constants}{functions}{main}"
+    body = f"{here}{rewards.imports(spec)}\n{constants}{rewards.helpers(spec)}{functions}{main}"
     return f"{_title(spec)}\n\n{_imports(body)}\n{body}"
 
 
@@ -34,9 +34,9 @@ def _title(spec: RunSpec) -> str:
 
 
 # Every import that a script can need.
-_STANDARD = ["csv", "dataclasses", "datetime", "enum", "json", "os", "re", "typing"]
+_STANDARD = ["csv", "dataclasses", "datetime", "enum", "functools", "inspect", "json", "os", "re", "typing"]
 _THIRD = {
-    "torch": [], "reasoning_gym": [],
+    "numpy": [], "torch": [], "reasoning_gym": [],
     "datasets": ["Dataset", "Features", "Value", "load_dataset"],
     "huggingface_hub": ["snapshot_download"],
     "peft": ["LoraConfig", "TaskType"],
@@ -60,4 +60,10 @@ def _unused(spec: RunSpec) -> str:
     """What the spec says and the script has no use for, so that it can be read back all the same."""
     values = {f"model.{name}": getattr(spec.model, name) for name in training.unused(spec.model)}
     values |= {f"data.{name}": getattr(spec.data, name) for name in prompts.unused(spec.data)}
+    values |= {f"rewards.{name}": value for name, value in rewards.unused(spec.rewards).items()}
+    for index, stage in enumerate(spec.stages):
+        own = rewards.unused(stage.rewards or [])
+        values |= {f"stages.{index}.rewards.{name}": value for name, value in own.items()}
+    if spec.launch.reward_failures != LaunchSpec().reward_failures:
+        values["launch.reward_failures"] = spec.launch.reward_failures
     return f"\n# Of no use here, and kept for Groupwise.\n{UNUSED} = {literal(values, 0, 9)}\n" if values else ""

@@ -47,6 +47,12 @@ def keywords(values: dict[str, Any], indent: int) -> str:
     return "".join(" " * indent + _keyword(name, value, indent) for name, value in values.items())
 
 
+def flat_keywords(values: dict[str, Any], width: int) -> str | None:
+    """The values as keyword arguments on one line; None where that is wider, or a name cannot be said so."""
+    written = inline({name: _flat(value) for name, value in values.items()})
+    return written if len(written) <= width and all(map(sayable, values)) else None
+
+
 def _keyword(name: str, value: Any, indent: int) -> str:
     if sayable(name):
         return f"{name}={literal(value, indent, len(name) + 2)},\n"

@@ -1,11 +1,12 @@
-"""The training half of a run's plain script: the reward functions it imports, and main()."""
+"""The training half of a run's plain script: the model, the stages, and main()."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from storage.script.literal import inline, keywords, literal, sayable
-from storage.spec import ModelSpec, RewardSpec, RunSpec
+from storage.script import rewards
+from storage.script.literal import inline, keywords, literal
+from storage.spec import ModelSpec, RunSpec
 
 OUTPUT = "plain-output"  # beside the run's own checkpoints, which a script must not touch
 ON_CPU = "not torch.accelerator.is_available()"
@@ -14,21 +15,6 @@ ON_CPU = "not torch.accelerator.is_available()"
 def is_folder(model_id: str) -> bool:
     """Whether a model id is the name of a folder; else it is the starter, or a hub id."""
     return model_id.startswith(("/", "~", "./", "../"))
-
-
-def reward_imports(spec: RunSpec) -> str:
-    """One line per reward function. Each under a name of its own: `format` is also Python's, `model` main's."""
-    names = dict.fromkeys(reward.name for part in [spec, *spec.by_stage()] for reward in part.rewards)
-    return "".join(
-        f"from rewards.{name} import {name} as {alias(name)}\n"
-        if sayable(name)
-        else f"{alias(name)} = getattr(import_module({literal(f'rewards.{name}')}), {literal(name)})\n"
-        for name in names
-    )
-
-
-def alias(name: str) -> str:
-    return f"{name}_reward"
 
 
 def model_constants(model: ModelSpec) -> str:
@@ -75,12 +61,14 @@ def _single(spec: RunSpec) -> str:
     config = {"output_dir": OUTPUT, "report_to": "none", **spec.training}
     config["reward_weights"] = [reward.weight for reward in spec.rewards]
     on_cpu = "" if "use_cpu" in config else f"        use_cpu={ON_CPU},\n"
-    functions = ", ".join(alias(reward.name) for reward in spec.rewards)
+    functions = rewards.functions(spec.rewards, 8)
+    changes = [rewards.change(reward) for reward in spec.rewards]
+    changing = f"        changes={literal(changes, 8, 9)},\n" if rewards.changing(spec) else ""
     lora = f"        peft_config=LoraConfig({_lora(spec.lora, 12)}),\n" if spec.lora is not None else ""
     return (
         f"    config = GRPOConfig(\n{keywords(config, 8)}{on_cpu}    )\n"
         f"    model = {_load(spec.model, 4)}\n"
-        f"    trainer = GRPOTrainer(\n{_trainer(f'[{functions}]', 8)}{lora}    )\n"
+        f"    trainer = {rewards.trainer(spec)}(\n{_trainer(functions, 8)}{lora}{changing}    )\n"
         f"    trainer.train()\n    trainer.save_model({literal(OUTPUT + '/final')})\n"
     )
 
@@ -131,24 +119,21 @@ def _quantization(spec: RunSpec) -> str:
     )
 
 
-def _pairs(rewards: list[RewardSpec]) -> str:
-    return f"[{', '.join(f'({alias(reward.name)}, {literal(reward.weight)})' for reward in rewards)}]"
-
-
 def _stage_constants(spec: RunSpec) -> str:
     """REWARDS and TRAINING of the run, and what each of its STAGES changes."""
     stages = ""
     for stage in spec.stages:
         given = {"name": literal(stage.name)} if stage.name is not None else {}
         if stage.rewards is not None:
-            given["rewards"] = _pairs(stage.rewards)
+            given["rewards"] = rewards.pairs(stage.rewards, 8, with_changes=rewards.changing(spec))
         if stage.training:
             given["training"] = literal(stage.training, 8, len("'training': ,"))
         inner = "".join(f"        {literal(name)}: {value},\n" for name, value in given.items())
         stages += f"    {{\n{inner}    }},\n" if inner else "    {},\n"
+    own = rewards.pairs(spec.rewards, 0, with_changes=rewards.changing(spec))
     return (
         f"\n\n# The run's rewards with their weights, its training, and what each stage changes of them.\n"
-        f"REWARDS = {_pairs(spec.rewards)}\nTRAINING = {literal(spec.training, 0, 11)}\nSTAGES = [\n{stages}]\n"
+        f"REWARDS = {own}\nTRAINING = {literal(spec.training, 0, 11)}\nSTAGES = [\n{stages}]\n"
     )
 
 
@@ -156,6 +141,8 @@ def _stages(spec: RunSpec) -> str:
     """main's loop. Each stage puts the weights of the one before into the model as it was loaded: so the reference,
     which TRL takes from there too, is the same for all."""
     lora = f"            peft_config=LoraConfig({_lora(spec.lora, 16)}),\n" if spec.lora is not None else ""
+    changing, rest = rewards.changing(spec), ", _" if rewards.changing(spec) else ""
+    changes = "            changes=[change for _, _, change in rewards],\n" if changing else ""
     return (
         "    weights = {}\n"
         "    for number, stage in enumerate(STAGES, 1):\n"
@@ -163,9 +150,10 @@ def _stages(spec: RunSpec) -> str:
         f'        own = {{"output_dir": f"{OUTPUT}/stage-{{number}}", "report_to": "none"}}\n'
         f'        own["use_cpu"] = {ON_CPU}\n'
         '        settings = {**own, **TRAINING, **stage.get("training", {})}\n'
-        "        config = GRPOConfig(**settings, reward_weights=[weight for _, weight in rewards])\n"
+        f"        config = GRPOConfig(**settings, reward_weights=[weight for _, weight{rest} in rewards])\n"
         f"        model = {_load(spec.model, 8)}\n"
-        f"        trainer = GRPOTrainer(\n{_trainer('[function for function, _ in rewards]', 12)}{lora}        )\n"
+        f"        trainer = {rewards.trainer(spec)}(\n"
+        f"{_trainer(f'[function for function, _{rest} in rewards]', 12)}{lora}{changes}        )\n"
         "        trainer.model.load_state_dict(weights, strict=False)\n"
         "        trainer.train()\n"
         "        trained = [(name, value) for name, value in trainer.model.named_parameters() if value.requires_grad]\n"

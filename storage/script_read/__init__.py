@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from storage.problem import Problem, SpecError
-from storage.script_read import dataset, own, training
+from storage.script_read import dataset, own, rewards, training
 from storage.script_read.syntax import Script, parse
 from storage.script_read.training import Reading
 
@@ -19,7 +19,7 @@ def from_script(text: str) -> tuple[dict[str, Any], list[str]]:
     tree = parse(text)
     try:
         script = Script(tree)
-        if not {"GRPOTrainer", "GRPOConfig"} & set(script.calls):
+        if not {*training.trainers_of(script), "GRPOConfig"} & set(script.calls):
             message = "This is no GRPO script: it calls neither GRPOTrainer nor GRPOConfig."
             raise SpecError([Problem("", message)])
         reading = Reading(script)
@@ -30,12 +30,9 @@ def from_script(text: str) -> tuple[dict[str, Any], list[str]]:
 
 
 def _own(reading: Reading) -> dict[str, Any]:
-    kept = own.unused(reading)
     raw = {"name": training.name(reading), **own.title(reading.script.tree)}
-    raw["model"] = training.model(reading) | kept.get("model", {})
-    raw["data"] = own.data(reading) | kept.get("data", {})
-    raw["lora"] = training.lora(reading)
-    return raw | (own.stages(reading) or _training(reading))
+    raw |= {"model": training.model(reading), "data": own.data(reading), "lora": training.lora(reading)}
+    return own.with_unused(raw | (own.stages(reading) or _training(reading)), own.unused(reading))
 
 
 def _ordinary(reading: Reading) -> dict[str, Any]:
@@ -45,12 +42,13 @@ def _ordinary(reading: Reading) -> dict[str, Any]:
     raw = raw | ({} if lora is None else {"lora": lora}) | _training(reading)
     if "rewards" in raw:
         names = ", ".join(reward["name"] for reward in raw["rewards"])
-        reading.notes.append(f"Of the reward functions ({names}) only the names were taken, not their code.")
+        taken = f"Of the reward functions ({names}) only the names were taken, not their code: save it under Rewards."
+        reading.notes.append(taken)
     else:
         reading.notes.append("The script names no reward functions that could be taken: choose them here.")
     return raw
 
 
 def _training(reading: Reading) -> dict[str, Any]:
-    rewards = training.rewards(reading)
-    return {"training": training.training(reading)} | ({} if rewards is None else {"rewards": rewards})
+    found = rewards.rewards(reading)
+    return {"training": training.training(reading)} | ({} if found is None else {"rewards": found})

@@ -8,7 +8,8 @@ from typing import Any
 
 from storage.script import TITLE, UNUSED, prompts
 from storage.script_read import dataset
-from storage.script_read.training import Reading, function_name
+from storage.script_read.rewards import of_change, of_function
+from storage.script_read.training import Reading
 
 PROCESSES = re.compile(r"--num_processes (\d{1,4})(?!\d)")
 DATA = {
@@ -84,6 +85,25 @@ def unused(reading: Reading) -> dict[str, dict[str, Any]]:
     return found
 
 
+def with_unused(raw: dict[str, Any], kept: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """The settings with what the script had no use for at its place: “rewards.0.timeout”, “launch.reward_failures”."""
+    for section in ("model", "data", "launch", "rewards", "stages"):
+        for path, value in kept.get(section, {}).items():
+            *way, last = path.split(".")
+            place = raw.setdefault(section, {})
+            for part in way:
+                place = _inside(place, part)
+            if isinstance(place, dict):
+                place[last] = value
+    return raw
+
+
+def _inside(place: Any, part: str) -> Any:
+    if isinstance(place, list):
+        return place[int(part)] if part.isdecimal() and len(part) < 6 and int(part) < len(place) else None
+    return place.get(part) if isinstance(place, dict) else None
+
+
 def stages(reading: Reading) -> dict[str, Any]:
     """rewards, training and stages of a script with stages; empty where it has none."""
     script = reading.script
@@ -112,16 +132,17 @@ def _settings(reading: Reading, node: ast.expr | None) -> dict[str, Any]:
 
 
 def _pairs(reading: Reading, node: ast.expr | None) -> list[dict[str, Any]]:
-    """[(format_reward, 1.0), …] as rewards."""
+    """[(format_reward, 1.0), …], or with how each weight changes as a third, as rewards."""
     found = []
     for pair in node.elts if isinstance(node, ast.List) else []:
-        function, weight = pair.elts if isinstance(pair, ast.Tuple) and len(pair.elts) == 2 else (None, None)
-        name = function_name(reading.script, function) if function is not None else None
+        parts = pair.elts if isinstance(pair, ast.Tuple) else []
+        function, weight, change = (*parts, None) if len(parts) == 2 else parts if len(parts) == 3 else (None,) * 3
+        named = of_function(reading, function) if function is not None else None
         value = reading.script.given(weight)
-        if name is None or isinstance(value, bool) or not isinstance(value, (int, float)):
+        if named is None or isinstance(value, bool) or not isinstance(value, (int, float)):
             reading.note("A reward", pair, "could not be taken: it should be a function and its weight.")
         else:
-            found.append({"name": name, "weight": float(value)})
+            found.append({**named, "weight": float(value), **of_change(reading, change)})
     return found
 
 

@@ -1,9 +1,8 @@
-"""What a script says of the training itself: GRPOConfig, LoraConfig, the model, the reward functions."""
+"""What a script says of the training itself: the trainer, GRPOConfig, LoraConfig, the model."""
 
 from __future__ import annotations
 
 import ast
-import re
 from typing import Any
 
 from storage.checks.check import OWNED
@@ -11,7 +10,6 @@ from storage.script_read.plain import Unknown
 from storage.script_read.syntax import Script, dotted
 
 NOT_WORTH_A_NOTE = {"output_dir", "overwrite_output_dir", "logging_dir", "report_to", "reward_weights", "use_cpu"}
-FUNCTION = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,79}")
 DTYPES = ("auto", "float32", "bfloat16", "float16")
 
 
@@ -21,7 +19,7 @@ class Reading:
     def __init__(self, script: Script) -> None:
         self.script = script
         self.notes: list[str] = []
-        trainers = script.calls.get("GRPOTrainer", [])
+        trainers = [call for name in trainers_of(script) for call in script.calls.get(name, [])]
         self.trainer, dark = script.arguments(trainers[0], "model", "reward_funcs", "args", "train_dataset",
                                               "eval_dataset") if trainers else ({}, [])  # fmt: skip
         self._not_seen_through(dark, "the trainer's settings")
@@ -65,6 +63,13 @@ class Reading:
                 elif name not in NOT_WORTH_A_NOTE:
                     self.computed(name, node)
         return taken
+
+
+def trainers_of(script: Script) -> list[str]:
+    """GRPOTrainer, and the classes that the script derives from it."""
+    classes = [node for node in ast.walk(script.tree) if isinstance(node, ast.ClassDef)]
+    own = [one.name for one in classes if any(dotted(base).endswith("GRPOTrainer") for base in one.bases)]
+    return [*own, "GRPOTrainer"]
 
 
 def config_call(reading: Reading) -> tuple[ast.Call | None, dict[str, ast.expr]]:
@@ -114,48 +119,6 @@ def _enum(node: ast.expr | None) -> str | None:
     """The value of TaskType.CAUSAL_LM and its like, where it is its name."""
     path = dotted(node) if isinstance(node, ast.Attribute) else ""
     return path.rpartition(".")[2] if path.rpartition(".")[0].endswith("TaskType") else None
-
-
-def rewards(reading: Reading) -> list[dict[str, Any]] | None:
-    """The reward functions by name, with their weights; None where the script says none that can be read."""
-    node = reading.trainer.get("reward_funcs")
-    if node is None:
-        return None
-    resolved = reading.script.resolve(node)
-    nodes = resolved.elts if isinstance(resolved, (ast.List, ast.Tuple)) else [resolved]
-    weights = _weights(reading, len(nodes))
-    found = []
-    for index, function in enumerate(nodes):
-        named = function_name(reading.script, function)
-        if named is None:
-            reading.note("A reward", function, "is no function that can be taken by its name: choose one here.")
-        else:
-            found.append({"name": named, "weight": weights[index]})
-    return found or None
-
-
-def function_name(script: Script, node: ast.expr) -> str | None:
-    """The name of a reward function, under which it was imported if it was."""
-    node = script.resolve(node)
-    said = dotted(node).rpartition(".")[2] if isinstance(node, (ast.Name, ast.Attribute)) else ""
-    if isinstance(node, ast.Call) and dotted(node.func) == "getattr" and len(node.args) == 2:
-        said = str(script.given(node.args[1], ""))
-    said = script.imported.get(said, said)
-    return said if FUNCTION.fullmatch(said) else None
-
-
-def _weights(reading: Reading, count: int) -> list[float]:
-    call, _ = config_call(reading)
-    node = reading.script.arguments(call)[0].get("reward_weights") if call else None
-    given = reading.script.given(node)
-    fits = isinstance(given, list) and len(given) == count
-    if fits and all(isinstance(weight, (int, float)) and not isinstance(weight, bool) for weight in given):
-        return [float(weight) for weight in given]
-    if node is not None and given is not None:
-        reading.note("reward_weights", node, f"does not have one number for each of the {count} rewards.")
-    elif node is not None and reading.script.given(node, 0) is not None:
-        reading.computed("reward_weights", node)
-    return [1.0] * count
 
 
 def model(reading: Reading) -> dict[str, Any]:

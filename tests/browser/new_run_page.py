@@ -31,3 +31,21 @@ def write_yaml(page: Page, text: str) -> None:
 def follows(page: Page, words: str) -> None:
     """Waits until the YAML says this."""
     wait_for(f"“{words}” in the YAML", lambda: page.wait_for_timeout(30) or words in yaml_of(page), seconds=15)
+
+
+def reward(page: Page, name: str) -> Locator:
+    """The row of a reward function that was chosen for the run."""
+    return page.locator(f".rewards .reward[data-name='{name}']")
+
+
+def add_reward(page: Page, name: str) -> None:
+    page.locator(".rewards").get_by_label("Function to add").select_option(name)
+    page.locator(".rewards").get_by_role("button", name="Add a reward").click()
+    reward(page, name).wait_for()
+
+
+def open_settings(page: Page, name: str) -> Locator:
+    """The settings of a chosen function, opened."""
+    settings = reward(page, name).locator(".settings")
+    settings.locator("summary").click()
+    return settings

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from storage import spec
 from tests.browser.conftest import picture
-from tests.browser.new_run_page import editor, follows, show, write_yaml, yaml_of
+from tests.browser.new_run_page import add_reward, editor, follows, show, write_yaml, yaml_of
 
 
 def test_while_the_yaml_cannot_be_read_the_form_waits_and_undo_brings_it_back(new_run: Page) -> None:
@@ -106,7 +106,7 @@ def test_a_stage_is_typed_key_by_key(new_run: Page) -> None:
 
 
 def test_lists_are_edited_in_the_form(new_run: Page) -> None:
-    new_run.get_by_label(re.compile(r"^length\b")).check()
+    add_reward(new_run, "length")
     follows(new_run, "name: length")
     new_run.get_by_text("Examples before every prompt").click()
     new_run.get_by_role("button", name="Add an example").click()

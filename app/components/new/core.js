@@ -7,8 +7,11 @@ const topic = Math.random().toString(36).slice(2);
 const page = { text: "", view: null, form: null, known: {}, columns: [] };
 const listeners = [], pending = [], undone = [];
 const asTyped = new Map(); // path → what was typed and what it is shown as: 1e-4 stays 1e-4
+let sending = []; // edits that the server has and has not answered
 let busy = false, timer = null, lastKept = 0, era = 0;
 
+// Whether what stands in a field is newer than what the page knows of it.
+const isTyping = (box, path) => document.activeElement === box && [...pending, ...sending].some((one) => one.path === path);
 const onView = (then) => listeners.push(then);
 const shownAt = (path) => page.view?.shown?.[path] ?? "";
 const plainAt = (path) => page.view?.plain?.[path] ?? null;
@@ -42,8 +45,10 @@ async function settle() {
   if (busy) return settleIn(30);
   busy = true;
   const text = page.text, sent = pending.splice(0), of = era;
+  sending = sent;
   const view = await within(15_000, server.edited({ text, edits: sent, known: page.known }));
   busy = false;
+  sending = [];
   if (of !== era) return settleIn(0);
   offline(!view);
   if (!view) { pending.unshift(...sent); return settleIn(1000); }
@@ -88,7 +93,7 @@ function undo() {
 }
 
 // ---- what is typed survives a reload ----
-const draftKey = () => `groupwise:new:${params().get("from") ?? ""}:${params().get("preset") ?? ""}`;
+const draftKey = () => ["groupwise:new", params().get("from") ?? "", params().get("preset") ?? "", ...(params().get("reward") ? [params().get("reward")] : [])].join(":");
 function keepDraft() {
   try { sessionStorage.setItem(draftKey(), page.text); } catch { /* full or forbidden: no draft */ }
 }

@@ -42,7 +42,7 @@ function field(about, { input, full = false, label = full ? about.name : about.l
 function showField(about, node, box) {
   const shown = shownAt(about.path), typed = asTyped.get(about.path);
   const value = typed && typed[1] === shown ? typed[0] : shown;
-  if (!(document.activeElement === box && pending.some(({ path }) => path === about.path))) setValue(box, value);
+  if (!isTyping(box, about.path)) setValue(box, value);
   if (box.placeholder !== undefined && about.types.includes("none")) box.placeholder = page.view.empty?.[about.path] === null ? "null" : about.default;
   const differs = shown !== "" && shown !== about.default && about.path !== "name";
   node.classList.toggle("differs", differs);
@@ -79,7 +79,7 @@ function showProblems() {
     const key = JSON.stringify(mine);
     node.classList.toggle("wrong", mine.some((problem) => problem.level === "blocking"));
     box?.setAttribute?.("aria-invalid", String(mine.some((problem) => problem.level === "blocking")));
-    const said = node.querySelector(".said");
+    const said = node.querySelector(":scope > .said");
     if (said && said.dataset.key !== key) {
       said.dataset.key = key;
       said.replaceChildren(...mine.map(verdict));
@@ -98,11 +98,30 @@ function goTo(problem) {
   place.node.scrollIntoView({ block: "center" });
   (place.box ?? place.node.querySelector("input, select, textarea, button"))?.focus();
 }
+// A field with no words of its own: a cell of a table, say, which names it. `box` has the label.
+function bare(path, box) {
+  const node = el("div", { class: "field bare", "data-path": path }, box, el("div", { class: "said" }));
+  box.addEventListener("input", () => edit([{ path, typed: box.value }], { now: false }));
+  const show = () => {
+    const shown = shownAt(path), typed = asTyped.get(path);
+    const value = typed && typed[1] === shown ? typed[0] : shown;
+    if (!isTyping(box, path)) setValue(box, value);
+  };
+  fields.push({ path, node, box, show });
+  if (page.view) show();
+  return node;
+}
+// Draws something anew, with the focus where it was, if that is there again.
+function keepFocus(node, draw) {
+  const id = node.contains(document.activeElement) ? document.activeElement.id : "";
+  draw();
+  if (id) document.getElementById(id)?.focus();
+}
 // For parts that are not one text: a place where problems of a path are shown.
 function place(path, node) {
   node.classList.add("field");
   node.dataset.path = path;
-  if (!node.querySelector(".said")) node.append(el("div", { class: "said" }));
+  if (!node.querySelector(":scope > .said")) node.append(el("div", { class: "said" }));
   fields.push({ path, node, box: null, show: () => {} });
   return node;
 }

@@ -25,7 +25,7 @@ function drawPreview() {
     last = found;
     of = found.rows;
     page.columns = found.columns.map((column) => column.name);
-    page.known.rows = found.rows.count;
+    Object.assign(page.known, { rows: found.rows.count, columns: page.columns });
     for (const fill of page.refill ?? []) fill();
     workerSaid("preview", mine, found.problems);
     draw();

@@ -1,0 +1,101 @@
+"""The columns that reward functions ask for and that a spec's data would not give them. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from storage.offer import Offer
+from storage.problem import WARNING, Fix, Problem, nearest
+from storage.rewards.names import NOT_GIVEN, TRL_ARGUMENTS
+from storage.spec import DataSpec, RunSpec
+
+TASK_COLUMNS = {"task": ["question", "answer"], "gym": ["question", "answer", "metadata"]}
+# What these ask for, also while the worker has not said so.
+ASKED = {"correctness": ["answer"], "gym_score": ["answer"]}
+GIVEN = {*TRL_ARGUMENTS, *NOT_GIVEN, "environments", "self", "cls"}  # by TRL itself; or wrong in the code, said there
+
+
+def kind_of(data: DataSpec) -> tuple[str, str]:
+    """(task, gym, file, hub or something else, what comes after the colon)."""
+    kind, _, name = data.source.partition(":")
+    return kind, name
+
+
+def check_reward_columns(spec: RunSpec, offer: Offer) -> list[Problem]:
+    """What blocks: columns that are certain not to be given."""
+    there = TASK_COLUMNS.get(kind_of(spec.data)[0])
+    found: list[Problem] = []
+    for index, name in enumerate(reward.name for reward in spec.rewards):
+        for column in asked(spec, offer, index):
+            if column == "answer":
+                found += _answer(spec, index)
+            elif there is not None and column not in there:
+                found.append(_absent(spec, index, column, there))
+            elif spec.data.columns is not None and column not in spec.data.columns:
+                found.append(_left_out(spec, name, column))
+        if name == "gym_score":
+            found += _gym(spec, index)
+    return [problem for number, problem in enumerate(found) if problem not in found[:number]]
+
+
+def check_seen_columns(spec: RunSpec, offer: Offer, columns: Collection[str] | None) -> list[Problem]:
+    """The same by the columns that the preview has seen, for data whose columns are not known beforehand: a warning,
+    as they may be another file's by now."""
+    if columns is None or kind_of(spec.data)[0] in TASK_COLUMNS:
+        return []
+    return [
+        _absent(spec, index, column, columns, level=WARNING)
+        for index in range(len(spec.rewards))
+        for column in asked(spec, offer, index)
+        if column != "answer" and column not in columns
+    ]
+
+
+def asked(spec: RunSpec, offer: Offer, index: int) -> list[str]:
+    """The columns that a spec's reward function cannot do without."""
+    reward = spec.rewards[index]
+    known = offer.function(reward.name, reward.version) or {}
+    arguments = known.get("arguments") or ASKED.get(reward.name, [])
+    return [name for name in arguments if name not in GIVEN]
+
+
+def without_reward(spec: RunSpec, index: int) -> tuple[Fix, ...]:
+    """Another reward in its place where it is the only one, else none."""
+    if len(spec.rewards) > 1:
+        return (Fix(f"Remove the reward {spec.rewards[index].name}", {}, (f"rewards.{index}",)),)
+    usual = [{"name": "format", "weight": 1.0}]  # all of it: another function's settings would not fit
+    return (Fix(f"Reward format instead of {spec.rewards[index].name}", {"rewards": usual}),)
+
+
+def _answer(spec: RunSpec, index: int) -> Iterator[Problem]:
+    data, name = spec.data, spec.rewards[index].name
+    if data.answer_column:
+        return
+    known = "answer" in TASK_COLUMNS.get(kind_of(data)[0], [])
+    use = [Fix("Use the column “answer”", {"data.answer_column": "answer"})] if known else []
+    message = f"the reward “{name}” compares with the answer: choose its column, or another reward."
+    yield Problem("data.answer_column", message, fixes=(*without_reward(spec, index), *use))
+
+
+def _absent(spec: RunSpec, index: int, column: str, there: Collection[str], *, level: str = "blocking") -> Problem:
+    hint = nearest(column, list(there)) or (f" The columns are {', '.join(there)}." if len(there) <= 20 else "")
+    message = f"“{spec.rewards[index].name}” needs a column “{column}”, which this data does not have.{hint}"
+    return Problem(f"rewards.{index}.name", message, level=level, fixes=without_reward(spec, index))
+
+
+def _left_out(spec: RunSpec, name: str, column: str) -> Problem:
+    fix = Fix("Give it the column", {"data.columns": [*(spec.data.columns or []), column]})
+    return Problem("data.columns", f"the reward “{name}” needs the column “{column}”.", fixes=(fix,))
+
+
+def _gym(spec: RunSpec, index: int) -> Iterator[Problem]:
+    """gym_score works for the tasks it comes from, by the column that says which."""
+    data = spec.data
+    if kind_of(data)[0] != "gym":
+        taken = "correctness" in {reward.name for reward in spec.rewards}
+        instead = Fix("Use correctness", {f"rewards.{index}": {"name": "correctness", "weight": 1.0}})
+        message = "“gym_score” scores the tasks of reasoning-gym, and this data is not from it."
+        fixes = without_reward(spec, index) if taken else (instead,)
+        yield Problem(f"rewards.{index}.name", message, fixes=fixes)
+    elif data.columns is not None and "metadata" not in data.columns:
+        yield _left_out(spec, "gym_score", "metadata")

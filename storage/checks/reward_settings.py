@@ -1,0 +1,93 @@
+"""What of a reward function's settings in a spec does not fit: its parameters, and how its weight changes. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+from storage.checks.values import mended, misfit
+from storage.problem import WARNING, Fix, Problem, near, nearest
+from storage.spec import AdaptSpec, RewardSpec, RunSpec
+
+
+def check_settings(spec: RunSpec, index: int, about: dict[str, Any]) -> Iterator[Problem]:
+    """Of the spec's function at this place. `about`: what is known of the function (storage.offer); its parameters are
+    held against nothing where that is nothing."""
+    reward, path = spec.rewards[index], f"rewards.{index}"
+    if about.get("parameters") is not None:
+        yield from _parameters(reward, path, {one["name"]: one for one in about["parameters"]})
+    yield from _schedule(reward, path, spec.training.get("max_steps"))
+    if reward.adapt is not None:
+        yield from _adapt(reward, path, reward.adapt)
+
+
+def _parameters(reward: RewardSpec, path: str, fields: dict[str, dict[str, Any]]) -> Iterator[Problem]:
+    for name, value in reward.parameters.items():
+        place = f"{path}.parameters.{name}"
+        if name not in fields:
+            known = f" It has {', '.join(fields)}." if fields else " It has none."
+            message = f"“{reward.name}” has no parameter “{name}”.{nearest(name, list(fields)) or known}"
+            yield Problem(place, message, fixes=_renamed_or_removed(reward, path, name, list(fields)))
+        elif wrong := misfit(value, fields[name]):
+            yield Problem(place, wrong, fixes=mended(place, value, fields[name]))
+
+
+def _renamed_or_removed(reward: RewardSpec, path: str, name: str, names: list[str]) -> tuple[Fix, ...]:
+    """All parameters are put anew: a name that there is none of may hold a dot, which would lead a path elsewhere."""
+
+    def under(other: str | None) -> dict[str, Any]:
+        renamed = {other if key == name else key: value for key, value in reward.parameters.items()}
+        return {key: value for key, value in renamed.items() if key is not None}
+
+    close = near(name, [each for each in names if each not in reward.parameters])
+    rename = [Fix(f"Rename it to {close}", {f"{path}.parameters": under(close)})] if close else []
+    return (*rename, Fix("Remove it", {f"{path}.parameters": under(None)}))
+
+
+def _schedule(reward: RewardSpec, path: str, max_steps: Any) -> Iterator[Problem]:
+    points = reward.schedule
+    if points and reward.adapt is not None:
+        fixes = (
+            Fix("Follow the schedule", {}, (f"{path}.adapt",)), Fix("Follow success", {}, (f"{path}.schedule",)),
+        )  # fmt: skip
+        yield Problem(f"{path}.adapt", "cannot be given together with a schedule.", fixes=fixes)
+    if any(before.step >= after.step for before, after in pairwise(points)):
+        by_step = {point.step: point for point in points}
+        ordered = [by_step[step].model_dump() for step in sorted(by_step)]
+        message = "should have each step once, and the steps in ascending order."
+        yield Problem(f"{path}.schedule", message, fixes=(Fix("Put them in order", {f"{path}.schedule": ordered}),))
+    elif points and isinstance(max_steps, int) and 0 < max_steps < points[-1].step:
+        message = f"goes on to step {points[-1].step}, but there are only {max_steps} steps."
+        yield Problem(f"{path}.schedule", message, level=WARNING)
+
+
+def _adapt(reward: RewardSpec, path: str, adapt: AdaptSpec) -> Iterator[Problem]:
+    """Whether the thresholds are apart, the factors go up and down, and the weight lies within its bounds."""
+    usual = AdaptSpec()
+    if adapt.low >= adapt.high:
+        fix = _fix(path, {"low": usual.low, "high": usual.high})
+        message = f"should be below high ({adapt.high:g}), the rate above which the weight falls."
+        yield Problem(f"{path}.adapt.low", message, fixes=(fix,))
+    if adapt.up < 1:
+        fix = _fix(path, {"up": usual.up})
+        yield Problem(f"{path}.adapt.up", "should be at least 1: the weight is multiplied by it to rise.", fixes=(fix,))
+    if adapt.down > 1:
+        fix = _fix(path, {"down": usual.down})
+        yield Problem(
+            f"{path}.adapt.down", "should be at most 1: the weight is multiplied by it to fall.", fixes=(fix,)
+        )  # fmt: skip
+    least, most = min(usual.least, reward.weight), max(usual.most, reward.weight)
+    if adapt.least > adapt.most:
+        fix = _fix(path, {"least": least, "most": most})
+        yield Problem(f"{path}.adapt.least", f"should not be above most ({adapt.most:g}).", fixes=(fix,))
+    elif not adapt.least <= reward.weight <= adapt.most:
+        within = min(max(reward.weight, adapt.least), adapt.most)
+        fixes = (Fix(f"Begin at {within:g}", {f"{path}.weight": within}), _fix(path, {"least": least, "most": most}))
+        message = f"should begin within the bounds of its changes, {adapt.least:g} to {adapt.most:g}."
+        yield Problem(f"{path}.weight", message, fixes=fixes)
+
+
+def _fix(path: str, values: dict[str, float]) -> Fix:
+    words = " and ".join(f"{value:g}" for value in values.values())
+    return Fix(f"Use {words}", {f"{path}.adapt.{name}": value for name, value in values.items()})

@@ -1,0 +1,116 @@
+"""What of a spec's reward functions keeps a run from being launched: those there are none of, and those that cannot run
+here. A look at the machine's programs; else pure."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from typing import Any
+
+from storage.checks.reward_columns import without_reward
+from storage.checks.reward_settings import check_settings
+from storage.offer import Offer
+from storage.problem import ADVICE, WARNING, Fix, Problem, near, nearest
+from storage.spec import RewardSpec, RunSpec
+
+FEW = 10  # names that are all listed
+PACKAGES = {"bwrap": "bubblewrap"}  # program → the system's package, where that is called otherwise
+
+
+def check_rewards(spec: RunSpec, offer: Offer) -> list[Problem]:
+    """Every problem, those that block and those worth knowing."""
+    found: list[Problem] = []
+    seen: set[str] = set()
+    for index, reward in enumerate(spec.rewards):
+        if reward.name in seen:
+            fixes = without_reward(spec, index)
+            found.append(Problem(f"rewards.{index}.name", f"“{reward.name}” is listed twice.", fixes=fixes))
+        elif offer.rewards and offer.function(reward.name, reward.version) is None:
+            found.append(_unknown(spec, index, offer))
+        else:
+            found += _known(spec, index, offer)
+        seen.add(reward.name)
+    if spec.data.source.startswith("gym:") and "gym_score" in offer.rewards and "gym_score" not in seen:
+        fix = Fix("Reward with gym_score", {"rewards": [{"name": "gym_score", "weight": 1.0}]})
+        message = "gym_score, the task's own scorer, knows best what a right answer is."
+        found.append(Problem("rewards", message, level=ADVICE, fixes=(fix,)))
+    return found
+
+
+def _unknown(spec: RunSpec, index: int, offer: Offer) -> Problem:
+    """A function that is not there, or not in this version."""
+    reward, path = spec.rewards[index], f"rewards.{index}"
+    saved = [version["hash"] for version in offer.versions.get(reward.name, [])]
+    if reward.version is not None and (saved or reward.name in offer.rewards):
+        return _no_such_version(reward, path, saved, known=reward.name in offer.rewards)
+    if saved:
+        message = f"“{reward.name}” was deleted from your library. What was saved of it can still be used."
+        fixes = (Fix("Use its last version", {f"{path}.version": saved[0]}), *without_reward(spec, index))
+        return Problem(f"{path}.name", message, fixes=fixes)
+    others = [name for name in offer.rewards if name not in {each.name for each in spec.rewards}]
+    close = near(reward.name, others)
+    listed = f" There are {', '.join(offer.rewards)}." if len(offer.rewards) <= FEW else " Write it under Rewards."
+    message = f"there is no reward function “{reward.name}”.{nearest(reward.name, list(offer.rewards)) or listed}"
+    use = [Fix(f"Use {close}", {f"{path}.name": close})] if close else []
+    return Problem(f"{path}.name", message, fixes=(*use, *_gone(spec, index, others)))
+
+
+def _gone(spec: RunSpec, index: int, others: list[str]) -> tuple[Fix, ...]:
+    """Without this reward; another in its place where it is the only one."""
+    if len(spec.rewards) > 1:
+        return (Fix("Remove it", {}, (f"rewards.{index}",)),)
+    if not others:
+        return ()
+    name = "format" if "format" in others else others[0]
+    return (Fix(f"Use {name}", {f"rewards.{index}": {"name": name, "weight": 1.0}}),)
+
+
+def _no_such_version(reward: RewardSpec, path: str, saved: list[str], *, known: bool) -> Problem:
+    assert reward.version is not None  # the caller saw it
+    begun = [one for one in saved if one.startswith(reward.version)]
+    message = f"your library has no version {reward.version} of “{reward.name}”."
+    use = [Fix(f"Use {one}", {f"{path}.version": one}) for one in begun[:1]]
+    newest, last = Fix("Use the newest", {}, (f"{path}.version",)), {f"{path}.version": saved[0] if saved else None}
+    return Problem(f"{path}.version", message, fixes=(*use, newest if known else Fix("Use its last", last)))
+
+
+def _known(spec: RunSpec, index: int, offer: Offer) -> Iterator[Problem]:
+    reward, path = spec.rewards[index], f"rewards.{index}"
+    about = offer.function(reward.name, reward.version) or {}
+    fixes = without_reward(spec, index)
+    if reward.version is not None and about and not about.get("own"):
+        message = f"is not used: “{reward.name}” ships with Groupwise."
+        fix = Fix("Remove it", {}, (f"{path}.version",))
+        yield Problem(f"{path}.version", message, level=WARNING, fixes=(fix,))
+    for missing in _missing(reward.name, about, offer):
+        yield Problem(f"{path}.name", missing, fixes=fixes)
+    yield from _place(reward, f"{path}.name", about, offer, fixes)
+    yield from check_settings(spec, index, about)
+
+
+def _missing(name: str, about: dict[str, Any], offer: Offer) -> Iterator[str]:
+    """The optional packages, and the programs, that a function needs and that are not installed."""
+    for package in about.get("needs") or []:
+        if package not in offer.extras:
+            yield f"“{name}” needs {package}, which is not installed here: pip install {package}"
+    for program in about.get("programs") or []:
+        if shutil.which(program) is None:
+            where = f"Install the package {PACKAGES.get(program, program)}, and start Groupwise again."
+            yield f"“{name}” needs the program {program}, which is not on this machine. {where}"
+
+
+def _place(
+    reward: RewardSpec, field: str, about: dict[str, Any], offer: Offer, fixes: tuple[Fix, ...]
+) -> Iterator[Problem]:
+    """Where a function runs, and whom it speaks to."""
+    if about.get("own") and offer.trusted:
+        message = f"“{reward.name}” runs without a sandbox: Groupwise was started with --trust-reward-code."
+        yield Problem(field, message, level=ADVICE)
+    elif about.get("own") and offer.sandbox.get("name") == "none":
+        message = f"“{reward.name}” is your own code and cannot run here. {offer.sandbox.get('sentence', '')}".rstrip()
+        yield Problem(field, message, fixes=fixes)
+    if about.get("network"):
+        where = reward.parameters.get("base_url")
+        to = f"to {where}" if isinstance(where, str) and where else "to the endpoint that it asks"
+        message = f"“{reward.name}” may use the network: it sends what the model writes {to}."
+        yield Problem(field, message, level=WARNING)
