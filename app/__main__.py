@@ -6,6 +6,7 @@ import argparse
 import os
 import sqlite3
 import sys
+from dataclasses import replace
 
 from app.command import SUMMARIES, build_parser, makes_token, token_from
 from app.command_errors import CANCELLED, DONE, FAILED, CommandError
@@ -57,7 +58,8 @@ def _serve(options: argparse.Namespace) -> int:
 
     made = makes_token(options.token)
     token = token_from(options.token)
-    return serve(Settings(options.host, options.port, token, options.allow_hosts, options.open, token_is_new=made))
+    settings = Settings(options.host, options.port, token, options.allow_hosts, options.open, token_is_new=made)
+    return serve(replace(settings, trusted=options.trusted))
 
 
 def _become_worker() -> int:

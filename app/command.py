@@ -59,6 +59,11 @@ def _serve(parser: argparse.ArgumentParser) -> None:
         "--allow-host", dest="allow_hosts", action="append", default=[], metavar="NAME",
         help="a name or address by which browsers may call this machine, beside localhost; can be repeated",
     )  # fmt: skip
+    parser.add_argument(
+        "--trust-reward-code", dest="trusted", action="store_true",
+        help="run people's own reward functions in the training process itself, with no sandbox: they can then do "
+        "all that you can. It holds for this home until the dashboard is started without it",
+    )  # fmt: skip
 
 
 def _launch(parser: argparse.ArgumentParser) -> None:

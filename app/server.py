@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from app import guard, login, uploads
 from app.command_errors import DONE, FAILED, WRONG_INPUT, CommandError, open_home
 from app.supervision import Watch
+from storage import registry
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -43,6 +44,7 @@ class Settings:
     allow_hosts: list[str] = field(default_factory=list)
     open_browser: bool | None = None
     token_is_new: bool = False
+    trusted: bool = False  # --trust-reward-code: nothing a page can say, only whoever starts the dashboard
 
     @property
     def beyond_this_machine(self) -> bool:
@@ -179,6 +181,9 @@ def serve(settings: Settings) -> int:
     if settings.port is None and port != DEFAULT_PORT:
         print(f"Port {DEFAULT_PORT} is taken; using {port}.", flush=True)
     settings = replace(settings, port=port)
+    registry.publish(registry.TRUSTED, settings.trusted)
+    if settings.trusted:
+        print("Reward functions of people's own run WITHOUT a sandbox (--trust-reward-code).", flush=True)
     watch = Watch()
     served = _run(create_app(settings), listener, lambda: _announce(settings, watch))
     watch.stop()

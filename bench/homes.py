@@ -64,11 +64,11 @@ def free_port() -> int:
 
 
 @contextlib.contextmanager
-def dashboard(port: int | None = None) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
-    """`groupwise` on a free port, or this one: (process, address). Its supervisor is ended with it."""
+def dashboard(port: int | None = None, *options: str) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+    """`groupwise` on a free port, or this one, with more options: (process, address). Its supervisor ends with it."""
     port = port or free_port()
     app = subprocess.Popen(
-        [sys.executable, "-m", "app", "serve", "--port", str(port), "--no-open"],
+        [sys.executable, "-m", "app", "serve", "--port", str(port), "--no-open", *options],
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     address = f"http://127.0.0.1:{port}"

@@ -11,7 +11,8 @@ from typing import Any
 
 @dataclass
 class Completion:
-    """One scored completion. `scores` has one (value, status) per reward function, in the run's order."""
+    """One scored completion. `scores` has one (value, status) per reward function, in the run's order; `extra` what
+    the functions logged of it (TRL's log_extra), by column."""
 
     text: str
     tokens: int
@@ -19,6 +20,7 @@ class Completion:
     reward: float | None
     advantage: float
     scores: list[tuple[float | None, str]]
+    extra: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass

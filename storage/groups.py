@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -40,16 +41,16 @@ def nearest(path: Path, step: int, mode: str = "train") -> dict[str, int | None]
 
 def _seek(run: Database, mode: str, bound: str, step: int) -> int | None:
     """The nearest step with groups on one side of `step`, along the index."""
-    counting, values = _counting(run)
+    counts, values = counting(run)
     order = "DESC" if bound.startswith("<") else "ASC"
     found = run.execute(
-        f"SELECT step FROM grp WHERE mode = ? AND step {bound} ? AND {counting} ORDER BY step {order} LIMIT 1",
+        f"SELECT step FROM grp WHERE mode = ? AND step {bound} ? AND {counts} ORDER BY step {order} LIMIT 1",
         [mode, step, *values],
     ).fetchone()
     return found[0] if found else None
 
 
-def _counting(run: Database) -> tuple[str, list[int]]:
+def counting(run: Database) -> tuple[str, list[int]]:
     """SQL for “this group was not trained over by a later attempt”: an attempt counts up to where the next began."""
     begun = series.begun_at(run)
     ends = {attempt: min((step for later, step in begun.items() if later > attempt), default=None) for attempt in begun}
@@ -100,6 +101,7 @@ def one(path: Path, group_id: int) -> dict[str, Any] | None:
             [group["prompt"]],
         )
         weights = series.stage_weights(run, group["attempt"], group["step"]) or {}
+        weights |= series.changing_weights(run, group["attempt"], group["step"])
         return {
             **group,
             "prompt": json.loads(group.pop("text")),
@@ -126,4 +128,16 @@ def _completions(run: Database, group_id: int, weights: dict[str, float]) -> lis
     rows = run.query(
         "SELECT idx, text, tokens, truncated, reward, advantage FROM completion WHERE grp = ? ORDER BY idx", [group_id]
     )
-    return [{**row, "scores": scores.get(row["idx"], [])} for row in rows]
+    extras = _extras(run, group_id)
+    return [{**row, "scores": scores.get(row["idx"], []), "extra": extras.get(row["idx"], {})} for row in rows]
+
+
+def _extras(run: Database, group_id: int) -> dict[int, dict[str, Any]]:
+    """What functions logged of each completion; nothing in a record of the time before that was kept."""
+    try:
+        rows = run.execute("SELECT idx, columns FROM extra WHERE grp = ?", [group_id]).fetchall()
+    except sqlite3.OperationalError as error:
+        if "no such table" not in str(error):
+            raise
+        return {}
+    return {index: json.loads(columns) for index, columns in rows}

@@ -10,10 +10,13 @@ from pathlib import Path
 # In the environment of a run's processes: how all of them are found, whatever session they moved to.
 TAG = "GROUPWISE_RUN"
 
+# Where the key of an LLM judge is looked for: the environment only. The sandbox gets it for functions that may use the
+# network, and nothing else does.
+JUDGE_KEYS = ("GROUPWISE_JUDGE_KEY", "OPENAI_API_KEY")
 # What a child process may inherit. A list of what is allowed, so that no secret of the dashboard's can leak into a run.
 _INHERITED = (
     "PATH", "HOME", "USER", "LANG", "TMPDIR", "TZ", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "XDG_CACHE_HOME",
-    "GROUPWISE_HOME", "http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY",
+    "GROUPWISE_HOME", *JUDGE_KEYS, "http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY",
 )  # fmt: skip
 _INHERITED_FAMILIES = (
     "LC_", "PYTHON", "HF_", "TRANSFORMERS_", "TOKENIZERS_", "CUDA_", "NVIDIA_", "NCCL_", "OMP_", "MKL_", "TORCH_",

@@ -136,7 +136,7 @@ class RunWriter:
             )
 
     def _insert_groups(self, batch: Batch) -> None:
-        groups, completions, scores = [], [], []
+        groups, completions, scores, extras = [], [], [], []
         for group in batch.groups:
             rewards = [c.reward for c in group.completions if c.reward is not None]
             groups.append(
@@ -154,6 +154,8 @@ class RunWriter:
             )
             for index, c in enumerate(group.completions):
                 completions.append((group.id, index, storable(c.text), c.tokens, c.truncated, c.reward, c.advantage))
+                if c.extra:
+                    extras.append((group.id, index, to_json(c.extra)))
                 scores += [
                     (group.id, index, function, value, status)
                     for function, (value, status) in zip(self._functions, c.scores, strict=True)
@@ -167,6 +169,7 @@ class RunWriter:
             completions,
         )
         run_many("INSERT INTO score (grp, idx, function, value, status) VALUES (?, ?, ?, ?, ?)", scores)
+        run_many("INSERT INTO extra (grp, idx, columns) VALUES (?, ?, ?)", extras)
 
     def _key(self, name: str) -> int:
         if name not in self._keys:

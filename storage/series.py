@@ -83,6 +83,17 @@ def stage_weights(run: Database, attempt: int, step: int) -> dict[str, float] | 
     return weights if isinstance(weights, dict) else None
 
 
+def changing_weights(run: Database, attempt: int, step: int) -> dict[str, float]:
+    """What those reward functions counted at a step whose weight changes (a schedule, the success rate): it is logged
+    as rewards/NAME/weight."""
+    rows = run.execute(
+        "SELECT name, value FROM metric_key JOIN metric ON key = id WHERE name LIKE 'rewards/%/weight' "
+        "AND attempt <= ? AND step <= ? ORDER BY step, attempt",
+        [attempt, step],
+    ).fetchall()
+    return {name.split("/")[1]: value for name, value in rows if value is not None}
+
+
 def _bucket_size(steps: int) -> int:
     """Steps per point: 1 while they fit, else the smallest pre-computed size that does."""
     fitting = [size for size in (1, *SIZES) if steps / size <= MAX_POINTS]
@@ -197,10 +208,11 @@ def pace(path: Path) -> dict[str, float | None]:
 
 
 def events(path: Path, after: int = 0) -> list[dict[str, Any]]:
-    """What happened, oldest first."""
+    """What happened, oldest first; `trace` is the traceback of what failed, if one was kept."""
     run = db.open_reader(path)
     try:
-        return list(run.query("SELECT id, at, attempt, step, kind, message FROM event WHERE id > ?", [after]))
+        columns = "id, at, attempt, step, kind, message, json_extract(data, '$.traceback') AS trace"
+        return list(run.query(f"SELECT {columns} FROM event WHERE id > ?", [after]))
     finally:
         run.close()
 

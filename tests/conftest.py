@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from storage import home, locks, process, registry
+from storage import home, process, registry
 
 REPOSITORY = Path(__file__).parents[1]
 
@@ -89,14 +89,22 @@ def no_worker(registry_home: Path) -> Iterator[None]:
         yield
 
 
+# Holds a lock until its input ends. A process of its own: a POSIX lock is gone as soon as its process closes any
+# descriptor of the file, and whoever asks in the same process whether it is held opens and closes one.
+HOLD = """
+import fcntl, os, sys
+fcntl.lockf(os.open(sys.argv[1], os.O_RDWR | os.O_CREAT, 0o600), fcntl.LOCK_EX | fcntl.LOCK_NB)
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
 @contextlib.contextmanager
 def playing_supervisor(place: Path) -> Iterator[None]:
-    descriptor = locks.hold(place / "supervisor.lock")
-    assert descriptor is not None
-    try:
+    with ending() as begin:
+        holder = begin("-S", "-c", HOLD, str(place / "supervisor.lock"), stdin=subprocess.PIPE)
+        assert holder.stdout is not None and holder.stdout.readline() == "held\n"
         yield
-    finally:
-        os.close(descriptor)
 
 
 def holder_of(lock: Path) -> int | None:

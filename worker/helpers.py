@@ -17,6 +17,7 @@ from storage.registry import Run
 from worker import models, shipped
 from worker.answers import bench
 from worker.offering import catalogue, extras, hardware
+from worker.sandbox import tiers
 from worker.trial.tries import Tries
 
 log = logging.getLogger("groupwise.supervisor")
@@ -36,6 +37,7 @@ class Helpers:
         self.tries = Tries()
         self._not_before = 0.0
         self._published_at = time.monotonic()
+        self._has_tried_sandbox = False
 
     def look(self, ahead: Run | None) -> bool:
         """See to all of them; whether one has work. `ahead` is the run that trains, or is about to. Raises
@@ -53,6 +55,9 @@ class Helpers:
 
     def _look(self, ahead: Run | None) -> bool:
         self._look_at_reader()
+        if not self._has_tried_sandbox and ahead is None:  # it takes a moment, which a run that waits has not to wait
+            self._has_tried_sandbox = True
+            registry.publish("sandbox", tiers.describe())
         if time.monotonic() - self._published_at > PACKAGES_EVERY:
             self._publish_packages()
         waiting = questions.open_ones()

@@ -9,9 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from storage import script
+from storage import files, script
 from storage.home import RunFolder
-from storage.spec import RunSpec
+from storage.rewards import library, signature
+from storage.spec import RewardSpec, RunSpec
 
 REWARDS = Path(__file__).parent / "rewards"
 TASKS = Path(__file__).parent / "tasks"
@@ -27,8 +28,8 @@ def names(folder: Path) -> list[str]:
 
 
 def describe() -> dict[str, Any]:
-    """What the worker publishes: each built-in reward and task with its first docstring line, its code, and the
-    optional packages it needs (the file's NEEDS)."""
+    """What the worker publishes: each built-in reward and task with its first docstring line, its code, what it
+    needs, and what a reward asks for (arguments) and can be told (parameters)."""
     rewards = {name: _about(REWARDS / f"{name}.py", name) for name in names(REWARDS)}
     tasks = {name: _about(TASKS / f"{name}.py", None) for name in names(TASKS)}
     return {"rewards": rewards, "tasks": tasks}
@@ -36,31 +37,52 @@ def describe() -> dict[str, Any]:
 
 def _about(path: Path, function: str | None) -> dict[str, Any]:
     code = path.read_text(encoding="utf-8")
-    whole: Any = ast.parse(code)
-    tree = whole
-    if function:
-        tree = next(node for node in whole.body if isinstance(node, ast.FunctionDef) and node.name == function)
-    return {"help": (ast.get_docstring(tree) or "").split("\n")[0], "code": code, "needs": _needs(whole)}
+    whole = ast.parse(code)
+    said = _said(whole)
+    about = {
+        "code": code,
+        "needs": said.get("NEEDS", []),
+        "programs": said.get("NEEDS_PROGRAMS", []),
+        "network": bool(said.get("NEEDS_NETWORK")),
+    }
+    if function is None:
+        return {"help": (ast.get_docstring(whole) or "").split("\n")[0], **about}
+    found = signature.analyse(code, function).functions[0]
+    return {
+        "help": found.help,
+        **about,
+        "arguments": found.arguments,
+        "parameters": found.parameters,
+    }
 
 
-def _needs(tree: ast.Module) -> list[str]:
-    """The optional packages that a file names in NEEDS."""
-    for node in tree.body:
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "NEEDS":
-            return list(ast.literal_eval(node.value))
-    return []
+def _said(tree: ast.Module) -> dict[str, Any]:
+    """What a file says of itself in capitals: NEEDS (optional packages), NEEDS_PROGRAMS, NEEDS_NETWORK."""
+    return {
+        ast.unparse(node.targets[0]): ast.literal_eval(node.value)
+        for node in tree.body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]).startswith("NEEDS")
+    }
 
 
 def freeze(folder: RunFolder, spec: RunSpec) -> None:
-    """Put into a run's folder the code it will run and the same run as a plain script; kept as it is on a resume."""
+    """Put into a run's folder the code it will run and the same run as a plain script; kept as it is on a resume.
+    Raises library.LibraryError for a function that there is none of."""
     folder.rewards.mkdir(exist_ok=True)
-    for name in dict.fromkeys(reward.name for part in [spec, *spec.by_stage()] for reward in part.rewards):
-        _copy_once(REWARDS / f"{name}.py", folder.rewards / f"{name}.py")
+    for reward in [reward for part in [spec, *spec.by_stage()] for reward in part.rewards]:
+        _freeze_reward(reward, folder.rewards / f"{reward.name}.py")
     task = task_of(spec)
     if task:
         _copy_once(TASKS / f"{task}.py", folder.task)
     if not folder.script.exists():
         folder.script.write_text(script.to_script(spec), encoding="utf-8")
+
+
+def _freeze_reward(reward: RewardSpec, copy: Path) -> None:
+    if reward.name in names(REWARDS):
+        _copy_once(REWARDS / copy.name, copy)
+    elif not copy.exists():
+        files.write_whole(copy, library.get(reward.name, reward.version).code)
 
 
 def task_of(spec: RunSpec) -> str | None:
@@ -73,10 +95,21 @@ def _copy_once(shipped: Path, copy: Path) -> None:
         shutil.copyfile(shipped, copy)
 
 
-def load_reward(folder: RunFolder, name: str) -> Callable[..., Any]:
-    """A run's reward function. Raises ShippedError when its code is not what ships: such code may only run in a
-    sandbox, never in the trainer's process."""
-    return _load(REWARDS / f"{name}.py", folder.rewards / f"{name}.py", name)
+def is_shipped(copy: Path) -> bool:
+    """Whether a run's copy of a reward function is, byte for byte, what ships: only such code may run in the
+    trainer's process."""
+    shipped = REWARDS / copy.name
+    return shipped.is_file() and copy.is_file() and copy.read_bytes() == shipped.read_bytes()
+
+
+def load_file(path: Path, function: str) -> Callable[..., Any]:
+    """A function of a file, in this process: the file is one that ships, or its code is trusted."""
+    found = importlib.util.spec_from_file_location(f"groupwise_run.{path.stem}", path)
+    assert found is not None and found.loader is not None  # a .py file always has both
+    module = importlib.util.module_from_spec(found)
+    found.loader.exec_module(module)
+    loaded: Callable[..., Any] = getattr(module, function)
+    return loaded
 
 
 def load_task(folder: RunFolder, name: str) -> Callable[..., list[dict[str, Any]]]:
@@ -97,9 +130,4 @@ def _load(shipped: Path, copy: Path, function: str) -> Callable[..., Any]:
             f"{copy.parent.name}/{copy.name} is not the code that ships with this version of Groupwise. "
             "Start a new run with the same settings instead."
         )
-    found = importlib.util.spec_from_file_location(f"groupwise_run.{copy.stem}", copy)
-    assert found is not None and found.loader is not None  # a .py file always has both
-    module = importlib.util.module_from_spec(found)
-    found.loader.exec_module(module)
-    loaded: Callable[..., Any] = getattr(module, function)
-    return loaded
+    return load_file(copy, function)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
@@ -10,6 +11,7 @@ from app.components.live import escape
 
 # A tag as it looks once escaped: <think>, </answer>, <|user|>.
 TAG = re.compile(r"&lt;(?:/?[A-Za-z][\w-]{0,30}/?|\|[\w-]{1,30}\|)&gt;")
+LONGEST = 300  # characters of a logged value that are shown
 STATUS = {"ok": "no score", "none": "no score", "error": "error", "timeout": "timed out"}
 
 
@@ -25,7 +27,8 @@ def card(completion: dict[str, Any], mark: str, span: float, scales: dict[str, f
         f'<b title="total reward">{format.number(completion["reward"])}</b>{badge}</span>'
         f"{advantage(completion['advantage'], span)}</header>"
         f'<pre dir="auto" tabindex="0">{coloured(completion["text"])}</pre>'
-        f'<footer>{scores}<div class="s mut">{tokens}{truncated}</div></footer></article>'
+        f'<footer>{scores}{logged(completion.get("extra", {}))}<div class="s mut">{tokens}{truncated}</div></footer>'
+        "</article>"
     )
 
 
@@ -60,6 +63,19 @@ def score(row: dict[str, Any], scale: float) -> str:
     return (
         f'<div class="score" title="{weight}"><span>{name}</span><div class="b"><i{low} style="width:{share:.0f}%"></i>'
         f"</div><span>{exact(value)}</span></div>"
+    )
+
+
+def logged(extra: dict[str, Any]) -> str:
+    """What the reward functions logged of it (TRL's log_extra)."""
+    rows = (
+        (name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+        for name, value in extra.items()
+    )
+    return "".join(
+        f'<div class="s mut logged" title="logged by a reward function"><b>{escape(name)}</b> {escape(words[:LONGEST])}'
+        f"{'…' if len(words) > LONGEST else ''}</div>"
+        for name, words in rows
     )
 
 

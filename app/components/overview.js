@@ -89,7 +89,8 @@ function addEvents(events) {
   for (const event of events) {
     lastEvent = Math.max(lastEvent, event.id);
     find(".events").prepend(el("li", { class: `event ${event.kind}` },
-      el("span", { class: "mut xs" }, `${event.at} · step ${event.step} · ${event.kind}`), el("span", { dir: "auto" }, event.message)));
+      el("span", { class: "mut xs" }, `${event.at} · step ${event.step} · ${event.kind}`), el("span", { dir: "auto" }, event.message),
+      ...(event.trace ? [el("details", { class: "s" }, el("summary", {}, "Traceback"), el("pre", { dir: "auto", tabindex: "0" }, event.trace))] : [])));
   }
   find(".none").hidden = lastEvent > 0;
 }

@@ -116,7 +116,7 @@ def events(record: Path, after: int) -> list[dict[str, Any]]:
     """The events after one, oldest first, at most the newest 200."""
     return [
         {"id": row["id"], "at": format.clock(row["at"]), "step": row["step"], "kind": row["kind"],
-         "message": plain(format.shorten(row["message"], 400))}
+         "message": plain(format.shorten(row["message"], 400)), "trace": plain(row["trace"] or "")}
         for row in series.events(record, after)[-MOST_EVENTS:]
     ]  # fmt: skip
 

@@ -1,8 +1,9 @@
 """The one place that reaches into TRL: a GRPOTrainer that hands over every scored completion, exactly once.
 
 TRL's own completions log loses rows (logging_steps > 1) and repeats them (steps_per_generation > 1). Here each
-generation's `_logs` are caught as they are made, before its bounded deques can drop any. All of this is private to
-TRL 1.16 (`_generate`, `_generate_and_score_completions`, `_logs`); tests/test_capture.py notices when it moves.
+generation's `_logs` are caught as they are made, before its bounded deques can drop any. It is also where weights that
+change with the steps are set. All of this is private to TRL 1.16 (`_generate`, `_generate_and_score_completions`,
+`_logs`, `_metrics`, `_save_checkpoint`); tests/test_capture.py notices when it moves.
 """
 
 from __future__ import annotations
@@ -11,22 +12,37 @@ import json
 import math
 from collections import defaultdict
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import torch
 from accelerate.utils import gather_object
 from trl import GRPOTrainer
 
 from storage.batch import Completion, Group
+from worker.training import weighting
+from worker.training.scoring import Note, Scorers
+from worker.training.weighting import Weighting
 
 
 class CapturingTrainer(GRPOTrainer):
-    """GRPOTrainer that calls `on_groups(groups)` on the main process after each generation is scored."""
+    """GRPOTrainer that calls `on_groups(groups, notes)` on the main process after each generation is scored: `notes`
+    say what each of the `scorers` made of the completions of all ranks."""
 
     _logs: dict[str, Any]
 
-    def __init__(self, *args: Any, on_groups: Callable[[list[Group]], None], **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(
+        self,
+        *args: Any,
+        on_groups: Callable[[list[Group], list[Note]], None],
+        scorers: Scorers,
+        weighting: Weighting,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(*args, reward_funcs=list(scorers.functions), **kwargs)
+        self.scorers = scorers
         self._on_groups = on_groups
+        self._weighting = weighting
         self._lengths: list[tuple[int, bool]] = []
 
     def _generate(self, prompts: list[Any]) -> Any:
@@ -37,7 +53,9 @@ class CapturingTrainer(GRPOTrainer):
         return generated
 
     def _generate_and_score_completions(self, inputs: list[dict[str, Any]]) -> Any:
-        """As TRL's, with `_logs` swapped for an unbounded tape meanwhile."""
+        """As TRL's, with this step's weights, and `_logs` swapped for an unbounded tape meanwhile."""
+        if self.model.training:
+            self._weigh()
         kept, self._logs = self._logs, _tape()
         try:
             output = super()._generate_and_score_completions(inputs)
@@ -48,11 +66,29 @@ class CapturingTrainer(GRPOTrainer):
             [{k: v for k, v in row.items() if k not in ("prompt", "image", "images")} for row in inputs]
         )
         lengths = gather_object(self._lengths)
+        notes = _of_all_ranks(gather_object([self.scorers.take()]))
+        if self.model.training:
+            for name in self.reward_func_names:
+                self._weighting.saw(name, tape["rewards"][name])
         if self.accelerator.is_main_process:
-            self._on_groups(self._groups(tape, rows, lengths))
+            self._on_groups(self._groups(tape, rows, lengths, notes), notes)
         return output
 
-    def _groups(self, tape: dict[str, Any], rows: list[Any], lengths: list[tuple[int, bool]]) -> list[Group]:
+    def _weigh(self) -> None:
+        """Set the weights that the completions of this step are scored with; those that change are logged."""
+        self.reward_weights = torch.tensor(self._weighting.at(self.state.global_step), dtype=torch.float32)
+        for name, weight in self._weighting.changing().items():
+            self._metrics["train"][weighting.metric(name)].append(weight)
+
+    def _save_checkpoint(self, model: Any, trial: Any) -> None:
+        """As transformers', with the weights that follow the success rate."""
+        super()._save_checkpoint(model, trial)
+        if self.accelerator.is_main_process:
+            self._weighting.save(Path(self.args.output_dir) / f"checkpoint-{self.state.global_step}")
+
+    def _groups(
+        self, tape: dict[str, Any], rows: list[Any], lengths: list[tuple[int, bool]], notes: list[Note]
+    ) -> list[Group]:
         """Completions of one group are adjacent in the gathered whole: group = index // size."""
         training = self.model.training
         size = self.num_generations if training else self.num_generations_eval
@@ -64,19 +100,37 @@ class CapturingTrainer(GRPOTrainer):
         ):
             if index % size == 0:
                 groups.append(Group("train" if training else "eval", step, prompt, rows[index], []))
-            scores = [score(tape["rewards"][name][index]) for name in self.reward_func_names]
+            scores = [
+                score(tape["rewards"][name][index], note.statuses[index])
+                for name, note in zip(self.reward_func_names, notes, strict=True)
+            ]
             tokens, truncated = lengths[index]
+            extra = {name: values[index] for name, values in tape["extra"].items() if len(values) == len(lengths)}
             groups[-1].completions.append(
-                Completion(text_of(completion), tokens, truncated, total(scores, weights), finite(advantage), scores)
+                Completion(
+                    text_of(completion), tokens, truncated, total(scores, weights), finite(advantage), scores, extra
+                )
             )
         return groups
 
 
-def score(value: float) -> tuple[float | None, str]:
-    """(value, status) of what a function returned: TRL keeps None as NaN."""
-    if math.isnan(value):
-        return None, "none"
-    return (value, "ok") if math.isfinite(value) else (None, "error")
+def score(value: float, status: str) -> tuple[float | None, str]:
+    """(value, status) of a completion's score: TRL keeps None as NaN, whatever it stands for."""
+    return (None, status) if math.isnan(value) else (value, "ok")
+
+
+def _of_all_ranks(ranks: list[list[Note]]) -> list[Note]:
+    """One note per function, with the completions of all ranks in the order in which TRL gathers them."""
+    whole = [Note(note.function) for note in ranks[0]]
+    for notes in ranks:
+        for one, note in zip(whole, notes, strict=True):
+            first = len(one.statuses)
+            one.statuses += note.statuses
+            one.failures += [
+                {**failure, "row": None if failure["row"] is None else failure["row"] + first}
+                for failure in note.failures
+            ]
+    return whole
 
 
 def finite(advantage: float) -> float:

@@ -17,6 +17,8 @@ from transformers import TrainerCallback, TrainerControl, TrainerState, Training
 from storage.batch import Checkpoint, Event, Group
 from storage.record import ABSENT, RunWriter
 from worker.training import checkpoints
+from worker.training.failures import Failures
+from worker.training.scoring import Note
 
 
 @dataclass(frozen=True)
@@ -41,14 +43,16 @@ class Recorder(TrainerCallback):
         stop_asked: Callable[[], bool],
         keep: int | None = None,
         functions: list[str] | None = None,
+        failures: Failures | None = None,
     ) -> None:
         """`keep`: how many checkpoints to keep (save_total_limit); None keeps all. `functions`: the reward functions
-        of all stages, as the writer knows them."""
+        of all stages, as the writer knows them. `failures`: what becomes of those that fail."""
         self.writer = writer
         self.folder = folder
         self.stop_asked = stop_asked
         self.keep = keep
         self.functions = functions or []
+        self.failures = failures or Failures(0)
         self.stage: StageNote | None = None
         self.stopped = self._begun = False
         self.step = self.planned = 0
@@ -56,8 +60,9 @@ class Recorder(TrainerCallback):
         self._events: list[Event] = []  # to be written with the next commit
         self._told_unscored = False
 
-    def take(self, groups: list[Group]) -> None:
-        """Groups that were just scored; they are written with their step."""
+    def take(self, groups: list[Group], notes: list[Note]) -> None:
+        """Groups that were just scored, and what the scoring came to; both are written with their step."""
+        self._events += self.failures.saw(notes)
         for group in groups if self.stage else []:
             self._place(group)
         self._groups += groups
@@ -140,8 +145,8 @@ class Recorder(TrainerCallback):
             self.writer.commit(self.step, groups=groups, events=[*waiting, *(events or [])], **what)
 
     def _all_ranks_stop(self) -> bool:
-        """Whether any rank was told to stop. A flag on one rank alone would hang the others."""
-        mine = self.stop_asked()
+        """Whether any rank was told to stop, or cannot go on. A flag on one rank alone would hang the others."""
+        mine = self.stop_asked() or self.failures.reason is not None
         if not torch.distributed.is_initialized():
             return mine
         device = "cuda" if torch.distributed.get_backend() == "nccl" else "cpu"

@@ -101,7 +101,7 @@ def train(run_spec: RunSpec, folder: RunFolder, recorder: Recorder, point: Path 
         return {"outcome": endings.FINISHED, "step": step, "planned": step}
     for index in range(first, len(stages)):
         ended = _train_one(stages, index, folder, recorder, resume, begin_from, step)
-        if ended["outcome"] == endings.STOPPED:
+        if ended["outcome"] != endings.FINISHED:
             break
         step, resume, begin_from = ended["step"], None, stages[index].model
     return ended
@@ -113,7 +113,17 @@ def _train_one(
 ) -> dict[str, Any]:  # fmt: skip
     """Train one stage, keep the model it ends with, and leave the memory free for the next."""
     stage = stages[index]
-    grpo = trainer.make_trainer(stage.spec, folder, recorder, output=stage.folder, begin_from=begin_from)
+    grpo = trainer.make_trainer(stage.spec, folder, recorder, output=stage.folder, begin_from=begin_from, resume=resume)
+    try:
+        return _run(grpo, stages, index, folder, recorder, resume, step)
+    finally:
+        grpo.scorers.close()
+
+
+def _run(
+    grpo: Any, stages: list[Stage], index: int, folder: RunFolder, recorder: Recorder, resume: Path | None, step: int
+) -> dict[str, Any]:
+    stage = stages[index]
     if recorder.stop_asked() and grpo.accelerator.num_processes == 1:
         return {"outcome": endings.STOPPED, "step": step}
     keep = settings.checkpoints_to_keep(stage.spec)
@@ -124,8 +134,10 @@ def _train_one(
     reached = before + grpo.state.global_step
     if not recorder.stopped:
         _keep_model(grpo, stages, index, folder, reached)
-    outcome = endings.STOPPED if recorder.stopped else endings.FINISHED
     planned = recorder.planned
+    if recorder.stopped and recorder.failures.reason:
+        return {"outcome": endings.FAILED, "step": reached, "planned": planned, "reason": recorder.failures.reason}
+    outcome = endings.STOPPED if recorder.stopped else endings.FINISHED
     if index < len(stages) - 1:
         _free(grpo)
     return {"outcome": outcome, "step": reached, "planned": planned}

@@ -21,6 +21,7 @@ from storage.home import RunFolder
 from storage.record import RunWriter
 from worker import shipped
 from worker.rows import data
+from worker.sandbox import client
 from worker.training import checkpoints, endings, settings, trainer
 
 MIN_FREE = 256 * 2**20  # bytes of disk under which no run is begun
@@ -71,6 +72,7 @@ def train(folder: RunFolder, attempt: int, is_main: bool) -> dict[str, Any]:
     flag = registry.StopFlag(folder.id, attempt) if is_main else None
 
     from worker.training import stages  # torch and trl: seconds
+    from worker.training.failures import Failures
     from worker.training.recorder import Recorder
 
     weights = stages.weights(run_spec)
@@ -81,6 +83,7 @@ def train(folder: RunFolder, attempt: int, is_main: bool) -> dict[str, Any]:
         lambda: stop.stop or (flag is not None and flag.is_set()),
         settings.checkpoints_to_keep(run_spec),
         list(weights),
+        Failures(run_spec.launch.reward_failures),
     )
     try:
         return stages.train(run_spec, folder, recorder, _resume_point(folder, attempt, writer))
@@ -115,7 +118,7 @@ def explain(error: Exception) -> str:
         return "the disk is full. Free some space; Resume continues from the last whole checkpoint."
     if isinstance(error, sqlite3.Error):
         return f"its record could not be opened ({first})."
-    if isinstance(error, (trainer.CannotRun, data.DataError, shipped.ShippedError, spec.SpecError)):
+    if isinstance(error, (trainer.CannotRun, data.DataError, shipped.ShippedError, spec.SpecError, client.NoSandbox)):
         return first
     return f"{name}: {first[:400]}"
 

@@ -10,7 +10,9 @@ from storage.home import RunFolder
 from storage.spec import RunSpec
 from worker import models, shipped
 from worker.rows import data
+from worker.training.scoring import Scorers
 from worker.training.settings import training_settings
+from worker.training.weighting import Weighting
 
 
 class CannotRun(Exception):
@@ -18,12 +20,20 @@ class CannotRun(Exception):
 
 
 def make_trainer(
-    run_spec: RunSpec, folder: RunFolder, recorder: Any, *, output: Path | None = None, begin_from: Path | None = None
+    run_spec: RunSpec,
+    folder: RunFolder,
+    recorder: Any,
+    *,
+    output: Path | None = None,
+    begin_from: Path | None = None,
+    resume: Path | None = None,
 ) -> Any:
-    """The GRPOTrainer that a spec (its own settings, or those of one stage: RunSpec.by_stage) describes.
+    """The GRPOTrainer that a spec (its own settings, or those of one stage: RunSpec.by_stage) describes. Whoever has
+    it made closes its `scorers`.
 
     `output`: where its checkpoints go, if not where a run's do. `begin_from`: a folder with the trained weights that
-    it begins with. The reference model is the spec's own model all the same.
+    it begins with. The reference model is the spec's own model all the same. `resume`: the checkpoint that it will
+    resume from.
     """
     from peft import LoraConfig
 
@@ -34,7 +44,8 @@ def make_trainer(
     train_rows, held_out = _rows(run_spec, folder, tokenizer)
     trainer = CapturingTrainer(
         model=model,
-        reward_funcs=[shipped.load_reward(folder, reward.name) for reward in run_spec.rewards],
+        scorers=Scorers(run_spec.rewards, folder),
+        weighting=Weighting(run_spec.rewards, resume),
         args=args,
         train_dataset=train_rows,
         eval_dataset=held_out,

@@ -73,7 +73,10 @@ def attempt(text: str, say: Any) -> dict[str, Any]:
         grpo = trainer.make_trainer(stage, folder, seen)
         loaded = time.monotonic()
         say(f"Generating {grpo.args.generation_batch_size} completions, then one update.")
-        grpo.train()
+        try:
+            grpo.train()
+        finally:
+            grpo.scorers.close()
         seconds = {"load": round(loaded - begun, 2), "step": round(time.monotonic() - loaded, 2)}
         memory = watcher.memory(grpo.args.device)
     answer = {"seconds": seconds, "memory": memory, "metrics": seen.metrics, "completions": seen.shown(SHOWN, TEXT)}

@@ -9,6 +9,7 @@ from typing import Any
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
 from storage.batch import Group
+from worker.training.scoring import Note
 
 
 class Watcher(TrainerCallback):
@@ -17,10 +18,12 @@ class Watcher(TrainerCallback):
     def __init__(self, rewards: list[str]) -> None:
         self.rewards = rewards
         self.groups: list[Group] = []
+        self.notes: list[Note] = []
         self.metrics: dict[str, float | None] = {}
 
-    def take(self, groups: list[Group]) -> None:
+    def take(self, groups: list[Group], notes: list[Note]) -> None:
         self.groups += groups
+        self.notes += notes
 
     def on_log(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, logs: dict[str, Any], **_: Any

@@ -1,0 +1,113 @@
+"""A run's reward functions as TRL calls them: what ships runs in this process, one's own apart from it, in the sandbox.
+
+None of them can end a training: what fails gives no score (never 0), and a note that says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from storage import registry
+from storage.home import RunFolder
+from storage.rewards import library
+from storage.spec import RewardSpec
+from worker import shipped
+from worker.sandbox import client
+
+PRINTED = 2000  # characters of what a call prints that go to the run's log
+
+
+@dataclass
+class Note:
+    """What one function's calls came to since it was last asked: a status per completion, and why some have none.
+
+    Each failure: {row (None: all), message, line, traceback}.
+    """
+
+    function: str
+    statuses: list[str] = field(default_factory=list)
+    failures: list[dict[str, Any]] = field(default_factory=list)
+
+
+class Scorer:
+    """One reward function, called as TRL calls any: keyword lists of equal length in, a score or None for each out."""
+
+    def __init__(self, reward: RewardSpec, scores: Callable[[str, dict[str, Any], float], client.Result]) -> None:
+        self.__name__ = reward.name
+        self._timeout = reward.timeout
+        self._scores = scores
+        self._note = Note(reward.name)
+
+    def __call__(
+        self, *, trainer_state: Any = None, log_extra: Any = None, log_metric: Any = None, **batch: Any
+    ) -> list[float | None]:
+        first, rows = len(self._note.statuses), len(batch["completions"])
+        if trainer_state is not None:
+            batch["trainer_state"] = trainer_state
+        result = self._scores(self.__name__, batch, self._timeout)
+        if result.out:
+            print(f"{self.__name__}: {result.out[:PRINTED]}", flush=True)
+        self._note.statuses += result.statuses
+        self._note.failures += [_plain(failure, first) for failure in result.failures]
+        for column, values in result.extras.items():
+            if log_extra is not None and len(values) == rows:
+                log_extra(column, values)
+        for name, value in result.metrics.items():
+            if log_metric is not None:
+                log_metric(name, value)
+        return list(result.values)
+
+    def take(self) -> Note:
+        """What happened since this was last asked."""
+        note, self._note = self._note, Note(self.__name__)
+        return note
+
+
+def _plain(failure: client.Failure, first: int) -> dict[str, Any]:
+    row = None if failure.row is None else failure.row + first
+    return {"row": row, "message": failure.message, "line": failure.line, "traceback": failure.traceback}
+
+
+class Scorers:
+    """All reward functions of a training, in order; one's own share a host, those that may use the network another."""
+
+    def __init__(self, rewards: list[RewardSpec], folder: RunFolder) -> None:
+        """Raises client.NoSandbox where there are functions of one's own and no sandbox, and OSError where the run's
+        copy of one is gone."""
+        self._hosts: list[Any] = []
+        trusted = registry.published(registry.TRUSTED) is True
+        own: dict[bool, list[RewardSpec]] = {False: [], True: []}
+        sources: dict[str, Any] = {}
+        for reward in rewards:
+            path = folder.rewards / f"{reward.name}.py"
+            if shipped.is_shipped(path) or trusted:
+                sources[reward.name] = client.in_process(
+                    shipped.load_file(path, reward.name), reward.name, reward.parameters
+                )
+            else:
+                own[library.may_use_network(reward.name, path.read_text(encoding="utf-8"))].append(reward)
+        for network, apart in own.items():
+            sources |= dict.fromkeys((reward.name for reward in apart), self._host(apart, folder, network))
+        self.functions = [Scorer(reward, sources[reward.name].score) for reward in rewards]
+
+    def _host(self, rewards: list[RewardSpec], folder: RunFolder, network: bool) -> Any:
+        if not rewards:
+            return None
+        codes = [
+            client.Code(
+                reward.name, (folder.rewards / f"{reward.name}.py").read_text(encoding="utf-8"), reward.parameters
+            )
+            for reward in rewards
+        ]
+        self._hosts.append(client.Host(codes, network=network))
+        return self._hosts[-1]
+
+    def take(self) -> list[Note]:
+        return [function.take() for function in self.functions]
+
+    def close(self) -> None:
+        """End the hosts."""
+        for host in self._hosts:
+            host.close()
