@@ -20,18 +20,21 @@ from pathlib import Path
 from typing import Any
 
 from storage import home, locks, questions, registry
-from storage.questions import BUILD, CHECK_DATA, MODEL, PREVIEW, Question
+from storage.questions import BUILD, CHECK_DATA, COMPLETIONS, MODEL, PREVIEW, RESCORE, SCORE, Question
 from worker.answers.hand import Hand, go_with
 
 log = logging.getLogger("groupwise.bench")
 
-KINDS = (PREVIEW, CHECK_DATA, BUILD, MODEL)
+KINDS = (PREVIEW, CHECK_DATA, BUILD, MODEL, COMPLETIONS, SCORE, RESCORE)
+# What works through a lot, waits for functions that have time limits of their own, or loads a model's weights.
+LONG = (COMPLETIONS, SCORE, RESCORE)
 POLL = 0.01  # seconds between looks at the registry file's time
 MIND = 0.05  # seconds between looks at a busy hand
 LOOK_ANYWAY = 0.5  # seconds after which the registry is read though its time has not changed
 YOUNG = 20_000_000  # ns: a file changed so shortly before it was read may have changed again in the same clock tick
-LONGEST = {"default": 60.0, "all": 300.0}  # seconds an answer may take; one about all rows is allowed more
+LONGEST = {"default": 60.0, "all": 300.0}  # seconds an answer may take; one about all rows, or a model, gets more
 GROWTH = 2 * 2**30  # bytes of memory a hand may take beyond what it was forked with
+ROOM = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") * 3 // 4  # the same for one that loads a model
 IDLE = 600.0  # seconds without a question after which it leaves
 GONE = {"error": "The helper process ended before it could answer. Try again.", "field": ""}
 
@@ -60,6 +63,18 @@ def _answering(kind: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
         from worker.answers import build
 
         return build.answer
+    if kind == COMPLETIONS:
+        from worker.workbench import completions
+
+        return completions.answer
+    if kind == SCORE:
+        from worker.workbench import score
+
+        return score.answer
+    if kind == RESCORE:
+        from worker.workbench import rescore
+
+        return rescore.answer
     from worker.answers import describe_model
 
     return describe_model.answer
@@ -160,7 +175,7 @@ class Bench:
         hand = self.hands.get(question.kind)
         if hand is None or not hand.lives():
             hand = self.hands[question.kind] = Hand(answer)
-        seconds = LONGEST["all" if question.payload.get("all") else "default"]
+        seconds = LONGEST["all" if question.payload.get("all") or question.kind in LONG else "default"]
         hand.give(question, until=time.monotonic() + seconds)
 
     def _finish(self, hand: Hand) -> None:
@@ -181,8 +196,8 @@ class Bench:
             elif time.monotonic() > hand.until:
                 self._drop(hand, {"error": "This took too long and was given up. Ask for less: fewer rows, a simpler "
                                            "pattern.", "field": ""})  # fmt: skip
-            elif hand.growth() > GROWTH:
-                self._drop(hand, {"error": f"This took more than {GROWTH >> 30} GB of memory and was given up. Ask "
+            elif hand.growth() > (room := max(ROOM, GROWTH) if hand.question.kind in LONG else GROWTH):
+                self._drop(hand, {"error": f"This took more than {room >> 30} GB of memory and was given up. Ask "
                                            "for less: fewer rows, smaller cells.", "field": ""})  # fmt: skip
 
     def _drop(self, hand: Hand, found: dict[str, Any]) -> None:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from storage.questions import Question
+from worker.answers import progress
 
 log = logging.getLogger("groupwise.bench")
 
@@ -48,7 +49,7 @@ class Hand:
         """Begin on a question, to be done by this time (of the monotonic clock)."""
         self.question, self.until = question, until
         with suppress(OSError):  # it is gone: receive() will say so
-            self.connection.send_bytes(json.dumps([question.kind, question.payload]).encode())
+            self.connection.send_bytes(json.dumps([question.id, question.kind, question.payload]).encode())
 
     def receive(self) -> dict[str, Any] | None:
         """Its answer; None when it is gone."""
@@ -97,9 +98,10 @@ def _work(connection: Connection, answer: Answer, bench: int) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     while True:
         try:
-            kind, payload = json.loads(connection.recv_bytes())
+            number, kind, payload = json.loads(connection.recv_bytes())
         except (OSError, EOFError):
             return
+        progress.about(number)
         connection.send_bytes(_said(kind, payload, answer))
 
 

@@ -46,6 +46,11 @@ class Reader:
         encoded = self._tokenizer(text=texts, add_special_tokens=not chats, verbose=False)["input_ids"] if texts else []
         return [len(ids) for ids in encoded]
 
+    def ids(self, completions: list[str]) -> list[list[int]]:
+        """The token ids of texts that a model could have written: without the tokenizer's own marks."""
+        encoded = self._tokenizer(text=completions, add_special_tokens=False, verbose=False)["input_ids"]
+        return [list(found) for found in encoded]
+
 
 def reader(spec: ModelSpec) -> Reader:
     """The reader of a model. Raises DataError, at the model, where its tokenizer is not to be had."""

@@ -1,0 +1,113 @@
+"""Completions that a sound reward should see through, made for a row: what a model under training would find anyway.
+
+Each is made of the row's answer and the tags that the prompt asks for.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+LONG = 20_000  # characters of the very long one
+_TAG = re.compile(r"<([A-Za-z][A-Za-z0-9_-]{0,30})>")
+_NUMBER = re.compile(r"[-+]?[0-9][0-9,]{0,40}(?:\.[0-9]{1,40})?")
+DEFAULT_TAGS = ("think", "answer")
+HIGH, LOW, ANY = "high", "low", "any"
+
+
+@dataclass(frozen=True)
+class Probe:
+    """`expected`: what a sound total gives it. `single`: whether that is also asked of each function alone: one about
+    the format cannot know a wrong answer. `noun`: how a sentence names it. `about`: what a sound reward does."""
+
+    expected: str
+    single: bool
+    noun: str
+    about: str
+
+
+PROBES = {
+    "correct": Probe(HIGH, True, "The right answer in the right format", "It should earn the most."),
+    "empty": Probe(LOW, True, "An empty answer", "Nothing was written: it should earn nothing."),
+    "whitespace": Probe(LOW, True, "Whitespace only", "Nothing was written: it should earn nothing."),
+    "repetition": Probe(LOW, True, "Endless repetition", "It says nothing: it should earn nothing."),
+    "tag_stuffing": Probe(
+        LOW, True, "Tags without end", "Tags over and over, with nothing in them: it should earn nothing."
+    ),
+    "answer_only": Probe(
+        ANY, False, "The right answer alone", "Right, but without a thought and without the format: some of it is fair."
+    ),
+    "wrong_answer": Probe(
+        LOW, False, "A wrong answer in the right format", "The format may earn a little, less than half of all."
+    ),
+    "wrong_format": Probe(
+        ANY, False, "The right answer in the wrong format", "Right, in a sentence of its own: some of it is fair."
+    ),
+    "very_long": Probe(
+        ANY, False, f"The right answer after {LONG:,} characters", "Right, but far too long: less than the short one."
+    ),
+    "other_language": Probe(
+        ANY, False, "The right answer, thought in another language", "Only a reward about the language should mind."
+    ),
+}  # fmt: skip
+
+
+def tags_of(prompt: Any) -> tuple[str, ...]:
+    """The tags that a prompt (text or messages) shows opened and closed, in order, each once; think and answer where
+    there is none. Of messages, those of the system's count, where it speaks."""
+    said = prompt if isinstance(prompt, str) else _said(prompt)
+    found = [name for name in dict.fromkeys(_TAG.findall(said)) if f"</{name}>" in said]
+    return tuple(found[:6]) or DEFAULT_TAGS
+
+
+def _said(messages: list[dict[str, Any]]) -> str:
+    system = [message for message in messages if message.get("role") == "system"]
+    return "\n".join(str(message.get("content") or "") for message in system or messages)
+
+
+def made(answer: Any, tags: tuple[str, ...] = DEFAULT_TAGS) -> dict[str, str]:
+    """{probe: text} for a row with this answer; without one, only those that need none."""
+    texts = {
+        "empty": "",
+        "whitespace": " \n\t\n " * 20,
+        "repetition": "the answer is " * 200,
+        "tag_stuffing": "".join(f"<{tag}></{tag}>" for tag in tags) * 50,
+    }
+    right = "" if answer is None else _text(answer)
+    if not right.strip():
+        return texts
+    thought = "Let us work it out step by step. This gives the result."
+    return {
+        "correct": formatted(tags, thought, right),
+        **texts,
+        "answer_only": right,
+        "wrong_answer": formatted(tags, thought, wrong(right)),
+        "wrong_format": f"The final answer is: {right}",
+        "very_long": formatted(tags, ("Let me think about this once more. " * LONG)[:LONG], right),
+        "other_language": formatted(tags, "让我们一步一步地计算，然后写出结果。", right),
+    }
+
+
+def formatted(tags: tuple[str, ...], thought: str, answer: str) -> str:
+    """A completion in the format of these tags: the answer in the last, the thought in the others."""
+    return "\n".join(f"<{tag}>{answer if tag == tags[-1] else thought}</{tag}>" for tag in tags)
+
+
+def wrong(right: str) -> str:
+    """An answer of the same kind that is not the right one."""
+    numbers = list(_NUMBER.finditer(right))
+    if numbers:
+        last = numbers[-1]
+        digits = last[0].replace(",", "")
+        other = str(float(digits) + 7.5) if "." in digits else str(int(digits) + 7)
+        return right[: last.start()] + other + right[last.end() :]
+    swapped = {"yes": "no", "no": "yes", "true": "false", "false": "true"}.get(right.strip().lower())
+    if swapped:
+        return swapped.capitalize() if right.strip()[:1].isupper() else swapped
+    return "B" if right.strip() == "A" else "A" if len(right.strip()) == 1 else f"not {right}"
+
+
+def _text(answer: Any) -> str:
+    return answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False, default=str)
