@@ -9,17 +9,20 @@ from typing import Any
 import gradio as gr
 
 from app.components.live import HERE
-from app.pages import new, run, runs
+from app.components.rewards_page import editor_files
+from app.pages import new, rewards, run, runs
 from app.theme import STYLE, theme
 
 
 def build() -> gr.Blocks:
-    """The whole dashboard: `/`, `/new` and `/run?id=…`."""
+    """The whole dashboard: `/`, `/new`, `/rewards` and `/run?id=…`."""
     gr.set_static_paths([str(path) for path in static_paths()])
     with gr.Blocks(title="Groupwise", analytics_enabled=False, fill_width=True) as demo:
         runs.build()
     with demo.route("New run", "/new", show_in_navbar=False):
         new.build()
+    with demo.route("Rewards", "/rewards", show_in_navbar=False):
+        rewards.build()
     with demo.route("Run", "/run", show_in_navbar=False):
         run.build(plotly())
     return demo
@@ -37,8 +40,8 @@ def mount_options() -> dict[str, Any]:
 
 
 def static_paths() -> list[Path]:
-    """Files that are served as they are: the plotly.min.js that the plotly package ships."""
-    return [plotly()]
+    """Files that are served as they are: the plotly.min.js that the plotly package ships, and the code editor's."""
+    return [plotly(), *editor_files()]
 
 
 def plotly() -> Path:

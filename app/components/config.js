@@ -4,6 +4,14 @@ const view = element.querySelector(".gw-config");
 const run = params().get("id") ?? "";
 let drawn = "";
 
+// What one can go on to from a file: the settings to a new run, a reward function to the workbench.
+function linksOf(name) {
+  const begin = `/new?from=${encodeURIComponent(run)}`, link = (href, words) => el("a", { class: "btn s", href }, words);
+  if (name === "spec.yaml") return [link(begin, "Use these settings"), link(`${begin}&keep=1`, "Save as preset")];
+  const [, reward] = name.match(/^rewards\/(\w+)\.py$/) ?? [];
+  return reward ? [link(`/rewards?name=${reward}&run=${encodeURIComponent(run)}&view=rescore`, "Re-score with changes")] : [];
+}
+
 function draw(files) {
   const key = files.map((file) => file.name + file.text.length).join();
   if (key === drawn) return;
@@ -11,9 +19,7 @@ function draw(files) {
   view.querySelector(".files").replaceChildren(...files.map((file) => {
     const button = el("button", { class: "btn s" }, "Copy");
     button.addEventListener("click", () => copy(file.text, button));
-    const begin = `/new?from=${encodeURIComponent(run)}`;
-    const more = file.name !== "spec.yaml" ? [] : [
-      el("a", { class: "btn s", href: begin }, "Use these settings"), el("a", { class: "btn s", href: `${begin}&keep=1` }, "Save as preset")];
+    const more = linksOf(file.name);
     return el("section", { class: "panel flush file" },
       el("header", { class: "row between" },
         el("span", {}, el("b", { class: "mono" }, file.name), " ", el("span", { class: "xs mut" }, file.about)),

@@ -10,5 +10,6 @@ poll(bar, async () => {
   say(pill.lastElementChild, now.ready ? "Worker ready" : "Starting the worker…");
   pill.className = `worker pill s ${now.ready ? "ok" : "idle"}`;
   pill.hidden = false;
+  bar.querySelector(".trusted").hidden = !now.trusted;
   return now.ready && now.hardware ? 5000 : 1000;
 });

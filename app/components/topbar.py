@@ -7,15 +7,21 @@ import gradio as gr
 from app.components.live import Payload, answer, live
 from storage import home, locks, registry
 
-PAGES = {"Runs": "/", "New run": "/new"}
+TRUSTED = (
+    "Reward functions of your own run without a sandbox (--trust-reward-code): they can do all that you can on this "
+    "machine. Start Groupwise without it to have them contained."
+)
+PAGES = {"Runs": "/", "New run": "/new", "Rewards": "/rewards"}
 
 
 @answer
 def worker(payload: Payload) -> dict[str, object]:
-    """The hardware sentence (null until the worker has looked) and whether a worker holds this home."""
+    """The hardware sentence (null until the worker has looked), whether a worker holds this home, and whether people's
+    own reward functions run without a sandbox."""
     hardware = registry.published("hardware")
     sentence = hardware.get("sentence") if isinstance(hardware, dict) else None
-    return {"hardware": sentence, "ready": locks.is_held(home.supervisor_lock())}
+    trusted = registry.published(registry.TRUSTED) is True
+    return {"hardware": sentence, "ready": locks.is_held(home.supervisor_lock()), "trusted": trusted}
 
 
 def topbar(current: str) -> gr.HTML:
@@ -26,5 +32,6 @@ def topbar(current: str) -> gr.HTML:
     template = (
         f'<a class="brand" href="/">Groupwise</a><nav aria-label="Pages">{links}</nav><span class="grow"></span>'
         '<span class="hardware s mut"></span><span class="worker pill s" hidden><i></i><span></span></span>'
+        f'<p class="trusted s" role="alert" hidden>{TRUSTED}</p>'
     )
     return live("topbar", worker, template=template, elem_id="gw-topbar")

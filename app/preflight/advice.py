@@ -130,7 +130,7 @@ def _devices(settings: Settings) -> Iterator[Problem]:
 
 
 def _rewards(spec: RunSpec) -> Iterator[Problem]:
-    if all(reward.weight == 0 for reward in spec.rewards):
+    if all(reward.weight == 0 and not reward.schedule for reward in spec.rewards):
         message = "every reward has weight 0: there is nothing to learn from."
         fix = Fix("Give the first one weight 1", {"rewards.0.weight": 1.0})
         yield Problem("rewards", message, level=WARNING, fixes=(fix,))

@@ -99,6 +99,17 @@ BLOCKING = {
     "no rewards": "name: x\ntraining: {max_completion_length: 48}\n",
     "an unknown reward": bad(rewards="- name: formatt"),
     "a reward twice": bad(rewards="- name: format\n- name: format"),
+    "a parameter that is not there": bad(rewards="- {name: format, parameters: {tag: [a]}}"),
+    "a parameter of another type": bad(rewards="- {name: format, parameters: {strict: 3}}"),
+    "a version that is not there": bad(rewards="- {name: mine, version: abcdef12}"),
+    "a schedule out of order": bad(
+        rewards="- {name: format, schedule: [{step: 5, weight: 1.0}, {step: 5, weight: 0.5}]}"
+    ),
+    "two ways to change a weight": bad(rewards="- {name: format, schedule: [{step: 5, weight: 1.0}], adapt: {}}"),
+    "a weight outside its bounds": bad(rewards="- {name: format, weight: 50.0, adapt: {}}"),
+    "an adaptation that is none": bad(rewards="- {name: format, adapt: {low: 0.9, high: 0.1}}"),
+    "a time limit of nothing": bad(rewards="- {name: format, timeout: 0}"),
+    "a reward in a stage": bad(stages="[{rewards: [{name: format, parameters: {tag: [a]}}]}, {}]"),
     "groups that do not fit": bad("num_generations: 7"),
     "a group of one": bad("num_generations: 1"),
     "evaluation without rows": bad("eval_strategy: steps"),

@@ -1,0 +1,103 @@
+// The workbench: completions are fetched once and tried on again and again, until where they come from changes.
+let have = null; // {key, question}: the completions that are there
+let trying = false;
+const go = () => find(".view-try .go");
+const waitWords = (words) => say(go().querySelector(".wait"), words);
+
+function drawBench() {
+  action("try", () => tryNow());
+  action("anew", () => { have = null; tryNow(); });
+  action("stop", () => { stopTrying(); waitWords("Cancelled."); });
+  const views = ["try", "rescore"], tabs = views.map((name) => find(`[data-view=${name}]`));
+  const show = (name) => views.forEach((view, n) => {
+    find(`.view-${view}`).hidden = view !== name;
+    tabs[n].setAttribute("aria-selected", String(view === name));
+    tabs[n].tabIndex = view === name ? 0 : -1;
+  });
+  views.forEach((name, n) => {
+    tabs[n].addEventListener("click", () => { show(name); setParams({ view: name === "try" ? null : name }); });
+    tabs[n].addEventListener("keydown", ({ key }) => { if (key === "ArrowRight" || key === "ArrowLeft") { tabs[1 - n].click(); tabs[1 - n].focus(); } });
+  });
+  show(params().get("view") === "rescore" ? "rescore" : "try");
+  find(".view-try").addEventListener("input", drawGo);
+}
+function drawGo() {
+  const same = have?.key === JSON.stringify(sourceAsked());
+  find("[data-do=anew]").hidden = trying || !same || from !== "model";
+  find("[data-do=stop]").hidden = !trying;
+  find("[data-do=try]").disabled = trying;
+}
+function stopTrying() {
+  for (const lane of ["completions", "score", "probes", "probed"]) stopAsking(lane);
+  trying = false;
+  waitWords("");
+  drawGo();
+}
+
+async function tryNow() {
+  if (trying || !page.open) return;
+  trying = true;
+  find(".loopholes").hidden = true;
+  drawGo();
+  const began = performance.now();
+  const done = await tryOnce();
+  if (done === undefined) return; // cancelled, or something else was opened
+  trying = false;
+  waitWords(typeof done === "string" ? done : `${plural(done.completions, "completion")} scored in ${seconds((performance.now() - began) / 1000)}${done.sentence ? `. ${done.sentence}` : ""}`);
+  go().classList.toggle("failed", typeof done === "string");
+  drawGo();
+  if (typeof done !== "string" && from !== "probes") probe();
+}
+// What went wrong, in words; {completions, sentence} where all is drawn; undefined where nobody waits any more.
+async function tryOnce() {
+  waitWords("");
+  await looked();
+  if (!trying) return undefined;
+  if (!editedName()) return "There is no function to try yet: a reward function is a def that gets completions.";
+  const asked = sourceAsked(), key = JSON.stringify(asked);
+  for (let times = 0; times < 2; times += 1) {
+    if (have?.key !== key) {
+      const got = await askWorker("completions", asked, waitWords);
+      if (!got) return undefined;
+      if (!got.answer) return got.sentence ?? "Cancelled.";
+      have = { key, question: got.question, sentence: got.answer.sentence ?? "" };
+    }
+    const scored = await askWorker("score", { completions: have.question, functions: chosenFunctions(), scale_rewards: find("select.scale").value }, waitWords);
+    if (!scored) return undefined;
+    if (scored.answer) {
+      drawResults(find(".view-try .results"), scored.answer);
+      markFailures(scored.answer);
+      if (from === "probes") drawLoopholes(scored.answer, false);
+      return { completions: scored.answer.groups.reduce((n, group) => n + group.completions.length, 0), sentence: have.sentence };
+    }
+    if (!/no longer kept/.test(scored.sentence ?? "")) return scored.sentence ?? "Cancelled.";
+    have = null;
+  }
+  return "The completions were not kept. Try again.";
+}
+// Lines of the edited function at which it failed, into the editor.
+function markFailures(answer) {
+  const mine = answer.functions.find((one) => one.name === editedName());
+  const byLine = new Map();
+  for (const one of mine?.failures ?? []) if (one.line) byLine.set(`${one.line} ${one.message}`, { line: one.line, message: one.message });
+  showFailures(page.open.builtIn ? [] : [...byLine.values()]);
+}
+
+// After every try the probes are tried, too, quietly: what a model would find, it will find.
+async function probe() {
+  const text = page.text;
+  const got = await askWorker("completions", { from: "probes", data: dataChosen(), rows: 1 }, () => {}, "probes");
+  if (!got?.answer || text !== page.text) return;
+  const scored = await askWorker("score", { completions: got.question, functions: chosenFunctions(), scale_rewards: find("select.scale").value }, () => {}, "probed");
+  if (scored?.answer && text === page.text) drawLoopholes(scored.answer, true);
+}
+function drawLoopholes(answer, offer) {
+  const box = find(".loopholes"), found = answer.loopholes ?? [];
+  const item = (one) => el("li", { class: `verdict-at ${one.kind === "missed" ? "advice" : "warning"}` }, plain(one.sentence));
+  const tried = answer.groups.reduce((n, group) => n + group.completions.length, 0);
+  box.hidden = false;
+  box.classList.toggle("none", !found.length);
+  box.replaceChildren(el("h3", {}, found.some((one) => one.kind !== "missed") ? "Loopholes" : "No loophole found"),
+    found.length ? el("ul", {}, ...found.map(item)) : el("p", { class: "s mut" }, `${plural(tried, "probe")} earned no more than they deserve.`),
+    offer ? button("Show the probes", () => { choose("probes"); tryNow(); }, "link s") : "");
+}

@@ -1,0 +1,79 @@
+// The functions of a try: the one in the editor first, any others beside it, each with parameters, weight and timeout.
+const others = []; // names, in order
+const settings = new Map(); // name → {weight, timeout, parameters: {name: what was typed}}
+
+const about_ = (name) => [...page.about.library.own, ...page.about.library.built_in].find((one) => one.name === name);
+const editedName = () => page.which || page.open?.name || "";
+const settingsOf = (name) => { if (!settings.has(name)) settings.set(name, { weight: "1", timeout: "10", parameters: {} }); return settings.get(name); };
+// A parameter's default as it would be typed.
+const typedDefault = (value) => (value === null || value === undefined ? "" : typeof value === "string" ? value : Array.isArray(value) && value.every((one) => typeof one !== "object") ? value.join(", ") : JSON.stringify(value));
+
+// What is asked of the worker: [{name, code?, hash?, parameters, weight, timeout, network}].
+function chosenFunctions() {
+  const decimal = (words, otherwise) => (words.trim() !== "" && Number.isFinite(Number(words)) ? Number(words) : otherwise);
+  const types = (name, parameter) => parametersOf(name).find((one) => one.name === parameter)?.types ?? [];
+  return [editedName(), ...others].map((name, n) => {
+    const set = settingsOf(name);
+    const parameters = Object.fromEntries(Object.entries(set.parameters).filter(([, typed]) => typed.trim() !== "").map(([key, typed]) => [key, [typed, types(name, key)]]));
+    const shared = { name, parameters, weight: decimal(set.weight, 1), timeout: decimal(set.timeout, 10) };
+    return n === 0 && !page.open.builtIn ? { ...shared, code: page.text, network: find(".network input").checked } : shared;
+  });
+}
+const parametersOf = (name) => ((name === editedName() ? signature()?.parameters : about_(name)?.parameters) ?? []).filter((one) => one.adjustable !== false);
+const argumentsOf = (name) => (name === editedName() ? signature()?.arguments : about_(name)?.arguments) ?? [];
+
+function drawFunctions() {
+  const body = find(".chosen tbody"), names = [editedName(), ...others];
+  // Under the hands of someone who types here nothing is exchanged.
+  if (body.contains(document.activeElement) && [...body.children].map((row) => row.dataset.key).join() === names.map(keyOf).join()) return;
+  body.replaceChildren(...names.map(functionRow));
+  const add = find("select.add");
+  const free = [...page.about.library.own, ...page.about.library.built_in].filter((one) => !names.includes(one.name));
+  add.replaceChildren(option("", "Add a function…"), ...free.map((one) => option(one.name)));
+}
+const keyOf = (name) => `${name}(${parametersOf(name).map((one) => `${one.name}=${JSON.stringify(one.default)}`).join()})`;
+
+function functionRow(name, n) {
+  const set = settingsOf(name), box = (key, label) => {
+    const input = el("input", { class: `input num ${key}`, type: "text", inputmode: "decimal", "aria-label": `${label} of ${name}` });
+    input.value = set[key];
+    input.addEventListener("input", () => { set[key] = input.value; if (key === "weight") set.touched = true; input.classList.toggle("wrong", input.value.trim() === "" || !Number.isFinite(Number(input.value))); });
+    return input;
+  };
+  const missing = page.columns === null ? [] : argumentsOf(name).filter((one) => !page.columns.includes(one) && !(one in page.about.trl));
+  return el("tr", { "data-key": keyOf(name) },
+    el("td", { class: "what" }, el("b", { class: "mono" }, plain(name || "no function yet")), n === 0 ? el("span", { class: "xs mut" }, " in the editor") : "",
+      missing.length ? el("span", { class: "xs warn block" }, `This data gives no ${missing.join(", ")}.`) : ""),
+    el("td", { class: "parameters" }, ...parametersOf(name).map((one) => parameterField(name, set, one))),
+    el("td", { class: "n", "data-label": "weight" }, box("weight", "Weight")), el("td", { class: "n", "data-label": "timeout, s" }, box("timeout", "Timeout")),
+    el("td", {}, n ? remover(`Leave ${name} out`, () => { others.splice(others.indexOf(name), 1); drawFunctions(); }) : ""));
+}
+function parameterField(name, set, one) {
+  const words = typedDefault(one.default), choices = one.choices ?? (one.types.includes("bool") ? ["true", "false"] : null);
+  const label = `${one.name} of ${name}`;
+  const input = choices
+    ? el("select", { class: "input", "aria-label": label }, option("", String(one.default)), ...choices.filter((each) => String(each) !== String(one.default)).map((each) => option(String(each))))
+    : el("input", { class: "input", type: "text", "aria-label": label, placeholder: words, spellcheck: "false" });
+  input.value = set.parameters[one.name] ?? "";
+  input.addEventListener(choices ? "change" : "input", () => { set.parameters[one.name] = input.value; });
+  return el("label", { class: "xs", title: plain(one.help ?? "") }, el("span", { class: "mono" }, plain(one.name)), input);
+}
+function drawFunctionActions() {
+  find("select.add").addEventListener("change", ({ target }) => {
+    if (target.value && !others.includes(target.value)) others.push(target.value);
+    target.value = "";
+    drawFunctions();
+    find("select.add").focus();
+  });
+  action("as-set", async () => {
+    const got = await call("ran", { data: dataChosen() });
+    for (const one of got?.rewards ?? []) {
+      const typed = Object.fromEntries(Object.entries(one.parameters).map(([name, value]) => [name, typedDefault(value)]));
+      settings.set(one.name, { weight: String(one.weight), timeout: String(one.timeout), parameters: typed });
+      if (one.name !== editedName() && about_(one.name) && !others.includes(one.name)) others.push(one.name);
+    }
+    drawFunctions();
+  });
+  on("looked", drawFunctions);
+  on("open", () => { const at = others.indexOf(page.open.name); if (at >= 0) others.splice(at, 1); drawFunctions(); });
+}

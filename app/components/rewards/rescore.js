@@ -1,0 +1,70 @@
+// Re-scoring: a run's stored completions under these functions; asked, followed, cancelled.
+let scoring = false;
+function drawRescore() {
+  action("rescore", rescore);
+  action("halt", () => { stopAsking("rescore"); endRescore("Cancelled. Nothing was changed."); });
+  find("select.history").addEventListener("change", ({ target }) => { setParams({ run: target.value }); drawHistory(); });
+  find("select.instead").addEventListener("change", ({ target }) => { target.dataset.chosen = "yes"; });
+  on("looked", chooseInstead);
+}
+// Which of the run's own functions the edited one takes the place of.
+let ran = [];
+async function drawHistory() {
+  const run = find("select.history").value, select = find("select.instead");
+  ran = run ? (await call("ran", { data: `run:${run}` }))?.rewards ?? [] : [];
+  select.replaceChildren(option("", "nothing: beside them"), ...ran.map((one) => option(one.name)));
+  delete select.dataset.chosen;
+  chooseInstead();
+  find("[data-do=rescore]").disabled = !run;
+}
+function chooseInstead() {
+  const select = find("select.instead"), name = editedName();
+  if (select.dataset.chosen) return;
+  const names = ran.map((one) => one.name);
+  select.value = names.includes(name) ? name : names.find((one) => name === `my_${one}` || name.startsWith(`my_${one}_`)) ?? "";
+}
+
+function followProgress(done, total) {
+  const bar = find(".view-rescore .progress");
+  bar.hidden = !total;
+  if (!total) return;
+  bar.firstElementChild.style.width = `${(100 * done) / total}%`;
+  bar.setAttribute("aria-valuenow", String(Math.round((100 * done) / total)));
+}
+function endRescore(words, wrong = false) {
+  scoring = false;
+  find("[data-do=halt]").hidden = true;
+  find("[data-do=rescore]").disabled = false;
+  find(".view-rescore .progress").hidden = true;
+  find(".view-rescore .go").classList.toggle("failed", wrong);
+  say(find(".view-rescore .wait"), words);
+}
+// Where the weight was not touched, it stays as the run has it.
+function historyFunctions(instead) {
+  return chosenFunctions().map((one, n) => {
+    if (settingsOf(one.name).touched) return one;
+    const weight = n === 0 && instead && instead !== one.name ? ran.find((other) => other.name === instead)?.weight ?? 1 : null;
+    return { ...one, weight };
+  });
+}
+async function rescore() {
+  if (scoring) return;
+  scoring = true;
+  find("[data-do=rescore]").disabled = true;
+  find("[data-do=halt]").hidden = false;
+  say(find(".view-rescore .wait"), "");
+  await looked();
+  if (!editedName()) { endRescore("There is no function in the editor yet.", true); return; }
+  const instead = find("select.instead").value, run = find("select.history").value;
+  const weights = instead && instead !== editedName() ? { [instead]: 0 } : {};
+  const got = await askWorker("rescore", { run, functions: historyFunctions(instead), weights, scale_rewards: find("select.scale").value }, (words, done, total) => {
+    say(find(".view-rescore .wait"), words);
+    followProgress(done ?? 0, total ?? 0);
+  });
+  if (!got) return;
+  if (!got.answer) { endRescore(got.sentence ?? "Cancelled.", Boolean(got.sentence)); return; }
+  endRescore(`${plural(got.answer.completions, "completion")} in ${seconds(got.answer.seconds)}.`);
+  drawRescored(find(".view-rescore .results"), got.answer);
+  const mine = got.answer.functions.find((one) => one.name === editedName());
+  showFailures(page.open.builtIn ? [] : (mine?.failures ?? []).filter((one) => one.line).slice(0, 5));
+}

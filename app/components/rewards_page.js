@@ -1,0 +1,50 @@
+// The Rewards page: begins with what the address names, else with what is first in the library.
+async function begin() {
+  const got = await call("opened");
+  if (!got) { setTimeout(begin, 1500); return; }
+  page.about = got;
+  sayLevelOfSafety();
+  try { await makeEditor(); } catch (problem) { trouble(`The editor could not be loaded (${problem.message}). Reload the page.`); return; }
+  drawTransfer(); drawLibraryActions(); drawBuilder(); drawFunctionActions(); drawBench(); drawRescore();
+  drawLibrary();
+  const name = params().get("name"), draft = params().get("draft");
+  const there = name ? await openNamed(name, params().get("version") ?? "") : draft ? openDraft(draft) : false;
+  if (!there && !name) openFirst();
+  if (!page.open) welcome();
+  drawSource();
+  drawHistory();
+  root.dataset.ready = "yes";
+  waitForWorker();
+}
+// Where nothing can be opened yet: in a new home, before the worker has said what ships.
+function welcome() {
+  const box = find(".welcome");
+  box.hidden = false;
+  box.replaceChildren(el("p", { class: "s mut" }, page.about.complete ? "Choose a function, or begin one." : "The worker is starting. What ships with Groupwise is here in a moment."));
+}
+function waitForWorker(times = 100) {
+  if ((page.about.complete && page.about.sandbox.name) || !times || !root.isConnected) return;
+  setTimeout(async () => {
+    const now = await server.opened({}).catch(() => null);
+    if (now?.library) {
+      Object.assign(page.about, { library: now.library, complete: now.complete, sandbox: now.sandbox, kinds: now.kinds });
+      tell("library");
+      sayLevelOfSafety();
+      drawFunctions();
+      if (!page.open && !params().get("name")) openFirst();
+    }
+    waitForWorker(times - 1);
+  }, page.about.complete ? 5000 : 1500);
+}
+// What one's own code runs in, and where there is no sandbox, that it does not run.
+function sayLevelOfSafety() {
+  const { name, label, sentence } = page.about.sandbox, none = name === "none";
+  const banner = find(".banner");
+  banner.hidden = !none;
+  if (none) say(banner, sentence ?? "There is no sandbox here: functions of your own cannot run, those that are built in can.");
+  const note = find(".sandbox");
+  note.hidden = none || !label;
+  say(note, label ? label.charAt(0).toUpperCase() + label.slice(1) : "");
+  note.title = sentence ?? "";
+}
+begin();

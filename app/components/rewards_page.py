@@ -1,0 +1,159 @@
+"""The Rewards page's one live part: library, editor, builder, workbench and re-scoring of reward functions.
+
+The page holds the text that is typed; every function here is handed it and says what it means. Nothing typed is run
+here: what tries it is the worker, in its sandbox.
+"""
+
+from __future__ import annotations
+
+import html
+import importlib.util
+import json
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import gradio as gr
+
+from app.components.live import HERE, Payload, Unanswerable, answer, live, text, whole
+from app.configure import view
+from app.workbench import asking, shelf, sources
+from storage import questions, registry
+from storage.offer import Offer
+from storage.rewards import builder, library, templates
+from storage.yaml_text import MAX_BYTES
+
+SCRIPTS = (
+    "core", "charts", "editor", "drafts", "library", "transfer", "builder", "functions", "source", "bench", "results",
+    "rescore", "rescored",
+)  # fmt: skip
+# The editor's files, in the order they are loaded.
+ACE = ("ace.js", "mode-python.js", "ext-language_tools.js", "ext-searchbox.js")
+MOST_CODE = 64 * 1024  # characters; the library says the same of bytes
+
+
+def code_of(payload: Payload, key: str = "text") -> str:
+    """The code of a payload. Raises Unanswerable where it is none, or too long."""
+    sent = payload.get(key)
+    if not isinstance(sent, str) or len(sent) > MOST_CODE:
+        raise Unanswerable(f"A reward function is a text of at most {MOST_CODE // 1024} KB.")
+    return sent
+
+
+@answer
+def opened(payload: Payload) -> dict[str, Any]:
+    """All that the page chooses from: the library, templates, the builder's blocks, data, and whether code can run."""
+    offer = Offer.published()
+    return {
+        "library": shelf.listed(offer),
+        "complete": bool(offer.rewards),
+        "templates": templates.templates(),
+        "kinds": view.sayable(builder.KINDS),
+        "sources": sources.listed(),
+        "trl": shelf.TRL_NAMES,
+        "sandbox": registry.published("sandbox") or {},
+    }
+
+
+@answer
+def shown(payload: Payload) -> dict[str, Any]:
+    """One function of the library: code, versions, users."""
+    return shelf.opened(text(payload, "name", 80), text(payload, "version", 64), Offer.published())
+
+
+@answer
+def looked(payload: Payload) -> dict[str, Any]:
+    """What can be said of a text as it is typed: its functions, and problems with their lines."""
+    columns = payload.get("columns")
+    known = {name for name in columns if isinstance(name, str)} if isinstance(columns, list) else None
+    return shelf.looked(code_of(payload), text(payload, "name", 80), known)
+
+
+@answer
+def saved(payload: Payload) -> dict[str, Any]:
+    """Keep the text as the newest version of a function; the library then."""
+    kept = shelf.saved(text(payload, "name", 80), code_of(payload), payload.get("network") is True)
+    return {**kept, "library": shelf.listed(Offer.published())}
+
+
+@answer
+def deleted(payload: Payload) -> dict[str, Any]:
+    """Delete one of one's own; the library then. Runs keep the copy they ran with."""
+    try:
+        library.delete(text(payload, "name", 80))
+    except library.LibraryError as error:
+        raise Unanswerable(str(error)) from error
+    return {"library": shelf.listed(Offer.published())}
+
+
+@answer
+def compared(payload: Payload) -> dict[str, Any]:
+    """What changed from one text to another."""
+    return {"lines": shelf.difference(code_of(payload, "old"), code_of(payload, "new"))}
+
+
+@answer
+def brought(payload: Payload) -> dict[str, Any]:
+    """What was pasted, or is in a file, as Python, with what can be said of it."""
+    return shelf.brought(code_of(payload))
+
+
+@answer
+def built(payload: Payload) -> dict[str, Any]:
+    """The Python that the builder's blocks mean, or what is wrong with them."""
+    return shelf.built(text(payload, "name", 80), payload.get("blocks"), text(payload, "sentence", 300))
+
+
+@answer
+def used(payload: Payload) -> dict[str, Any]:
+    """The settings that the New run page is at, with this function among the rewards."""
+    sent = payload.get("text")
+    if not isinstance(sent, str) or len(sent) > MAX_BYTES:
+        raise Unanswerable("There are no settings to add the function to.")
+    return {"text": shelf.with_reward(sent, text(payload, "name", 80))}
+
+
+@answer
+def ran(payload: Payload) -> dict[str, Any]:
+    """The functions that some settings (a run's, a preset's) have, and how each is set."""
+    said = [
+        {"name": one.name, "weight": one.weight, "timeout": one.timeout, "parameters": one.parameters}
+        for one in sources.spec_of(text(payload, "data", 300_000)).rewards
+    ]
+    return {"rewards": view.sayable(said)}
+
+
+@answer
+def asked(payload: Payload) -> dict[str, Any]:
+    """Ask the worker; the question's number."""
+    return {"question": asking.ask(text(payload, "kind"), payload)}
+
+
+@answer
+def answered(payload: Payload) -> dict[str, Any]:
+    """What the worker said to a question, or how far it is."""
+    return asking.answered(whole(payload, "question"))
+
+
+@answer
+def cancelled(payload: Payload) -> dict[str, Any]:
+    """Nobody waits for this any more."""
+    questions.cancel(whole(payload, "question"))
+    return {"cancelled": True}
+
+
+def editor_files() -> list[Path]:
+    """The editor's files, from the django-ace package, found without importing it."""
+    spec = importlib.util.find_spec("django_ace")
+    if spec is None or spec.origin is None:
+        raise RuntimeError("The django-ace package is not installed.")
+    folder = Path(spec.origin).parent / "static" / "django_ace" / "ace"
+    return [folder / name for name in ACE]
+
+
+def rewards_page() -> gr.HTML:
+    """The page's body."""
+    functions = (opened, shown, looked, saved, deleted, compared, brought, built, used, ran, asked, answered, cancelled)
+    files = html.escape(json.dumps([f"/gradio_api/file={quote(str(path))}" for path in editor_files()]))
+    template = (HERE / "rewards" / "page.html").read_text(encoding="utf-8").replace("@files", files)
+    return live("rewards_page", *functions, template=template, scripts=tuple(f"rewards/{name}" for name in SCRIPTS))

@@ -1,0 +1,74 @@
+"""The Rewards page in browser tests: opening it, writing in its editor, trying, and what it says then."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Locator, Page, expect
+
+from bench.homes import wait_for
+from storage import registry
+
+SHORT = '''def short(completions, *, most: int = 20, **kwargs):
+    """1 for a short completion.
+
+    Args:
+        most: the most characters.
+    """
+    return [float(len(completion[0]["content"]) <= most) for completion in completions]
+'''
+
+
+def ready(page: Page) -> Page:
+    """The page once it can be worked with."""
+    page.wait_for_selector(".gw-rewards_page[data-ready=yes]")
+    return page
+
+
+def worker_is_there() -> None:
+    wait_for("what ships", lambda: registry.published("built_in"))
+
+
+def text_of(page: Page) -> str:
+    """What stands in the editor."""
+    return str(page.evaluate("ace.edit(document.querySelector('.ace')).getValue()"))
+
+
+def write(page: Page, text: str) -> None:
+    """Type over what is in the editor, as a paste does."""
+    page.locator(".ace_content").click()
+    page.keyboard.press("Control+a")
+    page.keyboard.insert_text(text)
+    wait_for("the text in the editor", lambda: page.wait_for_timeout(30) or text_of(page) == text, seconds=10)
+    page.keyboard.press("Escape")
+
+
+def begin(page: Page, text: str) -> None:
+    """Begin a function of one's own with this text."""
+    do(page, "New")
+    page.locator("dialog.templates .take").first.click()
+    write(page, text)
+
+
+def do(page: Page, name: str) -> None:
+    page.get_by_role("button", name=name, exact=True).click()
+
+
+def save(page: Page) -> str:
+    """Save; the version's first characters, as the page says them."""
+    said = page.locator(".said-saved")
+    expect(said).to_be_hidden()
+    do(page, "Save")
+    expect(said).to_be_visible()
+    expect(said).to_contain_text("Saved as version")
+    return said.inner_text().split("version ")[1].split(".")[0]
+
+
+def source(page: Page, name: str) -> None:
+    """Where the completions come from."""
+    page.locator(".bench .switch").get_by_role("button", name=name).click()
+
+
+def try_it(page: Page) -> Locator:
+    """Try, and wait until it is done; the results."""
+    do(page, "Try")
+    expect(page.locator(".view-try .go .wait")).to_contain_text("scored in", timeout=120_000)
+    return page.locator(".view-try .results")

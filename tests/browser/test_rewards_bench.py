@@ -1,0 +1,260 @@
+"""The workbench of the Rewards page in a real browser, with a real worker: completions, scores, failures, history."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from bench.homes import QUICKSTART, wait_for
+from storage import home, registry, states
+from storage.rewards import library
+from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
+from tests.browser.rewards_page import SHORT, begin, do, ready, source, try_it, worker_is_there, write
+
+HALF = '''def generous(completions, **kwargs):
+    """Half a point for anything at all."""
+    return [0.5 + 0.5 * ("<answer>" in one[0]["content"]) for one in completions]
+'''
+RAISES = '''def first_tag(completions, **kwargs):
+    """1 where the answer is a number."""
+    scores = []
+    for completion in completions:
+        text = completion[0]["content"]
+        scores.append(float(text.split("<answer>")[1][0].isdigit()))
+    return scores
+'''
+ENDLESS = '''def endless(completions, **kwargs):
+    """Never done."""
+    while True:
+        pass
+    return [1.0 for _ in completions]
+'''
+LAX = '''def my_format(completions, **kwargs):
+    """1 where there is no tag at all."""
+    return [float("<answer>" not in completion[0]["content"]) for completion in completions]
+'''
+
+
+@pytest.fixture
+def rewards(open_page: OpenPage, shared_dashboard: str) -> Page:
+    """The page, in a home whose library is empty."""
+    worker_is_there()
+    for kept in library.every():
+        library.delete(kept.name)
+    return ready(open_page(f"{shared_dashboard}/rewards?name=format"))
+
+
+@pytest.fixture(scope="module")
+def finished_run(shared_dashboard: str) -> str:
+    """The id of a short run of the quickstart that is done."""
+    text = QUICKSTART.read_text().replace("max_steps: 60", "max_steps: 6").replace("eval_strategy: steps", "")
+    run_id = registry.create(text, name="history", model="starter", data="task:arithmetic")
+
+    def finished() -> bool:
+        run = registry.get(run_id)
+        assert run is not None and run.state != states.FAILED, run
+        return run.state == states.FINISHED
+
+    wait_for("the short run", finished, 180)
+    return run_id
+
+
+def test_completions_of_the_model_are_scored_in_groups_and_tried_on_again(rewards: Page) -> None:
+    do(rewards, "Add those of its settings")
+    expect(rewards.get_by_label("Weight of correctness")).to_have_value("1")
+    results = try_it(rewards)
+    expect(results.locator(".group")).to_have_count(4)
+    expect(results.locator(".group").first.locator("tbody tr")).to_have_count(8)
+    expect(results.get_by_label("Groups", exact=True)).to_contain_text("of 4")
+    expect(results.locator(".agreement")).to_contain_text("share of the variance")
+    before = results.locator("td.text").all_inner_texts()
+    rewards.get_by_label("Weight of correctness").fill("3")
+    assert try_it(rewards).locator("td.text").all_inner_texts() == before
+    expect(rewards.locator(".loopholes")).to_be_visible(timeout=60_000)
+    picture(rewards, "rewards-tried")
+    assert no_sideways_scroll(rewards)
+
+
+def test_a_loophole_is_named(rewards: Page) -> None:
+    begin(rewards, HALF)
+    source(rewards, "Probes")
+    try_it(rewards)
+    expect(rewards.locator(".loopholes")).to_contain_text("An empty answer earns 0.5 from generous")
+    picture(rewards, "rewards-loophole")
+
+
+def test_a_loophole_is_named_whatever_was_tried(rewards: Page) -> None:
+    begin(rewards, HALF)
+    source(rewards, "Typed")
+    rewards.get_by_label("Completion 1", exact=True).fill("<think>1</think><answer>2</answer>")
+    do(rewards, "Add a completion")
+    rewards.get_by_label("Completion 2", exact=True).fill("nothing of the kind")
+    results = try_it(rewards)
+    expect(results.locator(".group tbody tr")).to_have_count(2)
+    expect(rewards.locator(".loopholes")).to_contain_text("An empty answer earns 0.5", timeout=60_000)
+
+
+def test_the_line_that_raises_is_marked(rewards: Page) -> None:
+    begin(rewards, RAISES)
+    source(rewards, "Probes")
+    results = try_it(rewards)
+    failure = results.locator(".failure").first
+    expect(failure).to_contain_text("IndexError")
+    expect(failure).to_contain_text("line 6")
+    expect(rewards.locator(".found .blocking")).to_contain_text("line 6")
+    expect(rewards.locator(".failed-line")).to_have_count(1)
+    expect(results.locator(".group td .warn").first).to_have_text("error")
+    picture(rewards, "rewards-error")
+    failure.get_by_role("button", name="line 6").click()
+    row = rewards.evaluate("ace.edit(document.querySelector('.ace')).getCursorPosition().row")
+    assert row == 5
+    write(rewards, SHORT)
+    expect(rewards.locator(".failed-line")).to_have_count(0)
+
+
+def test_an_endless_loop_is_said_to_have_timed_out_and_the_page_goes_on(rewards: Page) -> None:
+    begin(rewards, ENDLESS)
+    rewards.get_by_label("Timeout of endless").fill("1")
+    source(rewards, "Probes")
+    results = try_it(rewards)
+    expect(results.locator(".group td .warn").first).to_have_text("timed out")
+    write(rewards, SHORT)
+    expect(try_it(rewards).locator(".card", has_text="short").first).to_be_visible()
+
+
+# As TRL's documentation of reward functions writes them: chat and plain text, columns, **kwargs, async, None, logging.
+STYLES = {
+    "columns and regular expressions": """import re
+
+def reward_func(completions, answer, **kwargs):
+    contents = [completion[0]["content"] for completion in completions]
+    matches = [re.search(r"<answer>(.*?)</answer>", content) for content in contents]
+    found = [match.group(1) if match else "" for match in matches]
+    return [1.0 if c == str(gt) else 0.0 for c, gt in zip(found, answer)]
+""",
+    "ids and kwargs": """def reward_func(completion_ids, **kwargs):
+    \"\"\"Reward function that assigns higher scores to longer completions (in terms of token count).\"\"\"
+    return [float(len(ids)) for ids in completion_ids]
+""",
+    "everything by kwargs": """def reward_func(**kwargs):
+    return [float(len(completion[0]["content"])) for completion in kwargs["completions"]]
+""",
+    "the trainer's state": """def reward_func(completions, trainer_state, **kwargs):
+    return [0.0 if trainer_state.global_step < 0 else float(len(c)) for c in completions]
+""",
+    "async": """import asyncio
+
+async def reward_func(prompts, completions, **kwargs):
+    await asyncio.sleep(0.01)
+    return [float(len(c[0]["content"]) > 2) for c in completions]
+""",
+    "None": """def reward_func(prompts, completions, **kwargs):
+    return [None if n % 2 else 1.0 for n, _ in enumerate(completions)]
+""",
+}
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_what_trl_documents_is_tried_unchanged(rewards: Page, style: str) -> None:
+    begin(rewards, STYLES[style])
+    expect(rewards.locator(".found .blocking")).to_have_count(0)
+    source(rewards, "Probes")
+    results = try_it(rewards)
+    expect(results.locator(".failure")).to_have_count(0)
+    expect(results.locator(".scored .num").first).to_be_visible()
+    if style == "None":
+        expect(results.locator(".group")).to_contain_text("no score")
+
+
+def test_what_a_function_logs_is_shown(rewards: Page) -> None:
+    begin(
+        rewards,
+        "def logs(completions, log_extra=None, log_metric=None, **kwargs):\n"
+        "    texts = [one[0]['content'] for one in completions]\n"
+        "    log_extra('first letter', [text[:1] for text in texts])\n"
+        "    log_metric('longest', max(map(len, texts)))\n"
+        "    print('seen', len(texts))\n"
+        "    return [1.0 for _ in texts]\n",
+    )
+    source(rewards, "Typed")
+    rewards.get_by_label("Completion 1", exact=True).fill("zebra")
+    results = try_it(rewards)
+    expect(results.locator(".metrics")).to_have_text("longest: 5.00")
+    expect(results.locator(".extra")).to_have_text("first letter: z")
+    results.locator("summary", has_text="What it printed").click()
+    expect(results.locator(".card pre")).to_contain_text("seen 1")
+
+
+def test_where_there_is_no_sandbox_that_is_said(rewards: Page) -> None:
+    before = registry.published("sandbox")
+    registry.publish("sandbox", {"name": "none", "label": "none", "sentence": "Nothing can be shut in here <b>."})
+    try:
+        rewards.reload()
+        ready(rewards)
+        expect(rewards.locator(".banner")).to_contain_text("Nothing can be shut in here <b>.")
+    finally:
+        registry.publish("sandbox", before)
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("import nothing_like_this", "nothing_like_this"),
+        ("return 1.0", "list"),
+        ("return [float('nan') for _ in completions]", "nan"),
+        ("return [1.0]", "1"),
+        ("import os; os._exit(0)", ""),
+        ("print('x' * 10**7); return ['a' for _ in completions]", "text"),
+    ],
+    ids=["no such package", "a scalar", "nan", "too few", "an exit", "strings"],
+)
+def test_what_cannot_be_used_is_said_and_the_page_goes_on(rewards: Page, body: str, words: str) -> None:
+    begin(rewards, f"def wrong(completions, **kwargs):\n    {body}\n")
+    source(rewards, "Probes")
+    results = try_it(rewards)
+    expect(results.locator(".failure").first).to_be_visible()
+    expect(results.locator(".group td .warn").first).to_be_visible()
+    assert not words or words in results.locator(".failure").first.inner_text().lower()
+
+
+def test_trying_is_cancelled(rewards: Page) -> None:
+    begin(rewards, ENDLESS)
+    rewards.get_by_label("Timeout of endless").fill("120")
+    source(rewards, "Probes")
+    do(rewards, "Try")
+    rewards.wait_for_timeout(1500)
+    do(rewards, "Cancel")
+    expect(rewards.locator(".view-try .go .wait")).to_have_text("Cancelled.")
+    write(rewards, SHORT)
+    expect(try_it(rewards).locator(".card", has_text="short").first).to_be_visible()
+
+
+def test_a_past_run_s_completions_are_tried(rewards: Page, finished_run: str) -> None:
+    rewards.reload()
+    ready(rewards)
+    source(rewards, "A past run")
+    rewards.locator("select.run").select_option(finished_run)
+    expect(rewards.locator("select.data")).to_have_value(f"run:{finished_run}")
+    results = try_it(rewards)
+    expect(results.locator(".group")).to_have_count(8)
+
+
+def test_a_run_s_history_is_scored_anew_and_advantages_flip(
+    open_page: OpenPage, shared_dashboard: str, rewards: Page, finished_run: str
+) -> None:
+    page = ready(open_page(f"{shared_dashboard}/rewards?name=format&run={finished_run}&view=rescore"))
+    expect(page.locator("select.history")).to_have_value(finished_run)
+    begin(page, LAX)
+    expect(page.locator("select.instead")).to_have_value("format")
+    record = home.run_folder(finished_run).db
+    before = record.read_bytes()
+    do(page, "Re-score")
+    results = page.locator(".view-rescore .results")
+    expect(results).to_contain_text("change their sign", timeout=90_000)
+    expect(page.locator(".view-rescore .go .wait")).to_contain_text("completions in")
+    expect(results.locator("polyline")).to_have_count(2)
+    results.locator("details.group").first.locator("summary").click()
+    expect(results.locator("tr.flips").first).to_be_visible()
+    picture(page, "rewards-rescored")
+    assert no_sideways_scroll(page)
+    assert record.read_bytes() == before

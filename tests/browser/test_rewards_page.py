@@ -1,0 +1,247 @@
+"""The library, the editor and the builder of the Rewards page in a real browser."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from bench.homes import wait_for
+from storage import registry
+from storage import spec as specs
+from storage.rewards import library
+from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
+from tests.browser.rewards_page import SHORT, begin, do, ready, save, source, text_of, try_it, worker_is_there, write
+from tests.browser.test_hostile_text import PAYLOADS, unharmed
+from tests.runs import make_spec
+
+
+@pytest.fixture
+def rewards(open_page: OpenPage, shared_dashboard: str) -> Page:
+    """The page, in a home whose library is empty."""
+    worker_is_there()
+    for kept in library.every():
+        library.delete(kept.name)
+    return ready(open_page(f"{shared_dashboard}/rewards"))
+
+
+def test_a_template_is_mended_where_lint_says_and_saved(rewards: Page) -> None:
+    expect(rewards.locator(".lists")).to_contain_text("None yet.")
+    do(rewards, "New")
+    expect(rewards.locator("dialog.templates .take")).not_to_have_count(0)
+    picture(rewards, "rewards-templates")
+    rewards.locator("dialog.templates .take").nth(1).click()
+    template = text_of(rewards)
+    assert "def " in template and "**kwargs" in template
+    expect(rewards.locator(".found .blocking")).to_have_count(0)
+    write(rewards, SHORT.replace("most)", "mots)"))
+    wrong = rewards.locator(".found .blocking")
+    expect(wrong).to_contain_text("line 7")
+    expect(wrong).to_contain_text("mots")
+    expect(rewards.locator(".ace_gutter-cell.ace_error, .ace_gutter-cell .ace_error")).not_to_have_count(0)
+    picture(rewards, "rewards-lint")
+    write(rewards, SHORT)
+    expect(wrong).to_have_count(0)
+    version = save(rewards)
+    assert library.get("short").hash.startswith(version)
+    expect(rewards.locator(".shelf .take", has=rewards.locator("b", has_text=re.compile("^short$")))).to_have_attribute(
+        "aria-current", "true"
+    )
+    rewards.reload()
+    ready(rewards)
+    assert text_of(rewards) == SHORT and "name=short" in rewards.url
+
+
+def test_what_is_typed_and_not_saved_is_there_after_a_reload(rewards: Page) -> None:
+    begin(rewards, SHORT)
+    rewards.reload()
+    ready(rewards)
+    expect(rewards.locator(".writing .draft")).to_contain_text("not saved")
+    assert text_of(rewards) == SHORT
+    rewards.locator(".ace_content").click()
+    rewards.keyboard.press("Control+s")
+    expect(rewards.locator(".said-saved")).to_contain_text("Saved as version")
+    write(rewards, SHORT.replace("20", "30"))
+    rewards.reload()
+    ready(rewards)
+    assert text_of(rewards) == SHORT.replace("20", "30")
+    do(rewards, "Discard it")
+    assert text_of(rewards) == SHORT
+
+
+def test_versions_are_kept_compared_and_opened(rewards: Page) -> None:
+    begin(rewards, SHORT)
+    first = save(rewards)
+    write(rewards, SHORT.replace("20", "30"))
+    second = save(rewards)
+    assert first != second
+    do(rewards, "Versions")
+    dialog = rewards.locator("dialog.versions")
+    expect(dialog).to_contain_text("No run has used it yet.")
+    dialog.get_by_role("button", name="What changed since").click()
+    expect(dialog.locator(".line.removed")).to_contain_text("most: int = 20")
+    expect(dialog.locator(".line.added")).to_contain_text("most: int = 30")
+    picture(rewards, "rewards-versions")
+    dialog.locator("li", has_text=first).get_by_role("button", name="Open").click()
+    expect(rewards.locator(".writing .state")).to_contain_text("an older one")
+    assert text_of(rewards) == SHORT
+    rewards.reload()
+    ready(rewards)
+    assert text_of(rewards) == SHORT
+
+
+def test_the_data_s_columns_are_completed_and_asked_for_in_vain_is_said(rewards: Page) -> None:
+    begin(rewards, "def f(completions, anser, **kwargs):\n    return [1.0 if c else 0.0 for c in completions]\n")
+    expect(rewards.locator(".found")).to_contain_text("Did you mean", timeout=60_000)
+    expect(rewards.locator(".chosen")).to_contain_text("This data gives no anser.")
+    write(rewards, "def f(completions, ")
+    rewards.locator(".ace_content").click()
+    rewards.keyboard.press("Control+End")
+    rewards.keyboard.type("ans", delay=40)
+    popup = rewards.locator(".ace_autocomplete")
+    expect(popup).to_contain_text("answer")
+    expect(popup).to_contain_text("column")
+    rewards.keyboard.press("Enter")
+    rewards.wait_for_timeout(100)
+    assert text_of(rewards) == "def f(completions, answer"
+
+
+def test_deleting_asks_first(rewards: Page) -> None:
+    begin(rewards, SHORT)
+    save(rewards)
+    do(rewards, "Delete")
+    dialog = rewards.locator("dialog.deleting")
+    expect(dialog.get_by_role("button", name="Cancel")).to_be_focused()
+    rewards.keyboard.press("Escape")
+    assert [kept.name for kept in library.every()] == ["short"]
+    do(rewards, "Delete")
+    dialog.get_by_role("button", name="Delete").click()
+    expect(rewards.locator(".lists")).to_contain_text("None yet.")
+    assert library.every() == []
+
+
+def test_a_notebook_s_functions_are_pasted_exported_and_imported_again(rewards: Page, tmp_path: Path) -> None:
+    pasted = f"%pip install trl\nimport re\n\n\ndef helper(x):\n    return re.sub('a', 'b', x)\n\n\n{SHORT}\n\n" + (
+        "async def other(completions, **kwargs):\n    return [float(len(helper('a'))) for _ in completions]\n"
+    )
+    do(rewards, "Import")
+    rewards.locator("dialog.importing .paste").fill(pasted)
+    dialog = rewards.locator("dialog.importing")
+    expect(dialog).to_contain_text("Which of them is the reward?")
+    dialog.locator("label", has_text="other").click()
+    picture(rewards, "rewards-import")
+    dialog.get_by_role("button", name="Open in the editor").click()
+    assert "%pip" not in text_of(rewards).splitlines()[0][:4]
+    save(rewards)
+    assert [kept.name for kept in library.every()] == ["other"]
+    with rewards.expect_download() as exported:
+        do(rewards, "Export")
+    assert exported.value.suggested_filename == "other.py"
+    file = tmp_path / "other.py"
+    file.write_bytes(Path(exported.value.path()).read_bytes())
+    assert file.read_text() == library.get("other").code
+    do(rewards, "Import")
+    dialog.locator(".file").set_input_files(file)
+    dialog.locator("label", has_text="short").click()
+    dialog.get_by_role("button", name="Open in the editor").click()
+    assert text_of(rewards) == file.read_text()
+    wrong = tmp_path / "wrong.py"
+    wrong.write_bytes(b"\xff\xfe\x00")
+    do(rewards, "Import")
+    dialog.locator(".file").set_input_files(wrong)
+    expect(dialog.locator(".said")).to_contain_text("UTF-8")
+
+
+def test_what_ships_is_read_only_and_copied(rewards: Page) -> None:
+    rewards.locator(".shelf .take", has_text="correctness").first.click()
+    expect(rewards.locator(".writing .state")).to_have_text("built in, read only")
+    expect(rewards.get_by_role("button", name="Save", exact=True)).to_be_hidden()
+    do(rewards, "Copy as my own")
+    assert "def my_correctness(" in text_of(rewards)
+    save(rewards)
+    assert [kept.name for kept in library.every()] == ["my_correctness"]
+
+
+def test_blocks_become_python_that_is_saved_and_tried(rewards: Page) -> None:
+    do(rewards, "Build")
+    dialog = rewards.locator("dialog.building")
+    dialog.locator("[name=name]").fill("polite")
+    dialog.get_by_role("button", name="Contains").click()
+    expect(dialog.locator(":scope > form > .said")).to_contain_text("Write at least one text")
+    dialog.locator(".blocks li").first.locator("textarea").fill("<answer>\n</answer>")
+    dialog.get_by_role("button", name="Length between").click()
+    dialog.get_by_label("Weight of block 2").fill("0.5")
+    dialog.get_by_label("Move block 2 up").click()
+    expect(dialog.locator(".blocks li").first).to_contain_text("Length between")
+    expect(dialog.locator(".code-side pre")).to_contain_text("def polite(")
+    picture(rewards, "rewards-builder")
+    dialog.get_by_role("button", name="Open in the editor").click()
+    expect(rewards.locator(".found .blocking")).to_have_count(0)
+    save(rewards)
+    source(rewards, "Probes")
+    expect(try_it(rewards).locator(".card", has_text="polite").first).to_be_visible()
+
+
+def test_a_function_is_taken_into_a_new_run(rewards: Page) -> None:
+    wait_for("the catalogue", lambda: registry.published("catalogue"))
+    begin(rewards, SHORT)
+    save(rewards)
+    do(rewards, "Use in a new run")
+    rewards.wait_for_url("**/new*")
+    expect(rewards.locator(".origin")).to_contain_text("with the reward short.")
+    rewards.goto(rewards.url.split("?")[0])
+    rewards.get_by_label("Name", exact=True).fill("begun before")
+    wait_for("the draft", lambda: "begun before" in str(rewards.evaluate("sessionStorage['groupwise:new::']")), 20)
+    rewards.goto(rewards.url.split("/new")[0] + "/rewards?name=format")
+    do(ready(rewards), "Copy as my own")
+    save(rewards)
+    do(rewards, "Use in a new run")
+    rewards.wait_for_url("**/new*")
+    expect(rewards.get_by_label("Name", exact=True)).to_have_value("begun before")
+    rewards.get_by_role("tab", name="YAML").click()
+    expect(rewards.get_by_role("textbox", name="YAML")).to_have_value(re.compile("name: my_format"))
+
+
+def test_the_runs_that_use_a_function_are_linked(rewards: Page) -> None:
+    begin(rewards, SHORT)
+    save(rewards)
+    run_spec = make_spec(rewards=[{"name": "format"}])
+    run_id = registry.create(specs.to_yaml(run_spec), name="<b>user</b>", model="starter", data="task:arithmetic")
+    registry.ask(run_id, registry.STOP)
+    run = registry.get(run_id)
+    assert run is not None
+    run.folder.rewards.mkdir(exist_ok=True)
+    (run.folder.rewards / "short.py").write_text(SHORT)
+    rewards.reload()
+    ready(rewards)
+    do(rewards, "Versions")
+    link = rewards.locator("dialog.versions .used a")
+    expect(link).to_have_text("<b>user</b>")
+    assert str(link.get_attribute("href")) == f"/run?id={run_id}"
+
+
+def test_nothing_hostile_runs(rewards: Page) -> None:
+    words = "\\n".join(payload.replace("\\", "\\\\").replace("'''", "") for payload in PAYLOADS[:5])
+    doc = f"{PAYLOADS[0]} {PAYLOADS[2]}\n\n    Args:\n        most: {PAYLOADS[1]}\n    "
+    code = f"def odd(completions, *, most=1, **kwargs):\n    '''{doc}'''\n"
+    code += f"    print('''{words}''')\n    raise ValueError('''{words}''')\n"
+    begin(rewards, code)
+    save(rewards)
+    source(rewards, "Typed")
+    rewards.get_by_label("Completion 1", exact=True).fill("\n".join(PAYLOADS))
+    results = try_it(rewards)
+    expect(results).to_contain_text("window.pwned")
+    rewards.locator(".ace_gutter-cell").nth(6).hover()
+    assert unharmed(rewards)
+    assert no_sideways_scroll(rewards)
+    do(rewards, "Import")
+    rewards.locator("dialog.importing .paste").fill(code + f"\n# {PAYLOADS[1]}\n%{PAYLOADS[0]}")
+    rewards.wait_for_timeout(600)
+    assert unharmed(rewards)
+
+
+def test_it_fits_a_phone(rewards: Page) -> None:
+    begin(rewards, SHORT)
+    assert no_sideways_scroll(rewards)
