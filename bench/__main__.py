@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import sys
 
-from bench import app_start, browser, latency, memory, new_run, poll, preview, questions, rewards, step_time
+from bench import app_start, browser, latency, memory, new_run, poll, preview, questions, rewards, step_time, workbench
 from bench.table import Row, print_table
 
 PARTS = {
@@ -15,6 +15,7 @@ PARTS = {
     "preview": preview.measure,
     "questions": questions.measure,
     "rewards": rewards.measure,
+    "workbench": workbench.measure,
     "memory": memory.measure,
     "new_run": new_run.measure,
     "browser": browser.measure,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from playwright.sync_api import Page, expect
 
+from app.configure.presets import SHIPPED
 from bench.homes import QUICKSTART, wait_for
-from storage import home, registry, states
+from storage import home, presets, registry, states
 from storage.rewards import library
 from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
 from tests.browser.rewards_page import SHORT, begin, do, ready, source, try_it, worker_is_there, write
@@ -148,6 +151,27 @@ async def reward_func(prompts, completions, **kwargs):
     await asyncio.sleep(0.01)
     return [float(len(c[0]["content"]) > 2) for c in completions]
 """,
+    "a module with helpers and imports": """from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+BEST = 20
+
+@dataclass
+class Judge:
+    best: int = BEST
+
+    def score(self, text: str) -> float:
+        return math.exp(-abs(len(text) - self.best) / self.best)
+
+def text_of(completion: str | list[dict]) -> str:
+    return completion if isinstance(completion, str) else completion[-1]["content"]
+
+def reward_func(completions, **kwargs) -> list[float]:
+    judge = Judge()
+    return [judge.score(text_of(completion)) for completion in completions]
+""",
     "None": """def reward_func(prompts, completions, **kwargs):
     return [None if n % 2 else 1.0 for n, _ in enumerate(completions)]
 """,
@@ -164,6 +188,30 @@ def test_what_trl_documents_is_tried_unchanged(rewards: Page, style: str) -> Non
     expect(results.locator(".scored .num").first).to_be_visible()
     if style == "None":
         expect(results.locator(".group")).to_contain_text("no score")
+
+
+PLAIN = """def reward_func(prompts, completions, ground_truth, **kwargs):
+    matches = [completion.strip() == str(gt) for completion, gt in zip(completions, ground_truth)]
+    return [1.0 if match and prompt.endswith("?") else 0.0 for match, prompt in zip(matches, prompts)]
+"""
+
+
+def test_what_trl_documents_for_plain_text_is_tried_unchanged(rewards: Page) -> None:
+    """Prompts and completions are strings where the data says so, and a column goes by its own name."""
+    rows = [{"question": f"{n}+1?", "ground_truth": n + 1} for n in range(8)]
+    (home.data_folder() / "plain.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    data = "{source: 'file:plain.jsonl', prompt_column: question, answer_column: null}"
+    if "plain text" not in {kept.name for kept in presets.own()}:
+        presets.save("plain text", "", f"name: plain\ndata: {data}\nrewards: [{{name: format}}]\n", SHIPPED)
+    rewards.reload()
+    begin(ready(rewards), PLAIN)
+    rewards.get_by_label("Data").select_option("plain text")
+    source(rewards, "Typed")
+    rewards.get_by_label("Completion 1", exact=True).fill(" 1")
+    results = try_it(rewards)
+    expect(results.locator(".failure")).to_have_count(0)
+    expect(results.locator(".scored .num").first).to_have_text("1")
+    expect(rewards.locator(".found .blocking")).to_have_count(0)
 
 
 def test_what_a_function_logs_is_shown(rewards: Page) -> None:

@@ -54,7 +54,7 @@ def _event(note: Note, failed: int, first: dict[str, Any], times: int) -> Event:
     again = f" This is its {times}th time." if times > 2 else ""
     message = (
         f"{note.function} gave no score to {failed} of {len(note.statuses)} completions: "
-        f"{first['message']}{line}.{again}"
+        f"{first['message'].rstrip('.')}{line}.{again}"
     )
     row, trace = first.get("row"), str(first.get("traceback") or "")[:TRACE]
     return Event("reward", message, {"function": note.function, "row": row, "traceback": trace, "failed": failed})
