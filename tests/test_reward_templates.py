@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,6 +12,12 @@ import pytest
 from storage.rewards.templates import async_call, blank, compare_answer, logging_more, partial_credit
 from storage.rewards.templates import regular_expression as expression
 from storage.rewards.templates import several_columns as columns
+
+
+def awaited(answer: Any) -> Any:
+    """In a thread of its own: a browser test before this may have left a loop running in ours."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, answer).result()
 
 
 def chat(text: str | None) -> list[dict[str, Any]]:
@@ -27,7 +34,7 @@ def test_each_scores_plain_text_and_chat_alike(wrapped: Any):
     whole = "<think>a</think><answer>b</answer>"
     given = [wrapped(whole), wrapped("<think>a</think>"), wrapped(whole + "x" * 100), wrapped("")]
     assert partial_credit.tags_in_place(given) == [1.0, 0.5, 0.9, 0.0]
-    assert asyncio.run(async_call.slow_check([wrapped("Yes."), wrapped("and")], at_once=1)) == [1.0, 0.0]
+    assert awaited(async_call.slow_check([wrapped("Yes."), wrapped("and")], at_once=1)) == [1.0, 0.0]
 
 
 def test_a_message_without_text_and_no_message_at_all_are_empty():
@@ -57,4 +64,4 @@ def test_a_check_that_fails_is_no_score(monkeypatch: pytest.MonkeyPatch):
         raise ConnectionRefusedError(text)
 
     monkeypatch.setattr(async_call, "check", fail)
-    assert asyncio.run(async_call.slow_check(["a"])) == [None]
+    assert awaited(async_call.slow_check(["a"])) == [None]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -133,7 +134,15 @@ def test_async_functions_are_awaited():
         raise asyncio.CancelledError
 
     assert contract.call(slow, {"completions": ["a", "b"]}, {}, 2)["values"] == [1.0, 1.0]
+
+    async def within_a_loop() -> list[Any]:
+        """As a notebook calls: its own loop runs."""
+        return [contract.call(one, {"completions": ["a"]}, {}, 1) for one in (slow, cancelled)]
+
     assert contract.call(cancelled, {"completions": ["a"]}, {}, 1)["statuses"] == ["error"]
+    with ThreadPoolExecutor(1) as thread:  # one in which no loop runs yet
+        replies = thread.submit(asyncio.run, within_a_loop()).result()
+    assert [reply["statuses"] for reply in replies] == [["ok"], ["error"]]
 
 
 def logs(

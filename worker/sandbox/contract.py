@@ -101,13 +101,21 @@ def _ask(function: Callable[..., Any], batch: dict[str, Any], parameters: dict[s
 
 
 def _awaited(answer: Any) -> Any:
-    import asyncio  # here: it would make each sandbox start 40 ms later, and most functions are not async
+    # Here: they would make each sandbox start 40 ms later, and most functions are not async.
+    import asyncio
+    from concurrent.futures import ThreadPoolExecutor
 
     async def whole() -> Any:
         return await answer
 
     try:
-        return asyncio.run(whole())
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return asyncio.run(whole())
+        # Whoever calls is in a loop itself (a notebook, say), and a thread has one loop: another thread has this one.
+        with ThreadPoolExecutor(1) as thread:
+            return thread.submit(asyncio.run, whole()).result()
     except asyncio.CancelledError as error:  # no Exception, so that nobody catches it by mistake
         raise RuntimeError("the function was cancelled while it waited") from error
 

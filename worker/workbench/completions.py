@@ -133,8 +133,8 @@ def _probes(payload: dict[str, Any]) -> tuple[list[Group], str]:
             _group(row, [{**_completion(text, count(text)), "probe": name, "expected": probe.expected,
                           "about": probe.about} for name, text, probe in about])
         )  # fmt: skip
-    made = sum(len(group["completions"]) for group in groups)
-    said = f"{made} probes for {'one row' if len(groups) == 1 else f'{len(groups)} rows'}."
+    written = sum(len(group["completions"]) for group in groups)
+    said = f"{written} probes for {'one row' if len(groups) == 1 else f'{len(groups)} rows'}."
     if not any(len(group["completions"]) > 4 for group in groups):
         said += " The rows have no answer, so there are none with a right or a wrong one."
     return groups, said
