@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from bench.homes import wait_for
-from storage import home, process, questions, registry, states
+from storage import files, home, process, questions, registry, states
 from storage.checks.check import examine
 from storage.offer import Offer
 from storage.problem import WARNING
@@ -88,6 +88,7 @@ def test_a_run_folder_that_is_copied_into_the_home_appears(start_worker: StartWo
     folder = queue(make_spec(training={"max_steps": 1}))
     start_worker()
     wait_state(folder.id, states.FINISHED)
+    wait_for("the folder to say so too", lambda: (files.read_json(folder.state) or {}).get("state") == states.FINISHED)
     copy = home.run_folder("a-copy")
     shutil.copytree(folder.path, copy.path)
     run = wait_for("the copy", lambda: registry.get("a-copy"), 30)

@@ -100,7 +100,7 @@ def _hub(name: str, spec: DataSpec) -> Any:
     if not HUB_DATASET.fullmatch(name) or Path(name).exists():  # datasets would take a folder of that name here
         raise DataError(f"“{name}” is not the id of a hub dataset, such as openai/gsm8k")
     try:
-        with _offline(not reachable()):
+        with offline(not reachable()):
             return load_dataset(name, spec.config, split=spec.split, revision=spec.revision, streaming=spec.streaming)
     except Exception as error:  # every library below may raise its own kind
         raise hub_error(error, spec) from error
@@ -119,7 +119,7 @@ def reachable() -> bool:
 
 
 @contextlib.contextmanager
-def _offline(so: bool) -> Iterator[None]:
+def offline(so: bool) -> Iterator[None]:
     """Meanwhile, only what is on this machine is used."""
     before = datasets.config.HF_HUB_OFFLINE, huggingface_hub.constants.HF_HUB_OFFLINE
     datasets.config.HF_HUB_OFFLINE, huggingface_hub.constants.HF_HUB_OFFLINE = so or before[0], so or before[1]

@@ -13,6 +13,7 @@ from typing import Any
 
 from storage.spec import ModelSpec
 from worker import models
+from worker.rows import sources
 from worker.rows.data_error import DataError
 from worker.workbench.asked import Refused
 
@@ -65,8 +66,10 @@ def _load(spec: ModelSpec) -> Loaded:
     attention = spec.attn_implementation if "flash" not in (spec.attn_implementation or "") else None
     plain = spec.model_copy(update={"quantization": None, "attn_implementation": attention})
     try:
-        _refuse_too_large(Path(models.place(plain)))
-        model, tokenizer = models.load(plain, use_cpu=True)
+        elsewhere = spec.id != "starter" and not Path(spec.id).expanduser().exists()
+        with sources.offline(elsewhere and not sources.reachable()):
+            _refuse_too_large(Path(models.place(plain)))
+            model, tokenizer = models.load(plain, use_cpu=True)
     except Refused:
         raise
     except Exception as error:  # a missing folder, no network, a damaged file: each library has its own
