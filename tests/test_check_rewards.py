@@ -58,6 +58,13 @@ def after_a_click(raw: dict[str, Any], problem: Problem, number: int = 0) -> dic
 CASES: list[tuple[dict[str, Any], str, str]] = [
     ({"name": "fromat"}, "rewards.0.name", "Did you mean “format”?"),
     ({"name": "zzz"}, "rewards.0.name", "Write it under Rewards."),
+    ({"name": "keywords"}, "rewards.0.parameters.words", "cannot score without words or forbidden"),
+    ({"name": "reward_model"}, "rewards.0.parameters.models", "cannot score without models"),
+    (
+        {"name": "llm_judge", "parameters": {"base_url": "http://localhost:1/v1"}},
+        "rewards.0.parameters.model",
+        "cannot score without model",
+    ),
     ({"name": "gone"}, "rewards.0.name", "was deleted from your library"),
     ({"name": "mine", "version": "abcdef"}, "rewards.0.version", "no version abcdef of “mine”"),
     ({"name": "mine", "version": OLD[:8]}, "rewards.0.version", "no version 01234567 of “mine”"),
@@ -163,7 +170,7 @@ def test_packages_and_programs_that_are_missing_are_said(monkeypatch: pytest.Mon
 
 
 def test_what_speaks_to_the_network_says_to_whom():
-    [problem] = problems({"name": "llm_judge", "parameters": {"base_url": "http://judge.example/v1"}})
+    [problem] = problems({"name": "llm_judge", "parameters": {"base_url": "http://judge.example/v1", "model": "m"}})
     assert problem.level == WARNING and "http://judge.example/v1" in problem.message
 
 

@@ -84,6 +84,10 @@ def _known(spec: RunSpec, index: int, offer: Offer) -> Iterator[Problem]:
         yield Problem(f"{path}.version", message, level=WARNING, fixes=(fix,))
     for missing in _missing(reward.name, about, offer):
         yield Problem(f"{path}.name", missing, fixes=fixes)
+    for names in about.get("given") or []:
+        if not any(reward.parameters.get(name) for name in names):
+            message = f"“{reward.name}” cannot score without {' or '.join(names)}: say it in its settings."
+            yield Problem(f"{path}.parameters.{names[0]}", message, fixes=fixes)
     yield from _place(reward, f"{path}.name", about, offer, fixes)
     yield from check_settings(spec, index, about)
 

@@ -97,6 +97,7 @@ BLOCKING = {
     "what Groupwise decides itself": bad("output_dir: /x"),
     "no name": bad().replace("name: x\n", "", 1),
     "no rewards": "name: x\ntraining: {max_completion_length: 48}\n",
+    "a reward that wants words": bad(rewards="- name: keywords"),
     "an unknown reward": bad(rewards="- name: formatt"),
     "a reward twice": bad(rewards="- name: format\n- name: format"),
     "a parameter that is not there": bad(rewards="- {name: format, parameters: {tag: [a]}}"),

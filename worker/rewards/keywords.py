@@ -3,6 +3,8 @@
 import re
 from collections.abc import Sequence
 
+NEEDS_PARAMETERS = [["words", "forbidden"]]
+
 
 def keywords(
     completions: list,

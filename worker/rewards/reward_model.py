@@ -7,6 +7,7 @@ import statistics
 from collections.abc import Sequence
 from typing import Any, Literal
 
+NEEDS_PARAMETERS = [["models"]]
 COMBINE: dict[str, Any] = {"mean": statistics.fmean, "min": min, "median": statistics.median}
 
 
