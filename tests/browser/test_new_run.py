@@ -113,7 +113,7 @@ def test_lists_are_edited_in_the_form(new_run: Page) -> None:
     new_run.get_by_label("Question of example 1").fill("1+1?")
     new_run.get_by_label("What a good answer looks like of example 1").fill("2")
     follows(new_run, "completion: '2'")
-    expect(new_run.locator(".preview .message.assistant")).to_contain_text("2", timeout=40_000)
+    expect(new_run.locator(".preview .message.assistant")).to_contain_text("2", timeout=90_000)
     new_run.get_by_text("Which rows").click()
     new_run.get_by_role("button", name="Add a condition").click()
     new_run.get_by_label("Column of condition 1").select_option("answer")
