@@ -306,3 +306,26 @@ def test_a_run_s_history_is_scored_anew_and_advantages_flip(
     picture(page, "rewards-rescored")
     assert no_sideways_scroll(page)
     assert record.read_bytes() == before
+
+
+def test_re_scoring_is_cancelled_and_asked_again(open_page: OpenPage, shared_dashboard: str, finished_run: str) -> None:
+    worker_is_there()
+    page = ready(open_page(f"{shared_dashboard}/rewards?name=format&run={finished_run}&view=rescore"))
+    expect(page.locator("select.history")).to_have_value(finished_run)
+    begin(page, ENDLESS)
+    page.get_by_label("Timeout of endless").fill("120")
+    do(page, "Re-score")
+    page.wait_for_timeout(1500)
+    page.locator("[data-do=halt]").click()
+    expect(page.locator(".view-rescore .go .wait")).to_have_text("Cancelled. Nothing was changed.")
+    write(page, LAX)
+    do(page, "Re-score")
+    expect(page.locator(".view-rescore .results")).to_contain_text("change their sign", timeout=90_000)
+
+
+def test_the_keyboard_tries(rewards: Page) -> None:
+    begin(rewards, SHORT)
+    source(rewards, "Probes")
+    rewards.locator(".ace_content").click()
+    rewards.keyboard.press("Control+Enter")
+    expect(rewards.locator(".view-try .go .wait")).to_contain_text("scored in", timeout=120_000)
