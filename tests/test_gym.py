@@ -85,6 +85,10 @@ def test_parameters_may_be_dates_tuples_and_parts_of_a_mixture():
     rows = gym.rows("composite", 20, {"datasets": parts})
     sources = {json.loads(row["metadata"])["source_dataset"] for row in rows}
     assert sources == {"chain_sum", "leg_counting"}
+    dated = {"name": "time_intervals", "weight": 1, "config": {"task_types": ["date"], "min_date": "1999-01-01",
+                                                               "max_date": "1999-12-31"}}  # fmt: skip
+    for row in gym.rows("composite", 8, {"datasets": [dated]}):
+        assert "1999" in row["question"]
 
 
 def test_a_run_s_rows_come_from_the_task():
@@ -136,7 +140,7 @@ def test_a_row_is_scored_with_the_parameters_it_was_made_with(
     from reasoning_gym.factory import DATASETS
 
     [row], hints = gym.rows(task, 1, parameters), typing.get_type_hints(DATASETS[task][1])
-    settings = {name: fitted(value, hints[name]) for name, value in parameters.items()}
+    settings = {name: fitted(value, hints[name], dict(DATASETS)) for name, value in parameters.items()}
     made, given = reasoning_gym.create_dataset(task, size=1, seed=0, **settings), answered(row["answer"])
     expected = made.score_answer(answer=given, entry=made[0])
     assert score(row, given) == expected != scored_by_default(row, given)

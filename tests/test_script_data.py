@@ -141,6 +141,8 @@ def test_the_script_takes_the_same_rows_of_reasoning_gym(registry_home: Path, sc
         ("time_intervals", {"min_date": "2001-01-01", "max_date": "2001-12-31", "min_time": "08:30", "seed": 3}),
         ("composite", {"datasets": [{"name": "chain_sum", "weight": 1, "config": {"max_terms": 3}},
                                     {"name": "leg_counting", "weight": 2.5, "config": {}}]}),
+        ("composite", {"datasets": [{"name": "time_intervals", "weight": 1, "config": {"min_date": "1999-01-01"}},
+                                    {"name": "word_sorting", "weight": 1, "config": {"transformation": "uppercase"}}]}),
         ("polynomial_equations", {"operators": ["+"], "max_terms": 3}),
         ("word_sorting", {"transformation": "uppercase"}),
         ("arc_agi", {"board_format_opts": {"alphabet": list("abcdefghij"), "array_brackets": True}}),

@@ -141,8 +141,9 @@ def _gym(name: str, count: str, data: DataSpec) -> str:
     if _to_fit(data):
         parameters = ", **parameters"
         fit = (
-            f"    hints = typing.get_type_hints(reasoning_gym.factory.DATASETS[{literal(name)}][1])\n"
-            "    parameters = {name: fitted(value, hints.get(name)) for name, value in PARAMETERS.items()}\n"
+            "    tasks = reasoning_gym.factory.DATASETS\n"
+            f"    hints = typing.get_type_hints(tasks[{literal(name)}][1])\n"
+            "    parameters = {name: fitted(value, hints.get(name), tasks) for name, value in PARAMETERS.items()}\n"
         )
     return (
         f"{fit}    made = reasoning_gym.create_dataset({literal(name)}, size={count}{seed}{parameters})\n"

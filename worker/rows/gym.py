@@ -103,7 +103,7 @@ def _values(name: str, parameters: dict[str, Any], config: type) -> dict[str, An
             wrong = OURS.get(field, f"there is no such parameter.{nearest(field, list(hints))}")
             raise DataError(f"{name} cannot be told {field}: {wrong}", path, (Fix("Remove it", {}, (path,)),))
         try:
-            values[field] = fitted(value, hints[field])
+            values[field] = fitted(value, hints[field], _registry())
         except (TypeError, ValueError) as error:
             fixes = (Fix("Use the default", {}, (path,)),)
             raise DataError(f"{field} of {name} cannot be {json.dumps(value)[:60]}: {error}", path, fixes) from error
