@@ -6,11 +6,10 @@ import math
 import time
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
-THIN = "\u202f"  # narrow no-break space between thousands
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """A value in about `digits` digits: 0.042, 0.88, 1.42, 284, 12 840, 1.2e-05; “–” for none."""
+    """A value in about `digits` digits: 0.042, 0.88, 1.42, 284, 12,840, 1.2e-05; “–” for none."""
     if value is None or math.isnan(value):
         return "–"
     if math.isinf(value):
@@ -21,7 +20,7 @@ def number(value: float | None, digits: int = 3) -> str:
     if size < 1e-3 or size >= 1e9:
         text = f"{value:.{digits - 2}e}"
     elif size >= 10 ** (digits - 1):
-        text = f"{value:,.0f}".replace(",", THIN)
+        text = f"{value:,.0f}"
     else:
         magnitude = math.floor(math.log10(size))
         text = f"{value:.{digits - 1 - (magnitude if magnitude >= 0 else magnitude + 1)}f}"
@@ -34,7 +33,7 @@ def signed(value: float) -> str:
 
 
 def count(value: int) -> str:
-    return f"{value:,}".replace(",", THIN)
+    return f"{value:,}"
 
 
 def plural(n: int, one: str, many: str | None = None) -> str:

@@ -16,7 +16,8 @@ class Offer:
 
     training: dict[str, dict[str, Any]] | None = None
     lora: dict[str, dict[str, Any]] | None = None
-    # name → {help, code, needs, parameters, arguments}; one's own also {own: True, hash, network}.
+    # name → {help, code, needs, parameters, arguments, columns: parameters that name one}; one's own also {own: True,
+    # hash, network}.
     rewards: dict[str, dict[str, Any]] = field(default_factory=dict)
     tasks: dict[str, dict[str, Any]] = field(default_factory=dict)
     # reasoning-gym's tasks: name → {help, parameters: fields as above}; None where it is not installed.

@@ -2,11 +2,36 @@
 
 from __future__ import annotations
 
+import contextlib
+import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from bench.homes import wait_for
-from storage import questions
+from storage import home, questions, registry
+
+Warm = tuple[Path, "subprocess.Popen[bytes]"]
+
+
+@contextlib.contextmanager
+def warm_bench(place: Path, kind: str, payload: dict[str, Any], code: str = "bench.main()") -> Iterator[Warm]:
+    """A home with a bench that has answered this question, for all tests of a file: to warm one takes seconds."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GROUPWISE_HOME", str(place))
+        home.prepare()
+        registry.open_registry()
+        begin = f"import sys; from worker.answers import bench; sys.exit({code})"
+        process = subprocess.Popen([sys.executable, "-c", begin])
+        try:
+            assert "error" not in ask(kind, payload)
+            yield place, process
+        finally:
+            process.kill()
+            process.wait()
 
 
 def ask(kind: str, payload: dict[str, Any], seconds: float = 90.0) -> dict[str, Any]:

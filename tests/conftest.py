@@ -41,6 +41,15 @@ def registry_home(own_home: Path) -> Path:
 
 
 @pytest.fixture
+def living(warm: tuple[Path, subprocess.Popen[bytes]], monkeypatch: pytest.MonkeyPatch) -> subprocess.Popen[bytes]:
+    """The bench of a file's own fixture `warm` (see tests.asking), its home being this test's; it must have outlived
+    the tests before."""
+    monkeypatch.setenv("GROUPWISE_HOME", str(warm[0]))
+    assert warm[1].poll() is None
+    return warm[1]
+
+
+@pytest.fixture
 def start() -> Iterator[Start]:
     """Starts `python ARGUMENTS` in the repository, with its output in pipes, and ends it (only it) after the test."""
     with ending() as begin:

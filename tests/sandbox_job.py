@@ -16,21 +16,19 @@ from worker.sandbox import client, fresh, tiers
 
 def do(job: dict[str, Any]) -> list[dict[str, Any]]:
     """{"calls": [{"code", "parameters", "batch", "timeout"}], "network", "limits"} → each call's Result as a dict, with
-    the seconds it "took" as the caller sees it and the "tier" it ran in. Every code defines `score`."""
+    the seconds it "took" as the caller sees it and the "tier" it ran in. Every code defines `score`, or the "name"."""
     limits = client.Limits(**job.get("limits", {}))
     if "script" in job:
         return [asdict(fresh.run_fresh(job["script"], job.get("stdin", ""), limits, job["timeout"]))]
-    answers = []
+    answers, name = [], job.get("name", "score")
     codes = list(dict.fromkeys(call["code"] for call in job["calls"]))
     hosts = {
-        code: client.Host(
-            [client.Code("score", code, job.get("parameters", {}))], network=job["network"], limits=limits
-        )
+        code: client.Host([client.Code(name, code, job.get("parameters", {}))], network=job["network"], limits=limits)
         for code in codes
     }
     for call in job["calls"]:
         began = time.monotonic()
-        result = hosts[call["code"]].score("score", call["batch"], call["timeout"])
+        result = hosts[call["code"]].score(name, call["batch"], call["timeout"])
         took = time.monotonic() - began
         answers.append({**asdict(result), "took": took, "tier": tiers.probe().name})
     for host in hosts.values():

@@ -35,7 +35,7 @@ def readable_copy() -> Path:
     assert pyseccomp and pyseccomp.origin
     shutil.copytree(REPOSITORY / "worker/sandbox", folder / "worker/sandbox")
     (folder / "storage").mkdir()
-    for name in ("worker/__init__.py", "storage/__init__.py", "storage/home.py"):
+    for name in ("worker/__init__.py", "storage/__init__.py", "storage/home.py", "storage/process.py"):
         shutil.copy(REPOSITORY / name, folder / name)
     shutil.copy(sandbox_job.__file__, folder / "sandbox_job.py")
     shutil.copy(pyseccomp.origin, folder / "pyseccomp.py")

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from bench.homes import wait_for
-from storage import home, locks, questions, registry
+from storage import home, locks, questions
 from storage.questions import BUILD, PREVIEW
-from tests.asking import answer_of, ask, children, taken
+from tests.asking import Warm, answer_of, ask, children, taken, warm_bench
 from tests.runs import make_spec
 from worker.answers import bench
 
@@ -25,28 +25,12 @@ SPEC = make_spec().model_dump()
 
 
 @pytest.fixture(scope="module")
-def warm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, subprocess.Popen[bytes]]]:
-    """A home with a warm bench, for all tests here: to warm one takes seconds. A question may take 4 s there."""
+def warm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warm]:
+    """A question may take 4 s there."""
     place = tmp_path_factory.mktemp("bench") / "home"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("GROUPWISE_HOME", str(place))
-        home.prepare()
-        registry.open_registry()
+    with warm_bench(place, BUILD, {"spec": SPEC}, "bench.LONGEST.update(default=4.0) or bench.main()") as found:
         (home.data_folder() / "hangs.jsonl").write_text('{"question": "1?", "answer": "%s!"}\n' % ("a" * 60))
-        code = "import sys; from worker.answers import bench; bench.LONGEST['default'] = 4.0; sys.exit(bench.main())"
-        process = subprocess.Popen([sys.executable, "-c", code])
-        assert ask(BUILD, {"spec": SPEC}) == {"problems": []}
-    yield place, process
-    process.kill()
-    process.wait()
-
-
-@pytest.fixture
-def living(warm: tuple[Path, subprocess.Popen[bytes]], monkeypatch: pytest.MonkeyPatch) -> subprocess.Popen[bytes]:
-    """The same, as this test's home; it must have outlived the tests before."""
-    monkeypatch.setenv("GROUPWISE_HOME", str(warm[0]))
-    assert warm[1].poll() is None
-    return warm[1]
+        yield found
 
 
 def preview(**data: Any) -> dict[str, Any]:

@@ -163,10 +163,11 @@ def test_packages_and_programs_that_are_missing_are_said(monkeypatch: pytest.Mon
     [problem] = problems({"name": "math_equivalence"}, offered=replace(OFFERED, extras={}))
     assert "needs math_verify" in problem.message
     monkeypatch.setenv("PATH", str(tmp_path))
-    [problem] = problems({"name": "code_tests"})
+    tests = {"name": "code_tests", "parameters": {"column": "question"}}
+    [problem] = problems(tests)
     assert "needs the program bwrap" in problem.message and "package bubblewrap" in problem.message
     (tmp_path / "bwrap").touch(0o755)
-    assert problems({"name": "code_tests"}) == []
+    assert problems(tests) == []
 
 
 def test_what_speaks_to_the_network_says_to_whom():
@@ -190,6 +191,35 @@ def test_a_column_that_a_function_needs_is_there(data: dict[str, Any], field: st
     for problem in found:
         mended = after_a_click({"name": "a", "rewards": [MINE], "data": data}, problem)
         assert [one for one in examine(from_dict(mended), OFFERED) if one.level == BLOCKING] == []
+
+
+@pytest.mark.parametrize(
+    ("data", "column", "field", "level"),
+    [
+        ({"source": "task:arithmetic"}, None, "rewards.0.parameters.column", BLOCKING),
+        ({"source": "task:arithmetic"}, "question", "", ""),
+        ({"source": "hub:org/rows", "columns": ["level"]}, None, "data.columns", BLOCKING),
+        ({"source": "hub:org/rows", "columns": ["level"]}, "checks", "data.columns", BLOCKING),
+        ({"source": "hub:org/rows", "columns": ["level", "tests"]}, None, "", ""),
+        ({"source": "hub:org/rows"}, None, "rewards.0.parameters.column", WARNING),
+        ({"source": "hub:org/rows"}, "leve", "rewards.0.parameters.column", WARNING),
+        ({"source": "hub:org/rows"}, "level", "", ""),
+    ],
+)
+def test_a_column_that_a_parameter_names_is_there(
+    data: dict[str, Any], column: str | None, field: str, level: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    (tmp_path / "bwrap").touch(0o755)
+    reward = {"name": "code_tests", "parameters": {"column": column} if column else {}}
+    seen = None if "columns" in data else ["question", "level"]
+    found = examine(from_dict({"name": "a", "rewards": [reward], "data": data}), OFFERED, columns=seen)
+    assert [(one.field, one.level) for one in found] == ([(field, level)] if field else [])
+    for problem in found:
+        assert f"column “{column or 'tests'}”" in problem.message and problem.fixes
+        for number in range(len(problem.fixes)):
+            mended = after_a_click({"name": "a", "rewards": [reward], "data": data}, problem, number)
+            assert examine(from_dict(mended), OFFERED, columns=seen) == []
 
 
 def test_columns_that_the_preview_has_seen_make_a_warning():

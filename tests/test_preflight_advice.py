@@ -121,7 +121,7 @@ def test_fewer_rows_than_a_generation_takes_block_and_the_fix_fits() -> None:
 
 def test_passes_over_a_huge_file_are_noticed() -> None:
     (problem,) = said(a_spec(max_steps=-1, data={"source": "file:x.csv"}), rows=90_000)
-    assert problem.field == "training.max_steps" and "135\u202f000 steps" in problem.message
+    assert problem.field == "training.max_steps" and "135,000 steps" in problem.message
 
 
 def test_rows_held_out_for_nothing_and_rewards_that_weigh_nothing() -> None:

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ruff import find_ruff_bin
 
-from storage.rewards import library, python_text, signature
-from storage.rewards.builder import KINDS, Block, BuilderError, needs_network, problems, to_code
+from storage.rewards import library, signature
+from storage.rewards.builder import KINDS, Block, BuilderError, needs_network, problems, python_text, to_code
 
 NASTY = [
     '"', "'", '"""', "'''", "\\", "\\\\", "a\nb", "\r\t\0", "{x}", "%s", '")\nimport os\nos._exit(1)\n("',
@@ -130,6 +130,41 @@ def test_the_examples_that_are_given_are_the_test():
     wrong = Block("matches", {"pattern": r"\d+", "earns": "seven"})
     with pytest.raises(AssertionError):
         built(wrong)
+
+
+PATTERNS = [
+    r"\d+", r"^<think>.*?</think>\s*<answer>.*?</answer>$", r"(?=.*[A-Z])(?=.*\d).{8,}", r"(a)(b)?\1(?(2)c|d)",
+    r"(?i)yes|no", r"[^<]+", r"(?P<one>\w+) (?P=one)", r"\b\w+ing\b", r"(?!a)[ab]", r"[é-ü]+", r"\\boxed\{[^}]*\}",
+    r"(a+)+$", r"\S+@\S+\.\w{2,}", r"[\s\S]", r"(?>ab)c++", r"(?x) a b # c", r"(?m)^- .+\n- .+", r"(?:\d{3}-){2}\d{4}",
+    r"[\u4e00-\u9fff]", r"\W\D", r"(?:){2}a", r"a b", "please",
+]  # fmt: skip
+ONLY_FOUND = [r"(?<=\$)\d+", r"foo(?=bar)", r"^(?!.*bad)", r"^(?!.*bad).*$", r"\n"]
+
+
+@pytest.mark.parametrize("whole", [True, False])
+@pytest.mark.parametrize("pattern", [*PATTERNS, *ONLY_FOUND])
+def test_a_pattern_is_tested_by_a_text_that_fits_and_by_one_that_does_not(pattern: str, whole: bool):
+    code = to_code("reward", [Block("matches", {"pattern": pattern, "whole": whole})], "")
+    assert code.count("== 1.0") == (not whole or pattern in PATTERNS or "(?!" in pattern)
+    assert code.count("< 1.0") == 1
+    built(Block("matches", {"pattern": pattern, "whole": whole}))  # runs them
+
+
+@pytest.mark.parametrize(
+    ("pattern", "earns", "fails"), [(".*", 1, 0), ("a*", 1, 0), (r"a\Zb", 0, 1), ("x{1000}", 0, 1), ("$^", 1, 1)]
+)
+def test_an_example_that_there_is_none_of_is_left_out(pattern: str, earns: int, fails: int):
+    code = to_code("reward", [Block("matches", {"pattern": pattern})], "")
+    assert (code.count("== 1.0"), code.count("< 1.0")) == (earns, fails)
+    built(Block("matches", {"pattern": pattern}))
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+@given(st.text("ab(|)*+?.[]^$\\d{2}! ", max_size=12), st.booleans())
+def test_examples_of_any_pattern_are_what_they_say(pattern: str, whole: bool):
+    block = Block("matches", {"pattern": pattern, "whole": whole})
+    if problems([block]) == []:
+        built(block)
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,60 @@ class Stack:
 """
 
 
+# Classes whose objects are plain data, too; and functions that are given objects.
+POINTS = """
+from dataclasses import dataclass
+from enum import Enum, IntEnum
+from typing import NamedTuple
+class Point(NamedTuple):
+    x: int
+    y: int
+@dataclass(frozen=True)
+class Item:
+    price: int
+    def __mul__(self, number): return Item(self.price * number)
+    def __neg__(self): return Item(-self.price)
+class Level(IntEnum):
+    LOW = 1
+class Bag(list):
+    def put(self, item): self.append(item)
+class Opened:
+    state = "new"
+    def __enter__(self): self.state = "open"; return self
+    def __exit__(self, kind, error, trace): self.state = kind.__name__ if kind else "closed"; return True
+class Word(str): pass
+def swapped(point): return Point(point.y, point.x)
+def total(items): return sum(item.price for item in items)
+def name(level): return level.name
+def walk(node):
+    found = []
+    while node:
+        found.append(node.value)
+        node = node.next
+    return found
+def renamed(thing): thing.title = "new"
+def word(): return Word("a")
+"""
+WAITS = """
+import asyncio
+async def later(x):
+    await asyncio.sleep(0.01)
+    return x + 1
+async def fails(): raise ValueError("no")
+async def numbers():
+    for n in range(3): yield n
+async def all_of(waiting): return [await each for each in waiting]
+async def told(listener): return await listener(2)
+async def stuck(): await asyncio.sleep(99)
+class Box:
+    def __init__(self): self.queue = asyncio.Queue()
+    async def put(self, item): await self.queue.put(item)
+    async def take(self): return await self.queue.get()
+    async def __aenter__(self): return self
+    async def __aexit__(self, *error): await self.put("left")
+"""
+
+
 def share(code: str, tests: Any = ADD, **given: Any) -> float | None:
     """The share of tests that this code passes."""
     return score("code_tests", code, tests=[tests], partial=True, **{"timeout": 60, **given})
@@ -92,6 +146,15 @@ TRICKS = {
     "fills the disk": "def add(a, b):\n    open('/tmp/x', 'wb').write(b'1' * (1 << 28))\n    return a + b",
     "writes outside": "def add(a, b):\n    open('/usr/x', 'w')\n    return a + b",
     "calls out": "import socket\ndef add(a, b):\n    socket.create_connection(('127.0.0.1', 22), 1)\n    return a + b",
+    "is a list equal to everything": "class Liar(list):\n    __eq__ = lambda s, o: True\n"
+    "    __ne__ = lambda s, o: False\ndef add(a, b): return Liar()",
+    "is an enum equal to everything": "import enum\nclass Liar(enum.IntEnum):\n    A = 9\n"
+    "    __eq__ = lambda s, o: True\n    __hash__ = lambda s: 3\ndef add(a, b): return Liar.A",
+    "comes to something equal to everything": "class Liar:\n    __eq__ = lambda s, o: True\n    __hash__ = None\n"
+    "    def __await__(self):\n        yield\nasync def add(a, b): return Liar()",
+    "has an event loop of its own mind": "import asyncio\nclass Done:\n    done = result = lambda s: True\n"
+    "asyncio.BaseEventLoop.create_task = lambda *a: Done()\n"
+    "asyncio.BaseEventLoop.run_until_complete = lambda *a: True\nasync def add(a, b): return 9",
     "crashes": "import ctypes\ndef add(a, b): return ctypes.string_at(0)",
 }  # fmt: skip
 
@@ -99,6 +162,8 @@ TRICKS = {
 @pytest.mark.parametrize("trick", TRICKS)
 def test_a_trick_gains_nothing(trick: str):
     assert share(TRICKS[trick]) == 0.0
+    if "async def" in TRICKS[trick]:
+        assert share(TRICKS[trick], [test.replace("add", "await add") for test in ADD]) == 0.0
 
 
 @pytest.mark.parametrize(
@@ -110,10 +175,115 @@ def test_a_trick_gains_nothing(trick: str):
         ("class math:\n    isclose = staticmethod(lambda *a: True)\ndef add(a, b): return 9",
          "assert math.isclose(add(1, 2), 3)"),
         ("def check(*a): pass\ndef add(a, b): return 9", "def check(candidate):\n    assert candidate(1, 2) == 3\n"),
+        ("abs = lambda x: 0\ndef f(a): return 9", "def check(candidate):\n    assert abs(candidate(1) - 3) < 1\n"),
+        ("def abs(x): return 0\ndef round(x, n): return 9", "assert abs(round(2.567, 2) - 2.57) < 1e-6"),
+        ("def abs(x): return 0", "assert abs(round(2.567, 2) - 2.57) < 1e-6"),
+        ("def sorted(x): return [1, 2]\ndef f(x): return x", "from solution import f\nassert sorted(f([2])) == [1, 2]"),
+        ("x = 1", ["assert sum([1, 2]) == 3", "assert sum([]) == 0"]),
+        ("def sum(x): return 3", "def sum(x):\n    return x\nassert sum(4) == 3"),
     ],
 )  # fmt: skip
 def test_the_tests_use_their_own_functions_and_not_the_codes(code: str, test: str):
     assert share(code, test) == 0.0
+
+
+OWN = "class Own:\n    title = 'old'\n    def right(self, x):\n        return x == 3\nown = Own()\n"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "own.right = lambda x: True",
+        "own.__class__.right = lambda s, x: True",
+        "del own.right",
+        "own.right.__func__.__globals__['passes'] = print",
+        "own.right.__code__ = (lambda s, x: True).__code__",
+        "type(own).right = lambda s, x: True",
+    ],
+)
+def test_an_object_of_the_tests_keeps_what_its_class_defines(change: str):
+    code = f"def use(own):\n    {change}\n    return 9"
+    swallowed = f"def use(own):\n    try: {change}\n    except BaseException: pass\n    return 9"
+    for each in (code, swallowed):  # both the error and the silence
+        assert share(each, f"{OWN}assert own.right(use(own))") == 0.0
+
+
+@pytest.mark.parametrize(
+    "test", ["with use() as it:\n    assert it.value == 3", "async with use() as it:\n    assert it.value == 3"]
+)
+def test_a_with_block_cannot_hide_that_a_test_fails(test: str):
+    code = """
+class use:
+    value = 9
+    def __enter__(self): return self
+    def __exit__(self, *error): return True
+    async def __aenter__(self): return self
+    async def __aexit__(self, *error): return True
+"""
+    assert share(code, test) == 0.0
+    assert share(code.replace("9", "3"), test) == 1.0
+
+
+@pytest.mark.parametrize(
+    "tests",
+    [
+        ["assert swapped(Point(1, 2)) == Point(2, 1) == (2, 1)", "assert swapped(Point(1, 2)) != (1, 2)",
+         "x, y = swapped(Point(1, 2))\nassert (x, y) == (2, 1)", "assert swapped(Point(1, 2)).x == 2",
+         "assert isinstance(Point(1, 2), tuple) and isinstance(Point(1, 2), Point)",
+         "assert {Point(1, 2): 3}[1, 2] == 3"],
+        ["assert total([Item(1), Item(2)]) == 3", "assert {Item(1), Item(1)} == {Item(1)}",
+         "assert {Item(1): 2}[Item(1)] == 2",
+         "assert Item(2) * 3 == Item(6) and -Item(1) == Item(-1)", "assert Item.__name__ == 'Item'"],
+        ["assert not isinstance(Item(1), Point) and not isinstance(3, Item)", "assert total({Item(1): 0}) == 1"],
+        ["assert name(Level.LOW) == 'LOW' and Level.LOW == 1 and Level(1) is Level.LOW"],
+        ["bag = Bag()\nbag.put(1)\nassert bag == [1] and len(bag) == 1 and list(bag) == [1]", "assert Bag([1]) != [2]"],
+        ["with Opened() as it:\n    assert it.state == 'open'\nassert it.state == 'closed'",
+         "try:\n    with Opened() as it:\n        raise KeyError\nexcept KeyError:\n    assert it.state == 'KeyError'"],
+        ["class Node:\n    def __init__(self, value, next=None):\n        self.value, self.next = value, next\n"
+         "assert walk(Node(1, Node(2))) == [1, 2]"],
+        ["class Thing:\n    title = 'old'\nthing = Thing()\nrenamed(thing)\nassert thing.title == 'new'"],
+        ["import collections\nassert total(map(Item, range(3))) == 3", "assert total(Item(n) for n in range(3)) == 3"],
+        ["assert word() == 'a'"],
+    ],
+)  # fmt: skip
+def test_tests_use_objects_of_the_codes_classes_and_of_their_own(tests: list[str]):
+    assert share(POINTS, tests) == 1.0
+
+
+@pytest.mark.parametrize(
+    "tests",
+    [
+        ["import asyncio\nassert asyncio.run(later(1)) == 2", "assert await later(1) == 2"],
+        "async def test_later():\n    assert await later(1) == 2\n"
+        "def test_it():\n    assert asyncio.run(later(2)) == 3",
+        "async def check(candidate):\n    async with candidate() as box:\n        await box.put(1)\n"
+        "    assert [await box.take(), await box.take()] == [1, 'left']",
+        ["try:\n    await fails()\n    assert False\nexcept ValueError as error:\n    assert str(error) == 'no'"],
+        ["assert [n async for n in numbers()] == [0, 1, 2]", "assert await all_of([later(1), later(2)]) == [2, 3]"],
+        ["async def heard(x): return x * 2\nassert await told(heard) == 4"],
+        ["box = Box()\nassert await asyncio.gather(box.take(), box.put(3)) == [3, None]"],
+        ["try:\n    await asyncio.wait_for(stuck(), 0.1)\n    assert False\nexcept asyncio.TimeoutError:\n    pass"],
+    ],
+)  # fmt: skip
+def test_tests_of_async_functions(tests: Any):
+    assert share(WAITS, tests) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "tests", "given"),
+    [
+        ("sum", "return a + b", ["assert sum(1, 2) == 3", "assert sum(-1, 1) == 0"], {}),
+        ("sum", "return a + b", "def check(candidate):\n    assert candidate(1, 2) == sum([1, 2])", {}),
+        ("sum", "return a + b", "def check(candidate):\n    assert candidate(1, 2) == 3", {"entry_point": ["sum"]}),
+        ("max", "return a * b", ["assert abs(max(2, 3) - 6) < 1e-6"], {}),
+        ("max", "return a * b", ["assert max(len([0]), int('3')) == 3"], {"entry_point": ["max"]}),
+        ("abs", "return a * b", ["assert abs(max(2, 3), 1) == 3"], {"entry_point": ["abs"]}),
+        ("sorted", "return a + b", "from solution import sorted\ndef test_it():\n    assert sorted(1, 2) == 3", {}),
+    ],
+)
+def test_a_function_with_a_name_of_pythons_own_is_the_codes(name: str, code: str, tests: Any, given: dict[str, Any]):
+    assert share(f"def {name}(a, b):\n    {code}", tests, **given) == 1.0
+    assert share(f"def {name}(a, b):\n    return 9", tests, **given) == 0.0
 
 
 def test_an_endless_loop_ends_with_its_time_and_keeps_what_was_passed():

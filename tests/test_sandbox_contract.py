@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -94,6 +95,25 @@ def test_rows_are_called_alone_no_longer_than_the_call_may_take():
 
     reply = contract.call(broken, {"completions": ["a"] * 3}, {}, 3, seconds=-1.0)
     assert reply["statuses"] == ["error"] * 3
+
+
+def test_no_row_is_called_alone_that_would_take_the_call_over_its_time():
+    """Else the whole call would be ended, and why it failed be lost."""
+    calls = []
+
+    def slow(completions: list[str], **kwargs: Any) -> list[float]:
+        calls.append(len(completions))
+        time.sleep(0.2)
+        raise ValueError("late")
+
+    reply = contract.call(slow, {"completions": ["a"] * 8}, {}, 8, seconds=0.5)
+    assert reply["statuses"] == ["error"] * 8 and reply["failures"][0]["message"] == "ValueError: late"
+    assert calls[0] == 8 and len(calls) <= 2
+
+
+def test_a_failure_reads_the_same_each_time():
+    (first, second) = (answered(one for one in "ab")["failures"][0]["message"] for _ in range(2))
+    assert first == second and "(generator)" in first
 
 
 @pytest.mark.parametrize("state", [{"global_step": 7}, None])

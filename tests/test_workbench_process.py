@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from bench.homes import wait_for
-from storage import home, questions, registry
+from storage import questions
 from storage.questions import COMPLETIONS, RESCORE, SCORE
-from tests.asking import answer_of, ask, children, taken
+from tests.asking import Warm, answer_of, ask, children, taken, warm_bench
 from tests.workbench import READS, SPEC, group, own, run_with, stored
 
 # Slow enough to be watched; a sandboxed process of its own, with a mark in its memory only.
@@ -24,24 +23,10 @@ STUCK = "def stuck(completions, **kwargs):\n    while True: pass\n"
 
 
 @pytest.fixture(scope="module")
-def warm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, subprocess.Popen[bytes]]]:
+def warm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warm]:
     place = tmp_path_factory.mktemp("bench") / "home"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("GROUPWISE_HOME", str(place))
-        home.prepare()
-        registry.open_registry()
-        process = subprocess.Popen([sys.executable, "-m", "worker.answers.bench"])
-        assert "error" not in ask(SCORE, {"functions": [{"name": "format"}], "groups": [group("a")]})
-    yield place, process
-    process.kill()
-    process.wait()
-
-
-@pytest.fixture
-def living(warm: tuple[Path, subprocess.Popen[bytes]], monkeypatch: pytest.MonkeyPatch) -> subprocess.Popen[bytes]:
-    monkeypatch.setenv("GROUPWISE_HOME", str(warm[0]))
-    assert warm[1].poll() is None
-    return warm[1]
+    with warm_bench(place, SCORE, {"functions": [{"name": "format"}], "groups": [group("a")]}) as found:
+        yield found
 
 
 def below(pid: int) -> set[int]:

@@ -100,7 +100,7 @@ def test_groups_that_teach_nothing_are_told_apart() -> None:
     assert found["ties"] == {
         "groups": 5, "tied": 3, "all_low": 1, "all_high": 1, "other": 1, "unscored": 1, "bearing": 1,
     }  # fmt: skip
-    assert found["sentences"][0].startswith("1 of 5 groups (20%) teach.")
+    assert found["sentences"][0].startswith("1 of 5 groups (20 %) teach.")
 
 
 def test_domination_and_agreement_are_said() -> None:
@@ -132,6 +132,14 @@ def test_a_wrong_answer_that_earns_half_of_everything_is_named() -> None:
     assert ask(both, groups)["loopholes"] == []
 
 
+def test_what_pays_by_the_character_has_loopholes_though_a_long_answer_earns_far_more() -> None:
+    wordy = "def wordy(completions, **kwargs):\n    return [float(len(c[-1]['content'])) for c in completions]\n"
+    groups = answered(COMPLETIONS, {"spec": SPEC, "from": "probes", "rows": 1})["groups"]
+    said = {one["probe"]: one["sentence"] for one in ask([own(wordy)], groups)["loopholes"]}
+    assert {"whitespace", "repetition", "tag_stuffing"} <= set(said) and "empty" not in said
+    assert said["whitespace"].startswith("Nothing but whitespace earns 100 from wordy: the right answer earns ")
+
+
 def test_a_right_answer_that_earns_nothing_is_said() -> None:
     never = (
         "def never(completions, **kwargs):\n    return [1.0 if c[-1]['content'] == '!' else 0.0 for c in completions]\n"
@@ -141,31 +149,6 @@ def test_a_right_answer_that_earns_nothing_is_said() -> None:
     assert [(one["probe"], one["kind"]) for one in found["loopholes"]] == [("correct", "missed")]
     assert found["loopholes"][0]["sentence"] == "The right answer in the right format earns nothing from never."
     assert found["functions"][0]["mean"] == 0.5 and found["ties"]["groups"] == 1  # probes are left out
-
-
-FAILURES = {
-    "a syntax error": ("def f(completions, **kwargs):\n    return [", "cannot be read as Python", 2),
-    "a missing package": ("import nosuch\ndef f(completions, **kwargs):\n    return [0]\n", "‘nosuch’", 1),
-    "a wrong argument": ("def f(completions, anser, **kwargs):\n    return [0]\n", "‘anser’", None),
-    "a wrong length": ("def f(completions, **kwargs):\n    return [0.0]\n", "1 score for 4 completions", None),
-    "a scalar": ("def f(completions, **kwargs):\n    return 1.0\n", "a list", None),
-    "the interpreter's end": ("import os\ndef f(completions, **kwargs):\n    os._exit(0)\n", "ended", None),
-    "an endless loop": ("def f(completions, **kwargs):\n    while True: pass\n", "longer than it may", None),
-}
-
-
-@pytest.mark.parametrize("kind", FAILURES)
-def test_what_fails_as_a_whole_gives_no_scores_and_one_reason(kind: str) -> None:
-    code, words, line = FAILURES[kind]
-    found = ask([own(code, timeout=1.0), own(READS)], [group("0", "1"), group("2", "3")])
-    failed, reads = found["functions"]
-    assert failed["errors"] == 4 and failed["mean"] is None and failed["histogram"] == {"edges": [], "counts": []}
-    assert words in failed["failures"][0]["message"] and failed["failures"][0]["group"] is None
-    assert failed["failures"][0]["line"] == line
-    assert reads["errors"] == 0 and found["groups"][1]["completions"][1]["total"] == 3.0
-    assert {one["scores"]["f"]["status"] for each in found["groups"] for one in each["completions"]} <= {
-        "error", "timeout",
-    }  # fmt: skip
 
 
 def test_one_row_that_fails_is_named_and_the_others_score() -> None:

@@ -45,6 +45,7 @@ def _about(path: Path, function: str | None) -> dict[str, Any]:
         "programs": said.get("NEEDS_PROGRAMS", []),
         "network": bool(said.get("NEEDS_NETWORK")),
         "given": said.get("NEEDS_PARAMETERS", []),
+        "columns": said.get("NEEDS_COLUMNS", []),
     }
     if function is None:
         return {"help": (ast.get_docstring(whole) or "").split("\n")[0], **about}
@@ -58,8 +59,9 @@ def _about(path: Path, function: str | None) -> dict[str, Any]:
 
 
 def _said(tree: ast.Module) -> dict[str, Any]:
-    """What a file says of itself in capitals: NEEDS (optional packages), NEEDS_PROGRAMS, NEEDS_NETWORK, and
-    NEEDS_PARAMETERS, of each list of which one must be given."""
+    """What a file says of itself in capitals: NEEDS (optional packages), NEEDS_PROGRAMS, NEEDS_NETWORK,
+    NEEDS_PARAMETERS, of each list of which one must be given, and NEEDS_COLUMNS: the parameters that name a column
+    without which there is no score."""
     return {
         ast.unparse(node.targets[0]): ast.literal_eval(node.value)
         for node in tree.body

@@ -94,6 +94,8 @@ def actions(run: registry.Run) -> list[dict[str, str]]:
         found.append({"do": "resume", "label": resume_label(run), "look": "pri"})
     if run.state in states.ENDED:
         found.insert(0, {"go": f"/new?from={run.id}", "label": "Use these settings"})
+        if has_record(run):
+            found.insert(1, {"go": f"/rewards?view=rescore&run={run.id}", "label": "Re-score"})
     return found
 
 

@@ -96,7 +96,7 @@ window.groupwise ??= (() => {
     if (size === 0) return "0";
     let out;
     if (size < 1e-3 || size >= 1e9) out = value.toExponential(1);
-    else if (size >= 100) out = Math.round(value).toString().replace(/\B(?=(\d{3})+$)/g, "\u202f");
+    else if (size >= 100) out = Math.round(value).toLocaleString("en");
     else {
       const magnitude = Math.floor(Math.log10(size));
       out = value.toFixed(2 - (magnitude >= 0 ? magnitude : magnitude + 1));

@@ -11,7 +11,7 @@ from typing import Any
 
 import gradio as gr
 
-from app import guard
+from app import answers, guard
 from app.components.live import HERE, Payload, Unanswerable, answer, live, text, whole
 from app.configure import asking, choices, edits, form, imports, launch, presets, reward_choices, view, yaml_edit
 from storage import home, questions, registry
@@ -97,7 +97,7 @@ def asked(payload: Payload) -> dict[str, Any]:
 @answer
 def answered(payload: Payload) -> dict[str, Any]:
     """What the worker said to a question, or how far it is."""
-    return asking.answered(whole(payload, "question"))
+    return answers.answered(whole(payload, "question"))
 
 
 @answer

@@ -8,13 +8,21 @@ async function begin() {
   drawTransfer(); drawLibraryActions(); drawBuilder(); drawFunctionActions(); drawBench(); drawRescore();
   drawLibrary();
   const name = params().get("name"), draft = params().get("draft");
-  const there = name ? await openNamed(name, params().get("version") ?? "") : draft ? openDraft(draft) : false;
+  const ofRun = name || draft ? "" : await nameInRun(params().get("run") ?? "");
+  const there = ofRun ? await openNamed(ofRun) : name ? await openNamed(name, params().get("version") ?? "") : draft ? openDraft(draft) : false;
   if (!there && !name) openFirst();
   if (!page.open) welcome();
   drawSource();
   drawHistory();
   root.dataset.ready = "yes";
   waitForWorker();
+}
+// Of the run that the address names, the function that is most likely to be changed: the first of one's own, or the first.
+async function nameInRun(run) {
+  if (!run) return "";
+  const { own, built_in: builtIn } = page.about.library, has = (list, { name }) => list.some((one) => one.name === name);
+  const listed = (await call("ran", { data: `run:${run}` }))?.rewards ?? [];
+  return (listed.find((one) => has(own, one)) ?? listed.find((one) => has(builtIn, one)))?.name ?? "";
 }
 // Where nothing can be opened yet: in a new home, before the worker has said what ships.
 function welcome() {

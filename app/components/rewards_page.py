@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 import gradio as gr
 
+from app import answers
 from app.components.live import HERE, Payload, Unanswerable, answer, live, text, whole
 from app.configure import view
 from app.workbench import asking, shelf, sources
@@ -99,6 +100,12 @@ def brought(payload: Payload) -> dict[str, Any]:
 
 
 @answer
+def stripped(payload: Payload) -> dict[str, Any]:
+    """The text with all that its functions do not need turned into comments."""
+    return dict(shelf.functions_only(code_of(payload)))
+
+
+@answer
 def built(payload: Payload) -> dict[str, Any]:
     """The Python that the builder's blocks mean, or what is wrong with them."""
     return shelf.built(text(payload, "name", 80), payload.get("blocks"), text(payload, "sentence", 300))
@@ -132,7 +139,7 @@ def asked(payload: Payload) -> dict[str, Any]:
 @answer
 def answered(payload: Payload) -> dict[str, Any]:
     """What the worker said to a question, or how far it is."""
-    return asking.answered(whole(payload, "question"))
+    return answers.answered(whole(payload, "question"))
 
 
 @answer
@@ -153,7 +160,10 @@ def editor_files() -> list[Path]:
 
 def rewards_page() -> gr.HTML:
     """The page's body."""
-    functions = (opened, shown, looked, saved, deleted, compared, brought, built, used, ran, asked, answered, cancelled)
+    functions = (
+        opened, shown, looked, saved, deleted, compared, brought, stripped, built, used, ran, asked, answered,
+        cancelled,
+    )  # fmt: skip
     files = html.escape(json.dumps([f"/gradio_api/file={quote(str(path))}" for path in editor_files()]))
     template = (HERE / "rewards" / "page.html").read_text(encoding="utf-8").replace("@files", files)
     return live("rewards_page", *functions, template=template, scripts=tuple(f"rewards/{name}" for name in SCRIPTS))

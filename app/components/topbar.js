@@ -3,6 +3,16 @@ const { poll, say } = window.groupwise;
 const bar = element.querySelector(".gw-topbar");
 const hardware = bar.querySelector(".hardware"), pill = bar.querySelector(".worker");
 
+// For the keyboard: past the bar, to what stands below it. Its place in the page has no address of its own.
+bar.querySelector(".skip").addEventListener("click", (event) => {
+  event.preventDefault();
+  const content = [...document.querySelectorAll(".gw")].find((part) => part !== bar && part.offsetParent && !bar.contains(part));
+  if (!content) return;
+  content.tabIndex = -1;
+  content.focus();
+  content.scrollIntoView({ block: "start" });
+});
+
 poll(bar, async () => {
   const now = await server.worker({});
   if (!now || now.sentence) return now ? 5000 : undefined;

@@ -30,6 +30,7 @@ def topbar(current: str) -> gr.HTML:
         f'<a href="{path}"{" aria-current=page" if name == current else ""}>{name}</a>' for name, path in PAGES.items()
     )
     template = (
+        '<a class="skip" href="#">Skip to content</a>'
         f'<a class="brand" href="/">Groupwise</a><nav aria-label="Pages">{links}</nav><span class="grow"></span>'
         '<span class="hardware s mut"></span><span class="worker pill s" hidden><i></i><span></span></span>'
         f'<p class="trusted s" role="alert" hidden>{TRUSTED}</p>'

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from app.configure import launch, view
-from storage import home, locks, questions
+from storage import home, questions
 from storage.problem import BLOCKING, Problem
 from storage.spec import RunSpec
 
@@ -44,22 +44,6 @@ def ask_to_try(text: str) -> int:
         raise CannotAsk("Mend what blocks the launch first; then one step can be tried.")
     launch.wake_worker()
     return questions.ask(questions.TRY, {"text": text})
-
-
-def answered(question_id: int) -> dict[str, Any]:
-    """The answer, or {"waiting": a sentence about how far it is}; {"gone": true} where it was withdrawn."""
-    question = questions.get(question_id)
-    if question is None:
-        return {"gone": True}
-    if question.answer is not None:
-        return {"answer": view.sayable(question.answer)}
-    return {"waiting": str((question.progress or {}).get("sentence") or _so_far(question))}
-
-
-def _so_far(question: questions.Question) -> str:
-    if question.taken:
-        return "The worker is looking…"
-    return "Waiting for the worker…" if locks.is_held(home.supervisor_lock()) else "The worker is starting…"
 
 
 def built(text: str, question_id: int) -> list[dict[str, Any]] | None:

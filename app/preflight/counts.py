@@ -157,7 +157,7 @@ def fit(found: Counts) -> str:
 
 
 def length(settings: Settings, found: Counts) -> str:
-    """60 steps: 3 840 completions in all, each at most 48 tokens. That is 12 % of one pass over 3 984 prompts."""
+    """60 steps: 3,840 completions in all, each at most 48 tokens. That is 12 % of one pass over 3,984 prompts."""
     if not found.steps or found.completions is None:
         epochs = settings.number("num_train_epochs")
         return (

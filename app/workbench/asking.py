@@ -7,7 +7,7 @@ from typing import Any
 from app.configure import launch, view
 from app.refusal import Unanswerable
 from app.workbench import functions, sources
-from storage import home, locks, questions
+from storage import home, questions
 
 FROM = ("model", "run", "typed", "probes")
 SCALES = ("group", "batch", "none")  # what TRL's scale_rewards can be
@@ -79,24 +79,6 @@ def ask(kind: str, sent: Sent) -> int:
 def _ask(kind: str, payload: dict[str, Any], sent: Sent) -> int:
     launch.wake_worker()
     return questions.ask(kind, payload, topic=f"{_text(sent, 'topic', 40)}:{kind}" if sent.get("topic") else "")
-
-
-def answered(question_id: int) -> dict[str, Any]:
-    """{answer}, or {waiting: a sentence, done, total}; {gone: true} where it was withdrawn."""
-    question = questions.get(question_id)
-    if question is None:
-        return {"gone": True}
-    if question.answer is not None:
-        return {"answer": view.sayable(question.answer)}
-    so_far = question.progress or {}
-    words = str(so_far.get("sentence") or _so_far(question))
-    return {"waiting": words, "done": so_far.get("done"), "total": so_far.get("total")}
-
-
-def _so_far(question: questions.Question) -> str:
-    if question.taken:
-        return "The worker is at it…"
-    return "Waiting for the worker…" if locks.is_held(home.supervisor_lock()) else "The worker is starting…"
 
 
 def _of_run(sent: Sent) -> dict[str, Any]:

@@ -11,8 +11,9 @@ from ruff import find_ruff_bin
 TIMEOUT = 5.0  # seconds
 MOST = 100  # problems that are told
 # E F: errors and what is undefined or unused. B: what is likely a bug. W: warnings. Left out is what only concerns
-# looks, and zip(…, strict=…), which no example of TRL's documentation has.
-RULES = ["--select", "E,F,B,W", "--ignore", "E402,E501,E70,W2,W3,W6,B905"]
+# looks (imports on one line, a lambda with a name, the name l), and zip(…, strict=…), which no example of TRL's
+# documentation has.
+RULES = ["--select", "E,F,B,W", "--ignore", "E401,E402,E501,E70,E731,E741,W2,W3,W6,B905"]
 GRAVE = ("F82", "F63", "F70", "E9")  # undefined names, comparisons and statements that cannot be meant
 COMMAND = ["check", "--output-format", "json", "--no-cache", "--isolated", "--quiet", "--stdin-filename", "reward.py"]
 

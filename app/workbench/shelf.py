@@ -9,7 +9,7 @@ from typing import Any
 from app import format
 from app.configure import presets, view, yaml_edit
 from app.refusal import Unanswerable
-from app.workbench import lint
+from app.workbench import lint, needed
 from storage import registry
 from storage.offer import Offer
 from storage.problem import BLOCKING, WARNING
@@ -73,7 +73,8 @@ def users(name: str) -> list[dict[str, str]]:
 
 def looked(code: str, name: str = "", columns: set[str] | None = None) -> dict[str, Any]:
     """What can be said of a text without running it: its functions, problems with their lines (of the function of
-    this name what it asks for in vain, too), and whether `pasted.cleaned` makes Python of it."""
+    this name what it asks for in vain, too), whether `pasted.cleaned` makes Python of it, and whether a script
+    stands around its functions that `needed.only` takes out."""
     analysis = signature.analyse(code)
     chosen = next((one for one in analysis.functions if one.name == name), None) or next(iter(analysis.functions), None)
     asked = signature.problems_for(chosen, columns) if chosen else []
@@ -82,6 +83,7 @@ def looked(code: str, name: str = "", columns: set[str] | None = None) -> dict[s
         "functions": [view.sayable(_described(one)) for one in analysis.functions],
         "problems": sorted([*ours, *_beside(ours, lint.lint(code))], key=lambda one: one["line"]),
         "cleaner": not pasted.is_python(code) and pasted.is_python(pasted.cleaned(code)),
+        "script": bool(analysis.functions) and needed.only(code) != code,
     }
 
 
@@ -166,6 +168,11 @@ def _blocks(sent: Any) -> list[builder.Block]:
 
 def _weight(value: Any) -> float:
     return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e9 else 1.0
+
+
+def functions_only(text: str) -> dict[str, str]:
+    """The text without the training script around its functions."""
+    return {"text": needed.only(text)}
 
 
 def brought(text: str) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from storage.offer import Offer
-from storage.problem import WARNING, Fix, Problem, nearest
+from storage.problem import BLOCKING, WARNING, Fix, Problem, near, nearest
 from storage.rewards.names import NOT_GIVEN, TRL_ARGUMENTS
 from storage.spec import DataSpec, RunSpec
 
@@ -26,11 +26,11 @@ def check_reward_columns(spec: RunSpec, offer: Offer) -> list[Problem]:
     there = TASK_COLUMNS.get(kind_of(spec.data)[0])
     found: list[Problem] = []
     for index, name in enumerate(reward.name for reward in spec.rewards):
-        for column in asked(spec, offer, index):
+        for column, field in asked(spec, offer, index).items():
             if column == "answer":
                 found += _answer(spec, index)
             elif there is not None and column not in there:
-                found.append(_absent(spec, index, column, there))
+                found.append(_absent(spec, index, column, field, there))
             elif spec.data.columns is not None and column not in spec.data.columns:
                 found.append(_left_out(spec, name, column))
         if name == "gym_score":
@@ -44,19 +44,26 @@ def check_seen_columns(spec: RunSpec, offer: Offer, columns: Collection[str] | N
     if columns is None or kind_of(spec.data)[0] in TASK_COLUMNS:
         return []
     return [
-        _absent(spec, index, column, columns, level=WARNING)
+        _absent(spec, index, column, field, columns, level=WARNING)
         for index in range(len(spec.rewards))
-        for column in asked(spec, offer, index)
+        for column, field in asked(spec, offer, index).items()
         if column != "answer" and column not in columns
     ]
 
 
-def asked(spec: RunSpec, offer: Offer, index: int) -> list[str]:
-    """The columns that a spec's reward function cannot do without."""
+def asked(spec: RunSpec, offer: Offer, index: int) -> dict[str, str]:
+    """The columns that a spec's reward function cannot do without, each with the field that asks for it: the function
+    itself, or the parameter that says what the column is called."""
     reward = spec.rewards[index]
     known = offer.function(reward.name, reward.version) or {}
     arguments = known.get("arguments") or ASKED.get(reward.name, [])
-    return [name for name in arguments if name not in GIVEN]
+    found = {name: f"rewards.{index}.name" for name in arguments if name not in GIVEN}
+    defaults = {one["name"]: one["default"] for one in known.get("parameters") or []}
+    for parameter in known.get("columns") or []:
+        column = reward.parameters.get(parameter, defaults.get(parameter))
+        if isinstance(column, str) and column not in GIVEN:
+            found.setdefault(column, f"rewards.{index}.parameters.{parameter}")
+    return found
 
 
 def without_reward(spec: RunSpec, index: int) -> tuple[Fix, ...]:
@@ -77,10 +84,14 @@ def _answer(spec: RunSpec, index: int) -> Iterator[Problem]:
     yield Problem("data.answer_column", message, fixes=(*without_reward(spec, index), *use))
 
 
-def _absent(spec: RunSpec, index: int, column: str, there: Collection[str], *, level: str = "blocking") -> Problem:
+def _absent(
+    spec: RunSpec, index: int, column: str, field: str, there: Collection[str], *, level: str = BLOCKING
+) -> Problem:
     hint = nearest(column, list(there)) or (f" The columns are {', '.join(there)}." if len(there) <= 20 else "")
     message = f"“{spec.rewards[index].name}” needs a column “{column}”, which this data does not have.{hint}"
-    return Problem(f"rewards.{index}.name", message, level=level, fixes=without_reward(spec, index))
+    close = None if field.endswith(".name") else near(column, list(there))
+    use = [Fix(f"Use the column “{close}”", {field: close})] if close else []
+    return Problem(field, message, level=level, fixes=(*use, *without_reward(spec, index)))
 
 
 def _left_out(spec: RunSpec, name: str, column: str) -> Problem:

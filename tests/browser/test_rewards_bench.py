@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -11,6 +12,7 @@ from app.configure.presets import SHIPPED
 from bench.homes import QUICKSTART, wait_for
 from storage import home, presets, registry, states
 from storage.rewards import library
+from tests.bad_input import ONE_ROW, Bad, code, codes, line
 from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
 from tests.browser.rewards_page import SHORT, begin, do, ready, source, try_it, worker_is_there, write
 
@@ -32,6 +34,13 @@ ENDLESS = '''def endless(completions, **kwargs):
         pass
     return [1.0 for _ in completions]
 '''
+GOOD = "def hostile(completions, **kwargs):\n    return [1.0] * len(completions)\n"
+# Without a function of that name in the text there is nothing to try; the others look on the page like one that is
+# tried (tests/test_workbench_bad_input.py tries them all).
+NOT_WALKED = {
+    "a syntax error", "no such function", "nothing", "a text", "a dict", "too many", "texts", "lists", "too large",
+    "an exception", "SystemExit", "a forged reply", "the network, by a library",
+}  # fmt: skip
 LAX = '''def my_format(completions, **kwargs):
     """1 where there is no tag at all."""
     return [float("<answer>" not in completion[0]["content"]) for completion in completions]
@@ -63,7 +72,7 @@ def finished_run(shared_dashboard: str) -> str:
 
 
 def test_completions_of_the_model_are_scored_in_groups_and_tried_on_again(rewards: Page) -> None:
-    do(rewards, "Add those of its settings")
+    do(rewards, "Add the rewards of “Quickstart”")
     expect(rewards.get_by_label("Weight of correctness")).to_have_value("1")
     results = try_it(rewards)
     expect(results.locator(".group")).to_have_count(4)
@@ -244,25 +253,43 @@ def test_where_there_is_no_sandbox_that_is_said(rewards: Page) -> None:
         registry.publish("sandbox", before)
 
 
-@pytest.mark.parametrize(
-    ("body", "words"),
-    [
-        ("import nothing_like_this", "nothing_like_this"),
-        ("return 1.0", "list"),
-        ("return [float('nan') for _ in completions]", "nan"),
-        ("return [1.0]", "1"),
-        ("import os; os._exit(0)", ""),
-        ("print('x' * 10**7); return ['a' for _ in completions]", "text"),
-    ],
-    ids=["no such package", "a scalar", "nan", "too few", "an exit", "strings"],
-)
-def test_what_cannot_be_used_is_said_and_the_page_goes_on(rewards: Page, body: str, words: str) -> None:
-    begin(rewards, f"def wrong(completions, **kwargs):\n    {body}\n")
-    source(rewards, "Probes")
+def test_each_bad_input_is_said_with_its_line_and_the_page_goes_on(rewards: Page) -> None:
+    begin(rewards, GOOD)
+    rewards.get_by_label("Timeout of hostile").fill("1.5")
+    source(rewards, "Typed")
+    for number in range(3):
+        rewards.get_by_label(f"Completion {number + 1}", exact=True).fill(f"<answer>{number}</answer>")
+        if number < 2:
+            do(rewards, "Add a completion")
+    tried = {name: (text, bad) for name, (text, bad) in codes().items() if name not in NOT_WALKED}
+    for name, (text, bad) in tried.items():
+        said_of_bad_input(rewards, name, text, bad)
+    said_of_bad_input(rewards, "one row", code(ONE_ROW), ONE_ROW)
+    expect(rewards.locator(".group td .warn")).to_have_count(1)
+    picture(rewards, "rewards-bad-input")
+    write(rewards, GOOD)
     results = try_it(rewards)
-    expect(results.locator(".failure").first).to_be_visible()
-    expect(results.locator(".group td .warn").first).to_be_visible()
-    assert not words or words in results.locator(".failure").first.inner_text().lower()
+    expect(results.locator(".failure")).to_have_count(0)
+    expect(results.locator(".scored .num").first).to_have_text("1")
+
+
+def said_of_bad_input(rewards: Page, name: str, text: str, bad: Bad) -> None:
+    write(rewards, text)
+    results = try_it(rewards)
+    failure = results.locator(".failure").first
+    expect(failure, name).to_contain_text(re.compile(bad.words.removeprefix("^"), re.DOTALL))
+    status = "timed out" if bad.status == "timeout" else "error"
+    expect(results.locator(".group td .warn").first, name).to_have_text(status)
+    if line(text) is not None:
+        expect(failure.get_by_role("button"), name).to_have_text(f"line {line(text)}")
+        expect(rewards.locator(".failed-line"), name).to_have_count(1)
+
+
+def test_what_is_no_python_is_said_at_its_line(rewards: Page) -> None:
+    text, _ = codes()["a syntax error"]
+    begin(rewards, text)
+    expect(rewards.locator(".found .blocking")).to_contain_text(f"line {line(text)}")
+    expect(rewards.locator(".found .blocking")).to_contain_text("This is not Python")
 
 
 def test_trying_is_cancelled(rewards: Page) -> None:

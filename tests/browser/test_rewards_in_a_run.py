@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 from playwright.sync_api import Page, expect
@@ -9,37 +10,21 @@ from playwright.sync_api import Page, expect
 from bench.homes import wait_for
 from storage import registry, states
 from storage.rewards import library
+from tests.bad_input import BAD, FLOOD, HELPERS, ONE_ROW, Bad
 from tests.browser.conftest import OpenPage, picture
 from tests.browser.new_run_page import launch, write_yaml
 from tests.browser.rewards_page import do, ready, save
 from tests.runs import ask_db
 
-# What it tries at each step, and what the run's events then say.
+# What `hostile` tries at each step. The third writing to the channel is counted and not said: the first two were.
 TURNS = {
-    'open("/etc/passwd").read()': "FileNotFoundError|PermissionError",
-    "os._exit(0)": "ended",
-    "ctypes.string_at(0)": "crashed",
-    "while True: pass": "took longer",
-    'socket.create_connection(("127.0.0.1", 1))': "OSError|PermissionError|not permitted",
-    "os.fork()": "PermissionError|not permitted|processes",
-    "bytearray(8 << 30)": "MemoryError|memory",
-    "write_everywhere()": "channel|ended|closed",
-    "signal_everyone()": "",  # there is nobody it could reach, and nothing happens
-    "return ['high'] * len(completions)": "text|str|number",
-    "return [float('inf')] * len(completions)": "inf",
-    "raise SystemExit": "SystemExit|ended",
+    **{name: bad for name, bad in BAD.items() if name != "a forged reply"},
+    "an exception on one row": ONE_ROW,
+    "signals": Bad("signal_everyone()", ""),  # there is nobody it could reach, and nothing happens
 }
 HOSTILE = (
-    """
-import ctypes, os, socket
-
-def write_everywhere():
-    for number in range(3, 40):
-        try:
-            os.write(number, b"junk" * 10_000)
-        except OSError:
-            pass
-
+    HELPERS
+    + """
 def signal_everyone():
     for pid in range(1, 100_000):
         try:
@@ -50,19 +35,40 @@ def signal_everyone():
 def hostile(completions, trainer_state, **kwargs):
     turn = trainer_state.global_step
 """
-    + "".join(f"    if turn == {turn}:\n        {body}\n" for turn, body in enumerate(TURNS))
-    + """
+    + "".join(f"    if turn == {turn}:\n        {bad.body}\n" for turn, bad in enumerate(TURNS.values()))
+    + "    return [1.0] * len(completions)\n"
+)
+# Prints a gigabyte at the first step.
+LOUD = f"""
+def loud(completions, trainer_state, **kwargs):
+    if trainer_state.global_step == 0:
+        {FLOOD.body}
     return [1.0] * len(completions)
 """
-)
+# What no check can see without running it: in the end, it asks for a column that there is none of.
+ASKS = """
+def renamed(function):
+    def inner(completions, anser):
+        return function(completions)
+    return inner
+
+@renamed
+def asks(completions, **kwargs):
+    return [1.0] * len(completions)
+"""
+ABSENT = "import no_such_package\n\ndef absent(completions, **kwargs):\n    return [1.0] * len(completions)\n"
 SPEC = """
 name: hostile reward
 data: {{limit: 64}}
-rewards: [{{name: format}}, {{name: hostile, timeout: 1.0}}]
+rewards: [{{name: format}}, {{name: hostile, timeout: 1.5}}, {{name: loud, timeout: 60}}, {{name: asks}}]
 training: {{per_device_train_batch_size: 4, num_generations: 4, max_completion_length: 8, max_steps: {steps},
   save_strategy: "no", bf16: false, gradient_checkpointing: false}}
 launch: {{reward_failures: 0}}
 """
+STATUSES = (
+    "SELECT step, group_concat(DISTINCT status) FROM score JOIN grp g ON g.id = grp JOIN reward_function f "
+    "ON f.id = function WHERE f.name = '{name}' GROUP BY step ORDER BY step"
+)
 
 
 def finished(page: Page, name: str) -> registry.Run:
@@ -70,29 +76,42 @@ def finished(page: Page, name: str) -> registry.Run:
     return next(run for run in registry.runs() if run.name == name)
 
 
+def events_of(run: registry.Run, name: str) -> dict[int, str]:
+    rows = ask_db(run.folder, "SELECT step, message, data FROM event WHERE kind = 'reward'")
+    return {step: message for step, message, data in rows if json.loads(data)["function"] == name}
+
+
 def test_a_hostile_function_is_refused_at_every_turn_while_the_run_goes_on(new_run: Page) -> None:
     wait_for("what ships", lambda: registry.published("built_in"))
-    library.save("hostile", HOSTILE)
-    write_yaml(new_run, SPEC.format(steps=len(TURNS) + 2))
-    expect(new_run.locator(".verdict.blocking")).to_have_count(0)
+    for name, text in (("hostile", HOSTILE), ("loud", LOUD), ("asks", ASKS), ("absent", ABSENT)):
+        library.save(name, text)
+    steps = len(TURNS) + 2
+    write_yaml(new_run, SPEC.format(steps=steps).replace("name: asks", "name: absent"))
+    blocking = new_run.locator(".verdict.blocking")
+    absent = "“absent” cannot be loaded: It needs the package ‘no_such_package’"
+    expect(blocking.first).to_contain_text(absent, timeout=90_000)  # the worker's own word, once it is warm
+    write_yaml(new_run, SPEC.format(steps=steps))
+    expect(blocking).to_have_count(0)
     launch(new_run)
     new_run.wait_for_url("**/run?id=*")
     run = finished(new_run, "hostile reward")
-    assert run.state == states.FINISHED and run.step == len(TURNS) + 2
-    sql = (
-        "SELECT step, group_concat(DISTINCT status) FROM score JOIN grp g ON g.id = grp JOIN reward_function f "
-        "ON f.id = function WHERE f.name = 'hostile' GROUP BY step ORDER BY step"
-    )
-    statuses = dict(ask_db(run.folder, sql))
-    said = dict(ask_db(run.folder, "SELECT step, message FROM event WHERE kind = 'reward'"))
-    for step, (body, words) in enumerate(TURNS.items(), start=1):
-        if not words:
+    assert run.state == states.FINISHED and run.step == steps
+    statuses, said = dict(ask_db(run.folder, STATUSES.format(name="hostile"))), events_of(run, "hostile")
+    for step, (name, bad) in enumerate(TURNS.items(), start=1):
+        if name == "signals":
             assert statuses[step] == "ok" and step not in said
             continue
-        assert statuses[step] in ("error", "timeout"), (body, statuses)
-        assert re.search(words, said[step]), (body, said[step])
-    assert statuses[len(TURNS) + 1] == statuses[len(TURNS) + 2] == "ok"
-    assert "root:" not in run.folder.log.read_text()
+        expected = {"error", "ok"} if bad is ONE_ROW else {bad.status}
+        assert set(statuses[step].split(",")) == expected, (name, statuses)
+        assert re.search(bad.words.removeprefix("^"), said[step]), (name, said[step])
+        assert ("# here" in bad.body) == (", line " in said[step]) or bad is ONE_ROW, (name, said[step])
+    assert statuses[steps - 1] == statuses[steps] == "ok"
+    assert {statuses for _, statuses in ask_db(run.folder, STATUSES.format(name="loud"))} == {"ok"}
+    assert re.search(FLOOD.words, events_of(run, "loud")[1])
+    assert {statuses for _, statuses in ask_db(run.folder, STATUSES.format(name="asks"))} == {"error"}
+    assert "asks for ‘anser’" in events_of(run, "asks")[1]
+    log = run.folder.log.read_text()
+    assert "root:" not in log and len(log) < 1 << 20
     new_run.get_by_text("Traceback").first.click()
     picture(new_run, "run-hostile-reward")
 

@@ -17,6 +17,24 @@ from tests.browser.rewards_page import SHORT, begin, do, ready, save, source, te
 from tests.browser.test_hostile_text import PAYLOADS, unharmed
 from tests.runs import make_spec
 
+SCRIPT = """from datasets import load_dataset
+from trl import GRPOTrainer
+
+MOST = 20
+
+def short(completions, **kwargs):
+    return [float(len(c[0]["content"]) <= MOST) for c in completions]
+
+def wordy(completions, **kwargs):
+    return [float(len(c[0]["content"])) for c in completions]
+
+trainer = GRPOTrainer(
+    reward_funcs=[short, wordy],
+    train_dataset=load_dataset("some/data"),
+)
+trainer.train()
+"""
+
 
 @pytest.fixture
 def rewards(open_page: OpenPage, shared_dashboard: str) -> Page:
@@ -95,7 +113,7 @@ def test_versions_are_kept_compared_and_opened(rewards: Page) -> None:
 def test_the_data_s_columns_are_completed_and_asked_for_in_vain_is_said(rewards: Page) -> None:
     begin(rewards, "def f(completions, anser, **kwargs):\n    return [1.0 if c else 0.0 for c in completions]\n")
     expect(rewards.locator(".found")).to_contain_text("Did you mean", timeout=60_000)
-    expect(rewards.locator(".chosen")).to_contain_text("This data gives no anser.")
+    expect(rewards.locator(".chosen")).to_contain_text("This data has no column “anser”.")
     write(rewards, "def f(completions, ")
     rewards.locator(".ace_content").click()
     rewards.keyboard.press("Control+End")
@@ -129,7 +147,7 @@ def test_a_notebook_s_functions_are_pasted_exported_and_imported_again(rewards: 
     do(rewards, "Import")
     rewards.locator("dialog.importing .paste").fill(pasted)
     dialog = rewards.locator("dialog.importing")
-    expect(dialog).to_contain_text("Which of them is the reward?")
+    expect(dialog).to_contain_text("Which one do you want to open?")
     dialog.locator("label", has_text="other").click()
     picture(rewards, "rewards-import")
     dialog.get_by_role("button", name="Open in the editor").click()
@@ -152,6 +170,63 @@ def test_a_notebook_s_functions_are_pasted_exported_and_imported_again(rewards: 
     do(rewards, "Import")
     dialog.locator(".file").set_input_files(wrong)
     expect(dialog.locator(".said")).to_contain_text("UTF-8")
+
+
+def test_a_training_script_becomes_functions_and_each_is_saved_by_its_own_name(rewards: Page) -> None:
+    begin(rewards, SCRIPT)
+    expect(rewards.locator(".found")).to_contain_text("trainer.train(…) would run each time")
+    do(rewards, "Comment out the script around the functions")
+    expect(rewards.locator(".found li")).to_have_count(0)
+    kept = text_of(rewards)
+    assert "\nMOST = 20\n" in kept and "\n#     train_dataset=load_dataset" in kept and "\n# trainer.train()" in kept
+    assert kept.replace("# ", "") == SCRIPT
+    save(rewards)
+    expect(rewards.get_by_role("button", name="Save", exact=True)).to_be_disabled()
+    rewards.locator(".which").select_option("wordy")
+    expect(rewards.locator(".writing .state")).to_have_text("not saved under this name yet")
+    expect(rewards.get_by_role("button", name="Delete", exact=True)).to_be_hidden()
+    save(rewards)
+    assert {one.name: one.code for one in library.every()} == {"short": kept, "wordy": kept}
+
+
+def test_scores_of_other_code_say_so_and_a_failure_is_no_clean_bill(rewards: Page) -> None:
+    begin(rewards, SHORT)
+    source(rewards, "Typed")
+    rewards.get_by_label("Completion 1", exact=True).fill("40")
+    results = try_it(rewards)
+    expect(rewards.locator(".loopholes")).to_contain_text("An empty answer earns 1 from short")
+    expect(rewards.locator(".outdated")).to_be_hidden()
+    write(rewards, SHORT.replace("return [", "return 1 / 0, ["))
+    expect(rewards.locator(".outdated")).to_contain_text("before your last change")
+    rewards.keyboard.press("Control+Enter")
+    expect(rewards.locator(".view-try .go .wait")).to_contain_text("0 of 1 completion scored in", timeout=60_000)
+    expect(rewards.locator(".outdated")).to_be_hidden()
+    expect(rewards.locator(".view-try .go")).to_be_in_viewport()
+    rewards.wait_for_load_state("networkidle")
+    expect(rewards.locator(".loopholes")).to_be_hidden()
+    rewards.locator(".shelf .take", has_text="correctness").first.click()
+    expect(results.locator("*")).to_have_count(0)
+
+
+def test_the_keyboard_keeps_its_place(rewards: Page) -> None:
+    rewards.keyboard.press("Tab")
+    expect(rewards.get_by_role("link", name="Skip to content")).to_be_focused()
+    rewards.keyboard.press("Enter")
+    rewards.keyboard.press("Tab")
+    expect(rewards.get_by_role("button", name="New", exact=True)).to_be_focused()
+    do(rewards, "Build")
+    dialog = rewards.locator("dialog.building")
+    dialog.locator("[name=name]").fill("")
+    rewards.keyboard.type("polite answer")
+    expect(dialog.locator("[name=name]")).to_have_value("polite_answer")
+    for kind in ("Contains", "Length between", "Valid JSON"):
+        dialog.get_by_role("button", name=kind).click()
+    dialog.get_by_label("Move block 3 up").press("Enter")
+    expect(dialog.get_by_label("Move block 2 up")).to_be_focused()
+    rewards.keyboard.press("Enter")
+    expect(dialog.get_by_label("Move block 1 down")).to_be_focused()
+    dialog.get_by_label("Remove block 3").press("Enter")
+    expect(dialog.get_by_label("Remove block 2")).to_be_focused()
 
 
 def test_what_ships_is_read_only_and_copied(rewards: Page) -> None:

@@ -18,7 +18,7 @@ from storage.checks.check import check
 from storage.offer import Offer
 from storage.problem import BLOCKING, Problem, SpecError
 from storage.spec import RunSpec
-from worker.answers import blame, build_lora, build_parts, build_rules
+from worker.answers import blame, build_lora, build_parts, build_rewards, build_rules
 from worker.offering import catalogue
 from worker.training.settings import training_settings
 
@@ -31,7 +31,8 @@ def answer(payload: dict[str, Any]) -> dict[str, Any]:
         run_spec = spec.from_dict(payload.get("spec"))
     except SpecError as error:
         return {"problems": [problem.as_dict() for problem in error.problems]}
-    return {"problems": [problem.as_dict() for problem in problems(run_spec, registry.published("hardware") or {})]}
+    found = [*problems(run_spec, registry.published("hardware") or {}), *build_rewards.problems(run_spec)]
+    return {"problems": [problem.as_dict() for problem in found]}
 
 
 def problems(run_spec: RunSpec, hardware: dict[str, Any]) -> list[Problem]:

@@ -12,6 +12,7 @@ from typing import Any
 
 from storage import conditions
 from storage.spec import DataSpec, ModelSpec
+from worker.answers import progress
 from worker.answers.check_words import Found, problems
 from worker.answers.preview import as_dict, failure, specs
 from worker.rows import data, looking, mapping, tokens
@@ -87,6 +88,7 @@ def _count(found: Found, rows: Iterator[dict[str, Any]], reader: tokens.Reader |
             prompts.append((number, row, prompt))
             _note_row(found, row, prompt, seen)
         _note_lengths(found, prompts, reader)
+        progress.say({"sentence": f"Checking rows… {found.checked:,} so far."})
         if time.monotonic() > until:
             found.finished = False
             return

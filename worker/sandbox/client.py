@@ -7,7 +7,7 @@ import io
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from worker.sandbox import contract, launch, results, tiers, wire
@@ -19,6 +19,7 @@ from worker.sandbox.tiers import NoSandbox
 
 __all__ = ["Code", "Failure", "Host", "Limits", "NoSandbox", "Result", "Scorer", "in_process"]
 
+FLOODED = f"It printed more than the {Limits().output >> 10} KB of a call that are kept: the rest is left out."
 STATE = ("global_step", "max_steps", "epoch")  # what of the trainer's state a sandboxed function is given
 _JSON_PROBLEMS = (TypeError, ValueError, RecursionError)
 
@@ -94,11 +95,23 @@ class Host:
                 began = time.monotonic()
                 reply = _asked(process, name, loaded.of(batch), rows, timeout)
                 printed.append(process.printed())
-                return results.checked(reply, rows, "".join(printed), time.monotonic() - began)
+                result = results.checked(reply, rows, "".join(printed), time.monotonic() - began)
+                return _flooded(result) if process.flooded else result
             except (Broken, results.NotAReply) as error:
                 return self._broken(error, rows, printed, time.monotonic() - began)
             except (NoSandbox, wire.NotAFrame) as error:
                 return results.failed(rows, "error", Failure(None, f"It could not be called: {error}"))
+
+    def problem(self, name: str) -> Failure | None:
+        """Why no call of a function can score: its code, once it is loaded. None where it loads, or takes too long for
+        that to be known. Raises NoSandbox."""
+        with self._lock:
+            try:
+                found = self._load(self._ready(), self._codes[name], []).problem
+            except (Broken, results.NotAReply) as error:
+                broken = self._broken(error, 1, [], 0.0)
+                return broken.failures[0] if broken.statuses == ["error"] else None
+        return None if found is None else results.checked(contract.failed(1, found), 1, "", 0.0).failures[0]
 
     def close(self) -> None:
         """End the sandbox. Another call would start it again."""
@@ -148,6 +161,11 @@ class Host:
             process.end()
 
 
+def _flooded(result: Result) -> Result:
+    """With a failure that touches no score."""
+    return replace(result, failures=[*result.failures, Failure(None, FLOODED)])
+
+
 def _asked(process: Process, name: str, batch: dict[str, Any], rows: int, timeout: float) -> dict[str, Any]:
     question: dict[str, Any] = {"name": name, "rows": rows, "seconds": timeout, "withheld": {}}
     if "trainer_state" in batch and not isinstance(batch["trainer_state"], dict):
@@ -182,7 +200,8 @@ class _InProcess:
         columns = {key: list(value) if isinstance(value, list) else value for key, value in batch.items()}
         with _captured() as out:
             reply = contract.call(self._function, columns, self._parameters, rows, timeout)
-        return results.checked(reply, rows, out.text(), time.monotonic() - began)
+        result = results.checked(reply, rows, out.text(), time.monotonic() - began)
+        return _flooded(result) if out.left_out else result
 
     def close(self) -> None:
         """Nothing is held."""

@@ -47,7 +47,7 @@ def call(
         answer, logs = _ask(function, batch, parameters)
     except WrongArguments as error:
         reason = (withheld or {}).get(error.name)
-        return failed(rows, {"message": f"{error} {reason}" if reason else str(error)})
+        return failed(rows, {"message": f"{error} {reason}" if reason else str(error), "line": faults.begins(function)})
     except faults.CAUGHT as error:
         fault = faults.describe(error, function)
     else:
@@ -55,8 +55,10 @@ def call(
     # Outside of the except: what a row raises alone would carry the batch's traceback with it.
     if rows == 1:
         return failed(rows, fault)
-    left = None if seconds is None else seconds - (time.monotonic() - started)
-    return _each_alone(function, batch, parameters, rows, fault, left)
+    # A row alone may take as long as the batch did: one that would go over the time is not begun, for the whole call
+    # would be ended, and its reason be lost.
+    last = None if seconds is None else started + seconds - (time.monotonic() - started)
+    return _each_alone(function, batch, parameters, rows, fault, last)
 
 
 def failed(rows: int, fault: dict[str, Any], status: str = "error") -> Reply:
@@ -146,12 +148,13 @@ def _each_alone(
     parameters: dict[str, Any],
     rows: int,
     fault: dict[str, Any],
-    seconds: float | None,
+    last: float | None,
 ) -> Reply:
-    """One call per row. Where no row raises alone, the fault was the batch's, and no row has a score."""
-    began, replies, raised = time.monotonic(), [], False
+    """One call per row, none begun after `last`. Where no row raises alone, the fault was the batch's, and no row has a
+    score."""
+    replies, raised = [], False
     for row in range(rows):
-        if seconds is not None and time.monotonic() - began > seconds:
+        if last is not None and time.monotonic() > last:
             replies.append(failed(1, fault))
             continue
         try:
@@ -272,7 +275,7 @@ _REPR.maxstring = _REPR.maxother = 60
 def _what(value: Any) -> str:
     """A value and its type in words: "the text 'abc'", "3.5 (float)"."""
     try:
-        shown = _REPR.repr(value)
+        shown = faults.without_addresses(_REPR.repr(value))
     except faults.CAUGHT:  # its own __repr__ raises
         shown = "something that cannot be shown"
     if isinstance(value, str):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import inspect
+import re
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 # sys.exit() is the function's failure too; Ctrl+C is not.
@@ -14,13 +16,31 @@ LONGEST_MESSAGE = 600  # characters
 LONGEST_TRACEBACK = 6000
 WITH_TRACEBACK = 20  # failures of one call that keep theirs: a thousand rows mostly fail alike
 
+_NO_NETWORK = "Reward functions have no network, unless ‘may use the network’ is on for this one."
+_NO_PROCESSES = "Reward functions cannot start processes."
+_NO_FILES = "Of this machine's files, reward functions see only Python and its packages, and may change none."
+_NO_ROOM = "It wrote more than a reward function may."
+
 # Where the sandbox said no, by the standard library's file that asked.
-_REFUSALS = {
-    "socket.py": "Reward functions have no network, unless ‘may use the network’ is on for this one.",
-    "subprocess.py": "Reward functions cannot start processes.",
-    "popen_fork.py": "Reward functions cannot start processes.",
-    "popen_spawn_posix.py": "Reward functions cannot start processes.",
-}
+_BY_FILE = {
+    "subprocess.py": _NO_PROCESSES, "popen_fork.py": _NO_PROCESSES, "popen_spawn_posix.py": _NO_PROCESSES,
+}  # fmt: skip
+_BY_NUMBER = {
+    errno.EPERM: f"{_NO_PROCESSES[:-1]}, nor touch processes and files that are not theirs.",
+    errno.ENOENT: _NO_FILES, errno.EACCES: _NO_FILES, errno.EROFS: _NO_FILES,
+    errno.EFBIG: _NO_ROOM, errno.ENOSPC: _NO_ROOM,
+}  # fmt: skip
+_ENVIRONMENT = ("os.py", "<frozen os>")
+_LINKS = 8  # exceptions behind an exception that are looked at
+
+# Whether this process is a sandbox, and one without network: anywhere else, a refusal has another reason.
+_confined = _offline = False
+
+
+def confined(network: bool) -> None:
+    """From here on every refusal in this process is the sandbox's."""
+    global _confined, _offline
+    _confined, _offline = True, not network
 
 
 def describe(
@@ -38,11 +58,22 @@ def message_of(error: BaseException) -> str:
     if isinstance(error, ModuleNotFoundError) and error.name:
         package = error.name.partition(".")[0]
         return f"It needs the package ‘{package[:80]}’, which is not installed where reward functions run."
-    text = "".join(traceback.format_exception_only(type(error), error)).strip()
+    text = without_addresses("".join(traceback.format_exception_only(type(error), error)).strip())
     if isinstance(error, SyntaxError):
         return f"It cannot be read as Python: {error.msg}."[:LONGEST_MESSAGE]
     hint = _hint(error)
     return f"{text[:LONGEST_MESSAGE]}{'. ' + hint if hint else ''}"
+
+
+def without_addresses(text: str) -> str:
+    """Without where in memory a thing lies: the same failure is to read the same each time."""
+    return re.sub(r" at 0x[0-9a-fA-F]+", "", text)
+
+
+def begins(function: Callable[..., Any]) -> int | None:
+    """The line on which a function begins."""
+    code = _code_of(function)
+    return code.co_firstlineno if code else None
 
 
 def shortened(failures: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -53,18 +84,43 @@ def shortened(failures: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def _hint(error: BaseException) -> str:
     if isinstance(error, MemoryError):
         return "It wanted more memory than a reward function may use."
-    if isinstance(error, OSError):
-        files = {frame.filename.rpartition("/")[2] for frame in traceback.extract_tb(error.__traceback__, limit=-8)}
-        return next((hint for file, hint in _REFUSALS.items() if file in files), "")
-    return ""
+    return next(filter(None, map(_refusal, _chain(error))), "") if _confined else ""
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    """An exception and those it came from: libraries wrap a refused connection in exceptions of their own."""
+    for _ in range(_LINKS):
+        if error is None:
+            return
+        yield error
+        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+
+
+def _refusal(error: BaseException) -> str:
+    """What the sandbox does not let a function do, where that is what an exception tells; else nothing."""
+    files = [frame.filename.rpartition("/")[2] for frame in traceback.extract_tb(error.__traceback__, limit=-8)]
+    if isinstance(error, KeyError) and files and files[-1] in _ENVIRONMENT:
+        return "Reward functions are given none of Groupwise's environment variables."
+    if isinstance(error, RuntimeError) and "start new thread" in str(error):
+        return "It has as many threads as a reward function may."
+    if not isinstance(error, OSError):
+        return ""
+    if "socket.py" in files:
+        return _NO_NETWORK if _offline else ""
+    by_file = next((hint for file, hint in _BY_FILE.items() if file in files), "")
+    return by_file or _BY_NUMBER.get(error.errno or 0, "")
 
 
 def _source_of(function: Callable[..., Any] | None) -> str | None:
+    code = _code_of(function)
+    return code.co_filename if code else None
+
+
+def _code_of(function: Callable[..., Any] | None) -> Any:
     try:
-        code = getattr(inspect.unwrap(function), "__code__", None) if function else None
+        return getattr(inspect.unwrap(function), "__code__", None) if function else None
     except ValueError:  # wrappers that go in circles
         return None
-    return code.co_filename if code else None
 
 
 def _line(error: BaseException, source: str | None) -> int | None:

@@ -24,6 +24,7 @@ def main(channel: int) -> None:
     if setup is None:
         return
     _give_up(setup)
+    faults.confined(setup["network"])
     # The first two are the folder this file was found in, which no function needs.
     sys.path[:] = [path for path in sys.path if path != setup["code"]] + setup["paths"]
     _send(channel, {"ready": True})
@@ -73,11 +74,17 @@ def _serve(channel: int) -> None:
     functions: dict[str, tuple[types.ModuleType, Callable[..., Any], dict[str, Any]]] = {}
     while (message := _receive(channel)) is not None:
         try:
-            reply = _load(message, functions) if "code" in message else _score(message, functions)
+            reply = _answer(message, functions)
         except BaseException as error:  # KeyboardInterrupt of the function's own, or no memory left
             reply = {**contract.failed(message.get("rows", 0), faults.describe(error)), "problem": None}
         _flush()
         _send(channel, {**reply, "call": message["call"]})
+
+
+def _answer(message: Message, functions: dict[str, Any]) -> Message:
+    if "code" in message:
+        return _load(message, functions)
+    return _score(message, functions) if "name" in message else {}  # else: whether the last question is done with
 
 
 def _load(message: Message, functions: dict[str, Any]) -> Message:

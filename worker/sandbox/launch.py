@@ -13,12 +13,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from storage.process import JUDGE_KEYS
 from worker.sandbox import bubblewrap, seccomp, view
 from worker.sandbox.limits import Limits
 
 BUBBLEWRAP, LANDLOCK = "bubblewrap", "landlock"
 START_WITHIN = 30.0  # seconds; 0.1 are usual
-JUDGE_KEYS = ("GROUPWISE_JUDGE_KEY", "OPENAI_API_KEY")
 
 # -I and -S: no environment variable, user folder or .pth file has a say in what Python does in there.
 _PYTHON = ["-I", "-S", "-B", "-X", "utf8"]

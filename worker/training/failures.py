@@ -21,7 +21,7 @@ class Failures:
         self.limit = limit
         self.reason: str | None = None
         self._in_a_row: Counter[str] = Counter()
-        self._said: Counter[tuple[str, str]] = Counter()
+        self._said: Counter[tuple[str, int | None, str]] = Counter()
 
     def saw(self, notes: list[Note]) -> list[Event]:
         """The events to record of one call of each function; sets `reason` where that was one too many."""
@@ -29,18 +29,20 @@ class Failures:
 
     def _of(self, note: Note) -> list[Event]:
         failed = sum(status in FAILED for status in note.statuses)
-        if not failed:
+        if not failed and not note.failures:
             self._in_a_row[note.function] = 0
             return []
         first = note.failures[0] if note.failures else {"message": "It gave no reason."}
         self._count(note, failed, first["message"])
         # The same failure at each of ten thousand steps is said 1, 2, 4, 8 … times.
-        self._said[note.function, first["message"]] += 1
-        times = self._said[note.function, first["message"]]
+        kind = (note.function, *_kind(first))
+        self._said[kind] += 1
+        times = self._said[kind]
         return [_event(note, failed, first, times)] if times & (times - 1) == 0 else []
 
     def _count(self, note: Note, failed: int, message: str) -> None:
-        self._in_a_row[note.function] = self._in_a_row[note.function] + 1 if failed == len(note.statuses) else 0
+        nothing = 0 < failed == len(note.statuses)
+        self._in_a_row[note.function] = self._in_a_row[note.function] + 1 if nothing else 0
         times = self._in_a_row[note.function]
         if self.limit and times >= self.limit and self.reason is None:
             self.reason = (
@@ -49,12 +51,17 @@ class Failures:
             )
 
 
+def _kind(failure: dict[str, Any]) -> tuple[int | None, str]:
+    """What makes two failures the same: the exception and its line. Its text may quote a completion, and differ each
+    time."""
+    line, message = failure.get("line"), str(failure["message"])
+    return (line, message.partition(":")[0]) if line else (None, message)
+
+
 def _event(note: Note, failed: int, first: dict[str, Any], times: int) -> Event:
     line = f", line {first['line']}" if first.get("line") else ""
-    again = f" This is its {times}th time." if times > 2 else ""
-    message = (
-        f"{note.function} gave no score to {failed} of {len(note.statuses)} completions: "
-        f"{first['message'].rstrip('.')}{line}.{again}"
-    )
+    again = f" That makes {times} times." if times > 2 else ""
+    gave = f"gave no score to {failed} of {len(note.statuses)} completions" if failed else "gave its scores, but"
+    message = f"{note.function} {gave}: {first['message'].rstrip('.')}{line}.{again}"
     row, trace = first.get("row"), str(first.get("traceback") or "")[:TRACE]
     return Event("reward", message, {"function": note.function, "row": row, "traceback": trace, "failed": failed})

@@ -48,7 +48,8 @@ class Scorer:
             batch["trainer_state"] = trainer_state
         result = self._scores(self.__name__, batch, self._timeout)
         if result.out:
-            print(f"{self.__name__}: {result.out[:PRINTED]}", flush=True)
+            cut = f"\n… cut: {len(result.out):,} characters in all." if len(result.out) > PRINTED else ""
+            print(f"{self.__name__}: {result.out[:PRINTED]}{cut}", flush=True)
         self._note.statuses += result.statuses
         self._note.failures += [_plain(failure, first) for failure in result.failures]
         for column, values in result.extras.items():

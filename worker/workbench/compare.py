@@ -109,11 +109,11 @@ def sentences(found: dict[str, Any]) -> list[str]:
     if old is not None and new is not None:
         said.append(f"The mean reward goes from {old:.3g} to {new:.3g}.")
     said.append(
-        f"{flipped['flipped']:,} of {flipped['total']:,} advantages ({flipped['share']:.1%}) change their sign."
+        f"{flipped['flipped']:,} of {flipped['total']:,} advantages ({100 * flipped['share']:.1f} %) change their sign."
         if flipped["flipped"] else "No advantage changes its sign."
     )  # fmt: skip
     if pairs["swapped"]:
-        said.append(f"{pairs['share']:.1%} of the pairs within a group change their order.")
+        said.append(f"{100 * pairs['share']:.1f} % of the pairs within a group change their order.")
     before, after = found["ties"]["old"], found["ties"]["new"]
     if before["bearing"] != after["bearing"]:
         said.append(

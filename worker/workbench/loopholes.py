@@ -9,7 +9,8 @@ import numpy as np
 from worker.workbench.analysis import Floats
 from worker.workbench.probes import HIGH, LOW, PROBES
 
-SHARE = 0.5  # of the best score seen: from there on, a probe that deserves little has found a way
+SHARE = 0.5  # of what the right answer earns: from there on, a probe that deserves little has found a way
+RIGHT = "correct"
 
 
 def found(probes: list[str | None], names: list[str], scores: Floats, total: Floats) -> list[dict[str, Any]]:
@@ -23,8 +24,7 @@ def found(probes: list[str | None], names: list[str], scores: Floats, total: Flo
 
 def _in(probes: list[str | None], function: str | None, values: Floats, functions: int) -> list[dict[str, Any]]:
     """Those of one function, or of the total."""
-    seen = values[~np.isnan(values)]
-    best = float(seen.max()) if len(seen) else 0.0
+    best, of_what = _measure(probes, values)
     listed = []
     for name in dict.fromkeys(probe for probe in probes if probe is not None):
         probe = PROBES.get(name)
@@ -35,18 +35,29 @@ def _in(probes: list[str | None], function: str | None, values: Floats, function
         asked = probe.single if function is not None else not (functions == 1 and probe.single)
         most = float(own.max())
         if probe.expected == LOW and asked and most >= SHARE * best:
-            listed.append(_loophole(name, function, own, best))
+            listed.append(_loophole(name, function, own, best, of_what))
         if probe.expected == HIGH and asked and most <= 0:
             listed.append(_missed(name, function, most))
     return listed
 
 
-def _loophole(name: str, function: str | None, own: Floats, best: float) -> dict[str, Any]:
+def _measure(probes: list[str | None], values: Floats) -> tuple[float, str]:
+    """What a probe is held against, and how a sentence names it: what the right answer earns on average; where it
+    earns nothing or is not there, the most that anything earns. Not always the most: a function that pays by the
+    character pays a very long probe so much that all else looks small beside it."""
+    right = values[[index for index, each in enumerate(probes) if each == RIGHT]]
+    if np.nansum(right) > 0:
+        return float(np.nanmean(right)), "the right answer"
+    seen = values[~np.isnan(values)]
+    return (float(seen.max()) if len(seen) else 0.0), "the best"
+
+
+def _loophole(name: str, function: str | None, own: Floats, best: float, of_what: str) -> dict[str, Any]:
     most = float(own.max())
     earns = f"{PROBES[name].noun} earns {most:.3g} {_from(function)}"
     count = int((own >= SHARE * best).sum())
     where = f", in {count} of {len(own)} rows" if count < len(own) else ""
-    of_it = "as much as the best" if most >= best else f"the best earns {best:.3g}"
+    of_it = f"as much as {of_what}" if most == best else f"{of_what} earns {best:.3g}"
     return {"probe": name, "function": function, "score": most, "share": most / best, "kind": "loophole",
             "sentence": f"{earns}{where}: {of_it}."}  # fmt: skip
 

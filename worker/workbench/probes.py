@@ -31,10 +31,10 @@ class Probe:
 PROBES = {
     "correct": Probe(HIGH, True, "The right answer in the right format", "It should earn the most."),
     "empty": Probe(LOW, True, "An empty answer", "Nothing was written: it should earn nothing."),
-    "whitespace": Probe(LOW, True, "Whitespace only", "Nothing was written: it should earn nothing."),
+    "whitespace": Probe(LOW, True, "Nothing but whitespace", "Nothing was written: it should earn nothing."),
     "repetition": Probe(LOW, True, "Endless repetition", "It says nothing: it should earn nothing."),
     "tag_stuffing": Probe(
-        LOW, True, "Tags without end", "Tags over and over, with nothing in them: it should earn nothing."
+        LOW, True, "A flood of empty tags", "Tags over and over, with nothing in them: it should earn nothing."
     ),
     "answer_only": Probe(
         ANY, False, "The right answer alone", "Right, but without a thought and without the format: some of it is fair."

@@ -17,7 +17,8 @@ def about_ties(ties: dict[str, int]) -> list[str]:
     if not count:
         return []
     if bearing == count:
-        return [f"All {count} groups teach: each has better and worse completions."]
+        whole = "The one group teaches: it" if count == 1 else f"All {count} groups teach: each"
+        return [f"{whole} has better and worse completions."]
     why = [
         f"{ties[kind]} {words}"
         for kind, words in (
@@ -26,7 +27,9 @@ def about_ties(ties: dict[str, int]) -> list[str]:
         )
         if ties[kind]
     ]  # fmt: skip
-    return [f"{bearing} of {count} groups ({bearing / count:.0%}) teach. The others do not: {', '.join(why)}."]
+    if not bearing:
+        return [f"No group teaches anything: {', '.join(why)}."]
+    return [f"{bearing} of {count} groups ({100 * bearing / count:.0f} %) teach. The others do not: {', '.join(why)}."]
 
 
 def about_agreement(found: dict[str, Any]) -> list[str]:
@@ -36,9 +39,8 @@ def about_agreement(found: dict[str, Any]) -> list[str]:
         return []
     for name, share in found["variance_share"].items():
         if share is not None and share >= DOMINATES:
-            said.append(
-                f"{name} decides nearly alone: {min(share, 1.0):.0%} of the differences in the total are its own."
-            )
+            part = f"{100 * min(share, 1.0):.0f} %"
+            said.append(f"{name} decides nearly alone: {part} of the differences in the total are its own.")
     for a, row in enumerate(found["correlation"]):
         for b in range(a + 1, len(names)):
             if row[b] is not None and row[b] >= ALIKE:

@@ -91,9 +91,11 @@ function drawPreflight() {
       if (done?.unasked) {
         note("Asking TRL whether it takes these settings…");
         const key = page.view?.keys?.build;
+        buildKey = key; // or the page's own asking, a moment later, would withdraw this one
         const found = await askWorker("build", {}, note);
+        if (!found || found.lost || found.error) buildKey = null;
         if (!found || found.lost || found.error) return note(found?.error ?? "The worker did not answer, or the settings changed meanwhile. Launch again.");
-        built = found.question; buildKey = key;
+        built = found.question;
         workerSaid("build", key, found.problems);
         if (wrong().length) return goTo(wrong()[0]);
         continue;

@@ -46,7 +46,7 @@ function drawPreview() {
 
   function draw() {
     body.hidden = false;
-    const count = of.exact ? `${of.count.toLocaleString("en").replace(/,/g, "\u202f")}` : `about ${of.count.toLocaleString("en").replace(/,/g, "\u202f")}`;
+    const count = of.exact ? many(of.count) : `about ${many(of.count)}`;
     say(node.querySelector(".of"), `of ${count}`);
     const number = node.querySelector(".row-number");
     if (document.activeElement !== number) number.value = last.row.index + 1;
@@ -76,9 +76,13 @@ function drawPreview() {
     const mine = page.view?.keys?.check_data, box = node.querySelector(".checks");
     if (!mine || (checked === mine && !all)) return;
     checked = mine;
+    const began = Date.now(), button = box.querySelector(".check-all");
+    button.setAttribute("aria-disabled", String(all)); // not “disabled”: the keyboard would lose its place
     box.classList.add("asking");
-    const found = await askWorker("check_data", { all }, (words) => { if (all) say(box.querySelector(".wait-checks"), words); });
-    if (!found) return;
+    if (all) say(box.querySelector(".wait-checks"), "Checking all rows…");
+    const found = await askWorker("check_data", { all }, (words) => { if (all) say(box.querySelector(".wait-checks"), Date.now() - began < 2000 ? words : `${words} ${Math.floor((Date.now() - began) / 1000)} s`); });
+    if (!found) return; // a newer one is under way, and frees the button
+    button.setAttribute("aria-disabled", "false");
     box.classList.remove("asking");
     if (found.lost) { checked = null; setTimeout(() => check(all), 2000); return; }
     say(box.querySelector(".wait-checks"), found.error ?? "");
@@ -90,7 +94,7 @@ function drawPreview() {
     drawChecks(box, found);
     settleIn(0); // the estimates know the prompts' length now
   }
-  const many = (n) => n.toLocaleString("en").replace(/,/g, "\u202f");
+  const many = (n) => n.toLocaleString("en");
   function drawChecks(box, found) {
     const fact = (n, words, bad) => el("li", { class: n && bad ? "bad" : "" }, el("b", {}, many(n)), ` ${words}`);
     box.querySelector(".facts").replaceChildren(
@@ -104,7 +108,9 @@ function drawPreview() {
       const most = Math.max(...top.map(([, n]) => n));
       balance.replaceChildren(el("h3", {}, `Answers: ${found.answers.distinct} different`), ...top.slice(0, 8).map(([value, n]) => el("div", { class: "row tight s share" }, el("span", { class: "value" }, value), el("i", { style: `width:${(60 * n) / most}%` }), el("span", { class: "mut" }, many(n)))));
     }
-    box.querySelector(".check-all").hidden = found.rows.exact && found.checked >= found.rows.count;
+    const more = box.querySelector(".check-all"), focused = document.activeElement === more;
+    more.hidden = found.rows.exact && found.checked >= found.rows.count;
+    if (focused && more.hidden) { const facts = box.querySelector(".facts"); facts.tabIndex = -1; facts.focus(); }
   }
   function drawHistogram(box, lengths) {
     box.hidden = !lengths || !lengths.counts.length;
@@ -117,7 +123,7 @@ function drawPreview() {
       el("div", { class: "row between xs mut" }, el("span", {}, String(Math.round(lengths.edges[0]))), el("span", {}, String(Math.round(lengths.edges.at(-1))))),
       ...(lengths.longest ? [el("details", { class: "longest" }, el("summary", { class: "s" }, `The longest: row ${many(lengths.longest.row + 1)}, ${many(lengths.longest.length)} ${unit}`), el("pre", { class: "mono", tabindex: "0" }, lengths.longest.text))] : []));
   }
-  node.querySelector(".check-all").addEventListener("click", () => check(true));
+  node.querySelector(".check-all").addEventListener("click", ({ currentTarget }) => { if (currentTarget.getAttribute("aria-disabled") !== "true") check(true); });
 
   // Launch waits for the look that is under way: a wrong column is said before, not after.
   page.previewed = async () => { for (let n = 0; n < 100 && node.classList.contains("asking"); n += 1) await new Promise((done) => setTimeout(done, 100)); };

@@ -7,25 +7,37 @@ const waitWords = (words) => say(go().querySelector(".wait"), words);
 function drawBench() {
   action("try", () => tryNow());
   action("anew", () => { have = null; tryNow(); });
-  action("stop", () => { stopTrying(); waitWords("Cancelled."); });
+  action("stop", () => { stopTrying(); waitWords("Cancelled."); find("[data-do=try]").focus(); });
   const views = ["try", "rescore"], tabs = views.map((name) => find(`[data-view=${name}]`));
-  const show = (name) => views.forEach((view, n) => {
-    find(`.view-${view}`).hidden = view !== name;
-    tabs[n].setAttribute("aria-selected", String(view === name));
-    tabs[n].tabIndex = view === name ? 0 : -1;
-  });
+  const show = (name) => {
+    views.forEach((view, n) => {
+      find(`.view-${view}`).hidden = view !== name;
+      tabs[n].setAttribute("aria-selected", String(view === name));
+      tabs[n].tabIndex = view === name ? 0 : -1;
+    });
+    nameSettings();
+  };
   views.forEach((name, n) => {
     tabs[n].addEventListener("click", () => { show(name); setParams({ view: name === "try" ? null : name }); });
     tabs[n].addEventListener("keydown", ({ key }) => { if (key === "ArrowRight" || key === "ArrowLeft") { tabs[1 - n].click(); tabs[1 - n].focus(); } });
   });
   show(params().get("view") === "rescore" ? "rescore" : "try");
   find(".view-try").addEventListener("input", drawGo);
+  on("open", () => { tried = null; find(".view-try .results").replaceChildren(); find(".loopholes").hidden = true; sayOutdated(); });
+}
+// Scores are of the code that was tried: what is typed after that makes them old, and they say so.
+let tried = null; // {text, which}
+function sayOutdated() {
+  const old = Boolean(tried) && !trying && (tried.text !== page.text || tried.which !== page.which);
+  find(".outdated").hidden = !old;
+  if (old) say(find(".outdated"), tried.which === page.which ? "These are the scores of the code before your last change. Try it again." : `These are the scores of ${tried.which}. Try again for ${page.which || "this one"}.`);
+  find(".view-try .results").classList.toggle("old", old);
 }
 function drawGo() {
   const same = have?.key === JSON.stringify(sourceAsked());
   find("[data-do=anew]").hidden = trying || !same || from !== "model";
   find("[data-do=stop]").hidden = !trying;
-  find("[data-do=try]").disabled = trying;
+  setOff("try", trying);
 }
 function stopTrying() {
   for (const lane of ["completions", "score", "probes", "probed"]) stopAsking(lane);
@@ -38,17 +50,24 @@ async function tryNow() {
   if (trying || !page.open) return;
   trying = true;
   find(".loopholes").hidden = true;
+  find(".outdated").hidden = true;
   drawGo();
+  bringIntoView(go());
   const began = performance.now();
   const done = await tryOnce();
   if (done === undefined) return; // cancelled, or something else was opened
   trying = false;
-  waitWords(typeof done === "string" ? done : `${plural(done.completions, "completion")} scored in ${seconds((performance.now() - began) / 1000)}${done.sentence ? `. ${done.sentence}` : ""}`);
+  waitWords(typeof done === "string" ? done : `${done.scored < done.completions ? `${many(done.scored)} of ` : ""}${plural(done.completions, "completion")} scored in ${seconds((performance.now() - began) / 1000)}${done.sentence ? `. ${done.sentence}` : ""}`);
   go().classList.toggle("failed", typeof done === "string");
   drawGo();
   if (typeof done !== "string" && from !== "probes") probe();
 }
-// What went wrong, in words; {completions, sentence} where all is drawn; undefined where nobody waits any more.
+// From the editor's Ctrl+Enter the results may lie below what is seen.
+function bringIntoView(node) {
+  const { top, bottom } = node.getBoundingClientRect();
+  if (top < 0 || bottom > innerHeight - 80) node.scrollIntoView({ block: "center" });
+}
+// What went wrong, in words; {completions, scored, sentence} where all is drawn; undefined where nobody waits any more.
 async function tryOnce() {
   waitWords("");
   await looked();
@@ -66,15 +85,19 @@ async function tryOnce() {
     if (!scored) return undefined;
     if (scored.answer) {
       drawResults(find(".view-try .results"), scored.answer);
+      tried = { text: page.text, which: page.which };
+      find(".view-try .results").classList.remove("old");
       markFailures(scored.answer);
       if (from === "probes") drawLoopholes(scored.answer, false);
-      return { completions: scored.answer.groups.reduce((n, group) => n + group.completions.length, 0), sentence: have.sentence };
+      return { completions: countOf(scored.answer), scored: countOf(scored.answer, scoredAtAll), sentence: have.sentence };
     }
     if (!/no longer kept/.test(scored.sentence ?? "")) return scored.sentence ?? "Cancelled.";
     have = null;
   }
   return "The completions were not kept. Try again.";
 }
+const scoredAtAll = (one) => one.total !== null && one.total !== undefined;
+const countOf = (answer, which = () => true) => answer.groups.reduce((n, group) => n + group.completions.filter(which).length, 0);
 // Lines of the edited function at which it failed, into the editor.
 function markFailures(answer) {
   const mine = answer.functions.find((one) => one.name === editedName());
@@ -85,19 +108,20 @@ function markFailures(answer) {
 
 // After every try the probes are tried, too, quietly: what a model would find, it will find.
 async function probe() {
-  const text = page.text;
+  const { text, which } = page, same = () => text === page.text && which === page.which;
   const got = await askWorker("completions", { from: "probes", data: dataChosen(), rows: 1 }, () => {}, "probes");
-  if (!got?.answer || text !== page.text) return;
+  if (!got?.answer || !same()) return;
   const scored = await askWorker("score", { completions: got.question, functions: chosenFunctions(), scale_rewards: find("select.scale").value }, () => {}, "probed");
-  if (scored?.answer && text === page.text) drawLoopholes(scored.answer, true);
+  if (scored?.answer && same()) drawLoopholes(scored.answer, true);
 }
 function drawLoopholes(answer, offer) {
   const box = find(".loopholes"), found = answer.loopholes ?? [];
   const item = (one) => el("li", { class: `verdict-at ${one.kind === "missed" ? "advice" : "warning"}` }, plain(one.sentence));
-  const tried = answer.groups.reduce((n, group) => n + group.completions.length, 0);
-  box.hidden = false;
+  const probes = countOf(answer), judged = countOf(answer, scoredAtAll);
+  box.hidden = !judged; // nothing can be said of probes that it failed on, least of all that they found nothing
+  if (!judged) return;
   box.classList.toggle("none", !found.length);
   box.replaceChildren(el("h3", {}, found.some((one) => one.kind !== "missed") ? "Loopholes" : "No loophole found"),
-    found.length ? el("ul", {}, ...found.map(item)) : el("p", { class: "s mut" }, `${plural(tried, "probe")} earned no more than they deserve.`),
+    found.length ? el("ul", {}, ...found.map(item)) : el("p", { class: "s mut" }, `${judged < probes ? `${many(judged)} of ${plural(probes, "probe")} got a score, and` : plural(probes, "probe")} earned no more than they deserve.`),
     offer ? button("Show the probes", () => { choose("probes"); tryNow(); }, "link s") : "");
 }

@@ -6,7 +6,7 @@ function drawBuilder() {
 
   action("build", () => { if (!blocks.length) drawKinds(); draw(); build(); dialog.showModal(); form.querySelector("[name=name]").focus(); });
   function drawKinds() {
-    form.querySelector(".kinds").replaceChildren(el("span", { class: "s mut" }, "Add"), ...Object.entries(page.about.kinds).map(([kind, about]) => {
+    form.querySelector(".kinds").replaceChildren(el("span", { class: "s mut" }, "Add a block"), ...Object.entries(page.about.kinds).map(([kind, about]) => {
       const add = button(about.label, () => {
         blocks.push({ kind, settings: {}, weight: "1", partial: false });
         draw();
@@ -21,7 +21,19 @@ function drawBuilder() {
   // ---- one block ----
   function card(block, n) {
     const about = page.about.kinds[block.kind];
-    const move = (by) => { blocks.splice(n + by, 0, blocks.splice(n, 1)[0]); draw(); soon(); };
+    const move = (by) => {
+      blocks.splice(n + by, 0, blocks.splice(n, 1)[0]);
+      draw();
+      soon();
+      const [up, down] = list.children[n + by].querySelectorAll(".between button"), same = by < 0 ? up : down;
+      (same.disabled ? (by < 0 ? down : up) : same).focus();
+    };
+    const leaveOut = () => {
+      blocks.splice(n, 1);
+      draw();
+      soon();
+      (list.children[Math.min(n, blocks.length - 1)]?.querySelector(".remove") ?? form.querySelector(".kinds button")).focus();
+    };
     const mover = (words, label, by, off) => el("button", { class: "btn quiet s", type: "button", "aria-label": label, title: label, disabled: off, onclick: () => move(by) }, words);
     const weight = el("input", { class: "input num", type: "text", inputmode: "decimal", "aria-label": `Weight of block ${n + 1}` });
     weight.value = block.weight;
@@ -31,8 +43,9 @@ function drawBuilder() {
     partial.addEventListener("change", () => { block.partial = partial.checked; soon(); });
     return el("li", {},
       el("div", { class: "row between" }, el("span", {}, el("b", {}, about.label), " ", el("span", { class: "xs mut" }, about.sentence)),
-        el("span", { class: "row tight" }, mover("↑", `Move block ${n + 1} up`, -1, n === 0), mover("↓", `Move block ${n + 1} down`, 1, n === blocks.length - 1), remover(`Remove block ${n + 1}`, () => { blocks.splice(n, 1); draw(); soon(); }))),
-      el("div", { class: "fields" }, ...about.settings.map((one) => settingField(block, one))),
+        el("span", { class: "row tight" }, mover("↑", `Move block ${n + 1} up`, -1, n === 0), mover("↓", `Move block ${n + 1} down`, 1, n === blocks.length - 1), remover(`Remove block ${n + 1}`, leaveOut))),
+      // Yes-or-no settings stand together behind the others.
+      el("div", { class: "fields" }, ...[...about.settings].sort((a, b) => a.types.includes("bool") - b.types.includes("bool")).map((one) => settingField(block, one))),
       el("div", { class: "row tight wrap" }, el("label", { class: "choice" }, "weight ", weight), el("label", { class: "choice", title: about.partial }, partial, "partial credit"), el("span", { class: "xs mut" }, about.partial)));
   }
   function settingField(block, one) {
@@ -73,13 +86,17 @@ function drawBuilder() {
     const got = await call("built", { name: name(), blocks: sent, sentence: form.querySelector("[name=sentence]").value }, (words) => { if (words) told([words]); });
     if (mine !== turn) return;
     python = got?.code ?? "";
-    form.querySelector(".code-side pre").textContent = python || "As soon as the blocks are complete.";
+    form.querySelector(".code-side pre").textContent = python || (blocks.length ? "As soon as the blocks are complete." : "As soon as there is a block.");
     form.querySelector(".code-side pre").classList.toggle("mut", !python);
     if (got) told(blocks.length ? got.problems : []);
     form.querySelector("[type=submit]").disabled = !python;
   }
   const told = (lines) => form.querySelector(":scope > .said").replaceChildren(...lines.map((line) => el("p", { class: "verdict-at warning" }, plain(line))));
   for (const box of form.querySelectorAll("[name=name], [name=sentence]")) box.addEventListener("input", soon);
+  form.querySelector("[name=name]").addEventListener("input", ({ target }) => { // “polite answer” is meant as polite_answer
+    const at = target.selectionStart;
+    if (/[ -]/.test(target.value)) { target.value = target.value.replace(/[ -]/g, "_"); target.setSelectionRange(at, at); }
+  });
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     clearTimeout(timer);

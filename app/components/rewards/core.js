@@ -9,11 +9,13 @@ const listeners = { open: [], looked: [], library: [] };
 const on = (what, then) => listeners[what].push(then);
 const tell = (what) => { for (const then of listeners[what]) then(); };
 
-const action = (name, then) => { find(`[data-do=${name}]`).addEventListener("click", then); };
+const action = (name, then) => { find(`[data-do=${name}]`).addEventListener("click", ({ currentTarget }) => { if (currentTarget.getAttribute("aria-disabled") !== "true") then(); }); };
+// Off, but still in its place for the keyboard: a button that is “disabled” under the focus loses it.
+const setOff = (name, off) => find(`[data-do=${name}]`).setAttribute("aria-disabled", String(off));
 const button = (words, onclick, kind = "btn s") => el("button", { class: kind, type: "button", onclick }, words);
 const remover = (label, onclick) => el("button", { class: "btn quiet s remove", type: "button", "aria-label": label, title: label, onclick }, "×");
 const option = (value, words = value) => el("option", { value }, words);
-const many = (n) => String(Math.round(n)).replace(/\B(?=(\d{3})+$)/g, "\u202f");
+const many = (n) => Math.round(n).toLocaleString("en");
 const plural = (n, one, more = `${one}s`) => `${many(n)} ${n === 1 ? one : more}`;
 const percent = (share) => `${Math.round(100 * (share ?? 0))} %`;
 const seconds = (value) => (value === null || value === undefined ? "–" : value < 0.9995 ? `${number(value * 1000)} ms` : `${number(value)} s`);
@@ -47,6 +49,7 @@ async function askWorker(kind, more = {}, waiting = () => {}, lane = kind) {
   if (newest[lane] !== turn) { if (asked?.question) server.cancelled({ question: asked.question }); return undefined; }
   if (!asked?.question) return { sentence: asked?.sentence ?? NO_ANSWER, lost: !asked };
   running[lane] = asked.question;
+  const began = Date.now();
   for (let pause = 25; newest[lane] === turn; pause = Math.min(pause * 1.3, 400)) {
     let now;
     try { now = await server.answered({ question: asked.question }); } catch (problem) { console.warn(problem); }
@@ -55,10 +58,15 @@ async function askWorker(kind, more = {}, waiting = () => {}, lane = kind) {
     if (now?.answer?.error) return { sentence: now.answer.error };
     if (now?.answer) return { answer: now.answer, question: asked.question };
     if (now?.gone) return { cancelled: true };
-    if (now?.waiting) waiting(now.waiting, now.done, now.total);
+    if (now?.waiting) waiting(withAge(now.waiting, began), now.done, now.total);
     await new Promise((done) => setTimeout(done, pause));
   }
   return undefined;
+}
+// What one waits for, with how long one does: from a moment on in which it could seem to be stuck.
+function withAge(words, began) {
+  const past = Math.floor((Date.now() - began) / 1000);
+  return past < 2 ? words : `${words} ${past} s`;
 }
 function stopAsking(lane) {
   newest[lane] = (newest[lane] ?? 0) + 1;

@@ -19,7 +19,7 @@ async function makeEditor() {
   code = ace.edit(find(".ace"), {
     mode: "ace/mode/python", useWorker: false, showPrintMargin: false, tabSize: 4, useSoftTabs: true, fontSize: 13,
     enableBasicAutocompletion: true, enableLiveAutocompletion: true, enableKeyboardAccessibility: true,
-    minLines: 12, maxLines: 32, highlightActiveLine: true, textInputAriaLabel: "Reward function, in Python",
+    minLines: 12, maxLines: 24, highlightActiveLine: true, textInputAriaLabel: "Reward function, in Python",
   });
   code.commands.addCommand({ name: "save", bindKey: { win: "Ctrl-S", mac: "Command-S" }, exec: () => save() });
   code.commands.addCommand({ name: "try", bindKey: { win: "Ctrl-Enter", mac: "Command-Enter" }, exec: () => tryNow() });
@@ -45,6 +45,7 @@ function setText(text) {
 function typed() {
   page.text = code.getValue();
   page.failures = [];
+  sayOutdated();
   find(".said-saved").hidden = true;
   keepDraft();
   drawState();
@@ -65,6 +66,7 @@ async function look() {
   page.functions = found.functions ?? [];
   page.problems = found.problems ?? [{ line: 1, column: 1, level: "error", message: found.sentence }];
   page.cleaner = Boolean(found.cleaner);
+  page.script = Boolean(found.script);
   if (page.open?.builtIn) page.problems = [];
   const names = page.functions.map((one) => one.name);
   if (!names.includes(page.which)) page.which = names.includes(page.open?.name) ? page.open.name : names[0] ?? "";
@@ -95,7 +97,7 @@ function drawLooked() {
   if (unsaved()) keepDraft(); // by the name it has now
 }
 function asksFor(chosen) {
-  const given = chosen.arguments.length ? `Gets ${chosen.arguments.join(", ")}.` : "Gets nothing by name.";
+  const given = chosen.arguments.length ? `Asks for ${chosen.arguments.join(", ")}.` : "Asks for nothing by name.";
   const settings = chosen.parameters.length ? ` Parameters: ${chosen.parameters.map((one) => one.name).join(", ")}.` : "";
   return plain(`${chosen.is_async ? "Async. " : ""}${given}${settings}`);
 }
@@ -108,12 +110,13 @@ function drawAnnotations() {
   const { Range } = ace.require("ace/range");
   for (const one of failed) marked.push(code.session.addMarker(new Range(one.line - 1, 0, one.line - 1, 1), "failed-line", "fullLine"));
   const item = (one) => el("li", { class: `verdict-at ${GRAVE[one.level] ?? "warning"}` }, button(`line ${one.line}`, () => goToLine(one.line), "link s"), ` ${plain(one.message)}`);
-  const clean = page.cleaner && !page.open.builtIn ? [el("li", {}, button("Take off what a notebook or terminal put around it", cleanUp, "link s"))] : [];
+  const mend = (offered, words, name) => (offered && !page.open.builtIn ? [el("li", {}, button(words, () => cleanUp(name), "link s"))] : []);
+  const clean = [...mend(page.cleaner, "Take off what a notebook or terminal put around it", "brought"), ...mend(page.script, "Comment out the script around the functions", "stripped")];
   find(".found").replaceChildren(...clean, ...all.slice(0, 12).map(item), ...(all.length > 12 ? [el("li", { class: "mut" }, `and ${all.length - 12} more`)] : []));
 }
 const marked = [], GRAVE = { error: "blocking", warning: "warning", info: "advice" };
-async function cleanUp() {
-  const got = await call("brought", { text: page.text });
+async function cleanUp(name) {
+  const got = await call(name, { text: page.text });
   if (got) code.setValue(got.text, -1); // as if typed: Ctrl+Z brings it back
 }
 function goToLine(line) {
@@ -132,12 +135,13 @@ function drawState() {
   if (!open) return;
   say(find(".title"), page.which || open.name || "a new function");
   find(".title").hidden = !find(".which").hidden;
-  const changed = unsaved();
-  const state = open.builtIn ? "built in, read only" : !open.hash ? "not saved yet" : `${changed ? "changed since" : "version"} ${open.hash.slice(0, 8)}${open.hash !== open.newest ? ", an older one" : ""}`;
+  // Another function of the same text than the one that is kept can be saved by its own name.
+  const changed = unsaved(), other = Boolean(open.hash && page.which && page.which !== open.name);
+  const state = open.builtIn ? "built in, read only" : !open.hash ? "not saved yet" : other ? "not saved under this name yet" : `${changed ? "changed since" : "version"} ${open.hash.slice(0, 8)}${open.hash !== open.newest ? ", an older one" : ""}`;
   say(find(".writing .state"), state);
-  for (const name of ["save", "delete", "versions", "use"]) find(`[data-do=${name}]`).hidden = open.builtIn || (name !== "save" && !open.hash);
-  find("[data-do=use]").hidden = !open.builtIn && !open.hash;
+  for (const name of ["save", "delete", "versions", "use"]) find(`[data-do=${name}]`).hidden = open.builtIn || (name !== "save" && (!open.hash || other));
+  find("[data-do=use]").hidden = !open.builtIn && (!open.hash || other);
   find("[data-do=own]").hidden = !open.builtIn;
   find(".network").hidden = open.builtIn;
-  find("[data-do=save]").disabled = !changed && open.hash === open.newest && find(".network input").checked === open.network;
+  setOff("save", !other && !changed && open.hash === open.newest && find(".network input").checked === open.network);
 }

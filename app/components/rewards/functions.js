@@ -43,10 +43,10 @@ function functionRow(name, n) {
   const missing = page.columns === null ? [] : argumentsOf(name).filter((one) => !page.columns.includes(one) && !(one in page.about.trl));
   return el("tr", { "data-key": keyOf(name) },
     el("td", { class: "what" }, el("b", { class: "mono" }, plain(name || "no function yet")), n === 0 ? el("span", { class: "xs mut" }, " in the editor") : "",
-      missing.length ? el("span", { class: "xs warn block" }, `This data gives no ${missing.join(", ")}.`) : ""),
+      missing.length ? el("span", { class: "xs warn block" }, `This data has no column ${missing.map((one) => `“${one}”`).join(", ")}.`) : ""),
     el("td", { class: "parameters" }, ...parametersOf(name).map((one) => parameterField(name, set, one))),
     el("td", { class: "n", "data-label": "weight" }, box("weight", "Weight")), el("td", { class: "n", "data-label": "timeout, s" }, box("timeout", "Timeout")),
-    el("td", {}, n ? remover(`Leave ${name} out`, () => { others.splice(others.indexOf(name), 1); drawFunctions(); }) : ""));
+    el("td", {}, n ? remover(`Leave ${name} out`, () => { others.splice(others.indexOf(name), 1); drawFunctions(); find("select.add").focus(); }) : ""));
 }
 function parameterField(name, set, one) {
   const words = typedDefault(one.default), choices = one.choices ?? (one.types.includes("bool") ? ["true", "false"] : null);
@@ -58,6 +58,14 @@ function parameterField(name, set, one) {
   input.addEventListener(choices ? "change" : "input", () => { set.parameters[one.name] = input.value; });
   return el("label", { class: "xs", title: plain(one.help ?? "") }, el("span", { class: "mono" }, plain(one.name)), input);
 }
+// Whose settings “its” are: in a try those of the data, in a re-scoring those of the run. Both are named.
+const settingsAt = () => (!find(".view-rescore").hidden && find("select.history").value ? `run:${find("select.history").value}` : dataChosen());
+function nameSettings() {
+  const select = find(find(".view-rescore").hidden ? "select.data" : "select.history");
+  const name = cut((select.selectedOptions[0]?.textContent ?? "").split(" · ")[0], 30), whose = select.value ? `“${name}”` : "the data";
+  say(find("[data-do=as-set]"), `Add the rewards of ${whose}`);
+  say(find("select.scale option"), `as ${whose} has it`);
+}
 function drawFunctionActions() {
   find("select.add").addEventListener("change", ({ target }) => {
     if (target.value && !others.includes(target.value)) others.push(target.value);
@@ -66,7 +74,7 @@ function drawFunctionActions() {
     find("select.add").focus();
   });
   action("as-set", async () => {
-    const got = await call("ran", { data: dataChosen() });
+    const got = await call("ran", { data: settingsAt() });
     for (const one of got?.rewards ?? []) {
       const typed = Object.fromEntries(Object.entries(one.parameters).map(([name, value]) => [name, typedDefault(value)]));
       settings.set(one.name, { weight: String(one.weight), timeout: String(one.timeout), parameters: typed });

@@ -9,7 +9,7 @@ function drawLibrary() {
     ...group("Not saved", drafts.map((one) => entry(one.which || "a new function", age(one.at), page.open?.draft === one.id, () => openDraft(one.id), remover(`Throw ${one.which || "this"} away`, () => dropNew(one.id))))),
     el("h2", {}, "Your own"),
     own.length
-      ? el("ul", {}, ...own.map((one) => entry(one.name, one.help, isOpen(one.name), () => openNamed(one.name), el("span", { class: "xs mut mono" }, `${one.hash.slice(0, 6)}${readDraft(`name:${one.name}`) ? " •" : ""}`, el("br"), one.age))))
+      ? el("ul", {}, ...own.map((one) => entry(one.name, one.help, isOpen(one.name), () => openNamed(one.name), el("span", { class: "xs mut mono" }, one.hash.slice(0, 6), readDraft(`name:${one.name}`) ? el("span", { title: "Changed, and not saved" }, " •") : "", el("br"), one.age))))
       : el("p", { class: "s mut" }, "None yet. Begin with ", button("a template", () => find("[data-do=templates]").click(), "link s"), ", put one together from ", button("blocks", () => find("[data-do=build]").click(), "link s"), " or ", button("paste one", () => find("[data-do=import]").click(), "link s"), "."),
     ...group("Built in", builtIn.map((one) => entry(one.name, one.help, isOpen(one.name), () => openNamed(one.name)))),
     ...(page.about.complete ? [] : [el("p", { class: "xs mut" }, "The worker is still reading what ships. It is here in a moment.")]));
@@ -113,7 +113,7 @@ function drawLibraryActions() {
     if (event.key === "Enter") { event.preventDefault(); tryNow(); }
   });
   action("versions", () => { drawVersions(); find("dialog.versions").showModal(); });
-  find(".which").addEventListener("change", ({ target }) => { page.which = target.value; drawLooked(); tell("looked"); keepDraft(); });
+  find(".which").addEventListener("change", ({ target }) => { page.which = target.value; page.failures = []; find(".said-saved").hidden = true; drawLooked(); tell("looked"); keepDraft(); sayOutdated(); });
   find(".network input").addEventListener("change", () => { drawState(); });
   action("delete", () => {
     const dialog = find("dialog.deleting");

@@ -2,7 +2,7 @@
 let scoring = false;
 function drawRescore() {
   action("rescore", rescore);
-  action("halt", () => { stopAsking("rescore"); endRescore("Cancelled. Nothing was changed."); });
+  action("halt", () => { stopAsking("rescore"); endRescore("Cancelled. Nothing was changed."); find("[data-do=rescore]").focus(); });
   find("select.history").addEventListener("change", ({ target }) => { setParams({ run: target.value }); drawHistory(); });
   find("select.instead").addEventListener("change", ({ target }) => { target.dataset.chosen = "yes"; });
   on("looked", chooseInstead);
@@ -12,10 +12,11 @@ let ran = [];
 async function drawHistory() {
   const run = find("select.history").value, select = find("select.instead");
   ran = run ? (await call("ran", { data: `run:${run}` }))?.rewards ?? [] : [];
-  select.replaceChildren(option("", "nothing: beside them"), ...ran.map((one) => option(one.name)));
+  nameSettings();
+  select.replaceChildren(option("", "none: it is added"), ...ran.map((one) => option(one.name)));
   delete select.dataset.chosen;
   chooseInstead();
-  find("[data-do=rescore]").disabled = !run;
+  setOff("rescore", !run);
 }
 function chooseInstead() {
   const select = find("select.instead"), name = editedName();
@@ -34,7 +35,7 @@ function followProgress(done, total) {
 function endRescore(words, wrong = false) {
   scoring = false;
   find("[data-do=halt]").hidden = true;
-  find("[data-do=rescore]").disabled = false;
+  setOff("rescore", false);
   find(".view-rescore .progress").hidden = true;
   find(".view-rescore .go").classList.toggle("failed", wrong);
   say(find(".view-rescore .wait"), words);
@@ -50,7 +51,7 @@ function historyFunctions(instead) {
 async function rescore() {
   if (scoring) return;
   scoring = true;
-  find("[data-do=rescore]").disabled = true;
+  setOff("rescore", true);
   find("[data-do=halt]").hidden = false;
   say(find(".view-rescore .wait"), "");
   await looked();

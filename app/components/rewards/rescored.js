@@ -38,7 +38,8 @@ function changedGroup(group) {
   const flips = (one) => one.old.advantage * one.new.advantage < 0;
   const row = (one) => el("tr", { class: flips(one) ? "flips" : "" }, el("td", { class: "text" }, clipped(one.text), el("span", { class: "xs mut" }, plain(scores(one)))),
     el("td", { class: "n", "data-label": "total" }, `${scoreOr(one.old.total)} → `, el("b", {}, scoreOr(one.new.total))), el("td", { "data-label": "advantage then" }, advantageBar(one.old.advantage, widest)), el("td", { "data-label": "advantage now" }, advantageBar(one.new.advantage, widest), flips(one) ? el("span", { class: "xs warn" }, " flips") : ""));
+  const flipped = group.completions.filter(flips).length;
   const head = el("tr", {}, el("th", { scope: "col" }, "completion"), el("th", { scope: "col", class: "n" }, "total"), el("th", { scope: "col" }, "advantage then"), el("th", { scope: "col" }, "advantage now"));
-  return el("details", { class: "group" }, el("summary", { class: "s" }, el("b", {}, `Step ${many(group.step)}`), ` ${cut(prompt.split("\n").filter(Boolean).at(-1) ?? "", 120)} `, el("span", { class: "mut" }, `${plural(group.completions.filter(flips).length, "flip")}`)),
+  return el("details", { class: "group" }, el("summary", { class: "s" }, el("b", {}, `Step ${many(group.step)}`), ` ${cut(prompt.split("\n").filter(Boolean).at(-1) ?? "", 120)} `, el("span", { class: "mut" }, `advantages move by ${group.change.toFixed(2)} on average${flipped ? ` · ${plural(flipped, "flip")}` : ""}`)),
     el("div", { class: "scroll" }, el("table", {}, el("thead", {}, head), el("tbody", {}, ...group.completions.map(row)))));
 }

@@ -73,7 +73,7 @@ function logged(answer, place) {
 function completionRow(one, names, spans, widest, extras) {
   const cell = (found, name) => (found && found.status === "ok" && found.value !== null ? scoreBar(found.value, spans[name]) : el("span", { class: found?.status === "none" ? "mut" : "warn" }, statusWords[found?.status] ?? "no score"));
   return el("tr", {}, el("td", { class: "text" }, one.probe ? el("span", { class: "xs mut block" }, `${plain(one.probe.replace(/_/g, " "))}${one.about ? `: ${plain(one.about)}` : ""}`) : "", clipped(one.text), one.truncated ? el("span", { class: "xs warn" }, "cut off at the longest length") : "",
-      ...extras.map(([name, value]) => el("span", { class: "xs mut block extra" }, plain(`${name}: ${cut(typeof value === "string" ? value : JSON.stringify(value), 300)}`)))),
+      ...extras.map(([name, value]) => el("span", { class: "xs mut block extra" }, plain(`${name}: ${value === "" ? "(empty)" : cut(typeof value === "string" ? value : JSON.stringify(value), 300)}`)))),
     ...names.map((name) => el("td", { "data-label": name }, cell(one.scores?.[name], name))),
     el("td", { class: "n", "data-label": "total" }, el("b", {}, one.total === null || one.total === undefined ? "–" : score(one.total))), el("td", { "data-label": "advantage" }, one.advantage === null || one.advantage === undefined ? "–" : advantageBar(one.advantage, widest)));
 }

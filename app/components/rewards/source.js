@@ -34,7 +34,7 @@ function addTyped() {
   const list = find(".from-typed .list"), n = list.children.length + 1;
   const row = el("input", { class: "input num row-of", type: "text", inputmode: "numeric", value: "1", "aria-label": `Row of completion ${n}` });
   const area = el("textarea", { class: "input mono text", rows: "2", "aria-label": `Completion ${n}`, spellcheck: "false", placeholder: "<think>…</think><answer>…</answer>" });
-  const made = el("div", { class: "typed row tight" }, el("label", { class: "xs mut" }, "row", row), area, remover(`Remove completion ${n}`, () => made.remove()));
+  const made = el("div", { class: "typed row tight" }, el("label", { class: "xs mut" }, "row", row), area, remover(`Remove completion ${n}`, () => { made.remove(); find(".from-typed .adds button").focus(); }));
   list.append(made);
 }
 
@@ -50,6 +50,7 @@ function sourceAsked() {
 
 // The data's columns: for completion in the editor, and to say what a function asks for in vain.
 async function askColumns() {
+  nameSettings();
   page.columns = null;
   const got = await askWorker("columns", { data: dataChosen() });
   if (!got) return;

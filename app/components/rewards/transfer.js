@@ -38,7 +38,7 @@ function drawTransfer() {
       return el("label", { class: "choice" }, input, el("b", { class: "mono" }, plain(each.name)), " ", el("span", { class: "mut" }, plain(each.help)));
     };
     box.replaceChildren(
-      found.length > 1 ? el("p", {}, "Which of them is the reward? The others come along.") : "",
+      found.length > 1 ? el("p", {}, "Which one do you want to open? All of them come along, and each can be saved by its own name.") : "",
       ...(found.length > 1 ? found.map(one) : found.map((each) => el("p", {}, "Found ", el("b", { class: "mono" }, plain(each.name)), `. ${asksFor(each)}`))),
       ...brought.problems.slice(0, 6).map((each) => el("p", { class: `verdict-at ${GRAVE[each.level] ?? "warning"}` }, `line ${each.line}: ${plain(each.message)}`)),
       brought.cleaned ? el("p", { class: "mut" }, "What the notebook or terminal put around the Python is taken off.") : "");

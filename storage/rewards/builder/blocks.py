@@ -56,8 +56,8 @@ KINDS: dict[str, dict[str, Any]] = {
             _setting("whole", "The whole completion", "bool", False, "Nothing may stand before or after the match."),
             _setting("ignore_case", "Ignore case", "bool", False, "Capital and small letters are the same."),
             _setting("dot_all", "The dot means line ends too", "bool", True, "So that .* goes on over several lines."),
-            _setting("earns", "Example that earns", "str", "", "A completion that fits. It goes into the test."),
-            _setting("fails", "Example that does not", "str", "", "A completion that does not. It goes into the test."),
+            _setting("earns", "Example that earns", "str", "", "It goes into the test. Empty: one is looked for."),
+            _setting("fails", "Example that does not", "str", "", "It goes into the test. Empty: one is looked for."),
         ],
     },
     "contains": {

@@ -7,10 +7,10 @@ be nothing but that value.
 from __future__ import annotations
 
 from storage.rewards import names
-from storage.rewards.blocks import KINDS, Block, BlockProblem, problems
-from storage.rewards.parts import COLUMN, Part, part_of
-from storage.rewards.python_text import WIDTH, call, docstring, number, visible
-from storage.rewards.shared import JUDGE, NUMBER, SHARED, weighted_mean
+from storage.rewards.builder.blocks import KINDS, Block, BlockProblem, problems
+from storage.rewards.builder.parts import COLUMN, Part, part_of
+from storage.rewards.builder.python_text import WIDTH, call, docstring, number, visible
+from storage.rewards.builder.shared import JUDGE, NUMBER, SHARED, weighted_mean
 
 __all__ = ["KINDS", "Block", "BlockProblem", "BuilderError", "needs_network", "problems", "to_code"]
 

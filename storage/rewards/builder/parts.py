@@ -8,8 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from storage.rewards.blocks import Block, settings_of
-from storage.rewards.python_text import WIDTH, assign, call, decimal, docstring, number, pattern, said, text
+from storage.rewards.builder import examples
+from storage.rewards.builder.blocks import Block, settings_of
+from storage.rewards.builder.python_text import WIDTH, assign, call, decimal, docstring, number, pattern, said, text
 
 COLUMN = "its_"  # begins the name of one row's value of a column
 
@@ -76,12 +77,21 @@ def _flagged(expression: str, flags: list[str]) -> list[str]:
 
 
 def _pattern_tests(helper: str, settings: Settings) -> list[str]:
-    """Tests by the examples that were given; a pattern without special signs is its own example."""
-    plain = settings["pattern"] if re.escape(settings["pattern"]) == settings["pattern"] else ""
-    earns, fails = settings["earns"] or plain, settings["fails"]
-    tests = [_check(helper, text(earns), "== 1.0")] if earns else []
-    tests += [_check(helper, text(fails), "< 1.0")] if fails else []
-    return [*tests, _check(helper, text(""), "== 0.0")] if plain and not fails else tests
+    """Tests by the examples that were given, and where none was by those that can be found."""
+    flags = (re.IGNORECASE if settings["ignore_case"] else 0) | (re.DOTALL if settings["dot_all"] else 0)
+    compiled = re.compile(settings["pattern"], flags)
+
+    def fits(example: str) -> bool:
+        found = compiled.fullmatch(example.strip()) if settings["whole"] else compiled.search(example)
+        return found is not None
+
+    def is_whole(example: str) -> bool:  # before it is stripped, too
+        return fits(example) and (not settings["whole"] or example == example.strip())
+
+    earns = settings["earns"] or examples.fitting(compiled, is_whole)
+    fails = settings["fails"] or examples.unfitting(compiled, fits)
+    tests = [] if earns is None else [_check(helper, text(earns), "== 1.0")]
+    return tests if fails is None else [*tests, _check(helper, text(fails), "< 1.0")]
 
 
 def _contains(settings: Settings, partial: bool, suffix: str) -> Part:

@@ -1,0 +1,62 @@
+"""Of a pasted training script stays what its functions need; the rest becomes comments, line by line."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.workbench.needed import only
+
+
+def commented(code: str) -> list[int]:
+    """The lines, from 1, that became comments; all others are as they were."""
+    before, after = code.split("\n"), only(code).split("\n")
+    assert len(before) == len(after)
+    assert all(new in (old, f"# {old}") for old, new in zip(before, after, strict=True))
+    return [n for n, (old, new) in enumerate(zip(before, after, strict=True), 1) if old != new]
+
+
+REWARD = "def reward(completions, **kwargs):\n    return [score(c) for c in completions]\n"
+
+
+CASES: dict[str, tuple[str, list[int]]] = {
+    "what is not used goes, imports too": (
+        "import trl\ntrl.setup()\n" + REWARD, [1, 2],
+    ),
+    "what is used stays, and what that needs": (
+        "import re\nP = re.compile('a')\nscore = P.findall\nrun()\n" + REWARD, [4],
+    ),
+    "what changes a used name stays": (
+        "score = make()\nscore.depth = 3\nscore.table['a'] = 1\nrun()\n" + REWARD, [4],
+    ),
+    "a guarded import stays": (
+        "try:\n    from a import score\nexcept ImportError:\n    score = len\nrun()\n" + REWARD, [5],
+    ),
+    "the main part goes, all its lines": (
+        REWARD + "\nif __name__ == '__main__':\n    a = f(\n        1)\n    g(a)\n", [4, 5, 6, 7],
+    ),
+    "a default is a use": (
+        "n = g()\nx = g()\ndef reward(completions, a=n):\n    return a\n", [2],
+    ),
+    "docstring and future imports stay": (
+        '"""Words."""\nfrom __future__ import annotations\nrun()\n' + REWARD, [3],
+    ),
+    "nothing is done where nothing runs": (
+        "import trl\nX = 1\n" + REWARD, [],
+    ),
+    "a shared line stays": (
+        "score = len; run()\n" + REWARD, [],
+    ),
+    "no function, nothing to go by": (
+        "run()\n", [],
+    ),
+    "no Python": (
+        "run()\ndef reward(:\n", [],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", CASES)
+def test_only_what_the_functions_need_stays(kind: str) -> None:
+    script, lines = CASES[kind]
+    assert commented(script) == lines
+    assert commented(only(script)) == []
