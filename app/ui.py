@@ -10,12 +10,12 @@ import gradio as gr
 
 from app.components.live import HERE
 from app.components.rewards_page import editor_files
-from app.pages import new, rewards, run, runs
+from app.pages import compare, new, rewards, run, runs
 from app.theme import STYLE, theme
 
 
 def build() -> gr.Blocks:
-    """The whole dashboard: `/`, `/new`, `/rewards` and `/run?id=…`."""
+    """The whole dashboard: `/`, `/new`, `/rewards`, `/run?id=…` and `/compare?ids=…`."""
     gr.set_static_paths([str(path) for path in static_paths()])
     with gr.Blocks(title="Groupwise", analytics_enabled=False, fill_width=True) as demo:
         runs.build()
@@ -25,6 +25,8 @@ def build() -> gr.Blocks:
         rewards.build()
     with demo.route("Run", "/run", show_in_navbar=False):
         run.build(plotly())
+    with demo.route("Compare", "/compare", show_in_navbar=False):
+        compare.build(plotly())
     return demo
 
 

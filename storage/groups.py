@@ -10,8 +10,7 @@ from typing import Any
 from sqlite_utils import Database
 
 from storage import db, series
-
-TIED = 1e-9  # a group whose rewards differ by no more teaches nothing
+from storage.group_metrics import TIED
 
 
 def span(path: Path, mode: str = "train") -> tuple[int, int] | None:

@@ -148,6 +148,11 @@ class RunFolder:
         return self.path / "state.json"
 
     @property
+    def notes(self) -> Path:
+        """What people said of its completions: a copy of the registry's rows."""
+        return self.path / "notes.json"
+
+    @property
     def lock(self) -> Path:
         """Held by the training process for as long as it lives."""
         return self.path / "run.lock"

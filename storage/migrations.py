@@ -69,6 +69,20 @@ def r003_reward_library(db: Database) -> None:
     )
 
 
+@registry()
+def r004_notes(db: Database) -> None:
+    """Completions that a person starred, or wrote something about."""
+    _run_all(
+        db,
+        """
+        CREATE TABLE note (
+          run TEXT NOT NULL, grp INTEGER NOT NULL, idx INTEGER NOT NULL, starred INTEGER NOT NULL,
+          words TEXT NOT NULL, at REAL NOT NULL, PRIMARY KEY (run, grp, idx)
+        ) STRICT, WITHOUT ROWID
+        """,
+    )
+
+
 @record()
 def d001_metrics_groups_events(db: Database) -> None:
     _run_all(
@@ -127,5 +141,18 @@ def d002_what_functions_logged(db: Database) -> None:
         CREATE TABLE extra (
           grp INTEGER NOT NULL, idx INTEGER NOT NULL, columns TEXT NOT NULL, PRIMARY KEY (grp, idx)
         ) STRICT, WITHOUT ROWID
+        """,
+    )
+
+
+@record()
+def d003_search_in_completions(db: Database) -> None:
+    """Full text, and the rewards in order; the text itself stays where it is (FTS5's external content)."""
+    _run_all(
+        db,
+        """
+        CREATE VIRTUAL TABLE completion_text USING fts5(text, content='completion', content_rowid='id');
+        INSERT INTO completion_text (completion_text) VALUES ('rebuild');
+        CREATE INDEX completion_by_reward ON completion (reward)
         """,
     )

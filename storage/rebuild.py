@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from storage import files, home, locks, registry, states
+from storage import files, home, locks, notes, registry, states
 from storage.rewards import library
 
 
@@ -41,6 +41,7 @@ def adopt_folders(*, settled: float = 0.0) -> int:
             _add(_row_from_folder(home.RunFolder(path), files.read_json(path / "state.json")))
         except (sqlite3.Error, TypeError, ValueError):  # a state.json that was edited by hand
             _add(_row_from_folder(home.RunFolder(path), None))
+        notes.adopt(home.RunFolder(path))
         found += 1
     return found
 

@@ -72,6 +72,20 @@ class RunWriter:
             if self._unwritten:
                 self._forget_spill()
 
+    def reward_range(self) -> tuple[float, float] | None:
+        """The least and the greatest total reward recorded so far; None before there is one."""
+        low, high = self._db.execute("SELECT min(low), max(high) FROM grp").fetchone()
+        return None if low is None else (low, high)
+
+    def last_value(self, metric: str, step: int) -> float | None:
+        """What a metric last was at a step or before; None where it was not logged."""
+        row = self._db.execute(
+            "SELECT value FROM metric JOIN metric_key ON id = key WHERE name = ? AND step <= ? "
+            "ORDER BY step DESC, attempt DESC LIMIT 1",
+            [metric, step],
+        ).fetchone()
+        return row[0] if row else None
+
     def close(self) -> None:
         """Close the file, after one more try at what it has not taken yet."""
         try:
@@ -167,6 +181,11 @@ class RunWriter:
             "INSERT INTO completion (grp, idx, text, tokens, truncated, reward, advantage) "
             "VALUES (?, ?, ?, ?, ?, ?, ?)",
             completions,
+        )
+        # what a search looks in; SQLite keeps no texts there, only where their words stand
+        run_many(
+            "INSERT INTO completion_text (rowid, text) SELECT id, text FROM completion WHERE grp = ?",
+            [(group.id,) for group in batch.groups],
         )
         run_many("INSERT INTO score (grp, idx, function, value, status) VALUES (?, ?, ?, ?, ?)", scores)
         run_many("INSERT INTO extra (grp, idx, columns) VALUES (?, ?, ?)", extras)

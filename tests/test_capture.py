@@ -61,6 +61,24 @@ def test_8_steps_of_4_completions_are_32_stored(
     assert ask_db(folder, "SELECT max(step) FROM acknowledged") == [(8,)]
 
 
+def test_each_step_says_what_its_groups_and_its_time_came_to(registry_home: Path) -> None:
+    folder = run_here(training={"logging_steps": 4, "per_device_train_batch_size": 8, "eval_strategy": "steps",
+                                "eval_steps": 4}, data={"holdout": 4})  # fmt: skip
+    metrics = ask_db(folder, "SELECT name, step, value FROM metric JOIN metric_key ON id = key ORDER BY step")
+    steps: dict[str, list[int]] = {}
+    for name, step, _ in metrics:
+        steps.setdefault(name, []).append(step)
+    by_step = ["groups/tied", "groups/bearing", "groups/solved", "time/generation", "time/rewards", "time/update"]
+    assert all(steps[name] == list(range(1, 9)) for name in by_step), steps
+    assert steps["time/elapsed"] == steps["system/memory_share"] == steps["reward"] == [4, 8]
+    assert steps["eval_groups/tied"] == [4, 8]
+    values = {(name, step): value for name, step, value in metrics}
+    assert values["groups/tied", 3] + values["groups/bearing", 3] == 1.0
+    assert 0 < values["time/generation", 3] < values["time/elapsed", 4] < values["time/elapsed", 8]
+    low, high = ask_db(folder, "SELECT min(low), max(high) FROM grp WHERE step = 8 AND mode = 'train'")[0]
+    assert low <= values["groups/worst", 8] <= values["groups/best", 8] <= high
+
+
 def test_a_group_is_one_prompt_and_its_figures_are_trls(registry_home: Path) -> None:
     folder = run_here(training={"per_device_train_batch_size": 8, "max_steps": 3, "max_completion_length": 24})
     logged = dict(

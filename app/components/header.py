@@ -12,7 +12,7 @@ from app.components.pill import kind
 from app.configure import launch
 from storage import registry, series, states
 
-TABS = ["overview", "groups", "config", "log", "checkpoints"]
+TABS = ["overview", "groups", "completions", "statistics", "config", "log", "checkpoints"]
 POLL, POLL_ENDED = 300, 5000  # ms; an ended run may be resumed from elsewhere
 ASKS = {"stop": registry.STOP, "kill": registry.KILL, "resume": registry.RESUME}
 TEMPLATE = """

@@ -7,11 +7,13 @@ from pathlib import Path
 import gradio as gr
 
 from app.components.checkpoints import checkpoints
+from app.components.completions import completions
 from app.components.config import config
 from app.components.groups import groups
 from app.components.header import header
 from app.components.log import log
 from app.components.overview import overview
+from app.components.statistics import statistics
 from app.components.topbar import topbar
 
 
@@ -21,6 +23,8 @@ def build(plotly: Path) -> None:
     header()
     overview(plotly)
     groups()
+    completions()
+    statistics()
     config()
     log()
     checkpoints()

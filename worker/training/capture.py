@@ -2,14 +2,16 @@
 
 TRL's own completions log loses rows (logging_steps > 1) and repeats them (steps_per_generation > 1). Here each
 generation's `_logs` are caught as they are made, before its bounded deques can drop any. It is also where weights that
-change with the steps are set. All of this is private to TRL 1.16 (`_generate`, `_generate_and_score_completions`,
-`_logs`, `_metrics`, `_save_checkpoint`); tests/test_capture.py notices when it moves.
+change with the steps are set. All of this is private to TRL 1.16 (`_generate`, `_calculate_rewards`,
+`_generate_and_score_completions`, `_logs`, `_metrics`, `_save_checkpoint`); tests/test_capture.py notices when it
+moves.
 """
 
 from __future__ import annotations
 
 import json
 import math
+import time
 from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
@@ -26,15 +28,16 @@ from worker.training.weighting import Weighting
 
 
 class CapturingTrainer(GRPOTrainer):
-    """GRPOTrainer that calls `on_groups(groups, notes)` on the main process after each generation is scored: `notes`
-    say what each of the `scorers` made of the completions of all ranks."""
+    """GRPOTrainer that calls `on_groups(groups, notes, seconds)` on the main process after each generation is
+    scored: `notes` say what each of the `scorers` made of the completions of all ranks, `seconds` what generating and
+    scoring them took here."""
 
     _logs: dict[str, Any]
 
     def __init__(
         self,
         *args: Any,
-        on_groups: Callable[[list[Group], list[Note]], None],
+        on_groups: Callable[[list[Group], list[Note], dict[str, float]], None],
         scorers: Scorers,
         weighting: Weighting,
         **kwargs: Any,
@@ -44,13 +47,23 @@ class CapturingTrainer(GRPOTrainer):
         self._on_groups = on_groups
         self._weighting = weighting
         self._lengths: list[tuple[int, bool]] = []
+        self._seconds: dict[str, float] = {}
 
     def _generate(self, prompts: list[Any]) -> Any:
         """As TRL's; notes (token count, truncated) of each completion, as TRL counts them, before any masking."""
+        begun = time.perf_counter()
         generated = super()._generate(prompts)
+        self._seconds["generation"] = time.perf_counter() - begun
         ends = {*self.eos_token_ids, self._tokenizer.pad_token_id}
         self._lengths = [(len(ids), ids[-1] not in ends) for ids in generated[1]]
         return generated
+
+    def _calculate_rewards(self, *args: Any, **kwargs: Any) -> Any:
+        """As TRL's, timed."""
+        begun = time.perf_counter()
+        rewards = super()._calculate_rewards(*args, **kwargs)
+        self._seconds["rewards"] = time.perf_counter() - begun
+        return rewards
 
     def _generate_and_score_completions(self, inputs: list[dict[str, Any]]) -> Any:
         """As TRL's, with this step's weights, and `_logs` swapped for an unbounded tape meanwhile."""
@@ -71,7 +84,7 @@ class CapturingTrainer(GRPOTrainer):
             for name in self.reward_func_names:
                 self._weighting.saw(name, tape["rewards"][name])
         if self.accelerator.is_main_process:
-            self._on_groups(self._groups(tape, rows, lengths, notes), notes)
+            self._on_groups(self._groups(tape, rows, lengths, notes), notes, self._seconds)
         return output
 
     def _weigh(self) -> None:

@@ -18,18 +18,21 @@ from storage.batch import Checkpoint, Event, Group
 from storage.record import ABSENT, RunWriter
 from worker.training import checkpoints
 from worker.training.failures import Failures
+from worker.training.measures import Measures
 from worker.training.scoring import Note
 
 
 @dataclass(frozen=True)
 class StageNote:
     """What the recorder needs to know of the stage that trains: `message` and `facts` go into its event, `before`
-    and `later` are the steps of the other stages, `scored_by` the reward functions of this one."""
+    and `later` are the steps of the other stages, `scored_by` the reward functions of this one, `target` the one that
+    says whether a completion is solved, and from which score on."""
 
     message: str
     before: int
     later: int
     scored_by: list[str]
+    target: tuple[str, float]
     facts: dict[str, Any] = field(default_factory=dict)
 
 
@@ -44,15 +47,19 @@ class Recorder(TrainerCallback):
         keep: int | None = None,
         functions: list[str] | None = None,
         failures: Failures | None = None,
+        target: tuple[str, float] | None = None,
     ) -> None:
         """`keep`: how many checkpoints to keep (save_total_limit); None keeps all. `functions`: the reward functions
-        of all stages, as the writer knows them. `failures`: what becomes of those that fail."""
+        of all stages, as the writer knows them. `failures`: what becomes of those that fail. `target`: see
+        group_metrics.target."""
         self.writer = writer
         self.folder = folder
         self.stop_asked = stop_asked
         self.keep = keep
         self.functions = functions or []
         self.failures = failures or Failures(0)
+        self.measures = Measures(writer, self.functions) if writer is not None else None
+        self.target = target
         self.stage: StageNote | None = None
         self.stopped = self._begun = False
         self.step = self.planned = 0
@@ -60,12 +67,15 @@ class Recorder(TrainerCallback):
         self._events: list[Event] = []  # to be written with the next commit
         self._told_unscored = False
 
-    def take(self, groups: list[Group], notes: list[Note]) -> None:
-        """Groups that were just scored, and what the scoring came to; both are written with their step."""
+    def take(self, groups: list[Group], notes: list[Note], seconds: dict[str, float]) -> None:
+        """Groups that were just scored, what the scoring came to, and what generating and scoring took; all is
+        written with their step."""
         self._events += self.failures.saw(notes)
         for group in groups if self.stage else []:
             self._place(group)
         self._groups += groups
+        if self.measures is not None:
+            self.measures.saw(groups, seconds, self.target)
         unscored = all(completion.reward is None for group in groups for completion in group.completions)
         if unscored and not self._told_unscored:
             self._told_unscored = True
@@ -82,7 +92,7 @@ class Recorder(TrainerCallback):
 
     def enter(self, stage: StageNote, keep: int | None) -> None:
         """The next training is that of this stage."""
-        self.stage, self.keep = stage, keep
+        self.stage, self.keep, self.target = stage, keep, stage.target
 
     def _step(self, state: TrainerState) -> int:
         """The run's step: steps are counted on over stages."""
@@ -90,6 +100,8 @@ class Recorder(TrainerCallback):
 
     def on_train_begin(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any) -> None:
         step, total = self._step(state), state.max_steps
+        if self.measures is not None:
+            self.measures.begin(step)
         events = []
         if self.stage:
             total += self.stage.before + self.stage.later
@@ -100,8 +112,14 @@ class Recorder(TrainerCallback):
         self.planned, self._begun = total, True
         self._commit(state, events=events)
 
+    def on_step_begin(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any) -> None:
+        if self.measures is not None:
+            self.measures.step_begins()
+
     def on_step_end(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any) -> None:
         """A step without a log is written here; one with a log in on_log, with its metrics, in one transaction."""
+        if self.measures is not None:
+            self.measures.step_ends()
         # in the last step there is nothing to stop; between two stages train.py asks
         if self._all_ranks_stop() and state.global_step < state.max_steps:
             self.stopped = True
@@ -137,12 +155,20 @@ class Recorder(TrainerCallback):
             groups, self._groups = self._groups, []
             self.writer.commit(self.step, groups=groups)
 
-    def _commit(self, state: TrainerState, *, events: list[Event] | None = None, **what: Any) -> None:
+    def _commit(
+        self,
+        state: TrainerState,
+        *,
+        events: list[Event] | None = None,
+        metrics: dict[str, float | None] | None = None,
+        **what: Any,
+    ) -> None:
         self.step = self._step(state)
-        if self.writer is not None:
+        if self.writer is not None and self.measures is not None:
+            metrics = {**(metrics or {}), **self.measures.take(logged=metrics is not None)}
             groups, self._groups = self._groups, []
             waiting, self._events = self._events, []
-            self.writer.commit(self.step, groups=groups, events=[*waiting, *(events or [])], **what)
+            self.writer.commit(self.step, metrics=metrics, groups=groups, events=[*waiting, *(events or [])], **what)
 
     def _all_ranks_stop(self) -> bool:
         """Whether any rank was told to stop, or cannot go on. A flag on one rank alone would hang the others."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from storage import group_metrics
 from storage.home import RunFolder
 from storage.spec import RunSpec
 from worker.training import checkpoints, endings, settings, trainer
@@ -153,7 +154,8 @@ def _note(stages: list[Stage], index: int, before: int, rows: int) -> StageNote:
         "weights": {reward.name: reward.weight for reward in stage.spec.rewards},
     }
     message = f"Stage {stage.number} of {len(stages)}: {stage.name}."
-    return StageNote(message, before, later, [reward.name for reward in stage.spec.rewards], facts)
+    names, target = [reward.name for reward in stage.spec.rewards], group_metrics.target(stage.spec.rewards)
+    return StageNote(message, before, later, names, target, facts)
 
 
 def _keep_model(grpo: Any, stages: list[Stage], index: int, folder: RunFolder, step: int) -> None:

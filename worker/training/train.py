@@ -15,7 +15,7 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-from storage import files, home, locks, registry, spec
+from storage import files, group_metrics, home, locks, registry, spec
 from storage.batch import Event
 from storage.home import RunFolder
 from storage.record import RunWriter
@@ -84,6 +84,7 @@ def train(folder: RunFolder, attempt: int, is_main: bool) -> dict[str, Any]:
         settings.checkpoints_to_keep(run_spec),
         list(weights),
         Failures(run_spec.launch.reward_failures),
+        group_metrics.target(run_spec.rewards),
     )
     try:
         return stages.train(run_spec, folder, recorder, _resume_point(folder, attempt, writer))

@@ -21,7 +21,7 @@ class Watcher(TrainerCallback):
         self.notes: list[Note] = []
         self.metrics: dict[str, float | None] = {}
 
-    def take(self, groups: list[Group], notes: list[Note]) -> None:
+    def take(self, groups: list[Group], notes: list[Note], seconds: dict[str, float]) -> None:
         self.groups += groups
         self.notes += notes
 

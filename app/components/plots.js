@@ -1,0 +1,63 @@
+// What every Plotly figure shares: the quiet look, the theme's colours, and that it is only drawn while it is in view.
+class Plots {
+  // Layout in the house's look. `x` and `y` are added to the axes, the rest to the layout.
+  static layout({ x = {}, y = {}, ...rest } = {}) {
+    const { colour } = window.groupwise, ink = colour("--ink-3"), line = colour("--line");
+    const axis = { gridcolor: line, zeroline: false, linecolor: line, tickfont: { size: 10, color: ink }, title: { font: { size: 10, color: ink } }, automargin: false };
+    const merged = (more) => ({ ...axis, ...more, title: { ...axis.title, ...(more.title ?? {}) } });
+    return {
+      height: 150, margin: { l: 44, r: 6, t: 6, b: 20 }, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
+      font: { family: colour("--font"), size: 11, color: colour("--ink") }, showlegend: false,
+      hovermode: "x unified", dragmode: "zoom", uirevision: "kept",
+      hoverlabel: { bgcolor: colour("--panel"), bordercolor: colour("--line-strong"), font: { size: 11, color: colour("--ink") } },
+      ...rest,
+      xaxis: merged({ showgrid: false, nticks: 6, ...x }),
+      yaxis: merged({ nticks: 4, exponentformat: "e", ...y }),
+    };
+  }
+
+  static config = { displayModeBar: false, responsive: true, doubleClick: "reset" };
+
+  // One colour of the eight for runs and functions, by its place or by the name of its variable (“--r3”).
+  static colour(which) { return window.groupwise.colour(typeof which === "number" ? `--r${(which % 8) + 1}` : which); }
+  static fade(hex, alpha) {
+    const n = parseInt(hex.slice(1), 16);
+    return `rgba(${n >> 16},${(n >> 8) & 255},${n & 255},${alpha})`;
+  }
+  // From the page's ground to the accent: for heat maps, in either theme.
+  static heat() { const { colour } = window.groupwise; return [[0, colour("--panel")], [1, colour("--accent")]]; }
+  // Plotly reads a small HTML of its own in names and hover texts; a metric's or a function's name must not be any.
+  static plain(words) { return String(words).replace(/[<>&%{}]/g, " "); }
+
+  // Draws into `node` now if it is in view, else when it comes there; `figure()` returns {data, layout}, and is asked
+  // again when the theme changes. `then(node)` is called once, to listen to clicks.
+  static draw(node, figure, then = null) {
+    const known = Plots.all.get(node);
+    Plots.all.set(node, { figure, then: known ? known.then : then, wired: known?.wired ?? false, dirty: true, inView: known?.inView ?? false });
+    if (!known) Plots.watch.observe(node);
+    else if (known.inView) Plots.drawNow(node);
+  }
+  static drop(node) { Plots.all.delete(node); Plots.watch.unobserve(node); if (typeof Plotly !== "undefined") Plotly.purge(node); }
+
+  static drawNow(node) {
+    const one = Plots.all.get(node);
+    if (!one?.dirty || typeof Plotly === "undefined" || !node.clientWidth) return;
+    const { data, layout } = one.figure();
+    Plotly.react(node, data, layout, Plots.config);
+    one.dirty = false;
+    if (!one.wired && one.then) one.then(node);
+    one.wired = true;
+  }
+}
+Plots.all = new Map();
+Plots.watch = new IntersectionObserver((entries) => {
+  for (const entry of entries) {
+    const one = Plots.all.get(entry.target);
+    if (!one) continue;
+    one.inView = entry.isIntersecting;
+    if (one.inView) Plots.drawNow(entry.target);
+  }
+}, { rootMargin: "400px" });
+addEventListener("groupwise:theme", () => {
+  for (const [node, one] of Plots.all) { one.dirty = true; if (one.inView) Plots.drawNow(node); }
+});

@@ -1,0 +1,100 @@
+"""What the recorder measures beside TRL's own metrics: of a step's groups, its time, and the memory it took."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+
+import torch
+
+from storage import group_metrics
+from storage.batch import Group
+from storage.record import RunWriter
+
+ELAPSED = "time/elapsed"
+MEMORY = "/proc/meminfo"
+Metrics = dict[str, float | None]
+
+
+class Measures:
+    """Gathers metrics until they are taken with a commit. `functions`: the names that completions' scores are in the
+    order of."""
+
+    def __init__(self, writer: RunWriter, functions: list[str]) -> None:
+        self._writer = writer
+        self._functions = functions
+        self._seen = writer.reward_range()
+        self._waiting: Metrics = {}
+        self._seconds: dict[str, float] = defaultdict(float)  # of this step: generation, rewards
+        self._tokens = 0
+        self._before: float | None = None  # seconds trained until now, pauses left out
+        self._begun = time.perf_counter()
+        self._step_begun: float | None = None
+
+    def begin(self, step: int) -> None:
+        """Training begins, or goes on, after this step."""
+        if self._before is None:
+            self._before = self._writer.last_value(ELAPSED, step) or 0.0
+            self._begun = time.perf_counter()
+
+    def step_begins(self) -> None:
+        self._step_begun = time.perf_counter()
+
+    def step_ends(self) -> None:
+        """Note what the step took, by what it was spent on. Whoever evaluates in between spends it in no step."""
+        if self._step_begun is None:
+            return
+        took, self._step_begun = time.perf_counter() - self._step_begun, None
+        generation, rewards = self._seconds["generation"], self._seconds["rewards"]
+        self._waiting |= {
+            "time/generation": generation,
+            "time/rewards": rewards,
+            "time/update": max(0.0, took - generation - rewards),
+        }
+        if generation and self._tokens:
+            self._waiting["time/tokens_per_second"] = self._tokens / generation
+        self._seconds.clear()
+        self._tokens = 0
+
+    def saw(self, groups: list[Group], seconds: dict[str, float], target: tuple[str, float] | None) -> None:
+        """Groups of one mode that were just scored, and what generating and scoring them took."""
+        rewards = [c.reward for group in groups for c in group.completions if c.reward is not None]
+        low, high = min(rewards, default=None), max(rewards, default=None)
+        if low is not None and high is not None:
+            self._seen = (min(low, self._seen[0]), max(high, self._seen[1])) if self._seen else (low, high)
+        known = target is not None and target[0] in self._functions
+        solver = self._functions.index(target[0]) if target and known else None
+        found = group_metrics.of(groups, self._seen, solver, target[1] if target else group_metrics.SOLVED)
+        if groups and groups[0].mode == "eval":
+            self._waiting |= {f"eval_{name}": value for name, value in found.items()}
+            return
+        self._waiting |= found
+        for what, took in seconds.items():
+            self._seconds[what] += took
+        self._tokens += sum(c.tokens for group in groups for c in group.completions)
+
+    def take(self, *, logged: bool) -> Metrics:
+        """The metrics to be written now; `logged`: with TRL's own, so how long and how full belongs to them."""
+        found, self._waiting = self._waiting, {}
+        if logged and self._before is not None:
+            found[ELAPSED] = self._before + time.perf_counter() - self._begun
+            share = memory_share()
+            if share is not None:
+                found["system/memory_share"] = share
+        return found
+
+
+def memory_share() -> float | None:
+    """The share of the GPU's memory that was reserved at most since this was last asked; without a GPU, of the
+    machine's memory that is in use. None where it cannot be known."""
+    if torch.cuda.is_available():
+        device = torch.cuda.current_device()
+        peak = torch.cuda.max_memory_reserved(device)
+        torch.cuda.reset_peak_memory_stats(device)
+        return float(peak / torch.cuda.get_device_properties(device).total_memory)
+    try:
+        with open(MEMORY, encoding="ascii") as file:
+            facts = {name: int(rest.split()[0]) for name, _, rest in (line.partition(":") for line in file)}
+        return 1.0 - facts["MemAvailable"] / facts["MemTotal"]
+    except (OSError, KeyError, ValueError, IndexError):
+        return None
