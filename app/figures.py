@@ -17,73 +17,114 @@ LOGGING_STEPS = 10  # GRPOConfig's default, for where the worker has not said it
 
 
 def panel(
-    title: str, keys: list[str], labels: list[str] | None = None, *, pattern: str = "", note: str = "", unit: str = "",
-    instead: str = "", wait: str = "", smooth: bool = True,
+    title: str, keys: list[str | tuple[str, ...]], labels: list[str] | None = None, *, pattern: str = "",
+    note: str = "", unit: str = "", instead: str = "", wait: str = "", smooth: bool = True,
+    spread: tuple[str, ...] = (), stack: bool = False, colours: tuple[str, ...] = (),
 ) -> Panel:  # fmt: skip
-    """One chart. `note` stands under its title, `unit` behind its latest value (“%” also multiplies by 100);
-    `instead` replaces a chart that can never have data, `wait` says what it waits for beyond the first step; what has
-    no noise is drawn without a smoothed line."""
+    """One chart. A key that is several names is the first of them that the record has.
+
+    `note` stands under its title, `unit` behind its latest value (“%” also multiplies by 100); `instead` replaces a
+    chart that can never have data, `wait` says what it waits for beyond the first step; what has no noise is drawn
+    without a smoothed line. `spread`: the metric that says how far the values lie around the line. `stack`: the
+    metrics after the first are the parts that make it up. `colours`: CSS variables, in place of the usual ones.
+    """
+    names = [[key] if isinstance(key, str) else list(key) for key in keys]
     return {
-        "title": title, "keys": keys, "labels": labels or keys, "pattern": pattern, "note": note, "unit": unit,
-        "instead": instead, "wait": wait, "smooth": smooth,
+        "title": title, "keys": names, "labels": labels or [either[0] for either in names], "pattern": pattern,
+        "note": note, "unit": unit, "instead": instead, "wait": wait, "smooth": smooth, "spread": list(spread),
+        "stack": stack, "colours": list(colours),
     }  # fmt: skip
 
 
-def sections(training: dict[str, Any] | None) -> list[dict[str, Any]]:
-    """The board's sections for a run with these settings (GRPOConfig's names); None: not known."""
+def sections(training: dict[str, Any] | None, over: bool = False) -> list[dict[str, Any]]:
+    """The board's sections for a run with these settings (GRPOConfig's names); None: not known. `over`: it ended."""
     beta = 1 if training is None else training.get("beta") or 0
     training = training or {}
-    evaluates = training.get("eval_strategy") not in NEVER
-    no_kl = "beta is 0, so there is no reference model and TRL logs no KL." if beta == 0 else ""
-    learning = [
-        panel("reward", ["reward"], note="mean over all completions of a step"),
-        panel("rewards by function", [], pattern="rewards/*/mean", note="unweighted"),
-    ]
-    if evaluates:
+    wait = ""
+    if training.get("eval_strategy") not in NEVER:
         wait = f"Waiting for the first evaluation{first_evaluation(training)}."
-        learning.append(
-            panel("eval_reward", ["eval_reward"], ["held-out"], note="reward on held-out prompts", wait=wait)
-        )
+        wait = "This run ended before its first evaluation." if over else wait
+    made = {
+        "Learning": learning(wait), "Held-out evaluation": held_out(wait) if wait else [],
+        "Stability": stability(beta == 0), "Length": lengths(), "Speed": speed(),
+    }  # fmt: skip
+    return [{"title": title, "panels": panels} for title, panels in made.items() if panels]
+
+
+def learning(wait: str) -> list[Panel]:
+    """`wait`: what held-out reward waits for; empty in a run that never evaluates."""
+    panels = [
+        panel(
+            "reward", ["reward"], note="mean of a step; shaded: ± the spread within its groups",
+            spread=("groups/spread", "reward_std"),
+        ),
+        panel("rewards by function", [], pattern="rewards/*/mean", note="unweighted"),
+        panel(
+            "solved", ["groups/solved", "groups/any_solved"], ["completions", "groups with one"], unit="%",
+            note="what the reward function with most weight calls right",
+        ),
+    ]  # fmt: skip
+    if wait:
+        panels.append(panel("eval_reward", ["eval_reward"], ["held-out"], note="reward on held-out prompts", wait=wait))
+    return panels
+
+
+def held_out(wait: str) -> list[Panel]:
     return [
-        {"title": "Learning", "panels": learning},
-        {
-            "title": "Stability",
-            "panels": [
-                panel("kl", ["kl"], instead=no_kl, note="distance from the reference model"),
-                panel("entropy", ["entropy"], note="near 0: always the same answer"),
-                panel(
-                    "frac_reward_zero_std", ["frac_reward_zero_std"], unit="%", note="tied groups, which teach nothing"
-                ),
-                panel("grad_norm", ["grad_norm"]),
-                panel(
-                    "clip_ratio/region_mean", ["clip_ratio/region_mean"], unit="%", note="updates held back by clipping"
-                ),
-                panel("loss", ["loss"], note="near 0 is normal in GRPO"),
-            ],
-        },
-        {
-            "title": "Length",
-            "panels": [
-                panel(
-                    "completions/mean_length",
-                    ["completions/mean_length", "completions/mean_terminated_length"],
-                    ["all", "terminated"],
-                    note="tokens",
-                ),
-                panel(
-                    "completions/clipped_ratio", ["completions/clipped_ratio"], unit="%", note="truncated at the limit"
-                ),
-            ],
-        },
-        {
-            "title": "Speed",
-            "panels": [
-                panel("step_time", ["step_time"], unit=" s"),
-                panel("num_tokens", ["num_tokens"], note="tokens seen so far", smooth=False),
-                panel("learning_rate", ["learning_rate"], smooth=False),
-            ],
-        },
-    ]
+        panel("held-out rewards by function", [], pattern="eval_rewards/*/mean", note="unweighted", wait=wait),
+        panel(
+            "held-out solved", ["eval_groups/solved", "eval_groups/any_solved"], ["completions", "groups with one"],
+            unit="%", wait=wait,
+        ),
+        panel(
+            "held-out length", ["eval_completions/mean_length", "eval_completions/mean_terminated_length"],
+            ["all", "terminated"], note="tokens", wait=wait,
+        ),
+    ]  # fmt: skip
+
+
+def stability(no_kl: bool) -> list[Panel]:
+    """`no_kl`: beta is 0."""
+    instead = "beta is 0, so there is no reference model and TRL logs no KL." if no_kl else ""
+    return [
+        panel("kl", ["kl"], instead=instead, note="distance from the reference model"),
+        panel("entropy", ["entropy"], note="near 0: always the same answer"),
+        panel(
+            "tied groups",
+            [("groups/tied", "frac_reward_zero_std"), "groups/all_low", "groups/all_high", "groups/tied_other"],
+            ["tied", "all low", "all high", "other"], unit="%", note="all rewards alike: they teach nothing",
+            stack=True, colours=("--ink-2", "--low", "--high", "--ink-3"),
+        ),
+        panel("grad_norm", ["grad_norm"]),
+        panel(
+            "clip_ratio", ["clip_ratio/region_mean", "clip_ratio/low_mean", "clip_ratio/high_mean"],
+            ["either", "low", "high"], unit="%", note="updates held back by clipping",
+        ),
+        panel("loss", ["loss"], note="near 0 is normal in GRPO"),
+    ]  # fmt: skip
+
+
+def lengths() -> list[Panel]:
+    return [
+        panel(
+            "completions/mean_length", ["completions/mean_length", "completions/mean_terminated_length"],
+            ["all", "terminated"], note="tokens",
+        ),
+        panel("completions/clipped_ratio", ["completions/clipped_ratio"], unit="%", note="truncated at the limit"),
+    ]  # fmt: skip
+
+
+def speed() -> list[Panel]:
+    return [
+        panel(
+            "step_time", ["step_time", "time/generation", "time/rewards", "time/update"],
+            ["a step", "generation", "rewards", "update"], unit=" s", stack=True,
+            colours=("--ink-2", "--r1", "--r5", "--r3"),
+        ),
+        panel("time/tokens_per_second", ["time/tokens_per_second"], note="completion tokens generated per second"),
+        panel("system/memory_share", ["system/memory_share"], unit="%", note="in use at most; the GPU's, if any"),
+        panel("learning_rate", ["learning_rate"], smooth=False),
+    ]  # fmt: skip
 
 
 def every(training: dict[str, Any], name: str, total: Any = 0) -> int | None:

@@ -17,7 +17,7 @@ from functools import partial
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 
-from app import guard, login, uploads
+from app import exports, guard, login, uploads
 from app.command_errors import DONE, FAILED, WRONG_INPUT, CommandError, open_home
 from app.supervision import Watch
 from storage import registry
@@ -137,6 +137,7 @@ def _add_own_routes(api: FastAPI, settings: Settings) -> None:
         return RedirectResponse("/", status_code=303)
 
     api.add_route("/healthz", healthz)
+    api.add_route("/export", exports.completions, methods=["GET"])
     if settings.token is None:
         api.add_route("/login", nothing_to_log_in_to)
         return

@@ -5,13 +5,29 @@ from __future__ import annotations
 import platform
 import sys
 
-from bench import app_start, browser, latency, memory, new_run, poll, preview, questions, rewards, step_time, workbench
+from bench import (
+    app_start,
+    browser,
+    latency,
+    memory,
+    new_run,
+    poll,
+    preview,
+    questions,
+    rewards,
+    step_time,
+    understand,
+    watchers,
+    workbench,
+)
 from bench.table import Row, print_table
 
 PARTS = {
     "step_time": step_time.measure,
     "latency": latency.measure,
     "poll": poll.measure,
+    "understand": understand.measure,
+    "watchers": watchers.measure,
     "preview": preview.measure,
     "questions": questions.measure,
     "rewards": rewards.measure,

@@ -10,7 +10,10 @@ from typing import Any
 from sqlite_utils import Database
 
 from storage import db, series
-from storage.group_metrics import TIED
+from storage.group_metrics import TIED, Range
+
+HISTORY = 12  # of a prompt's times, those around a group
+ENDLESS = 2**62
 
 
 def span(path: Path, mode: str = "train") -> tuple[int, int] | None:
@@ -50,14 +53,31 @@ def _seek(run: Database, mode: str, bound: str, step: int) -> int | None:
 
 
 def counting(run: Database) -> tuple[str, list[int]]:
-    """SQL for “this group was not trained over by a later attempt”: an attempt counts up to where the next began."""
-    begun = series.begun_at(run)
-    ends = {attempt: min((step for later, step in begun.items() if later > attempt), default=None) for attempt in begun}
-    cut = [(attempt, end) for attempt, end in ends.items() if end is not None]
+    """SQL for “this group was not trained over by a later attempt”."""
+    cut = [(attempt, end) for attempt, end in ends(run).items() if end != ENDLESS]
     if not cut:
         return "1", []
     cases = " ".join("WHEN ? THEN ?" for _ in cut)
-    return f"step <= CASE attempt {cases} ELSE {2**62} END", [value for pair in cut for value in pair]
+    return f"step <= CASE attempt {cases} ELSE {ENDLESS} END", [value for pair in cut for value in pair]
+
+
+def ends(run: Database) -> dict[int, int]:
+    """The last step up to which each attempt counts: where the next began."""
+    begun = series.begun_at(run)
+    return {attempt: min((at for other, at in begun.items() if other > attempt), default=ENDLESS) for attempt in begun}
+
+
+def reward_range(path: Path) -> Range | None:
+    """The least and the greatest total reward of the whole run: what says whether a tie is all low or all high. None
+    before there is one."""
+    run = db.open_reader(path)
+    try:
+        finite = "reward > -9e999 AND reward < 9e999"  # along the index on it, where the record has one
+        low = run.execute(f"SELECT reward FROM completion WHERE {finite} ORDER BY reward LIMIT 1").fetchone()
+        high = run.execute(f"SELECT reward FROM completion WHERE {finite} ORDER BY reward DESC LIMIT 1").fetchone()
+        return None if low is None or high is None else (low[0], high[0])
+    finally:
+        run.close()
 
 
 def at_step(path: Path, step: int, mode: str = "train") -> list[dict[str, Any]]:
@@ -81,24 +101,22 @@ def is_tied(group: dict[str, Any]) -> bool:
 
 
 def one(path: Path, group_id: int) -> dict[str, Any] | None:
-    """One group: prompt, the row's other columns, its completions with their scores, and the same prompt's groups
-    down the steps (`history`). None where there is no such group."""
+    """One group: prompt, the row's other columns, its completions with their scores; whether it `counts` (was not
+    trained over by a later attempt); how many `times` its prompt came and those around this one (`history`, in order).
+    None where there is no such group."""
     run = db.open_reader(path)
     try:
         group = next(
             run.query(
-                "SELECT grp.*, prompt.prompt AS text, prompt.columns FROM grp JOIN prompt ON prompt.id = grp.prompt "
-                "WHERE grp.id = ?",
+                "SELECT grp.*, prompt.id AS prompt_id, prompt.prompt AS text, prompt.columns FROM grp "
+                "JOIN prompt ON prompt.id = grp.prompt WHERE grp.id = ?",
                 [group_id],
             ),
             None,
         )
         if group is None:
             return None
-        history = run.query(
-            "SELECT id, step, mode, attempt, mean, low, high FROM grp WHERE prompt = ? ORDER BY step, id",
-            [group["prompt"]],
-        )
+        times = run.execute("SELECT count(*) FROM grp WHERE prompt = ?", [group["prompt_id"]]).fetchone()[0]
         weights = series.stage_weights(run, group["attempt"], group["step"]) or {}
         weights |= series.changing_weights(run, group["attempt"], group["step"])
         return {
@@ -106,9 +124,32 @@ def one(path: Path, group_id: int) -> dict[str, Any] | None:
             "prompt": json.loads(group.pop("text")),
             "columns": json.loads(group["columns"]),
             "tied": is_tied(group),
+            "counts": group["step"] <= ends(run).get(group["attempt"], ENDLESS),
             "completions": _completions(run, group_id, weights),
-            "history": list(history),
+            "times": times,
+            "history": _history(run, group["prompt_id"], group["step"]),
         }
+    finally:
+        run.close()
+
+
+def _history(run: Database, prompt: int, step: int) -> list[dict[str, Any]]:
+    """The prompt's groups around a step, of those that no later attempt trained over."""
+    counts, values = counting(run)
+    chosen = f"SELECT id, step, mode, attempt, mean, low, high FROM grp WHERE prompt = ? AND {counts}"
+    before = list(
+        run.query(f"{chosen} AND step <= ? ORDER BY step DESC, id DESC LIMIT {HISTORY}", [prompt, *values, step])
+    )
+    after = list(run.query(f"{chosen} AND step > ? ORDER BY step, id LIMIT {HISTORY}", [prompt, *values, step]))
+    kept = max(HISTORY // 2, HISTORY - len(after))
+    return before[:kept][::-1] + after[: HISTORY - min(kept, len(before))]
+
+
+def has_completion(path: Path, group_id: int, idx: int) -> bool:
+    """Whether there is such a completion."""
+    run = db.open_reader(path)
+    try:
+        return run.execute("SELECT 1 FROM completion WHERE grp = ? AND idx = ?", [group_id, idx]).fetchone() is not None
     finally:
         run.close()
 

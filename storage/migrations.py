@@ -156,3 +156,18 @@ def d003_search_in_completions(db: Database) -> None:
         CREATE INDEX completion_by_reward ON completion (reward)
         """,
     )
+
+
+@record()
+def d004_values_that_are_no_numbers(db: Database) -> None:
+    """Few rows, so that counting them in a long run costs nothing."""
+    db.execute(
+        "CREATE INDEX metric_not_finite ON metric (key, attempt, step) "
+        "WHERE (value IS NULL OR abs(value) > 1.7976931348623157e308)"
+    )
+
+
+@record()
+def d005_numbers_of_completions(db: Database) -> None:
+    """What statistics count, beside the text and not behind it: read without turning over every page of text."""
+    db.execute("CREATE INDEX completion_numbers ON completion (grp, idx, tokens, truncated, reward, advantage)")

@@ -1,54 +1,126 @@
-"""run.db, reading metrics: whole curves in at most ~1,000 points, and what is new since a reader last looked."""
+"""run.db, reading metrics: whole curves in at most ~1,000 points, a closer look at some steps, and what is new since a
+reader last looked."""
 
 from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from sqlite_utils import Database
 
-from storage import db
-from storage.rollup import SIZES
+from storage import curves, db
+from storage.curves import MAX_POINTS, RECENT, Part, Span
 
-MAX_POINTS = 1000
-RECENT = 10  # so many steps at the end are never in a bucket: “the last ten” are ten
-Curve = dict[str, list[Any]]  # x: steps; y: mean; low, high: the extremes in each point
+MOST_MARKS = 100
+MOST_PAST = 8  # stretches of overwritten past that are drawn, the newest
 
 
 def read(path: Path, after: int = 0) -> dict[str, Any]:
     """The run's curves, or what was acknowledged after number `after`.
 
     `seq` is the number to pass next time. `reset` says that the curves are whole (the first look, or a new attempt
-    began) and replace what the reader has; else their points come after, or replace, those of the same step.
+    began) and replace what the reader has; else their points come after, or replace, those of the same step. A whole
+    look has also `past`, what earlier attempts had trained beyond the step where the next began, `marks`, where
+    attempts and stages began, and `odd`, how many values were no numbers.
     """
     run = db.open_reader(path)
     try:
         new = run.execute(
-            "SELECT max(seq), min(step), min(attempt), max(attempt) FROM acknowledged WHERE seq > ?", [after]
+            "SELECT max(seq), min(step), max(attempt) FROM acknowledged WHERE seq > ?", [after]
         ).fetchone()
         if new[0] is None:
             return {"seq": after, "reset": False, "curves": {}}
-        seq, first_step, _, attempt = new
-        keys = dict(run.execute("SELECT name, id FROM metric_key").fetchall())
+        seq, first_step, attempt = new
         before = run.execute("SELECT attempt FROM acknowledged WHERE seq = ?", [after]).fetchone()
         if before is not None and before[0] == attempt and seq - after <= MAX_POINTS:
-            curves = {name: _raw(run, key, attempt, first_step) for name, key in keys.items()}
-            return {"seq": seq, "reset": False, "curves": {n: c for n, c in curves.items() if c["x"]}}
-        parts = stretches(run)
-        size = _bucket_size(sum(last - first + 1 for _, first, last in parts))
-        curves = {name: _whole(run, key, parts, size) for name, key in keys.items()}
-        return {"seq": seq, "reset": True, "bucket": size, "curves": {n: c for n, c in curves.items() if c["x"]}}
+            found = curves.logged(run, [(attempt, first_step, curves.ALL_STEPS[1])])
+            return {"seq": seq, "reset": False, "curves": found}
+        return {"seq": seq, "reset": True, **_whole(run)}
     finally:
         run.close()
 
 
-def stretches(run: Database) -> list[tuple[int, int, int]]:
+def window(path: Path, names: Sequence[str], first: int, last: int) -> dict[str, Any]:
+    """The curves of these metrics from step `first` to step `last`, in at most ~1,000 points each, with what
+    earlier attempts had trained there (`past`)."""
+    run = db.open_reader(path)
+    try:
+        return _whole(run, names, (first, last))
+    finally:
+        run.close()
+
+
+def _whole(run: Database, names: Sequence[str] | None = None, span: Span = curves.ALL_STEPS) -> dict[str, Any]:
+    parts, gone = _clipped(stretches(run), span), _clipped(overwritten(run), span)
+    metrics = len(names) if names is not None else run.execute("SELECT count(*) FROM metric_key").fetchone()[0]
+    size, past_size = (curves.bucket_size(_steps(some, span), metrics) for some in (parts, gone))
+    past = [
+        {"attempt": part[0], "first": part[1], "last": part[2],
+         "curves": curves.bucketed(run, [part], past_size, names, span)}
+        for part in gone[-MOST_PAST:]
+    ]  # fmt: skip
+    return {
+        "bucket": size, "curves": curves.bucketed(run, parts, size, names, span), "past": past, "marks": _marks(run),
+        "odd": curves.not_finite(run, parts) if size > 1 else {},
+    }  # fmt: skip
+
+
+def _clipped(parts: list[Part], span: Span) -> list[Part]:
+    return [part for part in parts if part[1] <= span[1] and part[2] >= span[0]]
+
+
+def _steps(parts: list[Part], span: Span) -> int:
+    return sum(min(last, span[1]) - max(first, span[0]) + 1 for _, first, last in parts)
+
+
+def overwritten(run: Database) -> list[Part]:
+    """(attempt, first step, last step) of what earlier attempts had trained and a later one trained again, from the
+    step that they share on."""
+    kept = {attempt: last for attempt, _, last in stretches(run)}
+    rows = run.execute(
+        "SELECT attempt, min(step), max(step) FROM acknowledged WHERE attempt < (SELECT max(attempt) FROM "
+        "acknowledged) GROUP BY attempt ORDER BY attempt"
+    ).fetchall()
+    found = [(attempt, max(first, kept.get(attempt, first)), last) for attempt, first, last in rows]
+    return [part for part in found if part[2] > part[1] or part[0] not in kept]
+
+
+def marks(path: Path) -> list[dict[str, Any]]:
+    """Where attempts after the first, and stages, began: step, kind (begin or stage), attempt, stage."""
+    run = db.open_reader(path)
+    try:
+        return _marks(run)
+    finally:
+        run.close()
+
+
+def _marks(run: Database) -> list[dict[str, Any]]:
+    """The newest 100. An attempt that begins within a stage names it again; that is no new stage."""
+    rows = run.execute(
+        "SELECT step, kind, attempt, json_extract(data, '$.stage') FROM event WHERE kind = 'stage' "
+        "OR (kind = 'begin' AND attempt > 1) ORDER BY id"
+    ).fetchall()
+    found: list[dict[str, Any]] = []
+    stage: int | None = None
+    for step, kind, attempt, number in rows:
+        if kind == "stage" and number == stage:
+            continue
+        if kind == "stage":
+            before, stage = stage, number
+            if before is None:  # the run begins in it
+                continue
+        found.append({"step": step, "kind": kind, "attempt": attempt, "stage": number})
+    return found[-MOST_MARKS:]
+
+
+def stretches(run: Database) -> list[Part]:
     """(attempt, first step, last step) of what each attempt contributes: a resumed run overlaps its past, and from the
     step where an attempt began, it counts."""
     newest = run.execute("SELECT max(attempt) FROM acknowledged").fetchone()[0] or 0
-    found: list[tuple[int, int, int]] = []
+    found: list[Part] = []
     end = math.inf
     begun = begun_at(run)
     for attempt in range(newest, 0, -1):
@@ -86,54 +158,17 @@ def stage_weights(run: Database, attempt: int, step: int) -> dict[str, float] | 
 def changing_weights(run: Database, attempt: int, step: int) -> dict[str, float]:
     """What those reward functions counted at a step whose weight changes (a schedule, the success rate): it is logged
     as rewards/NAME/weight."""
-    rows = run.execute(
-        "SELECT name, value FROM metric_key JOIN metric ON key = id WHERE name LIKE 'rewards/%/weight' "
-        "AND attempt <= ? AND step <= ? ORDER BY step, attempt",
-        [attempt, step],
-    ).fetchall()
-    return {name.split("/")[1]: value for name, value in rows if value is not None}
-
-
-def _bucket_size(steps: int) -> int:
-    """Steps per point: 1 while they fit, else the smallest pre-computed size that does."""
-    fitting = [size for size in (1, *SIZES) if steps / size <= MAX_POINTS]
-    return fitting[0] if fitting else SIZES[-1]
-
-
-def _whole(run: Database, key: int, parts: list[tuple[int, int, int]], size: int) -> Curve:
-    curve: Curve = {"x": [], "y": [], "low": [], "high": []}
-    for attempt, first, last in parts:
-        start = first
-        if size > 1:
-            rows = run.execute(
-                "SELECT bucket, n, total, low, high FROM rollup WHERE size = ? AND key = ? AND attempt = ? "
-                "AND bucket < ?",
-                [size, key, attempt, (last + 1 - RECENT) // size],
-            ).fetchall()
-            curve["x"] += [max(first, row[0] * size + size // 2) for row in rows]
-            curve["y"] += [row[2] / row[1] for row in rows]
-            curve["low"] += [row[3] for row in rows]
-            curve["high"] += [row[4] for row in rows]
-            start = max(first, (rows[-1][0] + 1) * size) if rows else first
-        tail = _raw(run, key, attempt, start, last)
-        if size > 1:  # a metric that is never a number has no buckets, and would come back whole
-            some = [i for i, value in enumerate(tail["y"]) if value is not None]
-            tail = {"x": [tail["x"][i] for i in some], "y": [tail["y"][i] for i in some]}
-            curve["low"] += tail["y"]
-            curve["high"] += tail["y"]
-        curve["x"] += tail["x"]
-        curve["y"] += tail["y"]
-    return curve if size > 1 else {"x": curve["x"], "y": curve["y"]}
-
-
-def _raw(run: Database, key: int, attempt: int, first: int, last: int | None = None) -> Curve:
-    """Every logged value of these steps; what is not a finite number is null, which JSON can say."""
-    rows = run.execute(
-        "SELECT step, value FROM metric WHERE key = ? AND attempt = ? AND step BETWEEN ? AND ?",
-        [key, attempt, first, last if last is not None else 2**62],
-    ).fetchall()
-    finite = [value if value is not None and math.isfinite(value) else None for _, value in rows]
-    return {"x": [step for step, _ in rows], "y": finite}
+    found: dict[str, tuple[int, int, float]] = {}
+    for key, name in run.execute("SELECT id, name FROM metric_key WHERE name LIKE 'rewards/%/weight'").fetchall():
+        for one in range(1, attempt + 1):  # each a step along the index, however long the run is
+            row = run.execute(
+                "SELECT step, attempt, value FROM metric WHERE key = ? AND attempt = ? AND step <= ? "
+                "AND value IS NOT NULL ORDER BY step DESC LIMIT 1",
+                [key, one, step],
+            ).fetchone()
+            if row is not None:
+                found[name] = max(row, found.get(name, row))
+    return {name.split("/")[1]: value for name, (_, _, value) in found.items()}
 
 
 def standing(path: Path) -> dict[str, Any]:
@@ -174,12 +209,10 @@ def progress(path: Path) -> dict[str, Any]:
 
 
 def _rewards(run: Database) -> list[float]:
-    row = run.execute("SELECT id FROM metric_key WHERE name = 'reward'").fetchone()
-    if row is None:
-        return []
     parts = stretches(run)
-    size = _bucket_size(sum(last - first + 1 for _, first, last in parts))
-    return [value for value in _whole(run, row[0], parts, size)["y"] if value is not None]
+    size = curves.bucket_size(_steps(parts, curves.ALL_STEPS))
+    curve = curves.bucketed(run, parts, size, ["reward"]).get("reward", {"y": []})
+    return [value for value in curve["y"] if value is not None]
 
 
 def _thin(values: list[float], count: int) -> list[float]:

@@ -16,6 +16,7 @@ from app.components import (
     checkpoints,
     completion,
     config,
+    group,
     groups,
     header,
     live,
@@ -23,10 +24,13 @@ from app.components import (
     overview,
     pill,
     runs_table,
+    same_prompt,
+    stars,
     topbar,
 )
 from storage import home, registry, states
 from storage.batch import Checkpoint, Completion, Event, Group
+from storage.notes import Note
 from storage.record import RunWriter
 
 SPEC = "name: one\nrewards: [{name: format}]\ntraining: {beta: 0.0}\n"
@@ -38,7 +42,8 @@ HOSTILE = [
 TAGS = re.compile(r"<(?!/?(?:article|header|footer|section|details|summary|span|div|pre|b|i|p|bdi|button|code)\b)")
 Server = Callable[[Any], dict[str, Any]]
 OF_A_RUN: list[Server] = [
-    header.status, header.ask, overview.board, groups.step, groups.group, config.files, log.tail, checkpoints.saved,
+    header.status, header.ask, overview.board, groups.step, groups.group, groups.unfold, same_prompt.same, stars.note,
+    config.files, log.tail, checkpoints.saved,
 ]  # fmt: skip
 
 
@@ -69,12 +74,14 @@ def test_hostile_text_stays_text_in_a_group(text: str) -> None:
     found = {
         "prompt": [{"role": text, "content": text}, {"role": "user", "content": text}], "columns": {text: text},
         "tied": False, "history": [{"id": 1, "step": 1, "mode": text, "mean": 1.0}] * 2, "id": 1,
+        "times": 2, "prompt_id": 1, "mode": "train", "step": 1, "attempt": 1, "counts": False,
         "completions": [
             {"idx": 0, "text": text, "tokens": 1, "truncated": 1, "reward": 1.0, "advantage": 0.0,
              "scores": [{"name": text, "weight": 1.0, "value": None, "status": text}]}
         ],
     }  # fmt: skip
-    drawn = groups.draw(found, by_reward=True)
+    said = Note(1, 0, True, text, 0.0)
+    drawn = group.draw(found, by_reward=True, notes={0: said})
     assert not TAGS.search(drawn)
     assert not re.search(r"[\x00-\x08\x0b-\x1f\u202e]", drawn)
     assert 'onmouseover="' not in drawn
@@ -86,13 +93,14 @@ def test_hostile_text_stays_text_in_the_table_of_runs(run_id: str, text: str) ->
     assert run is not None
     evil = registry.Run(**{**run.__dict__, "name": text, "model": text, "data": text, "state": text})
     drawn = runs_table.row(evil, time.time())
-    assert not re.search(r"<(?!/?(?:tr|td|span|a|bdi|b|i)\b)", drawn)
+    assert not re.search(r"<(?!/?(?:tr|td|span|a|bdi|b|i|input)\b)", drawn)
     assert 'onmouseover="' not in drawn
 
 
 def test_tags_are_coloured_and_nothing_else_is() -> None:
     assert completion.coloured("<think>a<b</think>") == (
-        '<span class="tag">&lt;think&gt;</span>a&lt;b<span class="tag">&lt;/think&gt;</span>'
+        '<span class="region r4"><span class="tag r4">&lt;think&gt;</span>a&lt;b'
+        '<span class="tag r4">&lt;/think&gt;</span></span>'
     )
     assert "tag" not in completion.coloured('<img src="x">')
 
@@ -130,7 +138,10 @@ def test_any_payload_gets_a_plain_answer_and_changes_nothing(run_id: str, functi
 @pytest.mark.parametrize("odd", [None, -1, True, 1.5, "1", [], {}, 2**70])
 def test_odd_numbers_are_taken_as_none_given(run_id: str, function: Server, odd: Any) -> None:
     record(run_id).close()
-    names = ("after", "event", "step", "group", "at", "mode", "do", "sorted", "mark")
+    names = (
+        "after", "event", "step", "group", "at", "mode", "do", "sorted", "mark", "pick", "diff", "idx", "prompt",
+        "then", "now", "each", "star", "words",
+    )  # fmt: skip
     answer = function({"run": run_id} | dict.fromkeys(names, odd))
     assert isinstance(answer, dict)
     assert "inside Groupwise" not in str(answer.get("sentence"))
@@ -259,12 +270,14 @@ def test_groups_of_a_step_come_once_and_are_told_in_words(run_id: str) -> None:
     one = groups.group({"run": run_id, "group": now["groups"][0]["id"]})
     assert "▲ best" in one["html"]
     assert "this prompt over time" in one["html"]
-    assert groups.verdict([{"tied": True}, {"tied": False}]).startswith("1 of 2 groups is tied")
 
 
 def test_a_completion_of_a_hundred_thousand_characters_is_whole(run_id: str) -> None:
     record(run_id, steps=1, text="<think>" + "x" * 100_000).close()
-    assert "x" * 100_000 in groups.group({"run": run_id, "group": 1})["html"]
+    asked = {"run": run_id, "group": 1, "idx": 1}
+    _, *cards = groups.group(asked)["html"].split("<article")
+    assert len(cards) == 2 and all("more: show all" in card and len(card) < 5000 for card in cards)
+    assert "x" * 100_000 in groups.unfold(asked)["html"]
 
 
 def test_a_deleted_folder_is_said_on_every_part(run_id: str) -> None:

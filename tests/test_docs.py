@@ -6,7 +6,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-from storage import spec
+from storage import group_metrics, spec
+from storage.batch import Completion, Group
 from storage.rewards import signature
 from storage.spec import DataSpec, LaunchSpec, ModelSpec, RewardSpec, RunSpec
 from worker import shipped
@@ -53,3 +54,15 @@ def test_the_changing_weights_of_the_docs_are_a_spec() -> None:
 def test_the_docs_list_every_built_in_function() -> None:
     listed = re.findall(r"^\| `(\w+)` \|", REWARDS, re.M)
     assert sorted(listed) == shipped.names(shipped.REWARDS)
+
+
+UNDERSTAND = (Path(__file__).parents[1] / "docs" / "understand.md").read_text(encoding="utf-8")
+
+
+def test_the_docs_list_every_metric_of_ours() -> None:
+    listed = set(re.findall(r"^\| `((?:groups|time|system)/\w+)` \|", UNDERSTAND, re.M))
+    words = "a sentence that is long enough for its repetition to be told, " * 4
+    right, wrong = ([Completion(words, 9, False, value, 0.0, [(value, "ok")])] * 2 for value in (1.0, 0.0))
+    of_groups = set(group_metrics.of([Group("train", 1, "?", {}, [*right, *wrong])], (0.0, 1.0), 0))
+    code = (Path(__file__).parents[1] / "worker" / "training" / "measures.py").read_text(encoding="utf-8")
+    assert listed == of_groups | set(re.findall(r'"((?:time|system)/\w+)"', code))

@@ -1,52 +1,125 @@
-// The Groups: slider, list and the chosen group; the address keeps step, group and which prompts.
+// The Groups: slider, list and the chosen group, or the same prompt down the steps; the address keeps what is shown.
 const { poll, say, setHtml, el, params, setParams, onAddress } = window.groupwise;
 const view = element.querySelector(".gw-groups");
 const find = (selector) => view.querySelector(selector);
 const run = params().get("id") ?? "";
-const slider = find("#gw-step"), stepBox = find(".step"), options = find(".options");
-const follow = find(".follow"), sorted = find(".sorted");
-let mark = null, near = {}, drawn = null;
+const slider = find("#gw-step"), stepBox = find(".step"), options = find(".options"), one = find(".one");
+const follow = find(".follow"), sorted = find(".sorted"), diff = find(".diff"), help = find(".help");
+let mark = null, near = {}, drawn = null, prompt = null, brought = null;
 
-const asked = () => ({
-  step: params().has("step") ? Number.parseInt(params().get("step"), 10) || 0 : null,
-  group: Number.parseInt(params().get("group"), 10) || null,
-  mode: params().get("mode") === "eval" ? "eval" : "train",
-});
+const asked = () => {
+  const address = params(), whole = (name) => Number.parseInt(address.get(name), 10);
+  return {
+    step: address.has("step") ? whole("step") || 0 : null, group: whole("group") || null, idx: whole("idx") >= 0 ? whole("idx") : null,
+    mode: address.get("mode") === "eval" ? "eval" : "train", pick: address.get("pick") ?? "", diff: address.get("diff") ?? "",
+    made: address.get("order") === "made", prompt: address.get("prompt"),
+  };
+};
 follow.checked = asked().step === null;
 
+function complain(words) { say(find(".saving"), words); find(".saving").hidden = !words; }
+const stars = new Stars(view, run, server.note, complain, () => { mark = null; wake(); });
+const same = new SamePrompt(find(".same"), run, server.same);
+
 // ---- moving about: everything goes through the address ----
-function goTo(step) { follow.checked = false; setParams({ step, group: null }); }
+function goTo(step) { if (step === null || step === undefined) return; follow.checked = false; setParams({ step, group: null, idx: null }); }
 slider.addEventListener("input", () => goTo(slider.value));
 stepBox.addEventListener("change", () => goTo(stepBox.value));
-find(".earlier").addEventListener("click", () => near.earlier !== null && goTo(near.earlier));
-find(".later").addEventListener("click", () => near.later !== null && goTo(near.later));
-follow.addEventListener("change", () => setParams(follow.checked ? { step: null, group: null } : { step: near.step }));
-sorted.addEventListener("change", () => { drawn = null; wake(); });
-for (const button of view.querySelectorAll(".switch button")) {
+// One step on from the step that is drawn: while another is on its way, where on is is not known.
+function stepOn(where) { if (near.asked === asked().step) goTo(near[where]); }
+find(".earlier").addEventListener("click", () => stepOn("earlier"));
+find(".later").addEventListener("click", () => stepOn("later"));
+follow.addEventListener("change", () => setParams({ group: null, idx: null, step: follow.checked ? null : near.step }));
+sorted.addEventListener("change", () => setParams({ order: sorted.checked ? null : "made" }));
+diff.addEventListener("change", () => setParams({ diff: diff.value }));
+find(".keys").addEventListener("click", () => help.showModal());
+for (const button of view.querySelectorAll(".modes button")) {
   const mode = button.dataset.mode === "eval" ? "eval" : null;
-  button.addEventListener("click", () => { follow.checked = true; setParams({ mode, step: null, group: null }); });
+  button.addEventListener("click", () => { follow.checked = true; setParams({ mode, step: null, group: null, idx: null }); });
 }
-function pick(id) { follow.checked = false; setParams({ step: near.step, group: id }); }
+for (const button of view.querySelectorAll(".picks button")) button.addEventListener("click", () => choose(button.dataset.pick));
+// The one that is on goes off again; random takes another group each time.
+function choose(pick) {
+  const ids = [...options.children].map((option) => Number(option.dataset.group)), on = asked().pick === pick;
+  if (pick !== "random") return setParams({ pick: on ? null : pick, group: null, idx: null });
+  const others = ids.filter((id) => id !== current());
+  setParams({ pick, step: near.step, group: others[Math.floor(Math.random() * others.length)] ?? null, idx: null });
+}
+function pick(id) { follow.checked = false; setParams({ step: near.step, group: id, idx: null }); }
+const current = () => Number([...options.children].find((option) => option.ariaSelected === "true")?.dataset.group) || null;
 
-options.addEventListener("keydown", (event) => {
-  const move = { ArrowDown: 1, ArrowUp: -1, Home: -1e9, End: 1e9 }[event.key];
-  if (!move) return;
-  event.preventDefault();
+function move(by) {
   const all = [...options.children], now = all.findIndex((option) => option.ariaSelected === "true");
-  const next = all[Math.max(0, Math.min(all.length - 1, now + move))];
+  const next = all[Math.max(0, Math.min(all.length - 1, now + by))];
   if (next) { pick(Number(next.dataset.group)); next.scrollIntoView({ block: "nearest" }); }
+}
+options.addEventListener("keydown", (event) => {
+  const by = { ArrowDown: 1, ArrowUp: -1, Home: -1e9, End: 1e9 }[event.key];
+  if (!by) return;
+  event.preventDefault();
+  move(by);
 });
-find(".one").addEventListener("click", (event) => {
-  const chip = event.target.closest("[data-group]");
-  if (!chip) return;
-  follow.checked = false;
-  const { step, group, mode } = chip.dataset;
-  setParams({ step, group, mode: mode === "eval" ? mode : null }, { push: true });
+one.addEventListener("click", ({ target }) => {
+  const down = target.closest("[data-prompt]"), chip = target.closest(".chip[data-group]");
+  if (down) openPrompt();
+  else if (chip) {
+    follow.checked = false;
+    const { step, group, mode } = chip.dataset;
+    setParams({ step, group, idx: null, mode: mode === "eval" ? mode : null }, { push: true });
+  }
+});
+function openPrompt() { if (prompt) setParams({ prompt, now: shownGroup() }, { push: true }); }
+const shownGroup = () => Number(one.querySelector(".comp")?.dataset.group) || null;
+
+// ---- one completion ----
+const cards = () => [...view.querySelectorAll(asked().prompt ? ".same .comp" : ".one .comp")];
+const here = () => cards().find((card) => card.getAttribute("aria-current") === "true") ?? null;
+function stand(card) {
+  for (const each of cards()) each.removeAttribute("aria-current");
+  card?.setAttribute("aria-current", "true");
+}
+function next(by) {
+  const all = cards(), now = all.indexOf(here());
+  const card = all[now < 0 ? 0 : Math.max(0, Math.min(all.length - 1, now + by))];
+  if (!card) return;
+  stand(card);
+  if (!asked().prompt) { brought = `${card.dataset.group} ${card.dataset.idx}`; setParams({ step: near.step, group: shownGroup(), idx: card.dataset.idx }); }
+  card.focus({ preventScroll: true });
+  card.scrollIntoView({ block: "nearest" });
+}
+// What the address names is marked, and brought into view once.
+function bring() {
+  const { idx } = asked();
+  const card = idx === null ? null : cards().find((each) => Number(each.dataset.idx) === idx);
+  stand(card ?? null);
+  const key = card ? `${card.dataset.group} ${idx}` : null;
+  if (card && key !== brought) card.scrollIntoView({ block: "center" });
+  brought = key;
+}
+view.addEventListener("click", async ({ target }) => {
+  const to = target.closest("[data-to]"), fold = target.closest(".fold");
+  if (to) { setParams({ step: near.step, group: shownGroup(), idx: to.dataset.to }); return; }
+  if (!fold) return;
+  const card = fold.closest(".comp"), text = card.querySelector("pre");
+  const told = await server.unfold({ run, group: Number(card.dataset.group), idx: Number(card.dataset.idx), diff: asked().prompt ? "" : asked().diff });
+  complain(told ? told.sentence ?? "" : "The dashboard did not answer. Try again.");
+  if (told?.html) { setHtml(text, told.html); text.focus(); }
+});
+
+// ---- keys ----
+new Keys(view, help, {
+  j: () => move(1), k: () => move(-1), "[": () => stepOn("earlier"), "]": () => stepOn("later"),
+  n: () => next(1), p: () => next(-1),
+  s: () => { const card = here() ?? cards()[0]; if (card) { stand(card); stars.star(card); } },
+  a: () => { const card = here() ?? cards()[0]; if (card) { stand(card); stars.edit(card); } },
+  d: () => setParams({ diff: asked().diff ? null : "best" }),
+  o: () => asked().prompt ? same.back() : openPrompt(),
+  "?": () => help.showModal(),
 });
 
 // ---- drawing ----
-function drawStep(now) {
-  near = now;
+function drawStep(now, step) {
+  near = { ...now, asked: step };
   slider.min = now.first; slider.max = now.last;
   slider.disabled = now.first === now.last;
   if (document.activeElement !== slider || follow.checked) slider.value = now.step;
@@ -61,40 +134,62 @@ function drawStep(now) {
 }
 function option(group) {
   const look = { class: `option ${group.tied ? "mut" : ""}`, role: "option", id: `gw-group-${group.id}`, "data-group": group.id };
+  const starred = group.starred ? el("span", { class: "starred", title: "has a starred completion" }, "★ ") : null;
   return el("div", { ...look, onclick: () => pick(group.id) },
-    el("span", { dir: "auto", class: "what" }, group.prompt),
+    el("span", { dir: "auto", class: "what" }, starred, group.prompt),
     el("span", { class: "n" }, group.mean), el("span", { class: "n" }, group.spread));
 }
+function drawDiff(size, chosen) {
+  if (diff.children.length !== size + 2)
+    diff.replaceChildren(el("option", { value: "" }, "nothing"), el("option", { value: "best" }, "the best"),
+      ...Array.from({ length: size }, (_, n) => el("option", { value: n }, `completion ${n + 1}`)));
+  if (document.activeElement !== diff) diff.value = chosen;
+  if (diff.selectedIndex < 0) diff.value = "";
+}
 
+// Draws the group that the address names, or the list's first: false where the server did not answer.
 async function drawGroup() {
-  const ids = [...options.children].map((option) => Number(option.dataset.group));
-  const id = ids.includes(asked().group) ? asked().group : ids[0];
+  const { group, step, mode, diff: against, made } = asked();
+  const id = group ?? (Number(options.firstElementChild?.dataset.group) || null);
   for (const option of options.children) option.setAttribute("aria-selected", Number(option.dataset.group) === id);
   options.setAttribute("aria-activedescendant", `gw-group-${id}`);
-  const key = `${id} ${sorted.checked}`;
-  if (!id || key === drawn) return true;
-  const one = await server.group({ run, group: id, sorted: sorted.checked });
-  if (!one) return false;
-  drawn = key;
-  if (one.sentence) find(".one").replaceChildren(el("p", { class: "s problem" }, one.sentence));
-  else setHtml(find(".one"), one.html);
+  const key = `${id} ${made} ${against}`;
+  if (!id || key === drawn) { bring(); return true; }
+  const found = await server.group({ run, group: id, sorted: !made, diff: against });
+  if (!found) return false;
+  if (found.sentence) { one.replaceChildren(el("p", { class: "s problem" }, found.sentence)); drawn = prompt = null; return true; }
+  drawn = key; prompt = found.prompt;
+  setHtml(one, found.html);
+  drawDiff(found.size, against);
+  bring();
+  // An address that names a group alone leads to its step.
+  if (group && (step === null || found.mode !== mode)) setParams({ step: found.step, mode: found.mode === "eval" ? "eval" : null });
   return true;
 }
 
-const wake = poll(view, async () => {
-  const { step, mode } = asked();
+function drawPicker({ step, mode, made, pick: first }) {
   follow.checked = step === null;
-  for (const button of view.querySelectorAll(".switch button")) button.setAttribute("aria-pressed", button.dataset.mode === mode);
-  const now = await server.step({ run, mode, mark, ...(step === null ? {} : { step }) });
-  if (!now) return undefined;
-  const words = now.sentence ?? now.wait ?? "";
+  sorted.checked = !made;
+  for (const button of view.querySelectorAll(".modes button")) button.setAttribute("aria-pressed", button.dataset.mode === mode);
+  for (const button of view.querySelectorAll(".picks button")) button.setAttribute("aria-pressed", button.dataset.pick === first);
+}
+
+const wake = poll(view, async () => {
+  const now = asked();
+  view.classList.toggle("down", !!now.prompt);
+  find(".same").hidden = !now.prompt;
+  if (now.prompt) return same.draw(params());
+  drawPicker(now);
+  const told = await server.step({ run, mode: now.mode, pick: now.pick, mark, ...(now.step === null ? {} : { step: now.step }) });
+  if (!told) return undefined;
+  const words = told.sentence ?? told.wait ?? "";
   say(find(".wait"), words);
   find(".wait").hidden = !words;
   find(".sides").hidden = !!words;
-  find(".picker").classList.toggle("bare", !!words);
-  if (words) { mark = null; return now.live ? 1000 : 5000; }
-  drawStep(now);
+  for (const row of view.querySelectorAll(".picker")) row.classList.toggle("bare", !!words);
+  if (words) { mark = null; return told.live ? 1000 : 5000; }
+  drawStep(told, now.step);
   if (!await drawGroup()) return undefined;
-  return now.live ? 700 : 5000;
+  return told.live ? 700 : 5000;
 });
 onAddress(() => wake());

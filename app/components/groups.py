@@ -6,37 +6,61 @@ from typing import Any
 
 import gradio as gr
 
-from app import format
-from app.components.completion import cards
-from app.components.live import Payload, Unanswerable, answer, escape, live, plain, record_of, run_of, text, whole
-from app.components.overview import WAITS, words
+from app.components import group_list, same_prompt, stars
+from app.components.completion import spans, text_html
+from app.components.group import draw, reference_of
+from app.components.live import Payload, Unanswerable, answer, live, record_of, run_of, text, whole
+from app.components.overview import WAITS
+from app.word_diff import differences
 from storage import groups as record
-from storage import registry, states
+from storage import notes, registry, states
+from storage.group_metrics import Range
 
-CHIPS = 12  # of a prompt's history
 MODES = {"train": "training", "eval": "held-out"}
+PICKS = {
+    "worst": "the lowest mean reward first", "best": "the highest mean reward first",
+    "spread": "the most spread within the group first", "tied": "those that teach nothing first",
+    "random": "any, in no order",
+}  # fmt: skip
+KEYS = (
+    ("j", "k", "next or previous group"), ("[", "]", "earlier or later step"),
+    ("n", "p", "next or previous completion"), ("s", "", "star the completion"),
+    ("a", "", "note on the completion"), ("d", "", "mark differences from the best"),
+    ("o", "", "the same prompt down the steps, and back"), ("?", "", "these keys"),
+)  # fmt: skip
 TEMPLATE = """
 <div class="row picker"><label class="s mut" for="gw-step">Step</label>
 <input id="gw-step" type="range" min="0" max="1" value="0">
 <input class="input step" type="number" aria-label="Step number">
-<button class="btn s earlier">← earlier</button><button class="btn s later">later →</button>
+<button class="btn s earlier" title="Earlier step ([)">← earlier</button>
+<button class="btn s later" title="Later step (])">later →</button>
 <label class="s row tight"><input type="checkbox" class="follow" checked> follow the latest</label>
-<span class="switch s" role="group" aria-label="Which prompts">
+<span class="switch s modes" role="group" aria-label="Which prompts">
 <button data-mode="train" aria-pressed="true">training</button>
-<button data-mode="eval" aria-pressed="false">held-out</button></span>
-<label class="s row tight"><input type="checkbox" class="sorted" checked> best first</label></div>
+<button data-mode="eval" aria-pressed="false">held-out</button></span></div>
+<div class="row picker second"><span class="s mut">Groups</span>
+<span class="switch s picks" role="group" aria-label="Which groups first">PICKS</span>
+<span class="grow"></span>
+<label class="s row tight"><input type="checkbox" class="sorted" checked> best first</label>
+<label class="s row tight">differences from
+<select class="input s diff"><option value="">nothing</option></select></label>
+<button class="btn quiet s keys" title="Keys (?)">Keys</button></div>
 <p class="s mut wait"></p>
 <div class="grid sides" hidden><div class="panel flush list">
 <div class="head"><span class="where"></span><span class="n">mean</span><span class="n">spread</span></div>
 <div class="options" role="listbox" tabindex="0" aria-label="Groups of this step"></div><p class="s mut told"></p></div>
-<div class="one"></div></div>
+<div class="one" aria-live="off"></div></div>
+<div class="same" hidden></div>
+<p class="s problem saving" role="status" hidden></p>
+<dialog class="help" aria-label="Keys"><h2>Keys</h2><dl class="s">KEYS</dl>
+<form method="dialog" class="row end"><button class="btn" autofocus>Close</button></form></dialog>
 """
 
 
 @answer
 def step(payload: Payload) -> dict[str, Any]:
     """The groups of a step (`step`, or the latest where it is not given), its neighbours and the range of steps."""
-    run, mode = run_of(payload), text(payload, "mode")
+    run, mode, pick = run_of(payload), text(payload, "mode"), text(payload, "pick")
     mode = mode if mode in MODES else "train"
     out: dict[str, Any] = {"live": run.state in states.LIVE or run.state == states.QUEUED}
     try:
@@ -47,12 +71,23 @@ def step(payload: Payload) -> dict[str, Any]:
     if span is None:
         return out | {"wait": waiting(run, mode)}
     near = record.nearest(path, whole(payload, "step", span[1]), mode)
-    mark = f"{mode} {near['step']} {run.attempt}"
+    mark = f"{mode} {near['step']} {run.attempt} {pick if pick in group_list.ORDERS else ''}"
     out |= near | {"first": span[0], "last": span[1], "mark": mark}
     if payload.get("mark") == mark:
         return out
     at_step = record.at_step(path, near["step"] or 0, mode)
-    return out | {"groups": [outline(group) for group in at_step], "verdict": verdict(at_step, mode)}
+    seen = record.reward_range(path)
+    starred = {group for group, _ in notes.starred(run.id)}
+    lines = [group_list.line(group, seen, starred) for group in group_list.picked(at_step, pick)[: group_list.MOST]]
+    return out | {"groups": lines, "verdict": told(at_step, mode, pick, seen)}
+
+
+def told(at_step: group_list.Rows, mode: str, pick: str, seen: Range | None) -> str:
+    """What is said under the list."""
+    more = len(at_step) - group_list.MOST
+    left_out = f" The list leaves out {more} more." if more > 0 else ""
+    none = "No group of this step is tied." if pick == "tied" and not any(group["tied"] for group in at_step) else ""
+    return (none or group_list.verdict(at_step, mode, seen)) + left_out
 
 
 def waiting(run: registry.Run, mode: str) -> str:
@@ -65,100 +100,52 @@ def waiting(run: registry.Run, mode: str) -> str:
     return "This run ended before its first group was scored. Its log says why."
 
 
-def outline(group: dict[str, Any]) -> dict[str, Any]:
-    """One line of the list."""
-    spread = "tied" if group["tied"] else format.number(group["std"])
+@answer
+def group(payload: Payload) -> dict[str, Any]:
+    """One group as HTML. `diff`: “best” or the index of the completion that the others are compared with."""
+    run = run_of(payload)
+    path = record_of(run)
+    found = record.one(path, whole(payload, "group", 0))
+    if found is None:
+        raise Unanswerable("There is no such group in this run.")
+    reference = reference_of(found["completions"], text(payload, "diff"))
+    seen = record.reward_range(path) if found["tied"] else None
+    html = draw(
+        found, by_reward=payload.get("sorted") is not False, notes=notes.of_group(run.id, found["id"]),
+        reference=reference, seen=seen,
+    )  # fmt: skip
     return {
-        "id": group["id"], "prompt": plain(format.shorten(words(group["prompt"]), 70)),
-        "mean": format.number(group["mean"]),
-        "spread": spread, "tied": group["tied"],
+        "html": html, "step": found["step"], "mode": found["mode"], "prompt": found["prompt_id"],
+        "counts": found["counts"], "size": len(found["completions"]),
     }  # fmt: skip
 
 
-def verdict(at_step: list[dict[str, Any]], mode: str = "train") -> str:
-    """5 of 8 groups are tied: no gradient from them. Held-out groups give none anyway."""
-    tied = sum(group["tied"] for group in at_step)
-    if not tied:
-        return ""
-    whose = "This group is" if len(at_step) == 1 else f"{tied} of {len(at_step)} groups {'is' if tied == 1 else 'are'}"
-    if mode == "eval":
-        return f"{whose} tied: every completion scored the same."
-    return (
-        f"{whose} tied: every completion scored the same, so there is no gradient from {'it' if tied == 1 else 'them'}."
-    )
-
-
 @answer
-def group(payload: Payload) -> dict[str, Any]:
-    """One group as HTML."""
-    run = run_of(payload)
-    found = record.one(record_of(run), whole(payload, "group", 0))
-    if found is None:
-        raise Unanswerable("There is no such group in this run.")
-    return {
-        "html": draw(found, by_reward=payload.get("sorted") is not False),
-        "step": found["step"],
-        "mode": found["mode"],
-    }
-
-
-def draw(found: dict[str, Any], *, by_reward: bool) -> str:
-    """Prompt, answer and other columns, the same prompt over time, and the completions."""
-    tied = (
-        '<p class="s warn">Tied: every completion scored the same, so this group teaches nothing.</p>'
-        if found["tied"] and found["mode"] == "train"
-        else ""
-    )
-    return (
-        f'<section class="panel prompt">{prompt(found["prompt"])}{columns(found["columns"], words(found["prompt"]))}'
-        f"{history(found)}{tied}</section>"
-        f'<div class="grid three comps">{cards(found["completions"], by_reward=by_reward, tied=found["tied"])}</div>'
-    )
-
-
-def prompt(value: Any) -> str:
-    """What the model was asked; earlier messages of a chat are folded away."""
-    asked = f'<pre class="asked" dir="auto" tabindex="0">{escape(words(value))}</pre>'
-    earlier = value[:-1] if isinstance(value, list) else []
-    if not earlier:
-        return asked
-    rows = "".join(
-        f'<p class="s"><b>{escape(message.get("role", ""))}</b> <bdi>{escape(message.get("content", ""))}</bdi></p>'
-        for message in earlier
-        if isinstance(message, dict)
-    )
-    return (
-        f"{asked}<details class=s><summary>{format.plural(len(earlier), 'earlier message')}</summary>{rows}</details>"
-    )
-
-
-def columns(values: dict[str, Any], asked: str) -> str:
-    """The dataset row's other columns, the answer first; not the one that is the prompt itself."""
-    ordered = sorted(values.items(), key=lambda item: item[0] != "answer")
-    cells = "".join(
-        f'<span><span class="mut">{escape(name)}</span> '
-        f'<b dir="auto">{escape(format.shorten(str(value), 200))}</b></span>'
-        for name, value in ordered
-        if value is not None and str(value) != asked
-    )
-    return f'<div class="row s columns">{cells}</div>' if cells else ""
-
-
-def history(found: dict[str, Any]) -> str:
-    """This prompt's mean reward each time it came, the newest of them, as links."""
-    rows = found["history"]
-    if len(rows) < 2:
-        return '<p class="s mut over">this prompt has come once so far</p>'
-    left_out = f"{len(rows) - CHIPS} earlier, " if len(rows) > CHIPS else ""
-    chips = "".join(
-        f'<button class="chip" data-group="{row["id"]}" data-step="{row["step"]}" data-mode="{escape(row["mode"])}"'
-        f"{' aria-current=true' if row['id'] == found['id'] else ''}>step {row['step']} "
-        f"<b>{format.number(row['mean'])}</b></button>"
-        for row in rows[-CHIPS:]
-    )
-    return f'<div class="row s over"><span class="mut">this prompt over time</span> {left_out}{chips}</div>'
+def unfold(payload: Payload) -> dict[str, Any]:
+    """The whole text of one completion (`group`, `idx`) as HTML, its differences marked as in the group."""
+    found = record.one(record_of(run_of(payload)), whole(payload, "group", 0))
+    completions = {c["idx"]: c for c in (found or {}).get("completions", [])}
+    completion = completions.get(whole(payload, "idx", -1))
+    if completion is None:
+        raise Unanswerable("There is no such completion in this run.")
+    reference = completions.get(reference_of(list(completions.values()), text(payload, "diff")))
+    apart = differences(reference["text"], completion["text"]) if reference else None
+    return {"html": text_html(completion["text"], spans(apart)[1], whole=True)}
 
 
 def groups() -> gr.HTML:
     """The Groups part of a run's page."""
-    return live("groups", step, group, template=TEMPLATE, elem_id="part-groups", elem_classes=["part", "part-groups"])
+    picks = "".join(
+        f'<button data-pick="{name}" aria-pressed="false" title="{about}">{name}</button>'
+        for name, about in PICKS.items()
+    )
+    keys = "".join(
+        f"<dt><kbd>{one}</kbd>{f' <kbd>{other}</kbd>' if other else ''}</dt><dd>{what}</dd>"
+        for one, other, what in KEYS
+    )
+    return live(
+        "groups", step, group, unfold, same_prompt.same, stars.note,
+        template=TEMPLATE.replace("PICKS", picks).replace("KEYS", keys),
+        scripts=("plots", "stars", "same_prompt", "group_keys"), elem_id="part-groups",
+        elem_classes=["part", "part-groups"],
+    )  # fmt: skip

@@ -21,12 +21,12 @@ function drawForm() {
 }
 
 async function begin() {
-  const opened = await server.opened({ from: params().get("from") ?? "", preset: params().get("preset") ?? "", reward: params().get("reward") ?? "" });
+  const opened = await server.opened({ from: params().get("from") ?? "", preset: params().get("preset") ?? "", reward: params().get("reward") ?? "", set: params().getAll("set") });
   if (!opened) { offline(true); return setTimeout(begin, 1000); }
   offline(false);
   trouble(opened.sentence ?? "");
   if (!opened.form) return setTimeout(begin, 2000);
-  Object.assign(page, { form: opened.form, text: opened.text, from: opened.origin, view: opened.view });
+  Object.assign(page, { form: opened.form, text: opened.text, opened: opened.text, from: opened.origin, view: opened.view });
   drawForm(); drawRewards(); drawSource(); drawMapping(); drawExamples(); drawFilter(); drawColumns(); drawStages();
   drawAllSettings(); drawViews(); drawStart(); drawPreflight(); drawPreview();
   onView(() => { for (const one of fields) one.show(); showProblems(); });
@@ -50,7 +50,7 @@ function waitForCatalogue() {
   const look = async () => {
     const now = await server.opened({ from: "", preset: "", reward: "" });
     if (!now?.form?.complete) return setTimeout(look, 1000);
-    keepDraft();
+    if (page.text !== page.opened) keepDraft(); // what the address asks for may be possible now
     location.reload();
     return undefined;
   };

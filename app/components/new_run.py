@@ -32,13 +32,14 @@ def spec_text(payload: Payload) -> str:
 
 @answer
 def opened(payload: Payload) -> dict[str, Any]:
-    """What the address asks for (a run's settings, a preset, or the quickstart; with a reward function added), and the
-    form to show it in."""
-    begun, origin = presets.begin(text(payload, "from"), text(payload, "preset"), text(payload, "reward", 100))
+    """What the address asks for (a run's settings, a preset, or the quickstart; with a reward function added, and
+    settings changed), and the form to show it in."""
     try:
         offer, listed, sentence = Offer.published(), presets.listed(), ""
     except (sqlite3.Error, registry.RegistryError) as error:
         offer, listed, sentence = Offer(), presets.listed(own=False), _unreadable(error)
+    asked_for = text(payload, "from"), text(payload, "preset"), text(payload, "reward", 100), payload.get("set")
+    begun, origin = presets.begin(*asked_for, offer)
     shown = {**described(offer), "presets": listed}
     about = {"text": begun, "origin": origin, "form": shown, "view": view.of(begun, offer)}
     return {**about, "sentence": sentence} if sentence else about

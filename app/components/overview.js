@@ -3,21 +3,40 @@ const { poll, say, el, params, setParams, number } = window.groupwise;
 const view = element.querySelector(".gw-overview");
 const find = (selector) => view.querySelector(selector);
 const run = params().get("id") ?? "";
-const curves = new Curves();
-let charts = [], cursor = 0, lastEvent = 0, waiting = "";
+const board = new Board(find(".board"), ({ names, first, last }) => server.window({ run, names, first, last }));
+const { curves } = board;
+let cursor = 0, lastEvent = 0, waiting = "", laidOut = false;
 
 // ---- the board ----
 function layOut(sections) {
+  laidOut = true;
   find(".sections").replaceChildren(...sections.map((section) => {
-    const made = section.panels.map((panel) => new Chart(panel, curves));
-    charts.push(...made);
+    const made = section.panels.map((panel) => new Chart(panel, board));
+    made.forEach((chart) => board.add(chart));
     const columns = section.panels.length % 3 ? "two" : "three";
     return el("section", {}, el("h2", {}, section.title), el("div", { class: `grid ${columns}` }, ...made.map((chart) => chart.node)));
   }));
 }
 
+// A run that is over and logged nothing says so once, not in each chart.
+function drawEnded(ended) {
+  find(".ended").hidden = !ended;
+  find(".charted").hidden = !!ended;
+  if (!ended) return;
+  say(find(".ended h2"), ended.title);
+  say(find(".ended .why"), ended.why);
+  find(".ended [data-tab]").href = `?${new URLSearchParams({ id: run, tab: "log" })}`;
+  find(".ended [data-new]").href = `/new?${new URLSearchParams({ from: run })}`;
+}
+find(".ended [data-tab]").addEventListener("click", (event) => {
+  if (event.ctrlKey || event.metaKey) return;
+  event.preventDefault();
+  setParams({ tab: "log" }, { push: true });
+});
+
 // ---- every metric, drawn on demand ----
 const all = find(".all"), wanted = new Map();
+const BARE = { pattern: "", note: "", unit: "", instead: "", wait: "", spread: [], colours: [] };
 function listAll() {
   say(all.querySelector("summary span"), curves.names.length ? `${curves.names.length}` : "");
   if (!all.open) return;
@@ -35,16 +54,15 @@ function listAll() {
 function toggle(name, chip) {
   const there = wanted.get(name);
   if (there) {
-    there.node.remove();
-    Chart.all.delete(there.node);
-    charts = charts.filter((chart) => chart !== there);
+    board.drop(there);
     wanted.delete(name);
   } else {
-    const chart = new Chart({ title: name, keys: [name], labels: [name], pattern: "", note: "", unit: "", instead: "", wait: "" }, curves);
+    const chart = new Chart({ ...BARE, title: name, keys: [[name]], labels: [name] }, board);
     wanted.set(name, chart);
-    charts.push(chart);
+    board.add(chart);
     all.querySelector(".charts").append(chart.node);
     chart.update(new Map([[name, "whole"]]), waiting);
+    if (board.zoom) board.look();
   }
   chip.setAttribute("aria-pressed", `${!there}`);
 }
@@ -66,7 +84,7 @@ function drawNow() {
   add("Step time", "step_time", (value) => `${number(value)} s`);
   add("Tokens seen", "num_tokens", (value) => number(Math.round(value)));
   find(".now").replaceChildren(...rows.flat());
-  say(find("aside .wait"), rows.length ? "" : waiting);
+  say(find("aside .wait"), rows.length ? "" : find(".ended").hidden ? waiting : "Nothing was logged.");
 }
 
 function drawLatest(group) {
@@ -99,17 +117,18 @@ function addEvents(events) {
 function take(now) {
   if (now.sections) layOut(now.sections);
   if (now.events?.length) addEvents(now.events);
-  const changed = curves.take(now);
-  const news = changed.size > 0 || now.wait !== waiting;
+  const changed = board.take(now);
+  const news = changed.size > 0 || now.wait !== waiting || now.marks;
   waiting = now.wait;
-  if (news) { for (const chart of charts) chart.update(changed, waiting); drawNow(); listAll(); }
+  drawEnded(curves.names.length ? null : now.ended);
+  if (news) { board.update(changed, waiting); drawNow(); listAll(); }
   if ("latest" in now) drawLatest(now.latest);
   else if (!cursor && !now.seq) drawLatest(null);
   cursor = curves.tooLong ? 0 : now.seq;
 }
 
 poll(view, async () => {
-  const now = await server.board({ run, after: cursor, event: lastEvent, drawn: charts.length > 0, empty: !curves.names.length });
+  const now = await server.board({ run, after: cursor, event: lastEvent, drawn: laidOut, empty: !curves.logged });
   if (!now) return undefined;
   find(".problem").hidden = !now.sentence;
   say(find(".problem"), now.sentence ?? "");
@@ -119,6 +138,6 @@ poll(view, async () => {
   return now.poll;
 });
 
-addEventListener("groupwise:theme", () => charts.forEach((chart) => chart.repaint()));
+addEventListener("groupwise:theme", () => board.charts.forEach((chart) => chart.redraw()));
 // A click on a point of a chart leads to the groups of that step.
 addEventListener("groupwise:step", (event) => setParams({ tab: "groups", step: event.detail, group: null }, { push: true }));

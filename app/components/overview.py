@@ -26,11 +26,24 @@ WAITS = {
     states.RUNNING: "Waiting for the first step: the first group is being generated.",
     states.STOPPING: "Stopping before the first step.",
 }
+SCRIPTS = ("plots", "curves", "axis", "traces", "chart", "board")
+UNBEGUN = "This run ended before its first step."
+MOST_NAMES, NAME_LENGTH = 200, 200
 TEMPLATE = """
-<div class="board"><p class="s problem" role="status" hidden></p><div class="sections"></div>
+<div class="board"><p class="s problem" role="status" hidden></p>
+<section class="panel ended" hidden><h2></h2><p class="why"></p><p class="row">
+<a class="btn" data-tab="log">Read its log</a>
+<a class="btn" data-new>Use these settings</a></p></section>
+<div class="charted"><div class="controls s">
+<div class="switch axes" role="group" aria-label="What the charts run along">
+<button type="button" data-x="step">Steps</button><button type="button" data-x="tokens">Tokens</button>
+<button type="button" data-x="time">Time</button></div><label class="log"><input type="checkbox"> Log scale</label>
+<button type="button" class="btn s whole" hidden>Show all steps</button><span class="mut shown" role="status"></span>
+</div>
+<div class="sections"></div>
 <details class="all"><summary>All metrics <span class="mut s"></span></summary>
 <input class="input" type="search" placeholder="search metrics" aria-label="Search metrics"><div class="names"></div>
-<div class="grid three charts"></div></details></div>
+<div class="grid three charts"></div></details></div></div>
 <aside>
 <section class="panel"><h2>Now</h2><dl class="now s"></dl><p class="mut s wait"></p></section>
 <section class="panel latest"><h2>Latest group <span class="mut xs"></span></h2><div class="body s"></div></section>
@@ -45,25 +58,46 @@ def board(payload: Payload) -> dict[str, Any]:
     """What is new since number `after`: curves, events since `event`, the latest group.
 
     The first answer (`after` 0) also has the layout. `seq` is what to give as `after` next time; `empty` says that
-    the reader has no metric yet.
+    the reader has none of the metrics that training logs. `ended` says why there will be nothing to draw.
     """
     run = run_of(payload)
     after, event = whole(payload, "after"), whole(payload, "event")
     out: dict[str, Any] = {"poll": POLL if run.state in states.LIVE or run.state == states.QUEUED else POLL_ENDED}
-    out["wait"] = WAITS.get(run.state, "This run ended before its first step. Its log says why.")
+    out["wait"] = WAITS.get(run.state, f"{UNBEGUN} Its log says why.")
     if not after and not payload.get("drawn"):
-        out["sections"] = figures.sections(settings(run))
+        out["sections"] = figures.sections(settings(run), run.state in states.ENDED)
     try:
         record = record_of(run)
     except Unanswerable as reason:
-        return out | {"seq": after, "wait": out["wait"] if run.folder.path.is_dir() else str(reason), "curves": {}}
+        out["wait"] = out["wait"] if run.folder.path.is_dir() else str(reason)
+        return out | {"seq": after, "curves": {}, "ended": ended(run, out["wait"])}
     if payload.get("empty"):
         out["wait"] = unlogged(run, series.standing(record)) or out["wait"]
     new = series.read(record, after)
     if new["seq"] != after:
         out["latest"] = latest_group(record)
         out["events"] = events(record, event)
+        if not new["reset"] and any(row["kind"] in ("begin", "stage") for row in out["events"]):
+            out["marks"] = series.marks(record)
+    if not new["curves"]:
+        out["ended"] = ended(run, out["wait"])
     return out | new
+
+
+def ended(run: registry.Run, wait: str) -> dict[str, str] | None:
+    """What to say once, in place of charts, of a run that is over and logged nothing."""
+    if run.state not in states.ENDED:
+        return None
+    return {"title": UNBEGUN if wait.startswith(UNBEGUN) else wait, "why": plain(run.sentence)}
+
+
+@answer
+def window(payload: Payload) -> dict[str, Any]:
+    """The curves of the metrics `names` from step `first` to step `last`, as finely as they can be drawn."""
+    record = record_of(run_of(payload))
+    given = payload.get("names")
+    names = [name[:NAME_LENGTH] for name in given if isinstance(name, str)] if isinstance(given, list) else []
+    return series.window(record, names[:MOST_NAMES], whole(payload, "first"), whole(payload, "last"))
 
 
 def unlogged(run: registry.Run, standing: dict[str, Any]) -> str:
@@ -124,7 +158,7 @@ def events(record: Path, after: int) -> list[dict[str, Any]]:
 def overview(plotly: Path) -> gr.HTML:
     """The Overview. `plotly` is the plotly.min.js that it draws with, served by Gradio as a static file."""
     return live(
-        "overview", board, template=TEMPLATE, scripts=("curves", "chart"), elem_id="part-overview",
+        "overview", board, window, template=TEMPLATE, scripts=SCRIPTS, elem_id="part-overview",
         elem_classes=["part", "part-overview"],
         head=f'<script src="/gradio_api/file={plotly}"></script>',
     )  # fmt: skip

@@ -41,7 +41,8 @@ class Plots {
 
   static drawNow(node) {
     const one = Plots.all.get(node);
-    if (!one?.dirty || typeof Plotly === "undefined" || !node.clientWidth) return;
+    if (!one?.dirty || !node.clientWidth) return;
+    if (typeof Plotly === "undefined") { setTimeout(() => Plots.drawNow(node), 100); return; } // it is still loading
     const { data, layout } = one.figure();
     Plotly.react(node, data, layout, Plots.config);
     one.dirty = false;

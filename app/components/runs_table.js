@@ -29,6 +29,7 @@ function update(row, fresh) {
 function draw(now) {
   mark = now.mark;
   drawRows(now.rows);
+  drawChosen();
   say(find(".counts"), now.counts);
   say(find(".empty .hardware"), now.hardware);
   say(none, now.nothing);
@@ -46,6 +47,38 @@ const wake = poll(page, async () => {
   if (!now.sentence && !now.same) draw(now);
   return 1000;
 });
+
+// ---- choosing runs to compare: what is chosen stays chosen while the table changes, or the search hides it ----
+const MOST = 20, chosen = new Set();
+let lastChosen = null;
+const idOf = (box) => box.closest("tr").dataset.run;
+function drawChosen(words = "") {
+  for (const box of page.querySelectorAll(".pick input")) {
+    box.checked = chosen.has(idOf(box));
+    box.closest("tr").classList.toggle("picked", box.checked);
+  }
+  const n = chosen.size, go = find(".choosing .go"), hidden = [...chosen].filter((id) => !find(`tr[data-run="${CSS.escape(id)}"]`)).length;
+  find(".choosing").hidden = !n;
+  go.href = `/compare?${new URLSearchParams({ ids: [...chosen].join(",") })}`;
+  say(go, n < 2 ? "Compare…" : `Compare ${n} runs`);
+  say(find(".choosing .words"), words || (n === 1 ? "1 run is chosen; shift-click chooses a range." : hidden ? `${hidden} of them not in this list` : ""));
+}
+// A click with Shift does to all rows from the last one clicked what it does to this.
+function pick(box, range) {
+  const boxes = [...page.querySelectorAll(".pick input")], here = boxes.indexOf(box), from = boxes.findIndex((one) => idOf(one) === lastChosen);
+  const some = range && from >= 0 ? boxes.slice(Math.min(from, here), Math.max(from, here) + 1) : [box], on = box.checked;
+  let left = 0;
+  for (const one of some) {
+    if (!on) chosen.delete(idOf(one));
+    else if (chosen.size < MOST || chosen.has(idOf(one))) chosen.add(idOf(one));
+    else left += 1;
+  }
+  lastChosen = idOf(box);
+  drawChosen(left ? `${MOST} runs are the most that can be compared at once.` : "");
+}
+page.addEventListener("click", (event) => { if (event.target.matches(".pick input")) pick(event.target, event.shiftKey); });
+page.addEventListener("mousedown", (event) => { if (event.shiftKey && event.target.closest(".pick")) event.preventDefault(); });
+find(".choosing .clear").addEventListener("click", () => { chosen.clear(); drawChosen(); search.focus(); });
 
 search.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(wake, 120); });
 

@@ -15,7 +15,7 @@ from storage import registry, states
 
 MOST = 200  # rows drawn; the search looks at all
 HEAD = (
-    '<tr><th></th><th scope="col">run</th><th scope="col">state</th><th scope="col">reward</th>'
+    '<tr><th></th><th></th><th scope="col">run</th><th scope="col">state</th><th scope="col">reward</th>'
     '<th scope="col" class="n">now</th><th scope="col" class="n">step</th><th scope="col">model · data</th>'
     '<th scope="col" class="n">changed</th></tr>'
 )
@@ -25,6 +25,8 @@ TEMPLATE = f"""
 <a class="btn pri" href="/new">Start a run</a></div></div>
 <div class="panel flush scroll" tabindex="-1"><table><thead>{HEAD}</thead><tbody></tbody></table></div>
 <p class="s mut none" hidden></p>
+<div class="panel choosing row" role="group" aria-label="Chosen runs" hidden><a class="btn pri go"></a><button
+class="btn quiet clear">Clear</button><span class="s mut words" role="status"></span></div>
 <p class="s mut foot"><span class="counts"></span> New here?
 <button class="link quickstart">Run the quickstart</button>:
 a real GRPO run with a tiny model, under a minute, no GPU.</p>
@@ -91,7 +93,9 @@ def row(run: registry.Run, now: float) -> str:
     data = run.data.partition(":")[2] or run.data
     model = run.model.rstrip("/").rpartition("/")[2] or run.model
     return (
-        f'<tr data-run="{escape(run.id)}"><td><span class="dot" style="background:var({colour})"></span></td>'
+        f'<tr data-run="{escape(run.id)}"><td class="pick"><input type="checkbox" '
+        f'aria-label="Choose {escape(format.shorten(run.name, 60))}"></td>'
+        f'<td><span class="dot" style="background:var({colour})"></span></td>'
         f'<td class="name"><a href="/run?id={escape(run.id)}" title="{escape(run.name)}">'
         f"<bdi>{escape(format.shorten(run.name, 60))}</bdi></a></td>"
         f"<td>{pill(run.state)}</td><td>{figures.sparkline(run.spark, colour)}</td>"

@@ -1,1 +1,189 @@
-// The Statistics.
+// The Statistics: each panel is asked for when it comes into view, one after the other, and again when there is more.
+const { poll, say, el, params, setParams, onAddress, number } = window.groupwise;
+const view = element.querySelector(".gw-statistics");
+const find = (selector) => view.querySelector(selector);
+const run = params().get("id") ?? "";
+const OFTEN = 4000; // ms between two fillings of a panel that is in view of a live run
+const byRight = new Set(["pass", "prompts"]);
+let mark = "", usual = null, filling = false, choices = "";
+
+const asked = () => ({
+  mode: params().get("mode") === "eval" ? "eval" : "train", solved: params().get("solved") ?? "", order: params().get("order") ?? "hardest",
+});
+const panels = [...view.querySelectorAll("[data-panel]")].map((node) => ({ node, name: node.dataset.panel, key: null, at: 0, inView: false }));
+const wanted = ({ name }) => {
+  const { mode, solved, order } = asked();
+  return [mark, mode, byRight.has(name) ? solved : "", name === "prompts" ? order : ""].join(" ");
+};
+const settingsOf = (key) => key?.replace(/^\S+ \S+ /, "");
+// What a person chose is shown at once, what training brought every few seconds.
+const due = (panel) => panel.inView && panel.key !== wanted(panel)
+  && (settingsOf(panel.key) !== settingsOf(wanted(panel)) || Date.now() - panel.at > OFTEN);
+
+const looking = new IntersectionObserver((entries) => {
+  for (const { target, isIntersecting } of entries) panels.find(({ node }) => node === target).inView = isIntersecting;
+  fill();
+}, { rootMargin: "300px" });
+panels.forEach(({ node }) => looking.observe(node));
+
+async function fill() {
+  if (filling || !mark) return;
+  filling = true;
+  try {
+    for (let panel = panels.find(due); panel; panel = panels.find(due)) {
+      const key = wanted(panel);
+      panel.node.setAttribute("aria-busy", "true");
+      const data = await server.panel({ run, panel: panel.name, ...asked() });
+      panel.node.removeAttribute("aria-busy");
+      if (!data) break;
+      Object.assign(panel, { key, at: Date.now() });
+      if (key === wanted(panel)) show(panel, data);
+    }
+  } catch (problem) { console.warn(problem); } finally { filling = false; }
+}
+
+// ---- drawing ----
+function show({ node, name }, data) {
+  const wait = data.sentence ?? data.wait ?? "";
+  say(node.querySelector(".wait"), wait);
+  node.querySelector(".wait").hidden = !wait;
+  say(node.querySelector(".says"), wait ? "" : data.says ?? "");
+  node.querySelector(".drawn").hidden = !!wait;
+  node.dataset.key = wanted({ name });
+  if (!wait) DRAW[name](node.querySelector(".drawn"), data);
+}
+
+// The node inside a panel that Plotly draws into.
+function plot(box, name, figure, then) {
+  let node = box.querySelector(`[data-plot="${CSS.escape(name)}"]`);
+  if (!node) box.append(node = el("div", { class: "plot", "data-plot": name }));
+  node.gwFigure = figure;
+  const drawing = () => {
+    const made = node.gwFigure();
+    node.style.height = `${made.layout.height}px`;
+    return made;
+  };
+  Plots.draw(node, drawing, (drawn) => then && drawn.on("plotly_click", ({ points }) => then(points[0])));
+  return node;
+}
+function key(box, entries) {
+  let list = box.querySelector(".keys");
+  if (!list) box.prepend(list = el("div", { class: "keys xs" }));
+  list.replaceChildren(...entries.map(([name, colour, dash]) => el("span", { class: "key" }, el("i", { style: dash ? `border-top:2px dotted ${colour};border-radius:0;height:0;vertical-align:middle` : `background:${colour}` }), name)));
+}
+const toCompletions = (found) => {
+  const { mode } = asked();
+  const none = { q: null, regex: null, function: null, reward: null, length: null, truncated: null, starred: null, page: null, step: null, group: null };
+  setParams({ ...none, tab: "completions", mode: mode === "eval" ? "eval" : null, ...found }, { push: true });
+};
+const toStep = ({ pointIndex }, data) => toCompletions({ steps: exactly(data.steps[pointIndex]) });
+// Row and column of a heat map's cell.
+const cell = ({ pointIndex, pointNumber }) => (Array.isArray(pointIndex) ? pointIndex : pointNumber);
+const lines = (figure, entries) => (box, data) => {
+  key(box, entries(data));
+  plot(box, "all", () => figure(data), (point) => toStep(point, data));
+};
+
+const DRAW = {
+  ties: lines(Figures.ties, () => [["all low", "var(--low)"], ["other ties", "var(--ink-3)"], ["all high", "var(--high)"], [asked().mode === "eval" ? "not tied" : "bear a gradient", "var(--accent)", true]]),
+  spread: lines(Figures.spread, () => []),
+  best: lines(Figures.best, () => [["best", "var(--high)"], ["mean", "var(--accent)"], ["worst", "var(--low)"]]),
+  pass: lines(Figures.pass, (data) => data.k.map((k, i) => [`k = ${k}`, Figures.shade(i, data.k.length)])),
+  correlation: lines(Figures.correlation, (data) => Figures.correlation(data).data.map(({ name }, i) => [name, `var(--r${(i % 8) + 1})`])),
+  share: lines(Figures.share, (data) => data.names.map((name, i) => [name, `var(--r${(i % 8) + 1})`])),
+  prompts: drawPrompts,
+  reward: (box, data) => plot(box, "all", () => Figures.heat(data), (point) => {
+    const [row, column] = cell(point);
+    toCompletions({ reward: exactly(data.bounds[row]), steps: exactly(data.steps[column]) });
+  }),
+  advantage: (box, data) => plot(box, "all", () => Figures.heat(data), (point) => toCompletions({ steps: exactly(data.steps[cell(point)[1]]) })),
+  lengths: (box, data) => plot(box, "all", () => Figures.plane(data), (point) => {
+    const [row, column] = cell(point);
+    toCompletions({ length: exactly(Figures.whole(data.plane.across[column])), reward: exactly(data.plane.up[row]), steps: exactly(data.steps) });
+  }),
+  scores: drawScores,
+};
+
+function drawScores(box, data) {
+  const names = data.functions.map((one) => one.asked).join("\n");
+  if (box.dataset.names !== names) { box.querySelectorAll(".plot").forEach(Plots.drop); box.replaceChildren(); box.dataset.names = names; }
+  data.functions.forEach((one, place) => {
+    let part = box.children[place];
+    if (!part) box.append(part = el("div", { class: "function" }, el("span", { class: "xs about" })));
+    say(part.querySelector(".about"), one.name + (one.none ? ` · ${one.none.toLocaleString("en")} not scored` : ""));
+    if (!one.histogram) return;
+    plot(part, one.asked, () => Figures.histogram({ ...one, place }), ({ pointIndex }) =>
+      toCompletions({ function: `${one.asked}:${exactly(one.histogram.bounds[pointIndex])}`, steps: exactly(data.steps) }));
+  });
+}
+
+function drawPrompts(box, data) {
+  for (const button of view.querySelectorAll("[data-order]")) button.setAttribute("aria-pressed", button.dataset.order === asked().order);
+  if (!data.rows.length) { box.replaceChildren(el("p", { class: "s mut none" }, "No prompt is like that so far.")); return; }
+  const percent = (value) => el("td", { class: "n" }, `${number(value * 100)}\u202f%`);
+  const head = el("tr", {}, el("th", {}, "prompt"), el("th", { class: "over" }, `${stretch(data.steps[0])} … ${stretch(data.steps.at(-1))}`),
+    el("th", { class: "n" }, "groups"), el("th", { class: "n", title: "the earlier half of its groups" }, "before"), el("th", { class: "n", title: "the newer half of its groups" }, "lately"));
+  const rows = data.rows.map((row) => {
+    const link = el("a", { href: `?${new URLSearchParams({ id: run, tab: "groups", prompt: row.prompt })}`, dir: "auto" }, row.text || "(empty)");
+    const tr = el("tr", {}, el("td", { class: "what" }, link), el("td", {}, strip(row, data.steps)), el("td", { class: "n" }, row.groups.toLocaleString("en")), percent(row.early), percent(row.late));
+    tr.addEventListener("click", (event) => openPrompt(event, row.prompt));
+    return tr;
+  });
+  box.replaceChildren(el("div", { class: "scroll" }, el("table", {}, el("thead", {}, head), el("tbody", {}, ...rows))));
+}
+function strip(row, steps) {
+  const told = row.cells.map((value, i) => (value === null ? null : `${stretch(steps[i])}: ${number(value * 100)} %`));
+  return el("span", { class: "strip", role: "img", "aria-label": told.filter(Boolean).join(", ") }, ...row.cells.map((value, i) => el("i",
+    value === null ? { class: "gap" } : { title: told[i], style: `--solved:${Math.round(6 + value * 94)}%` })));
+}
+function openPrompt(event, prompt) {
+  if (event.ctrlKey || event.metaKey) return;
+  event.preventDefault();
+  setParams({ tab: "groups", prompt, step: null, group: null, idx: null, pick: null, mode: asked().mode === "eval" ? "eval" : null }, { push: true });
+}
+
+// ---- what is asked for lives in the address ----
+for (const button of view.querySelectorAll("[data-mode]")) {
+  button.addEventListener("click", () => { mark = ""; setParams({ mode: button.dataset.mode === "eval" ? "eval" : null }); });
+}
+for (const button of view.querySelectorAll("[data-order]")) {
+  button.addEventListener("click", () => setParams({ order: button.dataset.order === "hardest" ? null : button.dataset.order }));
+}
+const right = find(".solved"), which = right.querySelector("select"), least = right.querySelector("input");
+function ask() {
+  const same = usual && which.value === usual.name && Number(least.value) === usual.threshold;
+  setParams({ solved: same || least.value === "" ? null : `${which.value}:${Number(least.value)}` });
+}
+which.addEventListener("change", ask);
+least.addEventListener("change", ask);
+right.querySelector(".usual").addEventListener("click", () => setParams({ solved: null }));
+
+function showTools(now) {
+  for (const button of view.querySelectorAll("[data-mode]")) button.setAttribute("aria-pressed", button.dataset.mode === asked().mode);
+  right.hidden = !now.functions?.length;
+  if (right.hidden) return;
+  usual = now.solved;
+  const names = JSON.stringify(now.functions);
+  if (choices !== names) { choices = names; which.replaceChildren(...now.functions.map(([name, words]) => el("option", { value: name }, words))); }
+  const { solved } = asked(), at = solved.lastIndexOf(":");
+  const known = at >= 0 && now.functions.some(([name]) => name === solved.slice(0, at)) && solved.slice(at + 1) !== "" && Number.isFinite(Number(solved.slice(at + 1)));
+  if (document.activeElement !== which) which.value = known ? solved.slice(0, at) : usual.name;
+  if (document.activeElement !== least) least.value = known ? Number(solved.slice(at + 1)) : usual.threshold;
+  right.querySelector(".usual").hidden = !known;
+}
+
+const wake = poll(view, async () => {
+  const { mode } = asked();
+  const now = await server.told({ run, mode });
+  if (!now) return undefined;
+  if (mode !== asked().mode) return 0;
+  const words = now.sentence ?? now.wait;
+  say(find(".nothing"), words);
+  find(".nothing").hidden = !words;
+  find(".sections").hidden = !!words;
+  showTools(now);
+  mark = now.mark ?? "";
+  fill();
+  return now.sentence ? 2000 : now.poll;
+});
+onAddress(() => { if (params().get("tab") === "statistics") wake(); });

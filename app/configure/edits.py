@@ -99,6 +99,16 @@ def put(raw: dict[str, Any], edit: Edit) -> bool:
     return _put_in(raw, edit.path.split("."), edit.value)
 
 
+def get(raw: dict[str, Any], path: str) -> Any:
+    """The value at a dotted path, through lists too, or ABSENT."""
+    container: Any = raw
+    for part in path.split("."):
+        container = container.get(part, ABSENT) if isinstance(container, dict) else _at(container, part)
+        if container is ABSENT or container is None:
+            return ABSENT
+    return container
+
+
 def _put_in(container: Any, parts: list[str], value: Any) -> bool:
     """Set (or, for ABSENT, remove) one value inside plain lists and dicts; whether there was such a place. A mapping
     that a value is put into need not be there yet; parameters that are left with nothing go too."""

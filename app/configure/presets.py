@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from app.configure import yaml_edit
+from app.configure import changed, yaml_edit
 from app.refusal import Unanswerable
 from storage import home, presets
+from storage.offer import Offer
 from storage.presets import PresetError, PresetExists
 from storage.problem import SpecError
 
@@ -15,11 +16,21 @@ SHIPPED = Path(__file__).parents[1] / "presets"
 QUICKSTART = "quickstart"
 
 
-def begin(run_id: str, name: str, reward: str = "") -> tuple[str, str]:
+def begin(
+    run_id: str, name: str, reward: str = "", settings: object = None, offer: Offer | None = None
+) -> tuple[str, str]:
     """The YAML to begin with and a sentence on where it is from. What cannot be opened is said; the quickstart is
-    there. `reward`: a function that is to be among its rewards."""
+    there. `reward`: a function that is to be among its rewards. `settings`: changes on top, “FIELD=VALUE” each."""
     text, origin = _begin(run_id, name)
-    return (with_reward(text, reward), f"{origin.rstrip('.')}, with the reward {reward}.") if reward else (text, origin)
+    if reward:
+        text, origin = with_reward(text, reward), f"{origin.rstrip('.')}, with the reward {reward}."
+    if not settings:
+        return text, origin
+    text, said = changed.change(text, settings, offer or Offer())
+    if not said or origin.startswith("There is no"):
+        return text, f"{origin} {said[:1].upper()}{said[1:]}." if said else origin
+    first, _, rest = origin.partition(". ")
+    return text, f"{first.rstrip('.')}, {said}. {rest}".strip()
 
 
 def with_reward(text: str, name: str) -> str:

@@ -9,6 +9,7 @@ import gradio as gr
 from app.components.checkpoints import checkpoints
 from app.components.completions import completions
 from app.components.config import config
+from app.components.doctor import doctor
 from app.components.groups import groups
 from app.components.header import header
 from app.components.log import log
@@ -21,6 +22,7 @@ def build(plotly: Path) -> None:
     gr.Navbar(visible=False)
     topbar("")
     header()
+    doctor()
     overview(plotly)
     groups()
     completions()

@@ -11,11 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from storage.group_metrics import TIED, kind
+from storage.statistics.agreement import correlation, share
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 EPSILON = 1e-4  # what TRL adds to a standard deviation before it divides by it
-SAME = 1e-8  # rewards that differ by no more are tied: torch.isclose(std, 0), as for TRL's frac_reward_zero_std
+SAME = TIED
 BINS = 24
 
 
@@ -90,7 +93,7 @@ def ties(rewards: Floats, starts: Ints) -> tuple[dict[str, int], list[str | None
         low = np.fmin.reduceat(rewards, starts)
         spread = np.fmax.reduceat(rewards, starts) - low
         kinds = [
-            "unscored" if count < 2 else None if apart > SAME else _where(value, float(seen.min()), float(seen.max()))
+            "unscored" if count < 2 else kind((value, value + apart), (float(seen.min()), float(seen.max())))
             for value, apart, count in zip(low, spread, _count_of(rewards, starts), strict=True)
         ]
     elif len(rewards):
@@ -98,15 +101,6 @@ def ties(rewards: Floats, starts: Ints) -> tuple[dict[str, int], list[str | None
     counts = {kind: kinds.count(kind) for kind in ("all_low", "all_high", "other", "unscored")}
     tied = counts["all_low"] + counts["all_high"] + counts["other"]
     return {"groups": len(kinds), "tied": tied, **counts, "bearing": kinds.count(None)}, kinds
-
-
-def _where(value: float, low: float, high: float) -> str:
-    """Where a tied group's reward lies in what was seen at all."""
-    if high - low <= SAME:
-        return "all_high" if value > SAME else "all_low"
-    if high - value <= SAME:
-        return "all_high"
-    return "all_low" if value - low <= SAME or abs(value) <= SAME else "other"
 
 
 def agreement(names: list[str], scores: Floats, weights: Floats) -> dict[str, Any]:
@@ -120,21 +114,18 @@ def agreement(names: list[str], scores: Floats, weights: Floats) -> dict[str, An
     variance = float(np.var(rewards[some])) if some.any() else 0.0
     parts = np.nan_to_num(scores * weights)[some]
     shares: dict[str, float | None] = dict.fromkeys(names)
-    if variance > SAME**2:
+    if some.any():
         away = rewards[some] - rewards[some].mean()
-        shares = {name: float(np.mean(parts[:, k] * away) / variance) for k, name in enumerate(names)}
+        shares = {name: share(float(np.mean(parts[:, k] * away)), variance) for k, name in enumerate(names)}
     return {"names": names, "correlation": matrix, "variance_share": shares}
 
 
 def _pearson(a: Floats, b: Floats) -> float | None:
     both = ~(np.isnan(a) | np.isnan(b))
-    if both.sum() < 2:
+    if not both.any():
         return None
     x, y = a[both] - a[both].mean(), b[both] - b[both].mean()
-    size = float(np.sqrt((x**2).sum() * (y**2).sum()))
-    if np.abs(x).max() <= SAME or np.abs(y).max() <= SAME or not size:
-        return None
-    return float(np.clip((x * y).sum() / size, -1.0, 1.0))
+    return correlation(int(both.sum()), float((x**2).sum()), float((y**2).sum()), float((x * y).sum()))
 
 
 def edges(*values: Floats) -> list[float]:

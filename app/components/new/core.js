@@ -93,7 +93,7 @@ function undo() {
 }
 
 // ---- what is typed survives a reload ----
-const draftKey = () => ["groupwise:new", params().get("from") ?? "", params().get("preset") ?? "", ...(params().get("reward") ? [params().get("reward")] : [])].join(":");
+const draftKey = () => ["groupwise:new", params().get("from") ?? "", params().get("preset") ?? "", ...(params().get("reward") ? [params().get("reward")] : []), ...params().getAll("set")].join(":");
 function keepDraft() {
   try { sessionStorage.setItem(draftKey(), page.text); } catch { /* full or forbidden: no draft */ }
 }

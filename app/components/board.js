@@ -1,0 +1,142 @@
+// What all charts of a board share: the curves, what they are drawn along, the zoom and where the pointer is.
+class Board {
+  // `ask({names, first, last})` brings a closer look at some steps; `root` has the controls.
+  constructor(root, ask) {
+    this.root = root; this.ask = ask; this.curves = new Curves(); this.close = null; this.charts = []; this.asked = 0;
+    this.zoom = null; // [first, last] step in sight, or null for all
+    this.read();
+    this.controls();
+    window.groupwise.onAddress(() => this.readdress());
+  }
+
+  // ---- the address: x, log and zoom ----
+  read() {
+    const params = window.groupwise.params();
+    this.wish = params.get("x") in AXES ? params.get("x") : "step";
+    this.log = params.get("log") === "1";
+    const [first, last] = (params.get("zoom") ?? "").split("..").map(Number);
+    this.zoom = last > first ? [first, last] : null;
+    this.axis = new Axis(Axis.has(this.wish, this.curves) ? this.wish : "step", this.curves);
+  }
+  readdress() {
+    const before = JSON.stringify([this.wish, this.log, this.zoom]);
+    this.read();
+    if (JSON.stringify([this.wish, this.log, this.zoom]) !== before) this.moved();
+  }
+  set(changes) { window.groupwise.setParams(changes); }
+
+  controls() {
+    const find = (selector) => this.root.querySelector(selector);
+    for (const button of this.root.querySelectorAll(".axes button")) {
+      button.addEventListener("click", () => this.set({ x: button.dataset.x === "step" ? null : button.dataset.x }));
+    }
+    find(".log input").addEventListener("change", (event) => this.set({ log: event.target.checked ? "1" : null }));
+    find(".whole").addEventListener("click", () => this.zoomTo(null));
+  }
+  // Which choices there are, what is chosen, and how much of the record is drawn.
+  tell() {
+    const { say, number } = window.groupwise, find = (selector) => this.root.querySelector(selector);
+    for (const button of this.root.querySelectorAll(".axes button")) {
+      const can = Axis.has(button.dataset.x, this.curves);
+      button.disabled = !can;
+      button.title = can ? "" : AXES[button.dataset.x].missing;
+      button.setAttribute("aria-pressed", `${button.dataset.x === this.axis.name}`);
+    }
+    find(".log input").checked = this.log;
+    find(".whole").hidden = !this.zoom;
+    say(find(".shown"), this.amount(number));
+  }
+  amount(number) {
+    const from = this.close && this.zoom ? this.close : this.curves;
+    const longest = from.names.map((name) => from.get(name)).reduce((a, b) => (b.of > (a?.of ?? 0) ? b : a), null);
+    const steps = this.zoom ? `Steps ${this.zoom.map((step) => number(Math.max(0, Math.round(step)))).join("–")}` : "";
+    if (!longest?.low) return this.close && steps ? `${steps}: every point` : steps;
+    const count = `${number(longest.x.length)} of ${number(longest.of)} points, with the least and greatest between them`;
+    return [steps, steps ? count : `${count}; drag across a chart to look closer`].filter((words) => words).join(": ");
+  }
+
+  // ---- the curves ----
+  curve(name) { return (this.zoom && this.close?.get(name)) || this.curves.get(name); }
+  get past() { return this.zoom && this.close ? this.close.past : this.curves.past; }
+
+  // Takes an answer of the server; for each name in it, what changed (see Curves.take).
+  take(answer) {
+    const marks = JSON.stringify(this.curves.marks), changed = this.curves.take(answer);
+    if (answer.reset) this.look();
+    else if (this.close?.live) this.close.take({ ...answer, curves: Object.fromEntries(Object.entries(answer.curves).filter(([name]) => this.close.get(name))) });
+    const before = this.axis.name;
+    if (this.wish !== before && Axis.has(this.wish, this.curves)) this.axis = new Axis(this.wish, this.curves);
+    else this.axis.refresh();
+    if (this.axis.name !== before || JSON.stringify(this.curves.marks) !== marks) for (const chart of this.charts) chart.redraw();
+    return changed;
+  }
+  update(changed, waiting) {
+    for (const chart of this.charts) chart.update(changed, waiting);
+    this.tell();
+  }
+  add(chart) { this.charts.push(chart); }
+  drop(chart) { this.charts = this.charts.filter((one) => one !== chart); chart.gone(); }
+
+  // ---- zoom: of one chart, and so of all; what is in sight is asked for as finely as it can be drawn ----
+  zoomTo(range) {
+    const digits = range && range[1] - range[0] < 50 ? 2 : 0;
+    this.set({ zoom: range ? range.map((step) => +step.toFixed(digits)).join("..") : null });
+  }
+  moved() {
+    this.look();
+    for (const chart of this.charts) chart.redraw();
+    this.tell();
+  }
+  async look() {
+    const asked = ++this.asked;
+    this.close = null;
+    const coarse = this.curves.names.some((name) => this.curves.get(name).low);
+    if (!this.zoom || !coarse) return;
+    const [first, last] = this.zoom, more = (last - first) * 0.02 + 1, live = last >= this.curves.lastStep;
+    const names = [...new Set(this.charts.flatMap((chart) => [...chart.names(), ...(chart.panel.spread ?? [])]))];
+    const found = await this.ask({ names, first: Math.max(0, Math.floor(first - more)), last: Math.ceil(last + more) });
+    if (asked !== this.asked || !found?.curves) return;
+    this.close = new Curves();
+    this.close.take({ ...found, reset: true });
+    this.close.live = live;
+    for (const chart of this.charts) chart.redraw();
+    this.tell();
+    this.root.dataset.close = found.bucket;
+  }
+
+  // ---- the pointer ----
+  listen(chart) {
+    const { plot } = chart;
+    plot.on("plotly_click", ({ points }) => this.clicked(points[0].customdata ?? points[0].x));
+    plot.on("plotly_doubleclick", () => { this.doubled = Date.now(); this.zoomTo(null); });
+    plot.on("plotly_hover", ({ points }) => this.point(points[0].customdata ?? points[0].x, chart));
+    plot.on("plotly_unhover", () => this.point(null, chart));
+    plot.on("plotly_relayout", (change) => {
+      const range = change["xaxis.range"] ?? [change["xaxis.range[0]"], change["xaxis.range[1]"]];
+      if (change["xaxis.autorange"]) this.zoomTo(null);
+      else if (range.every((place) => Number.isFinite(place))) this.zoomTo(range.map((place) => this.axis.step(place)));
+    });
+  }
+  point(step, own) { for (const chart of this.charts) if (chart.inView) chart.point(step, chart === own); }
+  // A click leads to the step's groups, unless it is one of the two that reset the zoom.
+  clicked(step) {
+    clearTimeout(this.click);
+    this.click = setTimeout(() => {
+      if (Date.now() - (this.doubled ?? 0) > 900) dispatchEvent(new CustomEvent("groupwise:step", { detail: step }));
+    }, 400);
+  }
+
+  // Where attempts and stages began, as a chart's layout has it.
+  marked() {
+    const { colour } = window.groupwise, line = { color: colour("--ink-3"), width: 1, dash: "dot" };
+    const named = this.curves.marks.length <= 6;
+    const place = this.curves.marks.map((mark) => ({ ...mark, x: this.axis.at(mark.step) }));
+    return {
+      shapes: place.map(({ x }) => ({ type: "line", xref: "x", yref: "paper", x0: x, x1: x, y0: 0, y1: 1, line, layer: "below" })),
+      annotations: named ? place.map(({ x, kind, attempt, stage }) => ({
+        x, y: 1, xref: "x", yref: "paper", xanchor: "left", yanchor: "top", showarrow: false, xshift: 2, yshift: 2,
+        text: kind === "stage" ? `stage ${Number(stage)}` : `attempt ${Number(attempt)}`, font: { size: 9, color: colour("--ink-3") }, bgcolor: colour("--panel"), opacity: 0.85,
+      })) : [],
+    };
+  }
+}

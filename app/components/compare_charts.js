@@ -1,0 +1,86 @@
+// One metric of all compared runs: a line a run (its points faint under it), or a mean and a band a group of runs.
+class CompareChart {
+  constructor(about, zoomed) {
+    const { el } = window.groupwise;
+    this.about = about; this.zoomed = zoomed;
+    this.plot = el("div", { class: "plot" });
+    this.note = el("span", { class: "xs mut" });
+    this.wait = el("p", { class: "wait s mut" });
+    this.node = el("figure", { class: "panel chart", "data-chart": about.name },
+      el("figcaption", {}, el("span", { class: "about" }, el("h3", { dir: "auto" }, about.title), this.note)), this.wait, this.plot);
+  }
+
+  // `series`: [{label, colour, dash, lines: [{x, y, per, attempt}], group}] of what is shown; `view`: x, band, smooth.
+  show(series, view) {
+    const { say } = window.groupwise, some = series.filter(({ lines }) => lines.length);
+    this.series = some; this.view = view;
+    const missing = series.length - some.length, per = Math.max(1, ...some.flatMap(({ lines }) => lines.map((line) => line.per)));
+    say(this.wait, some.length ? "" : series.length ? "None of these runs has logged this." : "Every run is hidden.");
+    this.wait.hidden = some.length > 0;
+    this.plot.hidden = !some.length;
+    say(this.note, [this.about.note, per > 1 ? `a point is the mean of up to ${per}` : "",
+      missing && some.length ? `${missing} of ${series.length} have none` : ""].filter(Boolean).join(" · "));
+    if (some.length) Plots.draw(this.plot, () => this.figure(), (node) => this.wire(node));
+  }
+
+  figure() {
+    const longest = Math.max(0, ...this.series.flatMap(({ lines }) => lines.map((line) => line.x.at(-1) ?? 0)));
+    const [by, unit] = this.view.x === "time" ? Lines.unit(longest) : [1, ""];
+    const scale = this.about.unit === "%" ? 100 : 1;
+    const scaled = (line) => ({ ...line, x: line.x.map((x) => x / by), y: line.y.map((y) => (y === null ? null : y * scale)) });
+    const data = this.series.flatMap((one) => {
+      const lines = one.lines.map(scaled);
+      return one.group ? this.banded(one, lines) : lines.flatMap((line) => this.line(one, line));
+    });
+    return { data, layout: this.layout(unit) };
+  }
+
+  hover(label, more = "") {
+    const where = { step: "step %{x:,.0f}", tokens: "%{x:.3s} tokens", time: "%{x:.3~g}", attempt: "%{x:,.0f} steps in" }[this.view.x];
+    return `<b>${Plots.plain(label)}</b>${more}<br>%{y:.4~g} · ${where}<extra></extra>`;
+  }
+
+  line(one, line) {
+    const colour = Plots.colour(one.colour), smoothed = this.view.smooth ? Lines.smooth(line.y) : line.y;
+    const label = line.attempt > 1 && this.view.x === "attempt" ? `${one.label}, attempt ${line.attempt}` : one.label;
+    const width = line.attempt > 1 && this.view.x === "attempt" ? 1.1 : 1.8;
+    const base = { x: line.x, type: "scatter", mode: line.x.length <= 12 ? "lines+markers" : "lines", marker: { color: colour, size: 4 } };
+    const faint = this.view.smooth && line.x.length >= 12
+      ? [{ ...base, y: line.y, hoverinfo: "skip", line: { color: Plots.fade(colour, this.series.length > 6 ? 0.12 : 0.22), width: 1 } }] : [];
+    return [...faint, { ...base, y: smoothed, line: { color: colour, width, dash: one.dash }, hovertemplate: this.hover(label) }];
+  }
+
+  banded(one, lines) {
+    const colour = Plots.colour(one.colour);
+    const band = Lines.band(this.view.smooth ? lines.map((line) => ({ ...line, y: Lines.smooth(line.y) })) : lines, this.view.band);
+    const base = { x: band.x, type: "scatter", mode: band.x.length < 3 ? "lines+markers" : "lines" }, edge = { ...base, mode: "lines", hoverinfo: "skip", line: { width: 0 } };
+    return [{ ...edge, y: band.low }, { ...edge, y: band.high, fill: "tonexty", fillcolor: Plots.fade(colour, 0.16) },
+      { ...base, y: band.y, customdata: band.n, marker: { color: colour, size: 5 }, line: { color: colour, width: 2, dash: one.dash },
+        hovertemplate: this.hover(one.label, "<br>mean of %{customdata}") }];
+  }
+
+  layout(unit) {
+    const tokens = this.view.x === "tokens";
+    return Plots.layout({
+      height: 220, hovermode: "closest", hoverdistance: 30, uirevision: this.view.x,
+      margin: { l: 46, r: 8, t: 6, b: 22 },
+      x: { rangemode: "tozero", tickformat: tokens ? "~s" : "", ticksuffix: unit ? `\u202f${unit}` : "" },
+      y: { ticksuffix: this.about.unit ? `\u202f${this.about.unit}` : "" },
+    });
+  }
+
+  // Zooming along x does so in all charts.
+  wire(node) {
+    node.on("plotly_relayout", (change) => {
+      if (this.follows) return;
+      if (change["xaxis.autorange"]) this.zoomed(this, null);
+      else if (change["xaxis.range[0]"] !== undefined) this.zoomed(this, [change["xaxis.range[0]"], change["xaxis.range[1]"]]);
+    });
+  }
+  async zoom(range) {
+    if (!this.plot.data) return;
+    this.follows = true;
+    await Plotly.relayout(this.plot, range ? { "xaxis.range": range } : { "xaxis.autorange": true, "yaxis.autorange": true });
+    this.follows = false;
+  }
+}

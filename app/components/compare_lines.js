@@ -1,0 +1,78 @@
+// Pure arithmetic on lines {x, y}: smoothing, the mean of several with a band, and which runs belong together.
+class Lines {
+  static dashes = ["solid", "dash", "dot", "dashdot", "longdash", "longdashdot"]; // Plotly's
+
+  // An exponential mean without the usual pull to its first value; few points are left as they are.
+  static smooth(y) {
+    const keep = y.length < 12 ? 0 : y.length < 30 ? 0.6 : y.length < 200 ? 0.8 : 0.9;
+    let sum = 0, weight = 0;
+    return y.map((value) => {
+      if (value === null) return null;
+      sum = keep * sum + (1 - keep) * value;
+      weight = keep * weight + (1 - keep);
+      return sum / weight;
+    });
+  }
+
+  // The line's value at x, between its neighbours; null before its first and after its last point.
+  static at(line, x) {
+    const { x: xs, y: ys } = line, last = xs.length - 1;
+    if (last < 0 || x < xs[0] || x > xs[last]) return null;
+    let low = 0, high = last;
+    while (high - low > 1) { const middle = (low + high) >> 1; if (xs[middle] <= x) low = middle; else high = middle; }
+    if (x === xs[low] || low === high) return ys[low];
+    if (x === xs[high]) return ys[high];
+    if (ys[low] === null || ys[high] === null) return null;
+    const share = (x - xs[low]) / (xs[high] - xs[low] || 1);
+    return ys[low] + (ys[high] - ys[low]) * share;
+  }
+
+  // Mean, and lowest to highest (“range”) or mean ± sample standard deviation (“std”), of the lines that reach each x;
+  // n: of how many.
+  static band(lines, how, points = 200) {
+    const some = lines.filter((line) => line.x.length), out = { x: [], y: [], low: [], high: [], n: [] };
+    const from = Math.min(...some.map((line) => line.x[0])), to = Math.max(...some.map((line) => line.x.at(-1)));
+    if (!some.length || !Number.isFinite(to - from)) return out;
+    const few = Math.max(...some.map((line) => line.x.length)) < points;
+    const grid = few ? [...new Set(some.flatMap((line) => line.x))].sort((a, b) => a - b)
+      : Array.from({ length: points }, (_, i) => from + ((to - from) * i) / (points - 1));
+    for (const x of grid) {
+      const values = some.map((line) => Lines.at(line, x)).filter((value) => value !== null);
+      if (!values.length) continue;
+      const n = values.length, mean = values.reduce((a, b) => a + b, 0) / n;
+      const std = n > 1 ? Math.sqrt(values.reduce((a, b) => a + (b - mean) ** 2, 0) / (n - 1)) : 0;
+      out.x.push(x); out.y.push(mean); out.n.push(n);
+      out.low.push(how === "std" ? mean - std : Math.min(...values));
+      out.high.push(how === "std" ? mean + std : Math.max(...values));
+    }
+    return out;
+  }
+
+  // The runs that are there, grouped by what they have in a field: [{label, ids, colour, dash}], in the order of the
+  // values. `by` is a field's name, or “settings”: every field that differs, but for seeds.
+  static groups(runs, fields, by) {
+    const seeds = /(^|\.)(seed|data_seed|shuffle|run_name|output_dir)$/;
+    const those = by === "settings" ? fields.filter(({ name }) => !seeds.test(name)) : fields.filter(({ name }) => name === by);
+    const found = new Map();
+    runs.forEach(({ id, there }, i) => {
+      if (!there) return;
+      const cells = those.map((field) => field.values[i] ?? null);
+      const words = those.map((field, n) => `${those.length > 1 ? `${field.name.split(".").at(-1)} ` : ""}${cells[n]?.words ?? "–"}`);
+      const label = words.join(", ") || "the same settings";
+      if (!found.has(label)) found.set(label, { label, ids: [], order: cells[0]?.number ?? null });
+      found.get(label).ids.push(id);
+    });
+    const before = (a, b) => (a.order === null || b.order === null ? 0 : a.order - b.order);
+    return [...found.values()].sort(before).map((group, i) => ({
+      ...group, colour: `--r${(i % 8) + 1}`, dash: Lines.dashes[Math.floor(i / 8) % Lines.dashes.length],
+    }));
+  }
+
+  // Seconds in the unit that suits the longest: [what to divide by, its name].
+  static unit(seconds) { return seconds > 7200 ? [3600, "h"] : seconds > 180 ? [60, "min"] : [1, "s"]; }
+  static duration(seconds) {
+    if (seconds === null || seconds === undefined) return "–";
+    const [by, name] = Lines.unit(seconds);
+    return `${window.groupwise.number(seconds / by)}\u202f${name}`;
+  }
+}

@@ -1,0 +1,68 @@
+// Settings against finals as parallel axes: one line a run, drawn with Plotly's plain lines (its own parallel
+// coordinates need WebGL, and tell no line's name).
+class Parallel {
+  static most = 9; // axes
+  static finals = [["reward", "reward"], ["held_out", "held-out"], ["kl", "kl"], ["length", "length"]];
+  static plain = /(^|\.)(seed|data_seed|run_name|output_dir|logging_dir)$/;
+
+  // The axes: settings that differ, then the finals that at least two runs have; [{title, full, values, words}].
+  static axes(runs, fields) {
+    const settings = fields.filter(({ name, values }) => !Parallel.plain.test(name) && new Set(values.filter((_, i) => runs[i]?.there).map((v) => v?.words ?? "–")).size > 1)
+      .map(({ name, values }) => ({
+        title: name.split(".").slice(name.startsWith("rewards.") ? 1 : -1).join("."), full: name,
+        values: values.map((value) => value?.number ?? null), words: values.map((value) => value?.words ?? "–"),
+      }));
+    const ends = Parallel.finals.map(([key, title]) => {
+      const values = runs.map((run) => run.final?.[key] ?? null);
+      return { title, full: title, values, words: values.map((value) => window.groupwise.number(value)), final: true };
+    }).filter(({ values }) => values.filter((value) => value !== null).length > 1);
+    return [...settings.slice(0, Parallel.most - ends.length), ...ends];
+  }
+
+  // Where each run is on an axis, 0 to 1, and the axis's ticks. Choices are spread evenly, and what spans far is
+  // logarithmic.
+  static place({ values, words }) {
+    const numbers = values.filter((value) => value !== null);
+    if (numbers.length < values.filter((_, i) => words[i] !== "–").length || !numbers.length) {
+      const choices = [...new Set(words)].sort(), at = (word) => (choices.length > 1 ? choices.indexOf(word) / (choices.length - 1) : 0.5);
+      return { y: words.map(at), ticks: choices.slice(0, 12).map((word) => [at(word), word]) };
+    }
+    const low = Math.min(...numbers), high = Math.max(...numbers), far = low > 0 && high / low >= 20;
+    const turn = far ? Math.log10 : (value) => value, span = turn(high) - turn(low);
+    const at = (value) => (value === null ? null : span ? (turn(value) - turn(low)) / span : 0.5);
+    const distinct = [...new Set(numbers)].sort((a, b) => a - b);
+    const shown = distinct.length <= 6 ? distinct : [low, ...[0.25, 0.5, 0.75].map((share) => {
+      const value = turn(low) + span * share; return far ? 10 ** value : value; }), high];
+    const said = (value) => words[values.indexOf(value)] ?? window.groupwise.number(value);
+    const ticks = shown.map((value) => [at(value), said(value)]);
+    return { y: values.map(at), ticks: ticks.filter(([y], i) => i === 0 || i === ticks.length - 1 || y - ticks[i - 1][0] > 0.06) };
+  }
+
+  // Why there is nothing to draw; empty where there is.
+  static why(runs, axes) {
+    if (runs.length < 3) return "With three runs or more, each is a line here, from its settings to what it came to.";
+    if (!axes.some(({ final }) => !final)) return "These runs have the same settings, but for seeds: there is nothing to set against what they came to.";
+    return axes.some(({ final }) => final) ? "" : "None of these runs has come to anything yet.";
+  }
+
+  static figure(runs, axes) {
+    const { colour } = window.groupwise, placed = axes.map((axis) => Parallel.place(axis));
+    const data = runs.map(({ name, colour: own, dash, index }) => ({
+      x: axes.map((_, i) => i), y: placed.map(({ y }) => y[index]), type: "scatter", mode: "lines+markers", connectgaps: true,
+      line: { color: Plots.colour(own), width: 1.8, dash }, marker: { color: Plots.colour(own), size: 6 },
+      text: axes.map((axis) => `${Plots.plain(axis.full)}: ${Plots.plain(axis.words[index])}`),
+      hovertemplate: `<b>${Plots.plain(name)}</b><br>%{text}<extra></extra>`,
+    }));
+    const note = (x, y, text, more) => ({ x, y, text, showarrow: false, font: { size: 10, color: colour("--ink-3") }, ...more });
+    const short = (words) => Plots.plain(words.length > 22 ? `${words.slice(0, 21)}…` : words);
+    const annotations = axes.flatMap((axis, i) => [
+      note(i, 1.12, short(axis.title), { font: { size: 11, color: colour(axis.final ? "--ink" : "--ink-2") }, hovertext: Plots.plain(axis.full) }),
+      ...placed[i].ticks.map(([y, words]) => note(i, y, short(words), { xanchor: "right", xshift: -6, bgcolor: colour("--panel"), opacity: 0.92, borderpad: 1 })),
+    ]);
+    const shapes = axes.map((_, i) => ({ type: "line", x0: i, x1: i, y0: 0, y1: 1, line: { color: colour("--line-strong"), width: 1 }, layer: "below" }));
+    return { data, layout: Plots.layout({
+      height: 300, hovermode: "closest", dragmode: false, annotations, shapes, margin: { l: 16, r: 16, t: 8, b: 8 },
+      x: { visible: false, range: [-0.55, axes.length - 0.75], fixedrange: true }, y: { visible: false, range: [-0.06, 1.2], fixedrange: true },
+    }) };
+  }
+}

@@ -1,0 +1,84 @@
+// The lines of one chart, as Plotly takes them. A chart gives what it draws: `names`, `curve(name)`, `label`, `colour`,
+// `scale` (of a value, for “%”), and the board with the axis and what earlier attempts had trained.
+const Traces = {
+  base: { mode: "lines", type: "scatter", hoverinfo: "skip", showlegend: false },
+
+  // All of it, the farthest back first; notes in `chart.series` where each metric's lines stand, to add to them.
+  of(chart, names) {
+    chart.series = [];
+    const data = [];
+    const [first, ...rest] = names;
+    if (chart.panel.spread && names.length === 1) data.push(...Traces.spread(chart, first));
+    for (const name of names) data.push(...Traces.past(chart, name));
+    const stacked = chart.panel.stack ? rest : [];
+    for (const name of stacked) data.push(Traces.area(chart, name, names.indexOf(name)));
+    for (const name of names.filter((one) => !stacked.includes(one))) {
+      const lines = Traces.lines(chart, name, chart.colour(names.indexOf(name)));
+      chart.series.push({ ...lines.series, at: data.length });
+      data.push(...lines.data);
+    }
+    return data;
+  },
+
+  x(chart, curve, own = null) { const x = chart.board.axis.all(curve.x, own); return { x: x === curve.x ? [...x] : x, customdata: curve.x }; },
+  y(chart, values) { return values.map((value) => chart.scale(value)); },
+
+  // Lines per metric: band (two), raw, smoothed. The raw line answers the pointer.
+  lines(chart, name, colour) {
+    const curve = chart.curve(name), y = Traces.y(chart, curve.y), count = curve.x.length;
+    const smoother = new Smoother(chart.panel.smooth === false ? 0 : count), smooth = y.map((value) => smoother.next(value));
+    const place = { ...Traces.base, ...Traces.x(chart, curve) };
+    return {
+      series: { name, smoother, drawn: count, banded: !!curve.low },
+      data: [...Traces.band(chart, curve, place, colour, 0.12),
+        { ...place, y, name: chart.label(name), hoverinfo: undefined, mode: count <= 12 ? "lines+markers" : "lines",
+          marker: { color: colour, size: 5 }, line: { color: Plots.fade(colour, count < 3 ? 1 : 0.32), width: 1 },
+          hovertemplate: Traces.told(chart, name) },
+        { ...place, y: smooth, line: { color: colour, width: 2 } }],
+    };
+  },
+
+  told(chart, name, more = "") {
+    const step = chart.board.axis.plain ? "" : " · step %{customdata:,}";
+    return `%{y:.4~g}${chart.panel.unit === "%" ? " %" : ""}${step}<extra>${Plots.plain(chart.label(name))}${more}</extra>`;
+  },
+
+  // The least and the greatest of what a point stands for, so that no spike is hidden.
+  band(chart, curve, place, colour, alpha) {
+    if (!curve.low) return [];
+    const line = { width: 0.6, color: Plots.fade(colour, alpha * 2) }; // a spike is one point wide: its fill alone is hardly seen
+    return [{ ...place, y: Traces.y(chart, curve.low), line }, { ...place, y: Traces.y(chart, curve.high), line, fill: "tonexty", fillcolor: Plots.fade(colour, alpha) }];
+  },
+
+  // What earlier attempts had trained beyond where the next one began: dashed, behind.
+  past(chart, name) {
+    const { axis } = chart.board, of = AXES[axis.name].of, colour = chart.colour(chart.names().indexOf(name));
+    return chart.pastOf(name).flatMap(({ attempt, curve, curves }) => {
+      const place = { ...Traces.base, ...Traces.x(chart, curve, curves[of] ?? null) };
+      return [...Traces.band(chart, curve, place, colour, 0.07), { ...place, y: Traces.y(chart, curve.y), hoverinfo: undefined,
+        line: { color: Plots.fade(colour, 0.6), width: 1, dash: "dot" }, hovertemplate: Traces.told(chart, name, `, attempt ${attempt}`) }];
+    });
+  },
+
+  // The smoothed line, and as much above and below it as the values within a group usually differ.
+  spread(chart, name) {
+    const key = chart.panel.spread.find((one) => chart.curve(one));
+    const curve = chart.curve(name);
+    if (!key || curve.x.length < 2) return [];
+    const of = chart.curve(key), wide = Smoother.over(of.y), middle = Smoother.over(curve.y);
+    const around = (sign) => curve.x.map((step, i) => {
+      const by = wide[Curves.nearest(of.x, step)];
+      return middle[i] === null || by === null || by === undefined ? null : chart.scale(middle[i] + sign * by);
+    });
+    const place = { ...Traces.base, ...Traces.x(chart, curve), line: { width: 0 } };
+    return [{ ...place, y: around(-1) }, { ...place, y: around(1), fill: "tonexty", fillcolor: Plots.fade(chart.colour(0), 0.09) }];
+  },
+
+  // A part of a whole, smoothed, on top of the parts before it.
+  area(chart, name, index) {
+    const curve = chart.curve(name), colour = chart.colour(index), y = Traces.y(chart, curve.y);
+    return { ...Traces.base, ...Traces.x(chart, curve), y: Smoother.over(y).map((value) => value ?? 0), text: y.map((value) => window.groupwise.number(value)),
+      stackgroup: "parts", fillcolor: Plots.fade(colour, 0.45), line: { width: 0.5, color: colour }, hoverinfo: undefined,
+      hovertemplate: `%{text}${chart.panel.unit}<extra>${Plots.plain(chart.label(name))}</extra>` };
+  },
+};

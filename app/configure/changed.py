@@ -1,0 +1,58 @@
+"""Settings that an address asks for on top of those it begins with: `/new?from=RUN&set=training.beta=0.04`."""
+
+from __future__ import annotations
+
+from app import format
+from app.configure import edits, form, typed, words, yaml_edit
+from storage.offer import Offer
+
+MOST, LONGEST = 20, 300  # changes in one address; characters of each
+
+
+def change(text: str, asked: object, offer: Offer) -> tuple[str, str]:
+    """The text with the changes `asked` for (“FIELD=VALUE” each) made as the form would, and a sentence on them: what
+    each was, and which were refused."""
+    listed = [one[:LONGEST] for one in asked[:MOST] if isinstance(one, str)] if isinstance(asked, list) else []
+    types = form.types(offer) | form.reward_types(yaml_edit.load(text), offer)
+    made, refused = [], []
+    for one in listed:
+        field, _, value = (part.strip() for part in one.partition("="))
+        known = types.get(field)
+        if known is None or not value:
+            refused.append(format.shorten(field or one, 80))
+            continue
+        raw = yaml_edit.load(text)
+        before = _was(raw, field, offer)
+        text = edits.apply(text, edits.read([{"path": field, "typed": value}], types))
+        if yaml_edit.load(text) != raw:
+            made.append(f"{_label(field, text)} {value} (was {before})")
+    return text, _sentence(made, refused, offer)
+
+
+def _was(raw: dict[str, object] | None, field: str, offer: Offer) -> str:
+    """What a setting was, as a person would type it; its default where it was not said."""
+    value = edits.get(raw, field) if raw is not None else yaml_edit.ABSENT
+    if value is yaml_edit.ABSENT and field.startswith("training."):
+        value = (offer.training or {}).get(field.removeprefix("training."), {}).get("default")
+    elif value is yaml_edit.ABSENT:
+        value = form.own_fields().get(field, {}).get("default")
+    return typed.shown(value) or "not set"
+
+
+def _label(field: str, text: str) -> str:
+    """A setting's name in a sentence: learning_rate, the weight of format."""
+    part, _, name = field.rpartition(".")
+    reward = edits.get(yaml_edit.load(text) or {}, part)
+    if isinstance(reward, dict) and isinstance(reward.get("name"), str) and name in words.REWARD:
+        return f"the {words.REWARD[name][0].lower()} of {format.shorten(reward['name'], 80)}"
+    return name if part in ("training", "lora") else field
+
+
+def _sentence(made: list[str], refused: list[str], offer: Offer) -> str:
+    said = f"with {', '.join(made)}" if made else ""
+    if not refused:
+        return said
+    why = (
+        "the worker has not said yet which settings there are" if offer.training is None else "there is no such setting"
+    )
+    return f"{said}{'; ' if said else ''}without {', '.join(f'“{one}”' for one in refused)}: {why}"

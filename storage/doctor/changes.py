@@ -1,0 +1,88 @@
+"""What a verdict suggests to change: settings of a new run that still make whole groups. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from storage.doctor.evidence import Evidence
+from storage.doctor.verdict import Change
+from storage.doctor.words import written
+
+USUAL_RATE = 1e-6  # GRPOConfig's default learning rate
+KL_WEIGHT = 0.04  # DeepSeekMath's
+MOST_GROUP = 32  # completions of a group: more cost in proportion
+
+
+def set_to(name: str, value: float, why: str = "") -> Change:
+    """One training setting."""
+    words = name.replace("_", " ")
+    return Change(f"{words[:1].upper()}{words[1:]} {written(value)}{why}", {f"training.{name}": value})
+
+
+def rate(e: Evidence, factor: float) -> tuple[Change, ...]:
+    """Another learning rate, rounded to one figure."""
+    now = e.number("learning_rate") or USUAL_RATE
+    return (set_to("learning_rate", float(f"{now * factor:.1g}")),)
+
+
+def anchor(e: Evidence) -> tuple[Change, ...]:
+    """A greater weight on the KL."""
+    beta = e.number("beta") or 0.0
+    value = float(f"{max(KL_WEIGHT, 2 * beta):.2g}")
+    return (Change(f"KL weight (beta) {written(value)}", {"training.beta": value}),)
+
+
+def larger_group(e: Evidence) -> tuple[Change, ...]:
+    """Twice the group, and the device batch with it where whole groups need it."""
+    group, batch = e.number("num_generations") or 8, e.number("per_device_train_batch_size") or 8
+    if group * 2 > MOST_GROUP:
+        return ()
+    changed = {"training.num_generations": int(group * 2)}
+    if batch % (group * 2):
+        changed["training.per_device_train_batch_size"] = int(batch * 2)
+    return (Change(f"Groups of {int(group * 2)}", dict(changed)),)
+
+
+def harder(e: Evidence) -> tuple[Change, ...]:
+    """For prompts that are too hard: more tries a prompt; or easier ones, which a person chooses."""
+    return (*larger_group(e), Change("Choose easier prompts, or a reward with partial credit"))
+
+
+def easier(e: Evidence) -> tuple[Change, ...]:
+    return (Change("Choose harder prompts"),)
+
+
+def apart(e: Evidence) -> tuple[Change, ...]:
+    return (*larger_group(e), *warmer(e))
+
+
+def warmer(e: Evidence) -> tuple[Change, ...]:
+    """Sampling at temperature 1, where it was cooler."""
+    temperature = e.number("temperature")
+    return (set_to("temperature", 1.0),) if temperature is not None and temperature < 1 else ()
+
+
+def diverse(e: Evidence) -> tuple[Change, ...]:
+    """Against collapse: hold it nearer to the reference model, larger groups, a warmer sampling."""
+    return tuple(_first_two([*anchor(e), *warmer(e), *larger_group(e)]))
+
+
+def longer(e: Evidence) -> tuple[Change, ...]:
+    """Twice the tokens that a completion may have."""
+    longest = e.number("max_completion_length") or 256
+    return (set_to("max_completion_length", int(longest * 2)),)
+
+
+def smaller_batch(e: Evidence) -> tuple[Change, ...]:
+    """Half the device batch and twice the accumulation: the same completions a step, whole groups still."""
+    batch, accumulation = e.number("per_device_train_batch_size"), e.number("gradient_accumulation_steps") or 1
+    group = e.number("num_generations") or 8
+    if not batch or batch < 2 or batch % 2 or (batch * accumulation) % group:
+        return ()
+    changed = {"per_device_train_batch_size": int(batch / 2), "gradient_accumulation_steps": int(accumulation * 2)}
+    label = f"{int(batch / 2)} completions per device, accumulation {int(accumulation * 2)}"
+    return (Change(label, {f"training.{name}": value for name, value in changed.items()}),)
+
+
+def _first_two(listed: list[Change]) -> Iterator[Change]:
+    yield from listed[:2]

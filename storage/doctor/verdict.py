@@ -1,0 +1,70 @@
+"""What the doctor says: a verdict with its threshold, where that is from, the evidence, and what to change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+PROBLEM, WARNING, SUSPICION, CALM = "problem", "warning", "suspicion", "calm"
+LEVELS = (PROBLEM, WARNING, SUSPICION, CALM)
+
+# Where thresholds are from.
+COMMON = "common practice, as guides to GRPO give it"
+DAPO = "DAPO (Yu et al., 2025)"
+DR_GRPO = "Dr. GRPO (Liu et al., 2025)"
+DEEPSEEK = "DeepSeekMath (Shao et al., 2024), where GRPO and its KL term are from"
+TRL = "what TRL does, read in its source"
+MEASURED = "measured on healthy quickstarts, which stay clear of it"
+
+
+@dataclass(frozen=True)
+class Link:
+    """Something to look at: a tab of the run's page with the parameters of its address, or (`chart`) a metric's chart
+    on the Overview."""
+
+    label: str
+    tab: str = "overview"
+    params: dict[str, str] = field(default_factory=dict)
+    chart: str = ""
+
+
+@dataclass(frozen=True)
+class Change:
+    """A suggested new run: this run's settings with these changed (dotted fields of the spec; none: it is for a person
+    to choose, the label says what)."""
+
+    label: str
+    settings: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One thing that the doctor found. `key` names the rule; `threshold` is a sentence, `source` says where it is
+    from."""
+
+    key: str
+    level: str
+    title: str
+    sentence: str
+    threshold: str
+    source: str
+    evidence: tuple[Link, ...] = ()
+    changes: tuple[Change, ...] = ()
+
+
+NAMES = {"reward": "the reward", "eval_reward": "held-out reward", "kl": "KL", "loss": "the loss"}
+
+
+def chart(metric: str, label: str = "") -> Link:
+    return Link(label or f"The chart of {NAMES.get(metric, metric)}", chart=metric)
+
+
+def step_groups(step: int, pick: str) -> Link:
+    """The groups of a step. `pick`: worst, best, spread, tied or random, as the Groups tab knows them."""
+    words = {"tied": "Tied groups", "worst": "The worst groups", "best": "The best groups", "spread": "Groups"}
+    return Link(f"{words.get(pick, 'Groups')} of step {step:,}", "groups", {"step": str(step), "pick": pick})
+
+
+def completions(label: str, **params: str) -> Link:
+    """Completions, filtered as the Completions tab is by its address."""
+    return Link(label, "completions", params)

@@ -1,0 +1,120 @@
+"""What a search for text means: its terms, what of them the full-text index can answer, and where they stand in a text.
+
+Words are divided by spaces, and each must be there. A bare word is found where a word begins with it; one with
+punctuation in it, or in quotation marks, is found where exactly this stands. Case never counts. A regular expression
+is read as the package `regex` reads it, whose searches can be ended after a time.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+import unicodedata
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import regex
+
+LONGEST = 500  # characters of what is searched for
+MOST_TERMS = 16
+NO_INDEX = {"Lo", "Lm"}  # letters of scripts without spaces among others: the index knows only where such words begin
+
+
+class BadPattern(ValueError):
+    """What was written is no regular expression; says where."""
+
+
+@dataclass(frozen=True)
+class Term:
+    """A word or a piece of text. `indexed`: the index can name candidates; `exact`: they must then be looked at."""
+
+    text: str
+    indexed: bool
+    exact: bool
+
+
+def terms(words: str) -> list[Term]:
+    """`carry "two digits" <answer>42` as three terms."""
+    cleaned = words.replace("\0", " ")[:LONGEST]
+    return [_term(part, quoted) for part, quoted in _parts(cleaned)][:MOST_TERMS]
+
+
+def _parts(words: str) -> Iterator[tuple[str, bool]]:
+    for quoted, bare in re.findall(r'"([^"]+)"|(\S+)', words):
+        yield (quoted, True) if quoted else (bare, False)
+
+
+def _term(text: str, quoted: bool) -> Term:
+    kinds = {unicodedata.category(character) for character in text}
+    letters = any(kind[0] == "L" or kind[0] == "N" for kind in kinds)
+    plain = all(kind[0] in "LN" for kind in kinds) and not quoted
+    return Term(text, indexed=letters and not kinds & NO_INDEX, exact=not plain or bool(kinds & NO_INDEX))
+
+
+def index_query(wanted: list[Term]) -> str:
+    """The terms in FTS5's language; empty where the index can say nothing of them."""
+    return " AND ".join(_quoted(term.text) for term in wanted if term.indexed)
+
+
+def _quoted(text: str) -> str:
+    """The beginning of a word; a single character only as a word of its own, since nearly all begin with it."""
+    escaped = text.replace('"', '""')
+    return f'"{escaped}"*' if len(text) > 1 else f'"{escaped}"'
+
+
+def compiled(pattern: str) -> Any:
+    """The regular expression. Raises BadPattern."""
+    try:
+        return regex.compile(pattern.replace("\0", "")[:LONGEST], regex.IGNORECASE | regex.MULTILINE)
+    except regex.error as error:
+        raise BadPattern(f"This is no regular expression: {error}.") from error
+    except (RecursionError, OverflowError, MemoryError) as error:
+        raise BadPattern("This regular expression is nested too deeply.") from error
+
+
+def sieve(wanted: list[Term], *, indexed: bool) -> Callable[[str], bool] | None:
+    """Whether a text has what the index (where it is `indexed`) cannot vouch for; None: nothing is left to be seen."""
+    parts = [term.text.casefold() for term in wanted if term.exact or not indexed or not term.indexed]
+    if not parts:
+        return None
+
+    def has(text: str) -> bool:
+        folded = text.casefold()
+        return all(part in folded for part in parts)
+
+    return has
+
+
+def matches(pattern: Any, until: float) -> Callable[[str], bool]:
+    """Whether a text has a match; raises TimeoutError once `until` (of time.monotonic) is over."""
+
+    def has(text: str) -> bool:
+        left = until - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        return pattern.search(text, timeout=left, concurrent=True) is not None
+
+    return has
+
+
+def finder(words: str, is_regex: bool) -> Any:
+    """A compiled pattern that finds in a text what was searched for, to be marked; None where nothing was."""
+    if is_regex:
+        return compiled(words) if words else None
+    parts = [("(?<![^\\W_])" if not term.exact else "") + regex.escape(term.text) for term in terms(words)]
+    return regex.compile("|".join(parts), regex.IGNORECASE) if parts else None
+
+
+def spans(pattern: Any, text: str, *, seconds: float, most: int = 50) -> list[tuple[int, int]]:
+    """(start, end) of the first matches that are not empty; none where looking took too long."""
+    found: list[tuple[int, int]] = []
+    try:
+        for match in pattern.finditer(text, timeout=seconds, concurrent=True):
+            if match.end() > match.start():
+                found.append(match.span())
+            if len(found) >= most:
+                break
+    except TimeoutError:
+        return []
+    return found

@@ -1,0 +1,154 @@
+"""The Overview's charts: one zoom, one pointer and one axis for all of them, and all of it in the address."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from bench.homes import dashboard, fresh_home
+from bench.made_runs import curves, made_run
+from storage import states
+from tests.browser.conftest import OpenPage, no_sideways_scroll
+
+STEPS = 2400
+# What Plotly holds of a chart: its lines, the range in sight and whether it is drawn.
+CHART = """
+title => {
+  const plot = document.querySelector(`.gw-overview [data-chart="${title}"] .js-plotly-plot`);
+  if (!plot?._fullLayout) return null;
+  const { xaxis, yaxis, shapes } = plot._fullLayout;
+  const main = plot.data.findLast(t => t.hovertemplate && !t.line.dash);
+  return { range: xaxis.range, y: yaxis.range, type: yaxis.type, shapes: shapes.length, points: main.x.length,
+           steps: main.customdata, high: Math.max(...plot.data.flatMap(t => t.y).filter(v => v !== null)),
+           dotted: plot.data.filter(t => t.line.dash === "dot").length };
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def runs() -> Iterator[dict[str, str]]:
+    """The address of a dashboard, and runs: a long one that was resumed, one without axes, one that never began."""
+    rng = random.Random(2)
+
+    def logged(step: int) -> dict[str, float | None]:
+        found = curves(step, STEPS, rng)
+        odd = {"grad_norm": 50.0 if step == 777 else math.nan if step in (5, 6, 7) else 0.4, "loss": 0.0}
+        return {**found, **odd, "time/elapsed": step * 2.0, "groups/spread": 0.5}
+
+    def bare(step: int) -> dict[str, float | None]:
+        return {"reward": step / 10, "<b>&lt;i": 1.0}
+
+    with fresh_home():
+        made = {
+            "long": made_run("long", STEPS, groups=0, metrics=logged, resumed_at=2000),
+            "bare": made_run("bare", 8, groups=0, metrics=bare, training={"beta": 0.0}),
+            "failed": made_run("failed", 0, groups=0, state=states.FAILED),
+        }
+        with dashboard() as (_, address):
+            yield made | {"address": address}
+
+
+def chart(page: Page, title: str) -> Any:
+    return page.evaluate(CHART, title)
+
+
+def overview(open_page: OpenPage, runs: dict[str, str], run: str, query: str = "") -> Page:
+    page = open_page(f"{runs['address']}/run?id={runs[run]}&tab=overview{query}")
+    page.wait_for_function(f"() => document.querySelector('.gw-overview[data-seq]') && ({CHART})('reward')")
+    return page
+
+
+def wait_range(page: Page, title: str, low: float, high: float) -> None:
+    close = f"const c = ({CHART})(title); return c && Math.abs(c.range[0] - low) + Math.abs(c.range[1] - high) < 0.1"
+    page.wait_for_function(f"([title, low, high]) => {{ {close} }}", arg=[title, low, high])
+
+
+def test_all_charts_share_one_zoom_one_pointer_and_one_axis(open_page: OpenPage, runs: dict[str, str]) -> None:
+    page = overview(open_page, runs, "long")
+    seen = chart(page, "reward")
+    assert seen["dotted"] == 1 and seen["shapes"] == 1, "the first attempt's last steps, and where the second began"
+    assert seen["points"] <= 1000
+    expect(page.locator(".controls .shown")).to_contain_text("of 2,400 points")
+
+    # a stretch of one chart is the stretch of all of them, and is looked at as finely as it can be drawn
+    box = page.locator('[data-chart="reward"] .nsewdrag').bounding_box()
+    assert box
+    page.mouse.move(box["x"] + box["width"] * 0.3, box["y"] + 40)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * 0.4, box["y"] + 45, steps=4)
+    page.mouse.up()
+    page.wait_for_selector('.board[data-close="1"]')
+    low, high = chart(page, "reward")["range"]
+    assert 600 < low < high < 1100
+    wait_range(page, "rewards by function", low, high)
+    inside = [step for step in chart(page, "reward")["steps"] if low <= step <= high]
+    assert inside == list(range(math.ceil(low), math.floor(high) + 1)), "every step"
+    assert f"zoom={low:.0f}..{high:.0f}" in page.url
+
+    # the pointer in one chart says the values of all at that step
+    box = page.locator('[data-chart="rewards by function"] .nsewdrag').bounding_box()
+    assert box
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 50)
+    cross = page.locator('[data-chart="reward"] .cross')
+    expect(cross).to_be_visible()
+    expect(page.locator('[data-chart="rewards by function"] .cross')).to_be_hidden()
+    page.mouse.move(5, 5)
+    expect(cross).to_be_hidden()
+
+    # the same stretch along another axis, and again after a reload
+    page.locator(".axes button", has_text="Time").click()
+    minutes = [step * 2 / 60 for step in (low, high)]
+    wait_range(page, "reward", *minutes)
+    page.get_by_label("Log scale").check()
+    page.wait_for_function(f"() => ({CHART})('reward').type === 'log'")
+    page.reload()
+    page.wait_for_selector('.board[data-close="1"]')
+    wait_range(page, "reward", *minutes)
+    assert chart(page, "reward")["type"] == "log" and "x=time" in page.url and "log=1" in page.url
+    expect(page.get_by_role("button", name="Time")).to_have_attribute("aria-pressed", "true")
+
+    # two clicks show all of it again, in every chart
+    page.locator('[data-chart="reward"] .nsewdrag').dblclick(position={"x": 60, "y": 60})
+    page.wait_for_function("() => !location.search.includes('zoom')")
+    page.wait_for_function(f"() => ({CHART})('rewards by function').range[1] > 75")
+    expect(page.locator(".controls .whole")).to_be_hidden()
+    assert no_sideways_scroll(page)
+
+
+def test_a_spike_is_seen_in_a_long_run_and_what_is_no_number_is_told(open_page: OpenPage, runs: dict[str, str]) -> None:
+    page = overview(open_page, runs, "long", "&log=1")
+    panel = page.locator('[data-chart="grad_norm"]')
+    panel.scroll_into_view_if_needed()
+    expect(panel.locator(".told")).to_have_text("3 values were not finite")
+    page.wait_for_function(f"() => ({CHART})('grad_norm')")
+    assert chart(page, "grad_norm")["high"] == 50.0
+    page.locator('[data-chart="loss"]').scroll_into_view_if_needed()
+    page.wait_for_function(f"() => ({CHART})('loss')")
+    assert chart(page, "loss")["type"] == "linear", "a loss of 0 is drawn, also where a log scale is asked for"
+    expect(page.locator('[data-chart="loss"] .told')).to_have_text("0 or below: not on a log scale")
+
+
+def test_what_a_run_lacks_is_said_where_it_is_missed(open_page: OpenPage, runs: dict[str, str]) -> None:
+    page = overview(open_page, runs, "bare", "&x=time&zoom=nonsense&log=2")
+    assert page.locator(".axes button[disabled]").all_inner_texts() == ["Tokens", "Time"]
+    expect(page.get_by_role("button", name="Time")).to_have_attribute(
+        "title", "This run has logged no time/elapsed so far."
+    )
+    assert chart(page, "reward")["points"] == 8
+    expect(page.locator('[data-chart="kl"] .wait')).to_contain_text("beta is 0")
+    expect(page.locator('[data-chart="entropy"] .wait')).to_have_text("Nothing of this has been logged so far.")
+    page.locator(".all summary").click()
+    page.locator(".all .chip", has_text="<b>&lt;i").click()
+    expect(page.locator('.all [data-chart="<b>&lt;i"] h3')).to_have_text("<b>&lt;i")
+
+    page.goto(f"{runs['address']}/run?id={runs['failed']}&tab=overview")
+    expect(page.locator(".board .ended h2")).to_have_text("This run ended before its first step.")
+    expect(page.locator(".board .ended .why")).to_have_text("It ended.")
+    expect(page.locator(".board figure.chart").first).to_be_hidden()
+    page.get_by_role("link", name="Read its log").click()
+    page.wait_for_url("**tab=log**")

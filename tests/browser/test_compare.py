@@ -1,0 +1,211 @@
+"""Two sweeps compared: from the boxes on the Runs page to curves, bands, finals, settings, code and shared prompts."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from bench.homes import dashboard, fresh_home
+from bench.made_runs import made_run
+from storage import home, states
+from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
+from tests.conftest import REPOSITORY
+
+HOSTILE = "<img src=x onerror=alert(1)>"
+
+
+@pytest.fixture(scope="module")
+def sweeps() -> Iterator[tuple[str, list[str]]]:
+    """A dashboard and the ids of a sweep of two learning rates with two seeds each, and of a hostile run."""
+    with fresh_home():
+        ids = [
+            made_run(f"lr {rate} seed {seed}", 40, groups=2, prompts=4, eval_every=10, seed=seed,
+                     training={"learning_rate": rate, "seed": seed})
+            for rate in (1e-5, 1e-4) for seed in (1, 2)
+        ]  # fmt: skip
+        ids.append(made_run(HOSTILE, 30, groups=2, prompts=4, resumed_at=20))
+        for n, run_id in enumerate(ids):
+            folder = home.run_folder(run_id)
+            folder.rewards.mkdir()
+            (folder.rewards / "correctness.py").write_text(f"def correctness():\n    return {n // 2}\n")
+        with dashboard() as (_, address):
+            yield address, ids
+
+
+def compared(open_page: OpenPage, sweeps: tuple[str, list[str]], more: str = "", n: int = 5) -> Page:
+    page = open_page(f"{sweeps[0]}/compare?ids={','.join(sweeps[1][:n])}{more}")
+    page.wait_for_selector(".gw-compare[data-drawn]")
+    return page
+
+
+def traces(page: Page, metric: str) -> Any:
+    """What a chart draws: of each line whether it is filled, how many points it has, its last x and its hover text."""
+    plot = page.locator(f'[data-chart="{metric}"] .plot')
+    plot.scroll_into_view_if_needed()
+    expect(plot.locator(".main-svg").first).to_be_visible()
+    line = "{fill: t.fill ?? '', n: t.x.length, last: t.x.at(-1), hover: t.hovertemplate ?? ''}"
+    return plot.evaluate(f"node => node.data.map(t => ({line}))")
+
+
+def test_runs_are_chosen_and_compared(open_page: OpenPage, sweeps: tuple[str, list[str]]) -> None:
+    address, ids = sweeps
+    page = open_page(address)
+    boxes = page.locator(".pick input")
+    bar = page.locator(".choosing")
+    boxes.nth(4).wait_for()
+    expect(bar).to_be_hidden()
+    boxes.nth(1).focus()
+    page.keyboard.press("Space")
+    expect(bar).to_contain_text("1 run is chosen")
+    boxes.nth(4).click(modifiers=["Shift"])
+    expect(bar.locator(".go")).to_have_text("Compare 4 runs")
+    page.get_by_label("Search runs").fill("seed-1")
+    expect(boxes).to_have_count(2)
+    expect(bar).to_contain_text("2 of them not in this list")
+    page.get_by_label("Search runs").fill("")
+    expect(page.locator(".pick input:checked")).to_have_count(4)
+    bar.locator(".go").click()
+    page.wait_for_selector(".gw-compare[data-drawn]")
+    expect(page.locator(".chosen")).to_have_count(4)
+    page.go_back()
+    boxes.first.check()
+    page.get_by_role("button", name="Clear").click()
+    expect(page.locator(".choosing")).to_be_hidden()
+
+
+def test_curves_are_laid_over_each_other_hidden_and_grouped(open_page: OpenPage, sweeps: tuple[str, list[str]]) -> None:
+    page = compared(open_page, sweeps)
+    assert [trace["n"] for trace in traces(page, "reward") if trace["hover"]] == [40, 40, 40, 40, 30]
+    page.locator("[data-x=tokens]").click()
+    expect(page).to_have_url(re.compile("x=tokens"))
+    page.wait_for_function("document.querySelector('[data-chart=reward] .plot').data.at(-1).x.at(-1) > 1000")
+    page.locator("[data-x=attempt]").click()
+    # the resumed run: one line of 30 steps, one of ten
+    page.wait_for_function("document.querySelector('[data-chart=reward] .plot').data.at(-1).x.length === 10")
+    page.locator("[data-x=step]").click()
+    page.locator(".chosen .toggle").first.click()
+    expect(page).to_have_url(re.compile(f"hide={sweeps[1][0]}"))
+    expect(page.locator(".chosen.off")).to_have_count(1)
+    page.locator(".chosen .toggle").first.click()
+    page.get_by_label("Group the runs by").select_option("training.learning_rate")
+    expect(page.locator(".together .label").first).to_contain_text("1e-05 2")
+    assert [trace["fill"] for trace in traces(page, "reward")] == ["", "tonexty", ""] * 2
+    page.reload()
+    page.wait_for_selector(".gw-compare[data-drawn]")
+    expect(page.get_by_role("button", name="± std")).to_be_visible()
+    expect(page.locator(".together")).to_have_count(2)
+    page.get_by_text("All metrics").click()
+    page.get_by_label("Search metrics").fill("spread")
+    page.get_by_role("button", name="groups/spread", exact=True).click()
+    expect(page.locator('[data-chart="groups/spread"]')).to_be_visible()
+    expect(page).to_have_url(re.compile("metrics=reward.*spread"))
+
+
+def test_tables_code_and_prompts(open_page: OpenPage, sweeps: tuple[str, list[str]]) -> None:
+    page = compared(open_page, sweeps)
+    finals = page.locator("table.finals")
+    expect(finals.locator("tbody tr")).to_have_count(5)
+    finals.get_by_role("button", name="reward", exact=True).click()
+    expect(page).to_have_url(re.compile("sort=-reward"))
+    values = [float(text.split()[-1]) for text in finals.locator("td:nth-child(4)").all_inner_texts()]
+    assert values == sorted(values, reverse=True)
+    expect(finals.locator("td:nth-child(4).best").first).to_contain_text("▲")
+    settings = page.locator("table.settings")
+    expect(settings.get_by_role("button", name="training.learning_rate")).to_be_visible()
+    expect(settings.get_by_role("row", name=re.compile("training.seed")).locator("td").first).to_have_text("1")
+    expect(page.locator(".sweep .plot .main-svg").first).to_be_attached()
+    assert page.locator(".sweep .plot").evaluate("node => node.data.length") == 5
+    page.get_by_label("Against the reward code of this run").select_option(sweeps[1][2])
+    code = page.locator('[data-function="correctness"]')
+    expect(code.locator(".removed")).to_contain_text("return 0")
+    expect(code.locator(".added")).to_contain_text("return 1")
+    page.locator(".alike").scroll_into_view_if_needed()
+    page.locator(".prompts [data-hash]").first.click()
+    cards = page.locator(".cards .comp")
+    expect(cards).to_have_count(5)
+    expect(cards.first).to_contain_text("solved")
+    expect(cards.first.locator("pre")).to_contain_text("answer")
+    assert "tab=groups" in (cards.first.get_by_role("link", name="Its group").get_attribute("href") or "")
+    expect(page.locator(".gw-compare img")).to_have_count(0)
+    assert no_sideways_scroll(page)
+    picture(page, "compare")
+
+
+def test_runs_come_and_go_and_what_is_missing_is_said(open_page: OpenPage, sweeps: tuple[str, list[str]]) -> None:
+    page = open_page(f"{sweeps[0]}/compare")
+    page.locator(".hint", has_text="Choose runs").wait_for()
+    page.get_by_label("Add a run").fill("1e-05-seed-1")
+    expect(page.locator(".found .option")).to_have_count(1)
+    page.keyboard.press("Enter")
+    expect(page.locator(".hint")).to_have_text("Add another run to compare it with.")
+    expect(page.locator("table.settings")).to_be_hidden()
+    page.get_by_label("Add a run").fill("seed 2")
+    page.locator(".found .option").first.click()
+    expect(page.locator(".chosen")).to_have_count(2)
+    expect(page.locator("table.settings")).to_be_visible()
+    page.get_by_role("button", name="Remove lr 1e-05 seed 1").click()
+    expect(page.locator(".chosen")).to_have_count(1)
+    gone = made_run("gone", 4, groups=1)
+    page.goto(f"{sweeps[0]}/compare?ids={gone},nobody,{sweeps[1][0]},{sweeps[1][1]}")
+    page.locator("table.finals tbody tr").nth(2).wait_for()
+    shutil.rmtree(home.run_folder(gone).path)
+    page.reload()
+    page.wait_for_selector(".gw-compare[data-drawn]")
+    expect(page.locator(".legend")).to_contain_text("Its folder was deleted.")
+    expect(page.locator(".legend")).to_contain_text("There is no run of this id here.")
+    assert [trace["n"] for trace in traces(page, "reward") if trace["hover"]] == [40, 40]
+
+
+def test_a_live_run_goes_on_in_its_curve(open_page: OpenPage, sweeps: tuple[str, list[str]]) -> None:
+    from storage.record import RunWriter
+
+    live = made_run("live", 5, groups=0, state=states.RUNNING)
+    page = open_page(f"{sweeps[0]}/compare?ids={sweeps[1][0]},{live}")
+    page.wait_for_selector(".gw-compare[data-drawn]")
+    assert traces(page, "reward")[-1]["last"] == 5
+    writer = RunWriter(home.run_folder(live).db, 1, {"format": 1.0})
+    writer.commit(6, metrics={"reward": 2.0})
+    writer.close()
+    page.wait_for_function("document.querySelector('[data-chart=reward] .plot').data.at(-1).x.at(-1) === 6")
+
+
+@pytest.fixture
+def lines(context: BrowserContext) -> Page:
+    """An empty page that knows Lines."""
+    made = context.new_page()
+    made.add_script_tag(path=REPOSITORY / "app" / "components" / "compare_lines.js")
+    return made
+
+
+def test_a_band_is_over_the_runs_that_reach_so_far(lines: Page) -> None:
+    two = [{"x": [0, 1, 2], "y": [0, 2, 4]}, {"x": [0, 2, 4], "y": [0, None, 8]}, {"x": [], "y": []}]
+    band = lines.evaluate("lines => Lines.band(lines, 'range')", two)
+    assert (band["x"], band["y"], band["n"]) == ([0, 1, 2, 4], [0, 2, 4, 8], [2, 1, 1, 1])
+    same = [{"x": [0, 1], "y": [1, 1]}, {"x": [0, 1], "y": [3, 5]}]
+    band = lines.evaluate("lines => Lines.band(lines, 'range')", same)
+    assert (band["low"], band["y"], band["high"]) == ([1, 1], [2, 3], [3, 5])
+    band = lines.evaluate("lines => Lines.band(lines, 'std')", same)
+    assert [round(value, 3) for value in band["high"]] == [3.414, 5.828]
+    long = [{"x": list(range(1000)), "y": [1.0] * 1000}]
+    assert len(lines.evaluate("lines => Lines.band(lines, 'range').x", long)) == 200
+    assert lines.evaluate("Lines.band([], 'range').x") == []
+
+
+def test_runs_with_all_settings_but_the_seed_alike_are_a_group(lines: Page) -> None:
+    def cells(*values: float | None) -> list[dict[str, Any] | None]:
+        return [None if value is None else {"words": f"{value:g}", "number": value} for value in values]
+
+    fields = [
+        {"name": "training.learning_rate", "values": cells(3, 1, 1)},
+        {"name": "training.seed", "values": cells(1, 1, 2)},
+    ]
+    runs = [{"id": name, "there": True} for name in "abc"] + [{"id": "d", "there": False}]
+    words = "([runs, fields, by]) => Lines.groups(runs, fields, by).map(({label, ids}) => [label, ids.join('')])"
+    assert lines.evaluate(words, [runs, fields, "settings"]) == [["1", "bc"], ["3", "a"]]
+    assert lines.evaluate(words, [runs, fields, "training.seed"]) == [["1", "ab"], ["2", "c"]]
+    assert lines.evaluate(words, [runs, [], "settings"]) == [["the same settings", "abc"]]

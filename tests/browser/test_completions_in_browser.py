@@ -1,0 +1,103 @@
+"""The Completions tab as a person uses it: search, narrow by a bin, star, open the group, come back, export."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from bench.homes import dashboard, fresh_home
+from bench.made_runs import made_run
+from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
+from tests.finding import searched_run
+
+
+@pytest.fixture(scope="module")
+def place() -> Iterator[tuple[str, str, str]]:
+    """Address of a dashboard, and two runs in it: one that learns, one of odd completions."""
+    expect.set_options(timeout=60_000)  # a machine may have much else to do
+    with fresh_home():
+        learned, odd = made_run("learns", 40), searched_run()
+        with dashboard() as (_, address):
+            yield address, learned, odd
+    expect.set_options(timeout=5_000)
+
+
+def told(page: Page, words: str) -> None:
+    expect(page.locator(".gw-completions .told")).to_have_text(words)
+
+
+def test_from_a_word_to_its_group_and_back_and_out_as_a_file(open_page: OpenPage, place: tuple[str, str, str]) -> None:
+    address, run_id, _ = place
+    page = open_page(f"{address}/run?id={run_id}&tab=completions")
+    told(page, "1,280 completions")
+    page.locator(".tabs [aria-selected=true]").focus()
+    page.keyboard.press("/")
+    page.keyboard.type("carry <ANSWER>4")
+    expect(page).to_have_url(re.compile(r"q=carry\+%3CANSWER%3E4"))
+    expect(page.locator(".hits mark", has_text="<answer>4").first).to_be_visible()
+    picture(page, "completions")
+    assert no_sideways_scroll(page)
+
+    page.get_by_role("button", name="Only reward 3.00").click()
+    expect(page).to_have_url(re.compile(r"reward=3\.0\.\.3\.0"))
+    expect(page.get_by_label("Reward from")).to_have_value("3.0")
+    expect(page.locator(".hits .reward").filter(has_not_text="3.00")).to_have_count(0)
+
+    first = page.locator(".hits .hit").first
+    first.get_by_role("button", name="Star completion").click()
+    expect(first.locator(".star")).to_have_attribute("aria-pressed", "true")
+    words = first.locator("a.text").text_content()
+    first.locator("a.text").click()
+    expect(page.locator(".tabs [aria-selected=true]")).to_have_text("Groups")
+    expect(page.locator(".part-groups .comp pre", has_text=words).first).to_be_visible()
+    page.go_back()
+    expect(page.locator(".tabs [aria-selected=true]")).to_have_text("Completions")
+    expect(page.locator(".gw-completions .words")).to_have_value("carry <ANSWER>4")
+    page.reload()
+    expect(page.locator(".hits .star[aria-pressed=true]")).to_have_count(1)
+
+    page.get_by_label("starred").check()
+    told(page, "1 completion matches")
+    for kind in ("JSONL", "CSV"):
+        page.locator(".export summary").click()
+        with page.expect_download() as downloading:
+            page.get_by_role("link", name=kind).click()
+        assert downloading.value.suggested_filename == f"{run_id}-completions.{kind.lower()}"
+        with open(downloading.value.path(), encoding="utf-8", newline="") as file:
+            found = [json.loads(line) for line in file] if kind == "JSONL" else list(csv.DictReader(file))
+        assert [row["completion"] for row in found] == [words]
+        page.keyboard.press("Escape")
+    page.locator(".filters .clear").click()
+    told(page, "1,280 completions")
+
+
+def test_what_is_found_nowhere_and_what_cannot_be_asked_say_so(
+    open_page: OpenPage, place: tuple[str, str, str]
+) -> None:
+    address, _, run_id = place
+    page = open_page(f"{address}/run?id={run_id}&tab=completions&q=zebra&length=..30&function=format:error")
+    form = page.locator(".gw-completions form")
+    none = page.locator(".gw-completions .none")
+    expect(none).to_contain_text("What may be too narrow: the words, the score of format, the length.")
+    expect(form.get_by_label("What it gave")).to_have_value("error")
+    expect(form.get_by_label("Tokens to")).to_have_value("30")
+    none.get_by_role("button", name="Clear filters").click()
+    told(page, "32 completions")
+    form.get_by_label("Search the completions").fill("(a+)+$")
+    page.locator(".gw-completions .q label").click()
+    expect(page.locator(".gw-completions .told")).to_contain_text("s for reading were over")
+    form.get_by_label("Search the completions").fill("(")
+    expect(page.locator(".gw-completions .problem")).to_contain_text("no regular expression")
+    form.get_by_label("Search the completions").fill("answer>[12]<")
+    told(page, "2 completions match")
+    expect(page.locator(".hits mark").first).to_have_text("answer>2<")
+    form.get_by_label("Order").select_option("oldest first")
+    expect(page.locator(".hits mark").first).to_have_text("answer>1<")
+    form.get_by_label("Which prompts").select_option("both")
+    form.get_by_label("Search the completions").fill("")
+    told(page, "40 completions")

@@ -1,0 +1,84 @@
+"""The doctor, walked: a sick run's verdict → its evidence → a new run that has it changed; and runs that are well."""
+
+from __future__ import annotations
+
+import random
+
+from playwright.sync_api import Page, expect
+
+from bench.homes import wait_for
+from bench.made_runs import curves, learning_group, made_run
+from storage import registry
+from storage.batch import Group
+from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
+
+LONG = 60_000  # ms, for what a busy machine takes its time with
+
+
+def sick_run() -> str:
+    """A run whose KL runs away, whose completions are cut off, and whose groups have tags stuffed into them."""
+    rng = random.Random(3)
+
+    def metrics(step: int) -> dict[str, float | None]:
+        return curves(step, 60, rng) | {"kl": 0.02 * 1.08**step, "completions/clipped_ratio": step / 80}
+
+    def group(step: int, n: int) -> Group:
+        made = learning_group(step, n, 60, 8, ("format", "correctness"), 16, rng)
+        for completion in made.completions if step > 40 else []:
+            completion.text = "<answer></answer>" * 30
+        return made
+
+    return made_run("<b>sick</b> run", 60, metrics=metrics, make_group=group)
+
+
+def test_from_a_verdict_to_its_evidence_and_to_a_new_run(open_page: OpenPage, shared_dashboard: str) -> None:
+    run_id = sick_run()
+    wait_for("the catalogue", lambda: registry.published("catalogue"))
+    page = open_page(f"{shared_dashboard}/run?id={run_id}")
+    doctor = page.locator(".gw-doctor")
+    expect(doctor.locator(".headline")).to_contain_text("Learning: reward is up", timeout=LONG)
+    expect(doctor.locator("article .level")).to_have_text(["Problem", "Warning", "Suspicion"])
+    _says_why(page)
+    _shows_the_chart(page)
+    assert no_sideways_scroll(page)
+    picture(page, "doctor")
+    page.locator("article[data-key=truncated]").get_by_role("link", name="The cut-off completions").click()
+    assert "tab=completions" in page.url and "truncated=yes" in page.url and "steps=" in page.url
+    page.go_back()
+    page.locator("article[data-key=kl]").get_by_role("link", name="KL weight").click()
+    expect(page.locator(".origin")).to_contain_text(
+        f"The settings of {run_id}, with beta 0.04 (was 0.02).", timeout=LONG
+    )
+    expect(page.get_by_label("KL weight", exact=True)).to_have_value("0.04")
+    page.reload()  # the address holds what it changed
+    expect(page.get_by_label("KL weight", exact=True)).to_have_value("0.04", timeout=LONG)
+
+
+def _says_why(page: Page) -> None:
+    """Folded away until asked for, and reached by keyboard."""
+    verdict = page.locator("article[data-key=kl]")
+    expect(verdict.get_by_text("Said above 0.5")).to_be_hidden()
+    verdict.locator("summary").focus()
+    page.keyboard.press("Enter")
+    expect(verdict.get_by_text("Said above 0.5")).to_contain_text("common practice")
+
+
+def _shows_the_chart(page: Page) -> None:
+    expect(page.locator('figure[data-metrics~="kl"]')).to_be_attached(timeout=LONG)
+    page.locator("article[data-key=kl]").get_by_role("link", name="The chart of KL").click()
+    expect(page.locator("figure.pointed-at")).to_be_in_viewport()
+    expect(page.locator("figure.pointed-at h3")).to_have_text("kl")
+
+
+def test_a_healthy_run_and_one_that_has_just_begun_are_told_so(open_page: OpenPage, shared_dashboard: str) -> None:
+    page = open_page(f"{shared_dashboard}/run?id={made_run('well', 60)}")
+    expect(page.locator(".gw-doctor .headline")).to_contain_text(
+        "Nothing looks wrong so far: reward is up", timeout=LONG
+    )
+    expect(page.locator(".gw-doctor article")).to_have_count(0)
+    page.locator(".gw-doctor .calm summary").click()
+    expect(page.locator(".gw-doctor .calm li")).to_contain_text(["normal in GRPO"])
+    page = open_page(f"{shared_dashboard}/run?id={made_run('young', 4)}")
+    expect(page.locator(".gw-doctor .headline")).to_have_text(
+        "The doctor waits for 10 logged steps; 4 are there.", timeout=LONG
+    )

@@ -1,0 +1,163 @@
+"""The Groups of a run in a browser: by keys and by buttons, from a step to a completion and to its prompt's past."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from bench.made_runs import made_run
+from storage import notes
+from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
+
+
+@pytest.fixture(scope="module", autouse=True)
+def patience() -> Iterator[None]:
+    """The machine may be busy."""
+    expect.set_options(timeout=30_000)
+    yield
+    expect.set_options(timeout=5_000)
+
+
+@pytest.fixture(scope="module")
+def made(shared_dashboard: str) -> str:
+    """12 steps of 3 groups of the same 3 prompts; the second attempt began after step 4."""
+    return made_run("walked", 12, groups=3, size=4, prompts=3, resumed_at=4, eval_every=6)
+
+
+def at(page: Page, **expected: str | None) -> None:
+    """Wait until the address says this."""
+    for name, value in expected.items():
+        pattern = rf"[?&]{name}={value}(&|$)" if value is not None else rf"^((?![?&]{name}=).)*$"
+        expect(page).to_have_url(re.compile(pattern))
+
+
+def chosen(page: Page) -> str | None:
+    return page.locator(".options [aria-selected=true]").get_attribute("data-group")
+
+
+def test_a_person_reads_groups(open_page: OpenPage, shared_dashboard: str, made: str) -> None:
+    page = open_page(f"{shared_dashboard}/run?id={made}&tab=groups&step=7")
+    expect(page.locator(".one .comp")).to_have_count(4)
+    keys_lead_through_steps_groups_and_completions(page)
+    a_star_and_a_note_stay(page, made)
+    the_best_comes_first(page)
+    differences_are_marked(page)
+    the_same_prompt_then_and_now(page)
+    the_past_before_a_resume_is_reached(page)
+    assert no_sideways_scroll(page)
+
+
+def keys_lead_through_steps_groups_and_completions(page: Page) -> None:
+    page.keyboard.press("]")
+    at(page, step="8")
+    expect(page.locator(".where")).to_have_text("group at step 8")
+    page.keyboard.press("[")
+    at(page, step="7")
+    expect(page.locator(".where")).to_have_text("group at step 7")
+    first = chosen(page)
+    page.keyboard.press("j")
+    expect(page.locator(".options [role=option]").nth(1)).to_have_attribute("aria-selected", "true")
+    at(page, group=str(chosen(page)))
+    page.keyboard.press("k")
+    at(page, group=str(first))
+    expect(page.locator(f".one .comp[data-group='{first}']")).to_have_count(4)
+    page.keyboard.press("n")
+    page.keyboard.press("n")
+    expect(page.locator(".one .comp").nth(1)).to_be_focused()
+    expect(page.locator(".one .comp").nth(1)).to_have_attribute("aria-current", "true")
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_contain_text("next or previous group")
+    page.keyboard.press("j")  # not while the dialog is open
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_be_hidden()
+    page.locator(".gw-groups .step").first.focus()
+    page.keyboard.press("]")  # nor in a field
+    at(page, step="7", group=str(first))
+
+
+def a_star_and_a_note_stay(page: Page, run_id: str) -> None:
+    card = page.locator(".one .comp[aria-current=true]")
+    card.focus()
+    page.keyboard.press("s")
+    expect(card.get_by_role("button", name="Star")).to_have_attribute("aria-pressed", "true")
+    page.keyboard.press("a")
+    field = card.get_by_label("Note on this completion")
+    field.fill("not this")
+    field.press("Escape")
+    expect(field).to_be_hidden()
+    card.get_by_role("button", name="Add a note").click()
+    field.fill("<b>guesses</b>")
+    field.press("Enter")
+    expect(card.locator(".words")).to_have_text("<b>guesses</b>")
+    page.reload()
+    card = page.locator(".one .comp[aria-current=true]")
+    expect(card).to_be_in_viewport()
+    expect(card.locator(".words")).to_have_text("<b>guesses</b>")
+    expect(page.locator(".options [aria-selected=true] .starred")).to_be_visible()
+    group, idx = card.get_attribute("data-group"), card.get_attribute("data-idx")
+    assert notes.starred(run_id) == [(int(str(group)), int(str(idx)))]
+    assert [note.words for note in notes.of_run(run_id)] == ["<b>guesses</b>"]
+
+
+def the_best_comes_first(page: Page) -> None:
+    page.get_by_role("button", name="worst").click()
+    at(page, pick="worst", group=None)
+    means = [float(mean) for mean in page.locator(".options .n:nth-child(2)").all_inner_texts()]
+    expect(page.locator(".options [role=option]").first).to_have_attribute("aria-selected", "true")
+    page.get_by_role("button", name="best", exact=True).click()
+    at(page, pick="best")
+    expect(page.locator(".options .n:nth-child(2)").first).to_have_text(re.compile(rf"^{max(means):g}"))
+    page.get_by_role("button", name="random").click()
+    at(page, pick="random", group=r"\d+")
+
+
+def differences_are_marked(page: Page) -> None:
+    page.get_by_label("differences from").select_option("completion 2")
+    at(page, diff="1")
+    expect(page.locator(".one .comp.reference")).to_have_attribute("data-idx", "1")
+    picture(page, "run-groups-differences")
+    page.locator(".where").click()  # leaves the field
+    page.keyboard.press("d")
+    at(page, diff=None)
+    expect(page.locator(".one .comp.reference")).to_have_count(0)
+
+
+def the_same_prompt_then_and_now(page: Page) -> None:
+    page.get_by_role("button", name="Then and now").click()
+    expect(page.get_by_role("heading", name="The same prompt down the steps")).to_be_visible()
+    expect(page.locator(".same .js-plotly-plot")).to_be_visible()
+    expect(page.locator(".pairs h3").first).to_contain_text("Then: step 1")
+    expect(page.locator(".pairs h3").nth(1)).to_contain_text("Now: step 7")
+    page.locator(".same").get_by_label("now").select_option(index=1)
+    expect(page.locator(".pairs h3").nth(1)).to_contain_text("Now: step 2")
+    page.get_by_label("each completion").check()
+    expect(page.locator(".pairs .comp")).to_have_count(8)
+    picture(page, "run-same-prompt")
+    page.reload()
+    expect(page.locator(".pairs .comp")).to_have_count(8)
+    expect(page.locator(".pairs h3").nth(1)).to_contain_text("Now: step 2")
+
+
+def the_past_before_a_resume_is_reached(page: Page) -> None:
+    over = page.locator(".same select[name=then] option", has_text="attempt 1, trained again later").first
+    page.locator(".same select[name=then]").select_option(str(over.get_attribute("value")))
+    expect(page.locator(".pairs h3").first).to_contain_text("of attempt 1, trained again later")
+    page.locator(".pairs").get_by_role("button", name="Open the group").first.click()
+    at(page, prompt=None, group=str(over.get_attribute("value")))
+    expect(page.locator(".one .prompt")).to_contain_text("From attempt 1, before the run was resumed")
+    page.go_back()
+    expect(page.locator(".pairs h3").first).to_contain_text("of attempt 1, trained again later")
+
+
+def test_an_address_of_one_completion_alone_leads_to_it(open_page: OpenPage, shared_dashboard: str, made: str) -> None:
+    page = open_page(f"{shared_dashboard}/run?id={made}&tab=groups&group=5&idx=3")
+    at(page, step="2")
+    expect(page.locator(".one .comp[data-group='5'][data-idx='3']")).to_have_attribute("aria-current", "true")
+    expect(page.locator(".where")).to_have_text("group at step 2")
+    expect(page.locator(".options [aria-selected=true]")).to_have_attribute("data-group", "5")
+    for strange in ("&group=99999", "&prompt=99999", "&group=<b>&idx=-1&diff=<b>&pick=<b>&step=1e99"):
+        page = open_page(f"{shared_dashboard}/run?id={made}&tab=groups{strange}")
+        expect(page.locator(".gw-groups")).to_contain_text(re.compile("There is no such|group at step"))

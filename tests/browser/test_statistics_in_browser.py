@@ -1,0 +1,106 @@
+"""The Statistics tab: from a number to the completions and the prompt behind it, all of it in the address."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from bench.made_runs import learning_group, made_run
+from storage import home
+from storage.record import RunWriter
+from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
+
+GROUPS = 4
+PATIENCE = 30_000  # ms, for the first figure: Plotly is four megabytes
+
+
+@pytest.fixture(scope="module")
+def run_id(shared_dashboard: str) -> Iterator[str]:
+    yield made_run("statistics", 30, groups=GROUPS, eval_every=10, prompts=12)
+
+
+def panel(page: Page, name: str) -> Locator:
+    return page.locator(f".gw-statistics [data-panel={name}]")
+
+
+def click_in(figure: Locator, across: float, up: float) -> None:
+    """A click into a figure, at shares of its width and its height."""
+    area = figure.locator(".nsewdrag").first
+    area.scroll_into_view_if_needed()
+    box = area.bounding_box()
+    assert box
+    page = figure.page
+    page.mouse.move(box["x"] + box["width"] * across, box["y"] + box["height"] * (1 - up))
+    page.wait_for_timeout(200)  # Plotly knows what is under the pointer a moment after it came
+    page.mouse.down()
+    page.mouse.up()
+
+
+def test_from_a_number_to_what_is_behind_it(open_page: OpenPage, shared_dashboard: str, run_id: str) -> None:
+    page = open_page(f"{shared_dashboard}/run?id={run_id}&tab=statistics")
+    expect(panel(page, "ties").locator(".says")).to_have_text(re.compile("Of the last 100 groups"), timeout=PATIENCE)
+    expect(panel(page, "ties").locator(".scatterlayer .trace")).to_have_count(4, timeout=PATIENCE)
+
+    # what is right can be said anew, and is kept in the address
+    solved = panel(page, "pass").locator(".says")
+    expect(solved).to_have_text(re.compile(r"pass@1 \d+ % and pass@8"))
+    page.get_by_label("Score from which on it is right").fill("2")
+    page.get_by_label("Score from which on it is right").press("Enter")
+    expect(solved).to_have_text(re.compile("pass@1 0 %"))
+    assert "solved=correctness%3A2" in page.url
+    page.get_by_role("button", name="as the run counts it").click()
+    expect(solved).not_to_have_text(re.compile("pass@1 0 %"))
+
+    prompts = panel(page, "prompts")
+    expect(prompts.locator("tbody tr")).to_have_count(12)
+    prompts.get_by_role("button", name="forgotten").click()
+    expect(prompts.locator(".says")).to_have_text(re.compile("of 12 prompts solved by half of a group before"))
+    assert "order=forgotten" in page.url
+
+    # cells and bars lead to their completions, and the way back leads back
+    expect(panel(page, "reward").locator(".heatmaplayer image")).to_be_visible(timeout=PATIENCE)
+    click_in(panel(page, "reward"), 0.99, 0.95)
+    expect(page).to_have_url(re.compile(r"tab=completions.*reward=3\.\.3&steps=30\.\.30"))
+    page.go_back()
+    expect(page).to_have_url(re.compile("tab=statistics.*order=forgotten"))
+    expect(panel(page, "scores").locator("[data-plot=correctness] .barlayer")).to_be_visible(timeout=PATIENCE)
+    click_in(panel(page, "scores").locator("[data-plot=correctness]"), 0.72, 0.1)
+    expect(page).to_have_url(re.compile(r"function=correctness%3A1\.\.1&steps=6\.\.30"))
+    page.go_back()
+    prompts.get_by_role("button", name="easiest").click()
+    link = prompts.locator("tbody a").first
+    number = re.search(r"prompt=(\d+)", link.get_attribute("href") or "")
+    assert number
+    link.click()
+    expect(page).to_have_url(re.compile(rf"tab=groups.*prompt={number[1]}\b"))
+
+
+def test_held_out_groups_and_what_comes_later(open_page: OpenPage, shared_dashboard: str, run_id: str) -> None:
+    page = open_page(f"{shared_dashboard}/run?id={run_id}&tab=statistics")
+    expect(panel(page, "ties").locator(".says")).to_have_text(
+        re.compile("no gradient from|bears a gradient"), timeout=PATIENCE
+    )
+    page.locator(".gw-statistics [data-mode=eval]").click()
+    expect(panel(page, "ties").locator(".says")).to_have_text(re.compile("Of the last 12 groups"))
+    assert "mode=eval" in page.url
+    assert no_sideways_scroll(page)
+    for figure in page.locator(".gw-statistics [data-panel]").all():
+        figure.scroll_into_view_if_needed()
+        expect(figure).to_have_attribute("data-key", re.compile("eval"), timeout=PATIENCE)
+    picture(page, "statistics")
+
+    writer = RunWriter(home.run_folder(run_id).db, 1, {"format": 1.0, "correctness": 2.0})
+    made = learning_group(31, 0, 60, 8, ("format", "correctness"), 12, random.Random(1))
+    made.mode = "eval"
+    writer.commit(31, groups=[made])
+    writer.close()
+    panel(page, "ties").scroll_into_view_if_needed()  # what nobody sees is not counted anew
+    page.wait_for_function(
+        "dispatchEvent(new Event('groupwise:wake')) && "
+        "document.querySelector('[data-panel=ties] .says').textContent.includes('Of the last 13 groups')",
+        polling=500,
+    )

@@ -1,0 +1,60 @@
+"""Evidence made for the doctor's tests: a run that is well, and what a test changes of it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from storage.doctor.curve import Curve
+from storage.doctor.evidence import Evidence, Function, Sample
+from storage.spec import RewardSpec
+
+STEPS = 60
+REWARDS = (RewardSpec(name="format"), RewardSpec(name="correctness", weight=1.0))
+TRAINING = {
+    "learning_rate": 1e-4, "beta": 0.02, "num_generations": 8, "per_device_train_batch_size": 64,
+    "gradient_accumulation_steps": 1, "max_completion_length": 48, "temperature": 1.0, "max_grad_norm": 1.0,
+    "bf16": False, "gradient_checkpointing": False,
+}  # fmt: skip
+
+
+def line(start: float, end: float, noise: float = 0.0, *, steps: int = STEPS, seed: int = 0) -> Curve:
+    """A straight line with some noise, logged at every step."""
+    rng = random.Random(seed)
+    return drawn(lambda share: start + (end - start) * share + rng.gauss(0, noise), steps)
+
+
+def drawn(of: Callable[[float], float], steps: int = STEPS) -> Curve:
+    """A curve by the share of the run that is done."""
+    return Curve.of(range(1, steps + 1), [of(step / steps) for step in range(1, steps + 1)])
+
+
+def healthy(**changed: Any) -> Evidence:
+    """What a quickstart that learns looks like. `curves` and `functions` are added to its own (a curve of None goes);
+    anything else replaces."""
+    curves: dict[str, Curve | None] = {
+        "reward": line(1.0, 1.7, 0.08), "kl": line(0.005, 0.03, 0.003), "entropy": line(0.11, 0.035, 0.004),
+        "loss": line(0.0, 0.003, 0.001), "grad_norm": line(0.5, 0.45, 0.08), "learning_rate": line(1e-4, 1e-4),
+        "completions/mean_length": line(18, 40, 1), "completions/clipped_ratio": line(0.002, 0.002),
+        "clip_ratio/region_mean": line(0, 0.01), "step_time": line(0.5, 0.5, 0.02), "groups/tied": line(0, 0.2, 0.05),
+        "groups/all_low": line(0, 0), "groups/all_high": line(0, 0.18, 0.04), "groups/spread": line(0.76, 0.41, 0.04),
+        "groups/solved": line(0.55, 0.75, 0.05), "groups/any_solved": line(0.95, 0.98), "groups/alike": line(0.7, 0.82),
+        "rewards/format/mean": line(0.5, 0.95, 0.03), "rewards/correctness/mean": line(0.5, 0.75, 0.05),
+        "system/memory_share": line(0.4, 0.45), "time/generation": line(0.3, 0.3), "time/update": line(0.2, 0.2),
+        "time/rewards": line(0.001, 0.001), **changed.pop("curves", {}),
+    }  # fmt: skip
+    functions = {
+        "format": Function(1.0, {"ok": 256}, 0.0, 1.0, 0.22, (0.0, 1.0)),
+        "correctness": Function(1.0, {"ok": 256}, 0.0, 1.0, 0.43, (0.0, 1.0)),
+    } | changed.pop("functions", {})
+    known: dict[str, Any] = {
+        "training": TRAINING | changed.pop("training", {}), "rewards": REWARDS, "functions": functions, "low": 0.0,
+        "high": 2.0, "step": STEPS, "total": STEPS, "first": said("4"), "last": said("<think>4</think>"), **changed,
+    }  # fmt: skip
+    return Evidence(curves={name: curve for name, curve in curves.items() if curve is not None}, **known)
+
+
+def said(text: str, rewards: Sequence[float] = (2.0, 0.0) * 16, prompt: str = "2+2?") -> list[Sample]:
+    """Completions that all say this."""
+    return [Sample(1, index, 1, text, reward, prompt) for index, reward in enumerate(rewards)]

@@ -1,0 +1,173 @@
+"""The doctor on the page: what it answers, that no payload hurts it, and that its suggestions open as they say."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from app.components import doctor, new_run
+from app.configure import changed, yaml_edit
+from bench.made_runs import made_run
+from storage import home, registry, spec, states
+from storage.batch import Completion, Event, Group
+from storage.doctor.examine import examine
+from storage.offer import Offer
+from storage.record import RunWriter
+from tests import offer
+from tests.doctor import healthy
+from tests.test_doctor import SICK
+
+HOSTILE = "<img src=x onerror=alert(1)>${alert(1)}\x1b[31m\u202e"
+SENT = [None, 7, [], {}, {"run": 3}, {"run": "../x", "after": "1"}, {"run": "\0", "after": 2**70}, {"run": "nope"}]
+
+
+@pytest.fixture(autouse=True)
+def forget() -> None:
+    """Each test is another home."""
+    doctor._reports.clear()
+    doctor._around = None
+
+
+@pytest.mark.usefixtures("no_worker")
+@pytest.mark.parametrize("sent", SENT, ids=range(len(SENT)))
+def test_anything_may_be_sent(sent: Any) -> None:
+    said = doctor.told(sent)
+    assert "sentence" in said and "fault" not in said
+
+
+@pytest.mark.usefixtures("no_worker")
+def test_a_healthy_run_is_told_once_until_something_new_is_recorded() -> None:
+    run_id = made_run("well", 60)
+    first = doctor.told({"run": run_id})
+    assert first["headline"].startswith("Nothing looks wrong so far: reward is up")
+    assert first["at"] == "at step 60"
+    assert doctor.told({"run": run_id, "after": first["seq"]}) == {"poll": 10_000, "seq": first["seq"]}
+    json.dumps(first, allow_nan=False)
+
+
+@pytest.mark.usefixtures("no_worker")
+def test_before_there_is_a_record_it_says_what_it_waits_for_and_after_it_is_gone_that() -> None:
+    run_id = registry.create("name: one\nrewards: [{name: format}]\n", name="one", model="starter", data="task:x")
+    assert doctor.told({"run": run_id})["headline"] == doctor.WAITS[states.QUEUED]
+    RunWriter(home.run_folder(run_id).db, 1, {"format": 1.0}).close()
+    assert "waits for 10 logged steps" in doctor.told({"run": run_id})["headline"]
+    shutil.rmtree(home.run_folder(run_id).path)
+    assert "deleted" in doctor.told({"run": run_id})["headline"]
+
+
+@pytest.mark.usefixtures("no_worker")
+def test_a_damaged_record_or_spec_is_said() -> None:
+    run_id = made_run("damaged", 20)
+    home.run_folder(run_id).spec.write_text("name: [", encoding="utf-8")
+    assert doctor.told({"run": run_id})["kind"] == "up"
+    doctor._reports.clear()
+    home.run_folder(run_id).db.write_bytes(b"SQLite format 3\0" + b"\xff" * 5000)
+    assert "could not be read" in doctor.told({"run": run_id})["sentence"]
+
+
+@pytest.mark.usefixtures("no_worker")
+def test_hostile_names_and_messages_are_plain_text() -> None:
+    run_id = made_run("hostile", 12)
+    writer = RunWriter(home.run_folder(run_id).db, 1, {HOSTILE: 1.0})
+    for step in range(13, 30):
+        scored = [Completion(HOSTILE, 1, False, 1.0, 0.0, [(None, "error")]) for _ in range(4)]
+        writer.commit(step, groups=[Group("train", step, HOSTILE, {}, scored) for _ in range(4)],
+                      events=[Event("reward", HOSTILE, {"function": HOSTILE})])  # fmt: skip
+    writer.close()
+    said = json.dumps(doctor.told({"run": run_id}), ensure_ascii=False)
+    assert "fails" in said
+    assert "\x1b" not in said and "\u202e" not in said and "\\u001b" not in said
+
+
+@pytest.mark.usefixtures("no_worker")
+def test_every_suggested_new_run_opens_with_just_that_changed() -> None:
+    """Each button of each verdict, through the New run page's own reading, with what is really installed."""
+    offer.publish_installed()
+    quick = new_run.opened({})["text"]
+    run_id = registry.create(quick, name="quick", model="starter", data="task:arithmetic")
+    seen: set[str] = set()
+    for evidence in [found for found, _, _ in SICK.values()] + [
+        healthy(training={"fp16": True}, not_finite={"loss": 1})
+    ]:
+        for verdict in doctor.shown(run_id, examine(evidence), 60)["verdicts"]:
+            for change in verdict["changes"]:
+                if not change["go"] or change["go"] in seen:
+                    continue
+                seen.add(change["go"])
+                query = parse_qs(urlsplit(change["go"]).query)
+                opened = new_run.opened({"from": query["from"][0], "set": query["set"]})
+                _only_changed(quick, opened, query["set"])
+    assert len(seen) > 15
+
+
+def _only_changed(before: str, opened: dict[str, Any], sets: list[str]) -> None:
+    old, new = spec.parse(before).model_dump(), spec.parse(opened["text"]).model_dump()
+    assert "without" not in opened["origin"], opened["origin"]
+    assert [problem for problem in opened["view"]["problems"] if "no such" in problem["message"]] == []
+    for one in sets:
+        field, _, value = one.partition("=")
+        assert f"{value} (was " in opened["origin"] or _at(old, field) == _at(new, field)
+        _drop(old, field)
+        _drop(new, field)
+    assert old == new
+
+
+def _at(plain: Any, field: str) -> Any:
+    for part in field.split("."):
+        plain = plain[int(part)] if isinstance(plain, list) else plain.get(part)
+    return plain
+
+
+def _drop(plain: Any, field: str) -> None:
+    *way, last = field.split(".")
+    inner = _at(plain, ".".join(way))
+    inner.pop(last, None)
+
+
+def test_changes_of_an_address_are_made_as_the_form_would() -> None:
+    text = "name: x\nrewards:\n- name: format\n  weight: 1.0  # mine\ntraining:\n  learning_rate: 1e-4  # kept\n"
+    asked = ["training.learning_rate=5e-06", "training.beta=0.04", "rewards.0.weight=0.5", "model.id=other"]
+    made, said = changed.change(text, asked, offer.OFFER)
+    assert yaml_edit.load(made) == {
+        "name": "x", "rewards": [{"name": "format", "weight": 0.5}],
+        "training": {"learning_rate": 5e-06, "beta": 0.04}, "model": {"id": "other"},
+    }  # fmt: skip
+    assert "learning_rate: 5e-06  # kept" in changed.change(text, asked[:3], offer.OFFER)[0]
+    assert said == (
+        "with learning_rate 5e-06 (was 0.0001), beta 0.04 (was 0.0), the weight of format 0.5 (was 1.0), "
+        "model.id other (was starter)"
+    )
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [["training.nonsense=1"], ["rewards.7.weight=1"], ["=1"], ["training.beta="], ["rewards=[]"], ["x" * 1000 + "=1"],
+     ["__class__=1"], ["training=5"], ["<script>alert(1)</script>=1"], ["stages.0.training=x"]],
+    ids=range(10),
+)  # fmt: skip
+def test_what_is_no_setting_is_refused_in_a_sentence_and_changes_nothing(asked: list[str]) -> None:
+    text = "name: x\nrewards: [{name: format}]\n"
+    made, said = changed.change(text, asked, offer.OFFER)
+    assert made == text
+    assert said.startswith("without “") and "there is no such setting" in said
+
+
+@pytest.mark.parametrize("asked", [None, 7, "training.beta=1", [], [None, {}, 3]])
+def test_what_is_no_list_of_changes_is_none(asked: object) -> None:
+    assert changed.change("name: x\n", asked, offer.OFFER) == ("name: x\n", "")
+
+
+def test_before_the_worker_has_said_what_there_is_that_is_why() -> None:
+    assert "the worker has not said yet" in changed.change("name: x\n", ["training.beta=1"], Offer())[1]
+
+
+@pytest.mark.usefixtures("no_worker")
+def test_an_address_that_names_no_run_says_so_and_what_it_changed() -> None:
+    offer.publish_installed()
+    opened = new_run.opened({"from": "gone", "set": ["training.beta=0.5"]})
+    assert opened["origin"].startswith("There is no run “gone”")
+    assert opened["origin"].endswith("With beta 0.5 (was 0.02).")

@@ -1,0 +1,66 @@
+"""The list of a step's groups: its orders, and what ties the tied ones."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from app.components.group_list import line, picked, tie, verdict
+
+SEEN = (0.0, 3.0)
+
+
+def group(n: int, low: float | None, high: float | None, std: float | None = 0.0) -> dict[str, Any]:
+    mean = None if low is None or high is None else (low + high) / 2
+    tied = low is not None and low == high
+    return {"id": n, "prompt": f"{n}?", "mean": mean, "std": std, "low": low, "high": high, "tied": tied}
+
+
+GROUPS = [
+    group(1, 1.0, 1.0),
+    group(2, 0.0, 3.0, 1.2),
+    group(3, 0.0, 0.0),
+    group(4, 3.0, 3.0),
+    group(5, None, None, None),
+]
+
+
+@pytest.mark.parametrize(
+    ("pick", "ids"),
+    [
+        ("", [1, 2, 3, 4, 5]), ("worst", [3, 1, 2, 4, 5]), ("best", [4, 2, 1, 3, 5]), ("spread", [2, 1, 3, 4, 5]),
+        ("tied", [3, 1, 4, 2, 5]), ("<script>", [1, 2, 3, 4, 5]),
+    ],
+)  # fmt: skip
+def test_the_group_that_was_picked_comes_first(pick: str, ids: list[int]):
+    assert [one["id"] for one in picked(GROUPS, pick)] == ids
+
+
+def test_random_is_the_same_after_a_reload():
+    assert picked(GROUPS, "random") == picked(GROUPS[::-1], "random") != GROUPS
+
+
+def test_infinite_means_have_a_place():
+    odd = [group(1, -math.inf, 0.0, math.nan), group(2, 0.0, math.inf), group(3, 1.0, 2.0, 0.5)]
+    for pick in ("worst", "best", "spread", "tied"):
+        assert picked(odd, pick)[0]["id"] == 3
+        assert len(picked(odd, pick)) == 3
+
+
+def test_a_tie_is_all_low_all_high_or_neither():
+    assert [tie(one, SEEN) for one in GROUPS] == ["other", "", "all_low", "all_high", ""]
+    assert [line(one, SEEN)["spread"] for one in GROUPS] == ["tied", "1.20", "all low", "all high", "–"]
+    assert line(GROUPS[2], None)["spread"] == "tied"
+    assert [line(one, SEEN, {2})["starred"] for one in GROUPS[:2]] == [False, True]
+
+
+def test_the_ties_of_a_step_are_told_in_words():
+    assert verdict(GROUPS, "train", SEEN) == (
+        "3 of 5 groups are tied (1 all low, 1 all high): every completion scored the same, so there is no gradient "
+        "from them."
+    )
+    assert verdict([GROUPS[2]], "train", SEEN).startswith("This group is tied low:")
+    assert verdict(GROUPS[:2], "eval", SEEN) == "1 of 2 groups is tied: every completion scored the same."
+    assert verdict([GROUPS[1]]) == ""
