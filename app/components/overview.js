@@ -78,7 +78,7 @@ function drawNow() {
   const percent = (value) => `${number(value * 100)}\u202f%`;
   add("Held-out reward", "eval_reward", number);
   add("KL", "kl", number);
-  add("Tied groups", "frac_reward_zero_std", percent);
+  add("Tied groups", curves.get("groups/tied") ? "groups/tied" : "frac_reward_zero_std", percent);
   add("Length", "completions/mean_length", (value) => `${number(value)} tokens`);
   add("Truncated", "completions/clipped_ratio", percent);
   add("Step time", "step_time", (value) => `${number(value)} s`);

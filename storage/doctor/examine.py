@@ -62,8 +62,14 @@ def examine(e: Evidence) -> Report:
     grave = tuple(verdict for verdict in kept if verdict.level != CALM)
     kind, said = _standing(e)
     if kind != "waiting":
-        said = f"{OPENING[kind] if grave else 'Nothing looks wrong so far'}: {said}."
+        said = f"{_opening(e, kind) if grave else 'Nothing looks wrong so far'}: {said}."
     return Report(kind, said, grave, tuple(verdict for verdict in kept if verdict.level == CALM))
+
+
+def _opening(e: Evidence, kind: str) -> str:
+    """The headline's first words. Where hardly a group bears a gradient, what rose before rises no more."""
+    stopped = kind == "up" and len(e.tied) >= gradient.POINTS and e.tied.now >= gradient.MOSTLY_TIED
+    return "No longer learning" if stopped else OPENING[kind]
 
 
 def one_to_a_cause(found: list[Verdict]) -> list[Verdict]:

@@ -44,7 +44,7 @@ def no_gradient(e: Evidence) -> Verdict | None:
         return Verdict(
             "too_hard", level, "The prompts are too hard", words, threshold, source, links, changes.harder(e)
         )
-    if len(high) and high.now >= tied.now / 2:
+    if len(high) and high.now >= tied.now / 2 and not _one_wrong_answer(e):
         learned = high.start < TIED / 2
         words = f"{said} Most of these score the highest in every completion: " + (
             "the model has learned these prompts, and more steps on them teach little."
@@ -57,6 +57,13 @@ def no_gradient(e: Evidence) -> Verdict | None:
         )
     words = f"{said} A larger group, or a reward with more grades, sets completions apart."
     return Verdict("tied", level, "No gradient from most groups", words, threshold, source, links, changes.apart(e))
+
+
+def _one_wrong_answer(e: Evidence) -> bool:
+    """Whether groups tie because the model repeats itself, none of it right: then nothing is learned, whatever it
+    scores."""
+    solved, alike = e.curve("groups/solved"), e.curve("groups/alike")
+    return len(solved) > 0 and len(alike) > 0 and solved.now <= NEVER and alike.now >= ALIKE
 
 
 def never_solved(e: Evidence) -> Verdict | None:

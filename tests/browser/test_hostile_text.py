@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
+from app.components import header
 from storage import home, spec
 from storage.batch import Completion, Event, Group
 from storage.record import RunWriter
@@ -54,7 +55,7 @@ def unharmed(page: Page) -> bool:
     return bool(page.evaluate("window.pwned === undefined"))
 
 
-@pytest.mark.parametrize("tab", ["overview", "groups", "config", "log", "checkpoints"])
+@pytest.mark.parametrize("tab", header.TABS)
 def test_nothing_runs_on_a_runs_page(open_page: OpenPage, shared_dashboard: str, hostile_run: str, tab: str) -> None:
     page = open_page(f"{shared_dashboard}/run?id={hostile_run}&tab={tab}")
     expect(page.locator(".gw-header .pill")).to_contain_text("Failed")
@@ -63,6 +64,10 @@ def test_nothing_runs_on_a_runs_page(open_page: OpenPage, shared_dashboard: str,
     if tab == "groups":
         expect(page.locator(".comp")).to_have_count(len(PAYLOADS) + 1)
         assert PAYLOADS[0] in page.locator(".gw-groups").inner_text()
+    if tab == "completions":
+        expect(page.locator(".gw-completions")).to_contain_text("<script>window.pwned = 1</script>")
+    if tab == "statistics":
+        expect(page.locator(".gw-statistics")).to_contain_text("window.pwned")
     if tab == "log":
         expect(page.locator(".gw-log")).to_contain_text("control")
         assert "hf_abcdef" not in page.content()
@@ -73,6 +78,10 @@ def test_nothing_runs_on_a_runs_page(open_page: OpenPage, shared_dashboard: str,
 def test_nothing_runs_on_the_runs_page_and_on_new(open_page: OpenPage, shared_dashboard: str, hostile_run: str) -> None:
     page = open_page(shared_dashboard)
     expect(page.locator("tbody tr")).to_have_count(1)
+    assert unharmed(page)
+    assert no_sideways_scroll(page)
+    page = open_page(f"{shared_dashboard}/compare?ids={hostile_run}")
+    expect(page.locator(".gw-compare")).to_contain_text("<script>window.pwned")
     assert unharmed(page)
     assert no_sideways_scroll(page)
     page = open_page(f"{shared_dashboard}/new?from={hostile_run}")
