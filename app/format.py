@@ -28,7 +28,9 @@ def number(value: float | None, digits: int = 3) -> str:
 
 
 def signed(value: float) -> str:
-    """An advantage: +1.6, −0.4, 0.0."""
+    """An advantage: +1.6, −0.4, 0.0; a huge one as `number` writes it."""
+    if abs(value) >= 1000:
+        return f"{'+' if value > 0 else ''}{number(value)}"
     return f"{'+' if value >= 0.05 else '−' if value <= -0.05 else ''}{abs(value):.1f}"
 
 

@@ -64,8 +64,8 @@ def odd_numbers() -> str:
 
     def group(step: int, n: int) -> Group:
         made = [
-            Completion(f"{value}", step, bool(step % 2), value, 0.0 if value is None else value, [(value, "ok")] * 2)
-            for value in (odd if n else [None] * 4)
+            Completion(f"{k}", step, bool(step % 2), value, 0.0 if value is None else value, [(value, "ok")] * 2)
+            for k, value in enumerate(odd if n else [None] * 4)
         ]
         for completion in made:  # worker.training.capture writes it so
             completion.advantage = completion.advantage if math.isfinite(completion.advantage) else 0.0
@@ -208,7 +208,7 @@ MAKERS: dict[str, Callable[[], str]] = {
 # Those of which nothing can be read, and a word of what must be said of each.
 UNREADABLE = {
     "stepless": "before|recorded|No ", "deleted_folder": "deleted", "no_record": "recorded|before|No ",
-    "half_copied": "malformed|damaged|could not be read|recorded", "begun_copy": "", "no_database": "not a database",
+    "half_copied": "malformed|damaged|could not be read|recorded", "begun_copy": "damaged|recorded|before|No ", "no_database": "not a database",
 }  # fmt: skip
 
 

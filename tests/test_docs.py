@@ -56,6 +56,7 @@ def test_the_docs_list_every_built_in_function() -> None:
     assert sorted(listed) == shipped.names(shipped.REWARDS)
 
 
+DOCTOR = Path(__file__).parents[1] / "storage" / "doctor"
 UNDERSTAND = (Path(__file__).parents[1] / "docs" / "understand.md").read_text(encoding="utf-8")
 
 
@@ -66,3 +67,9 @@ def test_the_docs_list_every_metric_of_ours() -> None:
     of_groups = set(group_metrics.of([Group("train", 1, "?", {}, [*right, *wrong])], (0.0, 1.0), 0))
     code = (Path(__file__).parents[1] / "worker" / "training" / "measures.py").read_text(encoding="utf-8")
     assert listed == of_groups | set(re.findall(r'"((?:time|system)/\w+)"', code))
+
+
+def test_the_docs_list_everything_the_doctor_can_say() -> None:
+    listed = set(re.findall(r"^\| `(\w+)` \|", UNDERSTAND, re.M))
+    code = "\n".join(path.read_text(encoding="utf-8") for path in DOCTOR.glob("*.py"))
+    assert listed == set(re.findall(r'Verdict\(\s*"(\w+)"', code))

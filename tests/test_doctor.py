@@ -174,7 +174,7 @@ def test_what_comes_near_a_verdict_is_none(what: str) -> None:
 def test_before_enough_steps_it_says_what_it_waits_for(steps: int) -> None:
     report = examine(healthy(curves={name: line(1, 1, steps=steps) for name in healthy().curves}))
     assert report.kind == "waiting"
-    assert f"waits for 10 logged steps; {steps}" in report.headline
+    assert f"needs 10 logged steps to say how it goes; {steps}" in report.headline
     assert [verdict.key for verdict in report.verdicts if verdict.key not in ("memory",)] == []
 
 

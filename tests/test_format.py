@@ -44,7 +44,10 @@ def test_an_age_of_nothing_is_never() -> None:
     assert format.age(None) == "never"
 
 
-@pytest.mark.parametrize(("value", "words"), [(1.6, "+1.6"), (-0.4, "−0.4"), (0.0, "0.0"), (-0.01, "0.0")])
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [(1.6, "+1.6"), (-0.4, "−0.4"), (0.0, "0.0"), (-0.01, "0.0"), (3e38, "+3.0e+38"), (-2500.0, "−2,500")],
+)
 def test_an_advantage_has_its_sign(value: float, words: str) -> None:
     assert format.signed(value) == words
 

@@ -146,7 +146,7 @@ class Chart {
     return Plots.layout({
       uirevision: null, margin: { l: 44, r: 8, t: 8, b: 20 }, ...this.board.marked(),
       x: { rangemode: "tozero", ...(few ? { dtick: 1 } : {}), ...axis.layout, ...(range ? { range, autorange: false } : { autorange: true }) },
-      y: { ...this.upright(lowest, highest, !!range), fixedrange: true, tickformat: Chart.format(Math.max(Math.abs(lowest), Math.abs(highest))), type: this.log ? "log" : "linear" },
+      y: { ...this.upright(lowest, highest, !!range), fixedrange: true, tickformat: Chart.format(Math.max(Math.abs(lowest), Math.abs(highest))), type: this.log ? "log" : "linear", ticksuffix: this.panel.unit === "%" ? "\u202f%" : "" },
     });
   }
   // Alike but for rounding.

@@ -17,13 +17,14 @@ class CompareTables {
   }
 
   // ---- finals ----
-  // Of each column: its key, head, how a value is written, and which end is the better one (1: the highest).
+  // Of each column: its key, head, how a value is written, and which end is the better one (1: the highest, 0: neither
+  // by itself: the least KL and the fewest tied groups are those of a run that has not begun to learn).
   static columns() {
     const { number } = window.groupwise, percent = (value) => (value === null ? "–" : `${number(value * 100)}\u202f%`);
     const whole = (value) => (value === null ? "–" : Math.round(value).toLocaleString("en"));
     return [
       ["step", "steps", whole, 0], ["reward", "reward", number, 1], ["held_out", "best held-out", number, 1], ["solved", "solved", percent, 1],
-      ["kl", "kl", number, -1], ["length", "length", number, 0], ["tied", "tied groups", percent, -1],
+      ["kl", "kl", number, 0], ["length", "length", number, 0], ["tied", "tied groups", percent, 0],
       ["time", "time", Lines.duration, 0], ["tokens", "tokens", whole, 0],
     ];
   }

@@ -62,6 +62,8 @@ def is_live(run: registry.Run) -> bool:
 def waiting(run: registry.Run) -> str:
     if run.state in WAITS:
         return "No completion is recorded yet. " + WAITS[run.state]
+    if run.step:
+        return "No completion is stored in this run's record, so there is nothing to search."
     return "This run ended before its first completion was scored. Its log says why."
 
 

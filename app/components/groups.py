@@ -97,6 +97,8 @@ def waiting(run: registry.Run, mode: str) -> str:
         return "No held-out group has been scored yet: they come with each evaluation (eval_strategy, eval_steps)."
     if run.state in WAITS:
         return "No group has been scored yet. " + WAITS[run.state]
+    if run.step:
+        return "No group is stored in this run's record: its curves are in the Overview."
     return "This run ended before its first group was scored. Its log says why."
 
 

@@ -54,8 +54,10 @@ def answer(function: Callable[[Payload], dict[str, Any]]) -> Answer:
             return function(payload if isinstance(payload, dict) else {})
         except (Unanswerable, registry.Refused) as refusal:
             return {"sentence": str(refusal)}
-        except (sqlite3.Error, registry.RegistryError) as error:
+        except (sqlite3.OperationalError, registry.RegistryError) as error:
             return {"sentence": f"The record could not be read just now ({error}). Trying again."}
+        except sqlite3.Error as error:
+            return {"sentence": f"The record is damaged, or was copied only in part ({error}). Copy it again, whole."}
         except Exception:
             logging.getLogger("groupwise").exception("%s failed", function.__name__)
             sentence = "Something went wrong inside Groupwise. The terminal it was started in says what."

@@ -12,7 +12,7 @@ class Plots {
       hoverlabel: { bgcolor: colour("--panel"), bordercolor: colour("--line-strong"), font: { size: 11, color: colour("--ink") } },
       ...rest,
       xaxis: merged({ showgrid: false, nticks: 6, ...x }),
-      yaxis: merged({ nticks: 4, exponentformat: "e", ...y }),
+      yaxis: merged({ nticks: 5, exponentformat: "e", ...y }),
     };
   }
 

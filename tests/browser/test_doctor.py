@@ -80,5 +80,5 @@ def test_a_healthy_run_and_one_that_has_just_begun_are_told_so(open_page: OpenPa
     expect(page.locator(".gw-doctor .calm li")).to_contain_text(["normal in GRPO"])
     page = open_page(f"{shared_dashboard}/run?id={made_run('young', 4)}")
     expect(page.locator(".gw-doctor .headline")).to_have_text(
-        "The doctor waits for 10 logged steps; 4 are there.", timeout=LONG
+        "The doctor needs 10 logged steps to say how it goes; 4 are there.", timeout=LONG
     )

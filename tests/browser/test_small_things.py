@@ -53,7 +53,7 @@ def test_a_record_that_could_not_be_read_is_said_until_it_can_be(
     record.write_bytes(b"no database" * 100)
     page = open_page(f"{shared_dashboard}/run?id={ended_run}")
     problem = page.locator(".gw-header .problem")
-    expect(problem).to_contain_text("could not be read just now")
+    expect(problem).to_contain_text("damaged, or was copied only in part")
     record.unlink()
     expect(page.locator(".gw-header .pill")).to_contain_text("Failed")
     expect(problem).to_be_hidden()
