@@ -152,6 +152,26 @@ def the_past_before_a_resume_is_reached(page: Page) -> None:
     expect(page.locator(".pairs h3").first).to_contain_text("of attempt 1, trained again later")
 
 
+def test_from_a_curve_to_the_same_prompt_earlier(open_page: OpenPage, shared_dashboard: str, made: str) -> None:
+    page = open_page(f"{shared_dashboard}/run?id={made}")
+    plot = page.locator('[data-chart="reward"] .nsewdrag')
+    expect(plot).to_be_visible()
+    box = plot.bounding_box()
+    assert box
+    page.mouse.click(box["x"] + box["width"] * 0.75, box["y"] + box["height"] / 2)
+    page.wait_for_url(re.compile(r"tab=groups&step=\d+"))
+    step = re.findall(r"step=(\d+)", page.url)[0]
+    assert 8 <= int(step) <= 11  # the point that was clicked
+    expect(page.locator(".where")).to_have_text(f"group at step {step}")
+    page.locator(".options [role=option]").nth(1).click()
+    asked = page.locator(".one .asked").inner_text()
+    page.get_by_role("button", name="Then and now").click()
+    expect(page.locator(".same .asked")).to_have_text(asked)
+    expect(page.locator(".pairs h3").first).to_contain_text("Then: step 1")
+    expect(page.locator(".pairs h3").nth(1)).to_contain_text(f"Now: step {step}")
+    expect(page.locator(".pairs .comp").first).to_be_visible()
+
+
 def test_an_address_of_one_completion_alone_leads_to_it(open_page: OpenPage, shared_dashboard: str, made: str) -> None:
     page = open_page(f"{shared_dashboard}/run?id={made}&tab=groups&group=5&idx=3")
     at(page, step="2")
