@@ -163,8 +163,10 @@ def test_from_a_curve_to_the_same_prompt_earlier(open_page: OpenPage, shared_das
     step = re.findall(r"step=(\d+)", page.url)[0]
     assert 8 <= int(step) <= 11  # the point that was clicked
     expect(page.locator(".where")).to_have_text(f"group at step {step}")
-    page.locator(".options [role=option]").nth(1).click()
-    asked = page.locator(".one .asked").inner_text()
+    option = page.locator(".options [role=option]").nth(1)
+    asked = option.locator(".what").inner_text().strip()
+    option.click()
+    expect(page.locator(".one .asked")).to_have_text(asked)
     page.get_by_role("button", name="Then and now").click()
     expect(page.locator(".same .asked")).to_have_text(asked)
     expect(page.locator(".pairs h3").first).to_contain_text("Then: step 1")
