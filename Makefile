@@ -15,8 +15,10 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 run: $(VENV)/.run
 	$(BIN)/groupwise
 
+# Two at a time, whole files each: what a file's tests share is made once. More would only wait for one another's
+# trainings.
 test: chromium sandbox lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -176,7 +176,7 @@ def test_odd_queries_are_answered(run_id: str) -> None:
 
 def test_a_run_without_completions_says_so_and_a_deleted_one_too(run_id: str) -> None:
     empty = made_run("empty", 2, groups=0)
-    assert "before its first completion" in ask(empty)["wait"]
+    assert "nothing to search" in ask(empty)["wait"]
     folder = home.run_folder(empty)
     folder.path.rename(folder.path.with_name("moved"))
     assert "deleted" in ask(empty)["wait"] and "deleted" in completions.news({"run": empty})["sentence"]

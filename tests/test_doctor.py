@@ -184,6 +184,22 @@ def test_no_rule_speaks_of_nothing() -> None:
     assert examine(Evidence()).kind == "waiting"
 
 
+def test_a_reward_that_rose_before_all_groups_tied_is_no_learning() -> None:
+    stuck = healthy(curves={"groups/tied": line(0.2, 1.0), "groups/all_low": line(0.2, 1.0)})
+    assert examine(stuck).headline.startswith("No longer learning: reward is up 0.")
+    assert examine(healthy(last=said(""))).headline.startswith("Learning: ")
+
+
+def test_one_wrong_answer_that_scores_the_highest_is_a_collapse_and_not_learned() -> None:
+    tied_at_the_top = {
+        "groups/tied": line(0.0, 1.0), "groups/all_high": line(0.0, 1.0), "groups/spread": line(0.7, 0.02),
+        "groups/alike": line(0.2, 1.0),
+    }  # fmt: skip
+    wrong = {"groups/solved": line(0.0, 0.0), "groups/any_solved": line(0.2, 0.2)}
+    assert told(healthy(curves=tied_at_the_top)) == []
+    assert told(healthy(curves=tied_at_the_top | wrong)) == ["collapse"]
+
+
 def test_what_fails_and_what_is_no_number_is_said_from_the_first_step() -> None:
     short = dict.fromkeys(healthy().curves)
     broken = healthy(curves=short, functions={"format": Function(1.0, {"error": 8})}, not_finite={"loss": 1})

@@ -54,7 +54,7 @@ def test_before_there_is_a_record_it_says_what_it_waits_for_and_after_it_is_gone
     run_id = registry.create("name: one\nrewards: [{name: format}]\n", name="one", model="starter", data="task:x")
     assert doctor.told({"run": run_id})["headline"] == doctor.WAITS[states.QUEUED]
     RunWriter(home.run_folder(run_id).db, 1, {"format": 1.0}).close()
-    assert "waits for 10 logged steps" in doctor.told({"run": run_id})["headline"]
+    assert "needs 10 logged steps" in doctor.told({"run": run_id})["headline"]
     shutil.rmtree(home.run_folder(run_id).path)
     assert "deleted" in doctor.told({"run": run_id})["headline"]
 
@@ -66,7 +66,7 @@ def test_a_damaged_record_or_spec_is_said() -> None:
     assert doctor.told({"run": run_id})["kind"] == "up"
     doctor._reports.clear()
     home.run_folder(run_id).db.write_bytes(b"SQLite format 3\0" + b"\xff" * 5000)
-    assert "could not be read" in doctor.told({"run": run_id})["sentence"]
+    assert "is damaged" in doctor.told({"run": run_id})["sentence"]
 
 
 @pytest.mark.usefixtures("no_worker")

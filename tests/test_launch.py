@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -232,10 +231,11 @@ def test_where_nothing_is_published_it_waits_for_the_worker_and_says_so(
     start: Start, registry_home: Path, no_worker: None, tmp_path: Path
 ):
     process = start("-m", "app", "launch", str(write(tmp_path, SPEC)))
-    threading.Timer(2.0, offer.publish).start()
+    assert process.stderr is not None and "Waiting for the worker" in process.stderr.readline()
+    offer.publish()
     with offer.answering():
-        out, err = process.communicate(timeout=30)
-    assert process.returncode == 0 and "Waiting for the worker" in err and registry.get(out.strip()) is not None
+        out, _ = process.communicate(timeout=30)
+    assert process.returncode == 0 and registry.get(out.strip()) is not None
 
 
 def test_the_command_does_without_the_dashboards_libraries(start: Start, own_home: Path):

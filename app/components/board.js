@@ -49,7 +49,7 @@ class Board {
   amount(number) {
     const from = this.close && this.zoom ? this.close : this.curves;
     const longest = from.names.map((name) => from.get(name)).reduce((a, b) => (b.of > (a?.of ?? 0) ? b : a), null);
-    const steps = this.zoom ? `Steps ${this.zoom.map((step) => number(Math.max(0, Math.round(step)))).join("–")}` : "";
+    const steps = this.zoom ? `Steps ${this.zoom.map((step) => Math.max(0, Math.round(step)).toLocaleString("en")).join("–")}` : "";
     if (!longest?.low) return this.close && steps ? `${steps}: every point` : steps;
     const count = `${number(longest.x.length)} of ${number(longest.of)} points, with the least and greatest between them`;
     return [steps, steps ? count : `${count}; drag across a chart to look closer`].filter((words) => words).join(": ");

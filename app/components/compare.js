@@ -234,6 +234,7 @@ function hint() {
   const more = leftOut ? `${MOST} runs are the most that can be compared at once: ${leftOut} of the address ${leftOut === 1 ? "is" : "are"} left out.` : "";
   say(find(".hint"), [some, more].filter(Boolean).join(" "));
   find(".hint").hidden = !find(".hint").textContent;
+  find(".choose").hidden = state.ids.length > 0;
   find(".whole").hidden = !here;
   for (const part of page.querySelectorAll(".several")) part.hidden = here < 2;
   document.title = here ? `${here} ${here === 1 ? "run" : "runs"} compared · Groupwise` : "Compare · Groupwise";

@@ -35,7 +35,7 @@ TEMPLATE = """
 <div class="row between top"><h1>Compare</h1><div class="adder"><input class="input" type="search" autocomplete="off"
 placeholder="add a run by name, state, model" aria-label="Add a run"><div class="found panel" hidden></div></div></div>
 <p class="s problem" role="status" hidden></p><div class="legend" role="group" aria-label="Runs"></div>
-<p class="s mut hint" hidden></p>
+<p class="s mut hint" hidden></p><p class="choose" hidden><a class="btn" href="/">Choose runs</a></p>
 <div class="whole" hidden>
 <section><div class="row controls"><h2>Curves</h2><span class="s mut">over</span><span class="switch s x" role="group"
 aria-label="Lay the curves over"><button data-x="step">step</button><button data-x="tokens">tokens</button>

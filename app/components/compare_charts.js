@@ -65,7 +65,7 @@ class CompareChart {
       height: 220, hovermode: "closest", hoverdistance: 30, uirevision: this.view.x,
       margin: { l: 46, r: 8, t: 6, b: 22 },
       x: { rangemode: "tozero", tickformat: tokens ? "~s" : "", ticksuffix: unit ? `\u202f${unit}` : "" },
-      y: { ticksuffix: this.about.unit ? `\u202f${this.about.unit}` : "" },
+      y: { rangemode: this.about.unit === "%" ? "nonnegative" : "normal", ticksuffix: this.about.unit ? `\u202f${this.about.unit}` : "" },
     });
   }
 

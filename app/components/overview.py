@@ -38,7 +38,8 @@ TEMPLATE = """
 <div class="switch axes" role="group" aria-label="What the charts run along">
 <button type="button" data-x="step">Steps</button><button type="button" data-x="tokens">Tokens</button>
 <button type="button" data-x="time">Time</button></div><label class="log"><input type="checkbox"> Log scale</label>
-<button type="button" class="btn s whole" hidden>Show all steps</button><span class="mut shown" role="status"></span><span class="mut xs how">Click a point to see its step's groups.</span>
+<button type="button" class="btn s whole" hidden>Show all steps</button><span class="mut shown" role="status"></span>
+<span class="mut xs how">Click a point to see its step's groups.</span>
 </div>
 <div class="sections"></div>
 <details class="all"><summary>All metrics <span class="mut s"></span></summary>

@@ -72,7 +72,7 @@ def matches(run: registry.Run, words: list[str]) -> bool:
 
 
 def counts(everything: list[registry.Run], found: list[registry.Run]) -> str:
-    """5 runs · 1 running · 1 queued, and how many of them are shown."""
+    """5 runs · 1 running · 1 queued, how many of them are shown, and what can be done with several."""
     live_now = sum(run.state in states.LIVE for run in everything)
     queued = sum(run.state == states.QUEUED for run in everything)
     parts = [format.plural(len(everything), "run")]
@@ -82,7 +82,7 @@ def counts(everything: list[registry.Run], found: list[registry.Run]) -> str:
         parts.append(f"showing {MOST} of {format.count(len(found))}")
     elif len(found) < len(everything):
         parts.append(f"showing {format.count(len(found))}")
-    return " · ".join(parts) + "."
+    return " · ".join(parts) + (". Tick some to compare them." if len(everything) > 1 else ".")
 
 
 def row(run: registry.Run, now: float) -> str:

@@ -40,7 +40,7 @@ class Stars {
     if (said.querySelector("textarea")) return;
     const shown = said.querySelector(".words"), button = card.querySelector(".edit");
     const before = card.dataset.words ?? shown.textContent;
-    const field = window.groupwise.el("textarea", { class: "input", rows: "2", maxlength: "2000", dir: "auto", "aria-label": "Note on this completion" });
+    const field = window.groupwise.el("textarea", { class: "input", rows: "2", maxlength: "2000", dir: "auto", placeholder: "Enter saves, Escape does not", "aria-label": "Note on this completion" });
     field.value = before;
     let over = false;
     const close = (focus) => { over = true; field.remove(); button.hidden = false; shown.hidden = !shown.textContent; if (focus) button.focus({ preventScroll: true }); };

@@ -89,7 +89,8 @@ def _standing(e: Evidence) -> tuple[str, str]:
     reward = e.reward
     if len(reward) < WAIT:
         return "waiting", (
-            f"The doctor needs {WAIT} logged steps to say how it goes; {len(reward)} {'is' if len(reward) == 1 else 'are'} there."
+            f"The doctor needs {WAIT} logged steps to say how it goes; "
+            f"{len(reward)} {'is' if len(reward) == 1 else 'are'} there."
         )
     where = "since the start" if not e.since else f"since step {e.since:,}, where this stage began"
     moved = reward.moved(0, 2.0)

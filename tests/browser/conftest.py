@@ -30,6 +30,7 @@ def chromium() -> Iterator[Browser]:
     assert found, "The browser tests need chromium: `apt-get install chromium`, or set GROUPWISE_CHROMIUM."
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=found, args=FLAGS)
+        expect.set_options(timeout=30_000)  # what a page says comes sooner or later, on a busy machine later
         yield browser
         browser.close()
 

@@ -19,12 +19,10 @@ from tests.finding import searched_run
 @pytest.fixture(scope="module")
 def place() -> Iterator[tuple[str, str, str]]:
     """Address of a dashboard, and two runs in it: one that learns, one of odd completions."""
-    expect.set_options(timeout=60_000)  # a machine may have much else to do
     with fresh_home():
         learned, odd = made_run("learns", 40), searched_run()
         with dashboard() as (_, address):
             yield address, learned, odd
-    expect.set_options(timeout=5_000)
 
 
 def told(page: Page, words: str) -> None:

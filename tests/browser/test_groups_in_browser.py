@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -11,14 +10,6 @@ from playwright.sync_api import Page, expect
 from bench.made_runs import made_run
 from storage import notes
 from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
-
-
-@pytest.fixture(scope="module", autouse=True)
-def patience() -> Iterator[None]:
-    """The machine may be busy."""
-    expect.set_options(timeout=30_000)
-    yield
-    expect.set_options(timeout=5_000)
 
 
 @pytest.fixture(scope="module")
