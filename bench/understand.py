@@ -15,7 +15,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from app.components import compare, compare_settings, completions, doctor, groups, overview, runs_table, statistics
+from app.compare import settings as compare_settings
+from app.components import compare, completions, doctor, groups, overview, runs_table, statistics
 from app.components.header import status
 from bench.big_home import big_home, recipe
 from bench.bulk import RARE, Made, empty_record, write_run

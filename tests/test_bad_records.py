@@ -16,11 +16,11 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from app import exports
+from app.compare import prompts as compare_prompts
+from app.compare import settings as compare_settings
 from app.components import (
     checkpoints,
     compare,
-    compare_prompts,
-    compare_settings,
     completions,
     config,
     doctor,

@@ -11,8 +11,10 @@ from typing import Any
 
 import pytest
 
-from app.components import compare, compare_prompts, compare_settings
-from app.components.compare_runs import MOST
+from app.compare import prompts as compare_prompts
+from app.compare import settings as compare_settings
+from app.compare.runs import MOST
+from app.components import compare
 from bench.made_runs import made_run
 from storage import db, home, registry, series, spec
 from storage.batch import Completion, Event, Group

@@ -9,9 +9,9 @@ import gradio as gr
 from sqlite_utils import Database
 
 from app import figures, format
-from app.components.compare_prompts import prompt, prompts
-from app.components.compare_runs import MOST, asked, find, looks, reading
-from app.components.compare_settings import code, differences
+from app.compare.prompts import prompt, prompts
+from app.compare.runs import MOST, asked, find, looks, reading
+from app.compare.settings import code, differences
 from app.components.live import Payload, answer, live, plain, text
 from app.refusal import Unanswerable
 from storage import registry, series, states
@@ -20,6 +20,7 @@ from storage.compare import curves, finals
 POLL, POLL_ENDED = 2000, 15000  # ms
 MOST_CHARTS = 24
 FOUND = 8  # runs that the search for another one shows
+SCRIPTS = ("lines", "charts", "parallel", "tables", "prompts")
 # The charts of the first look: metric, title, what stands under it, unit (“%” multiplies by 100).
 CURATED = (
     ("reward", "reward", "mean over all completions of a step", ""),
@@ -151,6 +152,6 @@ def compare(plotly: Path) -> gr.HTML:
     return live(
         "compare", compared, search, differences, code, prompts, prompt,
         template=TEMPLATE,
-        scripts=("plots", "compare_lines", "compare_charts", "compare_parallel", "compare_tables", "compare_prompts"),
+        scripts=("charts/plots", *(f"compare/{name}" for name in SCRIPTS)),
         head=f'<script src="/gradio_api/file={plotly}"></script>',
     )  # fmt: skip

@@ -148,6 +148,6 @@ def groups() -> gr.HTML:
     return live(
         "groups", step, group, unfold, same_prompt.same, stars.note,
         template=TEMPLATE.replace("PICKS", picks).replace("KEYS", keys),
-        scripts=("plots", "stars", "same_prompt", "group_keys"), elem_id="part-groups",
+        scripts=("charts/plots", "reading/stars", "reading/same_prompt", "reading/group_keys"), elem_id="part-groups",
         elem_classes=["part", "part-groups"],
     )  # fmt: skip

@@ -185,6 +185,6 @@ def template() -> str:
 def statistics() -> gr.HTML:
     """The Statistics part of a run's page."""
     return live(
-        "statistics", told, panel, template=template(), scripts=("plots", "statistics_figures"),
+        "statistics", told, panel, template=template(), scripts=("charts/plots", "charts/statistics"),
         elem_id="part-statistics", elem_classes=["part", "part-statistics"],
     )  # fmt: skip

@@ -178,7 +178,7 @@ def test_a_live_run_goes_on_in_its_curve(open_page: OpenPage, sweeps: tuple[str,
 def lines(context: BrowserContext) -> Page:
     """An empty page that knows Lines."""
     made = context.new_page()
-    made.add_script_tag(path=REPOSITORY / "app" / "components" / "compare_lines.js")
+    made.add_script_tag(path=REPOSITORY / "app" / "components" / "compare" / "lines.js")
     return made
 
 

@@ -14,7 +14,7 @@ from tests.conftest import REPOSITORY
 def page(context: BrowserContext) -> Page:
     """An empty page that knows Curves, and has some."""
     made = context.new_page()
-    made.add_script_tag(path=REPOSITORY / "app" / "components" / "curves.js")
+    made.add_script_tag(path=REPOSITORY / "app" / "components" / "charts" / "curves.js")
     made.evaluate("window.curves = new Curves()")
     return made
 

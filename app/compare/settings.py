@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from app import format
-from app.components.compare_runs import asked, find, spec_of
+from app.compare.runs import asked, find, spec_of
 from app.components.live import Payload, answer, plain, text
 from app.refusal import Unanswerable
 from storage import registry

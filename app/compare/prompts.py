@@ -6,7 +6,7 @@ import contextlib
 from typing import Any
 
 from app import format
-from app.components.compare_runs import asked, find, reading, spec_of
+from app.compare.runs import asked, find, reading, spec_of
 from app.components.completion import coloured
 from app.components.live import Payload, answer, plain, text
 from app.refusal import Unanswerable
