@@ -7,6 +7,7 @@ from the run folders.
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import secrets
 import shutil
@@ -68,7 +69,7 @@ class Run:
             return None
         return Identity(self.boot, self.pid, self.started)
 
-    @property
+    @functools.cached_property
     def folder(self) -> home.RunFolder:
         return home.run_folder(self.id)
 
