@@ -215,7 +215,9 @@ def test_the_exit_code_says_how_the_run_ended(start: Start, offered: Path, tmp_p
 
 
 def test_ctrl_c_ends_the_following_and_not_the_run(start: Start, offered: Path, tmp_path: Path):
-    process = start("-m", "app", "launch", str(write(tmp_path, SPEC)), "--wait")
+    # whoever runs the tests in the background has Ctrl-C ignored, and so would the command
+    heard = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.default_int_handler)}
+    process = start("-m", "app", "launch", str(write(tmp_path, SPEC)), "--wait", **heard)
     assert process.stdout is not None
     run_id = process.stdout.readline().strip()
     registry.set_state(run_id, states.STARTING, "It starts.")
