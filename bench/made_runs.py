@@ -130,9 +130,7 @@ def _write(
                     group.mode = "eval"
                 made += held_out
             rewards = [c.reward for group in made for c in group.completions if c.reward is not None]
-            if rewards:
-                low, high = min(rewards), max(rewards)
-                seen = (min(low, seen[0]), max(high, seen[1])) if seen else (low, high)
+            seen = group_metrics.widened(seen, made)
             values: dict[str, float | None] = dict(logged(step)) if step % every == 0 else {}
             for mode, prefix in (("train", ""), ("eval", "eval_")):
                 of_mode = [group for group in made if group.mode == mode]

@@ -50,6 +50,13 @@ def of(groups: Sequence[Group], seen: Range | None, solver: int | None, threshol
     return {name: value for name, value in found.items() if value is not None}
 
 
+def widened(seen: Range | None, groups: Sequence[Group]) -> Range | None:
+    """The least and the greatest reward seen, with these groups'; what is not finite says nothing of either."""
+    rewards = [reward for group in groups for reward in _rewards(group)]
+    ends = [*rewards, *(seen or ())]
+    return (min(ends), max(ends)) if ends else None
+
+
 def kind(values: Sequence[float], seen: Range) -> str | None:
     """Why a group of these rewards teaches nothing: “all_low” (each is the least the run has seen, or 0), “all_high”
     (the greatest), “other”; None: it bears a gradient."""

@@ -67,10 +67,10 @@ def _checked(kept: Any) -> tuple[int, int, int, str, float] | None:
     if not isinstance(kept, dict):
         return None
     grp, idx, at = kept.get("grp"), kept.get("idx"), kept.get("at")
-    if not all(isinstance(value, int) and 0 <= value < 2**62 for value in (grp, idx)):
+    if not isinstance(grp, int) or not isinstance(idx, int) or not 0 <= min(grp, idx) <= max(grp, idx) < 2**62:
         return None
     when = float(at) if isinstance(at, (int, float)) else 0.0
-    return grp, idx, int(bool(kept.get("starred"))), str(kept.get("words") or "")[:LONGEST], when  # type: ignore[return-value]
+    return grp, idx, int(bool(kept.get("starred"))), str(kept.get("words") or "")[:LONGEST], when
 
 
 def _change(run_id: str, grp: int, idx: int, **columns: Any) -> None:

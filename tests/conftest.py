@@ -92,6 +92,14 @@ def groupwise(start: Start) -> Groupwise:
 
 
 @pytest.fixture
+def keep_signal_handler() -> Iterator[None]:
+    """train() takes SIGTERM; here it runs inside pytest."""
+    before = signal.getsignal(signal.SIGTERM)
+    yield
+    signal.signal(signal.SIGTERM, before)
+
+
+@pytest.fixture
 def no_worker(registry_home: Path) -> Iterator[None]:
     """This test stands in for the worker: the home has a supervisor, which does nothing."""
     with playing_supervisor(registry_home):

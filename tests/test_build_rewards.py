@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,12 +18,7 @@ TOP = (
 )
 
 
-@pytest.fixture(autouse=True)
-def keep_signal_handler() -> Iterator[None]:
-    """train() takes SIGTERM; here it runs inside pytest."""
-    before = signal.getsignal(signal.SIGTERM)
-    yield
-    signal.signal(signal.SIGTERM, before)
+pytestmark = pytest.mark.usefixtures("keep_signal_handler")
 
 
 def said(code: str) -> list[str]:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 import math
 import os
-import signal
 import statistics
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +21,7 @@ from worker.training import train
 LORA = {"r": 4, "target_modules": ["q_proj", "v_proj"], "task_type": "CAUSAL_LM"}
 
 
-@pytest.fixture(autouse=True)
-def keep_signal_handler() -> Iterator[None]:
-    """train() takes SIGTERM; here it runs inside pytest."""
-    before = signal.getsignal(signal.SIGTERM)
-    yield
-    signal.signal(signal.SIGTERM, before)
+pytestmark = pytest.mark.usefixtures("keep_signal_handler")
 
 
 def run_here(**parts: Any) -> RunFolder:

@@ -50,6 +50,12 @@ def test_solved_is_told_by_the_target_function():
     assert "groups/solved" not in group_metrics.of([made(0, 2)], (0.0, 2.0), None)
 
 
+def test_what_the_run_has_seen_widens_with_each_step():
+    assert group_metrics.widened(None, [made(None)]) is None
+    assert group_metrics.widened(None, [made(1, 2), made(0, math.inf)]) == (0, 2)
+    assert group_metrics.widened((0.5, 3.0), [made(1, 2)]) == (0.5, 3.0)
+
+
 def test_nothing_scored_says_nothing_of_rewards():
     found = group_metrics.of([made(None, None)], None, 1)
     assert found == {"groups/alike": 0.0, "groups/solved": 0.0, "groups/any_solved": 0.0}

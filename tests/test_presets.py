@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -40,14 +38,6 @@ def offer() -> Offer:
         catalogue.fields_of(GRPOConfig), catalogue.fields_of(LoraConfig), built_in["rewards"], built_in["tasks"],
         extras=extras.installed(), hardware=hardware.describe(),
     )  # fmt: skip
-
-
-@pytest.fixture
-def keep_signal_handler() -> Iterator[None]:
-    """train() takes SIGTERM; here it runs inside pytest."""
-    before = signal.getsignal(signal.SIGTERM)
-    yield
-    signal.signal(signal.SIGTERM, before)
 
 
 def test_there_is_a_preset_for_each_way_to_begin() -> None:

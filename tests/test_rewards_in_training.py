@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,12 +15,7 @@ from worker.training import train
 __all__ = ["endpoint"]  # the fixture
 
 
-@pytest.fixture(autouse=True)
-def keep_signal_handler() -> Iterator[None]:
-    """train() takes SIGTERM; here it runs inside pytest."""
-    before = signal.getsignal(signal.SIGTERM)
-    yield
-    signal.signal(signal.SIGTERM, before)
+pytestmark = pytest.mark.usefixtures("keep_signal_handler")
 
 
 def test_an_ensemble_and_a_judge_score_a_run(registry_home: Path, tmp_path: Path, endpoint: Endpoint) -> None:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -47,12 +45,7 @@ BESIDE_FORMAT = (
 )
 
 
-@pytest.fixture(autouse=True)
-def keep_signal_handler() -> Iterator[None]:
-    """train() takes SIGTERM; here it runs inside pytest."""
-    before = signal.getsignal(signal.SIGTERM)
-    yield
-    signal.signal(signal.SIGTERM, before)
+pytestmark = pytest.mark.usefixtures("keep_signal_handler")
 
 
 def run(code: str, *, reward: dict[str, Any] | None = None, **parts: Any) -> tuple[RunFolder, dict[str, Any]]:

@@ -42,12 +42,7 @@ def staged(*stages: dict[str, Any], training: dict[str, Any] | None = None, **pa
     return make_spec(training=settings, stages=list(stages) or [FORMAT, CORRECTNESS], **parts)
 
 
-@pytest.fixture(autouse=True)
-def keep_signal_handler() -> Iterator[None]:
-    """train() takes SIGTERM; here it runs inside pytest."""
-    before = signal.getsignal(signal.SIGTERM)
-    yield
-    signal.signal(signal.SIGTERM, before)
+pytestmark = pytest.mark.usefixtures("keep_signal_handler")
 
 
 @pytest.fixture(scope="module")

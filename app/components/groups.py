@@ -10,7 +10,7 @@ from app.components import group_list, same_prompt, stars
 from app.components.completion import spans, text_html
 from app.components.group import draw, reference_of
 from app.components.live import Payload, Unanswerable, answer, live, record_of, run_of, text, whole
-from app.components.overview import WAITS
+from app.components.waiting import why_empty
 from app.word_diff import differences
 from storage import groups as record
 from storage import notes, registry, states
@@ -91,15 +91,12 @@ def told(at_step: group_list.Rows, mode: str, pick: str, seen: Range | None) -> 
 
 
 def waiting(run: registry.Run, mode: str) -> str:
-    if mode == "eval" and run.state in states.ENDED:
-        return "No held-out group was scored: this run had no evaluation (eval_strategy, data.holdout)."
-    if mode == "eval":
-        return "No held-out group has been scored yet: they come with each evaluation (eval_strategy, eval_steps)."
-    if run.state in WAITS:
-        return "No group has been scored yet. " + WAITS[run.state]
-    if run.step:
-        return "No group is stored in this run's record: its curves are in the Overview."
-    return "This run ended before its first group was scored. Its log says why."
+    return why_empty(
+        run,
+        mode,
+        stored="No group is stored in this run's record: its curves are in the Overview.",
+        ended="This run ended before its first group was scored. Its log says why.",
+    )
 
 
 @answer

@@ -10,8 +10,8 @@ import gradio as gr
 
 from app.components import statistics_panels as panels
 from app.components.live import Payload, Unanswerable, answer, live, plain, record_of, run_of, text
-from app.components.overview import WAITS
 from app.components.statistics_panels import Asked
+from app.components.waiting import why_empty
 from storage import group_metrics, registry, states
 from storage import spec as specs
 from storage.spec import SpecError
@@ -88,6 +88,15 @@ def told(payload: Payload) -> dict[str, Any]:
     return out | {"mark": mark, "functions": choices, "solved": {"name": name, "threshold": threshold}}
 
 
+def waiting(run: registry.Run, mode: str) -> str:
+    return why_empty(
+        run,
+        mode,
+        stored="No group is stored in this run's record, so there is nothing to count.",
+        ended="This run ended before its first group was scored, so there is nothing to count. Its log says why.",
+    )
+
+
 @answer
 def panel(payload: Payload) -> dict[str, Any]:
     """One panel (`panel`, a name of PANELS), as plain data: `says` in words, `wait` where it has nothing yet."""
@@ -133,19 +142,6 @@ def _number(words: str, default: float) -> float:
     except ValueError:
         return default
     return value if math.isfinite(value) else default
-
-
-def waiting(run: registry.Run, mode: str) -> str:
-    """Why there is nothing yet."""
-    if mode == "eval" and run.state in states.ENDED:
-        return "No held-out group was scored: this run had no evaluation (eval_strategy, data.holdout)."
-    if mode == "eval":
-        return "No held-out group has been scored yet: they come with each evaluation (eval_strategy, eval_steps)."
-    if run.state in WAITS:
-        return "No group has been scored yet. " + WAITS[run.state]
-    if run.step:
-        return "No group is stored in this run's record, so there is nothing to count."
-    return "This run ended before its first group was scored, so there is nothing to count. Its log says why."
 
 
 def figure(name: str, title: str, about: str) -> str:

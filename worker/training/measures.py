@@ -58,10 +58,7 @@ class Measures:
 
     def saw(self, groups: list[Group], seconds: dict[str, float], target: tuple[str, float] | None) -> None:
         """Groups of one mode that were just scored, and what generating and scoring them took."""
-        rewards = [c.reward for group in groups for c in group.completions if c.reward is not None]
-        low, high = min(rewards, default=None), max(rewards, default=None)
-        if low is not None and high is not None:
-            self._seen = (min(low, self._seen[0]), max(high, self._seen[1])) if self._seen else (low, high)
+        self._seen = group_metrics.widened(self._seen, groups)
         known = target is not None and target[0] in self._functions
         solver = self._functions.index(target[0]) if target and known else None
         found = group_metrics.of(groups, self._seen, solver, target[1] if target else group_metrics.SOLVED)
