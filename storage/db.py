@@ -29,6 +29,11 @@ def open_reader(path: Path, *, patience: float = 5.0) -> Database:
     return Database(connection)
 
 
+def files_of(path: Path) -> tuple[Path, Path]:
+    """The files that a commit to this one is written to: itself, or its write-ahead log."""
+    return path, path.with_name(f"{path.name}-wal")
+
+
 @contextlib.contextmanager
 def transaction(database: Database) -> Iterator[Database]:
     """All of it or nothing, with the write lock held from the start.

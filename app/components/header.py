@@ -10,6 +10,7 @@ from app import figures, format
 from app.components.live import Payload, Unanswerable, answer, has_record, live, plain, run_of, text
 from app.components.pill import kind
 from app.configure import launch
+from app.shared import shared
 from storage import registry, series, states
 
 TABS = ["overview", "groups", "completions", "statistics", "config", "log", "checkpoints"]
@@ -31,6 +32,7 @@ Cancel</button><button value="stop" class="btn pri">Stop and save</button></div>
 
 
 @answer
+@shared()
 def status(payload: Payload) -> dict[str, object]:
     """Everything the head says now."""
     try:

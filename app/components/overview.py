@@ -9,6 +9,7 @@ import gradio as gr
 
 from app import figures, format
 from app.components.live import Payload, Unanswerable, answer, live, plain, record_of, run_of, whole
+from app.shared import shared
 from storage import groups, registry, series, states
 from storage import spec as specs
 from storage.spec import SpecError
@@ -55,6 +56,7 @@ TEMPLATE = """
 
 
 @answer
+@shared("after", "event", "drawn", "empty", large="reset")
 def board(payload: Payload) -> dict[str, Any]:
     """What is new since number `after`: curves, events since `event`, the latest group.
 
