@@ -2,46 +2,78 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import math
 import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+
+import psutil
 
 from bench.homes import fresh_home, queued, quickstart
 from bench.table import Row, median, ms
 from worker.launchers.local import environment
 
 ROUNDS = 4
+Training = tuple[str, str]  # bench.clock's kind of training, and what it trains
+Times = list[float]  # seconds from the beginning of each step to the next one's
 
 
 def measure() -> list[Row]:
-    """In turn, same seed, so the n-th step is the same work on both sides and is compared with itself: its fastest
-    time over the rounds, which takes out what else the machine did. Steps differ in work by more than the recording
-    costs, so a ratio of two medians, which pick different steps, would be mostly noise."""
-    ours: list[list[float]] = []
-    plain: list[list[float]] = []
+    rounds = []
     for round_ in range(ROUNDS):
         with fresh_home():
             folder = queued(quickstart())
-            sides = [(ours, "groupwise", folder.id), (plain, "plain", str(folder.script))]
-            for times, kind, what in sides if round_ % 2 else reversed(sides):  # neither is always the first
-                times.append(_steps(kind, what))
-    mine, theirs = ([min(step) for step in zip(*rounds, strict=True)] for rounds in (ours, plain))
-    ratio = median([a / b for a, b in zip(mine, theirs, strict=True)])
-    sides = f"median {ms(median(mine))}", f"plain TRL script, median {ms(median(theirs))}"
-    return [Row("a step with everything recorded, median ratio", *sides, ratio, 1.01, "×")]
+            rounds.append(side_by_side(("groupwise", folder.id), ("plain", str(folder.script)), round_))
+    sides = [median([step for times in side for step in times]) for side in zip(*rounds, strict=True)]
+    return [
+        Row(
+            "a step with everything recorded, median ratio", f"median {ms(sides[0])}",
+            f"plain TRL script, median {ms(sides[1])}", ratio(rounds), 1.01, "×",
+        )
+    ]  # fmt: skip
 
 
-def _steps(kind: str, what: str) -> list[float]:
-    """Seconds from the beginning of each step to the next one's."""
+def side_by_side(one: Training, other: Training, round_: int) -> tuple[Times, Times]:
+    """The steps of two trainings at the same time, each on a core of its own: whatever else the machine does, it does
+    to both. Cores are changed about from round to round."""
+    cores = sorted(os.sched_getaffinity(0))
+    first, last = (cores[0], cores[-1]) if round_ % 2 else (cores[-1], cores[0])
+    with _training(one, first) as ours, _training(other, last) as theirs:
+        return ours(), theirs()
+
+
+def ratio(rounds: Sequence[tuple[Times, Times]]) -> float:
+    """The median over the steps. With the same seed the n-th step is the same work on both sides, and is compared
+    with itself: the mean over the rounds, which takes out what the cores differ in."""
+    steps = zip(*([a / b for a, b in zip(*sides, strict=True)] for sides in rounds), strict=True)
+    return median([math.prod(step) ** (1 / len(step)) for step in steps])
+
+
+@contextlib.contextmanager
+def _training(training: Training, core: int) -> Iterator[Callable[[], Times]]:
+    """A training that was just started, on this core; call what it gives to wait for its times."""
     with tempfile.TemporaryDirectory() as place:
-        times = Path(place) / "times.json"
-        subprocess.run(
-            [sys.executable, "-m", "bench.clock", str(times), kind, what],
+        path = Path(place) / "times.json"
+        child = subprocess.Popen(
+            [sys.executable, "-m", "bench.clock", str(path), *training],
             env={**os.environ, **environment("bench:1:clock", 1), "PYTHONSAFEPATH": "", "PYTHONPATH": os.getcwd()},
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
-        begun = json.loads(times.read_text())
-    return [later - earlier for earlier, later in zip(begun, begun[1:], strict=False)]
+        psutil.Process(child.pid).cpu_affinity([core])
+
+        def times() -> Times:
+            if child.wait():
+                raise RuntimeError(f"{training} ended with {child.returncode}")
+            begun = json.loads(path.read_text())
+            return [later - earlier for earlier, later in zip(begun, begun[1:], strict=False)]
+
+        try:
+            yield times
+        finally:
+            child.kill()
+            child.wait()

@@ -1,58 +1,51 @@
-"""Twenty browsers watch one live run: how soon the dashboard answers each of their looks, what it costs, and whether
-the training notices."""
+"""Twenty pages watch one live run: how soon the dashboard answers each of their looks, what it costs, and whether
+the training notices.
+
+The pages are played (bench.readers): browsers draw on other machines than the one that trains. What they ask is what
+a real page asked a moment before.
+"""
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import json
-import os
-import random
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from typing import Any
 
-import httpx
 import psutil
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Request, sync_playwright
 
+from bench import readers
 from bench.browser import CHROMIUM, FLAGS
 from bench.homes import dashboard, fresh_home, queued, quickstart
 from bench.made_runs import made_run
-from bench.step_time import _steps
+from bench.step_time import ratio, side_by_side
 from bench.table import Row, median, ms, percentile
 from storage import home, registry, states
 
-BROWSERS, SECONDS = 20, 30  # how many watch, and for how long
+PAGES, SECONDS = 20, 30  # how many watch, and for how long
+PARTS = ("status", "board", "told")  # what a run's Overview asks again and again: head, charts, doctor
 EVERY = 0.5  # seconds a step
-BEFORE = 200  # steps that the run has when the first browser comes
-ROUNDS = 3
-# Every answer of the dashboard, from the moment it was asked for, as the browser's own network clock has it.
-ANSWERS = """() => performance.getEntriesByType("resource").filter(one => one.name.includes("component_server"))
-  .map(one => [one.startTime, one.responseEnd - one.startTime])"""
+BEFORE = 200  # steps that the run has when the first page comes
+ROUNDS = 4
 
 
 def measure() -> list[Row]:
     with fresh_home(), no_worker(), dashboard() as (app, address):
-        run_id = made_run("watched", BEFORE, state=states.STOPPED)
-        _running(run_id)
-        with growing(run_id), sync_playwright() as playwright:
-            chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-            pages = [_open(chromium, f"{address}/run?id={run_id}") for _ in range(BROWSERS)]
-            pages[0].wait_for_timeout(3000)  # the first drawings are behind all of them
-            lags, cores = _watch(pages, psutil.Process(app.pid))
-            asked = _polls(chromium, f"{address}/run?id={run_id}")
-            chromium.close()
-    ratio, mine, alone = _trainer(asked)
+        run_id = running(made_run("watched", BEFORE, state=states.STOPPED))
+        with growing(run_id):
+            asked = questions(f"{address}/run?id={run_id}")
+            lags, cores = _watch(psutil.Process(app.pid), address, run_id, asked)
     tick = f"p50 {ms(percentile(lags, 0.5))}, p95 {ms(percentile(lags, 0.95))} of {len(lags)}"
     p95 = percentile(lags, 0.95) * 1000
-    name = f"{BROWSERS} browsers on one live run"
+    name = f"{PAGES} pages on one live run"
     return [
         Row(f"{name}: a tick’s answer, p95", tick, "–", p95, 250, "ms"),
         Row(f"{name}: the app", f"{cores:.2f} of a core", "–", cores, 0.5, "cores"),
-        Row(f"{name}: a training step", ms(mine), f"with none {ms(alone)}", ratio, 1.02, "×"),
+        _trainer(name, asked),
     ]
 
 
@@ -69,43 +62,57 @@ def no_worker() -> Iterator[None]:
             child.kill()
 
 
-def _running(run_id: str) -> None:
+def running(run_id: str) -> str:
     for state in (states.QUEUED, states.STARTING, states.RUNNING):
         registry.set_state(run_id, state, "Trains for a measurement.")
+    return run_id
 
 
 @contextlib.contextmanager
 def growing(run_id: str) -> Iterator[None]:
     """A process that trains nothing, but records a step of this run every half second as training does."""
-    child = subprocess.Popen([sys.executable, "-m", "bench.grow", run_id, str(EVERY)])
-    try:
+    with ended(subprocess.Popen([sys.executable, "-m", "bench.grow", run_id, str(EVERY)])):
         yield
+
+
+@contextlib.contextmanager
+def ended(child: subprocess.Popen[Any]) -> Iterator[subprocess.Popen[Any]]:
+    """A child process that is ended with what it is for."""
+    try:
+        yield child
     finally:
         child.kill()
         child.wait()
 
 
-def _open(chromium: Browser, address: str) -> Page:
-    page = chromium.new_context(viewport={"width": 1440, "height": 900}).new_page()
-    page.add_init_script("performance.setResourceTimingBufferSize(100000)")
-    page.goto(address)
-    page.wait_for_selector(".gw-overview[data-seq]", timeout=120_000)
-    return page
+def questions(address: str) -> list[dict[str, Any]]:
+    """The body of the last request that a real page sent to each of its parts' functions."""
+    bodies: dict[str, dict[str, Any]] = {}
+
+    def keep(request: Request) -> None:
+        if "component_server" in request.url and request.post_data:
+            body = json.loads(request.post_data)
+            bodies[body["fn_name"]] = body
+
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        page = chromium.new_page()
+        page.on("request", keep)
+        page.goto(address)
+        page.wait_for_selector(".gw-overview[data-seq]", timeout=120_000)
+        page.wait_for_selector(".gw-doctor[data-seq]", timeout=120_000)
+        page.wait_for_timeout(2000)
+        chromium.close()
+    return [bodies[part] for part in PARTS]
 
 
-def _watch(pages: list[Page], app: psutil.Process) -> tuple[list[float], float]:
+def _watch(app: psutil.Process, address: str, run_id: str, asked: list[dict[str, Any]]) -> tuple[list[float], float]:
     """Seconds of every answer in the time, and how many cores the app used."""
-    sinces = [page.evaluate("performance.now()") for page in pages]
-    used, begun = _seconds(app), time.monotonic()
-    pages[0].wait_for_timeout(SECONDS * 1000)
-    cores = (_seconds(app) - used) / (time.monotonic() - begun)
-    lags = [
-        lag / 1000
-        for page, since in zip(pages, sinces, strict=True)
-        for start, lag in page.evaluate(ANSWERS)
-        if start >= since
-    ]
-    return lags, cores
+    with reading(address, run_id, asked, SECONDS) as child:
+        time.sleep(readers.SETTLE)
+        used, begun = _seconds(app), time.monotonic()
+        answers, _ = child.communicate()
+        return json.loads(answers), (_seconds(app) - used) / (time.monotonic() - begun)
 
 
 def _seconds(process: psutil.Process) -> float:
@@ -113,83 +120,23 @@ def _seconds(process: psutil.Process) -> float:
     return float(times.user + times.system)
 
 
-def _polls(chromium: Browser, address: str) -> list[dict[str, Any]]:
-    """What one such page asks the server again and again: the body of the last request to each function."""
-    page = chromium.new_page()
-    bodies: dict[str, dict[str, Any]] = {}
-    page.on("request", lambda request: _keep(request, bodies))
-    page.goto(address)
-    page.wait_for_selector(".gw-overview[data-seq]", timeout=120_000)
-    page.wait_for_timeout(2000)
-    return [body for body in bodies.values() if body["fn_name"] in ("status", "board")]
-
-
-def _keep(request: Any, bodies: dict[str, dict[str, Any]]) -> None:
-    if "component_server" in request.url and request.post_data:
-        body = json.loads(request.post_data)
-        bodies[body["fn_name"]] = body
-
-
-def _trainer(asked: list[dict[str, Any]]) -> tuple[float, float, float]:
-    """(ratio, a step with watchers, a step without): the quickstart, which has a core of its own, so that what is told
-    is whether reading holds the recording up and not that two processes share a core. The watchers ask what the
-    pages ask, as often, but draw nothing: browsers are on other machines."""
-    cores = sorted(os.sched_getaffinity(0))
-    watched: list[list[float]] = []
-    alone: list[list[float]] = []
-    for round_ in range(ROUNDS):
-        for with_watchers in (True, False) if round_ % 2 else (False, True):
-            with fresh_home(), no_worker(), dashboard() as (app, address):
-                folder = queued(quickstart())
-                _running(folder.id)
-                psutil.Process(app.pid).cpu_affinity(cores[1:] or cores)
-                with _asking(address, folder.id, asked) if with_watchers else contextlib.nullcontext():
-                    (watched if with_watchers else alone).append(_on_core(cores[0], folder.id))
-    mine, theirs = ([min(step) for step in zip(*rounds, strict=True)] for rounds in (watched, alone))
-    return median([a / b for a, b in zip(mine, theirs, strict=True)]), median(mine), median(theirs)
-
-
-def _on_core(core: int, run_id: str) -> list[float]:
-    before = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {core})  # for this thread, and so for the process that it starts
-    try:
-        return _steps("groupwise", run_id)
-    finally:
-        os.sched_setaffinity(0, before)
-
-
 @contextlib.contextmanager
-def _asking(address: str, run_id: str, asked: list[dict[str, Any]]) -> Iterator[None]:
-    """As many readers as there were browsers, in a process of their own."""
-    words = json.dumps([address, run_id, asked])
-    child = subprocess.Popen([sys.executable, "-m", "bench.watchers", words])
-    cores = sorted(os.sched_getaffinity(0))
-    psutil.Process(child.pid).cpu_affinity(cores[1:] or cores)
-    try:
-        yield
-    finally:
-        child.kill()
-        child.wait()
+def reading(address: str, run_id: str, asked: list[dict[str, Any]], seconds: float) -> Iterator[subprocess.Popen[Any]]:
+    """The pages, in a process of their own."""
+    words = [sys.executable, "-m", "bench.readers", address, run_id, str(PAGES), json.dumps(asked), str(seconds)]
+    with ended(subprocess.Popen(words, stdout=subprocess.PIPE, text=True)) as child:
+        yield child
 
 
-async def ask_on(address: str, run_id: str, asked: list[dict[str, Any]]) -> None:
-    async with httpx.AsyncClient(timeout=30) as client:
-        await asyncio.gather(*(_reader(client, address, run_id, body) for body in asked for _ in range(BROWSERS)))
-
-
-async def _reader(client: httpx.AsyncClient, address: str, run_id: str, body: dict[str, Any]) -> None:
-    """One part of one page: it asks, draws on from where it is, and waits as long as the server says."""
-    data = {**body["data"], "run": run_id, "after": 0, "event": 0, "drawn": False}
-    headers = {"Origin": address}
-    await asyncio.sleep(random.random())
-    while True:
-        reply = await client.post(
-            f"{address}/gradio_api/component_server", json={**body, "data": data}, headers=headers
-        )
-        answer = reply.raise_for_status().json()
-        data |= {"after": answer.get("seq") or 0, "drawn": True}
-        await asyncio.sleep(answer.get("poll", 2000) / 1000)
-
-
-if __name__ == "__main__":
-    asyncio.run(ask_on(*json.loads(sys.argv[1])))
+def _trainer(name: str, asked: list[dict[str, Any]]) -> Row:
+    """The steps of a quickstart that the pages watch, against those of one, at the same time, that nobody watches."""
+    rounds = []
+    for round_ in range(ROUNDS):
+        with fresh_home(), no_worker(), dashboard() as (_, address):
+            watched, other = running(queued(quickstart()).id), running(queued(quickstart()).id)
+            with reading(address, watched, asked, 3600) as pages:
+                rounds.append(side_by_side(("groupwise", watched), ("groupwise", other), round_))
+                assert pages.poll() is None, "the pages did not watch to the end"
+    sides = [median([step for times in side for step in times]) for side in zip(*rounds, strict=True)]
+    against = f"one that nobody watches {ms(sides[1])}"
+    return Row(f"{name}: a training step, median ratio", ms(sides[0]), against, ratio(rounds), 1.02, "×")

@@ -93,6 +93,7 @@ def test_a_stage_is_looked_at_by_itself(tmp_path: Path) -> None:
     writer.close()
     evidence = gather(path, spec.parse(text))
     assert (evidence.since, evidence.target) == (30, "correctness")
+    assert evidence.places == {"rewards": "stages.1.rewards"}
     assert evidence.curves["reward"].steps == tuple(range(31, 61))
     assert "since" not in examine(evidence).headline or "step 30" in examine(evidence).headline
     assert examine(evidence).verdicts == ()

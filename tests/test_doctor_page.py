@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -14,6 +15,7 @@ from app.configure import changed, yaml_edit
 from bench.made_runs import made_run
 from storage import home, registry, spec, states
 from storage.batch import Completion, Event, Group
+from storage.doctor import gather
 from storage.doctor.examine import examine
 from storage.offer import Offer
 from storage.record import RunWriter
@@ -83,17 +85,27 @@ def test_hostile_names_and_messages_are_plain_text() -> None:
     assert "\x1b" not in said and "\u202e" not in said and "\\u001b" not in said
 
 
+STAGES = """stages:
+- training: {max_steps: 30}
+- training: {max_steps: 30, beta: 0.02, learning_rate: 1.0e-4, num_generations: 8, max_completion_length: 48}
+  rewards: [{name: format}, {name: correctness, weight: 2.0}]
+"""
+
+
 @pytest.mark.usefixtures("no_worker")
-def test_every_suggested_new_run_opens_with_just_that_changed() -> None:
-    """Each button of each verdict, through the New run page's own reading, with what is really installed."""
+@pytest.mark.parametrize("stages", ["", STAGES], ids=["one", "stages"])
+def test_every_suggested_new_run_opens_with_just_that_changed(stages: str) -> None:
+    """Each button of each verdict, through the New run page's own reading, with what is really installed. What the
+    stage that trains has of its own is changed there: elsewhere it would change nothing."""
     offer.publish_installed()
-    quick = new_run.opened({})["text"]
+    quick = new_run.opened({})["text"] + stages
+    places = gather.places(spec.parse(quick), 2 if stages else 0)
     run_id = registry.create(quick, name="quick", model="starter", data="task:arithmetic")
     seen: set[str] = set()
     for evidence in [found for found, _, _ in SICK.values()] + [
         healthy(training={"fp16": True}, not_finite={"loss": 1})
     ]:
-        for verdict in doctor.shown(run_id, examine(evidence), 60)["verdicts"]:
+        for verdict in doctor.shown(run_id, examine(replace(evidence, places=places)), 60)["verdicts"]:
             for change in verdict["changes"]:
                 if not change["go"] or change["go"] in seen:
                     continue
@@ -102,6 +114,9 @@ def test_every_suggested_new_run_opens_with_just_that_changed() -> None:
                 opened = new_run.opened({"from": query["from"][0], "set": query["set"]})
                 _only_changed(quick, opened, query["set"])
     assert len(seen) > 15
+    own = ("training.beta", "training.learning_rate", "training.num_generations", "rewards.")
+    assert all(f"set={path}" not in go for go in seen for path in own) if stages else any(own[0] in go for go in seen)
+    assert any("set=stages.1.rewards." in go for go in seen) == bool(stages)
 
 
 def _only_changed(before: str, opened: dict[str, Any], sets: list[str]) -> None:
@@ -143,6 +158,13 @@ def test_changes_of_an_address_are_made_as_the_form_would() -> None:
     )
 
 
+def test_what_a_stage_has_of_its_own_is_changed_in_it() -> None:
+    text = "name: x\nrewards: [{name: format}]\nstages:\n- training: {max_steps: 5}\n- training: {beta: 0.1}  # mine\n"
+    made, said = changed.change(text, ["stages.1.training.beta=0.04", "stages.0.training.beta=0.04"], offer.OFFER)
+    assert yaml_edit.load(made)["stages"] == [{"training": {"max_steps": 5}}, {"training": {"beta": 0.04}}]
+    assert said == ("with beta of stage 2 0.04 (was 0.1); without “stages.0.training.beta”: there is no such setting")
+
+
 @pytest.mark.parametrize(
     "asked",
     [["training.nonsense=1"], ["rewards.7.weight=1"], ["=1"], ["training.beta="], ["rewards=[]"], ["x" * 1000 + "=1"],
@@ -170,4 +192,4 @@ def test_an_address_that_names_no_run_says_so_and_what_it_changed() -> None:
     offer.publish_installed()
     opened = new_run.opened({"from": "gone", "set": ["training.beta=0.5"]})
     assert opened["origin"].startswith("There is no run “gone”")
-    assert opened["origin"].endswith("With beta 0.5 (was 0.02).")
+    assert opened["origin"].endswith("This is the quickstart, with beta 0.5 (was 0.02).")

@@ -115,12 +115,23 @@ def test_a_text_that_is_no_yaml_is_said_with_its_line_and_nothing_of_the_form_is
 
 def test_settings_of_a_run_or_a_preset_are_opened_and_anything_else_is_said(no_worker: None) -> None:
     run_id = launch.start(TEXT)
-    assert new_run.opened({"from": run_id})["text"] == TEXT
+    opened = new_run.opened({"from": run_id})
+    assert opened["text"] == TEXT
+    assert opened["origin"].startswith(f"The settings of “{specs.parse(TEXT).name}” ({run_id}). Change what you like")
     for asked in ("../../etc", "nope", "\0", "<script>"):
         opened = new_run.opened({"from": asked})
         assert opened["text"] == presets.quickstart()
         assert "There is no run" in opened["origin"]
     assert "There is no preset" in new_run.opened({"preset": "../x"})["origin"]
+
+
+def test_settings_of_a_run_are_there_while_the_registry_is_damaged(no_worker: None) -> None:
+    run_id = launch.start(TEXT)
+    home.registry_path().write_bytes(b"no database" * 100)
+    opened = new_run.opened({"from": run_id})
+    assert opened["text"] == TEXT
+    assert opened["origin"].startswith(f"The settings of {run_id}. ")
+    assert "damaged" in opened["sentence"]
 
 
 def test_a_refused_spec_creates_nothing(registry_home: Path) -> None:

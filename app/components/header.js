@@ -16,6 +16,8 @@ function showTab() {
   }
   if (document.body.dataset.tab === current.dataset.tab) return;
   document.body.dataset.tab = current.dataset.tab;
+  const bar = find(".tabs"); // on a phone the tab may be out of sight
+  bar.scrollLeft = current.offsetLeft - bar.offsetLeft - (bar.clientWidth - current.offsetWidth) / 2;
   wakeAll();
   dispatchEvent(new Event("resize"));
 }

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from app import format
-from app.configure import edits, form, typed, words, yaml_edit
+from app.configure import edits, form, lists, typed, words, yaml_edit
 from storage.offer import Offer
 
 MOST, LONGEST = 20, 300  # changes in one address; characters of each
@@ -13,7 +15,7 @@ def change(text: str, asked: object, offer: Offer) -> tuple[str, str]:
     """The text with the changes `asked` for (“FIELD=VALUE” each) made as the form would, and a sentence on them: what
     each was, and which were refused."""
     listed = [one[:LONGEST] for one in asked[:MOST] if isinstance(one, str)] if isinstance(asked, list) else []
-    types = form.types(offer) | form.reward_types(yaml_edit.load(text), offer)
+    types = _types(yaml_edit.load(text), offer)
     made, refused = [], []
     for one in listed:
         field, _, value = (part.strip() for part in one.partition("="))
@@ -29,6 +31,13 @@ def change(text: str, asked: object, offer: Offer) -> tuple[str, str]:
     return text, _sentence(made, refused, offer)
 
 
+def _types(raw: Any, offer: Offer) -> dict[str, list[str]]:
+    """What each field takes, those too that a stage has of its own."""
+    types = form.types(offer) | form.reward_types(raw, offer)
+    own = {path: types[setting] for path, setting in lists.stage_settings(raw) if setting in types}
+    return types | own
+
+
 def _was(raw: dict[str, object] | None, field: str, offer: Offer) -> str:
     """What a setting was, as a person would type it; its default where it was not said."""
     value = edits.get(raw, field) if raw is not None else yaml_edit.ABSENT
@@ -40,8 +49,11 @@ def _was(raw: dict[str, object] | None, field: str, offer: Offer) -> str:
 
 
 def _label(field: str, text: str) -> str:
-    """A setting's name in a sentence: learning_rate, the weight of format."""
+    """A setting's name in a sentence: learning_rate, the weight of format, beta of stage 2."""
     part, _, name = field.rpartition(".")
+    stage, _, inner = field.removeprefix("stages.").partition(".")
+    if field.startswith("stages.") and inner.startswith("training."):
+        return f"{name} of stage {int(stage) + 1}"
     reward = edits.get(yaml_edit.load(text) or {}, part)
     if isinstance(reward, dict) and isinstance(reward.get("name"), str) and name in words.REWARD:
         return f"the {words.REWARD[name][0].lower()} of {format.shorten(reward['name'], 80)}"

@@ -42,9 +42,23 @@ def _condition(row: Row) -> str:
 def reward_places(raw: Any) -> Iterator[tuple[str, Row]]:
     """(path, settings) of each reward function of a spec's plain values: “rewards.0”, “stages.1.rewards.0”."""
     yield from _rewards_at(raw, "rewards")
+    for path, stage in _stages(raw):
+        yield from _rewards_at(stage, f"{path}.rewards")
+
+
+def stage_settings(raw: Any) -> Iterator[tuple[str, str]]:
+    """(path, the run's setting that it is in place of) of each training setting that a stage has of its own:
+    “stages.1.training.beta”, “training.beta”."""
+    for path, stage in _stages(raw):
+        training = stage.get("training") if isinstance(stage, dict) else None
+        for name in training if isinstance(training, dict) else ():
+            yield f"{path}.training.{name}", f"training.{name}"
+
+
+def _stages(raw: Any) -> Iterator[tuple[str, Any]]:
     stages = raw.get("stages") if isinstance(raw, dict) else None
     for number, stage in enumerate(stages if isinstance(stages, list) else []):
-        yield from _rewards_at(stage, f"stages.{number}.rewards")
+        yield f"stages.{number}", stage
 
 
 def _rewards_at(part: Any, path: str) -> Iterator[tuple[str, Row]]:

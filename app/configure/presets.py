@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sqlite3
 from pathlib import Path
 from typing import Any
 
+from app import format
 from app.configure import changed, yaml_edit
 from app.refusal import Unanswerable
-from storage import home, presets
+from storage import home, presets, registry
 from storage.offer import Offer
 from storage.presets import PresetError, PresetExists
 from storage.problem import SpecError
@@ -21,16 +23,15 @@ def begin(
 ) -> tuple[str, str]:
     """The YAML to begin with and a sentence on where it is from. What cannot be opened is said; the quickstart is
     there. `reward`: a function that is to be among its rewards. `settings`: changes on top, “FIELD=VALUE” each."""
-    text, origin = _begin(run_id, name)
+    text, origin, more = _begin(run_id, name)
+    with_what = [f"with the reward {reward}"] if reward else []
     if reward:
-        text, origin = with_reward(text, reward), f"{origin.rstrip('.')}, with the reward {reward}."
-    if not settings:
-        return text, origin
-    text, said = changed.change(text, settings, offer or Offer())
-    if not said or origin.startswith("There is no"):
-        return text, f"{origin} {said[:1].upper()}{said[1:]}." if said else origin
-    first, _, rest = origin.partition(". ")
-    return text, f"{first.rstrip('.')}, {said}. {rest}".strip()
+        text = with_reward(text, reward)
+    if settings:
+        text, said = changed.change(text, settings, offer or Offer())
+        with_what += [said] if said else []
+    said = ", ".join([origin, *with_what])
+    return text, said if more is None and not with_what else f"{said}. {more or ''}".strip()
 
 
 def with_reward(text: str, name: str) -> str:
@@ -43,18 +44,29 @@ def with_reward(text: str, name: str) -> str:
     return yaml_edit.put(text, ("rewards",), [*rewards, {"name": name, "weight": 1.0}])
 
 
-def _begin(run_id: str, name: str) -> tuple[str, str]:
+def _begin(run_id: str, name: str) -> tuple[str, str, str | None]:
+    """The YAML; where it is from, without a full stop; and what else there is to say (None: it is no sentence)."""
     if run_id:
         try:
             text = home.run_folder(run_id).spec.read_text(encoding="utf-8")
-            return text, f"The settings of {run_id}. Change what you like; that run stays as it is."
+            return text, f"The settings of {_called(run_id)}", "Change what you like; that run stays as it is."
         except (OSError, ValueError):
-            return quickstart(), f"There is no run “{run_id[:80]}” to take settings from. This is the quickstart."
+            missing = f"There is no run “{run_id[:80]}” to take settings from. This is the quickstart"
+            return quickstart(), missing, ""
     shipped = {preset.name: preset for preset in presets.shipped(SHIPPED)}
     found = shipped.get(name or QUICKSTART)
     if found is None:
-        return quickstart(), f"There is no preset “{name[:80]}”. This is the quickstart."
-    return found.text, f"Preset: {found.title}"
+        return quickstart(), f"There is no preset “{name[:80]}”. This is the quickstart", ""
+    return found.text, f"Preset: {found.title}", None
+
+
+def _called(run_id: str) -> str:
+    """A run by its name, and its id, as several may have the same name; by its id while the registry is unreadable."""
+    try:
+        run = registry.get(run_id)
+    except sqlite3.Error:
+        run = None
+    return f"“{format.shorten(run.name, 80)}” ({run_id})" if run else run_id
 
 
 def quickstart() -> str:

@@ -58,7 +58,8 @@ class Sample:
 @dataclass(frozen=True)
 class Evidence:
     """All that the rules may look at. `training`: the settings that were trained with, defaults included. `curves`:
-    metrics since the stage that trains now began (`since`). `low`, `high`: the extremes of the rewards seen."""
+    metrics since the stage that trains now began (`since`). `low`, `high`: the extremes of the rewards seen. `places`:
+    where the spec says what this stage has of its own: “training.beta” → “stages.1.training.beta”."""
 
     training: Mapping[str, Any] = field(default_factory=dict)
     rewards: Sequence[RewardSpec] = ()
@@ -76,6 +77,7 @@ class Evidence:
     total: int = 0
     since: int = 0
     settings_known: bool = True
+    places: Mapping[str, str] = field(default_factory=dict)
 
     def curve(self, *names: str) -> Curve:
         """The first of these metrics that was logged; an empty one where none was."""

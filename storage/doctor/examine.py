@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from storage.doctor import calm, gradient, hacking, length, rewards, speed, stability
 from storage.doctor.evidence import Evidence
-from storage.doctor.verdict import CALM, LEVELS, Verdict
+from storage.doctor.verdict import CALM, LEVELS, Change, Verdict
 from storage.doctor.words import number, percent
 
 Rule = Callable[[Evidence], Verdict | None]
@@ -58,12 +58,25 @@ class Report:
 def examine(e: Evidence) -> Report:
     """What there is to say of this evidence."""
     found = [verdict for rule in RULES if (verdict := rule(e)) is not None]
-    kept = one_to_a_cause(found)
+    kept = [_placed(e, verdict) for verdict in one_to_a_cause(found)]
     grave = tuple(verdict for verdict in kept if verdict.level != CALM)
     kind, said = _standing(e)
     if kind != "waiting":
         said = f"{_opening(e, kind) if grave else 'Nothing looks wrong so far'}: {said}."
     return Report(kind, said, grave, tuple(verdict for verdict in kept if verdict.level == CALM))
+
+
+def _placed(e: Evidence, verdict: Verdict) -> Verdict:
+    """With its changes where they take effect: what a stage sets itself is changed in the stage."""
+    return replace(verdict, changes=tuple(_where(e, change) for change in verdict.changes)) if e.places else verdict
+
+
+def _where(e: Evidence, change: Change) -> Change:
+    def place(path: str) -> str:
+        part, _, rest = path.partition(".")
+        return e.places.get(path) or (f"{e.places[part]}.{rest}" if part in e.places else path)
+
+    return replace(change, settings={place(path): value for path, value in change.settings.items()})
 
 
 def _opening(e: Evidence, kind: str) -> str:

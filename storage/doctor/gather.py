@@ -80,8 +80,17 @@ def _gather(run: Database, spec: RunSpec | None, around: Surroundings, until: in
         functions=_functions(run, *ends), first=first, last=last, low=min(rewards, default=None),
         high=max(rewards, default=None), not_finite=_not_finite(run, keys, parts), gpus=around.gpus,
         extras=around.extras, step=parts[-1][2] if parts else 0, total=_whole(total), since=since,
-        settings_known=spec is not None,
+        settings_known=spec is not None, places=places(spec, number),
     )  # fmt: skip
+
+
+def places(spec: RunSpec | None, number: int) -> dict[str, str]:
+    """Where the stage of this number (from 1) says what it has of its own; its rewards are all its own, or none."""
+    if spec is None or not 0 < number <= len(spec.stages):
+        return {}
+    stage, where = spec.stages[number - 1], f"stages.{number - 1}"
+    own = {f"training.{name}": f"{where}.training.{name}" for name in stage.training}
+    return own | ({"rewards": f"{where}.rewards"} if stage.rewards else {})
 
 
 def _rows(run: Database, sql: str, values: Sequence[Any] = ()) -> list[Any]:

@@ -75,9 +75,19 @@ def picture(page: Page, name: str) -> None:
         page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
         page.set_viewport_size({"width": width, "height": 900})
         page.wait_for_timeout(400)
+        _draw_all(page)
         page.screenshot(path=SHOTS / f"{name}-{look}.png", full_page=True)
     page.emulate_media(color_scheme="light")
     page.set_viewport_size({"width": 1440, "height": 900})
+
+
+def _draw_all(page: Page) -> None:
+    """Charts are drawn, and drawn anew for another theme, when they come into view: all of them do, once."""
+    if page.locator(".js-plotly-plot").count():
+        for place in range(0, int(page.evaluate("document.documentElement.scrollHeight")), 800):
+            page.evaluate("place => scrollTo({ top: place, behavior: 'instant' })", place)
+            page.wait_for_timeout(120)
+        page.evaluate("scrollTo({ top: 0, behavior: 'instant' })")
 
 
 def no_sideways_scroll(page: Page) -> bool:

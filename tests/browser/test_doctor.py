@@ -46,9 +46,7 @@ def test_from_a_verdict_to_its_evidence_and_to_a_new_run(open_page: OpenPage, sh
     assert "tab=completions" in page.url and "truncated=yes" in page.url and "steps=" in page.url
     page.go_back()
     page.locator("article[data-key=kl]").get_by_role("link", name="KL weight").click()
-    expect(page.locator(".origin")).to_contain_text(
-        f"The settings of {run_id}, with beta 0.04 (was 0.02).", timeout=LONG
-    )
+    expect(page.locator(".origin")).to_contain_text(f"({run_id}), with beta 0.04 (was 0.02).", timeout=LONG)
     expect(page.get_by_label("KL weight", exact=True)).to_have_value("0.04")
     page.reload()  # the address holds what it changed
     expect(page.get_by_label("KL weight", exact=True)).to_have_value("0.04", timeout=LONG)
