@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 DEFAULT_PORT = 7860
 LOOPBACK_NAMES = ["localhost", "127.0.0.1", "[::1]"]
 HOST_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?|\[[0-9A-Fa-f:.]{2,45}\]")
+NO_TELEMETRY = {"tracing": False, "metrics": False, "logs": False}  # FastAPI else looks for it at each request
 CLEAN_EVERY = 3600  # seconds between two looks of Gradio's at what was uploaded
 
 
@@ -96,7 +97,8 @@ def create_app(settings: Settings) -> FastAPI:
 
     from app import ui
 
-    api = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
+    quiet: dict[str, Any] = {"docs_url": None, "redoc_url": None, "openapi_url": None, "telemetry": NO_TELEMETRY}
+    api = FastAPI(**quiet)
     _add_own_routes(api, settings)
     # Each add_middleware wraps those before it: the last added is the first that a request meets. CORSMiddleware
     # is here because Gradio then leaves off its own, which would reflect any origin.
@@ -116,7 +118,7 @@ def create_app(settings: Settings) -> FastAPI:
         api, blocks, path="/",
         footer_links=[], run_history=False, show_error=False, enable_monitoring=False, mcp_server=False,
         ssr_mode=False, pwa=False, allowed_paths=[], max_file_size=guard.MAX_FILE,
-        app_kwargs={"docs_url": None, "redoc_url": None, "openapi_url": None}, **ui.mount_options(),
+        app_kwargs=quiet, **ui.mount_options(),
     )  # fmt: skip
 
 

@@ -9,54 +9,64 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+import re
 import sys
 import time
 from typing import Any
 
-import httpx
-
 SETTLE = 3.0  # seconds in which the pages come
+LENGTH = re.compile(rb"content-length: *([0-9]+)", re.IGNORECASE)
 
 
-class Page:
-    """One page: each part of it asks for itself."""
-
-    def __init__(self, client: httpx.AsyncClient, address: str, run_id: str, until: float) -> None:
-        self.client, self.address, self.run_id, self.until = client, address, run_id, until
-        self.since = time.monotonic() + SETTLE
-        self.lags: list[float] = []
-
-    async def ask(self, body: dict[str, Any]) -> None:
-        """One part: it asks, goes on from what it got, and waits as long as the answer says."""
-        data = {**body["data"], "run": self.run_id, "after": 0, "event": 0, "drawn": False}
-        await asyncio.sleep(random.random())
-        while time.monotonic() < self.until:
-            begun = time.monotonic()
-            answer = await self._post({**body, "data": data})
-            if begun >= self.since:
-                self.lags.append(time.monotonic() - begun)
-            seen = [event["id"] for event in answer.get("events", [])]
-            data |= {"after": answer.get("seq") or data["after"], "event": max([data["event"], *seen]), "drawn": True}
-            await asyncio.sleep(answer.get("poll", 2000) / 1000)
-
-    async def _post(self, body: dict[str, Any]) -> dict[str, Any]:
-        url = f"{self.address}/gradio_api/component_server"
-        reply = await self.client.post(url, json=body, headers={"Origin": self.address})
-        answer: dict[str, Any] = reply.raise_for_status().json()
-        return answer
+async def watch(host: str, body: dict[str, Any], since: float, until: float) -> list[float]:
+    """One part of one page, on a connection of its own: it asks, goes on from what it got, and waits as long as the
+    answer says. Seconds of every answer from `since` on."""
+    lags: list[float] = []
+    data = {**body["data"], "after": 0, "event": 0, "drawn": False}
+    await asyncio.sleep(random.random())
+    reader, writer = await asyncio.open_connection(*host.split(":"))
+    while time.monotonic() < until:
+        begun = time.monotonic()
+        writer.write(_request(host, {**body, "data": data}))
+        answer = await _reply(reader)
+        if begun >= since:
+            lags.append(time.monotonic() - begun)
+        seen = [event["id"] for event in answer.get("events", [])]
+        data |= {"after": answer.get("seq") or data["after"], "event": max([data["event"], *seen]), "drawn": True}
+        await asyncio.sleep(answer.get("poll", 2000) / 1000)
+    writer.close()
+    return lags
 
 
-async def read(address: str, run_id: str, pages: int, questions: list[dict[str, Any]], seconds: float) -> list[float]:
-    """Seconds of every answer."""
-    # the server closes idle connections after 5 s: a browser would ask again, this client gives them up before
-    limits = httpx.Limits(max_connections=pages * 4, keepalive_expiry=2.0)
-    async with httpx.AsyncClient(timeout=30, limits=limits) as client:
-        there = [Page(client, address, run_id, time.monotonic() + SETTLE + seconds) for _ in range(pages)]
-        await asyncio.gather(*(page.ask(question) for page in there for question in questions))
-    return [lag for page in there for lag in page.lags]
+def _request(host: str, body: dict[str, Any]) -> bytes:
+    content = json.dumps(body).encode()
+    lines = (
+        "POST /gradio_api/component_server HTTP/1.1", f"Host: {host}", f"Origin: http://{host}",
+        "Content-Type: application/json", f"Content-Length: {len(content)}", "", "",
+    )  # fmt: skip
+    return "\r\n".join(lines).encode() + content
+
+
+async def _reply(reader: asyncio.StreamReader) -> dict[str, Any]:
+    """By hand, as a client library would take as long for an answer as the dashboard."""
+    head = await reader.readuntil(b"\r\n\r\n")
+    length = LENGTH.search(head)
+    if b" 200 " not in head.split(b"\r\n", 1)[0] or length is None:
+        raise RuntimeError(f"no answer: {head.decode()}")
+    answer: dict[str, Any] = json.loads(await reader.readexactly(int(length[1])))
+    return answer
+
+
+async def watch_all(address: str, run_id: str, pages: int, questions: list[dict[str, Any]], seconds: float) -> Any:
+    """Seconds of every answer to every part of every page."""
+    since = time.monotonic() + SETTLE
+    bodies = [{**question, "data": {**question["data"], "run": run_id}} for question in questions]
+    host = address.removeprefix("http://")
+    found = await asyncio.gather(*(watch(host, body, since, since + seconds) for body in bodies * pages))
+    return [lag for lags in found for lag in lags]
 
 
 if __name__ == "__main__":
     address, run_id, pages, questions, seconds = sys.argv[1:]
-    found = asyncio.run(read(address, run_id, int(pages), json.loads(questions), float(seconds)))
-    print(json.dumps(found))
+    answers = asyncio.run(watch_all(address, run_id, int(pages), json.loads(questions), float(seconds)))
+    print(json.dumps(answers))
