@@ -7,8 +7,10 @@ import sqlite3
 import sys
 import time
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -269,14 +271,15 @@ class Bin:
 
 def distribution(hits: Iterable[Hit], bins: int = BINS) -> list[Bin]:
     """How the hits' rewards are spread over at most `bins` equal stretches from the least to the greatest."""
-    rewards = sorted(reward for _, reward, _ in hits if reward is not None)
+    counts = Counter(map(itemgetter(1), hits))  # many hits have few different rewards
+    rewards = sorted(reward for reward in counts if reward is not None)
     values = rewards[bisect_left(rewards, -sys.float_info.max) : bisect_right(rewards, sys.float_info.max)]
     found: list[Bin] = []
     start = 0
     while start < len(values):
         at = _bin(values[start], values[0], values[-1], bins)
         end = bisect_right(values, at, lo=start, key=lambda value: _bin(value, values[0], values[-1], bins))
-        found.append(Bin(at, end - start, values[start], values[end - 1]))
+        found.append(Bin(at, sum(counts[value] for value in values[start:end]), values[start], values[end - 1]))
         start = end
     return found
 

@@ -28,15 +28,14 @@ def read(path: Path, after: int = 0) -> dict[str, Any]:
     """
     run = db.open_reader(path)
     try:
-        new = run.execute(
-            "SELECT max(seq), min(step), max(attempt) FROM acknowledged WHERE seq > ?", [after]
-        ).fetchone()
-        if new[0] is None:
+        newest = run.execute("SELECT seq, attempt FROM acknowledged ORDER BY seq DESC LIMIT 1").fetchone()
+        if newest is None or newest[0] <= after:
             return {"seq": after, "reset": False, "curves": {}}
-        seq, first_step, attempt = new
+        seq, attempt = newest
         before = run.execute("SELECT attempt FROM acknowledged WHERE seq = ?", [after]).fetchone()
         if before is not None and before[0] == attempt and seq - after <= MAX_POINTS:
-            found = curves.logged(run, [(attempt, first_step, curves.ALL_STEPS[1])])
+            first = run.execute("SELECT min(step) FROM acknowledged WHERE seq > ?", [after]).fetchone()[0]
+            found = curves.logged(run, [(attempt, first, curves.ALL_STEPS[1])])
             return {"seq": seq, "reset": False, "curves": found}
         return {"seq": seq, "reset": True, **_whole(run)}
     finally:
@@ -80,11 +79,12 @@ def overwritten(run: Database) -> list[Part]:
     """(attempt, first step, last step) of what earlier attempts had trained and a later one trained again, from the
     step that they share on."""
     kept = {attempt: last for attempt, _, last in stretches(run)}
-    rows = run.execute(
-        "SELECT attempt, min(step), max(step) FROM acknowledged WHERE attempt < (SELECT max(attempt) FROM "
-        "acknowledged) GROUP BY attempt ORDER BY attempt"
-    ).fetchall()
-    found = [(attempt, max(first, kept.get(attempt, first)), last) for attempt, first, last in rows]
+    found = []
+    for attempt in range(1, _newest_attempt(run)):
+        reach = _reach(run, attempt)
+        if reach is not None:
+            first, last = reach
+            found.append((attempt, max(first, kept.get(attempt, first)), last))
     return [part for part in found if part[2] > part[1] or part[0] not in kept]
 
 
@@ -119,22 +119,34 @@ def _marks(run: Database) -> list[dict[str, Any]]:
 def stretches(run: Database) -> list[Part]:
     """(attempt, first step, last step) of what each attempt contributes: a resumed run overlaps its past, and from the
     step where an attempt began, it counts."""
-    newest = run.execute("SELECT max(attempt) FROM acknowledged").fetchone()[0] or 0
     found: list[Part] = []
     end = math.inf
     begun = begun_at(run)
-    for attempt in range(newest, 0, -1):
+    for attempt in range(_newest_attempt(run), 0, -1):
         begin = begun.get(attempt, 0)
-        first, last = run.execute(
-            "SELECT min(step), max(step) FROM acknowledged WHERE attempt = ? AND step > ?", [attempt, begin]
-        ).fetchone()
-        if first is not None and first < end:
-            found.insert(0, (attempt, first, int(min(last, end - 1))))
+        reach = _reach(run, attempt, after=begin)
+        if reach is not None and reach[0] < end:
+            found.insert(0, (attempt, reach[0], int(min(reach[1], end - 1))))
         if attempt in begun:
             end = min(end, begin + 1)
-        elif first is not None:
-            end = min(end, first)
+        elif reach is not None:
+            end = min(end, reach[0])
     return found
+
+
+def _newest_attempt(run: Database) -> int:
+    """0 before there is any."""
+    return run.execute("SELECT max(attempt) FROM acknowledged").fetchone()[0] or 0
+
+
+def _reach(run: Database, attempt: int, after: int = -1) -> tuple[int, int] | None:
+    """The first and the last step of an attempt beyond one; None: it has none there. Asked one by one, each is the end
+    of an index; asked together, SQLite reads all that is between."""
+    of_attempt = "FROM acknowledged WHERE attempt = ? AND step > ?"
+    first, last = run.execute(
+        f"SELECT (SELECT min(step) {of_attempt}), (SELECT max(step) {of_attempt})", [attempt, after] * 2
+    ).fetchone()
+    return None if first is None else (first, last)
 
 
 def begun_at(run: Database) -> dict[int, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import logging
 import os
@@ -9,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 from storage import home, locks, questions, registry
 from storage.process import child_environment
@@ -23,6 +25,7 @@ from worker.trial.tries import Tries
 log = logging.getLogger("groupwise.supervisor")
 
 PACKAGES_EVERY = 60.0  # seconds between looks at which packages are installed
+NICE = 10  # how much helpers give way to training
 PAUSE = 10.0  # seconds before another bench is started where one could not start
 STARTING = "The first answer takes some seconds: the libraries are being loaded."
 NO_BENCH = "The worker could not start the process that answers this; worker.log says why."
@@ -142,7 +145,15 @@ def start(module: str, environment: dict[str, str] | None = None) -> subprocess.
     prints goes where the supervisor's goes."""
     return subprocess.Popen(
         [sys.executable, "-m", module],
-        stdin=subprocess.DEVNULL, start_new_session=True, preexec_fn=lambda: os.nice(10),
+        stdin=subprocess.DEVNULL, start_new_session=True, preexec_fn=_give_way,
         env={**child_environment(), "TOKENIZERS_PARALLELISM": "false", "GROUPWISE_HOME": str(home.home()),
              **(environment or {})},
     )  # fmt: skip
+
+
+def _give_way() -> None:
+    """In the child, before it is what it will be. Where Linux gives each session an equal share of the processors
+    (autogroup, see sched(7)), a process's niceness counts only among those of its own session: the session gets it."""
+    os.nice(NICE)
+    with contextlib.suppress(OSError):
+        Path("/proc/self/autogroup").write_text(str(NICE))
