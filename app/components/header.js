@@ -16,10 +16,14 @@ function showTab() {
   }
   if (document.body.dataset.tab === current.dataset.tab) return;
   document.body.dataset.tab = current.dataset.tab;
-  const bar = find(".tabs"); // on a phone the tab may be out of sight
-  bar.scrollLeft = current.offsetLeft - bar.offsetLeft - (bar.clientWidth - current.offsetWidth) / 2;
+  reveal();
   wakeAll();
   dispatchEvent(new Event("resize"));
+}
+// On a phone the tab may be out of sight.
+function reveal() {
+  const bar = find(".tabs"), current = bar.querySelector("[aria-selected=true]");
+  bar.scrollLeft = current.offsetLeft - bar.offsetLeft - (bar.clientWidth - current.offsetWidth) / 2;
 }
 function choose(tab) { setParams({ tab: tab === tabs[0] ? null : tab.dataset.tab }, { push: true }); }
 for (const tab of tabs) tab.addEventListener("click", () => choose(tab));
@@ -89,7 +93,10 @@ const wake = poll(head, async () => {
   if (now.sentence && !now.name) { find(".found").hidden = false; complain("reading", now.sentence); return 2000; }
   complain("reading", "");
   find(".missing").hidden = !now.missing;
-  find(".found").hidden = !!now.missing;
+  if (find(".found").hidden === !now.missing) {
+    find(".found").hidden = !!now.missing;
+    reveal();
+  }
   document.body.classList.toggle("gw-missing", !!now.missing);
   if (now.missing) { say(find(".why"), now.missing); document.title = "No such run · Groupwise"; return 5000; }
   if (document.body.dataset.state !== now.state) {

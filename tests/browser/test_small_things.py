@@ -75,3 +75,19 @@ def test_why_a_wish_was_refused_stays_while_the_run_is_read_again(
     expect(page.locator(".gw-header .pill")).to_contain_text("Finished")
     page.wait_for_timeout(5500)
     expect(problem).to_have_text(refusal)
+
+
+def test_on_a_phone_the_chosen_tab_is_in_sight(open_page: OpenPage, shared_dashboard: str, ended_run: str) -> None:
+    page = open_page("about:blank")
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{shared_dashboard}/run?id={ended_run}&tab=checkpoints")
+    last = page.get_by_role("tab", name="Checkpoints")
+    expect(last).to_be_in_viewport(ratio=0.99)
+    page.go_back()
+    page.goto(f"{shared_dashboard}/run?id={ended_run}")
+    expect(page.get_by_role("tab", name="Overview")).to_be_in_viewport(ratio=0.99)
+    expect(last).not_to_be_in_viewport(ratio=0.99)
+    last.focus()
+    page.keyboard.press("Enter")
+    expect(last).to_have_attribute("aria-selected", "true")
+    expect(last).to_be_in_viewport(ratio=0.99)
