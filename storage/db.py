@@ -23,9 +23,15 @@ def open_writer(path: Path, *, journal: Literal["wal", "delete"], patience: floa
     return Database(connection)
 
 
-def open_reader(path: Path, *, patience: float = 5.0) -> Database:
-    """Open read-only. Raises sqlite3.OperationalError where there is no such file."""
-    connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=patience)
+def open_reader(path: Path, *, journal: Literal["wal", "delete"] = "wal", patience: float = 5.0) -> Database:
+    """Open for reading only. Raises sqlite3.OperationalError where there is no such file.
+
+    A killed writer of a “delete” file leaves its journal, and nobody reads on who could not take back what is half
+    written: such a reader may open the file for writing, for that alone.
+    """
+    mode = "rw" if journal == "delete" else "ro"
+    connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode={mode}", uri=True, timeout=patience)
+    connection.execute("PRAGMA query_only=ON")
     return Database(connection)
 
 

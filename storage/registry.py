@@ -264,7 +264,7 @@ class StopFlag:
         return self._found
 
     def _look(self) -> bool:
-        registry = db.open_reader(home.registry_path(), patience=0.0)
+        registry = db.open_reader(home.registry_path(), journal="delete", patience=0.0)
         try:
             found = registry.execute(
                 "SELECT 1 FROM command WHERE run = ? AND attempt = ? AND kind = ?", self._about
@@ -303,7 +303,7 @@ def writing() -> Iterator[Database]:
 
 @contextlib.contextmanager
 def reading() -> Iterator[Database]:
-    registry = db.open_reader(home.registry_path())
+    registry = db.open_reader(home.registry_path(), journal="delete")
     try:
         yield registry
     finally:

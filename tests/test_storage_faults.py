@@ -11,11 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from storage import groups, record, series
+from storage import groups, home, record, registry, series
 from storage.batch import Checkpoint, Completion, Group
 from storage.record import RunWriter
 from tests.conftest import Start
 from tests.records import WEIGHTS, group, rows
+from tests.runs import make_spec, queue
 
 
 @pytest.fixture
@@ -214,3 +215,28 @@ def test_what_is_left_at_the_end_is_written_by_close_or_by_drain(path: Path, mon
         assert one is not None and one["completions"][0]["text"] == "a\u2028b\u0085c"
         assert [s["name"] for s in one["completions"][0]["scores"]] == ["format", "other"]
         assert not record.spill_of(place).exists()
+
+
+KILLED_WRITER = """
+import os, signal
+from storage import registry
+with registry.writing() as db:
+    db.execute("PRAGMA cache_size = 1")
+    db.execute("UPDATE run SET sentence = 'half written'")
+    for n in range(200):
+        db.execute("INSERT INTO published (key, value, at) VALUES (?, ?, 0)", [f"big {n}", "x" * 4000])
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_registry_whose_writer_was_killed_is_read_as_it_was_before(registry_home: Path, start: Start):
+    """With its journal left behind, SQLite lets nobody read who could not also take back what is half written."""
+    folder = queue(make_spec())
+    before = registry.get(folder.id)
+    start("-c", KILLED_WRITER).wait()
+    assert home.registry_path().with_name("registry.db-journal").stat().st_size > 0
+    assert registry.get(folder.id) == before
+    assert registry.published("big 0") is None
+    assert registry.StopFlag(folder.id, 1).is_set() is False
+    with pytest.raises(sqlite3.OperationalError), registry.reading() as reader:
+        reader.execute("UPDATE run SET sentence = 'written by a reader'")
