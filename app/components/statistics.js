@@ -88,7 +88,7 @@ const DRAW = {
   ties: lines(Figures.ties, () => [["all low", "var(--low)"], ["other ties", "var(--ink-3)"], ["all high", "var(--high)"], [asked().mode === "eval" ? "not tied" : "bear a gradient", "var(--accent)", true]]),
   spread: lines(Figures.spread, () => []),
   best: lines(Figures.best, () => [["best", "var(--high)"], ["mean", "var(--accent)"], ["worst", "var(--low)"]]),
-  pass: lines(Figures.pass, (data) => data.k.map((k, i) => [`k = ${k}`, Figures.shade(i, data.k.length)])),
+  pass: lines(Figures.pass, (data) => data.k.map((k, i) => [`k = ${k}`, `color-mix(in srgb, var(--accent) ${100 * Figures.strength(i, data.k.length)}%, transparent)`])),
   correlation: lines(Figures.correlation, (data) => Figures.correlation(data).data.map(({ name }, i) => [name, `var(--r${(i % 8) + 1})`])),
   share: lines(Figures.share, (data) => data.names.map((name, i) => [name, `var(--r${(i % 8) + 1})`])),
   prompts: drawPrompts,

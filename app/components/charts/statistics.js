@@ -40,11 +40,11 @@ class Figures {
     return Figures.lines(data, rows.map(([key, colour]) => Figures.line(data, key, data[key], Plots.colour(colour))));
   }
   static pass(data) {
-    const traces = data.k.map((k, i) => Figures.line(data, `pass@${k}`, hundredfold(data.rates[i]), Figures.shade(i, data.k.length), { hovertemplate: "%{y:.3~g} % %{fullData.name}<extra></extra>" }));
+    const traces = data.k.map((k, i) => Figures.line(data, `pass@${k}`, hundredfold(data.rates[i]), Plots.fade(Plots.colour("--accent"), Figures.strength(i, data.k.length)), { hovertemplate: "%{y:.3~g} % %{fullData.name}<extra></extra>" }));
     return Figures.lines(data, traces, { y: percentAxis });
   }
-  // One hue, from faint to full: k is an amount, not a name.
-  static shade(i, of) { return Plots.fade(Plots.colour("--accent"), of < 2 ? 1 : 1 - 0.6 * (i / (of - 1))); }
+  // One hue, from full to faint: k is an amount, not a name.
+  static strength(i, of) { return of < 2 ? 1 : 1 - 0.6 * (i / (of - 1)); }
 
   static correlation(data) {
     const names = (pair) => pair.map((k) => data.names[k]).join(" · ");
