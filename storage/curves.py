@@ -1,6 +1,8 @@
 """run.db, reading many metrics at once: each as at most ~1,000 points over stretches of steps, in one query for all.
 
-A point of a long curve is the mean of `size` steps, with their least and greatest value, so that no spike is lost.
+A point of a long curve is the mean of `size` steps, with their least and greatest value, so that no spike is lost. Its
+newest steps come as they were logged, in a `tail` of their own: who draws them beside the points makes points of them
+too (`folded`), or the end of every curve would look wilder than the rest.
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ from storage.rollup import SIZES
 MAX_POINTS = 1000
 MOST_SCANNED = 100_000  # rows that are put together for one look: some 0.1 s
 RECENT = 10  # so many steps at the end are never in a bucket: “the last ten” are ten
-Curve = dict[str, Any]  # x: steps; y: mean; low, high: the extremes in each point; of: how many values those are of
+# x: steps; y: mean; low, high: the extremes in each point; tail: x and y of the steps after the last point; of: how
+# many values all of it is of. A curve of single steps has x and y.
+Curve = dict[str, Any]
 Part = tuple[int, int, int]  # attempt, first step, last step
 Span = tuple[int, int]  # first step, last step
 ALL_STEPS = (0, 2**62)
@@ -90,10 +94,11 @@ def logged(
 
 
 def bucketed(
-    run: Database, parts: Sequence[Part], size: int, names: Sequence[str] | None = None, span: Span = ALL_STEPS
-) -> dict[str, Curve]:
+    run: Database, parts: Sequence[Part], size: int, names: Sequence[str] | None = None, span: Span = ALL_STEPS, *,
+    tail: bool = True,
+) -> dict[str, Curve]:  # fmt: skip
     """The curves of these parts, `size` steps a point; 1: as logged. `span`: only these steps, and what else their
-    first and last point are of."""
+    first and last point are of. Without `tail`, the last part's newest steps are points as well."""
     if size == 1:
         return logged(run, parts, names, span)
     found: dict[str, Curve] = {}
@@ -101,8 +106,21 @@ def bucketed(
         for name, *columns in _columns(_points(run, part, size, _wanted(names), span)):
             _extend(found, name, *columns)
         for name, steps, values in _columns(_tail(run, part, size, _wanted(names), span)):
-            _extend(found, name, steps, values, values, values, [1] * len(steps))
+            if tail and part == parts[-1]:
+                _end(found, name, steps, values)
+            else:
+                _extend(found, name, *folded(steps, values, size))
     return found
+
+
+def folded(steps: Sequence[int], values: Sequence[float], size: int) -> tuple[list[Any], ...]:
+    """Logged values, some at least, as points of `size` steps: where (in the middle of the steps that each has), mean,
+    low, high, n."""
+    points = []
+    for _, some in groupby(zip(steps, values, strict=True), key=lambda pair: pair[0] // size):
+        at, own = zip(*some, strict=True)
+        points.append(((at[0] + at[-1]) // 2, sum(own) / len(own), min(own), max(own), len(own)))
+    return tuple(list(column) for column in zip(*points, strict=True))
 
 
 def not_finite(run: Database, parts: Sequence[Part]) -> dict[str, int]:
@@ -164,7 +182,17 @@ def _columns(rows: Iterable[tuple[Any, ...]]) -> Iterable[tuple[Any, ...]]:
 
 def _extend(found: dict[str, Curve], name: str, *columns: list[Any]) -> None:
     *shown, counts = columns
-    curve = found.setdefault(name, {"x": [], "y": [], "low": [], "high": [], "of": 0})
+    curve = _begun(found, name)
     for key, values in zip(("x", "y", "low", "high"), shown, strict=True):
         curve[key] += values
     curve["of"] += sum(counts)
+
+
+def _end(found: dict[str, Curve], name: str, steps: list[int], values: list[float]) -> None:
+    curve = _begun(found, name)
+    curve["tail"] = {"x": steps, "y": values}
+    curve["of"] += len(steps)
+
+
+def _begun(found: dict[str, Curve], name: str) -> Curve:
+    return found.setdefault(name, {"x": [], "y": [], "low": [], "high": [], "tail": {"x": [], "y": []}, "of": 0})

@@ -58,7 +58,7 @@ def _whole(run: Database, names: Sequence[str] | None = None, span: Span = curve
     size, past_size = (curves.bucket_size(_steps(some, span), metrics) for some in (parts, gone))
     past = [
         {"attempt": part[0], "first": part[1], "last": part[2],
-         "curves": curves.bucketed(run, [part], past_size, names, span)}
+         "curves": curves.bucketed(run, [part], past_size, names, span, tail=False)}
         for part in gone[-MOST_PAST:]
     ]  # fmt: skip
     return {
@@ -210,21 +210,24 @@ def progress(path: Path) -> dict[str, Any]:
     points of it."""
     run = db.open_reader(path)
     try:
-        rewards = _rewards(run)
-        recent = rewards[-RECENT:]
+        points, newest = _rewards(run)
+        recent = newest[-RECENT:]
         return _standing(run) | {
             "reward": sum(recent) / len(recent) if recent else None,
-            "spark": [round(value, 4) for value in _thin(rewards, 40)],
+            "spark": [round(value, 4) for value in _thin(points, 40)],
         }
     finally:
         run.close()
 
 
-def _rewards(run: Database) -> list[float]:
+def _rewards(run: Database) -> tuple[list[float], list[float]]:
+    """The reward's points, as they are drawn, and its newest values, as they were logged."""
     parts = stretches(run)
     size = curves.bucket_size(_steps(parts, curves.ALL_STEPS))
     curve = curves.bucketed(run, parts, size, ["reward"]).get("reward", {"y": []})
-    return [value for value in curve["y"] if value is not None]
+    points, tail = [value for value in curve["y"] if value is not None], curve.get("tail", {"x": [], "y": []})
+    means = curves.folded(tail["x"], tail["y"], size)[1] if tail["x"] else []
+    return points + means, points + tail["y"]
 
 
 def _thin(values: list[float], count: int) -> list[float]:

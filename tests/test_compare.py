@@ -6,6 +6,7 @@ import json
 import math
 import shutil
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,8 @@ def test_a_long_run_has_few_points_with_the_mean_of_all_its_values(tmp_path: Pat
     assert 100 <= len(line["x"]) <= curves.POINTS
     assert all(abs(x - y) <= line["per"] for x, y in zip(line["x"], line["y"], strict=True))
     assert line["x"] == sorted(line["x"]) and line["x"][0] < 50 and line["x"][-1] > steps - 50
+    apart = [after - before for before, after in pairwise(line["x"])]
+    assert min(apart) > max(apart) / 3, "the newest steps are put together as all the others are"
 
 
 def test_thinning_keeps_the_mean() -> None:

@@ -64,11 +64,13 @@ def test_buckets_of_any_size_hold_exactly_their_values(long: tuple[Path, dict[st
     run.close()
     curve, values = found["reward"], known["reward"]
     assert curve["of"] == 20_000
-    assert curve["x"] == sorted(set(curve["x"])) and curve["x"][-10:] == list(range(19_991, 20_001))
+    steps = curve["x"] + curve["tail"]["x"]
+    assert steps == sorted(set(steps)) and steps[-10:] == list(range(19_991, 20_001)) == curve["tail"]["x"][-10:]
     for x, mean, low, high in list(zip(curve["x"], curve["y"], curve["low"], curve["high"], strict=True))[:5]:
         own = values[max(1, x // size * size) : x // size * size + size]
         assert (low, high) == (min(own), max(own)) and mean == pytest.approx(math.fsum(own) / len(own))
-    assert max(curve["high"]) == max(values[1:]) and min(curve["low"]) == min(values[1:]), "no spike is lost"
+    highest, lowest = max(curve["high"] + curve["tail"]["y"]), min(curve["low"] + curve["tail"]["y"])
+    assert (highest, lowest) == (max(values[1:]), min(values[1:])), "no spike is lost"
     assert (found["tenth"]["of"], found["early"]["of"], found["late"]["of"]) == (2000, 40, 10)
 
 
@@ -80,11 +82,27 @@ def test_a_closer_look_shows_at_most_a_thousand_points_of_just_these_steps(
     found = series.window(path, ["reward", "no such metric"], first, last)
     curve, end = found["curves"]["reward"], min(last, 20_000)
     assert set(found["curves"]) == {"reward"}
-    assert len(curve["x"]) <= curves.MAX_POINTS + 2 * found["bucket"]
-    assert first - found["bucket"] <= curve["x"][0] <= first + found["bucket"]
-    assert end - found["bucket"] <= curve["x"][-1] <= end + found["bucket"]
+    steps = curve["x"] + curve.get("tail", {"x": []})["x"]
+    assert len(steps) <= curves.MAX_POINTS + 2 * found["bucket"]
+    assert first - found["bucket"] <= steps[0] <= first + found["bucket"]
+    assert end - found["bucket"] <= steps[-1] <= end + found["bucket"]
     if end - first < curves.MAX_POINTS:
         assert curve == {"x": list(range(first, end + 1)), "y": known["reward"][first : end + 1]}
+
+
+@pytest.mark.parametrize("size", [16, 64, 128])
+def test_the_newest_steps_are_points_too_where_they_are_not_asked_for_apart(
+    long: tuple[Path, dict[str, list[float]]], size: int
+) -> None:
+    path, known = long
+    run = db.open_reader(path)
+    curve = curves.bucketed(run, [(1, 1, 20_000)], size, ["reward"], tail=False)["reward"]
+    run.close()
+    assert curve["tail"] == {"x": [], "y": []} and curve["of"] == 20_000
+    assert len({x // size for x in curve["x"]}) == len(curve["x"]) == 20_000 // size + 1
+    own = known["reward"][20_000 // size * size :]
+    assert curve["y"][-1] == pytest.approx(math.fsum(own) / len(own))
+    assert (curve["low"][-1], curve["high"][-1]) == (min(own), max(own)) and curve["x"][-1] <= 20_000
 
 
 def test_many_metrics_are_drawn_from_what_was_counted_before_and_few_more_finely() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bisect
 import math
 from collections.abc import Sequence
+from itertools import groupby
 from typing import Any
 
 from sqlite_utils import Database
@@ -114,7 +115,12 @@ def _rows(run: Database, key: int, part: Part, size: int) -> list[Row]:
         "ORDER BY step",
         [key, attempt, start, last],
     )
-    return rows + [(step, 1, value) for step, value in raw if math.isfinite(value)]
+    newest = [(step, 1, value) for step, value in raw if math.isfinite(value)]
+    if size == 1:
+        return newest
+    # As many steps together as before, or the end of the line would look wilder than the rest
+    together = (list(some) for _, some in groupby(newest, key=lambda row: row[0] // size))
+    return rows + [_one(some) for some in together]
 
 
 def thin(rows: Sequence[Row], most: int) -> list[Row]:
@@ -124,10 +130,13 @@ def thin(rows: Sequence[Row], most: int) -> list[Row]:
     together = math.ceil(len(rows) / most)
     found = []
     for begin in range(0, len(rows), together):
-        some = rows[begin : begin + together]
-        n = sum(row[1] for row in some)
-        found.append((sum(row[0] * row[1] for row in some) / n, n, math.fsum(row[2] for row in some)))
+        found.append(_one(rows[begin : begin + together]))
     return found
+
+
+def _one(rows: Sequence[Row]) -> Row:
+    n = sum(row[1] for row in rows)
+    return sum(row[0] * row[1] for row in rows) / n, n, sum(row[2] for row in rows)
 
 
 def _scale(

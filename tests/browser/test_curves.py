@@ -57,3 +57,29 @@ def test_a_whole_that_is_still_too_long_is_not_asked_for_at_once_again(page: Pag
     take(page, reset=True, reward=list(range(1, 601)))
     take(page, reset=False, reward=list(range(601, 4002)))
     assert too_long(page)
+
+
+def test_the_newest_steps_of_a_long_run_are_drawn_as_its_other_points_are(page: Page) -> None:
+    """Points of 4 steps; the tail begins at step 8."""
+    whole = {"x": [2, 6], "y": [0.0, 1.0], "low": [-1.0, 0.0], "high": [1.0, 2.0]}
+    tail = {"x": [8, 9, 10, 11, 12], "y": [1.0, 2.0, 3.0, 6.0, 5.0]}
+    first = {"reset": True, "bucket": 4, "curves": {"reward": {**whole, "tail": tail, "of": 12}}, "odd": {"reward": 2}}
+    page.evaluate("answer => curves.take(answer)", first)
+    drawn = "curves.get('reward')"
+    assert page.evaluate(f"[{drawn}.x, {drawn}.y]") == [[2, 6, 9, 12], [0, 1, 3, 5]]
+    assert page.evaluate(f"[{drawn}.low, {drawn}.high]") == [[-1, 0, 1, 5], [1, 2, 6, 5]]
+    assert page.evaluate("[curves.last('reward'), curves.lastStep, curves.recent('reward', 2).mean]") == [5, 12, 5.5]
+
+    more = {
+        "reset": False,
+        "curves": {"reward": {"x": [12, 13, 14], "y": [5.0, 9.0, None]}, "late": {"x": [14], "y": [7]}},
+    }
+    assert page.evaluate("answer => Object.fromEntries(curves.take(answer))", more) == {
+        "reward": "whole",
+        "late": "whole",
+    }
+    assert page.evaluate(f"[{drawn}.x, {drawn}.y, {drawn}.of]") == [[2, 6, 9, 13], [0, 1, 3, 7], 14]
+    assert page.evaluate("[curves.last('reward'), curves.lastStep, curves.notFinite('reward')]") == [9, 14, 3]
+    assert page.evaluate("[curves.get('late').y, curves.last('late')]") == [[7], 7]
+    same = {"reset": False, "curves": {"reward": {"x": [13], "y": [9.0]}}}
+    assert page.evaluate("answer => Object.fromEntries(curves.take(answer))", same) == {"reward": 0}

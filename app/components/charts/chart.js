@@ -128,7 +128,6 @@ class Chart {
       let trace = line.at;
       const add = (values) => { x.push(steps); customdata.push(steps); y.push(values); which.push(trace++); };
       const raw = Traces.y(this, curve.y.slice(from));
-      if (line.banded) { add(Traces.y(this, curve.low.slice(from))); add(Traces.y(this, curve.high.slice(from))); }
       add(raw);
       add(raw.map((value) => line.smoother.next(value)));
       line.drawn = curve.x.length;

@@ -1,9 +1,10 @@
-// The run's curves as the browser keeps them: whole at first, then added to; a step comes once.
+// The run's curves as the browser keeps them: whole at first, then added to; a step comes once. Where a point of a long
+// run is of many steps, its newest steps are kept as logged (`tail`) and drawn as points of as many.
 const MOST_POINTS = 4000; // then the whole is asked for again, in buckets
 const MORE_POINTS = 1000; // where that is no shorter, not again before so many more have come
 
 class Curves {
-  constructor() { this.byName = new Map(); this.limit = MOST_POINTS; this.past = []; this.marks = []; this.odd = {}; }
+  constructor() { this.byName = new Map(); this.limit = MOST_POINTS; this.size = 1; this.past = []; this.marks = []; this.odd = {}; }
 
   // Takes an answer of the server; for each name in it, what changed: "whole" or the number of points appended.
   take(answer) {
@@ -12,6 +13,7 @@ class Curves {
     if (answer.reset) {
       for (const name of this.byName.keys()) changed.set(name, "whole"); // also of those that are no more
       this.byName.clear();
+      this.size = answer.bucket ?? 1;
       this.past = answer.past ?? [];
       this.odd = answer.odd ?? {};
     }
@@ -22,56 +24,76 @@ class Curves {
     return changed;
   }
 
-  replace(name, curve) {
-    const own = (values) => (values ? [...values] : null);
-    this.byName.set(name, { x: own(curve.x), y: own(curve.y), low: own(curve.low), high: own(curve.high), of: curve.of ?? curve.x.length });
+  replace(name, { x, y, low, high, tail, of }) {
+    const curve = { x: [...x], y: [...y], tail: null, of: of ?? x.length };
+    if (low) Object.assign(curve, { low: [...low], high: [...high], tail: { x: [...tail.x], y: [...tail.y] }, closed: x.length });
+    else if (this.size > 1) Object.assign(curve, { x: [], y: [], low: [], high: [], tail: { x: curve.x, y: curve.y }, closed: 0 }); // came late
+    if (curve.tail) this.fold(curve);
+    this.byName.set(name, curve);
     return "whole";
   }
 
   add(name, { x, y }) {
-    const curve = this.byName.get(name);
+    const curve = this.byName.get(name), newest = curve.tail ?? curve;
     let appended = 0, rewritten = false;
     x.forEach((step, i) => {
-      const last = curve.x.at(-1);
-      if (last === undefined || step > last) { this.push(curve, step, y[i]); appended += 1; return; }
-      const at = curve.x.lastIndexOf(step);
-      if (at < 0 || curve.y[at] === y[i]) return;
-      curve.y[at] = y[i];
-      if (curve.low) curve.low[at] = curve.high[at] = y[i];
+      const last = newest.x.at(-1) ?? curve.x.at(-1);
+      if (last === undefined || step > last) {
+        newest.x.push(step);
+        newest.y.push(y[i]);
+        curve.of += 1;
+        appended += 1;
+        return;
+      }
+      const at = newest.x.lastIndexOf(step);
+      if (at < 0 || newest.y[at] === y[i]) return;
+      newest.y[at] = y[i];
       rewritten = true;
     });
-    return rewritten ? "whole" : appended;
+    if (!curve.tail) return rewritten ? "whole" : appended;
+    if (appended || rewritten) this.fold(curve);
+    return appended || rewritten ? "whole" : 0;
   }
 
-  push(curve, step, value) {
-    curve.x.push(step);
-    curve.y.push(value);
-    curve.of += 1;
-    if (curve.low) { curve.low.push(value); curve.high.push(value); }
+  // Makes points of the tail: the mean of what each has, and the least and the greatest of it.
+  fold(curve) {
+    for (const column of [curve.x, curve.y, curve.low, curve.high]) column.length = curve.closed;
+    const { x, y } = curve.tail;
+    for (let from = 0, to; from < x.length; from = to) {
+      const number = Math.floor(x[from] / this.size);
+      for (to = from; to < x.length && Math.floor(x[to] / this.size) === number;) to += 1;
+      const known = y.slice(from, to).filter((value) => value !== null);
+      if (!known.length) continue;
+      curve.x.push(Math.floor((x[from] + x[to - 1]) / 2));
+      curve.y.push(known.reduce((a, b) => a + b, 0) / known.length);
+      curve.low.push(Math.min(...known));
+      curve.high.push(Math.max(...known));
+    }
   }
 
   get(name) { return this.byName.get(name); }
   get names() { return [...this.byName.keys()].sort(); }
-  get longest() { return Math.max(0, ...[...this.byName.values()].map((curve) => curve.x.length)); }
+  get longest() { return Math.max(0, ...[...this.byName.values()].map((curve) => curve.x.length + (curve.tail?.x.length ?? 0))); }
   get tooLong() { return this.longest > this.limit; }
-  get lastStep() { return Math.max(0, ...[...this.byName.values()].map((curve) => curve.x.at(-1) ?? 0)); }
+  get lastStep() { return Math.max(0, ...[...this.byName.values()].map((curve) => curve.tail?.x.at(-1) ?? curve.x.at(-1) ?? 0)); }
   // Whether the training's own metrics have come, not only what is measured of each step's groups and time.
   get logged() { return this.names.some((name) => !Curves.ours(name)); }
   static ours(name) { return /^(eval_)?(groups|time|system)\//.test(name); }
 
-  // How many values are NaN or infinite: those that are here, else those that the server counted.
+  // How many values are NaN or infinite: those that are here, and those that the server counted.
   notFinite(name) {
     const curve = this.get(name);
-    return Math.max(this.odd[name] ?? 0, curve?.y.filter((value) => value === null).length ?? 0);
+    return (this.odd[name] ?? 0) + ((curve?.tail ?? curve)?.y.filter((value) => value === null).length ?? 0);
   }
 
-  last(name) { return this.get(name)?.y.findLast((value) => value !== null); }
-  // The value at the step that is nearest to this one.
-  near(name, step) {
+  // The newest values as they were logged, after the points of those before.
+  newest(name) {
     const curve = this.get(name);
-    const at = curve ? Curves.nearest(curve.x, step) : -1;
-    return at < 0 ? undefined : curve.y[at];
+    const values = curve?.tail ? [...curve.y.slice(0, curve.closed), ...curve.tail.y] : curve?.y ?? [];
+    return values.filter((value) => value !== null);
   }
+  last(name) { return this.newest(name).at(-1); }
+  // Which of the steps is nearest to this one.
   static nearest(steps, step) {
     let low = 0, high = steps.length - 1;
     while (high - low > 1) { const middle = (low + high) >> 1; if (steps[middle] <= step) low = middle; else high = middle; }
@@ -79,7 +101,7 @@ class Curves {
   }
   // Mean and standard deviation of the last n values.
   recent(name, n = 10) {
-    const values = (this.get(name)?.y ?? []).filter((value) => value !== null).slice(-n);
+    const values = this.newest(name).slice(-n);
     if (!values.length) return null;
     const mean = values.reduce((a, b) => a + b, 0) / values.length;
     return { mean, std: Math.sqrt(values.reduce((a, b) => a + (b - mean) ** 2, 0) / values.length), n: values.length };

@@ -29,7 +29,7 @@ const Traces = {
     const smoother = new Smoother(chart.panel.smooth === false ? 0 : count), smooth = y.map((value) => smoother.next(value));
     const place = { ...Traces.base, ...Traces.x(chart, curve) };
     return {
-      series: { name, smoother, drawn: count, banded: !!curve.low },
+      series: { name, smoother, drawn: count },
       data: [...Traces.band(chart, curve, place, colour, 0.12),
         { ...place, y, name: chart.label(name), hoverinfo: undefined, mode: count <= 12 ? "lines+markers" : "lines",
           marker: { color: colour, size: 5 }, line: { color: Plots.fade(colour, count < 3 ? 1 : 0.32), width: 1 },
