@@ -15,10 +15,20 @@ function readAddress() {
     ids: all.slice(0, MOST), x: ["tokens", "time", "attempt"].includes(now.get("x")) ? now.get("x") : "step", by: now.get("by") ?? "",
     metrics: list("metrics"), band: now.get("band") === "std" ? "std" : "range", smooth: now.get("smooth") !== "0",
     hidden: new Set(list("hide")), sort: now.get("sort") ?? "", prompt: now.get("prompt") ?? "", a: now.get("a") ?? "", b: now.get("b") ?? "",
+    chosen: Parallel.read(now.get("pick") ?? ""),
   };
 }
 const setIds = (ids) => setParams({ ids: ids.join(",") }, { push: true });
-const shown = () => order.filter((run) => run.there && !state.hidden.has(run.id));
+// The runs beside the stretches of settings and finals that are chosen below.
+function besideChosen() {
+  if (!state.chosen.size) return new Set();
+  const through = new Set(Parallel.through(order, Parallel.axes(order, fields), state.chosen));
+  return new Set(order.filter((run) => run.there && !through.has(run)).map(({ id }) => id));
+}
+function shown() {
+  const beside = besideChosen();
+  return order.filter((run) => run.there && !state.hidden.has(run.id) && !beside.has(run.id));
+}
 
 // ---- the legend ----
 function looksOf() {
@@ -29,11 +39,11 @@ function looksOf() {
 const grouped = () => (state.by ? Lines.groups(order, fields, state.by) : []);
 
 function drawLegend() {
-  const look = looksOf(), key = JSON.stringify([[...look.values()].map(({ id, name, colour, dash, label, problem }) => [id, name, colour, dash, label, problem]), [...state.hidden], state.by && grouped().map(({ label }) => label)]);
+  const look = looksOf(), beside = besideChosen(), key = JSON.stringify([[...beside], [...look.values()].map(({ id, name, colour, dash, label, problem }) => [id, name, colour, dash, label, problem]), [...state.hidden], state.by && grouped().map(({ label }) => label)]);
   if (page.dataset.legend === key) return;
   page.dataset.legend = key;
   const focused = document.activeElement?.closest?.(".chosen")?.dataset.run, which = document.activeElement?.className;
-  const chip = (run) => el("div", { class: `chosen${state.hidden.has(run.id) ? " off" : ""}`, "data-run": run.id },
+  const chip = (run) => el("div", { class: `chosen${state.hidden.has(run.id) ? " off" : ""}${beside.has(run.id) ? " beside" : ""}`, "data-run": run.id },
     el("button", { class: "toggle", "aria-pressed": `${!state.hidden.has(run.id)}`, title: `${run.name}: show or hide its curves`, onclick: () => toggle(run.id) }, CompareTables.swatch(look.get(run.id)), el("bdi", {}, run.name)),
     run.there ? el("a", { class: "open", href: `/run?id=${encodeURIComponent(run.id)}`, title: `Open ${run.name}` }, CompareTables.pill(run)) : null,
     run.problem ? el("span", { class: "s warn" }, run.problem) : null,
@@ -55,8 +65,9 @@ function zoomed(from, range) { for (const chart of charts.values()) if (chart !=
 function series(name) {
   const lines = (id) => runs.get(id)?.curves?.[name] ?? [];
   if (!state.by) return shown().map((run) => ({ label: run.name, colour: run.colour, dash: run.dash, lines: lines(run.id) }));
-  return grouped().map((group) => ({ ...group, group: true, lines: group.ids.filter((id) => !state.hidden.has(id)).flatMap(lines) }))
-    .filter((group) => group.ids.some((id) => !state.hidden.has(id)));
+  const ids = new Set(shown().map(({ id }) => id));
+  return grouped().map((group) => ({ ...group, group: true, ids: group.ids.filter((id) => ids.has(id)) })).filter((group) => group.ids.length)
+    .map((group) => ({ ...group, lines: group.ids.flatMap(lines) }));
 }
 function layCharts(abouts) {
   const key = abouts.map(({ name }) => name).join("\n");
@@ -160,8 +171,20 @@ function drawParallel() {
   say(find(".sweep .why"), why);
   find(".sweep .why").hidden = !why;
   find(".sweep .panel").hidden = !!why;
-  if (!why) Plots.draw(find(".sweep .plot"), () => Parallel.figure(order.map((run, index) => ({ ...run, index })).filter((run) => run.there && !state.hidden.has(run.id)), axes));
+  if (why) return;
+  const beside = besideChosen(), count = order.filter(({ there }) => there).length;
+  find(".sweep .kept").hidden = !state.chosen.size;
+  say(find(".sweep .kept span"), `${count - beside.size} of ${count} runs pass through what is chosen; the others are faint here and in no curve.`);
+  const figure = () => Parallel.figure(order.map((run, index) => ({ ...run, index })).filter((run) => run.there && !state.hidden.has(run.id)), axes, state.chosen, besideChosen());
+  Plots.draw(find(".sweep .plot"), figure, (plot) => Parallel.listen(plot, () => Parallel.axes(order, fields), pick));
 }
+function pick(full, ends) {
+  const next = new Map(state.chosen);
+  if (ends) next.set(full, ends);
+  else next.delete(full);
+  setParams({ pick: Parallel.write(next) });
+}
+find(".sweep .kept button").addEventListener("click", () => setParams({ pick: null }));
 async function loadSettings() {
   const key = JSON.stringify([state.ids, state.by]);
   if (settled === key) return;

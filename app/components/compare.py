@@ -52,8 +52,10 @@ aria-label="Search metrics"><div class="names"></div></details></section>
 <section class="several"><h2>Settings that differ <span class="mut xs">faint: the default</span></h2>
 <p class="s mut settled"></p>
 <div class="panel flush scroll" tabindex="-1"><table class="settings"></table></div></section>
-<section class="sweep several"><h2>Settings against finals <span class="mut xs">one line a run</span></h2>
-<p class="s mut why"></p><div class="panel"><div class="plot"></div></div></section>
+<section class="sweep several"><h2>Settings against finals <span class="mut xs">one line a run; drag along an axis to
+choose some</span></h2><p class="s mut why"></p><p class="s mut kept" role="status" hidden><span></span> <button
+class="link s" type="button">Show all</button></p><div class="panel"><div class="lay"><div class="plot"></div>
+<i class="mark" hidden></i></div></div></section>
 <section class="code several"><h2>Reward code</h2><div class="row pair s"><label class="mut">from <select
 class="input s a" aria-label="Reward code of this run"></select></label><label class="mut">to <select class="input s b"
 aria-label="Against the reward code of this run"></select></label></div><div class="functions"></div></section>

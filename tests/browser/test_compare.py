@@ -52,6 +52,14 @@ def traces(page: Page, metric: str) -> Any:
     return plot.evaluate(f"node => node.data.map(t => ({line}))")
 
 
+def curves_of(page: Page, metric: str, count: int) -> None:
+    """Waits until a chart draws the curves of so many runs."""
+    plot = page.locator(f'[data-chart="{metric}"] .plot')
+    plot.scroll_into_view_if_needed()
+    drawn = "document.querySelector(`[data-chart='${name}'] .plot`).data.filter(t => t.hovertemplate).length"
+    page.wait_for_function(f"([name, count]) => {drawn} === count", arg=[metric, count])
+
+
 def test_runs_are_chosen_and_compared(open_page: OpenPage, sweeps: tuple[str, list[str]]) -> None:
     address, ids = sweeps
     page = open_page(address)
@@ -134,6 +142,50 @@ def test_tables_code_and_prompts(open_page: OpenPage, sweeps: tuple[str, list[st
     expect(page.locator(".gw-compare img")).to_have_count(0)
     assert no_sideways_scroll(page)
     picture(page, "compare")
+
+
+def test_a_stretch_of_an_axis_keeps_the_runs_through_it(open_page: OpenPage, sweeps: tuple[str, list[str]]) -> None:
+    """Dragged over the higher of the two learning rates; let go by a click on the axis, or by “Show all”."""
+    page = compared(open_page, sweeps, n=4)
+    plot = page.locator(".sweep .plot")
+    plot.scroll_into_view_if_needed()
+    expect(plot.locator(".main-svg").first).to_be_visible()
+    axes = "[...node.layout.annotations].filter(a => a.hovertext).map(a => a.hovertext)"
+    at = plot.evaluate(f"node => {axes}").index("training.learning_rate")
+    inside = """(node, [at, ys]) => {
+        const { xaxis, yaxis } = node._fullLayout;
+        return ys.map(y => [xaxis._offset + xaxis.l2p(at), yaxis._offset + yaxis.l2p(y)]);
+    }"""
+    (x, high), (_, low) = plot.evaluate(inside, [at, [1.01, 0.7]])
+    box = plot.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + x + 4, box["y"] + high)
+    page.mouse.down()
+    page.mouse.move(box["x"] + x, box["y"] + (high + low) / 2)
+    expect(page.locator(".sweep .mark")).to_be_visible()
+    page.mouse.move(box["x"] + x, box["y"] + low)
+    page.mouse.up()
+    expect(page).to_have_url(re.compile("pick=training.learning_rate"))
+    expect(page.locator(".kept")).to_contain_text("2 of 4 runs pass")
+    expect(page.locator(".sweep .mark")).to_be_hidden()
+    page.wait_for_function("document.querySelector('.sweep .plot').data.map(t => t.opacity).join() === '0.14,0.14,1,1'")
+    expect(page.locator(".chosen.beside")).to_have_count(2)
+    curves_of(page, "reward", 2)
+    picture(page, "compare-chosen")
+    page.reload()
+    page.wait_for_selector(".gw-compare[data-drawn]")
+    plot.scroll_into_view_if_needed()
+    expect(page.locator(".kept")).to_contain_text("2 of 4 runs pass")
+    box = plot.bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + x, box["y"] + (high + low) / 2)
+    expect(page.locator(".kept")).to_be_hidden()
+    page.goto(f"{page.url}&pick=training.learning_rate~0.4~0.6;nothing~0~0.1;x~y~z")
+    page.wait_for_selector(".gw-compare[data-drawn]")
+    expect(page.locator(".kept")).to_contain_text("0 of 4 runs pass")
+    page.get_by_role("button", name="Show all").click()
+    expect(page.locator(".chosen.beside")).to_have_count(0)
+    curves_of(page, "reward", 4)
 
 
 def test_runs_come_and_go_and_what_is_missing_is_said(open_page: OpenPage, sweeps: tuple[str, list[str]]) -> None:

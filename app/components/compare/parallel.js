@@ -45,10 +45,58 @@ class Parallel {
     return axes.some(({ final }) => final) ? "" : "None of these runs has come to anything yet.";
   }
 
-  static figure(runs, axes) {
+  // ---- stretches of axes that are chosen: full name → [from, to], as shares of the axis ----
+  static read(words) {
+    const parts = words.split(";").map((part) => part.split("~")).map(([full, ...ends]) => [full, ends.map(Number)]);
+    return new Map(parts.filter(([full, [low, high]]) => full && low <= high).slice(0, Parallel.most));
+  }
+  static write(chosen) { return [...chosen].map(([full, ends]) => [full, ...ends.map((end) => +end.toFixed(3))].join("~")).join(";"); }
+  // Those of the runs that pass through every chosen stretch; an axis that is no more asks nothing.
+  static through(runs, axes, chosen) {
+    const asked = axes.filter(({ full }) => chosen.has(full)).map((axis) => [Parallel.place(axis).y, ...chosen.get(axis.full)]);
+    return runs.filter((_, i) => asked.every(([y, low, high]) => y[i] !== null && y[i] >= low - 0.001 && y[i] <= high + 0.001));
+  }
+  // Dragging along an axis chooses a stretch of it, a click on it lets it go: `then(full name, [from, to] or null)`.
+  static listen(plot, axesNow, then) {
+    const mark = plot.parentElement.querySelector(".mark");
+    const near = (event) => {
+      const { xaxis, yaxis } = plot._fullLayout, box = plot.getBoundingClientRect();
+      const left = event.clientX - box.left - xaxis._offset, number = Math.round(xaxis.p2l(left)), axis = axesNow()[number];
+      if (!axis || Math.abs(xaxis.l2p(number) - left) > 16) return null;
+      const share = (y) => Math.min(1.02, Math.max(-0.02, yaxis.p2l(y - box.top - yaxis._offset)));
+      return { axis, share, left: xaxis._offset + xaxis.l2p(number), top: (y) => yaxis._offset + yaxis.l2p(share(y)) };
+    };
+    let begun = null;
+    plot.addEventListener("pointermove", (event) => {
+      plot.classList.toggle("near", !!(begun ?? near(event)));
+      if (!begun) return;
+      const [a, b] = [begun.y, event.clientY].map(begun.top);
+      Object.assign(mark.style, { left: `${begun.left - 7}px`, top: `${Math.min(a, b)}px`, height: `${Math.abs(a - b)}px` });
+      mark.hidden = false;
+    });
+    plot.addEventListener("pointerdown", (event) => {
+      const found = event.button === 0 && event.pointerType !== "touch" ? near(event) : null; // a finger scrolls
+      if (!found) return;
+      begun = { ...found, y: event.clientY };
+      plot.setPointerCapture(event.pointerId);
+      event.preventDefault();
+    }, true);
+    const end = (event) => {
+      if (!begun) return;
+      const { axis, share, y } = begun;
+      begun = null;
+      mark.hidden = true;
+      if (event.type === "pointerup") then(axis.full, Math.abs(event.clientY - y) < 4 ? null : [share(event.clientY), share(y)].sort((a, b) => a - b));
+    };
+    plot.addEventListener("pointerup", end);
+    plot.addEventListener("pointercancel", end);
+  }
+
+  // `faint`: the ids of the runs that are in no chosen stretch.
+  static figure(runs, axes, chosen, faint) {
     const { colour } = window.groupwise, placed = axes.map((axis) => Parallel.place(axis));
-    const data = runs.map(({ name, colour: own, dash, index }) => ({
-      x: axes.map((_, i) => i), y: placed.map(({ y }) => y[index]), type: "scatter", mode: "lines+markers", connectgaps: true,
+    const data = runs.map(({ id, name, colour: own, dash, index }) => ({
+      opacity: faint.has(id) ? 0.14 : 1, x: axes.map((_, i) => i), y: placed.map(({ y }) => y[index]), type: "scatter", mode: "lines+markers", connectgaps: true,
       line: { color: Plots.colour(own), width: 1.8, dash }, marker: { color: Plots.colour(own), size: 6 },
       text: axes.map((axis) => `${Plots.plain(axis.full)}: ${Plots.plain(axis.words[index])}`),
       hovertemplate: `<b>${Plots.plain(name)}</b><br>%{text}<extra></extra>`,
@@ -60,6 +108,10 @@ class Parallel {
       ...placed[i].ticks.map(([y, words]) => note(i, y, short(words), { xanchor: "right", xshift: -6, bgcolor: colour("--panel"), opacity: 0.92, borderpad: 1 })),
     ]);
     const shapes = axes.map((_, i) => ({ type: "line", x0: i, x1: i, y0: 0, y1: 1, line: { color: colour("--line-strong"), width: 1 }, layer: "below" }));
+    axes.forEach(({ full }, i) => {
+      const [y0, y1] = chosen.get(full) ?? [];
+      if (y1 !== undefined) shapes.push({ type: "rect", xsizemode: "pixel", xanchor: i, x0: -7, x1: 7, y0, y1, line: { color: colour("--accent"), width: 1 }, fillcolor: Plots.fade(colour("--accent"), 0.22) });
+    });
     return { data, layout: Plots.layout({
       height: 300, hovermode: "closest", dragmode: false, annotations, shapes, margin: { l: 16, r: 16, t: 8, b: 8 },
       x: { visible: false, range: [-0.55, axes.length - 0.75], fixedrange: true }, y: { visible: false, range: [-0.06, 1.2], fixedrange: true },
