@@ -108,6 +108,10 @@ def test_each_sick_run_gets_its_verdict_and_no_other(what: str) -> None:
     verdict = report.verdicts[0]
     assert verdict.threshold.endswith(".") and verdict.source and verdict.sentence.endswith((".", "?"))
     assert verdict.evidence, "the evidence is one click away"
+    assert verdict.changes, "and so is what to do"
+    for change in verdict.changes:
+        leads = (bool(change.settings), bool(change.field), change.mend is not None)
+        assert leads.count(True) == 1, f"{change.label} leads to one place"
     assert not report.headline.startswith("Nothing looks wrong")
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -107,10 +109,13 @@ def test_every_suggested_new_run_opens_with_just_that_changed(stages: str) -> No
     ]:
         for verdict in doctor.shown(run_id, examine(replace(evidence, places=places)), 60)["verdicts"]:
             for change in verdict["changes"]:
-                if not change["go"] or change["go"] in seen:
+                if change["go"] in seen:
                     continue
                 seen.add(change["go"])
                 query = parse_qs(urlsplit(change["go"]).query)
+                if "set" not in query:
+                    _leads(query, run_id, change["to"], places)
+                    continue
                 opened = new_run.opened({"from": query["from"][0], "set": query["set"]})
                 _only_changed(quick, opened, query["set"])
     assert len(seen) > 15
@@ -119,12 +124,30 @@ def test_every_suggested_new_run_opens_with_just_that_changed(stages: str) -> No
     assert any("set=stages.1.rewards." in go for go in seen) == bool(stages)
 
 
+def _leads(query: dict[str, list[str]], run_id: str, to: str, places: Mapping[str, str]) -> None:
+    """To where a person chooses: a field of the new run, or the run's own functions in the workbench."""
+    if to == "Rewards":
+        assert query["run"] == [run_id] and query["view"] == ["rescore"]
+        assert query.get("name", ["format"])[0] in {"format", "correctness"}
+    else:
+        fields = {"data.source", "model.id", places.get("rewards", "rewards")}
+        assert query["from"] == [run_id] and query["at"][0] in fields
+
+
 def _only_changed(before: str, opened: dict[str, Any], sets: list[str]) -> None:
     old, new = spec.parse(before).model_dump(), spec.parse(opened["text"]).model_dump()
     assert "without" not in opened["origin"], opened["origin"]
     assert [problem for problem in opened["view"]["problems"] if "no such" in problem["message"]] == []
+    added = {one.partition("=")[0] for one in sets if re.search(r"rewards\.\d+=", one)}
     for one in sets:
         field, _, value = one.partition("=")
+        if field in added:
+            assert f"the reward {value}" in opened["origin"]
+            assert _at(new, field.rpartition(".")[0]).pop()["name"] == value
+            continue
+        if any(field.startswith(f"{reward}.") for reward in added):
+            assert f"{field.rpartition('.')[2]} of " in opened["origin"]
+            continue
         assert f"{value} (was " in opened["origin"] or _at(old, field) == _at(new, field)
         _drop(old, field)
         _drop(new, field)
@@ -158,6 +181,20 @@ def test_changes_of_an_address_are_made_as_the_form_would() -> None:
     )
 
 
+def test_a_reward_is_added_after_the_others_with_its_parameters() -> None:
+    text = "name: x\nrewards: [{name: format}]\nstages:\n- rewards: [{name: format}]\n"
+    asked = ["rewards.1=length", "rewards.1.parameters.target=20", "stages.0.rewards.1=correctness", "rewards.1=format"]
+    length = {"help": "", "parameters": [{"name": "target", "types": ["int"], "default": "8"}]}
+    known = replace(offer.OFFER, rewards={**offer.OFFER.rewards, "length": length})
+    made, said = changed.change(text, asked, known)
+    plain = yaml_edit.load(made)
+    assert plain is not None
+    assert plain["rewards"][1] == {"name": "length", "weight": 1.0, "parameters": {"target": 20}}
+    assert plain["stages"][0]["rewards"][1] == {"name": "correctness", "weight": 1.0}
+    assert said.startswith("with the reward length, target of length 20 (was not set), the reward correctness")
+    assert said.endswith("without “rewards.1”: there is no such setting"), "another one is there"
+
+
 def test_what_a_stage_has_of_its_own_is_changed_in_it() -> None:
     text = "name: x\nrewards: [{name: format}]\nstages:\n- training: {max_steps: 5}\n- training: {beta: 0.1}  # mine\n"
     made, said = changed.change(text, ["stages.1.training.beta=0.04", "stages.0.training.beta=0.04"], offer.OFFER)
@@ -168,8 +205,9 @@ def test_what_a_stage_has_of_its_own_is_changed_in_it() -> None:
 @pytest.mark.parametrize(
     "asked",
     [["training.nonsense=1"], ["rewards.7.weight=1"], ["=1"], ["training.beta="], ["rewards=[]"], ["x" * 1000 + "=1"],
-     ["__class__=1"], ["training=5"], ["<script>alert(1)</script>=1"], ["stages.0.training=x"]],
-    ids=range(10),
+     ["__class__=1"], ["training=5"], ["<script>alert(1)</script>=1"], ["stages.0.training=x"],
+     ["rewards.1=no_such_function"], ["rewards.2=format"], ["rewards.1="]],
+    ids=range(13),
 )  # fmt: skip
 def test_what_is_no_setting_is_refused_in_a_sentence_and_changes_nothing(asked: list[str]) -> None:
     text = "name: x\nrewards: [{name: format}]\n"

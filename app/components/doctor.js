@@ -48,6 +48,10 @@ function link({ label, tab, params: more, chart }) {
 }
 
 // ---- a verdict ----
+const ABOUT = {
+  "New run": "A new run with the settings of this one, and this changed",
+  Rewards: "The reward functions, to be changed and tried on what this run wrote",
+};
 function make() {
   const parts = {
     level: el("span", { class: "level xs" }), sign: el("i", { class: "sign", "aria-hidden": "true" }), title: el("h3", { dir: "auto" }), sentence: el("p", { class: "s", dir: "auto" }),
@@ -70,9 +74,7 @@ function draw(verdict) {
   if (told === one.told) return node;
   one.told = told;
   parts.links.replaceChildren(el("span", { class: "mut s" }, "See the evidence:"), ...verdict.links.map(link));
-  const buttons = verdict.changes.filter(({ go }) => go), words = verdict.changes.filter(({ go }) => !go);
-  parts.changes.replaceChildren(...buttons.map(({ label, go }) => el("a", { class: "btn s", href: go, title: "A new run with the settings of this one and this changed" }, "New run: ", el("b", {}, label))),
-    ...words.map(({ label }) => el("span", { class: "s" }, `${buttons.length ? "Or: " : ""}${label}.`)));
+  parts.changes.replaceChildren(...verdict.changes.map(({ label, to, go }) => el("a", { class: "btn s", href: go, title: ABOUT[to] }, `${to}: `, el("b", {}, label))));
   return node;
 }
 // Only what is not yet where it belongs is moved: focus and open details stay.

@@ -124,9 +124,15 @@ def _link(link: Link) -> dict[str, Any]:
 
 
 def _change(run_id: str, change: Change) -> dict[str, str]:
-    """A button to a new run; without settings, only words."""
+    """A button: to a new run, or to the workbench with what this run wrote."""
+    label = plain(change.label)
+    if change.mend is not None:
+        named = [("name", change.mend)] if change.mend else []
+        asked = urlencode([*named, ("run", run_id), ("view", "rescore")])
+        return {"label": label, "to": "Rewards", "go": f"/rewards?{asked}"}
     sets = [("set", f"{field}={written(value)}") for field, value in change.settings.items()]
-    return {"label": plain(change.label), "go": f"/new?{urlencode([('from', run_id), *sets])}" if sets else ""}
+    at = [("at", change.field)] if change.field else []
+    return {"label": label, "to": "New run", "go": f"/new?{urlencode([('from', run_id), *sets, *at])}"}
 
 
 def doctor() -> gr.HTML:

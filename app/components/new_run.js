@@ -40,6 +40,7 @@ async function begin() {
     settleIn(0);
   } else for (const listener of listeners) listener(page.view);
   root.dataset.ready = "yes";
+  if (params().get("at")) goTo({ field: params().get("at") });
   waitForCatalogue();
   return undefined;
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from app import format
@@ -9,26 +10,37 @@ from app.configure import edits, form, lists, typed, words, yaml_edit
 from storage.offer import Offer
 
 MOST, LONGEST = 20, 300  # changes in one address; characters of each
+REWARDS = re.compile(r"(stages\.[0-9]{1,4}\.)?rewards")
 
 
 def change(text: str, asked: object, offer: Offer) -> tuple[str, str]:
     """The text with the changes `asked` for (“FIELD=VALUE” each) made as the form would, and a sentence on them: what
     each was, and which were refused."""
     listed = [one[:LONGEST] for one in asked[:MOST] if isinstance(one, str)] if isinstance(asked, list) else []
-    types = _types(yaml_edit.load(text), offer)
     made, refused = [], []
     for one in listed:
         field, _, value = (part.strip() for part in one.partition("="))
-        known = types.get(field)
-        if known is None or not value:
+        raw = yaml_edit.load(text)
+        if _is_next_reward(raw, field) and value in offer.rewards:
+            text = edits.apply(text, [edits.Edit(field, {"name": value, "weight": 1.0})])
+            made.append(f"the reward {value}")
+            continue
+        types = _types(raw, offer)
+        if field not in types or not value:
             refused.append(format.shorten(field or one, 80))
             continue
-        raw = yaml_edit.load(text)
         before = _was(raw, field, offer)
         text = edits.apply(text, edits.read([{"path": field, "typed": value}], types))
         if yaml_edit.load(text) != raw:
             made.append(f"{_label(field, text)} {value} (was {before})")
     return text, _sentence(made, refused, offer)
+
+
+def _is_next_reward(raw: Any, field: str) -> bool:
+    """Whether a field is the place after the last reward function, of the run or of a stage."""
+    place, _, number = field.rpartition(".")
+    listed = edits.get(raw or {}, place) if REWARDS.fullmatch(place) else None
+    return isinstance(listed, list) and number == str(len(listed))
 
 
 def _types(raw: Any, offer: Offer) -> dict[str, list[str]]:
@@ -54,7 +66,10 @@ def _label(field: str, text: str) -> str:
     stage, _, inner = field.removeprefix("stages.").partition(".")
     if field.startswith("stages.") and inner.startswith("training."):
         return f"{name} of stage {int(stage) + 1}"
-    reward = edits.get(yaml_edit.load(text) or {}, part)
+    plain = yaml_edit.load(text) or {}
+    if part.endswith(".parameters"):
+        return f"{name} of {format.shorten(str(edits.get(plain, part.removesuffix('parameters') + 'name')), 80)}"
+    reward = edits.get(plain, part)
     if isinstance(reward, dict) and isinstance(reward.get("name"), str) and name in words.REWARD:
         return f"the {words.REWARD[name][0].lower()} of {format.shorten(reward['name'], 80)}"
     return name if part in ("training", "lora") else field

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from storage.doctor.evidence import Evidence
 from storage.doctor.verdict import Change
@@ -10,6 +11,7 @@ from storage.doctor.words import written
 
 USUAL_RATE = 1e-6  # GRPOConfig's default learning rate
 KL_WEIGHT = 0.04  # DeepSeekMath's
+DATA, REWARDS = "data.source", "rewards"  # fields of a new run
 MOST_GROUP = 32  # completions of a group: more cost in proportion
 
 
@@ -45,15 +47,24 @@ def larger_group(e: Evidence) -> tuple[Change, ...]:
 
 def harder(e: Evidence) -> tuple[Change, ...]:
     """For prompts that are too hard: more tries a prompt; or easier ones, which a person chooses."""
-    return (*larger_group(e), Change("Choose easier prompts, or a reward with partial credit"))
+    partial = Change("A reward with partial credit", field=REWARDS)
+    return (*larger_group(e), Change("Easier prompts", field=DATA), partial)
 
 
 def easier(e: Evidence) -> tuple[Change, ...]:
-    return (Change("Choose harder prompts"),)
+    return (Change("Harder prompts", field=DATA),)
 
 
 def apart(e: Evidence) -> tuple[Change, ...]:
-    return (*larger_group(e), *warmer(e))
+    """For groups that tie: more tries, more different ones, or finer scores."""
+    return (*larger_group(e), *warmer(e)) or (Change("A reward with more grades", field=REWARDS),)
+
+
+def added(e: Evidence, name: str, **parameters: Any) -> Change:
+    """One more reward function, one that ships."""
+    place = f"rewards.{len(e.rewards)}"
+    given = {f"{place}.parameters.{key}": value for key, value in parameters.items()}
+    return Change(f"Also {name}", {place: name, **given})
 
 
 def warmer(e: Evidence) -> tuple[Change, ...]:
@@ -69,8 +80,17 @@ def diverse(e: Evidence) -> tuple[Change, ...]:
 
 def longer(e: Evidence) -> tuple[Change, ...]:
     """Twice the tokens that a completion may have."""
-    longest = e.number("max_completion_length") or 256
-    return (set_to("max_completion_length", int(longest * 2)),)
+    return (set_to("max_completion_length", int(longest(e) * 2)),)
+
+
+def shorter(e: Evidence) -> tuple[Change, ...]:
+    """Half of them, where there is something left to halve."""
+    return (set_to("max_completion_length", int(longest(e) / 2)),) if longest(e) >= 128 else ()
+
+
+def longest(e: Evidence) -> float:
+    """Tokens that a completion may have."""
+    return e.number("max_completion_length") or 256
 
 
 def smaller_batch(e: Evidence) -> tuple[Change, ...]:

@@ -76,7 +76,8 @@ def _where(e: Evidence, change: Change) -> Change:
         part, _, rest = path.partition(".")
         return e.places.get(path) or (f"{e.places[part]}.{rest}" if part in e.places else path)
 
-    return replace(change, settings={place(path): value for path, value in change.settings.items()})
+    field = place(change.field) if change.field else ""
+    return replace(change, settings={place(path): value for path, value in change.settings.items()}, field=field)
 
 
 def _opening(e: Evidence, kind: str) -> str:

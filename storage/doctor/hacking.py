@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from storage.doctor import changes
 from storage.doctor.evidence import Evidence, Sample
 from storage.doctor.verdict import COMMON, MEASURED, SUSPICION, Change, Verdict, chart, completions
 from storage.doctor.words import number, percent
@@ -18,7 +19,7 @@ EARNING, PATTERN = 0.8, 0.25  # of the rewards' range; share of the completions 
 ENOUGH = 16  # completions that earn it
 STUFFED, COPIED = 4, 40  # times the same tag is opened; characters of the prompt
 _TAG = re.compile(r"<([A-Za-z][A-Za-z0-9_-]{0,30})>")
-LOOK = "Read the best completions, and close the loophole under Rewards"
+MEND = Change("Close the loophole", mend="")
 
 
 def repetition(e: Evidence) -> Verdict | None:
@@ -36,7 +37,7 @@ def repetition(e: Evidence) -> Verdict | None:
         f"Said from {percent(REPEATS)} on, up by {percent(REPEATS_MORE)} or more, while the reward rises.", MEASURED,
         (chart("groups/repetition", "The chart of repetition"),
          completions("The best of the last completions", steps=f"{first}..{last}", sort="-reward")),
-        (Change("Add the reward repetition_penalty"), Change(LOOK)),
+        (changes.added(e, "repetition_penalty"), MEND),
     )  # fmt: skip
 
 
@@ -66,7 +67,7 @@ def against_the_others(e: Evidence) -> Verdict | None:
         COMMON,
         (chart(f"rewards/{up}/mean", f"The chart of {up}"), chart(f"rewards/{down}/mean", f"… and of {down}"),
          completions("The best completions", sort="-reward")),
-        (_weigh(e, down), Change(LOOK)),
+        (_weigh(e, down), MEND),
     )  # fmt: skip
 
 
@@ -89,7 +90,7 @@ def pattern(e: Evidence) -> Verdict | None:
                 "and more than at the start.", "what the workbench's probes try; the share is " + MEASURED,
                 (completions("What earns the most", sort="-reward",
                              reward=f"{e.low + EARNING * (e.high - e.low):g}.."),),
-                (Change(LOOK),),
+                (MEND,),
             )  # fmt: skip
     return None
 

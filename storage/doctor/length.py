@@ -62,7 +62,8 @@ def exploding(e: Evidence) -> Verdict | None:
     )
     fixes = [Change("Loss dr_grpo, which does not favour long wrong answers", {"training.loss_type": "dr_grpo"})]
     if e.training.get("loss_type") == "dr_grpo":
-        fixes = [Change("Add the reward soft_overlong_punishment")]
+        limit = int(changes.longest(e))
+        fixes = [changes.added(e, "soft_overlong_punishment", max_completion_len=limit, soft_punish_cache=limit // 5)]
     return Verdict(
         "length", SUSPICION if up else WARNING, "Completions are growing long", words,
         f"Said when they are {TIMES:.0f} times as long as at the start, and longer than {LONG} tokens.",

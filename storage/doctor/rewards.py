@@ -39,7 +39,7 @@ def failing(e: Evidence) -> Verdict | None:
         f"Said from {percent(FAILING)} of the last completions on, as a problem from {percent(MOSTLY)}.",
         "what the record has of each score",
         (Link("The log", "log"), completions("The last completions", sort="newest")),
-        (Change(f"Mend {name} under Rewards first"),),
+        (Change(f"Mend {name}", mend=name),),
     )  # fmt: skip
 
 
@@ -53,13 +53,14 @@ def constant(e: Evidence) -> Verdict | None:
         if curve.high - curve.low > 1e-6:
             continue
         place = e.place(name)
-        fixes = (Change(f"Weight 0 for {name}", {f"{place}.weight": 0.0}),) if place and len(e.functions) > 1 else ()
+        off = place and len(e.functions) > 1
+        fix = Change(f"Weight 0 for {name}", {f"{place}.weight": 0.0}) if off else Change(f"Mend {name}", mend=name)
         words = f"“{name}” gave {number(value)} to every completion so far: it tells none of them apart."
         return Verdict(
             "constant", WARNING, f"{name} says the same of everything", words,
             f"Said when it never gave anything else in {TREND} logged steps or more.", COMMON,
             (chart(f"rewards/{name}/mean", f"The chart of {name}"), completions("The last completions", sort="newest")),
-            fixes,
+            (fix,),
         )  # fmt: skip
     return None
 

@@ -11,6 +11,7 @@ POINTS = 10  # logged steps
 FULL = 0.95  # share of memory
 SLOW, SLOW_CPU = 10.0, 30.0  # seconds a step, on a GPU and without
 MUCH = 0.5  # share of the step
+SMALLER = Change("A smaller model", field="model.id")
 
 
 def memory(e: Evidence) -> Verdict | None:
@@ -25,6 +26,7 @@ def memory(e: Evidence) -> Verdict | None:
     if "bitsandbytes" in e.extras and e.gpus:
         fixes.append(Change("8-bit AdamW", {"training.optim": "adamw_8bit"}))
     words = f"{percent(told.now)} of the {whose} memory is in use at its peak: a longer completion may end the run."
+    fixes = fixes or [*changes.shorter(e), SMALLER]
     return Verdict(
         "memory", WARNING, "Memory is nearly full", words, f"Said from {percent(FULL)} on.", COMMON,
         (chart("system/memory_share", "The chart of memory"),), tuple(fixes[:2]),
@@ -55,10 +57,9 @@ def slow(e: Evidence) -> Verdict | None:
 
 
 def _advice(e: Evidence, most: str, share: float) -> tuple[str, tuple[Change, ...]]:
-    length = e.number("max_completion_length") or 256
-    shorter = (changes.set_to("max_completion_length", int(length / 2)),) if length >= 128 else ()
+    shorter = changes.shorter(e) or (SMALLER,)
     if most == "rewards" and share >= MUCH:
-        return "The reward functions are what it waits for: see which, under Rewards.", ()
+        return "The reward functions are what it waits for.", (Change("See which takes so long", mend=""),)
     if not e.gpus:
         return "No GPU is here; a smaller model, shorter completions or fewer of them are what is left.", shorter
     if most == "generation" and e.training.get("use_vllm") is not True:

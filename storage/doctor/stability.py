@@ -170,7 +170,7 @@ def still(e: Evidence) -> Verdict | None:
     words = f"{said}, though groups bear a gradient. Is the reward one that better completions earn more of?"
     return Verdict(
         "flat", WARNING, "The reward is flat", words, threshold, COMMON, links,
-        (*changes.rate(e, 2.0), Change("Try the rewards on these completions first")),
+        (*changes.rate(e, 2.0), Change("Other rewards, tried on what it wrote", mend="")),
     )  # fmt: skip
 
 

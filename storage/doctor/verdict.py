@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import dataclasses
+from dataclasses import dataclass
 from typing import Any
 
 PROBLEM, WARNING, SUSPICION, CALM = "problem", "warning", "suspicion", "calm"
@@ -24,17 +25,20 @@ class Link:
 
     label: str
     tab: str = "overview"
-    params: dict[str, str] = field(default_factory=dict)
+    params: dict[str, str] = dataclasses.field(default_factory=dict)
     chart: str = ""
 
 
 @dataclass(frozen=True)
 class Change:
-    """A suggested new run: this run's settings with these changed (dotted fields of the spec; none: it is for a person
-    to choose, the label says what)."""
+    """A suggested new run: this run's settings with these changed (dotted fields of the spec; “rewards.2” with a
+    function's name adds it). Where it is for a person to choose, the label says what, and it leads there: to a `field`
+    of the new run, or to the functions that scored this one (`mend`: one of them, “”: all)."""
 
     label: str
-    settings: dict[str, Any] = field(default_factory=dict)
+    settings: dict[str, Any] = dataclasses.field(default_factory=dict)
+    field: str = ""
+    mend: str | None = None
 
 
 @dataclass(frozen=True)

@@ -50,6 +50,28 @@ def test_from_a_verdict_to_its_evidence_and_to_a_new_run(open_page: OpenPage, sh
     expect(page.get_by_label("KL weight", exact=True)).to_have_value("0.04")
     page.reload()  # the address holds what it changed
     expect(page.get_by_label("KL weight", exact=True)).to_have_value("0.04", timeout=LONG)
+    page.goto(f"{shared_dashboard}/run?id={run_id}")
+    page.get_by_role("link", name="Close the loophole").click()
+    page.wait_for_selector("[data-ready]", timeout=LONG)
+    expect(page.locator("select.history")).to_have_value(run_id)
+    expect(page.locator(".view-rescore")).to_be_visible()
+
+
+def test_what_a_person_must_choose_is_where_the_new_run_opens(open_page: OpenPage, shared_dashboard: str) -> None:
+    """Of a run whose prompts are too hard: it leads to the data, and to the rewards."""
+
+    def metrics(step: int) -> dict[str, float | None]:
+        tied = {"groups/tied": 0.9, "groups/all_low": 0.9, "groups/any_solved": 0.1, "groups/solved": 0.05}
+        return curves(step, 60, random.Random(step)) | tied | {"reward": 0.1, "kl": 0.01}
+
+    wait_for("the catalogue", lambda: registry.published("catalogue"))
+    page = open_page(f"{shared_dashboard}/run?id={made_run('too hard', 60, metrics=metrics, groups=0)}")
+    for words, place in (("Easier prompts", ".source"), ("A reward with partial credit", ".rewards")):
+        page.locator("article[data-key=too_hard]").get_by_role("link", name=words).click(timeout=LONG)
+        page.wait_for_selector("[data-ready]", timeout=LONG)
+        page.wait_for_function("place => document.activeElement.closest(place) !== null", arg=place)
+        expect(page.locator(":focus")).to_be_in_viewport()
+        page.go_back()
 
 
 def _says_why(page: Page) -> None:
