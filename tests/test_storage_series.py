@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 import random
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from storage import batch, db, groups, series
 from storage.batch import Completion, Event, Group
 from storage.record import RunWriter
+from tests.records import rows
 
 WEIGHTS = {"format": 1.0}
 
@@ -19,14 +19,6 @@ WEIGHTS = {"format": 1.0}
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "run.db"
-
-
-def rows(path: Path, sql: str) -> list[tuple[Any, ...]]:
-    reader = db.open_reader(path)
-    try:
-        return reader.execute(sql).fetchall()
-    finally:
-        reader.close()
 
 
 def write_curve(path: Path, values: list[float | None], *, attempt: int = 1, first: int = 1) -> None:

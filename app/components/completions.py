@@ -15,7 +15,8 @@ from app.components import stars
 from app.components.completion import STATUS, exact
 from app.components.excerpt import excerpt
 from app.components.live import Payload, Unanswerable, answer, escape, live, record_of, run_of, text
-from app.components.overview import WAITS, words
+from app.components.overview import words
+from app.components.waiting import why_empty
 from storage import find, find_text, notes, registry, states
 from storage.find import OPEN, Found, Wanted
 
@@ -60,11 +61,13 @@ def is_live(run: registry.Run) -> bool:
 
 
 def waiting(run: registry.Run) -> str:
-    if run.state in WAITS:
-        return "No completion is recorded yet. " + WAITS[run.state]
-    if run.step:
-        return "No completion is stored in this run's record, so there is nothing to search."
-    return "This run ended before its first completion was scored. Its log says why."
+    return why_empty(
+        run,
+        "train",
+        stored="No completion is stored in this run's record, so there is nothing to search.",
+        ended="This run ended before its first completion was scored. Its log says why.",
+        what="completion",
+    )
 
 
 def told(matching: Found, asked: Wanted) -> str:
