@@ -53,6 +53,7 @@ _COUNTED = (
     f"WHERE {_NAMED} AND m.attempt = ? AND m.step >= ? AND m.step < ? AND abs(m.value) <= 1.7976931348623157e308 "
     "GROUP BY k.id, m.step / ? ORDER BY k.id, m.step"
 )
+_FINITE = _LOGGED.replace(" ORDER BY", " AND abs(m.value) <= 1.7976931348623157e308 ORDER BY")
 # What no bucket holds yet; a metric that is never a number would come back whole.
 _TAIL = (
     f"SELECT k.name, m.step, m.value FROM {_KEYS} metric AS m ON m.key = k.id "
@@ -110,6 +111,17 @@ def bucketed(
                 _end(found, name, steps, values)
             else:
                 _extend(found, name, *folded(steps, values, size))
+    few = [name for name, curve in found.items() if curve["of"] <= MAX_POINTS]
+    return found | (_each(run, parts, few, span) if few else {})
+
+
+def _each(run: Database, parts: Sequence[Part], names: Sequence[str], span: Span) -> dict[str, Curve]:
+    """Metrics that are logged seldom, as evaluations are: every finite value at its own step."""
+    found: dict[str, Curve] = {}
+    for attempt, first, last in parts:
+        rows = run.execute(_FINITE, [*_wanted(names), attempt, max(first, span[0]), min(last, span[1])]).fetchall()
+        for name, steps, values in _columns(rows):
+            _extend(found, name, steps, values, values, values, [1] * len(steps))
     return found
 
 

@@ -191,7 +191,7 @@ def test_no_rule_speaks_of_nothing() -> None:
 def test_a_reward_that_rose_before_all_groups_tied_is_no_learning() -> None:
     stuck = healthy(curves={"groups/tied": line(0.2, 1.0), "groups/all_low": line(0.2, 1.0)})
     assert examine(stuck).headline.startswith("No longer learning: reward is up 0.")
-    assert examine(healthy(last=said(""))).headline.startswith("Learning: ")
+    assert examine(healthy(last=said(""))).headline.startswith("Learning, with a suspicion: ")
 
 
 def test_one_wrong_answer_that_scores_the_highest_is_a_collapse_and_not_learned() -> None:

@@ -72,6 +72,8 @@ def test_buckets_of_any_size_hold_exactly_their_values(long: tuple[Path, dict[st
     highest, lowest = max(curve["high"] + curve["tail"]["y"]), min(curve["low"] + curve["tail"]["y"])
     assert (highest, lowest) == (max(values[1:]), min(values[1:])), "no spike is lost"
     assert (found["tenth"]["of"], found["early"]["of"], found["late"]["of"]) == (2000, 40, 10)
+    assert found["early"]["x"] == list(range(1, 41)) and found["late"]["x"] == list(range(19_991, 20_001))
+    assert found["early"]["y"] == found["early"]["low"] == values[1:41], "what is logged seldom, at its own steps"
 
 
 @pytest.mark.parametrize(("first", "last"), [(100, 600), (5000, 8000), (1, 20_000), (19_500, 40_000), (700, 1690)])

@@ -50,7 +50,7 @@ function drawLegend() {
     el("button", { class: "away", "aria-label": `Remove ${run.name}`, title: "Remove", onclick: () => setIds(state.ids.filter((id) => id !== run.id)) }, "×"));
   const groups = grouped();
   find(".legend").replaceChildren(...(groups.length ? groups.map((group) => el("div", { class: "together" },
-    el("span", { class: "s label" }, CompareTables.swatch(group), el("b", { dir: "auto", title: group.label }, group.label), el("span", { class: "mut" }, ` ${group.ids.length}`)),
+    el("span", { class: "s label" }, CompareTables.swatch(group), el("b", { dir: "auto", title: group.label }, group.label), el("span", { class: "mut" }, ` ${group.ids.length} ${group.ids.length === 1 ? "run" : "runs"}`)),
     ...group.ids.map((id) => chip(order.find((run) => run.id === id))))).concat(order.filter((run) => !run.there).map(chip)) : order.map(chip)));
   if (focused) [...page.querySelectorAll(".chosen")].find((one) => one.dataset.run === focused)?.querySelector(`.${which || "toggle"}`)?.focus();
 }
@@ -171,10 +171,11 @@ function drawParallel() {
   say(find(".sweep .why"), why);
   find(".sweep .why").hidden = !why;
   find(".sweep .panel").hidden = !!why;
+  find(".kept").hidden = find(".sweep .every").hidden = true;
   if (why) return;
   const beside = besideChosen(), count = order.filter(({ there }) => there).length;
-  find(".sweep .kept").hidden = !state.chosen.size;
-  say(find(".sweep .kept span"), `${count - beside.size} of ${count} runs pass through what is chosen; the others are faint here and in no curve.`);
+  for (const one of [find(".kept"), find(".sweep .every")]) one.hidden = !state.chosen.size;
+  say(find(".kept span"), `${count - beside.size} of ${count} runs pass through what is chosen under “Settings against finals”; the others are faint, and in no curve.`);
   const figure = () => Parallel.figure(order.map((run, index) => ({ ...run, index })).filter((run) => run.there && !state.hidden.has(run.id)), axes, state.chosen, besideChosen());
   Plots.draw(find(".sweep .plot"), figure, (plot) => Parallel.listen(plot, () => Parallel.axes(order, fields), pick));
 }
@@ -184,7 +185,7 @@ function pick(full, ends) {
   else next.delete(full);
   setParams({ pick: Parallel.write(next) });
 }
-find(".sweep .kept button").addEventListener("click", () => setParams({ pick: null }));
+for (const button of page.querySelectorAll(".every")) button.addEventListener("click", () => setParams({ pick: null }));
 async function loadSettings() {
   const key = JSON.stringify([state.ids, state.by]);
   if (settled === key) return;

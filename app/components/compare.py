@@ -36,7 +36,8 @@ TEMPLATE = """
 <div class="row between top"><h1>Compare</h1><div class="adder"><input class="input" type="search" autocomplete="off"
 placeholder="add a run by name, state, model" aria-label="Add a run"><div class="found panel" hidden></div></div></div>
 <p class="s problem" role="status" hidden></p><div class="legend" role="group" aria-label="Runs"></div>
-<p class="s mut hint" hidden></p><p class="choose" hidden><a class="btn" href="/">Choose runs</a></p>
+<p class="s mut kept" role="status" hidden><span></span> <button class="link s every" type="button">Show
+all</button></p><p class="s mut hint" hidden></p><p class="choose" hidden><a class="btn" href="/">Choose runs</a></p>
 <div class="whole" hidden>
 <section><div class="row controls"><h2>Curves</h2><span class="s mut">over</span><span class="switch s x" role="group"
 aria-label="Lay the curves over"><button data-x="step">step</button><button data-x="tokens">tokens</button>
@@ -53,8 +54,8 @@ aria-label="Search metrics"><div class="names"></div></details></section>
 <p class="s mut settled"></p>
 <div class="panel flush scroll" tabindex="-1"><table class="settings"></table></div></section>
 <section class="sweep several"><h2>Settings against finals <span class="mut xs">one line a run; drag along an axis to
-choose some</span></h2><p class="s mut why"></p><p class="s mut kept" role="status" hidden><span></span> <button
-class="link s" type="button">Show all</button></p><div class="panel"><div class="lay"><div class="plot"></div>
+choose some</span> <button class="link s every" type="button" hidden>Show all</button></h2><p class="s mut why"></p>
+<div class="panel"><div class="lay"><div class="plot"></div>
 <i class="mark" hidden></i></div></div></section>
 <section class="code several"><h2>Reward code</h2><div class="row pair s"><label class="mut">from <select
 class="input s a" aria-label="Reward code of this run"></select></label><label class="mut">to <select class="input s b"

@@ -15,6 +15,8 @@ function toChart(metric) {
   const figure = [...document.querySelectorAll(".gw-overview figure.chart")].find((one) => (one.dataset.metrics ?? "").split(" ").some(matches));
   if (!figure) return fromAll(metric);
   figure.scrollIntoView({ block: "center", behavior: "smooth" });
+  figure.tabIndex = -1;
+  figure.focus({ preventScroll: true }); // whoever came by keyboard goes on from here
   figure.classList.remove("pointed-at");
   requestAnimationFrame(() => figure.classList.add("pointed-at"));
   return undefined;

@@ -131,7 +131,7 @@ def _change(run_id: str, change: Change) -> dict[str, str]:
         asked = urlencode([*named, ("run", run_id), ("view", "rescore")])
         return {"label": label, "to": "Rewards", "go": f"/rewards?{asked}"}
     sets = [("set", f"{field}={written(value)}") for field, value in change.settings.items()]
-    at = [("at", change.field)] if change.field else []
+    at = [("at", change.field or next(iter(change.settings)))]
     return {"label": label, "to": "New run", "go": f"/new?{urlencode([('from', run_id), *sets, *at])}"}
 
 

@@ -35,7 +35,7 @@ diff.addEventListener("change", () => setParams({ diff: diff.value }));
 find(".keys").addEventListener("click", () => help.showModal());
 for (const button of view.querySelectorAll(".modes button")) {
   const mode = button.dataset.mode === "eval" ? "eval" : null;
-  button.addEventListener("click", () => { follow.checked = true; setParams({ mode, step: null, group: null, idx: null }); });
+  button.addEventListener("click", () => setParams({ mode, step: follow.checked ? null : near.step, group: null, idx: null }));
 }
 for (const button of view.querySelectorAll(".picks button")) button.addEventListener("click", () => choose(button.dataset.pick));
 // The one that is on goes off again; random takes another group each time.

@@ -57,4 +57,5 @@ function waitForCatalogue() {
   };
   setTimeout(look, 1000);
 }
+document.title = "New run · Groupwise";
 begin();

@@ -89,7 +89,7 @@ function drawNow() {
 
 function drawLatest(group) {
   const box = find(".latest .body");
-  say(find(".latest h2 span"), group ? `step ${group.step}` : "");
+  say(find(".latest h2 span"), group ? `step ${group.step.toLocaleString("en")}` : "");
   if (!group) { box.replaceChildren(el("p", { class: "mut" }, "No group has been scored yet.")); return; }
   const address = new URLSearchParams({ id: run, tab: "groups", step: group.step, group: group.id });
   const link = el("a", { href: `?${address}` }, "Open the group");
@@ -140,4 +140,4 @@ poll(view, async () => {
 
 addEventListener("groupwise:theme", () => board.charts.forEach((chart) => chart.redraw()));
 // A click on a point of a chart leads to the groups of that step.
-addEventListener("groupwise:step", (event) => setParams({ tab: "groups", step: event.detail, group: null }, { push: true }));
+addEventListener("groupwise:step", (event) => setParams({ tab: "groups", ...event.detail, group: null }, { push: true }));

@@ -55,4 +55,5 @@ function sayLevelOfSafety() {
   say(note, label ? label.charAt(0).toUpperCase() + label.slice(1) : "");
   note.title = sentence ?? "";
 }
+document.title = "Rewards · Groupwise";
 begin();

@@ -108,15 +108,16 @@ def _rows(run: Database, key: int, part: Part, size: int) -> list[Row]:
             "AND bucket >= ? AND bucket < ? ORDER BY bucket",
             [size, key, attempt, first // size, (last + 1) // size],
         ).fetchall()
-        rows = [(max(first, number * size + size // 2), n, total) for number, n, total in buckets]
-        start = max(first, (buckets[-1][0] + 1) * size) if buckets else first
+        if sum(n for _, n, _ in buckets) > READ:  # what is logged seldom stands at its own steps
+            rows = [(max(first, number * size + size // 2), n, total) for number, n, total in buckets]
+            start = max(first, (buckets[-1][0] + 1) * size)
     raw = run.execute(
         "SELECT step, value FROM metric WHERE key = ? AND attempt = ? AND step BETWEEN ? AND ? AND value IS NOT NULL "
         "ORDER BY step",
         [key, attempt, start, last],
     )
     newest = [(step, 1, value) for step, value in raw if math.isfinite(value)]
-    if size == 1:
+    if not rows:
         return newest
     # As many steps together as before, or the end of the line would look wilder than the rest
     together = (list(some) for _, some in groupby(newest, key=lambda row: row[0] // size))

@@ -80,12 +80,16 @@ def diverse(e: Evidence) -> tuple[Change, ...]:
 
 def longer(e: Evidence) -> tuple[Change, ...]:
     """Twice the tokens that a completion may have."""
-    return (set_to("max_completion_length", int(longest(e) * 2)),)
+    return (_longest(longest(e) * 2),)
 
 
 def shorter(e: Evidence) -> tuple[Change, ...]:
     """Half of them, where there is something left to halve."""
-    return (set_to("max_completion_length", int(longest(e) / 2)),) if longest(e) >= 128 else ()
+    return (_longest(longest(e) / 2),) if longest(e) >= 128 else ()
+
+
+def _longest(tokens: float) -> Change:
+    return Change(f"Longest completion {int(tokens)} tokens", {"training.max_completion_length": int(tokens)})
 
 
 def longest(e: Evidence) -> float:

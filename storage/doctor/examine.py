@@ -62,7 +62,7 @@ def examine(e: Evidence) -> Report:
     grave = tuple(verdict for verdict in kept if verdict.level != CALM)
     kind, said = _standing(e)
     if kind != "waiting":
-        said = f"{_opening(e, kind) if grave else 'Nothing looks wrong so far'}: {said}."
+        said = f"{_opening(e, kind, grave) if grave else 'Nothing looks wrong so far'}: {said}."
     return Report(kind, said, grave, tuple(verdict for verdict in kept if verdict.level == CALM))
 
 
@@ -80,10 +80,14 @@ def _where(e: Evidence, change: Change) -> Change:
     return replace(change, settings={place(path): value for path, value in change.settings.items()}, field=field)
 
 
-def _opening(e: Evidence, kind: str) -> str:
+def _opening(e: Evidence, kind: str, grave: tuple[Verdict, ...]) -> str:
     """The headline's first words. Where hardly a group bears a gradient, what rose before rises no more."""
-    stopped = kind == "up" and len(e.tied) >= gradient.POINTS and e.tied.now >= gradient.MOSTLY_TIED
-    return "No longer learning" if stopped else OPENING[kind]
+    if kind != "up":
+        return OPENING[kind]
+    if len(e.tied) >= gradient.POINTS and e.tied.now >= gradient.MOSTLY_TIED:
+        return "No longer learning"
+    worst = [verdict.level for verdict in grave if verdict.level == grave[0].level]
+    return f"{OPENING[kind]}, with {f'{len(worst)} {worst[0]}s' if len(worst) > 1 else f'a {worst[0]}'}"
 
 
 def one_to_a_cause(found: list[Verdict]) -> list[Verdict]:

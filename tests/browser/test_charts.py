@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from bench.homes import dashboard, fresh_home
 from bench.made_runs import curves, made_run
@@ -38,7 +38,8 @@ def runs() -> Iterator[dict[str, str]]:
     def logged(step: int) -> dict[str, float | None]:
         found = curves(step, STEPS, rng)
         odd = {"grad_norm": 50.0 if step == 777 else math.nan if step in (5, 6, 7) else 0.4, "loss": 0.0}
-        return {**found, **odd, "time/elapsed": step * 2.0, "groups/spread": 0.5}
+        held_out = {"eval_reward": 1.0 + step / STEPS} if step % 100 == 0 else {}
+        return {**found, **odd, **held_out, "time/elapsed": step * 2.0, "groups/spread": 0.5}
 
     def bare(step: int) -> dict[str, float | None]:
         return {"reward": step / 10, "<b>&lt;i": 1.0}
@@ -131,6 +132,55 @@ def test_a_spike_is_seen_in_a_long_run_and_what_is_no_number_is_told(open_page: 
     page.wait_for_function(f"() => ({CHART})('loss')")
     assert chart(page, "loss")["type"] == "linear", "a loss of 0 is drawn, also where a log scale is asked for"
     expect(page.locator('[data-chart="loss"] .told')).to_have_text("0 or below: not on a log scale")
+
+
+def swipe(page: Page, way: list[tuple[float, float]]) -> None:
+    """One finger along these points."""
+    touch = page.context.new_cdp_session(page)
+    for n, (x, y) in enumerate(way):
+        kind = "touchMove" if n else "touchStart"
+        touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y}]})
+        page.wait_for_timeout(16)
+    touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+
+def test_a_finger_scrolls_over_a_chart_and_a_tap_is_a_click(chromium: Browser, runs: dict[str, str]) -> None:
+    phone = chromium.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    page = phone.new_page()
+    page.goto(f"{runs['address']}/run?id={runs['long']}")
+    page.wait_for_function(f"() => ({CHART})('reward')", timeout=60_000)
+    plot = page.locator('[data-chart="reward"] .nsewdrag')
+    plot.scroll_into_view_if_needed()
+    box = plot.bounding_box()
+    assert box
+    x, y, address = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, page.url
+    before = page.evaluate("scrollY")
+    swipe(page, [(x + 4 * n, y - 20 * n) for n in range(11)])
+    assert page.evaluate("scrollY") > before + 100
+    page.wait_for_timeout(700)  # a click would count by now
+    assert page.url == address and chart(page, "reward")["range"][0] < 10, "neither a step nor a zoom"
+    box = plot.bounding_box()
+    assert box
+    page.touchscreen.tap(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.wait_for_url("**tab=groups**step=**")
+    phone.close()
+
+
+def test_an_evaluation_stands_at_its_own_step_and_leads_to_its_held_out_groups(
+    open_page: OpenPage, runs: dict[str, str]
+) -> None:
+    page = overview(open_page, runs, "long", "&zoom=0..2400")
+    page.get_by_text("All metrics").click()
+    page.get_by_label("Search metrics").fill("eval_reward")
+    page.get_by_role("button", name="eval_reward", exact=True).click()
+    page.locator('[data-chart="eval_reward"]').scroll_into_view_if_needed()
+    page.wait_for_function(f"() => ({CHART})('eval_reward')")
+    assert chart(page, "eval_reward")["steps"] == list(range(100, 2401, 100))
+    box = page.locator('[data-chart="eval_reward"] .nsewdrag').bounding_box()
+    assert box
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.wait_for_url("**mode=eval**")
+    assert "tab=groups" in page.url and "step=1200" in page.url
 
 
 def test_what_a_run_lacks_is_said_where_it_is_missed(open_page: OpenPage, runs: dict[str, str]) -> None:

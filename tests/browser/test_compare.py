@@ -101,7 +101,7 @@ def test_curves_are_laid_over_each_other_hidden_and_grouped(open_page: OpenPage,
     expect(page.locator(".chosen.off")).to_have_count(1)
     page.locator(".chosen .toggle").first.click()
     page.get_by_label("Group the runs by").select_option("training.learning_rate")
-    expect(page.locator(".together .label").first).to_contain_text("1e-05 2")
+    expect(page.locator(".together .label").first).to_have_text("learning_rate 1e-05 2 runs")
     assert [trace["fill"] for trace in traces(page, "reward")] == ["", "tonexty", ""] * 2
     page.reload()
     page.wait_for_selector(".gw-compare[data-drawn]")
@@ -183,7 +183,7 @@ def test_a_stretch_of_an_axis_keeps_the_runs_through_it(open_page: OpenPage, swe
     page.goto(f"{page.url}&pick=training.learning_rate~0.4~0.6;nothing~0~0.1;x~y~z")
     page.wait_for_selector(".gw-compare[data-drawn]")
     expect(page.locator(".kept")).to_contain_text("0 of 4 runs pass")
-    page.get_by_role("button", name="Show all").click()
+    page.locator(".kept").get_by_role("button", name="Show all").click()
     expect(page.locator(".chosen.beside")).to_have_count(0)
     curves_of(page, "reward", 4)
 
@@ -258,6 +258,6 @@ def test_runs_with_all_settings_but_the_seed_alike_are_a_group(lines: Page) -> N
     ]
     runs = [{"id": name, "there": True} for name in "abc"] + [{"id": "d", "there": False}]
     words = "([runs, fields, by]) => Lines.groups(runs, fields, by).map(({label, ids}) => [label, ids.join('')])"
-    assert lines.evaluate(words, [runs, fields, "settings"]) == [["1", "bc"], ["3", "a"]]
-    assert lines.evaluate(words, [runs, fields, "training.seed"]) == [["1", "ab"], ["2", "c"]]
+    assert lines.evaluate(words, [runs, fields, "settings"]) == [["learning_rate 1", "bc"], ["learning_rate 3", "a"]]
+    assert lines.evaluate(words, [runs, fields, "training.seed"]) == [["seed 1", "ab"], ["seed 2", "c"]]
     assert lines.evaluate(words, [runs, [], "settings"]) == [["the same settings", "abc"]]

@@ -36,7 +36,7 @@ def test_from_a_verdict_to_its_evidence_and_to_a_new_run(open_page: OpenPage, sh
     wait_for("the catalogue", lambda: registry.published("catalogue"))
     page = open_page(f"{shared_dashboard}/run?id={run_id}")
     doctor = page.locator(".gw-doctor")
-    expect(doctor.locator(".headline")).to_contain_text("Learning: reward is up", timeout=LONG)
+    expect(doctor.locator(".headline")).to_contain_text("Learning, with a problem: reward is up", timeout=LONG)
     expect(doctor.locator("article .level")).to_have_text(["Problem", "Warning", "Suspicion"])
     _says_why(page)
     _shows_the_chart(page)

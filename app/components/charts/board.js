@@ -107,7 +107,7 @@ class Board {
   // ---- the pointer ----
   listen(chart) {
     const { plot } = chart;
-    plot.on("plotly_click", ({ points }) => this.clicked(points[0].customdata ?? points[0].x));
+    plot.on("plotly_click", ({ points }) => this.clicked(points[0].customdata ?? points[0].x, chart.names().every((name) => name.startsWith("eval_")) ? "eval" : null));
     plot.on("plotly_doubleclick", () => { this.doubled = Date.now(); this.zoomTo(null); });
     plot.on("plotly_hover", ({ points }) => this.point(points[0].customdata ?? points[0].x, chart));
     plot.on("plotly_unhover", () => this.point(null, chart));
@@ -119,10 +119,10 @@ class Board {
   }
   point(step, own) { for (const chart of this.charts) if (chart.inView) chart.point(step, chart === own); }
   // A click leads to the step's groups, unless it is one of the two that reset the zoom.
-  clicked(step) {
+  clicked(step, mode) {
     clearTimeout(this.click);
     this.click = setTimeout(() => {
-      if (Date.now() - (this.doubled ?? 0) > 900) dispatchEvent(new CustomEvent("groupwise:step", { detail: step }));
+      if (Date.now() - (this.doubled ?? 0) > 900) dispatchEvent(new CustomEvent("groupwise:step", { detail: { step, mode } }));
     }, 400);
   }
 

@@ -91,12 +91,18 @@ class Chart {
   note(names) {
     const count = names.reduce((sum, name) => sum + this.board.curves.notFinite(name), 0);
     const odd = count ? `${count.toLocaleString("en")} value${count === 1 ? " was" : "s were"} not finite` : "";
-    const linear = this.board.log && !this.fitsLog(names) ? (this.panel.stack ? "parts of a whole: not on a log scale" : "0 or below: not on a log scale") : "";
+    const linear = this.board.log ? this.offLog(names) : "";
     window.groupwise.say(this.told, [odd, linear].filter((words) => words).join(" · "));
+  }
+  // What a log scale does not show.
+  offLog(names) {
+    if (!this.fitsLog(names)) return this.panel.stack && names.length > 1 ? "parts of a whole: not on a log scale" : "0 or below: not on a log scale";
+    const gone = names.filter((name) => !this.curve(name)?.y.some((value) => value > 0));
+    return gone.length ? `${gone.map((name) => this.label(name)).join(", ")}: 0 or below, not on a log scale` : "";
   }
   // A log scale has no place for 0 and below: it is used where most values are above.
   fitsLog(names) {
-    if (this.panel.stack) return false;
+    if (this.panel.stack && names.length > 1) return false;
     const known = names.flatMap((name) => this.curve(name)?.y ?? []).filter((value) => value !== null);
     return known.filter((value) => value > 0).length > known.length / 2;
   }

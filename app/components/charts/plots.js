@@ -16,7 +16,7 @@ class Plots {
     };
   }
 
-  static config = { displayModeBar: false, responsive: true, doubleClick: "reset" };
+  static config = { displayModeBar: false, responsive: true, doubleClick: "reset", showTips: false };
 
   // One colour of the eight for runs and functions, by its place or by the name of its variable (“--r3”).
   static colour(which) { return window.groupwise.colour(typeof which === "number" ? `--r${(which % 8) + 1}` : which); }
@@ -50,6 +50,10 @@ class Plots {
     one.wired = true;
   }
 }
+// A finger scrolls over a chart, and a tap is a click: Plotly would take every touch for the beginning of a drag.
+document.addEventListener("touchstart", (event) => {
+  if (event.target.closest?.(".js-plotly-plot")) event.stopPropagation();
+}, { capture: true, passive: true });
 Plots.all = new Map();
 Plots.watch = new IntersectionObserver((entries) => {
   for (const entry of entries) {

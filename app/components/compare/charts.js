@@ -35,9 +35,10 @@ class CompareChart {
     return { data, layout: this.layout(unit) };
   }
 
-  hover(label, more = "") {
+  // `value`: what was logged, which a smoothed line does not go through.
+  hover(label, value, more = "") {
     const where = { step: "step %{x:,.0f}", tokens: "%{x:.3s} tokens", time: "%{x:.3~g}", attempt: "%{x:,.0f} steps in" }[this.view.x];
-    return `<b>${Plots.plain(label)}</b>${more}<br>%{y:.4~g} · ${where}<extra></extra>`;
+    return `<b>${Plots.plain(label)}</b>${more}<br>${value} · ${where}${this.view.smooth ? "<br>smoothed %{y:.4~g}" : ""}<extra></extra>`;
   }
 
   line(one, line) {
@@ -47,16 +48,16 @@ class CompareChart {
     const base = { x: line.x, type: "scatter", mode: line.x.length <= 12 ? "lines+markers" : "lines", marker: { color: colour, size: 4 } };
     const faint = this.view.smooth && line.x.length >= 12
       ? [{ ...base, y: line.y, hoverinfo: "skip", line: { color: Plots.fade(colour, this.series.length > 6 ? 0.12 : 0.22), width: 1 } }] : [];
-    return [...faint, { ...base, y: smoothed, line: { color: colour, width, dash: one.dash }, hovertemplate: this.hover(label) }];
+    return [...faint, { ...base, y: smoothed, customdata: line.y, line: { color: colour, width, dash: one.dash }, hovertemplate: this.hover(label, "%{customdata:.4~g}") }];
   }
 
   banded(one, lines) {
     const colour = Plots.colour(one.colour);
-    const band = Lines.band(this.view.smooth ? lines.map((line) => ({ ...line, y: Lines.smooth(line.y) })) : lines, this.view.band);
+    const band = Lines.band(lines, this.view.band), middle = this.view.smooth ? Lines.smooth(band.y) : band.y; // what they had is not smoothed
     const base = { x: band.x, type: "scatter", mode: band.x.length < 3 ? "lines+markers" : "lines" }, edge = { ...base, mode: "lines", hoverinfo: "skip", line: { width: 0 } };
     return [{ ...edge, y: band.low }, { ...edge, y: band.high, fill: "tonexty", fillcolor: Plots.fade(colour, 0.16) },
-      { ...base, y: band.y, customdata: band.n, marker: { color: colour, size: 5 }, line: { color: colour, width: 2, dash: one.dash },
-        hovertemplate: this.hover(one.label, "<br>mean of %{customdata}") }];
+      { ...base, y: middle, customdata: band.y.map((y, i) => [y, band.n[i]]), marker: { color: colour, size: 5 }, line: { color: colour, width: 2, dash: one.dash },
+        hovertemplate: this.hover(one.label, "%{customdata[0]:.4~g}", "<br>mean of %{customdata[1]}") }];
   }
 
   layout(unit) {

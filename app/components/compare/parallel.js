@@ -2,7 +2,7 @@
 // coordinates need WebGL, and tell no line's name).
 class Parallel {
   static most = 9; // axes
-  static finals = [["reward", "reward"], ["held_out", "held-out"], ["kl", "kl"], ["length", "length"]];
+  static finals = [["reward", "reward"], ["held_out", "held-out"], ["solved", "solved"], ["kl", "kl"], ["length", "length"]];
   static plain = /(^|\.)(seed|data_seed|run_name|output_dir|logging_dir)$/;
 
   // The axes: settings that differ, then the finals that at least two runs have; [{title, full, values, words}].
