@@ -155,6 +155,6 @@ def compare(plotly: Path) -> gr.HTML:
     return live(
         "compare", compared, search, differences, code, prompts, prompt,
         template=TEMPLATE,
-        scripts=("charts/plots", *(f"compare/{name}" for name in SCRIPTS)),
+        scripts=("charts/plots", "charts/smoother", *(f"compare/{name}" for name in SCRIPTS)),
         head=f'<script src="/gradio_api/file={plotly}"></script>',
     )  # fmt: skip

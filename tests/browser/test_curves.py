@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+import statistics
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -83,3 +86,41 @@ def test_the_newest_steps_of_a_long_run_are_drawn_as_its_other_points_are(page: 
     assert page.evaluate("[curves.get('late').y, curves.last('late')]") == [[7], 7]
     same = {"reset": False, "curves": {"reward": {"x": [13], "y": [9.0]}}}
     assert page.evaluate("answer => Object.fromEntries(curves.take(answer))", same) == {"reward": 0}
+
+
+@pytest.fixture
+def smoothed(context: BrowserContext) -> Callable[[list[float | None]], list[float | None]]:
+    made = context.new_page()
+    made.add_script_tag(path=REPOSITORY / "app" / "components" / "charts" / "smoother.js")
+
+    def over(values: list[float | None]) -> list[float | None]:
+        found: list[float | None] = made.evaluate("values => Smoother.over(values)", values)
+        return found
+
+    return over
+
+
+@pytest.mark.parametrize(("count", "left"), [(20, 0.65), (100, 0.55), (1000, 0.4)])
+def test_a_smoothed_line_lies_on_a_trend_and_calms_noise(
+    smoothed: Callable[[list[float | None]], list[float | None]], count: int, left: float
+) -> None:
+    trend: list[float | None] = [3 + step / count for step in range(count)]
+    late = list(zip(smoothed(trend), trend, strict=True))[count // 2 :]
+    assert all(a is not None and b is not None and abs(a - b) < 1.5 / count for a, b in late), (
+        "no more than one or two steps behind"
+    )
+    rng = random.Random(1)
+    noise = [rng.gauss(0, 1) for _ in range(count)]
+    calm = [value for value in smoothed([*noise]) if value is not None]
+    assert statistics.pstdev(calm[count // 4 :]) < left * statistics.pstdev(noise)
+
+
+def test_a_smoothed_line_never_leaves_what_there_was_and_keeps_gaps(
+    smoothed: Callable[[list[float | None]], list[float | None]],
+) -> None:
+    jump: list[float | None] = [0.0] * 100 + [1.0] * 100
+    found = smoothed([*jump[:150], None, *jump[150:]])
+    assert found[150] is None and found[50] == 0.0
+    assert all(value is None or 0 <= value <= 1 for value in found) and max(v for v in found if v is not None) == 1
+    assert smoothed([1.0, 5.0, None, 2.0]) == [1.0, 5.0, None, 2.0], "few points are left as they are"
+    assert smoothed([]) == []

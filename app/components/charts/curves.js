@@ -107,15 +107,3 @@ class Curves {
     return { mean, std: Math.sqrt(values.reduce((a, b) => a + (b - mean) ** 2, 0) / values.length), n: values.length };
   }
 }
-
-// An exponential mean without the usual pull to its first value, which can go on where it stopped.
-class Smoother {
-  constructor(points) { this.keep = points < 12 ? 0 : points < 30 ? 0.6 : points < 200 ? 0.8 : 0.92; this.sum = 0; this.weight = 0; }
-  next(value) {
-    if (value === null) return null;
-    this.sum = this.keep * this.sum + (1 - this.keep) * value;
-    this.weight = this.keep * this.weight + (1 - this.keep);
-    return this.sum / this.weight;
-  }
-  static over(values, on = true) { const smoother = new Smoother(on ? values.length : 0); return values.map((value) => smoother.next(value)); }
-}

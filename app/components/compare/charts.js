@@ -42,7 +42,7 @@ class CompareChart {
   }
 
   line(one, line) {
-    const colour = Plots.colour(one.colour), smoothed = this.view.smooth ? Lines.smooth(line.y) : line.y;
+    const colour = Plots.colour(one.colour), smoothed = this.view.smooth ? Smoother.over(line.y) : line.y;
     const label = line.attempt > 1 && this.view.x === "attempt" ? `${one.label}, attempt ${line.attempt}` : one.label;
     const width = line.attempt > 1 && this.view.x === "attempt" ? 1.1 : 1.8;
     const base = { x: line.x, type: "scatter", mode: line.x.length <= 12 ? "lines+markers" : "lines", marker: { color: colour, size: 4 } };
@@ -53,7 +53,7 @@ class CompareChart {
 
   banded(one, lines) {
     const colour = Plots.colour(one.colour);
-    const band = Lines.band(lines, this.view.band), middle = this.view.smooth ? Lines.smooth(band.y) : band.y; // what they had is not smoothed
+    const band = Lines.band(lines, this.view.band), middle = this.view.smooth ? Smoother.over(band.y) : band.y; // what they had is not smoothed
     const base = { x: band.x, type: "scatter", mode: band.x.length < 3 ? "lines+markers" : "lines" }, edge = { ...base, mode: "lines", hoverinfo: "skip", line: { width: 0 } };
     return [{ ...edge, y: band.low }, { ...edge, y: band.high, fill: "tonexty", fillcolor: Plots.fade(colour, 0.16) },
       { ...base, y: middle, customdata: band.y.map((y, i) => [y, band.n[i]]), marker: { color: colour, size: 5 }, line: { color: colour, width: 2, dash: one.dash },

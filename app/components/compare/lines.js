@@ -1,18 +1,6 @@
-// Pure arithmetic on lines {x, y}: smoothing, the mean of several with a band, and which runs belong together.
+// Pure arithmetic on lines {x, y}: the mean of several with a band, and which runs belong together.
 class Lines {
   static dashes = ["solid", "dash", "dot", "dashdot", "longdash", "longdashdot"]; // Plotly's
-
-  // An exponential mean without the usual pull to its first value; few points are left as they are.
-  static smooth(y) {
-    const keep = y.length < 12 ? 0 : y.length < 30 ? 0.6 : y.length < 200 ? 0.8 : 0.9;
-    let sum = 0, weight = 0;
-    return y.map((value) => {
-      if (value === null) return null;
-      sum = keep * sum + (1 - keep) * value;
-      weight = keep * weight + (1 - keep);
-      return sum / weight;
-    });
-  }
 
   // The line's value at x, between its neighbours; null before its first and after its last point.
   static at(line, x) {
