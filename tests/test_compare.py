@@ -72,6 +72,21 @@ def test_a_long_run_has_few_points_with_the_mean_of_all_its_values(tmp_path: Pat
     assert min(apart) > max(apart) / 3, "the newest steps are put together as all the others are"
 
 
+def test_a_closer_look_at_a_long_run_is_of_every_step(tmp_path: Path) -> None:
+    written(tmp_path / "run.db", {step: {"reward": float(step)} for step in range(1, 5001)})
+    record = db.open_reader(tmp_path / "run.db")
+    (line,) = curves.read(record, ["reward"], span=(700, 900))["reward"]
+    assert line["x"] == line["y"] == list(range(700, 901)) and line["per"] == 1
+    assert curves.read(record, ["reward"], span=(6000, 7000)) == {}
+    record.close()
+
+
+@pytest.mark.parametrize("sent", [None, 7, [], [1], [5, 2], [1, 2, 3], ["1", "2"], [1.5, 2.5], [-1, 4], [0, 2**70]])
+def test_a_zoom_that_is_none_shows_all(sent: Any) -> None:
+    assert compare.zoom({"zoom": sent}) is None
+    assert compare.zoom({"zoom": [0, 40]}) == (0, 40)
+
+
 def test_thinning_keeps_the_mean() -> None:
     rows = [(float(step), 1 + step % 3, float(step) * (1 + step % 3)) for step in range(1001)]
     few = curves.thin(rows, 300)

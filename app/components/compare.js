@@ -15,8 +15,18 @@ function readAddress() {
     ids: all.slice(0, MOST), x: ["tokens", "time", "attempt"].includes(now.get("x")) ? now.get("x") : "step", by: now.get("by") ?? "",
     metrics: list("metrics"), band: now.get("band") === "std" ? "std" : "range", smooth: now.get("smooth") !== "0",
     hidden: new Set(list("hide")), sort: now.get("sort") ?? "", prompt: now.get("prompt") ?? "", a: now.get("a") ?? "", b: now.get("b") ?? "",
-    chosen: Parallel.read(now.get("pick") ?? ""),
+    chosen: Parallel.read(now.get("pick") ?? ""), zoom: zoomOf(now.get("zoom") ?? ""),
   };
+}
+function zoomOf(words) {
+  const [low, high] = words.split("..").map(Number);
+  return high > low ? [low, high] : null;
+}
+// The steps in sight, and a little more, for which the server has finer lines; over tokens and time it has not.
+function stepsInSight() {
+  if (!state.zoom || state.x !== "step") return null;
+  const [low, high] = state.zoom, more = (high - low) * 0.02 + 1;
+  return [Math.max(0, Math.floor(low - more)), Math.ceil(high + more)];
 }
 const setIds = (ids) => setParams({ ids: ids.join(",") }, { push: true });
 // The runs beside the stretches of settings and finals that are chosen below.
@@ -61,7 +71,8 @@ function toggle(id) {
 }
 
 // ---- the curves ----
-function zoomed(from, range) { for (const chart of charts.values()) if (chart !== from) chart.zoom(range); }
+const zoomTo = (range) => setParams({ zoom: range ? range.map((end) => +end.toPrecision(6)).join("..") : null });
+find(".all-of-it").addEventListener("click", () => zoomTo(null));
 function series(name) {
   const lines = (id) => runs.get(id)?.curves?.[name] ?? [];
   if (!state.by) return shown().map((run) => ({ label: run.name, colour: run.colour, dash: run.dash, lines: lines(run.id) }));
@@ -74,7 +85,7 @@ function layCharts(abouts) {
   if (page.dataset.charts === key) return;
   page.dataset.charts = key;
   for (const chart of charts.values()) Plots.drop(chart.plot);
-  charts = new Map(abouts.map((about) => [about.name, new CompareChart(about, zoomed)]));
+  charts = new Map(abouts.map((about) => [about.name, new CompareChart(about, zoomTo)]));
   find(".charts").replaceChildren(...[...charts.values()].map(({ node }) => node));
 }
 function drawCurves() {
@@ -104,7 +115,7 @@ find(".all").addEventListener("toggle", drawNames);
 find(".all input").addEventListener("input", drawNames);
 
 // ---- controls ----
-for (const button of page.querySelectorAll(".x button")) button.addEventListener("click", () => setParams({ x: button.dataset.x === "step" ? null : button.dataset.x }));
+for (const button of page.querySelectorAll(".x button")) button.addEventListener("click", () => setParams({ x: button.dataset.x === "step" ? null : button.dataset.x, zoom: null }));
 for (const button of page.querySelectorAll(".band button")) button.addEventListener("click", () => setParams({ band: button.dataset.band === "range" ? null : "std" }));
 find(".smooth").addEventListener("change", (event) => setParams({ smooth: event.target.checked ? null : "0" }));
 find(".by").addEventListener("change", (event) => setParams({ by: event.target.value }));
@@ -112,6 +123,7 @@ function drawControls() {
   for (const button of page.querySelectorAll(".x button")) button.setAttribute("aria-pressed", `${button.dataset.x === state.x}`);
   for (const button of page.querySelectorAll(".band button")) button.setAttribute("aria-pressed", `${button.dataset.band === state.band}`);
   find(".band").hidden = !state.by;
+  find(".all-of-it").hidden = !state.zoom;
   find(".smooth").checked = state.smooth;
   options(find(".by"), [["", "nothing"], ["settings", "all settings but seeds"], ...fields.map(({ name }) => [name, name])], state.by);
   for (const [which, other] of [["a", 0], ["b", 1]]) options(find(`.code .${which}`), order.filter(({ there }) => there).map(({ id, name }) => [id, name]), pair()[other]);
@@ -273,15 +285,15 @@ function take(now) {
   drawAll();
 }
 const wake = poll(page, async () => {
-  const key = JSON.stringify([state.x, state.metrics]), ids = state.ids;
+  const key = JSON.stringify([state.x, state.metrics, stepsInSight()]), ids = state.ids;
   if (key !== asking) { asking = key; for (const run of runs.values()) run.seq = null; }
   const seen = Object.fromEntries(ids.filter((id) => runs.get(id)?.seq).map((id) => [id, runs.get(id).seq]));
-  const now = await server.compared({ ids, x: state.x, metrics: state.metrics, seen });
+  const now = await server.compared({ ids, x: state.x, metrics: state.metrics, zoom: stepsInSight(), seen });
   if (!now) return undefined;
   find(".problem").hidden = !now.sentence;
   say(find(".problem"), now.sentence ?? "");
   if (now.sentence) return 2000;
-  if (key !== JSON.stringify([state.x, state.metrics]) || ids.join() !== state.ids.join()) return 0;
+  if (key !== JSON.stringify([state.x, state.metrics, stepsInSight()]) || ids.join() !== state.ids.join()) return 0;
   take(now);
   await loadSettings();
   await loadCode();
@@ -290,9 +302,9 @@ const wake = poll(page, async () => {
   return now.poll;
 });
 function follow() {
-  const before = JSON.stringify([state.ids, state.x, state.metrics, state.by, state.a, state.b]);
+  const before = JSON.stringify([state.ids, state.x, state.metrics, state.by, state.a, state.b, state.zoom]);
   readAddress();
-  if (before !== JSON.stringify([state.ids, state.x, state.metrics, state.by, state.a, state.b])) wake();
+  if (before !== JSON.stringify([state.ids, state.x, state.metrics, state.by, state.a, state.b, state.zoom])) wake();
   if (order.length) { drawAll(); drawParallel(); loadPrompt(); }
 }
 onAddress(follow);

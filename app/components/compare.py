@@ -45,7 +45,8 @@ aria-label="Lay the curves over"><button data-x="step">step</button><button data
 </span><label class="s mut">grouped by <select class="input s by" aria-label="Group the runs by"></select></label>
 <span class="switch s band" role="group" aria-label="What the band is" hidden><button data-band="range">min–max</button>
 <button data-band="std">± std</button></span><label class="s mut check"><input type="checkbox" class="smooth"> smoothed
-</label></div><p class="s mut unlaid" hidden></p><div class="grid two charts"></div><details class="all"><summary>All
+</label><button class="link s all-of-it" type="button" hidden>Show all of it</button></div>
+<p class="s mut unlaid" hidden></p><div class="grid two charts"></div><details class="all"><summary>All
 metrics <span class="mut s"></span></summary><input class="input" type="search" placeholder="search metrics"
 aria-label="Search metrics"><div class="names"></div></details></section>
 <section><h2>Finals <span class="mut xs">means of the last ten logged values; ▲ the best of these runs</span></h2>
@@ -73,8 +74,8 @@ SHARES = ("completions/clipped_ratio", "frac_reward_zero_std", "groups/")
 def compared(payload: Payload) -> dict[str, Any]:
     """The runs that `ids` name: how each is drawn, its lines over `x` and its finals.
 
-    `metrics`: names to draw; none: the curated ones. `seen`: run id → the `seq` of its last answer, with which a run
-    that recorded nothing since comes without lines and finals.
+    `metrics`: names to draw; none: the curated ones. `zoom`: only from one step to another, over “step”. `seen`: run
+    id → the `seq` of its last answer, with which a run that recorded nothing since comes without lines and finals.
     """
     ids, seen = asked(payload), payload.get("seen")
     seen = seen if isinstance(seen, dict) else {}
@@ -83,7 +84,7 @@ def compared(payload: Payload) -> dict[str, Any]:
     runs = [(run_id, find(run_id)) for run_id in ids]
     names: set[str] = set()
     drawn = [
-        look | about(run, wanted, axis, seen.get(look["id"]), names)
+        look | about(run, wanted, axis, zoom(payload), seen.get(look["id"]), names)
         for look, (_, run) in zip(looks(runs), runs, strict=True)
     ]
     given = payload.get("ids")
@@ -101,24 +102,35 @@ def chosen(payload: Payload) -> list[str]:
     return list(dict.fromkeys(named))[:MOST_CHARTS]
 
 
-def about(run: registry.Run | None, wanted: list[str], axis: str, seen: Any, names: set[str]) -> dict[str, Any]:
+def zoom(payload: Payload) -> tuple[int, int] | None:
+    """The steps that are in sight; None: all of them."""
+    ends = payload.get("zoom")
+    if not isinstance(ends, list) or len(ends) != 2 or not all(type(end) is int and 0 <= end < 2**62 for end in ends):
+        return None
+    return (ends[0], ends[1]) if ends[0] < ends[1] else None
+
+
+def about(
+    run: registry.Run | None, wanted: list[str], axis: str, span: tuple[int, int] | None, seen: Any, names: set[str]
+) -> dict[str, Any]:
     """One run's lines and finals, if there is anything new; its metrics' names are added to `names`."""
     if run is None:
         return {"problem": "There is no run of this id here."}
     try:
         with reading(run) as record:
             names.update(curves.keys_of(record))
-            return news(record, wanted, axis, seen)
+            return news(record, wanted, axis, span, seen)
     except Unanswerable as reason:
         return {"problem": plain(str(reason)), "seq": -1, "curves": {}, "final": {"step": run.step}}
 
 
-def news(record: Database, wanted: list[str], axis: str, seen: Any) -> dict[str, Any]:
+def news(record: Database, wanted: list[str], axis: str, span: tuple[int, int] | None, seen: Any) -> dict[str, Any]:
     seq = curves.latest(record)
     if seq == seen:
         return {"seq": seq}
     counting = series.stretches(record)
-    return {"seq": seq, "curves": curves.read(record, wanted, axis, counting), "final": finals.of(record, counting)}
+    lines = curves.read(record, wanted, axis, counting, span)
+    return {"seq": seq, "curves": lines, "final": finals.of(record, counting)}
 
 
 def chart(name: str) -> dict[str, str]:

@@ -33,17 +33,21 @@ def keys_of(run: Database) -> dict[str, int]:
 
 
 def read(
-    run: Database, names: Sequence[str], axis: str = "step", counting: list[Part] | None = None
-) -> dict[str, list[Line]]:
+    run: Database, names: Sequence[str], axis: str = "step", counting: list[Part] | None = None,
+    span: tuple[int, int] | None = None,
+) -> dict[str, list[Line]]:  # fmt: skip
     """The lines of these metrics, of those that have any: one of the run as it counts, or, over “attempt”, one of each
     attempt from its own beginning, what was trained over included.
 
     x is in steps, in tokens (TRL's num_tokens) or in seconds trained; a record without the metric that says so has
     no line over it, but for the time, which is then that between its rows. `counting`: series.stretches, where the
-    caller has them already.
+    caller has them already. `span`: only from this step to that one, over “step” alone, and so the more finely.
     """
     keys = keys_of(run)
     parts = _attempts(run) if axis == "attempt" else series.stretches(run) if counting is None else counting
+    if span is not None and axis == "step":
+        parts = [(number, max(first, span[0]), min(last, span[1])) for number, first, last in parts]
+        parts = [part for part in parts if part[1] <= part[2]]
     whole = [[part] for part in parts] if axis == "attempt" else [parts]
     size = _size(sum(last - first + 1 for _, first, last in parts))
     scale = _scale(run, keys, axis, parts, size)

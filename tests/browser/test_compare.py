@@ -144,6 +144,34 @@ def test_tables_code_and_prompts(open_page: OpenPage, sweeps: tuple[str, list[st
     picture(page, "compare")
 
 
+def test_a_zoom_is_in_the_address_and_brings_every_step(open_page: OpenPage, sweeps: tuple[str, list[str]]) -> None:
+    long = made_run("long", 3000, groups=0)
+    page = open_page(f"{sweeps[0]}/compare?ids={sweeps[1][0]},{long}")
+    page.wait_for_selector(".gw-compare[data-drawn]")
+    chart = page.locator('[data-chart="reward"]')
+    expect(chart).to_contain_text("a point is the mean of up to")
+    box = chart.locator(".nsewdrag").bounding_box()
+    assert box
+    page.mouse.move(box["x"] + 2, box["y"] + 40)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] / 20, box["y"] + 45, steps=4)
+    page.mouse.up()
+    expect(page).to_have_url(re.compile(r"zoom=\d"))
+    expect(chart).not_to_contain_text("a point is the mean of up to")
+    for _ in range(2):
+        seen = traces(page, "reward")
+        short, of_long = (trace["n"] for trace in seen if trace["hover"])
+        assert 30 < short <= 40 and 100 < of_long < 200, "every step from the first in sight on"
+        other = page.locator('[data-chart="kl"] .plot')
+        other.scroll_into_view_if_needed()
+        page.wait_for_function("document.querySelector('[data-chart=kl] .plot')._fullLayout?.xaxis.range[1] < 200")
+        page.reload()
+        page.wait_for_selector(".gw-compare[data-drawn]")
+    page.get_by_role("button", name="Show all of it").click()
+    expect(page).not_to_have_url(re.compile("zoom"))
+    expect(chart).to_contain_text("a point is the mean of up to")
+
+
 def test_a_stretch_of_an_axis_keeps_the_runs_through_it(open_page: OpenPage, sweeps: tuple[str, list[str]]) -> None:
     """Dragged over the higher of the two learning rates; let go by a click on the axis, or by “Show all”."""
     page = compared(open_page, sweeps, n=4)

@@ -43,8 +43,8 @@ class Plots {
     const one = Plots.all.get(node);
     if (!one?.dirty || !node.clientWidth) return;
     if (typeof Plotly === "undefined") { setTimeout(() => Plots.drawNow(node), 100); return; } // it is still loading
-    const { data, layout } = one.figure();
-    Plotly.react(node, data, layout, Plots.config);
+    const { data, layout, config } = one.figure();
+    Plotly.react(node, data, layout, { ...Plots.config, ...config });
     one.dirty = false;
     if (!one.wired && one.then) one.then(node);
     one.wired = true;

@@ -10,12 +10,13 @@ class CompareChart {
       el("figcaption", {}, el("span", { class: "about" }, el("h3", { dir: "auto" }, about.title), this.note)), this.wait, this.plot);
   }
 
-  // `series`: [{label, colour, dash, lines: [{x, y, per, attempt}], group}] of what is shown; `view`: x, band, smooth.
+  // `series`: [{label, colour, dash, lines: [{x, y, per, attempt}], group}] of what is shown; `view`: x, band, smooth, zoom.
   show(series, view) {
     const { say } = window.groupwise, some = series.filter(({ lines }) => lines.length);
     this.series = some; this.view = view;
     const missing = series.length - some.length, per = Math.max(1, ...some.flatMap(({ lines }) => lines.map((line) => line.per)));
-    say(this.wait, some.length ? "" : series.length ? "None of these runs has logged this." : "Every run is hidden.");
+    const none = view.zoom ? "None of these runs has logged this here." : "None of these runs has logged this.";
+    say(this.wait, some.length ? "" : series.length ? none : "Every run is hidden.");
     this.wait.hidden = some.length > 0;
     this.plot.hidden = !some.length;
     say(this.note, [this.about.note, per > 1 ? `a point is the mean of up to ${per}` : "",
@@ -25,14 +26,14 @@ class CompareChart {
 
   figure() {
     const longest = Math.max(0, ...this.series.flatMap(({ lines }) => lines.map((line) => line.x.at(-1) ?? 0)));
-    const [by, unit] = this.view.x === "time" ? Lines.unit(longest) : [1, ""];
+    const [by, unit] = this.unit = this.view.x === "time" ? Lines.unit(longest) : [1, ""];
     const scale = this.about.unit === "%" ? 100 : 1;
     const scaled = (line) => ({ ...line, x: line.x.map((x) => x / by), y: line.y.map((y) => (y === null ? null : y * scale)) });
     const data = this.series.flatMap((one) => {
       const lines = one.lines.map(scaled);
       return one.group ? this.banded(one, lines) : lines.flatMap((line) => this.line(one, line));
     });
-    return { data, layout: this.layout(unit) };
+    return { data, layout: this.layout(by, unit), config: { doubleClick: false } };
   }
 
   // `value`: what was logged, which a smoothed line does not go through.
@@ -60,28 +61,22 @@ class CompareChart {
         hovertemplate: this.hover(one.label, "%{customdata[0]:.4~g}", "<br>mean of %{customdata[1]}") }];
   }
 
-  layout(unit) {
-    const tokens = this.view.x === "tokens";
+  layout(by, unit) {
+    const tokens = this.view.x === "tokens", { zoom } = this.view;
     return Plots.layout({
-      height: 220, hovermode: "closest", hoverdistance: 30, uirevision: this.view.x,
+      height: 220, hovermode: "closest", hoverdistance: 30, uirevision: `${this.view.x} ${zoom}`,
       margin: { l: 46, r: 8, t: 6, b: 22 },
-      x: { rangemode: "tozero", tickformat: tokens ? "~s" : "", ticksuffix: unit ? `\u202f${unit}` : "" },
-      y: { rangemode: this.about.unit === "%" ? "nonnegative" : "normal", ticksuffix: this.about.unit ? `\u202f${this.about.unit}` : "" },
+      x: { rangemode: "tozero", tickformat: tokens ? "~s" : "", ticksuffix: unit ? `\u202f${unit}` : "", ...(zoom ? { range: zoom.map((end) => end / by), autorange: false } : { autorange: true }) },
+      y: { fixedrange: true, rangemode: this.about.unit === "%" ? "nonnegative" : "normal", ticksuffix: this.about.unit ? `\u202f${this.about.unit}` : "" },
     });
   }
 
-  // Zooming along x does so in all charts.
+  // Zooming along x does so in all charts: the address holds it.
   wire(node) {
+    node.on("plotly_doubleclick", () => this.zoomed(null));
     node.on("plotly_relayout", (change) => {
-      if (this.follows) return;
-      if (change["xaxis.autorange"]) this.zoomed(this, null);
-      else if (change["xaxis.range[0]"] !== undefined) this.zoomed(this, [change["xaxis.range[0]"], change["xaxis.range[1]"]]);
+      const range = change["xaxis.range"] ?? [change["xaxis.range[0]"], change["xaxis.range[1]"]];
+      if (range.every((place) => Number.isFinite(place))) this.zoomed(range.map((place) => Math.max(0, place * this.unit[0])));
     });
-  }
-  async zoom(range) {
-    if (!this.plot.data) return;
-    this.follows = true;
-    await Plotly.relayout(this.plot, range ? { "xaxis.range": range } : { "xaxis.autorange": true, "yaxis.autorange": true });
-    this.follows = false;
   }
 }
