@@ -241,6 +241,17 @@ def test_beta_zero_explains_itself() -> None:
     assert report.verdicts == ()
 
 
+@pytest.mark.parametrize(
+    ("room", "label"), [(None, "512 tokens"), (2048, "512 tokens"), (512, "A model that reads more")]
+)
+def test_no_completion_is_suggested_that_the_model_cannot_read(room: int | None, label: str) -> None:
+    cut = healthy(
+        training={"max_completion_length": 256}, curves={"completions/clipped_ratio": line(0.5, 0.6)}, room=room
+    )
+    (verdict,) = examine(cut).verdicts
+    assert verdict.key == "truncated" and label in verdict.changes[0].label
+
+
 def test_suggested_settings_make_whole_groups() -> None:
     """A group twice as large brings its device batch; half a batch keeps the completions of a step."""
     small = healthy(

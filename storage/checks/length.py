@@ -33,7 +33,7 @@ def check_length(spec: RunSpec, offer: Offer, facts: ModelFacts | None) -> list[
 def with_fitting_lengths(problems: list[Problem], spec: RunSpec, offer: Offer) -> list[Problem]:
     """The problems, and instead of each fix that would set a length with no room for a prompt, be it TRL's default,
     one that does: else a click would only lead to the next problem."""
-    room = _room(spec)
+    room = room_of(spec)
     if not room:
         return problems
     fits = Fix(f"Use {_fitting(room)}", {FIELD: _fitting(room)})
@@ -55,7 +55,7 @@ def _too_long(fix: Fix, room: int, default: Any) -> bool:
     return isinstance(default, int) and default > _fitting(room)
 
 
-def _room(spec: RunSpec) -> int | None:
+def room_of(spec: RunSpec) -> int | None:
     """How many tokens the model reads; None where its files are not here, or not sound, or do not say."""
     folder = model_files.folder_of(spec.model)
     try:

@@ -12,6 +12,7 @@ from storage.doctor.words import written
 USUAL_RATE = 1e-6  # GRPOConfig's default learning rate
 KL_WEIGHT = 0.04  # DeepSeekMath's
 DATA, REWARDS = "data.source", "rewards"  # fields of a new run
+FOR_THE_COMPLETION = 0.75  # of what the model reads; the rest is for the prompt
 MOST_GROUP = 32  # completions of a group: more cost in proportion
 
 
@@ -79,7 +80,9 @@ def diverse(e: Evidence) -> tuple[Change, ...]:
 
 
 def longer(e: Evidence) -> tuple[Change, ...]:
-    """Twice the tokens that a completion may have."""
+    """Twice the tokens that a completion may have, where the model can read so many beside a prompt."""
+    if e.room and longest(e) * 2 > e.room * FOR_THE_COMPLETION:
+        return (Change("A model that reads more", field="model.id"),)
     return (_longest(longest(e) * 2),)
 
 

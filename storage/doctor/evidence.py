@@ -78,6 +78,7 @@ class Evidence:
     since: int = 0
     settings_known: bool = True
     places: Mapping[str, str] = field(default_factory=dict)
+    room: int | None = None  # tokens that the model reads at most, the prompt's included; None: not known
 
     def curve(self, *names: str) -> Curve:
         """The first of these metrics that was logged; an empty one where none was."""

@@ -17,6 +17,7 @@ from typing import Any
 from sqlite_utils import Database
 
 from storage import db, series
+from storage.checks.length import room_of
 from storage.doctor.curve import Curve
 from storage.doctor.evidence import Evidence, Function, Sample
 from storage.rollup import SIZES
@@ -80,7 +81,7 @@ def _gather(run: Database, spec: RunSpec | None, around: Surroundings, until: in
         functions=_functions(run, *ends), first=first, last=last, low=min(rewards, default=None),
         high=max(rewards, default=None), not_finite=_not_finite(run, keys, parts), gpus=around.gpus,
         extras=around.extras, step=parts[-1][2] if parts else 0, total=_whole(total), since=since,
-        settings_known=spec is not None, places=places(spec, number),
+        settings_known=spec is not None, places=places(spec, number), room=room_of(spec) if spec else None,
     )  # fmt: skip
 
 
