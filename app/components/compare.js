@@ -15,19 +15,11 @@ function readAddress() {
     ids: all.slice(0, MOST), x: ["tokens", "time", "attempt"].includes(now.get("x")) ? now.get("x") : "step", by: now.get("by") ?? "",
     metrics: list("metrics"), band: now.get("band") === "std" ? "std" : "range", smooth: now.get("smooth") !== "0",
     hidden: new Set(list("hide")), sort: now.get("sort") ?? "", prompt: now.get("prompt") ?? "", a: now.get("a") ?? "", b: now.get("b") ?? "",
-    chosen: Parallel.read(now.get("pick") ?? ""), zoom: zoomOf(now.get("zoom") ?? ""),
+    chosen: Parallel.read(now.get("pick") ?? ""), zoom: Plots.zoomOf(now.get("zoom")),
   };
 }
-function zoomOf(words) {
-  const [low, high] = words.split("..").map(Number);
-  return high > low ? [low, high] : null;
-}
-// The steps in sight, and a little more, for which the server has finer lines; over tokens and time it has not.
-function stepsInSight() {
-  if (!state.zoom || state.x !== "step") return null;
-  const [low, high] = state.zoom, more = (high - low) * 0.02 + 1;
-  return [Math.max(0, Math.floor(low - more)), Math.ceil(high + more)];
-}
+// The steps in sight, for which the server has finer lines; over tokens and time it has not.
+const stepsInSight = () => (state.zoom && state.x === "step" ? Plots.around(state.zoom) : null);
 const setIds = (ids) => setParams({ ids: ids.join(",") }, { push: true });
 // The runs beside the stretches of settings and finals that are chosen below.
 function besideChosen() {

@@ -14,8 +14,7 @@ class Board {
     const params = window.groupwise.params();
     this.wish = params.get("x") in AXES ? params.get("x") : "step";
     this.log = params.get("log") === "1";
-    const [first, last] = (params.get("zoom") ?? "").split("..").map(Number);
-    this.zoom = last > first ? [first, last] : null;
+    this.zoom = Plots.zoomOf(params.get("zoom"));
     this.axis = new Axis(Axis.has(this.wish, this.curves) ? this.wish : "step", this.curves);
   }
   readdress() {
@@ -92,9 +91,9 @@ class Board {
     this.close = null;
     const coarse = this.curves.names.some((name) => this.curves.get(name).low);
     if (!this.zoom || !coarse) return;
-    const [first, last] = this.zoom, more = (last - first) * 0.02 + 1, live = last >= this.curves.lastStep;
+    const [first, last] = Plots.around(this.zoom), live = this.zoom[1] >= this.curves.lastStep;
     const names = [...new Set(this.charts.flatMap((chart) => [...chart.names(), ...(chart.panel.spread ?? [])]))];
-    const found = await this.ask({ names, first: Math.max(0, Math.floor(first - more)), last: Math.ceil(last + more) });
+    const found = await this.ask({ names, first, last });
     if (asked !== this.asked || !found?.curves) return;
     this.close = new Curves();
     this.close.take({ ...found, reset: true });

@@ -29,6 +29,17 @@ class Plots {
   // Plotly reads a small HTML of its own in names and hover texts; a metric's or a function's name must not be any.
   static plain(words) { return String(words).replace(/[<>&%{}]/g, " "); }
 
+  // A zoom as the address has it: “20..60” → [20, 60]; null for what is none.
+  static zoomOf(words) {
+    const [low, high] = (words ?? "").split("..").map(Number);
+    return high > low ? [low, high] : null;
+  }
+  // The whole steps of a zoom and a little more, so that lines reach its edges.
+  static around([low, high]) {
+    const more = (high - low) * 0.02 + 1;
+    return [Math.max(0, Math.floor(low - more)), Math.ceil(high + more)];
+  }
+
   // Draws into `node` now if it is in view, else when it comes there; `figure()` returns {data, layout}, and is asked
   // again when the theme changes. `then(node)` is called once, to listen to clicks.
   static draw(node, figure, then = null) {
