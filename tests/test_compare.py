@@ -72,6 +72,15 @@ def test_a_long_run_has_few_points_with_the_mean_of_all_its_values(tmp_path: Pat
     assert min(apart) > max(apart) / 3, "the newest steps are put together as all the others are"
 
 
+def test_a_short_attempt_of_a_long_run_is_as_coarse_as_the_others(tmp_path: Path) -> None:
+    path = tmp_path / "run.db"
+    written(path, {step: {"reward": float(step)} for step in range(1, 5001)})
+    written(path, {step: {"reward": float(step)} for step in range(5001, 5401)}, attempt=2, begin=5000)
+    (line,) = lines(path, "reward")
+    apart = [after - before for before, after in pairwise(line["x"])]
+    assert line["x"][-1] > 5350 and min(apart) > max(apart) / 4
+
+
 def test_a_closer_look_at_a_long_run_is_of_every_step(tmp_path: Path) -> None:
     written(tmp_path / "run.db", {step: {"reward": float(step)} for step in range(1, 5001)})
     record = db.open_reader(tmp_path / "run.db")

@@ -112,7 +112,8 @@ def _rows(run: Database, key: int, part: Part, size: int) -> list[Row]:
             "AND bucket >= ? AND bucket < ? ORDER BY bucket",
             [size, key, attempt, first // size, (last + 1) // size],
         ).fetchall()
-        if sum(n for _, n, _ in buckets) > READ:  # what is logged seldom stands at its own steps
+        logged = sum(n for _, n, _ in buckets)
+        if logged > min(READ, (last - first + 1) // 2):  # what is logged seldom stands at its own steps
             rows = [(max(first, number * size + size // 2), n, total) for number, n, total in buckets]
             start = max(first, (buckets[-1][0] + 1) * size)
     raw = run.execute(
