@@ -68,10 +68,12 @@ def text(**parts: Any) -> str:
 
 
 def files() -> set[str]:
-    """Everything in the home but what is the supervisor's own, and in the folder for what is temporary."""
+    """Everything in the home but what is the supervisor's own, and in the folder for what is temporary. `os.walk`, as
+    what is being removed meanwhile is passed over."""
     own = {"registry.db", "registry.db-journal", "worker.log", "bench.lock", "supervisor.lock"}
     places = (home.home(), Path(tempfile.gettempdir()))
-    return {str(path) for place in places for path in place.rglob("*") if path.name not in own}
+    found = (os.path.join(at, name) for place in places for at, *inside in os.walk(place) for name in sum(inside, []))
+    return {path for path in found if os.path.basename(path) not in own}
 
 
 def under_way(question_id: int) -> bool:

@@ -25,7 +25,7 @@ from worker.trial.tries import Tries
 log = logging.getLogger("groupwise.supervisor")
 
 PACKAGES_EVERY = 60.0  # seconds between looks at which packages are installed
-NICE = 10  # how much helpers give way to training
+NICE = 5  # how much helpers give way to training: a fifth to a third of a processor is left to them where it takes all
 PAUSE = 10.0  # seconds before another bench is started where one could not start
 STARTING = "The first answer takes some seconds: the libraries are being loaded."
 NO_BENCH = "The worker could not start the process that answers this; worker.log says why."

@@ -29,7 +29,8 @@ async function begin() {
   Object.assign(page, { form: opened.form, text: opened.text, opened: opened.text, from: opened.origin, view: opened.view });
   drawForm(); drawRewards(); drawSource(); drawMapping(); drawExamples(); drawFilter(); drawColumns(); drawStages();
   drawAllSettings(); drawViews(); drawStart(); drawPreflight(); drawPreview();
-  onView(() => { for (const one of fields) one.show(); showProblems(); });
+  onView(() => { for (const one of fields) one.show(); });
+  onProblems(showProblems);
   const kept = draft();
   if (kept && kept !== opened.text) {
     page.text = kept;
@@ -38,7 +39,7 @@ async function begin() {
     over.addEventListener("click", () => { dropDraft(); replaceText(opened.text); say(find(".origin"), page.from); });
     find(".origin").append(over);
     settleIn(0);
-  } else for (const listener of listeners) listener(page.view);
+  } else announceView();
   root.dataset.ready = "yes";
   if (params().get("at")) goTo({ field: params().get("at") });
   waitForCatalogue();

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from storage import spec
 from tests.browser.conftest import picture
-from tests.browser.new_run_page import add_reward, editor, follows, show, write_yaml, yaml_of
+from tests.browser.new_run_page import Held, add_reward, editor, follows, show, write_yaml, yaml_of
 
 
 def test_while_the_yaml_cannot_be_read_the_form_waits_and_undo_brings_it_back(new_run: Page) -> None:
@@ -31,8 +31,24 @@ def test_unreadable_and_back_leaves_nothing_behind(new_run: Page) -> None:
     new_run.wait_for_timeout(1500)
     editor(new_run).fill(good.replace("limit: 4000", "limit: 3000"))
     show(new_run, "Form")
-    expect(new_run.locator(".preview .of")).to_contain_text("3", timeout=15_000)
+    expect(new_run.locator(".preview .of")).to_have_text("of 3,000", timeout=90_000)
     expect(new_run.locator(".verdict.blocking")).to_have_count(0)
+
+
+def test_what_is_chosen_stays_chosen_when_the_worker_speaks_before_it_is_in_the_settings(new_run: Page) -> None:
+    answers = Held(new_run, "answered")
+    new_run.reload()
+    expect(new_run.locator(".gw-new_run[data-ready]")).to_be_attached()
+    edits = Held(new_run, "edited")
+    lora = new_run.get_by_label("LoRA", exact=True)
+    lora.check()
+    answers.release()
+    expect(new_run.locator(".preview .of")).to_have_text("of 4,000", timeout=90_000)
+    assert edits.kept and lora.is_checked()
+    edits.release()
+    follows(new_run, "lora:")
+    expect(lora).to_be_checked()
+    expect(new_run.get_by_label("LoRA rank", exact=True)).to_be_visible()
 
 
 def test_form_yaml_and_script_follow_each_other(new_run: Page) -> None:

@@ -151,10 +151,10 @@ def mended_by_one_click(page: Page, text: str) -> None:
     of again, whose default is too long for the starter model."""
     write_yaml(page, text)
     blocking = page.locator(".verdict.blocking")
-    expect(blocking.first).to_be_visible(timeout=15_000)
-    blocking.first.locator(".fix").first.click(timeout=2000)
+    expect(blocking.first).to_be_visible(timeout=90_000)
+    blocking.first.locator(".fix").first.click(timeout=5000)
     for _ in range(2):
-        expect(blocking).to_have_count(0, timeout=15_000)
+        expect(blocking).to_have_count(0, timeout=90_000)
         expect(page.locator(".verdict", has_text="training.max_completion_length")).to_have_count(0)
         page.wait_for_timeout(700)  # the worker's word on what the fix made of it
 

@@ -1,18 +1,22 @@
 // The one truth of the New run page: the spec's text. Every edit goes to the server, which answers with the text as it
-// is then and all there is to know about it (a view); whoever shows something of it listens with onView.
+// is then and all there is to know about it (a view); whoever shows something of it listens with onView. What the worker
+// finds meanwhile knows nothing of what is being typed: it is said to those who show what is wrong (onProblems) or which
+// columns the data has (onColumns), and to nobody else.
 const { el, say, copy, params, setParams } = window.groupwise;
 const root = element.querySelector(".gw-new_run");
 const find = (selector) => root.querySelector(selector);
 const topic = Math.random().toString(36).slice(2);
 const page = { text: "", view: null, form: null, known: {}, columns: [] };
-const listeners = [], pending = [], undone = [];
+const listeners = { view: [], problems: [], columns: [] }, pending = [], undone = [];
 const asTyped = new Map(); // path → what was typed and what it is shown as: 1e-4 stays 1e-4
 let sending = []; // edits that the server has and has not answered
 let busy = false, timer = null, lastKept = 0, era = 0;
 
 // Whether what stands in a field is newer than what the page knows of it.
 const isTyping = (box, path) => document.activeElement === box && [...pending, ...sending].some((one) => one.path === path);
-const onView = (then) => listeners.push(then);
+const onView = (then) => listeners.view.push(then);
+const onProblems = (then) => listeners.problems.push(then);
+const onColumns = (then) => listeners.columns.push(then);
 const shownAt = (path) => page.view?.shown?.[path] ?? "";
 const plainAt = (path) => page.view?.plain?.[path] ?? null;
 
@@ -65,9 +69,13 @@ async function settle() {
   page.view = view.unreadable ? { ...page.view, unreadable: view.unreadable } : view;
   keepDraft();
   if (pending.length && !view.unreadable) return settleIn(0); // it knows nothing of what was done meanwhile: a box just ticked would jump back
-  for (const listener of listeners) listener(page.view);
+  announceView();
   return undefined;
 }
+function announce(what) { for (const listener of listeners[what]) listener(page.view); }
+function announceView() { for (const what of ["view", "columns", "problems"]) announce(what); }
+// Not while something is typed: what was chosen a moment ago would jump back, and the view to come tells them anyway.
+function announceColumns() { if (!pending.length && !sending.length) announce("columns"); }
 const within = (ms, promise) => Promise.race([promise, new Promise((done) => setTimeout(done, ms))]);
 // Until every edit is in the text; not for ever, where one cannot be.
 async function settled() {
@@ -138,7 +146,7 @@ function problems() {
 }
 function workerSaid(kind, key, found) {
   fromWorker[kind] = { key, problems: found ?? [] };
-  for (const listener of listeners) listener(page.view);
+  announce("problems");
 }
 // A sentence begins with a capital, but a name (broken.jsonl, gpt2) stays as it is.
 const sentence = (words) => (/^[a-z]+(?=[\s,:;’'])/.test(words) ? words.charAt(0).toUpperCase() + words.slice(1) : words);

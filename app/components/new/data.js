@@ -133,8 +133,7 @@ function columnSelect(path, first, none) {
     edit([box.value === "\u0000" ? { path, value: null } : box.value === "" ? { path, remove: true } : { path, value: box.value }]);
   }, true);
   fields.find((one) => one.node === node).show = fill;
-  page.refill = [...(page.refill ?? []), fill];
-  onView(fill); fill();
+  onColumns(fill); fill();
   return node;
 }
 const plainOf = (path) => (page.view?.empty?.[path] === null ? null : shownAt(path) || about(path).default || undefined);
@@ -142,7 +141,7 @@ const plainOf = (path) => (page.view?.empty?.[path] === null ? null : shownAt(pa
 // The columns as buttons: a click writes {column} where the cursor is in the prompt.
 function chips() {
   const node = el("div", { class: "row tight chips" });
-  page.refill = [...(page.refill ?? []), () => {
+  onColumns(keepDrawn(() => page.columns, () => {
     const box = find("#f-data-prompt_template");
     node.replaceChildren(...(page.columns.length ? [el("span", { class: "xs mut" }, "Insert")] : []), ...page.columns.map((name) => {
       const chip = el("button", { class: "chip", type: "button" }, `{${name}}`);
@@ -153,7 +152,7 @@ function chips() {
       });
       return chip;
     }));
-  }];
+  }));
   return node;
 }
 
@@ -174,6 +173,6 @@ function drawColumns() {
     }));
     if (!names.length) list.replaceChildren(el("span", { class: "s mut" }, "The columns are known once the preview has read them."));
   };
-  page.refill = [...(page.refill ?? []), fill];
-  onView(keepDrawn(node, () => [plainAt("data.columns"), page.columns], fill)); fill();
+  const show = keepDrawn(() => [plainAt("data.columns"), page.columns], fill);
+  onColumns(show); show();
 }

@@ -1,7 +1,7 @@
 // Settings that are lists: worked examples, conditions on rows, stages.
 const adder = (label, onclick) => el("button", { class: "btn s add", type: "button", onclick }, label);
 // Draws a list when its value changes, but never under the hands of someone who is typing in it: then when they leave.
-function keepDrawn(node, read, draw) {
+function keepDrawn(read, draw) {
   let drawn = null;
   return () => {
     const key = JSON.stringify(read());
@@ -11,7 +11,7 @@ function keepDrawn(node, read, draw) {
   };
 }
 function drawUnlessTyping(list, read, draw) {
-  const show = keepDrawn(list, read, draw);
+  const show = keepDrawn(read, draw);
   const typing = () => list.contains(document.activeElement) && document.activeElement.matches("input[type=text], textarea, select");
   onView(() => { if (!typing()) show(); });
   // Not at once: what takes the focus may be a press on one of its buttons, which must still be there at its end.

@@ -65,7 +65,8 @@ function drawPreflight() {
     if (found && !found.error) workerSaid("model", key, found.problems);
   }
   let soon = null;
-  onView(() => { draw(); clearTimeout(soon); soon = setTimeout(() => { build(); describe(); }, 300); });
+  onView(() => { clearTimeout(soon); soon = setTimeout(() => { build(); describe(); }, 300); });
+  onProblems(draw);
 
   // ---- launch: only what TRL has said yes to ----
   let launching = false;

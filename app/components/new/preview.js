@@ -26,7 +26,7 @@ function drawPreview() {
     of = found.rows;
     page.columns = found.columns.map((column) => column.name);
     Object.assign(page.known, { rows: found.rows.count, columns: page.columns });
-    for (const fill of page.refill ?? []) fill();
+    announceColumns();
     workerSaid("preview", mine, found.problems);
     draw();
     suggest(found.guess ?? {});

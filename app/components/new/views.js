@@ -36,8 +36,9 @@ function drawViews() {
     gutter.replaceChildren(...area.value.split("\n").map((_, n) => el("span", wrong.has(n + 1) ? { class: "wrong", title: wrong.get(n + 1) } : {}, String(n + 1))));
   };
   area.addEventListener("input", () => { paint(); write(area.value, { now: false }); });
-  const show = () => { if (area.value !== page.text) { const at = area.selectionStart; area.value = page.text; if (document.activeElement === area) area.setSelectionRange(at, at); } paint(); };
+  const show = () => { if (area.value !== page.text) { const at = area.selectionStart; area.value = page.text; if (document.activeElement === area) area.setSelectionRange(at, at); } };
   onView(show);
+  onProblems(paint);
   goToLine = (line) => {
     const lines = area.value.split("\n"), start = lines.slice(0, line - 1).join("\n").length + (line > 1 ? 1 : 0);
     area.focus();
