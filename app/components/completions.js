@@ -156,7 +156,8 @@ const wake = poll(view, async () => {
   if (!now) return undefined;
   if (query !== asked()) return 0; // typed on meanwhile
   find(".result").setAttribute("aria-busy", "false");
-  if (now.functions) { listFunctions(now.functions); fill(); }
+  if (now.functions) listFunctions(now.functions);
+  if (now.functions && typing === null) fill(); // what is typed now is not in the address yet
   const wait = now.wait ?? "";
   say(find(".wait"), wait);
   find(".wait").hidden = !wait;

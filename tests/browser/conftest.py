@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Route, expect, sync_playwright
 
 from bench.homes import dashboard, fresh_home, wait_for
 from storage import registry
@@ -66,6 +67,26 @@ def open_page(context: BrowserContext) -> Iterator[OpenPage]:
 def _note_foreign(url: str, errors: list[str]) -> None:
     if not url.startswith(("http://127.0.0.1:", "data:", "blob:")):
         errors.append(f"a request left for {url}")
+
+
+class Held:
+    """Holds the page's questions to one function of the server, until they are released."""
+
+    def __init__(self, page: Page, function: str) -> None:
+        self.function: str | None = function
+        self.kept: list[Route] = []
+        page.route("**/component_server/", self._look)
+
+    def _look(self, route: Route) -> None:
+        if json.loads(route.request.post_data or "{}").get("fn_name") == self.function:
+            self.kept.append(route)
+        else:
+            route.fallback()
+
+    def release(self) -> None:
+        self.function = None
+        for route in self.kept:
+            route.continue_()
 
 
 def picture(page: Page, name: str) -> None:

@@ -2,31 +2,9 @@
 
 from __future__ import annotations
 
-import json
-
-from playwright.sync_api import Locator, Page, Route
+from playwright.sync_api import Locator, Page
 
 from bench.homes import wait_for
-
-
-class Held:
-    """Holds the page's questions to one function of the server, until they are released."""
-
-    def __init__(self, page: Page, function: str) -> None:
-        self.function: str | None = function
-        self.kept: list[Route] = []
-        page.route("**/component_server/", self._look)
-
-    def _look(self, route: Route) -> None:
-        if json.loads(route.request.post_data or "{}").get("fn_name") == self.function:
-            self.kept.append(route)
-        else:
-            route.fallback()
-
-    def release(self) -> None:
-        self.function = None
-        for route in self.kept:
-            route.continue_()
 
 
 def launch(page: Page) -> None:

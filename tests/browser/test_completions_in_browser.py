@@ -10,9 +10,9 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
-from bench.homes import dashboard, fresh_home
+from bench.homes import dashboard, fresh_home, wait_for
 from bench.made_runs import made_run
-from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
+from tests.browser.conftest import Held, OpenPage, no_sideways_scroll, picture
 from tests.finding import searched_run
 
 
@@ -99,3 +99,18 @@ def test_what_is_found_nowhere_and_what_cannot_be_asked_say_so(
     form.get_by_label("Which prompts").select_option("both")
     form.get_by_label("Search the completions").fill("")
     told(page, "40 completions")
+
+
+def test_what_is_typed_while_the_first_answer_comes_stays(open_page: OpenPage, place: tuple[str, str, str]) -> None:
+    address, run_id, _ = place
+    page = open_page(f"{address}/run?id={run_id}&tab=completions")
+    answer = Held(page, "found")
+    page.reload()
+    wait_for("the first question", lambda: page.wait_for_timeout(20) or answer.kept)
+    page.get_by_label("Reward from").fill("2.5")
+    answer.release()
+    page.get_by_label("Reward to").press_sequentially("3.000000000000", delay=100)
+    expect(page.locator(".hits .hit")).not_to_have_count(0)
+    expect(page.get_by_label("Reward from")).to_have_value("2.5")
+    expect(page).to_have_url(re.compile(r"reward=2\.5\.\.3\.0"))
+    expect(page.locator(".hits .reward").filter(has_not_text="3.00")).to_have_count(0)

@@ -7,8 +7,8 @@ import re
 from playwright.sync_api import Page, expect
 
 from storage import spec
-from tests.browser.conftest import picture
-from tests.browser.new_run_page import Held, add_reward, editor, follows, show, write_yaml, yaml_of
+from tests.browser.conftest import Held, picture
+from tests.browser.new_run_page import add_reward, editor, follows, show, write_yaml, yaml_of
 
 
 def test_while_the_yaml_cannot_be_read_the_form_waits_and_undo_brings_it_back(new_run: Page) -> None:
