@@ -27,7 +27,9 @@ WAITS = {
     states.RUNNING: "Waiting for the first step: the first group is being generated.",
     states.STOPPING: "Stopping before the first step.",
 }
-SCRIPTS = tuple(f"charts/{name}" for name in ("plots", "smoother", "curves", "axis", "traces", "chart", "board"))
+SCRIPTS = tuple(
+    f"charts/{name}" for name in ("plots", "smoother", "curves", "axis", "traces", "chart", "walk", "board")
+)
 UNBEGUN = "This run ended before its first step."
 MOST_NAMES, NAME_LENGTH = 200, 200
 TEMPLATE = """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -132,6 +133,44 @@ def test_a_spike_is_seen_in_a_long_run_and_what_is_no_number_is_told(open_page: 
     page.wait_for_function(f"() => ({CHART})('loss')")
     assert chart(page, "loss")["type"] == "linear", "a loss of 0 is drawn, also where a log scale is asked for"
     expect(page.locator('[data-chart="loss"] .told')).to_have_text("0 or below: not on a log scale")
+
+
+def test_the_charts_are_walked_by_keyboard(open_page: OpenPage, runs: dict[str, str]) -> None:
+    page = overview(open_page, runs, "long")
+    page.locator(".controls input").focus()
+    page.keyboard.press("Tab")
+    reward = page.get_by_role("slider", name="reward by step", exact=True)
+    expect(reward).to_be_focused()
+    page.keyboard.press("Home")
+    first = int(reward.get_attribute("aria-valuenow") or -1)
+    page.keyboard.press("ArrowRight")
+    expect(reward).not_to_have_attribute("aria-valuenow", f"{first}")
+    expect(
+        page.locator('[data-chart="reward"] .hoverlayer .hovertext, [data-chart="reward"] .hoverlayer .legend')
+    ).not_to_have_count(0)
+    expect(page.locator('[data-chart="rewards by function"] .cross')).to_be_visible()
+
+    # down to the next chart, at the same step, closer, and to its groups
+    page.keyboard.press("ArrowDown")
+    by_function = page.get_by_role("slider", name="rewards by function by step")
+    expect(by_function).to_be_focused()
+    expect(by_function).to_have_attribute("aria-valuetext", re.compile(r"^step \d+: .*format"))
+    page.keyboard.press("Shift+ArrowRight")
+    for _ in range(7):
+        page.keyboard.press("+")
+    page.wait_for_selector('.board[data-close="1"]')
+    before = int(by_function.get_attribute("aria-valuenow") or -1)
+    page.keyboard.press("ArrowRight")
+    expect(by_function).to_have_attribute("aria-valuenow", f"{before + 1}")
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"**step={before + 1}**")
+    page.go_back()
+    for _ in range(12):
+        by_function.press("-")
+    page.wait_for_function("() => !location.search.includes('zoom')")
+    page.keyboard.press("Tab")
+    expect(page.locator(".all summary")).to_be_focused()  # the charts are one stop
+    expect(page.locator(".chart .cross:visible")).to_have_count(0)
 
 
 def swipe(page: Page, way: list[tuple[float, float]]) -> None:

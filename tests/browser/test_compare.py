@@ -114,6 +114,31 @@ def test_curves_are_laid_over_each_other_hidden_and_grouped(open_page: OpenPage,
     expect(page).to_have_url(re.compile("metrics=reward.*spread"))
 
 
+def test_curves_are_walked_by_keyboard(open_page: OpenPage, sweeps: tuple[str, list[str]]) -> None:
+    page = compared(open_page, sweeps)
+    reward = page.get_by_role("slider", name="reward of the runs", exact=True)
+    page.locator(".smooth").focus()
+    page.keyboard.press("Tab")
+    expect(reward).to_be_focused()
+    page.keyboard.press("Home")
+    expect(reward).to_have_attribute("aria-valuetext", re.compile(r", step 1: [−\d.]+$"))
+    expect(page.locator('[data-chart="reward"] .hovertext')).to_have_count(1)
+    passed = {reward.get_attribute("aria-valuetext")}
+    for key in ["ArrowUp"] * 4 + ["ArrowDown"] * 4:
+        page.keyboard.press(key)
+        passed.add(reward.get_attribute("aria-valuetext"))
+    assert len(passed) == 5, "every run's line"
+    page.keyboard.press("ArrowRight")
+    expect(reward).to_have_attribute("aria-valuenow", "2")
+    page.keyboard.press("+")
+    expect(page).to_have_url(re.compile("zoom="))
+    expect(reward).to_have_attribute("aria-valuenow", "2")
+    expect(reward).to_be_focused()
+    page.keyboard.press("-")
+    page.keyboard.press("-")
+    page.wait_for_function("() => !location.search.includes('zoom')")
+
+
 def test_tables_code_and_prompts(open_page: OpenPage, sweeps: tuple[str, list[str]]) -> None:
     page = compared(open_page, sweeps)
     finals = page.locator("table.finals")

@@ -2,7 +2,7 @@
 class Board {
   // `ask({names, first, last})` brings a closer look at some steps; `root` has the controls.
   constructor(root, ask) {
-    this.root = root; this.ask = ask; this.curves = new Curves(); this.close = null; this.charts = []; this.asked = 0;
+    this.root = root; this.ask = ask; this.curves = new Curves(); this.close = null; this.charts = []; this.asked = 0; this.walk = new Walk(this);
     this.zoom = null; // [first, last] step in sight, or null for all
     this.read();
     this.controls();
@@ -71,10 +71,12 @@ class Board {
   }
   update(changed, waiting) {
     for (const chart of this.charts) chart.update(changed, waiting);
+    this.walk.settle();
+    this.walk.again();
     this.tell();
   }
-  add(chart) { this.charts.push(chart); }
-  drop(chart) { this.charts = this.charts.filter((one) => one !== chart); chart.gone(); }
+  add(chart) { this.charts.push(chart); this.walk.add(chart); }
+  drop(chart) { this.charts = this.charts.filter((one) => one !== chart); chart.gone(); this.walk.settle(); }
 
   // ---- zoom: of one chart, and so of all; what is in sight is asked for as finely as it can be drawn ----
   zoomTo(range) {
@@ -83,8 +85,13 @@ class Board {
   }
   moved() {
     this.look();
-    for (const chart of this.charts) chart.redraw();
+    this.redraw();
     this.tell();
+  }
+  redraw() {
+    for (const chart of this.charts) chart.redraw();
+    this.walk.settle();
+    this.walk.again();
   }
   async look() {
     const asked = ++this.asked;
@@ -98,7 +105,7 @@ class Board {
     this.close = new Curves();
     this.close.take({ ...found, reset: true });
     this.close.live = live;
-    for (const chart of this.charts) chart.redraw();
+    this.redraw();
     this.tell();
     this.root.dataset.close = found.bucket;
   }
@@ -106,7 +113,7 @@ class Board {
   // ---- the pointer ----
   listen(chart) {
     const { plot } = chart;
-    plot.on("plotly_click", ({ points }) => this.clicked(points[0].customdata ?? points[0].x, chart.names().every((name) => name.startsWith("eval_")) ? "eval" : null));
+    plot.on("plotly_click", ({ points }) => this.clicked(points[0].customdata ?? points[0].x, chart.mode()));
     plot.on("plotly_doubleclick", () => { this.doubled = Date.now(); this.zoomTo(null); });
     plot.on("plotly_hover", ({ points }) => this.point(points[0].customdata ?? points[0].x, chart));
     plot.on("plotly_unhover", () => this.point(null, chart));
@@ -121,9 +128,10 @@ class Board {
   clicked(step, mode) {
     clearTimeout(this.click);
     this.click = setTimeout(() => {
-      if (Date.now() - (this.doubled ?? 0) > 900) dispatchEvent(new CustomEvent("groupwise:step", { detail: { step, mode } }));
+      if (Date.now() - (this.doubled ?? 0) > 900) this.open(step, mode);
     }, 400);
   }
+  open(step, mode) { dispatchEvent(new CustomEvent("groupwise:step", { detail: { step, mode } })); }
 
   // Where attempts and stages began, as a chart's layout has it.
   marked() {

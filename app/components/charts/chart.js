@@ -8,10 +8,11 @@ class Chart {
     this.wait = el("p", { class: "wait s mut" });
     this.values = el("span", { class: "values s" });
     this.told = el("span", { class: "xs warn told" });
+    this.area = el("div", { class: "area" }, this.plot, this.cross);
     this.node = el("figure", { class: "panel chart", "data-chart": panel.title, "data-metrics": panel.pattern || panel.keys.join(" ") },
       el("figcaption", {}, el("span", { class: "about" }, el("h3", {}, panel.title),
         panel.note ? el("span", { class: "xs mut" }, panel.note) : null, this.told), this.values),
-      this.wait, el("div", { class: "area" }, this.plot, this.cross));
+      this.wait, this.area);
     this.say(panel.instead || "");
     Chart.watch.observe(this.node);
     Chart.all.set(this.node, this);
@@ -82,8 +83,16 @@ class Chart {
       return el("span", { class: "key" }, square, `${this.label(name)} `, el("b", {}, value));
     }));
   }
+  // The steps in sight of its longest line.
+  steps() {
+    const { zoom } = this.board, lines = this.wait.hidden ? this.names().map((name) => this.curve(name)?.x ?? []) : [];
+    const longest = lines.reduce((a, b) => (b.length > a.length ? b : a), []);
+    return zoom ? longest.filter((step) => step >= zoom[0] && step <= zoom[1]) : longest;
+  }
+  // Whose groups a step of it leads to.
+  mode() { return this.names().every((name) => name.startsWith("eval_")) ? "eval" : null; }
   near(name, step) {
-    const curve = this.curve(name), at = curve ? Curves.nearest(curve.x, step) : -1;
+    const curve = this.curve(name), at = curve ? Plots.nearest(curve.x, step) : -1;
     return at < 0 ? undefined : curve.y[at];
   }
 
@@ -193,6 +202,13 @@ class Chart {
     if (!(left >= 0 && left <= axis._length)) return;
     this.cross.style.left = `${axis._offset + left}px`;
     this.cross.hidden = false;
+  }
+  // What Plotly shows under a pointer there; null: nothing.
+  hover(step) {
+    const { xaxis, yaxis } = this.plot._fullLayout ?? {};
+    if (!xaxis) return;
+    if (step === null) Plotly.Fx.unhover(this.plot);
+    else Plotly.Fx.hover(this.plot, { xval: this.board.axis.at(step), yval: yaxis.p2c(yaxis._length / 2) }, ["xy"]);
   }
   gone() { Chart.all.delete(this.node); Chart.watch.unobserve(this.node); if (typeof Plotly !== "undefined") Plotly.purge(this.plot); this.node.remove(); }
 }

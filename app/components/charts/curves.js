@@ -93,12 +93,6 @@ class Curves {
     return values.filter((value) => value !== null);
   }
   last(name) { return this.newest(name).at(-1); }
-  // Which of the steps is nearest to this one.
-  static nearest(steps, step) {
-    let low = 0, high = steps.length - 1;
-    while (high - low > 1) { const middle = (low + high) >> 1; if (steps[middle] <= step) low = middle; else high = middle; }
-    return high < 0 ? -1 : Math.abs(steps[low] - step) <= Math.abs(steps[high] - step) ? low : high;
-  }
   // Mean and standard deviation of the last n values.
   recent(name, n = 10) {
     const values = this.newest(name).slice(-n);

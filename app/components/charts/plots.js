@@ -34,6 +34,27 @@ class Plots {
     const [low, high] = (words ?? "").split("..").map(Number);
     return high > low ? [low, high] : null;
   }
+  // Which of the steps is nearest to this one.
+  static nearest(steps, step) {
+    let low = 0, high = steps.length - 1;
+    while (high - low > 1) { const middle = (low + high) >> 1; if (steps[middle] <= step) low = middle; else high = middle; }
+    return high < 0 ? -1 : Math.abs(steps[low] - step) <= Math.abs(steps[high] - step) ? low : high;
+  }
+  // ---- keys on a chart that has the focus ----
+  // Where ← → (a tenth of all with Shift), Home and End lead from the point `at` of so many; undefined for other keys.
+  static along(event, at, count) {
+    const by = event.shiftKey ? Math.max(1, Math.round(count / 10)) : 1;
+    const to = { ArrowLeft: at - by, ArrowRight: at + by, Home: 0, End: count - 1 }[event.key];
+    return to === undefined ? to : Math.max(0, Math.min(count - 1, to));
+  }
+  // The zoom that + and − lead to, around a place between 0 and the last; null for all of it, undefined for other keys.
+  static closer(event, [low, high], place, last) {
+    const times = { "+": 0.5, "=": 0.5, "-": 2 }[event.key], half = Math.max(2, (high - low) * times / 2);
+    if (!times) return undefined;
+    return 2 * half >= last ? null : [Math.max(0, place - half), Math.min(last, place + half)];
+  }
+  static ours(event) { return !(event.ctrlKey || event.altKey || event.metaKey); }
+
   // The whole steps of a zoom and a little more, so that lines reach its edges.
   static around([low, high]) {
     const more = (high - low) * 0.02 + 1;

@@ -67,7 +67,7 @@ const Traces = {
     if (!key || curve.x.length < 2) return [];
     const of = chart.curve(key), wide = Smoother.over(of.y), middle = Smoother.over(curve.y);
     const around = (sign) => curve.x.map((step, i) => {
-      const by = wide[Curves.nearest(of.x, step)];
+      const by = wide[Plots.nearest(of.x, step)];
       return middle[i] === null || by === null || by === undefined ? null : chart.scale(middle[i] + sign * by);
     });
     const place = { ...Traces.base, ...Traces.x(chart, curve), line: { width: 0 } };

@@ -6,6 +6,7 @@ class CompareChart {
     this.plot = el("div", { class: "plot" });
     this.note = el("span", { class: "xs mut" });
     this.wait = el("p", { class: "wait s mut" });
+    this.walk = new LineWalk(this);
     this.node = el("figure", { class: "panel chart", "data-chart": about.name },
       el("figcaption", {}, el("span", { class: "about" }, el("h3", { dir: "auto" }, about.title), this.note)), this.wait, this.plot);
   }
@@ -22,6 +23,7 @@ class CompareChart {
     say(this.note, [this.about.note, per > 1 ? `a point is the mean of up to ${per}` : "",
       missing && some.length ? `${missing} of ${series.length} have none` : ""].filter(Boolean).join(" · "));
     if (some.length) Plots.draw(this.plot, () => this.figure(), (node) => this.wire(node));
+    this.walk.again();
   }
 
   figure() {
@@ -49,7 +51,7 @@ class CompareChart {
     const base = { x: line.x, type: "scatter", mode: line.x.length <= 12 ? "lines+markers" : "lines", marker: { color: colour, size: 4 } };
     const faint = this.view.smooth && line.x.length >= 12
       ? [{ ...base, y: line.y, hoverinfo: "skip", line: { color: Plots.fade(colour, this.series.length > 6 ? 0.12 : 0.22), width: 1 } }] : [];
-    return [...faint, { ...base, y: smoothed, customdata: line.y, line: { color: colour, width, dash: one.dash }, hovertemplate: this.hover(label, "%{customdata:.4~g}") }];
+    return [...faint, { ...base, y: smoothed, customdata: line.y, name: Plots.plain(label), line: { color: colour, width, dash: one.dash }, hovertemplate: this.hover(label, "%{customdata:.4~g}") }];
   }
 
   banded(one, lines) {
@@ -57,7 +59,7 @@ class CompareChart {
     const band = Lines.band(lines, this.view.band), middle = this.view.smooth ? Smoother.over(band.y) : band.y; // what they had is not smoothed
     const base = { x: band.x, type: "scatter", mode: band.x.length < 3 ? "lines+markers" : "lines" }, edge = { ...base, mode: "lines", hoverinfo: "skip", line: { width: 0 } };
     return [{ ...edge, y: band.low }, { ...edge, y: band.high, fill: "tonexty", fillcolor: Plots.fade(colour, 0.16) },
-      { ...base, y: middle, customdata: band.y.map((y, i) => [y, band.n[i]]), marker: { color: colour, size: 5 }, line: { color: colour, width: 2, dash: one.dash },
+      { ...base, y: middle, customdata: band.y.map((y, i) => [y, band.n[i]]), name: Plots.plain(one.label), marker: { color: colour, size: 5 }, line: { color: colour, width: 2, dash: one.dash },
         hovertemplate: this.hover(one.label, "%{customdata[0]:.4~g}", "<br>mean of %{customdata[1]}") }];
   }
 
@@ -66,7 +68,7 @@ class CompareChart {
     return Plots.layout({
       height: 220, hovermode: "closest", hoverdistance: 30, uirevision: `${this.view.x} ${zoom}`,
       margin: { l: 46, r: 8, t: 6, b: 22 },
-      x: { rangemode: "tozero", tickformat: tokens ? "~s" : "", ticksuffix: unit ? `\u202f${unit}` : "", ...(zoom ? { range: zoom.map((end) => end / by), autorange: false } : { autorange: true }) },
+      x: { rangemode: "tozero", tickformat: tokens ? "~s" : ",~g", ticksuffix: unit ? `\u202f${unit}` : "", ...(zoom ? { range: zoom.map((end) => end / by), autorange: false } : { autorange: true }) },
       y: { fixedrange: true, rangemode: this.about.unit === "%" ? "nonnegative" : "normal", ticksuffix: this.about.unit ? `\u202f${this.about.unit}` : "" },
     });
   }

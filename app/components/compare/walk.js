@@ -1,0 +1,55 @@
+// A chart of Compare by keyboard: ← and → along a line (a tenth of it with Shift), ↑ and ↓ to the line above or below it
+// there, + looks closer and − back. To a screen reader it is a slider, whose value names the line and what it has there.
+class LineWalk {
+  constructor(chart) {
+    this.chart = chart; this.plot = chart.plot; this.curve = null; this.x = null;
+    const look = { role: "slider", tabindex: "0", "aria-label": `${chart.about.title} of the runs`, "aria-valuemin": 0, "aria-valuemax": 0, "aria-valuenow": 0 };
+    for (const [name, value] of Object.entries(look)) this.plot.setAttribute(name, value);
+    this.plot.addEventListener("keydown", (event) => this.press(event));
+    this.plot.addEventListener("focus", () => this.again());
+    this.plot.addEventListener("blur", () => this.leave());
+  }
+
+  // The lines that a pointer would find, each with its points that have a value.
+  lines() {
+    return (this.plot.data ?? []).map(({ name, x, y, customdata, hovertemplate }, curve) => {
+      const known = hovertemplate ? y.map((value, i) => (value === null ? -1 : i)).filter((i) => i >= 0) : [];
+      return { name, curve, known, x: known.map((i) => x[i]), y: known.map((i) => y[i]), logged: known.map((i) => [customdata[i]].flat()[0]) };
+    }).filter(({ known }) => known.length);
+  }
+  here(lines) { return lines.find(({ curve }) => curve === this.curve) ?? lines[0]; }
+  static at(line, x) { return x === null ? line.x.length - 1 : Plots.nearest(line.x, x); }
+
+  press(event) {
+    const lines = this.lines(), line = this.here(lines);
+    if (!line || !Plots.ours(event)) return;
+    const at = LineWalk.at(line, this.x), along = Plots.along(event, at, line.x.length), last = Math.max(...lines.map(({ x }) => x.at(-1)));
+    const zoom = Plots.closer(event, this.plot._fullLayout.xaxis.range, line.x[at], last);
+    const does = { ArrowUp: () => this.next(lines, line, 1), ArrowDown: () => this.next(lines, line, -1), Escape: () => this.leave() }[event.key];
+    if (along === undefined && zoom === undefined && !does) return;
+    event.preventDefault();
+    if (does) return does();
+    this.x = line.x[along ?? at];
+    if (along === undefined) this.chart.zoomed(zoom?.map((place) => place * this.chart.unit[0]) ?? null);
+    else this.show(line);
+  }
+  next(lines, line, by) {
+    const height = (one) => one.y[LineWalk.at(one, this.x)];
+    const order = [...lines].sort((a, b) => height(a) - height(b)), to = order[order.indexOf(line) + by];
+    if (to) this.show(to);
+  }
+
+  show(line) {
+    const at = LineWalk.at(line, this.x), { number } = window.groupwise, { x: over } = this.chart.view;
+    [this.curve, this.x] = [line.curve, line.x[at]];
+    const whole = Math.round(this.x).toLocaleString("en");
+    const where = { step: `step ${whole}`, tokens: `${whole} tokens`, time: `${number(this.x)} ${this.chart.unit[1]}`, attempt: `${whole} steps in` }[over];
+    for (const [name, value] of [["min", line.x[0]], ["max", line.x.at(-1)], ["now", this.x], ["text", `${line.name}, ${where}: ${number(line.logged[at])}`]]) this.plot.setAttribute(`aria-value${name}`, value);
+    Plotly.Fx.hover(this.plot, [{ curveNumber: line.curve, pointNumber: line.known[at] }], ["xy"]);
+  }
+  leave() { if (this.plot._fullLayout) Plotly.Fx.unhover(this.plot); }
+  again() {
+    const line = this.here(this.lines());
+    if (line && this.plot.matches(":focus-visible")) this.show(line);
+  }
+}
