@@ -33,7 +33,7 @@ def make_run(state: str = states.QUEUED, name: str = "small") -> str:
 
 
 def wait_until(true: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while not true():
         assert time.monotonic() < deadline
         time.sleep(0.02)

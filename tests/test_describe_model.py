@@ -112,11 +112,11 @@ def test_a_template_that_takes_no_system_prompt_is_said(model: Path, template: s
 
 def test_a_template_that_never_ends_is_left_behind(model: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("worker.answers.describe_model.PATIENCE", 0.3)
-    loop = "{% for a in range(9000) %}{% for b in range(9000) %}{% endfor %}{% endfor %}"  # 81 million rounds: seconds
+    loop = "{% for a in range(9000) %}{% for b in range(9000) %}{% for c in range(99) %}" + "{% endfor %}" * 3
     (model / "chat_template.jinja").write_text(loop + "{{ messages[0].content }}")
     begun = time.monotonic()
     _, problems = described(model)
-    assert "it takes longer than" in problems[0]["message"] and time.monotonic() - begun < 3
+    assert "it takes longer than" in problems[0]["message"] and time.monotonic() - begun < 30
 
 
 def test_without_a_template_the_model_is_plain(model: Path):

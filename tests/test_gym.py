@@ -193,7 +193,7 @@ def test_what_a_model_writes_is_never_run_and_ends(task: str, tmp_path: Path, mo
     ):  # fmt: skip
         begun = time.monotonic()
         found = score(row, f"<answer>{text}</answer>")
-        assert found is not None and found < 0.5 and time.monotonic() - begun < 2, text
+        assert found is not None and found < 0.5 and time.monotonic() - begun < 20, text
     assert not trap.exists()
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import time
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Timer
 
 import pytest
 
@@ -196,6 +197,17 @@ def _importable() -> dict[str, str]:
 # --- launch --wait
 
 
+def told(process: subprocess.Popen[str], words: str) -> None:
+    """Reads on until it has said so; it is ended where it does not for a minute."""
+    assert process.stderr is not None
+    patience = Timer(60, process.kill)
+    patience.start()
+    try:
+        assert any(words in line for line in process.stderr), words
+    finally:
+        patience.cancel()
+
+
 @pytest.mark.parametrize(
     ("end", "code"),
     [(states.FINISHED, 0), (states.FAILED, 1), (states.KILLED, 1), (states.INTERRUPTED, 1), (states.STOPPED, 3)],
@@ -207,11 +219,11 @@ def test_the_exit_code_says_how_the_run_ended(start: Start, offered: Path, tmp_p
     registry.set_facts(run_id, step=3, total=9, reward=0.5)
     for state in (states.STARTING, states.RUNNING):
         registry.set_state(run_id, state, state)
-    time.sleep(0.6)
+    told(process, "running: step 3/9, reward 0.500")
     registry.set_state(run_id, end, "This is why.")
-    _, err = process.communicate(timeout=20)
+    _, err = process.communicate(timeout=60)
     assert process.returncode == code
-    assert "running: step 3/9, reward 0.500" in err and f"{end}: This is why." in err
+    assert f"{end}: This is why." in err
 
 
 def test_ctrl_c_ends_the_following_and_not_the_run(start: Start, offered: Path, tmp_path: Path):
@@ -221,9 +233,9 @@ def test_ctrl_c_ends_the_following_and_not_the_run(start: Start, offered: Path, 
     assert process.stdout is not None
     run_id = process.stdout.readline().strip()
     registry.set_state(run_id, states.STARTING, "It starts.")
-    time.sleep(1.0)
+    told(process, "starting")
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=20)
+    _, err = process.communicate(timeout=60)
     run = registry.get(run_id)
     assert process.returncode == 130 and f"{run_id} goes on" in err and "Traceback" not in err
     assert run is not None and run.state == states.STARTING and registry.open_commands() == []

@@ -41,7 +41,7 @@ def test_what_is_no_script_is_refused_with_a_sentence(script: str, words: str, l
         from_script(script)
     (problem,) = caught.value.problems
     assert words in problem.message and problem.line == line
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 20
 
 
 def test_names_that_stand_for_names_cannot_explode():
@@ -49,7 +49,7 @@ def test_names_that_stand_for_names_cannot_explode():
     began = time.monotonic()
     raw, notes = from_script(f"a0 = 'xxxxxxxx'\nb0 = 1\n{doubling}\nGRPOConfig(run_name=a40, x=b40)")
     assert raw["training"] == {} and len(notes) == 4
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 30  # 2 to the 40th would never end
 
 
 def test_nothing_of_a_script_is_run(tmp_path):

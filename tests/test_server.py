@@ -204,8 +204,8 @@ def test_ctrl_c_ends_it_quickly_with_pages_open_and_says_that_runs_go_on(
         assert page.status_code == 200
         began = time.monotonic()
         server.process.send_signal(signal.SIGINT)
-        out, err = server.process.communicate(timeout=10)
-    assert time.monotonic() - began < 5
+        out, err = server.process.communicate(timeout=30)
+    assert time.monotonic() - began < 15  # the page would hold it for 20
     assert (server.process.returncode, err) == (0, "") and "Runs go on" in out
 
 

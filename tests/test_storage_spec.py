@@ -129,7 +129,7 @@ def test_what_is_too_large_or_too_deep_is_refused_quickly():
     began = time.monotonic()
     for deep in ("[" * 200_000, "a: " + "{b: " * 50_000, "- " * 100_000, "? " * 100_000):
         assert "levels deep" in problem_of(deep)[2]
-    assert time.monotonic() - began < 5  # a quadratic reading takes minutes
+    assert time.monotonic() - began < 30  # a quadratic reading takes minutes
 
 
 @pytest.mark.parametrize(

@@ -205,7 +205,7 @@ def test_every_fault_of_a_file_is_a_sentence_in_preview_and_in_training(
         everything(opened(name, content))
     with pytest.raises(DataError):
         training(name)
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < 30
 
 
 def test_a_file_of_no_rows_in_parquet(registry_home: Path):

@@ -64,7 +64,7 @@ def test_a_long_history_says_how_far_it_is_and_can_be_cancelled(living: subproce
     questions.cancel(asked)
     assert answer_of(asked, 5) == {"error": "Cancelled.", "field": ""}
     remaining = [pid for hand in children(living.pid) for pid in below(hand)]
-    wait_for("its sandbox to be gone", lambda: not (_alive(hosts) - set(remaining) - children(living.pid)), 10)
+    wait_for("its sandbox to be gone", lambda: not (_alive(hosts) - set(remaining) - children(living.pid)))
     assert ask(RESCORE, {"run": folder.id, "functions": [{"name": "format"}]})["completions"] == 20_480
 
 
@@ -78,7 +78,7 @@ def test_a_killed_hand_takes_its_sandbox_along(living: subprocess.Popen[bytes]) 
     assert len(family) > 2  # the hand, a sandbox of before and the one that is stuck
     os.kill(hand, signal.SIGKILL)
     assert "helper process ended" in answer_of(stuck, 5)["error"]
-    wait_for("all of it to be gone", lambda: not _alive(family), 10)
+    wait_for("all of it to be gone", lambda: not _alive(family))
     assert "error" not in ask(SCORE, {"functions": [own(READS)], "groups": [group("1")]})
 
 

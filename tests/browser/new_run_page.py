@@ -30,7 +30,7 @@ def write_yaml(page: Page, text: str) -> None:
 
 def follows(page: Page, words: str) -> None:
     """Waits until the YAML says this."""
-    wait_for(f"“{words}” in the YAML", lambda: page.wait_for_timeout(30) or words in yaml_of(page), seconds=30)
+    wait_for(f"“{words}” in the YAML", lambda: page.wait_for_timeout(30) or words in yaml_of(page))
 
 
 def reward(page: Page, name: str) -> Locator:

@@ -37,7 +37,7 @@ def write(page: Page, text: str) -> None:
     page.locator(".ace_content").click()
     page.keyboard.press("Control+a")
     page.keyboard.insert_text(text)
-    wait_for("the text in the editor", lambda: page.wait_for_timeout(30) or text_of(page) == text, seconds=10)
+    wait_for("the text in the editor", lambda: page.wait_for_timeout(30) or text_of(page) == text)
     page.keyboard.press("Escape")
 
 
