@@ -23,14 +23,15 @@ class LineWalk {
   press(event) {
     const lines = this.lines(), line = this.here(lines);
     if (!line || !Plots.ours(event)) return;
-    const at = LineWalk.at(line, this.x), along = Plots.along(event, at, line.x.length), last = Math.max(...lines.map(({ x }) => x.at(-1)));
-    const zoom = Plots.closer(event, this.plot._fullLayout.xaxis.range, line.x[at], last);
+    const at = LineWalk.at(line, this.x), along = Plots.along(event, at, line.x.length);
+    const last = Math.max(...lines.map(({ x }) => x.at(-1))), [by] = this.chart.unit; // hours are drawn, seconds zoomed
+    const zoom = Plots.closer(event, this.plot._fullLayout.xaxis.range.map((end) => end * by), line.x[at] * by, last * by);
     const does = { ArrowUp: () => this.next(lines, line, 1), ArrowDown: () => this.next(lines, line, -1), Escape: () => this.leave() }[event.key];
     if (along === undefined && zoom === undefined && !does) return;
     event.preventDefault();
     if (does) return does();
     this.x = line.x[along ?? at];
-    if (along === undefined) this.chart.zoomed(zoom?.map((place) => place * this.chart.unit[0]) ?? null);
+    if (along === undefined) this.chart.zoomed(zoom);
     else this.show(line);
   }
   next(lines, line, by) {
