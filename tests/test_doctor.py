@@ -228,6 +228,11 @@ def test_the_gravest_comes_first() -> None:
     assert [verdict.level for verdict in examine(evidence).verdicts] == ["problem", "warning", "suspicion"]
 
 
+def test_a_loophole_is_looked_for_in_the_function_that_rose() -> None:
+    (verdict,) = examine(SICK["one against the others"][0]).verdicts
+    assert (verdict.changes[-1].label, verdict.changes[-1].mend) == ("Close the loophole in format", "format")
+
+
 def test_suspicions_are_called_suspicions() -> None:
     for evidence, key, level in SICK.values():
         if key.startswith("hacking"):

@@ -19,7 +19,7 @@ EARNING, PATTERN = 0.8, 0.25  # of the rewards' range; share of the completions 
 ENOUGH = 16  # completions that earn it
 STUFFED, COPIED = 4, 40  # times the same tag is opened; characters of the prompt
 _TAG = re.compile(r"<([A-Za-z][A-Za-z0-9_-]{0,30})>")
-MEND = Change("Close the loophole", mend="")
+WHICH = Change("Find which function pays for it", mend="")
 
 
 def repetition(e: Evidence) -> Verdict | None:
@@ -37,7 +37,7 @@ def repetition(e: Evidence) -> Verdict | None:
         f"Said from {percent(REPEATS)} on, up by {percent(REPEATS_MORE)} or more, while the reward rises.", MEASURED,
         (chart("groups/repetition", "The chart of repetition"),
          completions("The best of the last completions", steps=f"{first}..{last}", sort="-reward")),
-        (changes.added(e, "repetition_penalty"), MEND),
+        (changes.added(e, "repetition_penalty"), WHICH),
     )  # fmt: skip
 
 
@@ -67,7 +67,7 @@ def against_the_others(e: Evidence) -> Verdict | None:
         COMMON,
         (chart(f"rewards/{up}/mean", f"The chart of {up}"), chart(f"rewards/{down}/mean", f"… and of {down}"),
          completions("The best completions", sort="-reward")),
-        (_weigh(e, down), MEND),
+        (_weigh(e, down), Change(f"Close the loophole in {up}", mend=up)),
     )  # fmt: skip
 
 
@@ -90,7 +90,7 @@ def pattern(e: Evidence) -> Verdict | None:
                 "and more than at the start.", "what the workbench's probes try; the share is " + MEASURED,
                 (completions("What earns the most", sort="-reward",
                              reward=f"{e.low + EARNING * (e.high - e.low):g}.."),),
-                (MEND,),
+                (WHICH,),
             )  # fmt: skip
     return None
 
