@@ -23,6 +23,11 @@ Start = Callable[..., "subprocess.Popen[str]"]
 Groupwise = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
+def pytest_configure() -> None:
+    """One thread a training: two trainings at a time, of two threads each, wait for one another on two processors."""
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+
 @pytest.fixture(autouse=True)
 def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A data home that exists for this test only, and that nothing has made yet."""

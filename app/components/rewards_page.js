@@ -10,7 +10,7 @@ async function begin() {
   const name = params().get("name"), draft = params().get("draft");
   const ofRun = name || draft ? "" : await nameInRun(params().get("run") ?? "");
   const there = ofRun ? await openNamed(ofRun) : name ? await openNamed(name, params().get("version") ?? "") : draft ? openDraft(draft) : false;
-  if (!there && !name) openFirst();
+  if (!there && !name && !page.open) await openFirst();
   if (!page.open) welcome();
   drawSource();
   drawHistory();

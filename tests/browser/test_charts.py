@@ -165,7 +165,7 @@ def test_the_charts_are_walked_by_keyboard(open_page: OpenPage, runs: dict[str, 
     page.keyboard.press("Enter")
     page.wait_for_url(f"**step={before + 1}**")
     page.go_back()
-    for _ in range(12):
+    for _ in range(7):
         by_function.press("-")
     page.wait_for_function("() => !location.search.includes('zoom')")
     page.keyboard.press("Tab")

@@ -135,7 +135,6 @@ def test_curves_are_walked_by_keyboard(open_page: OpenPage, sweeps: tuple[str, l
     expect(reward).to_have_attribute("aria-valuenow", "2")
     expect(reward).to_be_focused()
     page.keyboard.press("-")
-    page.keyboard.press("-")
     page.wait_for_function("() => !location.search.includes('zoom')")
 
 

@@ -12,7 +12,7 @@ from bench.homes import wait_for
 from storage import registry
 from storage import spec as specs
 from storage.rewards import library
-from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
+from tests.browser.conftest import Held, OpenPage, no_sideways_scroll, picture
 from tests.browser.rewards_page import SHORT, begin, do, ready, save, source, text_of, try_it, worker_is_there, write
 from tests.browser.test_hostile_text import PAYLOADS, unharmed
 from tests.runs import make_spec
@@ -295,6 +295,17 @@ def test_the_runs_that_use_a_function_are_linked(rewards: Page) -> None:
     link = rewards.locator("dialog.versions .used a")
     expect(link).to_have_text("<b>user</b>")
     assert str(link.get_attribute("href")) == f"/run?id={run_id}"
+
+
+def test_what_is_begun_while_another_is_being_opened_stays(rewards: Page) -> None:
+    first = Held(rewards, "shown")
+    rewards.reload()
+    expect(rewards.locator(".lists")).to_contain_text("None yet.")
+    begin(rewards, SHORT)
+    first.release()
+    ready(rewards)
+    assert first.kept and text_of(rewards) == SHORT
+    save(rewards)
 
 
 def test_nothing_hostile_runs(rewards: Page) -> None:

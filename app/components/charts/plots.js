@@ -49,9 +49,10 @@ class Plots {
   }
   // The zoom that + and − lead to, around a place between 0 and the last; null for all of it, undefined for other keys.
   static closer(event, [low, high], place, last) {
-    const times = { "+": 0.5, "=": 0.5, "-": 2 }[event.key], half = Math.max(2, (high - low) * times / 2);
+    const times = { "+": 0.5, "=": 0.5, "-": 2 }[event.key];
     if (!times) return undefined;
-    return 2 * half >= last ? null : [Math.max(0, place - half), Math.min(last, place + half)];
+    const width = Math.max(4, (high - low) * times), from = Math.max(0, Math.min(last - width, place - width / 2));
+    return width >= last ? null : [from, from + width];
   }
   static ours(event) { return !(event.ctrlKey || event.altKey || event.metaKey); }
 

@@ -24,8 +24,8 @@ class LineWalk {
     const lines = this.lines(), line = this.here(lines);
     if (!line || !Plots.ours(event)) return;
     const at = LineWalk.at(line, this.x), along = Plots.along(event, at, line.x.length);
-    const last = Math.max(...lines.map(({ x }) => x.at(-1))), [by] = this.chart.unit; // hours are drawn, seconds zoomed
-    const zoom = Plots.closer(event, this.plot._fullLayout.xaxis.range.map((end) => end * by), line.x[at] * by, last * by);
+    const [by] = this.chart.unit, last = by * Math.max(...lines.map(({ x }) => x.at(-1))); // hours are drawn, seconds zoomed
+    const zoom = Plots.closer(event, this.chart.view.zoom ?? [0, last], line.x[at] * by, last);
     const does = { ArrowUp: () => this.next(lines, line, 1), ArrowDown: () => this.next(lines, line, -1), Escape: () => this.leave() }[event.key];
     if (along === undefined && zoom === undefined && !does) return;
     event.preventDefault();

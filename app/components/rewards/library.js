@@ -17,10 +17,11 @@ function drawLibrary() {
 on("library", drawLibrary);
 on("open", drawLibrary);
 
-// ---- opening ----
+// ---- opening: what is opened last is open, however late another one's text comes ----
+let opening = 0;
 async function openNamed(name, version = "") {
-  const got = await call("shown", { name, version });
-  if (!got) return false;
+  const turn = ++opening, got = await call("shown", { name, version });
+  if (!got || turn !== opening) return false;
   stopTrying();
   page.open = { name: got.name, hash: got.hash ?? null, newest: got.newest ?? null, builtIn: got.built_in, clean: got.code, network: got.network ?? false, versions: got.versions ?? [], users: got.users ?? [], draft: null, version };
   const kept = got.built_in || version ? null : readDraft(`name:${name}`);
@@ -40,6 +41,7 @@ function openDraft(id) {
 }
 // A text of its own that the library does not have.
 function newText(text, { id = null, which = "", network = false, keep = true } = {}) {
+  opening += 1;
   stopTrying();
   page.open = { name: "", hash: null, newest: null, builtIn: false, clean: "", network: false, versions: [], users: [], draft: id ?? Math.random().toString(36).slice(2, 10) };
   page.which = which;
@@ -61,7 +63,7 @@ function begin_(text, readOnly) {
 }
 function openFirst() {
   const first = page.about.library.own[0] ?? page.about.library.built_in.find((one) => one.name === "format") ?? page.about.library.built_in[0];
-  if (first) openNamed(first.name);
+  return first ? openNamed(first.name) : false;
 }
 
 // ---- saving ----
