@@ -10,7 +10,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: run test lint bench picture docs starter chromium sandbox clean
+.PHONY: run test lint bench picture shots docs starter chromium sandbox clean
 
 run: $(VENV)/.run
 	$(BIN)/groupwise
@@ -31,6 +31,10 @@ bench: chromium sandbox $(VENV)/.dev
 # The README's picture, made by the browser test.
 picture: chromium $(VENV)/.dev
 	GROUPWISE_PICTURE=docs/images/run.png $(BIN)/python -m pytest -q tests/browser/test_quickstart_in_browser.py -k newcomer
+
+# Every page in light, dark and on a phone, in shots/, as the browser tests come by.
+shots: chromium sandbox $(VENV)/.dev
+	GROUPWISE_SHOTS=shots $(BIN)/python -m pytest -q -n 2 --dist loadfile tests/browser
 
 # The help texts in docs/command.md.
 docs: $(VENV)/.run

@@ -36,6 +36,18 @@ def printed_of(name: str, plain: str) -> list[float]:
     return [float(value) for value in re.findall(rf"'{name}': '?([-0-9.e+]+)", plain)]
 
 
+def test_it_makes_the_same_steps_with_no_groupwise(registry_home: Path) -> None:
+    settings = {"max_steps": 4, "per_device_train_batch_size": 8, "max_completion_length": 24}
+    folder = queue(make_spec(training=settings))
+    assert train.main(folder.id) == 0, folder.log
+    plain = run_plain(folder)
+    curves = series.read(folder.db)["curves"]
+    for name in ("reward", "completions/mean_length"):
+        printed = printed_of(name, plain)
+        assert len(printed) == 4, (name, plain)
+        assert printed == pytest.approx(curves[name]["y"], rel=1e-3), name
+
+
 @pytest.mark.parametrize("lora", [None, LORA], ids=["whole model", "lora"])
 def test_two_stages_make_the_same_steps_with_no_groupwise(registry_home: Path, lora: dict[str, Any] | None):
     settings = {"max_steps": 2, "max_completion_length": 32, "learning_rate": 1e-2, "beta": 0.02,

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib
 import logging
-import os
 import sqlite3
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 from storage import home, locks, questions, registry
 from storage.process import child_environment
 from storage.questions import TRY, Question
 from storage.registry import Run
-from worker import models, shipped
+from worker import models, niceness, shipped
 from worker.answers import bench
 from worker.offering import catalogue, extras, hardware
 from worker.sandbox import tiers
@@ -25,7 +22,6 @@ from worker.trial.tries import Tries
 log = logging.getLogger("groupwise.supervisor")
 
 PACKAGES_EVERY = 60.0  # seconds between looks at which packages are installed
-NICE = 5  # how much helpers give way to training: a fifth to a third of a processor is left to them where it takes all
 PAUSE = 10.0  # seconds before another bench is started where one could not start
 STARTING = "The first answer takes some seconds: the libraries are being loaded."
 NO_BENCH = "The worker could not start the process that answers this; worker.log says why."
@@ -41,6 +37,7 @@ class Helpers:
         self._not_before = 0.0
         self._published_at = time.monotonic()
         self._has_tried_sandbox = False
+        self._niceness: dict[int, int] = {}  # by pid; none: as it was started
 
     def look(self, ahead: Run | None) -> bool:
         """See to all of them; whether one has work. `ahead` is the run that trains, or is about to. Raises
@@ -58,6 +55,7 @@ class Helpers:
 
     def _look(self, ahead: Run | None) -> bool:
         self._look_at_reader()
+        self._give_way(niceness.beside(ahead))
         if not self._has_tried_sandbox and ahead is None:  # it takes a moment, which a run that waits has not to wait
             self._has_tried_sandbox = True
             registry.publish("sandbox", tiers.describe())
@@ -67,6 +65,13 @@ class Helpers:
         self.bench.look([question for question in waiting if question.kind in bench.KINDS])
         self.tries.look([question for question in waiting if question.kind == TRY], ahead)
         return bool(waiting) or self.tries.busy
+
+    def _give_way(self, wanted: int) -> None:
+        living = [child.pid for child in (self.reader, self.bench.child) if child is not None]
+        self._niceness = {pid: self._niceness.get(pid, 0) for pid in living}
+        for pid, given in self._niceness.items():
+            if given != wanted and niceness.set_of_session(pid, wanted):
+                self._niceness[pid] = wanted
 
     def end(self) -> None:
         """The supervisor leaves. A bench sees that itself."""
@@ -141,19 +146,11 @@ def settle(kinds: tuple[str, ...], sentence: str) -> None:
 
 
 def start(module: str, environment: dict[str, str] | None = None) -> subprocess.Popen[bytes]:
-    """A helper in a session of its own, with the allow-listed environment, which gives way to training. What it
-    prints goes where the supervisor's goes."""
+    """A helper in a session of its own, with the allow-listed environment. What it prints goes where the supervisor's
+    goes."""
     return subprocess.Popen(
         [sys.executable, "-m", module],
-        stdin=subprocess.DEVNULL, start_new_session=True, preexec_fn=_give_way,
+        stdin=subprocess.DEVNULL, start_new_session=True,
         env={**child_environment(), "TOKENIZERS_PARALLELISM": "false", "GROUPWISE_HOME": str(home.home()),
              **(environment or {})},
     )  # fmt: skip
-
-
-def _give_way() -> None:
-    """In the child, before it is what it will be. Where Linux gives each session an equal share of the processors
-    (autogroup, see sched(7)), a process's niceness counts only among those of its own session: the session gets it."""
-    os.nice(NICE)
-    with contextlib.suppress(OSError):
-        Path("/proc/self/autogroup").write_text(str(NICE))

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,7 +18,6 @@ from playwright.sync_api import Browser, BrowserContext, Page, Route, expect, sy
 from bench.homes import dashboard, fresh_home, wait_for
 from storage import registry
 
-SHOTS = Path(__file__).parents[2] / "shots"
 FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
@@ -90,14 +92,17 @@ class Held:
 
 
 def picture(page: Page, name: str) -> None:
-    """Screenshots in light, dark and 390 px, for people to look at: shots/NAME-LOOK.png."""
-    SHOTS.mkdir(exist_ok=True)
+    """For people to look at, where `make shots` asks for it: screenshots in light, dark and 390 px, NAME-LOOK.png."""
+    if "GROUPWISE_SHOTS" not in os.environ:
+        return
+    shots = Path(os.environ["GROUPWISE_SHOTS"])
+    shots.mkdir(exist_ok=True)
     for look, (scheme, width) in LOOKS.items():
         page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
         page.set_viewport_size({"width": width, "height": 900})
         page.wait_for_timeout(400)
         _draw_all(page)
-        page.screenshot(path=SHOTS / f"{name}-{look}.png", full_page=True)
+        page.screenshot(path=shots / f"{name}-{look}.png", full_page=True)
     page.emulate_media(color_scheme="light")
     page.set_viewport_size({"width": 1440, "height": 900})
 
@@ -120,17 +125,40 @@ def no_sideways_scroll(page: Page) -> bool:
     return bool(fits)
 
 
+@pytest.fixture(scope="session")
+def catalogue(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """What a worker's own reader publishes of the installed TRL: a quarter of a minute of work, once for all tests,
+    also where several processes run them. A worker that finds it published does not read it again."""
+    place = tmp_path_factory.getbasetemp()
+    kept = (place.parent if "PYTEST_XDIST_WORKER" in os.environ else place) / "catalogue.json"
+    with kept.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not kept.exists():
+            with fresh_home():
+                subprocess.run([sys.executable, "-m", "worker.offering.catalogue"], check=True)
+                kept.write_text(json.dumps(registry.published("catalogue")))
+    return json.loads(kept.read_text())
+
+
 @pytest.fixture(scope="module")
-def shared_dashboard() -> Iterator[str]:
-    """The address of one dashboard for a module's tests that leave nothing behind."""
-    with fresh_home(), dashboard() as (_, address):
+def known_home(catalogue: Any) -> Iterator[Path]:
+    """A home for a module's tests in which a worker was before."""
+    with fresh_home() as place:
+        registry.publish("catalogue", catalogue)
+        yield place
+
+
+@pytest.fixture(scope="module")
+def shared_dashboard(known_home: Path) -> Iterator[str]:
+    """The address of one dashboard for a module's tests that leave nothing behind; its worker has said what ships."""
+    with dashboard() as (_, address):
+        wait_for("what ships", lambda: registry.published("built_in"))
         yield address
 
 
 @pytest.fixture
 def new_run(open_page: OpenPage, shared_dashboard: str) -> Page:
-    """The page that sets up a run, once the worker has said what TRL offers."""
-    wait_for("the catalogue", lambda: registry.published("catalogue"))
+    """The page that sets up a run."""
     page = open_page(f"{shared_dashboard}/new")
     expect(page.get_by_label("Group size", exact=True)).to_have_value("8")
     return page

@@ -5,7 +5,6 @@ from __future__ import annotations
 from playwright.sync_api import Locator, Page, expect
 
 from bench.homes import wait_for
-from storage import registry
 
 SHORT = '''def short(completions, *, most: int = 20, **kwargs):
     """1 for a short completion.
@@ -21,10 +20,6 @@ def ready(page: Page) -> Page:
     """The page once it can be worked with."""
     page.wait_for_selector(".gw-rewards_page[data-ready=yes]")
     return page
-
-
-def worker_is_there() -> None:
-    wait_for("what ships", lambda: registry.published("built_in"))
 
 
 def text_of(page: Page) -> str:

@@ -6,12 +6,13 @@ import math
 import random
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from bench.homes import dashboard, fresh_home
+from bench.homes import dashboard
 from bench.made_runs import curves, made_run
 from storage import states
 from tests.browser.conftest import OpenPage, no_sideways_scroll
@@ -32,7 +33,7 @@ title => {
 
 
 @pytest.fixture(scope="module")
-def runs() -> Iterator[dict[str, str]]:
+def runs(known_home: Path) -> Iterator[dict[str, str]]:
     """The address of a dashboard, and runs: a long one that was resumed, one without axes, one that never began."""
     rng = random.Random(2)
 
@@ -45,14 +46,13 @@ def runs() -> Iterator[dict[str, str]]:
     def bare(step: int) -> dict[str, float | None]:
         return {"reward": step / 10, "<b>&lt;i": 1.0}
 
-    with fresh_home():
-        made = {
-            "long": made_run("long", STEPS, groups=0, metrics=logged, resumed_at=2000),
-            "bare": made_run("bare", 8, groups=0, metrics=bare, training={"beta": 0.0}),
-            "failed": made_run("failed", 0, groups=0, state=states.FAILED),
-        }
-        with dashboard() as (_, address):
-            yield made | {"address": address}
+    made = {
+        "long": made_run("long", STEPS, groups=0, metrics=logged, resumed_at=2000),
+        "bare": made_run("bare", 8, groups=0, metrics=bare, training={"beta": 0.0}),
+        "failed": made_run("failed", 0, groups=0, state=states.FAILED),
+    }
+    with dashboard() as (_, address):
+        yield made | {"address": address}
 
 
 def chart(page: Page, title: str) -> Any:

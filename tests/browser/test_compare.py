@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from bench.homes import dashboard, fresh_home
+from bench.homes import dashboard
 from bench.made_runs import made_run
 from storage import home, states
 from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
@@ -20,21 +21,20 @@ HOSTILE = "<img src=x onerror=alert(1)>"
 
 
 @pytest.fixture(scope="module")
-def sweeps() -> Iterator[tuple[str, list[str]]]:
+def sweeps(known_home: Path) -> Iterator[tuple[str, list[str]]]:
     """A dashboard and the ids of a sweep of two learning rates with two seeds each, and of a hostile run."""
-    with fresh_home():
-        ids = [
-            made_run(f"lr {rate} seed {seed}", 40, groups=2, prompts=4, eval_every=10, seed=seed,
-                     training={"learning_rate": rate, "seed": seed})
-            for rate in (1e-5, 1e-4) for seed in (1, 2)
-        ]  # fmt: skip
-        ids.append(made_run(HOSTILE, 30, groups=2, prompts=4, resumed_at=20))
-        for n, run_id in enumerate(ids):
-            folder = home.run_folder(run_id)
-            folder.rewards.mkdir()
-            (folder.rewards / "correctness.py").write_text(f"def correctness():\n    return {n // 2}\n")
-        with dashboard() as (_, address):
-            yield address, ids
+    ids = [
+        made_run(f"lr {rate} seed {seed}", 40, groups=2, prompts=4, eval_every=10, seed=seed,
+                 training={"learning_rate": rate, "seed": seed})
+        for rate in (1e-5, 1e-4) for seed in (1, 2)
+    ]  # fmt: skip
+    ids.append(made_run(HOSTILE, 30, groups=2, prompts=4, resumed_at=20))
+    for n, run_id in enumerate(ids):
+        folder = home.run_folder(run_id)
+        folder.rewards.mkdir()
+        (folder.rewards / "correctness.py").write_text(f"def correctness():\n    return {n // 2}\n")
+    with dashboard() as (_, address):
+        yield address, ids
 
 
 def compared(open_page: OpenPage, sweeps: tuple[str, list[str]], more: str = "", n: int = 5) -> Page:
@@ -228,9 +228,7 @@ def test_a_stretch_of_an_axis_keeps_the_runs_through_it(open_page: OpenPage, swe
     page.wait_for_selector(".gw-compare[data-drawn]")
     plot.scroll_into_view_if_needed()
     expect(page.locator(".kept")).to_contain_text("2 of 4 runs pass")
-    box = plot.bounding_box()
-    assert box is not None
-    page.mouse.click(box["x"] + x, box["y"] + (high + low) / 2)
+    plot.click(position={"x": x, "y": (high + low) / 2})  # which waits for the curves above it to be drawn
     expect(page.locator(".kept")).to_be_hidden()
     page.goto(f"{page.url}&pick=training.learning_rate~0.4~0.6;nothing~0~0.1;x~y~z")
     page.wait_for_selector(".gw-compare[data-drawn]")

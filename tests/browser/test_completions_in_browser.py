@@ -6,23 +6,23 @@ import csv
 import json
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from bench.homes import dashboard, fresh_home, wait_for
+from bench.homes import dashboard, wait_for
 from bench.made_runs import made_run
 from tests.browser.conftest import Held, OpenPage, no_sideways_scroll, picture
 from tests.finding import searched_run
 
 
 @pytest.fixture(scope="module")
-def place() -> Iterator[tuple[str, str, str]]:
+def place(known_home: Path) -> Iterator[tuple[str, str, str]]:
     """Address of a dashboard, and two runs in it: one that learns, one of odd completions."""
-    with fresh_home():
-        learned, odd = made_run("learns", 40), searched_run()
-        with dashboard() as (_, address):
-            yield address, learned, odd
+    learned, odd = made_run("learns", 40), searched_run()
+    with dashboard() as (_, address):
+        yield address, learned, odd
 
 
 def told(page: Page, words: str) -> None:

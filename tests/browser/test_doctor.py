@@ -6,9 +6,7 @@ import random
 
 from playwright.sync_api import Page, expect
 
-from bench.homes import wait_for
 from bench.made_runs import curves, learning_group, made_run
-from storage import registry
 from storage.batch import Group
 from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
 
@@ -33,7 +31,6 @@ def sick_run() -> str:
 
 def test_from_a_verdict_to_its_evidence_and_to_a_new_run(open_page: OpenPage, shared_dashboard: str) -> None:
     run_id = sick_run()
-    wait_for("the catalogue", lambda: registry.published("catalogue"))
     page = open_page(f"{shared_dashboard}/run?id={run_id}")
     doctor = page.locator(".gw-doctor")
     expect(doctor.locator(".headline")).to_contain_text("Learning, with a problem: reward is up", timeout=LONG)
@@ -64,7 +61,6 @@ def test_what_a_person_must_choose_is_where_the_new_run_opens(open_page: OpenPag
         tied = {"groups/tied": 0.9, "groups/all_low": 0.9, "groups/any_solved": 0.1, "groups/solved": 0.05}
         return curves(step, 60, random.Random(step)) | tied | {"reward": 0.1, "kl": 0.01}
 
-    wait_for("the catalogue", lambda: registry.published("catalogue"))
     page = open_page(f"{shared_dashboard}/run?id={made_run('too hard', 60, metrics=metrics, groups=0)}")
     for words, place in (("Easier prompts", ".source"), ("A reward with partial credit", ".rewards")):
         page.locator("article[data-key=too_hard]").get_by_role("link", name=words).click(timeout=LONG)

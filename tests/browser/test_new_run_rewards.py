@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from bench.homes import wait_for
-from storage import registry, spec
+from storage import spec
 from storage.rewards import library
 from storage.spec import RewardSpec
 from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
@@ -123,7 +122,6 @@ def test_a_function_named_in_the_address_is_among_the_rewards(
     page = open_page(f"{shared_dashboard}/new?reward=short")
     expect(reward(page, "short")).to_be_visible()
     assert list(rewards_of(page)) == ["format", "correctness", "short"]
-    wait_for("the catalogue", lambda: registry.published("catalogue"))
 
 
 def test_a_stage_uses_the_run_s_rewards_until_it_has_its_own(new_run: Page) -> None:

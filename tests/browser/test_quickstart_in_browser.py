@@ -1,8 +1,9 @@
-"""From an empty home to a finished run, as a newcomer would, with what goes wrong on the way."""
+"""From an empty home to a finished run, as a newcomer would, with what goes wrong on the way, and what it left."""
 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,11 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from bench.homes import dashboard, free_port, fresh_home, wait_for
-from storage import registry, states
+from storage import groups, registry, series, states
+from storage.home import RunFolder
 from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
-from tests.runs import acknowledged_step
+from tests.runs import acknowledged_step, ask_db
+from worker.training import checkpoints
 
 # Points of a chart by its title, and the x range it shows: what Plotly itself holds.
 CHART = """title => {
@@ -62,6 +65,7 @@ def test_a_newcomer_runs_the_quickstart(open_page: OpenPage) -> None:
         wait_points(second, acknowledged_step(the_run().folder) - 3)
         escape_changes_nothing(second)
         stop_and_save(second, watched_by=page)
+        page.close()
         resume(second)
         app.kill()
         app.wait()
@@ -71,6 +75,10 @@ def test_a_newcomer_runs_the_quickstart(open_page: OpenPage) -> None:
         it_finishes(second)
         look_at_the_finished_run(second)
         look_at_the_table(open_page(address))
+        it_learned(the_run().folder)
+        everything_it_scored_is_stored(the_run().folder)
+        every_metric_has_trls_name(the_run().folder)
+        it_left_whole_checkpoints_a_model_and_a_record_of_its_end(the_run().folder)
 
 
 def start_from_the_empty_home(page: Page) -> None:
@@ -161,6 +169,42 @@ def look_at_the_finished_run(page: Page) -> None:
     if wanted:  # `make picture`: the README's
         page.wait_for_timeout(500)
         page.screenshot(path=Path(wanted))
+
+
+def it_learned(folder: RunFolder) -> None:
+    """The mean reward of the last ten steps is at least half a point above the first ten's."""
+    rewards = series.read(folder.db)["curves"]["reward"]["y"]
+    assert len(rewards) == 60
+    assert sum(rewards[-10:]) / 10 - sum(rewards[:10]) / 10 >= 0.5
+
+
+def everything_it_scored_is_stored(folder: RunFolder) -> None:
+    by_mode = "SELECT mode, count(*) FROM completion JOIN grp ON grp.id = grp GROUP BY mode ORDER BY mode"
+    assert ask_db(folder, by_mode) == [("eval", 3 * 16 * 4), ("train", 60 * 64)]
+    assert groups.span(folder.db) == (1, 60)
+    assert len(groups.at_step(folder.db, 60)) == 8
+
+
+def every_metric_has_trls_name(folder: RunFolder) -> None:
+    names = set(series.read(folder.db)["curves"])
+    assert names >= {
+        "loss", "grad_norm", "learning_rate", "num_tokens", "epoch", "step_time", "reward", "reward_std", "kl",
+        "frac_reward_zero_std", "entropy", "clip_ratio/region_mean", "rewards/format/mean", "rewards/correctness/std",
+        "completions/mean_length", "completions/clipped_ratio", "completions/mean_terminated_length", "eval_reward",
+    }  # fmt: skip
+
+
+def it_left_whole_checkpoints_a_model_and_a_record_of_its_end(folder: RunFolder) -> None:
+    saved = series.checkpoints(folder.db)
+    assert {each["step"] for each in saved} >= {60, 40, 20}
+    assert all(checkpoints.problem(folder.path / each["path"]) is None for each in saved)
+    assert (folder.final / "model.safetensors").is_file()
+    assert json.loads(folder.exit.read_text())["outcome"] == "finished"
+    assert json.loads(folder.state.read_text())["state"] == states.FINISHED
+    kinds = [event["kind"] for event in series.events(folder.db)]
+    assert kinds[0] == "begin" and kinds.count("begin") == 2 and kinds[-1] == "checkpoint"
+    seen = series.progress(folder.db)
+    assert (seen["step"], seen["total"], seen["begun"], len(seen["spark"])) == (60, 60, True, 40)
 
 
 def test_a_run_that_does_not_exist_is_said_kindly(open_page: OpenPage) -> None:

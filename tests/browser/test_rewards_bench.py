@@ -14,7 +14,7 @@ from storage import home, presets, registry, states
 from storage.rewards import library
 from tests.bad_input import ONE_ROW, Bad, code, codes, line
 from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
-from tests.browser.rewards_page import SHORT, begin, do, ready, source, try_it, worker_is_there, write
+from tests.browser.rewards_page import SHORT, begin, do, ready, source, try_it, write
 
 HALF = '''def generous(completions, **kwargs):
     """Half a point for anything at all."""
@@ -50,7 +50,6 @@ LAX = '''def my_format(completions, **kwargs):
 @pytest.fixture
 def rewards(open_page: OpenPage, shared_dashboard: str) -> Page:
     """The page, in a home whose library is empty."""
-    worker_is_there()
     for kept in library.every():
         library.delete(kept.name)
     return ready(open_page(f"{shared_dashboard}/rewards?name=format"))
@@ -336,7 +335,6 @@ def test_a_run_s_history_is_scored_anew_and_advantages_flip(
 
 
 def test_re_scoring_is_cancelled_and_asked_again(open_page: OpenPage, shared_dashboard: str, finished_run: str) -> None:
-    worker_is_there()
     page = ready(open_page(f"{shared_dashboard}/rewards?name=format&run={finished_run}&view=rescore"))
     expect(page.locator("select.history")).to_have_value(finished_run)
     begin(page, ENDLESS)

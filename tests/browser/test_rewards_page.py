@@ -13,7 +13,7 @@ from storage import registry
 from storage import spec as specs
 from storage.rewards import library
 from tests.browser.conftest import Held, OpenPage, no_sideways_scroll, picture
-from tests.browser.rewards_page import SHORT, begin, do, ready, save, source, text_of, try_it, worker_is_there, write
+from tests.browser.rewards_page import SHORT, begin, do, ready, save, source, text_of, try_it, write
 from tests.browser.test_hostile_text import PAYLOADS, unharmed
 from tests.runs import make_spec
 
@@ -39,7 +39,6 @@ trainer.train()
 @pytest.fixture
 def rewards(open_page: OpenPage, shared_dashboard: str) -> Page:
     """The page, in a home whose library is empty."""
-    worker_is_there()
     for kept in library.every():
         library.delete(kept.name)
     return ready(open_page(f"{shared_dashboard}/rewards"))
@@ -260,7 +259,6 @@ def test_blocks_become_python_that_is_saved_and_tried(rewards: Page) -> None:
 
 
 def test_a_function_is_taken_into_a_new_run(rewards: Page) -> None:
-    wait_for("the catalogue", lambda: registry.published("catalogue"))
     begin(rewards, SHORT)
     save(rewards)
     do(rewards, "Use in a new run")

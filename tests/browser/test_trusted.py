@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from playwright.sync_api import expect
 
-from bench.homes import dashboard, fresh_home
+from bench.homes import dashboard
 from storage import registry
 from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
 
 
-def test_every_page_says_that_reward_code_is_not_contained(open_page: OpenPage) -> None:
-    with fresh_home():
-        with dashboard(None, "--trust-reward-code") as (_, address):
-            assert registry.published(registry.TRUSTED) is True
-            for path in ("/", "/new", "/rewards", "/run?id=none"):
-                page = open_page(address + path)
-                expect(page.locator(".gw-topbar .trusted")).to_contain_text("without a sandbox")
-                assert no_sideways_scroll(page)
-            picture(page, "trusted")
-        with dashboard() as (_, address):
-            page = open_page(address)
-            expect(page.locator(".gw-topbar .worker")).to_be_visible()
-            expect(page.locator(".gw-topbar .trusted")).to_be_hidden()
-            assert registry.published(registry.TRUSTED) is False
+def test_every_page_says_that_reward_code_is_not_contained(open_page: OpenPage, known_home: Path) -> None:
+    with dashboard(None, "--trust-reward-code") as (_, address):
+        assert registry.published(registry.TRUSTED) is True
+        for path in ("/", "/new", "/rewards", "/run?id=none"):
+            page = open_page(address + path)
+            expect(page.locator(".gw-topbar .trusted")).to_contain_text("without a sandbox")
+            assert no_sideways_scroll(page)
+        picture(page, "trusted")
+    with dashboard() as (_, address):
+        page = open_page(address)
+        expect(page.locator(".gw-topbar .worker")).to_be_visible()
+        expect(page.locator(".gw-topbar .trusted")).to_be_hidden()
+        assert registry.published(registry.TRUSTED) is False
