@@ -106,30 +106,21 @@ def test_code_in_the_folder_that_did_not_ship_reaches_nothing(start_worker: Star
     assert not trace.exists()
 
 
-def test_a_bench_is_started_for_a_question_and_again_after_a_kill_9(start_worker: StartWorker) -> None:
+def test_a_bench_is_started_for_a_question_and_again_after_a_kill_9_and_there_are_never_two(start_worker: StartWorker):
     supervisor = start_worker()
-    build = {"spec": make_spec().model_dump()}
-    assert ask(questions.BUILD, build) == {"problems": []}
-    (first,) = children(supervisor.pid)
     (home.data_folder() / "hangs.jsonl").write_text('{"question": "1?", "answer": "%s!"}\n' % ("a" * 60))
     data = {"source": "file:hangs.jsonl", "answer_pattern": "(a+)+$"}
     stuck = questions.ask(questions.PREVIEW, {"data": data, "model": {}, "row": 0})
     wait_for("it to be taken up", lambda: taken(stuck))
+    (first,) = children(supervisor.pid)
     os.kill(first, signal.SIGKILL)
     assert "ended before it could answer" in answer_of(stuck, 10)["error"]
+    build = {"spec": make_spec().model_dump()}
     assert ask(questions.BUILD, build) == {"problems": []}
     (second,) = children(supervisor.pid)
-    assert second != first
-
-
-def test_a_restarted_supervisor_never_has_two_benches(start_worker: StartWorker) -> None:
-    first = start_worker()
-    build = {"spec": make_spec().model_dump()}
-    ask(questions.BUILD, build)
-    (old,) = children(first.pid)
-    first.kill()
-    first.wait()
-    second = start_worker()
+    supervisor.kill()
+    supervisor.wait()
+    restarted = start_worker()
     assert ask(questions.BUILD, build) == {"problems": []}
-    (new,) = children(second.pid)
-    assert new != old and process.identity_of(old) is None
+    (third,) = children(restarted.pid)
+    assert len({first, second, third}) == 3 and process.identity_of(second) is None
