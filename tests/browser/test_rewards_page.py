@@ -306,6 +306,25 @@ def test_what_is_begun_while_another_is_being_opened_stays(rewards: Page) -> Non
     save(rewards)
 
 
+def test_what_is_saved_before_the_data_s_columns_are_there_is_saved(rewards: Page) -> None:
+    """They come while the text that Save waits for is looked at, and have it looked at again."""
+    columns = Held(rewards, "answered")
+    rewards.reload()
+    ready(rewards)
+    wait_for("the columns to be asked for", lambda: rewards.wait_for_timeout(30) or columns.kept)
+    looks = Held(rewards, "looked")
+    begin(rewards, SHORT)
+    do(rewards, "Save")
+    wait_for("the look of Save", lambda: rewards.wait_for_timeout(400) or looks.kept)
+    so_far = len(looks.kept)
+    columns.release()
+    wait_for("the look for the columns", lambda: rewards.wait_for_timeout(30) or len(looks.kept) > so_far)
+    latest = looks.kept.pop()
+    looks.release()
+    expect(rewards.locator(".said-saved")).to_contain_text("Saved as version")
+    latest.continue_()
+
+
 def test_nothing_hostile_runs(rewards: Page) -> None:
     words = "\\n".join(payload.replace("\\", "\\\\").replace("'''", "") for payload in PAYLOADS[:5])
     doc = f"{PAYLOADS[0]} {PAYLOADS[2]}\n\n    Args:\n        most: {PAYLOADS[1]}\n    "

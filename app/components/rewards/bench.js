@@ -70,8 +70,9 @@ function bringIntoView(node) {
 // What went wrong, in words; {completions, scored, sentence} where all is drawn; undefined where nobody waits any more.
 async function tryOnce() {
   waitWords("");
-  await looked();
+  const isSeen = await looked();
   if (!trying) return undefined;
+  if (!isSeen) return NO_ANSWER;
   if (!editedName()) return "There is no function to try yet: a reward function is a def that gets completions.";
   const asked = sourceAsked(), key = JSON.stringify(asked);
   for (let times = 0; times < 2; times += 1) {

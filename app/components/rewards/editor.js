@@ -61,7 +61,7 @@ async function look() {
   let found;
   try { found = await server.looked({ text, columns: page.columns }); } catch (problem) { console.warn(problem); }
   if (turn !== looks || text !== page.text) return;
-  if (!found) { lookSoon(1500); return; }
+  if (!found) { lookSoon(1500); return "no answer"; }
   seen = text;
   page.functions = found.functions ?? [];
   page.problems = found.problems ?? [{ line: 1, column: 1, level: "error", message: found.sentence }];
@@ -73,15 +73,14 @@ async function look() {
   drawLooked();
   tell("looked");
 }
-// Until what stands in the editor has been looked at.
+// Whether what stands in the editor has been looked at, once it has been, or cannot be. A look may be overtaken: by
+// another text, or by the data's columns.
 async function looked() {
-  if (seen === page.text) return;
-  for (let n = 0; n < 100; n += 1) {
+  for (let n = 0; n < 100 && seen !== page.text; n += 1) {
     clearTimeout(lookTimer);
-    const before = page.text;
-    await look();
-    if (before === page.text) return;
+    if (await look() === "no answer") return false;
   }
+  return seen === page.text;
 }
 const signature = () => page.functions.find((one) => one.name === page.which);
 

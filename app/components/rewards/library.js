@@ -69,8 +69,9 @@ function openFirst() {
 // ---- saving ----
 async function save() {
   if (page.open.builtIn) return;
-  await looked();
+  const isSeen = await looked();
   const words = (text, wrong) => { const note = find(".said-saved"); note.hidden = !text; note.className = `said-saved s ${wrong ? "verdict-at blocking" : "mut"}`; say(note, text); };
+  if (!isSeen) { words(NO_ANSWER, true); return; }
   if (!page.which) { words("There is no function to save yet: a reward function is a def that gets completions.", true); return; }
   const network = find(".network input").checked, text = page.text;
   const got = await call("saved", { name: page.which, text, network }, (said) => words(said, true));

@@ -54,7 +54,7 @@ async function rescore() {
   setOff("rescore", true);
   find("[data-do=halt]").hidden = false;
   say(find(".view-rescore .wait"), "");
-  await looked();
+  if (!(await looked())) { endRescore(NO_ANSWER, true); return; }
   if (!editedName()) { endRescore("There is no function in the editor yet.", true); return; }
   const instead = find("select.instead").value, run = find("select.history").value;
   const weights = instead && instead !== editedName() ? { [instead]: 0 } : {};
