@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
 from typing import Any
 
 import gradio as gr
 
+from app import libraries
 from app.components.live import HERE
-from app.components.rewards_page import editor_files
 from app.pages import compare, new, rewards, run, runs
 from app.theme import STYLE, theme
 
 
 def build() -> gr.Blocks:
     """The whole dashboard: `/`, `/new`, `/rewards`, `/run?id=…` and `/compare?ids=…`."""
-    gr.set_static_paths([str(path) for path in static_paths()])
+    gr.set_static_paths(libraries.static_paths())
     with gr.Blocks(title="Groupwise", analytics_enabled=False, fill_width=True) as demo:
         runs.build()
     with demo.route("New run", "/new", show_in_navbar=False):
@@ -24,9 +22,9 @@ def build() -> gr.Blocks:
     with demo.route("Rewards", "/rewards", show_in_navbar=False):
         rewards.build()
     with demo.route("Run", "/run", show_in_navbar=False):
-        run.build(plotly())
+        run.build()
     with demo.route("Compare", "/compare", show_in_navbar=False):
-        compare.build(plotly())
+        compare.build()
     return demo
 
 
@@ -37,18 +35,5 @@ def mount_options() -> dict[str, Any]:
     """
     sheets = [STYLE, *sorted(HERE.glob("*.css"))]
     style = "\n".join(path.read_text(encoding="utf-8") for path in sheets)
-    script = (HERE / "live.js").read_text(encoding="utf-8")
+    script = (HERE / "live.js").read_text(encoding="utf-8").replace("@libraries", libraries.addresses())
     return {"theme": theme(), "head": f"<style>{style}</style>\n<script>{script}</script>"}
-
-
-def static_paths() -> list[Path]:
-    """Files that are served as they are: the plotly.min.js that the plotly package ships, and the code editor's."""
-    return [plotly(), *editor_files()]
-
-
-def plotly() -> Path:
-    """Where plotly.min.js is, found without importing plotly."""
-    spec = importlib.util.find_spec("plotly")
-    if spec is None or spec.origin is None:
-        raise RuntimeError("The plotly package is not installed.")
-    return Path(spec.origin).parent / "package_data" / "plotly.min.js"

@@ -248,7 +248,3 @@ def test_differences_are_told_with_the_lines_around_them() -> None:
     assert [one["text"] for one in found if one["kind"] == "-"] == ["20"]
     assert len(found) < 12
     assert shelf.difference(old, old) == []
-
-
-def test_the_editors_files_are_there() -> None:
-    assert all(path.is_file() for path in page.editor_files())

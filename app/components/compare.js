@@ -290,7 +290,7 @@ const wake = poll(page, async () => {
   await loadSettings();
   await loadCode();
   await loadPrompts();
-  page.dataset.drawn = "yes";
+  Plots.ready.then(() => { page.dataset.drawn = "yes"; });
   return now.poll;
 });
 function follow() {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import gradio as gr
@@ -162,11 +161,10 @@ def search(payload: Payload) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def compare(plotly: Path) -> gr.HTML:
-    """The whole of the Compare page. `plotly`: see overview.overview."""
+def compare() -> gr.HTML:
+    """The whole of the Compare page."""
     return live(
         "compare", compared, search, differences, code, prompts, prompt,
         template=TEMPLATE,
         scripts=("charts/plots", "charts/smoother", *(f"compare/{name}" for name in SCRIPTS)),
-        head=f'<script src="/gradio_api/file={plotly}"></script>',
     )  # fmt: skip

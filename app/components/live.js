@@ -1,6 +1,6 @@
 // What every live part shares: asking the server again and again, the address bar, tabs, theme, small DOM helpers.
 // Loaded once, in the page's head; everything is under window.groupwise.
-window.groupwise ??= (() => {
+window.groupwise ??= ((LIBRARIES) => {
   const FIRST_WAIT = 500, LONGEST_WAIT = 5000;
 
   // ---- the address bar: one run, one tab, one step … each page keeps what it shows in its URL ----
@@ -64,6 +64,36 @@ window.groupwise ??= (() => {
   }
   const wakeAll = () => dispatchEvent(new Event("groupwise:wake"));
 
+  // ---- what some parts need besides: a library's scripts, loaded once, one after the other ----
+  const libraries = new Map();
+  function load(name) {
+    if (!libraries.has(name)) libraries.set(name, bringAll(name));
+    return libraries.get(name);
+  }
+  async function bringAll(name) {
+    const { classList } = document.documentElement;
+    classList.add(`without-${name}`);
+    for (const address of LIBRARIES[name]) await bring(address);
+    classList.remove(`without-${name}`);
+  }
+  // Until it is there: the server may be starting anew, and the page is of use without it.
+  function bring(address) {
+    return new Promise((there) => {
+      let pause = FIRST_WAIT;
+      (function once() {
+        const script = el("script", { src: address });
+        script.onload = () => { offline(address, false); there(); };
+        script.onerror = () => {
+          script.remove();
+          offline(address, true);
+          setTimeout(once, pause);
+          pause = Math.min(pause * 1.6, LONGEST_WAIT);
+        };
+        document.head.append(script);
+      })();
+    });
+  }
+
   // ---- DOM: text is always placed as text ----
   function el(tag, attributes = {}, ...children) {
     const node = document.createElement(tag);
@@ -125,5 +155,5 @@ window.groupwise ??= (() => {
     setTimeout(() => target.dispatchEvent(new KeyboardEvent("keypress", { key: "Unidentified" })));
   });
 
-  return { params, setParams, onAddress, poll, wakeAll, el, say, setHtml, copy, number, colour };
-})();
+  return { params, setParams, onAddress, poll, wakeAll, load, el, say, setHtml, copy, number, colour };
+})(@libraries);

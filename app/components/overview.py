@@ -160,10 +160,9 @@ def events(record: Path, after: int) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def overview(plotly: Path) -> gr.HTML:
-    """The Overview. `plotly` is the plotly.min.js that it draws with, served by Gradio as a static file."""
+def overview() -> gr.HTML:
+    """The Overview."""
     return live(
         "overview", board, window, template=TEMPLATE, scripts=SCRIPTS, elem_id="part-overview",
         elem_classes=["part", "part-overview"],
-        head=f'<script src="/gradio_api/file={plotly}"></script>',
     )  # fmt: skip

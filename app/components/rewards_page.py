@@ -6,12 +6,7 @@ here: what tries it is the worker, in its sandbox.
 
 from __future__ import annotations
 
-import html
-import importlib.util
-import json
-from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import gradio as gr
 
@@ -28,8 +23,6 @@ SCRIPTS = (
     "core", "charts", "editor", "drafts", "library", "transfer", "builder", "functions", "source", "bench", "results",
     "rescore", "rescored",
 )  # fmt: skip
-# The editor's files, in the order they are loaded.
-ACE = ("ace.js", "mode-python.js", "ext-language_tools.js", "ext-searchbox.js")
 MOST_CODE = 64 * 1024  # characters; the library says the same of bytes
 
 
@@ -149,21 +142,11 @@ def cancelled(payload: Payload) -> dict[str, Any]:
     return {"cancelled": True}
 
 
-def editor_files() -> list[Path]:
-    """The editor's files, from the django-ace package, found without importing it."""
-    spec = importlib.util.find_spec("django_ace")
-    if spec is None or spec.origin is None:
-        raise RuntimeError("The django-ace package is not installed.")
-    folder = Path(spec.origin).parent / "static" / "django_ace" / "ace"
-    return [folder / name for name in ACE]
-
-
 def rewards_page() -> gr.HTML:
     """The page's body."""
     functions = (
         opened, shown, looked, saved, deleted, compared, brought, stripped, built, used, ran, asked, answered,
         cancelled,
     )  # fmt: skip
-    files = html.escape(json.dumps([f"/gradio_api/file={quote(str(path))}" for path in editor_files()]))
-    template = (HERE / "rewards" / "page.html").read_text(encoding="utf-8").replace("@files", files)
+    template = (HERE / "rewards" / "page.html").read_text(encoding="utf-8")
     return live("rewards_page", *functions, template=template, scripts=tuple(f"rewards/{name}" for name in SCRIPTS))

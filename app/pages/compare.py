@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import gradio as gr
 
 from app.components.compare import compare
 from app.components.topbar import topbar
 
 
-def build(plotly: Path) -> None:
+def build() -> None:
     gr.Navbar(visible=False)
     topbar("")
-    compare(plotly)
+    compare()

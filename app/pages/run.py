@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import gradio as gr
 
 from app.components.checkpoints import checkpoints
@@ -18,12 +16,12 @@ from app.components.statistics import statistics
 from app.components.topbar import topbar
 
 
-def build(plotly: Path) -> None:
+def build() -> None:
     gr.Navbar(visible=False)
     topbar("")
     header()
     doctor()
-    overview(plotly)
+    overview()
     groups()
     completions()
     statistics()

@@ -213,6 +213,7 @@ class Chart {
   gone() { Chart.all.delete(this.node); Chart.watch.unobserve(this.node); if (typeof Plotly !== "undefined") Plotly.purge(this.plot); this.node.remove(); }
 }
 Chart.all = new Map();
+Plots.ready.then(() => { for (const chart of Chart.all.values()) if (chart.inView) chart.draw(); });
 Chart.watch = new IntersectionObserver((entries) => {
   for (const entry of entries) {
     const chart = Chart.all.get(entry.target);

@@ -75,7 +75,7 @@ class Plots {
   static drawNow(node) {
     const one = Plots.all.get(node);
     if (!one?.dirty || !node.clientWidth) return;
-    if (typeof Plotly === "undefined") { setTimeout(() => Plots.drawNow(node), 100); return; } // it is still loading
+    if (typeof Plotly === "undefined") return; // it is still loading
     const { data, layout, config } = one.figure();
     Plotly.react(node, data, layout, { ...Plots.config, ...config });
     one.dirty = false;
@@ -88,6 +88,8 @@ document.addEventListener("touchstart", (event) => {
   if (event.target.closest?.(".js-plotly-plot")) event.stopPropagation();
 }, { capture: true, passive: true });
 Plots.all = new Map();
+Plots.ready = window.groupwise.load("plotly");
+Plots.ready.then(() => { for (const [node, { inView }] of Plots.all) if (inView) Plots.drawNow(node); });
 Plots.watch = new IntersectionObserver((entries) => {
   for (const entry of entries) {
     const one = Plots.all.get(entry.target);

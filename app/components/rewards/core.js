@@ -1,5 +1,5 @@
 // What the parts of the Rewards page share: what is open, text made harmless to read, asking the worker.
-const { el, say, params, setParams, onAddress, number } = window.groupwise;
+const { el, say, params, setParams, onAddress, number, load } = window.groupwise;
 const root = element.querySelector(".gw-rewards_page");
 const find = (selector) => root.querySelector(selector);
 const topic = Math.random().toString(36).slice(2);

@@ -2,16 +2,8 @@
 let ace = null, code = null, quiet = false;
 const LINT = 250; // ms without a key before the text is looked at
 
-function loadScript(address) {
-  return new Promise((done, failed) => {
-    const script = el("script", { src: address });
-    script.onload = done;
-    script.onerror = () => failed(new Error(`${address} could not be loaded`));
-    document.head.append(script);
-  });
-}
 async function makeEditor() {
-  if (!window.ace) for (const address of JSON.parse(root.querySelector(".ace-files").dataset.files)) await loadScript(address);
+  await load("ace");
   ace = window.ace;
   for (const part of ["basePath", "modePath", "themePath", "workerPath"]) ace.config.set(part, "");
   const tools = ace.require("ace/ext/language_tools");
