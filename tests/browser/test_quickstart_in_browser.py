@@ -64,7 +64,7 @@ def test_a_newcomer_runs_the_quickstart(open_page: OpenPage) -> None:
         second = open_page(f"{address}/run?id={the_run().id}")
         wait_points(second, acknowledged_step(the_run().folder) - 3)
         escape_changes_nothing(second)
-        stop_and_save(second, watched_by=page)
+        stopped = stop_and_save(second, watched_by=page)
         page.close()
         resume(second)
         app.kill()
@@ -78,7 +78,7 @@ def test_a_newcomer_runs_the_quickstart(open_page: OpenPage) -> None:
         it_learned(the_run().folder)
         everything_it_scored_is_stored(the_run().folder)
         every_metric_has_trls_name(the_run().folder)
-        it_left_whole_checkpoints_a_model_and_a_record_of_its_end(the_run().folder)
+        it_left_whole_checkpoints_a_model_and_a_record_of_its_end(the_run().folder, stopped)
 
 
 def start_from_the_empty_home(page: Page) -> None:
@@ -119,13 +119,15 @@ def escape_changes_nothing(page: Page) -> None:
     assert the_run().state == states.RUNNING
 
 
-def stop_and_save(page: Page, watched_by: Page) -> None:
+def stop_and_save(page: Page, watched_by: Page) -> int:
+    """The step at which it stopped."""
     page.get_by_role("button", name="Stop and save").click()
     page.get_by_role("dialog").get_by_role("button", name="Stop and save").click()
     expect(pill(page)).to_contain_text("Stopped", timeout=60_000)
     expect(pill(watched_by)).to_contain_text("Stopped")
     assert 0 < the_run().step < 60
     picture(page, "run-stopped")
+    return the_run().step
 
 
 def resume(page: Page) -> None:
@@ -156,7 +158,8 @@ def look_at_the_table(page: Page) -> None:
 def look_at_the_finished_run(page: Page) -> None:
     """Every tab has something to show, fits a phone, and is photographed."""
     shows = {
-        "Overview": ".js-plotly-plot", "Groups": ".comp", "Config": ".gw-config", "Log": ".gw-log",
+        "Overview": ".js-plotly-plot", "Groups": ".comp", "Completions": ".hits .hit",
+        "Statistics": ".gw-statistics .js-plotly-plot", "Config": ".gw-config", "Log": ".gw-log",
         "Checkpoints": ".gw-checkpoints",
     }  # fmt: skip
     for tab, what in shows.items():
@@ -194,15 +197,17 @@ def every_metric_has_trls_name(folder: RunFolder) -> None:
     }  # fmt: skip
 
 
-def it_left_whole_checkpoints_a_model_and_a_record_of_its_end(folder: RunFolder) -> None:
+def it_left_whole_checkpoints_a_model_and_a_record_of_its_end(folder: RunFolder, stopped: int) -> None:
     saved = series.checkpoints(folder.db)
-    assert {each["step"] for each in saved} >= {60, 40, 20}
+    assert [each["step"] for each in saved] == sorted({60, 40, 20, stopped}, reverse=True)
     assert all(checkpoints.problem(folder.path / each["path"]) is None for each in saved)
     assert (folder.final / "model.safetensors").is_file()
     assert json.loads(folder.exit.read_text())["outcome"] == "finished"
     assert json.loads(folder.state.read_text())["state"] == states.FINISHED
-    kinds = [event["kind"] for event in series.events(folder.db)]
-    assert kinds[0] == "begin" and kinds.count("begin") == 2 and kinds[-1] == "checkpoint"
+    happened = [(event["kind"], event["step"]) for event in series.events(folder.db)]
+    kept = [("checkpoint", step) for step in sorted({20, 40, 60, stopped})]
+    at = kept.index(("checkpoint", stopped)) + 1
+    assert happened == [("begin", 0), *kept[:at], ("begin", stopped), *kept[at:]]
     seen = series.progress(folder.db)
     assert (seen["step"], seen["total"], seen["begun"], len(seen["spark"])) == (60, 60, True, 40)
 
