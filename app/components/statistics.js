@@ -56,16 +56,23 @@ function show({ node, name }, data) {
 // The node inside a panel that Plotly draws into.
 function plot(box, name, figure, then) {
   let node = box.querySelector(`[data-plot="${CSS.escape(name)}"]`);
-  if (!node) box.append(node = el("div", { class: "plot", "data-plot": name }));
+  if (!node) {
+    box.append(node = el("div", { class: "plot", "data-plot": name }));
+    node.gwWalk = new FigureWalk(node, titleOf(box), (point) => node.gwOpen(point));
+  }
   node.gwFigure = figure;
+  node.gwOpen = then;
   const drawing = () => {
     const made = node.gwFigure();
     node.style.height = `${made.layout.height}px`;
     return made;
   };
-  Plots.draw(node, drawing, (drawn) => then && drawn.on("plotly_click", ({ points }) => then(points[0])));
+  Plots.draw(node, drawing, (drawn) => drawn.on("plotly_click", ({ points }) => node.gwOpen(points[0])));
+  node.gwWalk.again();
   return node;
 }
+// What a figure is called: its panel's title, and the reward function's name where each has one.
+const titleOf = (box) => [box.closest("[data-panel]").querySelector("h3"), box.querySelector(".about")].map((node) => node?.textContent).filter(Boolean).join(": ");
 function key(box, entries) {
   let list = box.querySelector(".keys");
   if (!list) box.prepend(list = el("div", { class: "keys xs" }));

@@ -181,6 +181,7 @@ def template() -> str:
 def statistics() -> gr.HTML:
     """The Statistics part of a run's page."""
     return live(
-        "statistics", told, panel, template=template(), scripts=("charts/plots", "charts/statistics"),
+        "statistics", told, panel, template=template(),
+        scripts=("charts/plots", "charts/statistics", "charts/figure_walk"),
         elem_id="part-statistics", elem_classes=["part", "part-statistics"],
     )  # fmt: skip

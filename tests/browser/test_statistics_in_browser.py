@@ -79,6 +79,53 @@ def test_from_a_number_to_what_is_behind_it(open_page: OpenPage, shared_dashboar
     expect(page).to_have_url(re.compile(rf"tab=groups.*prompt={number[1]}\b"))
 
 
+def test_the_figures_are_walked_by_keyboard(open_page: OpenPage, shared_dashboard: str, run_id: str) -> None:
+    page = open_page(f"{shared_dashboard}/run?id={run_id}&tab=statistics")
+    ties = panel(page, "ties").get_by_role("slider", name="tied groups")
+    expect(ties.locator(".scatterlayer .trace")).to_have_count(4, timeout=PATIENCE)
+    ties.focus()
+    page.keyboard.press("End")
+    expect(ties).to_have_attribute("aria-valuetext", re.compile(r"^step 30: all low .* %, .*not tied [\d.]+ %$"))
+    expect(ties.locator(".hoverlayer .hovertext, .hoverlayer .legend")).not_to_have_count(0)
+    page.keyboard.press("ArrowLeft")
+    expect(ties).to_have_attribute("aria-valuetext", re.compile("^step 29: "))
+    page.keyboard.press("Escape")
+    expect(ties.locator(".hoverlayer .hovertext, .hoverlayer .legend")).to_have_count(0)
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(r"tab=completions.*steps=29\.\.29"))
+    page.go_back()
+
+    # cell by cell; one that is empty leads nowhere
+    panel(page, "reward").scroll_into_view_if_needed()
+    rewards = panel(page, "reward").get_by_role("slider")
+    expect(rewards.locator(".heatmaplayer image")).to_be_visible(timeout=PATIENCE)
+    rewards.focus()
+    page.keyboard.press("End")
+    for _ in range(9):
+        page.keyboard.press("ArrowUp")
+    expect(rewards).to_have_attribute("aria-valuetext", re.compile(r"^step 30 · 3, [1-9]\d* completions, [\d.]+ %$"))
+    for _ in range(9):
+        if ", 0 completions" not in str(rewards.get_attribute("aria-valuetext")):
+            page.keyboard.press("ArrowDown")
+    expect(rewards.locator(".frame")).to_be_visible()
+    page.keyboard.press("Enter")
+    assert "tab=statistics" in page.url
+    for _ in range(9):
+        page.keyboard.press("ArrowUp")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(r"tab=completions.*reward=3\.\.3&steps=30\.\.30"))
+    page.go_back()
+
+    panel(page, "scores").scroll_into_view_if_needed()
+    bars = panel(page, "scores").get_by_role("slider", name="correctness")
+    expect(bars.locator(".barlayer")).to_be_visible(timeout=PATIENCE)
+    bars.focus()
+    page.keyboard.press("Home")
+    expect(bars).to_have_attribute("aria-valuetext", re.compile(r"^0, [\d,]+ completions, [\d.]+ %$"))
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(r"function=correctness%3A0\.\.0&steps=6\.\.30"))
+
+
 def test_held_out_groups_and_what_comes_later(open_page: OpenPage, shared_dashboard: str, run_id: str) -> None:
     page = open_page(f"{shared_dashboard}/run?id={run_id}&tab=statistics")
     expect(panel(page, "ties").locator(".says")).to_have_text(
@@ -104,3 +151,11 @@ def test_held_out_groups_and_what_comes_later(open_page: OpenPage, shared_dashbo
         "document.querySelector('[data-panel=ties] .says').textContent.includes('Of the last 13 groups')",
         polling=500,
     )
+
+    # what was drawn anew leads to what is new
+    figure = panel(page, "ties").get_by_role("slider")
+    figure.focus()
+    page.keyboard.press("End")
+    expect(figure).to_have_attribute("aria-valuetext", re.compile("^step 31: "))
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(r"tab=completions.*steps=31\.\.31"))
