@@ -182,7 +182,9 @@ function drawParallel() {
   say(find(".kept span"), `${count - beside.size} of ${count} runs pass through what is chosen under “Settings against finals”; the others are faint, and in no curve.`);
   const figure = () => Parallel.figure(order.map((run, index) => ({ ...run, index })).filter((run) => run.there && !state.hidden.has(run.id)), axes, state.chosen, besideChosen());
   Plots.draw(find(".sweep .plot"), figure, (plot) => Parallel.listen(plot, () => Parallel.axes(order, fields), pick));
+  axisWalk.again();
 }
+const axisWalk = new AxisWalk(find(".sweep .plot"), () => ({ axes: Parallel.axes(order, fields), runs: order, chosen: state.chosen }), pick);
 function pick(full, ends) {
   const next = new Map(state.chosen);
   if (ends) next.set(full, ends);

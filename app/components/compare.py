@@ -19,7 +19,7 @@ from storage.compare import curves, finals
 POLL, POLL_ENDED = 2000, 15000  # ms
 MOST_CHARTS = 24
 FOUND = 8  # runs that the search for another one shows
-SCRIPTS = ("lines", "walk", "charts", "parallel", "tables", "prompts")
+SCRIPTS = ("lines", "walk", "charts", "parallel", "axis_walk", "tables", "prompts")
 # The charts of the first look: metric, title, what stands under it, unit (“%” multiplies by 100).
 CURATED = (
     ("reward", "reward", "mean over all completions of a step", ""),

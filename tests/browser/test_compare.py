@@ -224,6 +224,26 @@ def test_a_stretch_of_an_axis_keeps_the_runs_through_it(open_page: OpenPage, swe
     expect(page.locator(".chosen.beside")).to_have_count(2)
     curves_of(page, "reward", 2)
     picture(page, "compare-chosen")
+
+    # the same by keyboard
+    axis = page.get_by_role("slider", name="Settings against finals")
+    axis.focus()
+    page.keyboard.press("Delete")
+    expect(page.locator(".kept")).to_be_hidden()
+    for _ in range(at):
+        page.keyboard.press("ArrowRight")
+    expect(axis).to_have_attribute(
+        "aria-valuetext", re.compile("^training.learning_rate: all of it; 4 of 4 runs pass$")
+    )
+    page.keyboard.press("ArrowDown")
+    expect(axis).to_have_attribute("aria-valuetext", "training.learning_rate: 1e-05; 2 of 4 runs pass")
+    page.keyboard.press("ArrowUp")
+    expect(page.locator(".kept")).to_be_hidden()
+    page.keyboard.press("Shift+ArrowUp")
+    expect(page.locator(".kept")).to_contain_text("2 of 4 runs pass")
+    expect(page.locator(".sweep .frame")).to_be_visible()
+    page.wait_for_function("document.querySelector('.sweep .plot').data.map(t => t.opacity).join() === '0.14,0.14,1,1'")
+
     page.reload()
     page.wait_for_selector(".gw-compare[data-drawn]")
     plot.scroll_into_view_if_needed()
