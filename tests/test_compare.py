@@ -90,10 +90,47 @@ def test_a_closer_look_at_a_long_run_is_of_every_step(tmp_path: Path) -> None:
     record.close()
 
 
-@pytest.mark.parametrize("sent", [None, 7, [], [1], [5, 2], [1, 2, 3], ["1", "2"], [1.5, 2.5], [-1, 4], [0, 2**70]])
+@pytest.mark.parametrize("axis", ["tokens", "time"])
+def test_a_closer_look_over_tokens_or_time_is_of_every_step_and_stands_where_it_was(tmp_path: Path, axis: str) -> None:
+    """Also after a resume that counts from nothing again, which a line goes on from."""
+    path = tmp_path / "run.db"
+
+    def logged(step: int, since: int) -> dict[str, float | None]:
+        return {"reward": float(step), "num_tokens": 100.0 * (step - since), "time/elapsed": 100.0 * (step - since)}
+
+    written(path, {step: logged(step, 0) for step in range(1, 5001)})
+    written(path, {step: logged(step, 4000) for step in range(4001, 9001)}, attempt=2, begin=4000)
+    record = db.open_reader(path)
+    for low, high in ((2000, 2100), (3950, 4050), (7000, 7020)):
+        (line,) = curves.read(record, ["reward"], axis, span=(100.0 * low, 100.0 * high))["reward"]
+        inside = [(x, y) for x, y in zip(line["x"], line["y"], strict=True) if 100 * low <= x <= 100 * high]
+        assert line["per"] == 1 and [x for x, _ in inside] == pytest.approx([100 * y for _, y in inside], rel=1e-4)
+        assert abs(len(inside) - (high - low + 1)) <= 1  # the steps at the edges may stand a little beyond them
+        assert min(line["x"]) <= 100 * low and max(line["x"]) >= 100 * high, (
+            "the line reaches the edges of what is seen"
+        )
+    assert curves.read(record, ["reward"], axis, span=(1e9, 2e9)) == {}
+    record.close()
+
+
+def test_a_closer_look_over_attempts_is_of_each_from_its_own_beginning(tmp_path: Path) -> None:
+    path = tmp_path / "run.db"
+    written(path, {step: {"reward": float(step)} for step in range(1, 5001)})
+    written(path, {step: {"reward": float(step)} for step in range(4001, 9001)}, attempt=2, begin=4000)
+    record = db.open_reader(path)
+    first, second = curves.read(record, ["reward"], "attempt", span=(100, 140))["reward"]
+    assert first["x"] == list(range(100, 141)) == first["y"]
+    assert second["x"] == list(range(100, 141)) and second["y"] == list(range(4100, 4141))
+    record.close()
+
+
+@pytest.mark.parametrize(
+    "sent", [None, 7, [], [1], [5, 2], [1, 2, 3], ["1", "2"], [math.nan, 2.5], [-1, 4], [0, 2**70], [True, 4]]
+)
 def test_a_zoom_that_is_none_shows_all(sent: Any) -> None:
     assert compare.zoom({"zoom": sent}) is None
     assert compare.zoom({"zoom": [0, 40]}) == (0, 40)
+    assert compare.zoom({"zoom": [1.5, 2.5e6]}) == (1.5, 2.5e6)
 
 
 def test_thinning_keeps_the_mean() -> None:

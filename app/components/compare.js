@@ -19,7 +19,8 @@ function readAddress() {
   };
 }
 // The steps in sight, for which the server has finer lines; over tokens and time it has not.
-const stepsInSight = () => (state.zoom && state.x === "step" ? Plots.around(state.zoom) : null);
+// The stretch of the axis in sight, and the steps at its edges, so that lines reach them.
+const inSight = () => (state.zoom && ["step", "attempt"].includes(state.x) ? Plots.around(state.zoom) : state.zoom);
 const setIds = (ids) => setParams({ ids: ids.join(",") }, { push: true });
 // The runs beside the stretches of settings and finals that are chosen below.
 function besideChosen() {
@@ -279,15 +280,15 @@ function take(now) {
   drawAll();
 }
 const wake = poll(page, async () => {
-  const key = JSON.stringify([state.x, state.metrics, stepsInSight()]), ids = state.ids;
+  const key = JSON.stringify([state.x, state.metrics, inSight()]), ids = state.ids;
   if (key !== asking) { asking = key; for (const run of runs.values()) run.seq = null; }
   const seen = Object.fromEntries(ids.filter((id) => runs.get(id)?.seq).map((id) => [id, runs.get(id).seq]));
-  const now = await server.compared({ ids, x: state.x, metrics: state.metrics, zoom: stepsInSight(), seen });
+  const now = await server.compared({ ids, x: state.x, metrics: state.metrics, zoom: inSight(), seen });
   if (!now) return undefined;
   find(".problem").hidden = !now.sentence;
   say(find(".problem"), now.sentence ?? "");
   if (now.sentence) return 2000;
-  if (key !== JSON.stringify([state.x, state.metrics, stepsInSight()]) || ids.join() !== state.ids.join()) return 0;
+  if (key !== JSON.stringify([state.x, state.metrics, inSight()]) || ids.join() !== state.ids.join()) return 0;
   take(now);
   await loadSettings();
   await loadCode();

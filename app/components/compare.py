@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import gradio as gr
@@ -73,7 +74,7 @@ SHARES = ("completions/clipped_ratio", "frac_reward_zero_std", "groups/")
 def compared(payload: Payload) -> dict[str, Any]:
     """The runs that `ids` name: how each is drawn, its lines over `x` and its finals.
 
-    `metrics`: names to draw; none: the curated ones. `zoom`: only from one step to another, over “step”. `seen`: run
+    `metrics`: names to draw; none: the curated ones. `zoom`: only from here to there on the axis. `seen`: run
     id → the `seq` of its last answer, with which a run that recorded nothing since comes without lines and finals.
     """
     ids, seen = asked(payload), payload.get("seen")
@@ -101,16 +102,17 @@ def chosen(payload: Payload) -> list[str]:
     return list(dict.fromkeys(named))[:MOST_CHARTS]
 
 
-def zoom(payload: Payload) -> tuple[int, int] | None:
-    """The steps that are in sight; None: all of them."""
+def zoom(payload: Payload) -> curves.Span | None:
+    """The stretch of the axis that is in sight; None: all of it."""
     ends = payload.get("zoom")
-    if not isinstance(ends, list) or len(ends) != 2 or not all(type(end) is int and 0 <= end < 2**62 for end in ends):
+    if not isinstance(ends, list) or len(ends) != 2:
         return None
-    return (ends[0], ends[1]) if ends[0] < ends[1] else None
+    low, high = (float(end) if type(end) in (int, float) and 0 <= end < 2**62 else math.nan for end in ends)
+    return (low, high) if low < high else None
 
 
 def about(
-    run: registry.Run | None, wanted: list[str], axis: str, span: tuple[int, int] | None, seen: Any, names: set[str]
+    run: registry.Run | None, wanted: list[str], axis: str, span: curves.Span | None, seen: Any, names: set[str]
 ) -> dict[str, Any]:
     """One run's lines and finals, if there is anything new; its metrics' names are added to `names`."""
     if run is None:
@@ -123,7 +125,7 @@ def about(
         return {"problem": plain(str(reason)), "seq": -1, "curves": {}, "final": {"step": run.step}}
 
 
-def news(record: Database, wanted: list[str], axis: str, span: tuple[int, int] | None, seen: Any) -> dict[str, Any]:
+def news(record: Database, wanted: list[str], axis: str, span: curves.Span | None, seen: Any) -> dict[str, Any]:
     seq = curves.latest(record)
     if seq == seen:
         return {"seq": seq}

@@ -19,6 +19,8 @@ AXES = ("step", "tokens", "time", "attempt")
 OF_AXIS = {"tokens": "num_tokens", "time": "time/elapsed"}
 Line = dict[str, Any]  # attempt; x, y: the points; per: how many logged values one of them is the mean of, at most
 Part = tuple[int, int, int]  # attempt, first step, last step
+Span = tuple[float, float]  # from and to, on the axis
+Scale = tuple[list[float], list[float]]  # steps, and where each is on the axis
 Row = tuple[float, int, float]  # step, n, total: the mean of n values around a step
 
 
@@ -34,26 +36,26 @@ def keys_of(run: Database) -> dict[str, int]:
 
 def read(
     run: Database, names: Sequence[str], axis: str = "step", counting: list[Part] | None = None,
-    span: tuple[int, int] | None = None,
+    span: Span | None = None,
 ) -> dict[str, list[Line]]:  # fmt: skip
     """The lines of these metrics, of those that have any: one of the run as it counts, or, over “attempt”, one of each
     attempt from its own beginning, what was trained over included.
 
     x is in steps, in tokens (TRL's num_tokens) or in seconds trained; a record without the metric that says so has
     no line over it, but for the time, which is then that between its rows. `counting`: series.stretches, where the
-    caller has them already. `span`: only from this step to that one, over “step” alone, and so the more finely.
+    caller has them already. `span`: only from here to there on the axis, and so the more finely.
     """
     keys = keys_of(run)
     parts = _attempts(run) if axis == "attempt" else series.stretches(run) if counting is None else counting
-    if span is not None and axis == "step":
-        parts = [(number, max(first, span[0]), min(last, span[1])) for number, first, last in parts]
-        parts = [part for part in parts if part[1] <= part[2]]
-    whole = [[part] for part in parts] if axis == "attempt" else [parts]
-    size = _size(sum(last - first + 1 for _, first, last in parts))
-    scale = _scale(run, keys, axis, parts, size)
+    begun = _begun(run, parts) if axis == "attempt" else {}
+    scale = _scale(run, keys, axis, parts)
     if scale is not None and not scale[0]:
         return {}
-    begun = series.begun_at(run) if axis == "attempt" else {}
+    if span is not None:
+        before, parts = parts, _within(parts, span, scale, begun)
+        scale = _scale(run, keys, axis, before, parts)
+    whole = [[part] for part in parts] if axis == "attempt" else [parts]
+    size = _size(parts)
     found = {}
     for name in names:
         if name not in keys:
@@ -80,18 +82,45 @@ def _attempts(run: Database) -> list[Part]:
     return found
 
 
-def _size(steps: int) -> int:
+def _begun(run: Database, parts: list[Part]) -> dict[int, int]:
+    """The step that each attempt began after."""
+    known = series.begun_at(run)
+    return {attempt: known.get(attempt, first - 1) for attempt, first, _ in parts}
+
+
+def _within(parts: list[Part], span: Span, scale: Scale | None, begun: dict[int, int]) -> list[Part]:
+    """What of these parts lies in a stretch of the axis, with the steps next to its ends that a scale knows."""
+    low, high = span if scale is None else _steps_of(scale, span)
+    ends = ((attempt, low + begun.get(attempt, 0), high + begun.get(attempt, 0)) for attempt, _, _ in parts)
+    clipped = [
+        (attempt, max(first, math.floor(from_)), min(last, math.ceil(to)))
+        for (_, first, last), (attempt, from_, to) in zip(parts, ends, strict=True)
+    ]
+    return [part for part in clipped if part[1] <= part[2]]
+
+
+def _steps_of(scale: Scale, span: Span) -> Span:
+    """The steps around a stretch of a scale; where the run was never there, none."""
+    steps, values = scale
+    if span[1] < values[0] or span[0] > values[-1]:
+        return 0, -1
+    before, after = bisect.bisect_right(values, span[0]) - 1, bisect.bisect_left(values, span[1])
+    return steps[max(0, before)], steps[min(after, len(steps) - 1)]
+
+
+def _size(parts: Sequence[Part]) -> int:
     """Steps per row read: 1 while that is quick, else the smallest pre-computed bucket that is."""
+    steps = sum(last - first + 1 for _, first, last in parts)
     return next((size for size in (1, *SIZES) if steps / size <= READ), SIZES[-1])
 
 
 def _line(
-    run: Database, key: int, parts: list[Part], size: int, scale: tuple[list[float], list[float]] | None,
+    run: Database, key: int, parts: list[Part], size: int, scale: Scale | None,
     begun: dict[int, int],
 ) -> Line:  # fmt: skip
     rows = [row for part in parts for row in _rows(run, key, part, size)]
     points = thin(rows, POINTS)
-    start = begun.get(parts[0][0], parts[0][1] - 1) if begun and parts else 0
+    start = begun.get(parts[0][0], 0) if parts else 0
     x = [step - start for step, _, _ in points] if scale is None else [at(scale, step) for step, _, _ in points]
     return {
         "attempt": parts[-1][0] if parts else 0,
@@ -146,24 +175,35 @@ def _one(rows: Sequence[Row]) -> Row:
 
 
 def _scale(
-    run: Database, keys: dict[str, int], axis: str, parts: list[Part], size: int
-) -> tuple[list[float], list[float]] | None:
-    """Steps and what they are on the axis; None where the axis is the steps themselves."""
+    run: Database, keys: dict[str, int], axis: str, parts: list[Part], closer: Sequence[Part] = ()
+) -> Scale | None:
+    """Steps and what they are on the axis; None where the axis is the steps themselves.
+
+    `closer`: what of the parts is looked at more closely. What came before it is read as coarsely as ever: a scale
+    is right only from its beginning on.
+    """
     name = OF_AXIS.get(axis)
-    if name is None:
-        return None
-    if name in keys:
-        rows = [(row[0], row[2] / row[1]) for part in parts for row in _rows(run, keys[name], part, size)]
-    else:
-        rows = _clock(run, parts) if axis == "time" else []
-    return rising(rows)
+    if name is None or (name not in keys and axis != "time"):
+        return None if name is None else ([], [])
+    pieces = [(part, _size(parts)) for part in (_until(parts, closer[0]) if closer else parts)]
+    pieces += [(part, _size(closer)) for part in closer]
+    if name not in keys:
+        return rising(_clock(run, pieces))
+    rows = (row for part, width in pieces for row in _rows(run, keys[name], part, width))
+    return rising([(step, total / n) for step, n, total in rows])
 
 
-def _clock(run: Database, parts: list[Part]) -> list[tuple[float, float]]:
-    """Seconds since the first step, by the clock, of a record that has no time/elapsed."""
+def _until(parts: list[Part], begin: Part) -> list[Part]:
+    """What of the parts lies before one that begins within them."""
+    before = parts[: next(place for place, part in enumerate(parts) if part[0] == begin[0]) + 1]
+    attempt, first, _ = before.pop()
+    return [*before, (attempt, first, begin[1] - 1)] if first < begin[1] else before
+
+
+def _clock(run: Database, pieces: list[tuple[Part, int]]) -> list[tuple[float, float]]:
+    """Seconds since the first step, by the clock, of a record that has no time/elapsed; a row of so many steps."""
     rows: list[tuple[float, float]] = []
-    for attempt, first, last in parts:
-        every = max(1, (last - first + 1) // READ)
+    for (attempt, first, last), every in pieces:
         rows += run.execute(
             "SELECT step, at FROM acknowledged WHERE attempt = ? AND step BETWEEN ? AND ? AND (step - ?) % ? = 0 "
             "ORDER BY step",
@@ -172,7 +212,7 @@ def _clock(run: Database, parts: list[Part]) -> list[tuple[float, float]]:
     return [(step, when - rows[0][1]) for step, when in rows]
 
 
-def rising(rows: Sequence[tuple[float, float]]) -> tuple[list[float], list[float]]:
+def rising(rows: Sequence[tuple[float, float]]) -> Scale:
     """A scale that never falls: where a resumed run counts from nothing again, it goes on from where it was."""
     steps: list[float] = []
     values: list[float] = []
@@ -185,7 +225,7 @@ def rising(rows: Sequence[tuple[float, float]]) -> tuple[list[float], list[float
     return steps, values
 
 
-def at(scale: tuple[list[float], list[float]], step: float) -> float:
+def at(scale: Scale, step: float) -> float:
     """Where a step is on the scale, between the two steps that are known next to it."""
     steps, values = scale
     place = bisect.bisect_left(steps, step)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from bench.homes import dashboard
 from bench.made_runs import made_run
@@ -173,15 +173,7 @@ def test_a_zoom_is_in_the_address_and_brings_every_step(open_page: OpenPage, swe
     page = open_page(f"{sweeps[0]}/compare?ids={sweeps[1][0]},{long}")
     page.wait_for_selector(".gw-compare[data-drawn]")
     chart = page.locator('[data-chart="reward"]')
-    expect(chart).to_contain_text("a point is the mean of up to")
-    box = chart.locator(".nsewdrag").bounding_box()
-    assert box
-    page.mouse.move(box["x"] + 2, box["y"] + 40)
-    page.mouse.down()
-    page.mouse.move(box["x"] + box["width"] / 20, box["y"] + 45, steps=4)
-    page.mouse.up()
-    expect(page).to_have_url(re.compile(r"zoom=\d"))
-    expect(chart).not_to_contain_text("a point is the mean of up to")
+    look_closer(chart)
     for _ in range(2):
         seen = traces(page, "reward")
         short, of_long = (trace["n"] for trace in seen if trace["hover"])
@@ -191,9 +183,27 @@ def test_a_zoom_is_in_the_address_and_brings_every_step(open_page: OpenPage, swe
         page.wait_for_function("document.querySelector('[data-chart=kl] .plot')._fullLayout?.xaxis.range[1] < 200")
         page.reload()
         page.wait_for_selector(".gw-compare[data-drawn]")
-    page.get_by_role("button", name="Show all of it").click()
-    expect(page).not_to_have_url(re.compile("zoom"))
+    for axis in ("tokens", "time"):
+        page.get_by_role("button", name="Show all of it").click()
+        expect(page).not_to_have_url(re.compile("zoom"))
+        page.locator(f"[data-x={axis}]").click()
+        look_closer(chart)
+        (of_long,) = (trace["n"] for trace in traces(page, "reward")[-1:])
+        assert 100 < of_long < 200
+
+
+def look_closer(chart: Locator) -> None:
+    """Drag across a twentieth of it, and what stood for several steps is gone."""
+    page = chart.page
     expect(chart).to_contain_text("a point is the mean of up to")
+    box = chart.locator(".nsewdrag").bounding_box()
+    assert box
+    page.mouse.move(box["x"] + 2, box["y"] + 40)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] / 20, box["y"] + 45, steps=4)
+    page.mouse.up()
+    expect(page).to_have_url(re.compile(r"zoom=\d"))
+    expect(chart).not_to_contain_text("a point is the mean of up to")
 
 
 def test_a_stretch_of_an_axis_keeps_the_runs_through_it(open_page: OpenPage, sweeps: tuple[str, list[str]]) -> None:
