@@ -1,5 +1,5 @@
 // The Completions: the form and the address say the same; what the address asks for is fetched, drawn and exported.
-const { poll, say, setHtml, el, params, setParams, onAddress } = window.groupwise;
+const { poll, say, setHtml, touched, openGroup, el, params, setParams, onAddress } = window.groupwise;
 const view = element.querySelector(".gw-completions");
 const find = (selector) => view.querySelector(selector);
 const all = (selector) => [...view.querySelectorAll(selector)];
@@ -41,6 +41,7 @@ find("form").addEventListener("input", ({ target }) => { showOf(); changed(targe
 find("form").addEventListener("keydown", (event) => { if (event.key === "Enter" && event.target.matches("input")) { event.preventDefault(); changed(0); } });
 for (const button of all(".clear")) button.addEventListener("click", () => {
   clearTimeout(typing);
+  typing = null;
   setParams(Object.fromEntries([...FILTERS, "page"].map((name) => [name, null])), { push: true });
   fill();
   find(".words").focus();
@@ -54,8 +55,9 @@ document.addEventListener("keydown", (event) => {
 });
 
 // ---- the address, to the form ----
-const put = (input, value) => { if (input !== document.activeElement && input.value !== value) input.value = value; };
+const put = (input, value) => { if (input.value !== value) input.value = value; };
 function fill() {
+  if (typing) return; // the address is a moment behind
   const now = params(), get = (name) => now.get(name) ?? "";
   put(find("[name=q]"), get("q"));
   for (const name of ["sort", "truncated", "mode"]) put(find(`[name=${name}]`), get(name));
@@ -129,7 +131,7 @@ find(".hits").addEventListener("click", async (event) => {
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
   event.preventDefault();
   const to = new URL(link.href).searchParams, get = (name) => to.get(name);
-  setParams({ tab: "groups", step: get("step"), group: get("group"), idx: get("idx"), mode: get("mode"), prompt: null, pick: null }, { push: true });
+  openGroup({ step: get("step"), group: get("group"), idx: get("idx"), mode: get("mode"), pick: null });
 });
 async function setStar(hit, button) {
   const on = button.getAttribute("aria-pressed") !== "true";
@@ -139,6 +141,7 @@ async function setStar(hit, button) {
   if (!now || now.sentence) return;
   button.setAttribute("aria-pressed", `${now.starred}`);
   say(button, now.starred ? "★" : "☆");
+  touched(button);
 }
 find(".more").addEventListener("click", () => { drawn = null; setParams({ page: null }); wake(); });
 for (const kind of ["toggle", "click"]) document.addEventListener(kind, (event) => {

@@ -1,11 +1,11 @@
 // The Groups: slider, list and the chosen group, or the same prompt down the steps; the address keeps what is shown.
-const { poll, say, setHtml, el, params, setParams, onAddress } = window.groupwise;
+const { poll, say, setHtml, touched, el, params, setParams, onAddress } = window.groupwise;
 const view = element.querySelector(".gw-groups");
 const find = (selector) => view.querySelector(selector);
 const run = params().get("id") ?? "";
 const slider = find("#gw-step"), stepBox = find(".step"), options = find(".options"), one = find(".one");
 const follow = find(".follow"), sorted = find(".sorted"), diff = find(".diff"), help = find(".help");
-let mark = null, near = {}, drawn = null, prompt = null, brought = null;
+let mark = null, near = {}, drawn = null, shown = {}, prompt = null, brought = null, seen = "";
 
 const asked = () => {
   const address = params(), whole = (name) => Number.parseInt(address.get(name), 10);
@@ -26,7 +26,8 @@ function goTo(step) { if (step === null || step === undefined) return; follow.ch
 slider.addEventListener("input", () => goTo(slider.value));
 stepBox.addEventListener("change", () => goTo(stepBox.value));
 // One step on from the step that is drawn: while another is on its way, where on is is not known.
-function stepOn(where) { if (near.asked === asked().step) goTo(near[where]); }
+function stepOn(where) { if (near.asked === whose(asked())) goTo(near[where]); }
+const whose = ({ step, mode }) => `${mode} ${step}`;
 find(".earlier").addEventListener("click", () => stepOn("earlier"));
 find(".later").addEventListener("click", () => stepOn("later"));
 follow.addEventListener("change", () => setParams({ group: null, idx: null, step: follow.checked ? null : near.step }));
@@ -83,7 +84,7 @@ function next(by) {
   const card = all[now < 0 ? 0 : Math.max(0, Math.min(all.length - 1, now + by))];
   if (!card) return;
   stand(card);
-  if (!asked().prompt) { brought = `${card.dataset.group} ${card.dataset.idx}`; setParams({ step: near.step, group: shownGroup(), idx: card.dataset.idx }); }
+  if (!asked().prompt) { brought = `${card.dataset.group} ${card.dataset.idx}`; setParams({ ...shown, idx: card.dataset.idx }); }
   card.focus({ preventScroll: true });
   card.scrollIntoView({ block: "nearest" });
 }
@@ -98,7 +99,7 @@ function bring() {
 }
 view.addEventListener("click", async ({ target }) => {
   const to = target.closest("[data-to]"), fold = target.closest(".fold");
-  if (to) { setParams({ step: near.step, group: shownGroup(), idx: to.dataset.to }); return; }
+  if (to) { setParams({ ...shown, idx: to.dataset.to }); return; }
   if (!fold) return;
   const card = fold.closest(".comp"), text = card.querySelector("pre");
   const told = await server.unfold({ run, group: Number(card.dataset.group), idx: Number(card.dataset.idx), diff: asked().prompt ? "" : asked().diff });
@@ -118,8 +119,8 @@ new Keys(view, help, {
 });
 
 // ---- drawing ----
-function drawStep(now, step) {
-  near = { ...now, asked: step };
+function drawStep(now, asked) {
+  near = { ...now, asked: whose(asked) };
   slider.min = now.first; slider.max = now.last;
   slider.disabled = now.first === now.last;
   if (document.activeElement !== slider || follow.checked) slider.value = now.step;
@@ -155,15 +156,16 @@ async function drawGroup() {
   options.setAttribute("aria-activedescendant", `gw-group-${id}`);
   const key = `${id} ${made} ${against}`;
   if (!id || key === drawn) { bring(); return true; }
-  const found = await server.group({ run, group: id, sorted: !made, diff: against });
+  const address = location.search, found = await server.group({ run, group: id, sorted: !made, diff: against });
   if (!found) return false;
-  if (found.sentence) { one.replaceChildren(el("p", { class: "s problem" }, found.sentence)); drawn = prompt = null; return true; }
-  drawn = key; prompt = found.prompt;
+  if (location.search !== address) return true; // one went elsewhere meanwhile, and that is asked next
+  if (found.sentence) { touched(one); one.replaceChildren(el("p", { class: "s problem" }, found.sentence)); drawn = prompt = null; return true; }
+  drawn = key; prompt = found.prompt; shown = { step: found.step, group: id, mode: found.mode === "eval" ? "eval" : null };
   setHtml(one, found.html);
   drawDiff(found.size, against);
   bring();
   // An address that names a group alone leads to its step.
-  if (group && (step === null || found.mode !== mode)) setParams({ step: found.step, mode: found.mode === "eval" ? "eval" : null });
+  if (group && (step === null || found.mode !== mode)) setParams({ step: shown.step, mode: shown.mode });
   return true;
 }
 
@@ -176,6 +178,8 @@ function drawPicker({ step, mode, made, pick: first }) {
 
 const wake = poll(view, async () => {
   const now = asked();
+  if (seen === location.search && view.querySelector(".said textarea")) return 700; // a note is being written
+  seen = location.search;
   view.classList.toggle("down", !!now.prompt);
   find(".same").hidden = !now.prompt;
   if (now.prompt) return same.draw(params());
@@ -188,8 +192,12 @@ const wake = poll(view, async () => {
   find(".sides").hidden = !!words;
   for (const row of view.querySelectorAll(".picker")) row.classList.toggle("bare", !!words);
   if (words) { mark = null; return told.live ? 1000 : 5000; }
-  drawStep(told, now.step);
+  drawStep(told, now);
   if (!await drawGroup()) return undefined;
   return told.live ? 700 : 5000;
 });
-onAddress(() => wake());
+// What is starred or noted elsewhere meanwhile is asked for when one comes back.
+onAddress(() => {
+  if (params().get("tab") !== "groups") drawn = mark = same.mark = null;
+  wake();
+});

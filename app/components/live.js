@@ -108,6 +108,11 @@ window.groupwise ??= ((LIBRARIES) => {
   // Sets text only when it changed, so that selections and screen readers are left in peace.
   function say(node, words) { if (node.textContent !== words) node.textContent = words; }
   function setHtml(node, escaped) { if (node.gwHtml !== escaped) { node.gwHtml = escaped; node.innerHTML = escaped; } }
+  // Something in it was changed by other means: the next setHtml sets it, also to what it was.
+  function touched(node) { for (let each = node; each; each = each.parentElement) delete each.gwHtml; }
+
+  // To a group, or to a step's first, in the Groups; what was looked at there before is left.
+  const openGroup = (where) => setParams({ tab: "groups", step: null, group: null, idx: null, mode: null, prompt: null, then: null, now: null, each: null, ...where }, { push: true });
 
   async function copy(words, button) {
     try { await navigator.clipboard.writeText(words); } catch {
@@ -155,5 +160,5 @@ window.groupwise ??= ((LIBRARIES) => {
     setTimeout(() => target.dispatchEvent(new KeyboardEvent("keypress", { key: "Unidentified" })));
   });
 
-  return { params, setParams, onAddress, poll, wakeAll, load, el, say, setHtml, copy, number, colour };
+  return { params, setParams, onAddress, poll, wakeAll, load, openGroup, el, say, setHtml, touched, copy, number, colour };
 })(@libraries);

@@ -1,5 +1,5 @@
 // The Overview: asks for what is new, gives it to the charts, and says what is now.
-const { poll, say, el, params, setParams, number } = window.groupwise;
+const { poll, say, el, params, setParams, openGroup, number } = window.groupwise;
 const view = element.querySelector(".gw-overview");
 const find = (selector) => view.querySelector(selector);
 const run = params().get("id") ?? "";
@@ -46,9 +46,11 @@ function listAll() {
   const box = all.querySelector(".names");
   if (box.dataset.key === key) return;
   box.dataset.key = key;
+  const focused = box.contains(document.activeElement) ? document.activeElement.textContent : null;
   box.replaceChildren(...names.map((name) => el("button", {
     class: "chip mono", "aria-pressed": `${wanted.has(name)}`, onclick: (event) => toggle(name, event.currentTarget),
   }, name)));
+  if (focused) [...box.children].find((chip) => chip.textContent === focused)?.focus({ preventScroll: true });
   if (!names.length) box.append(el("span", { class: "s mut" }, curves.names.length ? "No metric has this in its name." : waiting));
 }
 function toggle(name, chip) {
@@ -88,7 +90,7 @@ function drawNow() {
 }
 
 function drawLatest(group) {
-  const box = find(".latest .body");
+  const box = find(".latest .body"), focused = box.contains(document.activeElement);
   say(find(".latest h2 span"), group ? `step ${group.step.toLocaleString("en")}` : "");
   if (!group) { box.replaceChildren(el("p", { class: "mut" }, "No group has been scored yet.")); return; }
   const address = new URLSearchParams({ id: run, tab: "groups", step: group.step, group: group.id });
@@ -96,11 +98,12 @@ function drawLatest(group) {
   link.addEventListener("click", (event) => {
     if (event.ctrlKey || event.metaKey) return;
     event.preventDefault();
-    setParams({ tab: "groups", step: group.step, group: group.id }, { push: true });
+    openGroup({ step: group.step, group: group.id });
   });
   box.replaceChildren(el("p", { class: "mut", dir: "auto" }, `“${group.prompt}”${group.tied ? " · tied" : ""}`),
     ...group.bars.map(([words, share]) => el("div", { class: "score wide" }, el("span", {}, words),
       el("div", { class: "b" }, el("i", { style: `width:${share * 100}%` })))), el("p", {}, link));
+  if (focused) link.focus({ preventScroll: true });
 }
 
 function addEvents(events) {
@@ -140,4 +143,4 @@ poll(view, async () => {
 
 addEventListener("groupwise:theme", () => board.charts.forEach((chart) => chart.redraw()));
 // A click on a point of a chart leads to the groups of that step.
-addEventListener("groupwise:step", (event) => setParams({ tab: "groups", ...event.detail, group: null }, { push: true }));
+addEventListener("groupwise:step", ({ detail }) => openGroup(detail));

@@ -10,15 +10,14 @@ let mark = "", usual = null, filling = false, choices = "";
 const asked = () => ({
   mode: params().get("mode") === "eval" ? "eval" : "train", solved: params().get("solved") ?? "", order: params().get("order") ?? "hardest",
 });
-const panels = [...view.querySelectorAll("[data-panel]")].map((node) => ({ node, name: node.dataset.panel, key: null, at: 0, inView: false }));
-const wanted = ({ name }) => {
+const panels = [...view.querySelectorAll("[data-panel]")].map((node) => ({ node, name: node.dataset.panel, settings: null, mark: null, at: 0, inView: false }));
+// What a person chose that a panel depends on.
+const settingsOf = ({ name }) => {
   const { mode, solved, order } = asked();
-  return [mark, mode, byRight.has(name) ? solved : "", name === "prompts" ? order : ""].join(" ");
+  return [mode, byRight.has(name) ? solved : "", name === "prompts" ? order : ""].join(" ");
 };
-const settingsOf = (key) => key?.replace(/^\S+ \S+ /, "");
 // What a person chose is shown at once, what training brought every few seconds.
-const due = (panel) => panel.inView && panel.key !== wanted(panel)
-  && (settingsOf(panel.key) !== settingsOf(wanted(panel)) || Date.now() - panel.at > OFTEN);
+const due = (panel) => panel.inView && (panel.settings !== settingsOf(panel) || (panel.mark !== mark && Date.now() - panel.at > OFTEN));
 
 const looking = new IntersectionObserver((entries) => {
   for (const { target, isIntersecting } of entries) panels.find(({ node }) => node === target).inView = isIntersecting;
@@ -30,26 +29,27 @@ async function fill() {
   if (filling || !mark) return;
   filling = true;
   try {
-    for (let panel = panels.find(due); panel; panel = panels.find(due)) {
-      const key = wanted(panel);
+    for (let panel = panels.find(due); panel && mark; panel = panels.find(due)) {
+      const settings = settingsOf(panel), { mode } = asked(), known = mark;
       panel.node.setAttribute("aria-busy", "true");
       const data = await server.panel({ run, panel: panel.name, ...asked() });
       panel.node.removeAttribute("aria-busy");
       if (!data) break;
-      Object.assign(panel, { key, at: Date.now() });
-      if (key === wanted(panel)) show(panel, data);
+      if (settings !== settingsOf(panel)) continue; // one chose otherwise meanwhile
+      Object.assign(panel, { settings, mark: known, at: Date.now() });
+      show(panel, { ...data, mode });
     }
   } catch (problem) { console.warn(problem); } finally { filling = false; }
 }
 
 // ---- drawing ----
-function show({ node, name }, data) {
+function show({ node, name, mark, settings }, data) {
   const wait = data.sentence ?? data.wait ?? "";
   say(node.querySelector(".wait"), wait);
   node.querySelector(".wait").hidden = !wait;
   say(node.querySelector(".says"), wait ? "" : data.says ?? "");
   node.querySelector(".drawn").hidden = !!wait;
-  node.dataset.key = wanted({ name });
+  node.dataset.key = `${mark} ${settings}`;
   if (!wait) DRAW[name](node.querySelector(".drawn"), data);
 }
 
@@ -78,12 +78,12 @@ function key(box, entries) {
   if (!list) box.prepend(list = el("div", { class: "keys xs" }));
   list.replaceChildren(...entries.map(([name, colour, dash]) => el("span", { class: "key" }, el("i", { style: dash ? `border-top:2px dotted ${colour};border-radius:0;height:0;vertical-align:middle` : `background:${colour}` }), name)));
 }
-const toCompletions = (found) => {
-  const { mode } = asked();
+// `mode`: of what is drawn; another may be chosen, and on its way.
+const toCompletions = ({ mode }, found) => {
   const none = { q: null, regex: null, function: null, reward: null, length: null, truncated: null, starred: null, page: null, step: null, group: null };
   setParams({ ...none, tab: "completions", mode: mode === "eval" ? "eval" : null, ...found }, { push: true });
 };
-const toStep = ({ pointIndex }, data) => toCompletions({ steps: exactly(data.steps[pointIndex]) });
+const toStep = ({ pointIndex }, data) => toCompletions(data, { steps: exactly(data.steps[pointIndex]) });
 // Row and column of a heat map's cell.
 const cell = ({ pointIndex, pointNumber }) => (Array.isArray(pointIndex) ? pointIndex : pointNumber);
 const lines = (figure, entries) => (box, data) => {
@@ -92,7 +92,7 @@ const lines = (figure, entries) => (box, data) => {
 };
 
 const DRAW = {
-  ties: lines(Figures.ties, () => [["all low", "var(--low)"], ["other ties", "var(--ink-3)"], ["all high", "var(--high)"], [asked().mode === "eval" ? "not tied" : "bear a gradient", "var(--accent)", true]]),
+  ties: lines(Figures.ties, (data) => [["all low", "var(--low)"], ["other ties", "var(--ink-3)"], ["all high", "var(--high)"], [data.mode === "eval" ? "not tied" : "bear a gradient", "var(--accent)", true]]),
   spread: lines(Figures.spread, () => []),
   best: lines(Figures.best, () => [["best", "var(--high)"], ["mean", "var(--accent)"], ["worst", "var(--low)"]]),
   pass: lines(Figures.pass, (data) => data.k.map((k, i) => [`k = ${k}`, `color-mix(in srgb, var(--accent) ${100 * Figures.strength(i, data.k.length)}%, transparent)`])),
@@ -101,12 +101,12 @@ const DRAW = {
   prompts: drawPrompts,
   reward: (box, data) => plot(box, "all", () => Figures.heat(data), (point) => {
     const [row, column] = cell(point);
-    toCompletions({ reward: exactly(data.bounds[row]), steps: exactly(data.steps[column]) });
+    toCompletions(data, { reward: exactly(data.bounds[row]), steps: exactly(data.steps[column]) });
   }),
-  advantage: (box, data) => plot(box, "all", () => Figures.heat(data), (point) => toCompletions({ steps: exactly(data.steps[cell(point)[1]]) })),
+  advantage: (box, data) => plot(box, "all", () => Figures.heat(data), (point) => toCompletions(data, { steps: exactly(data.steps[cell(point)[1]]) })),
   lengths: (box, data) => plot(box, "all", () => Figures.plane(data), (point) => {
     const [row, column] = cell(point);
-    toCompletions({ length: exactly(Figures.whole(data.plane.across[column])), reward: exactly(data.plane.up[row]), steps: exactly(data.steps) });
+    toCompletions(data, { length: exactly(Figures.whole(data.plane.across[column])), reward: exactly(data.plane.up[row]), steps: exactly(data.steps) });
   }),
   scores: drawScores,
 };
@@ -118,9 +118,9 @@ function drawScores(box, data) {
     let part = box.children[place];
     if (!part) box.append(part = el("div", { class: "function" }, el("span", { class: "xs about" })));
     say(part.querySelector(".about"), one.name + (one.none ? ` · ${one.none.toLocaleString("en")} not scored` : ""));
-    if (!one.histogram) return;
+    if (!one.histogram) { part.querySelectorAll(".plot").forEach((node) => { Plots.drop(node); node.remove(); }); return; }
     plot(part, one.asked, () => Figures.histogram({ ...one, place }), ({ pointIndex }) =>
-      toCompletions({ function: `${one.asked}:${exactly(one.histogram.bounds[pointIndex])}`, steps: exactly(data.steps) }));
+      toCompletions(data, { function: `${one.asked}:${exactly(one.histogram.bounds[pointIndex])}`, steps: exactly(data.steps) }));
   });
 }
 
@@ -133,25 +133,27 @@ function drawPrompts(box, data) {
   const rows = data.rows.map((row) => {
     const link = el("a", { href: `?${new URLSearchParams({ id: run, tab: "groups", prompt: row.prompt })}`, dir: "auto" }, row.text || "(empty)");
     const tr = el("tr", {}, el("td", { class: "what" }, link), el("td", {}, strip(row, data.steps)), el("td", { class: "n" }, row.groups.toLocaleString("en")), percent(row.early), percent(row.late));
-    tr.addEventListener("click", (event) => openPrompt(event, row.prompt));
+    tr.addEventListener("click", (event) => openPrompt(event, row.prompt, data.mode));
     return tr;
   });
+  const focused = box.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
   box.replaceChildren(el("div", { class: "scroll" }, el("table", {}, el("thead", {}, head), el("tbody", {}, ...rows))));
+  if (focused) [...box.querySelectorAll("a")].find((link) => link.getAttribute("href") === focused)?.focus({ preventScroll: true });
 }
 function strip(row, steps) {
   const told = row.cells.map((value, i) => (value === null ? null : `${stretch(steps[i])}: ${number(value * 100)} %`));
   return el("span", { class: "strip", role: "img", "aria-label": told.filter(Boolean).join(", ") }, ...row.cells.map((value, i) => el("i",
     value === null ? { class: "gap" } : { title: told[i], style: `--solved:${Math.round(6 + value * 94)}%` })));
 }
-function openPrompt(event, prompt) {
+function openPrompt(event, prompt, mode) {
   if (event.ctrlKey || event.metaKey) return;
   event.preventDefault();
-  setParams({ tab: "groups", prompt, step: null, group: null, idx: null, pick: null, mode: asked().mode === "eval" ? "eval" : null }, { push: true });
+  setParams({ tab: "groups", prompt, step: null, group: null, idx: null, pick: null, mode: mode === "eval" ? "eval" : null }, { push: true });
 }
 
 // ---- what is asked for lives in the address ----
 for (const button of view.querySelectorAll("[data-mode]")) {
-  button.addEventListener("click", () => { mark = ""; setParams({ mode: button.dataset.mode === "eval" ? "eval" : null }); });
+  button.addEventListener("click", () => setParams({ mode: button.dataset.mode === "eval" ? "eval" : null }));
 }
 for (const button of view.querySelectorAll("[data-order]")) {
   button.addEventListener("click", () => setParams({ order: button.dataset.order === "hardest" ? null : button.dataset.order }));
@@ -193,4 +195,9 @@ const wake = poll(view, async () => {
   fill();
   return now.sentence ? 2000 : now.poll;
 });
-onAddress(() => { if (params().get("tab") === "statistics") wake(); });
+let lookedAt = asked().mode;
+onAddress(() => {
+  const { mode } = asked();
+  if (mode !== lookedAt) [lookedAt, mark] = [mode, ""]; // how much there is of the other is asked first
+  if (params().get("tab") === "statistics") wake();
+});

@@ -18,6 +18,7 @@ class Board {
     this.axis = new Axis(Axis.has(this.wish, this.curves) ? this.wish : "step", this.curves);
   }
   readdress() {
+    clearTimeout(this.click); // one went elsewhere meanwhile
     const before = JSON.stringify([this.wish, this.log, this.zoom]);
     this.read();
     if (JSON.stringify([this.wish, this.log, this.zoom]) !== before) this.moved();
@@ -63,10 +64,10 @@ class Board {
     const marks = JSON.stringify(this.curves.marks), changed = this.curves.take(answer);
     if (answer.reset) this.look();
     else if (this.close?.live) this.close.take({ ...answer, curves: Object.fromEntries(Object.entries(answer.curves).filter(([name]) => this.close.get(name))) });
-    const before = this.axis.name;
+    const { name: before, scale } = this.axis;
     if (this.wish !== before && Axis.has(this.wish, this.curves)) this.axis = new Axis(this.wish, this.curves);
     else this.axis.refresh();
-    if (this.axis.name !== before || JSON.stringify(this.curves.marks) !== marks) for (const chart of this.charts) chart.redraw();
+    if (this.axis.name !== before || this.axis.scale !== scale || JSON.stringify(this.curves.marks) !== marks) for (const chart of this.charts) chart.redraw();
     return changed;
   }
   update(changed, waiting) {
@@ -123,7 +124,10 @@ class Board {
       else if (range.every((place) => Number.isFinite(place))) this.zoomTo(range.map((place) => this.axis.step(place)));
     });
   }
-  point(step, own) { for (const chart of this.charts) if (chart.inView) chart.point(step, chart === own); }
+  point(step, own) {
+    this.pointed = step;
+    for (const chart of this.charts) if (chart.inView) chart.point(step, chart === own);
+  }
   // A click leads to the step's groups, unless it is one of the two that reset the zoom.
   clicked(step, mode) {
     clearTimeout(this.click);

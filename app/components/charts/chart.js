@@ -53,7 +53,7 @@ class Chart {
     const names = this.names();
     if (!names.length) { this.values.replaceChildren(); this.say(this.empty(waiting)); return; }
     this.say("");
-    this.head();
+    this.head(this.board.pointed);
     this.note(names);
     const sameLines = names.length === this.drawn?.length && names.every((name, i) => this.drawn[i] === name);
     const all = [...names, ...(this.panel.spread ?? [])];

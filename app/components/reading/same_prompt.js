@@ -39,7 +39,7 @@ class SamePrompt {
   // Asks for what the address names and draws it: ms to wait, or undefined where nothing came back.
   async draw(address) {
     const number = (name) => Number.parseInt(address.get(name), 10) || 0, prompt = number("prompt");
-    if (prompt !== this.drawn) { this.mark = null; this.pair.replaceChildren(); }
+    if (prompt !== this.drawn) { this.mark = null; window.groupwise.setHtml(this.pair, ""); }
     const asked = { prompt, then: number("then"), now: number("now"), each: address.get("each") === "1" };
     const found = await this.ask({ run: this.run, ...asked, mark: this.mark });
     if (!found) return undefined;

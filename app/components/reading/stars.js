@@ -30,9 +30,16 @@ class Stars {
     words.hidden = !now.words;
     card.querySelector(".edit").textContent = now.words ? "Change the note" : "Add a note";
     card.dataset.words = now.words;
+    window.groupwise.touched(card);
   }
 
-  star(card) { return this.send(card, { star: card.querySelector(".star").getAttribute("aria-pressed") !== "true" }); }
+  // Once more before the answer came is the same wish.
+  async star(card) {
+    if (card.gwStarring) return;
+    card.gwStarring = true;
+    await this.send(card, { star: card.querySelector(".star").getAttribute("aria-pressed") !== "true" });
+    card.gwStarring = false;
+  }
 
   // A field in the note's place: Enter or leaving it saves, Escape does not. What could not be saved stays in it.
   edit(card) {
