@@ -24,7 +24,7 @@ const same = new SamePrompt(find(".same"), run, server.same);
 // ---- moving about: everything goes through the address ----
 function goTo(step) { if (step === null || step === undefined) return; follow.checked = false; setParams({ step, group: null, idx: null }); }
 slider.addEventListener("input", () => goTo(slider.value));
-stepBox.addEventListener("change", () => goTo(stepBox.value));
+stepBox.addEventListener("change", () => { if (stepBox.value) goTo(stepBox.value); else stepBox.value = near.step; });
 // One step on from the step that is drawn: while another is on its way, where on is is not known.
 function stepOn(where) { if (near.asked === whose(asked())) goTo(near[where]); }
 const whose = ({ step, mode }) => `${mode} ${step}`;

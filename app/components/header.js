@@ -65,7 +65,9 @@ function drawActions(actions) {
   const key = JSON.stringify(actions);
   if (key === drawnActions) return;
   drawnActions = key;
-  find(".actions").replaceChildren(...actions.map(button));
+  const box = find(".actions"), at = [...box.children].findIndex((one) => one.contains(document.activeElement));
+  box.replaceChildren(...actions.map(button));
+  if (at >= 0) (box.children[at] ?? box.lastElementChild)?.focus({ preventScroll: true });
 }
 
 // ---- what it says ----

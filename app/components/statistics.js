@@ -60,11 +60,10 @@ function plot(box, name, figure, then) {
     box.append(node = el("div", { class: "plot", "data-plot": name }));
     node.gwWalk = new FigureWalk(node, titleOf(box), (point) => node.gwOpen(point));
   }
-  node.gwFigure = figure;
-  node.gwOpen = then;
   const drawing = () => {
-    const made = node.gwFigure();
+    const made = figure();
     node.style.height = `${made.layout.height}px`;
+    node.gwOpen = then; // what a point leads to, of what is drawn
     return made;
   };
   Plots.draw(node, drawing, (drawn) => drawn.on("plotly_click", ({ points }) => node.gwOpen(points[0])));
