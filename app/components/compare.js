@@ -3,8 +3,12 @@ const { poll, say, el, params, setParams, onAddress } = window.groupwise;
 const page = element.querySelector(".gw-compare");
 const find = (selector) => page.querySelector(selector);
 const MOST = 20;
+const FOLLOW = 15000; // ms; a look at shared prompts reads every run's record
 const runs = new Map(); // id → the server's last word on it, its curves and final kept where it had nothing new
-let state = {}, order = [], charts = new Map(), fields = [], names = [], leftOut = 0, asking = "", settled = "", coded = "", shared = "", reported = "";
+let state = {}, order = [], charts = new Map(), fields = [], names = [], leftOut = 0, asking = "", settled = "", coded = "", shared = "", reported = {};
+let over = "step"; // what the curves that came are over; state.x: what they are to be
+let told = { ids: [], fields: [] }, heard = {};
+const drawnIds = () => order.map(({ id }) => id); // after a change of the address, the old ones until the new have come
 
 // ---- the address ----
 function readAddress() {
@@ -22,10 +26,12 @@ function readAddress() {
 // The stretch of the axis in sight, and the steps at its edges, so that lines reach them.
 const inSight = () => (state.zoom && ["step", "attempt"].includes(state.x) ? Plots.around(state.zoom) : state.zoom);
 const setIds = (ids) => setParams({ ids: ids.join(",") }, { push: true });
-// The runs beside the stretches of settings and finals that are chosen below.
+const nothingToSet = (axes) => Parallel.why(order.filter(({ there }) => there), axes);
+// The runs beside the stretches of settings and finals that are chosen below, where these are drawn.
 function besideChosen() {
-  if (!state.chosen.size) return new Set();
-  const through = new Set(Parallel.through(order, Parallel.axes(order, fields), state.chosen));
+  const axes = Parallel.axes(order, fields);
+  if (!state.chosen.size || nothingToSet(axes)) return new Set();
+  const through = new Set(Parallel.through(order, axes, state.chosen));
   return new Set(order.filter((run) => run.there && !through.has(run)).map(({ id }) => id));
 }
 function shown() {
@@ -68,10 +74,10 @@ const zoomTo = (range) => setParams({ zoom: range ? range.map((end) => +end.toPr
 find(".all-of-it").addEventListener("click", () => zoomTo(null));
 function series(name) {
   const lines = (id) => runs.get(id)?.curves?.[name] ?? [];
-  if (!state.by) return shown().map((run) => ({ label: run.name, colour: run.colour, dash: run.dash, lines: lines(run.id) }));
+  if (!state.by) return shown().map((run) => ({ key: run.id, label: run.name, colour: run.colour, dash: run.dash, lines: lines(run.id) }));
   const ids = new Set(shown().map(({ id }) => id));
   return grouped().map((group) => ({ ...group, group: true, ids: group.ids.filter((id) => ids.has(id)) })).filter((group) => group.ids.length)
-    .map((group) => ({ ...group, lines: group.ids.flatMap(lines) }));
+    .map((group) => ({ ...group, key: group.label, lines: group.ids.flatMap(lines) }));
 }
 function layCharts(abouts) {
   const key = abouts.map(({ name }) => name).join("\n");
@@ -82,9 +88,10 @@ function layCharts(abouts) {
   find(".charts").replaceChildren(...[...charts.values()].map(({ node }) => node));
 }
 function drawCurves() {
-  for (const [name, chart] of charts) chart.show(series(name), state);
+  const view = over === state.x ? state : { ...state, x: over, zoom: null };
+  for (const [name, chart] of charts) chart.show(series(name), view);
   const there = order.filter((run) => run.seq > 0), without = there.filter((run) => !Object.keys(run.curves ?? {}).length);
-  const lacks = { tokens: "tokens", time: "time" }[state.x];
+  const lacks = { tokens: "tokens", time: "time" }[over];
   const words = there.length && !charts.size ? "None of these runs has logged a metric yet."
     : lacks && without.length ? `${without.map(({ name }) => name).join(", ")}: no ${lacks} recorded, so no curve over it.` : "";
   say(find(".unlaid"), words);
@@ -96,8 +103,10 @@ function drawNames() {
   const found = names.filter((name) => name.toLowerCase().includes(asked)), key = `${found.join("\n")}\n\n${drawn.join("\n")}`;
   if (!find(".all").open || box.dataset.key === key) return;
   box.dataset.key = key;
+  const focused = box.contains(document.activeElement) ? document.activeElement.textContent : null;
   box.replaceChildren(...found.map((name) => el("button", { class: "chip mono", "aria-pressed": `${drawn.includes(name)}`, onclick: () => choose(name) }, name)));
   if (!found.length) box.append(el("span", { class: "s mut" }, "No metric has this in its name."));
+  if (focused !== null) [...box.children].find((one) => one.textContent === focused)?.focus();
 }
 function choose(name) {
   const drawn = [...charts.keys()];
@@ -135,9 +144,11 @@ for (const which of ["a", "b"]) find(`.code .${which}`).addEventListener("change
 
 // ---- adding a run ----
 const adder = find(".adder input"), foundBox = find(".adder .found");
-let waiting = null, searching = null;
+let waiting = null, searching = null, offers = 0;
+// Whether it lists what was found: not where it was closed, or asked for something else, before the answer came.
 async function offer() {
-  const reply = await server.search({ words: adder.value, ids: state.ids });
+  const mine = ++offers, reply = await server.search({ words: adder.value, ids: state.ids });
+  if (mine !== offers) return false;
   const full = state.ids.length >= MOST;
   const line = (run) => el("button", { class: "option", onclick: () => { adder.value = ""; close(); setIds([...state.ids, run.id]); adder.focus(); } },
     el("span", { class: "dot", style: `background:var(${run.colour})` }), el("bdi", {}, run.name), el("span", { class: "s mut" }, run.about));
@@ -145,14 +156,15 @@ async function offer() {
   if (!foundBox.children.length) foundBox.append(el("p", { class: "s mut" }, full ? `${MOST} runs are the most that can be compared at once. Remove one first.`
     : reply ? reply.sentence ?? (adder.value ? "No other run has this in its name, state, model or data." : "There is no other run.") : "The dashboard did not answer."));
   foundBox.hidden = false;
+  return true;
 }
-const close = () => { foundBox.hidden = true; };
+const close = () => { clearTimeout(waiting); offers += 1; foundBox.hidden = true; };
 adder.addEventListener("focus", offer);
-adder.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(offer, 120); });
+adder.addEventListener("input", () => { clearTimeout(waiting); offers += 1; waiting = setTimeout(offer, 120); });
 find(".adder").addEventListener("keydown", (event) => {
   const all = [adder, ...foundBox.querySelectorAll("button")], move = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-  if (event.key === "Escape") { close(); adder.focus(); }
-  if (event.key === "Enter" && event.target === adder) { clearTimeout(waiting); offer().then(() => foundBox.querySelector("button")?.click()); }
+  if (event.key === "Escape") { adder.focus(); close(); }
+  if (event.key === "Enter" && event.target === adder) { clearTimeout(waiting); offer().then((listed) => listed && foundBox.querySelector("button")?.click()); }
   if (!move) return;
   event.preventDefault();
   all[Math.max(0, Math.min(all.length - 1, all.indexOf(document.activeElement) + move))].focus();
@@ -172,7 +184,7 @@ function drawFinals() {
   drawParallel();
 }
 function drawParallel() {
-  const axes = Parallel.axes(order, fields), why = Parallel.why(order.filter(({ there }) => there), axes);
+  const axes = Parallel.axes(order, fields), why = nothingToSet(axes);
   say(find(".sweep .why"), why);
   find(".sweep .why").hidden = !why;
   find(".sweep .panel").hidden = !!why;
@@ -193,13 +205,16 @@ function pick(full, ends) {
   setParams({ pick: Parallel.write(next) });
 }
 for (const button of page.querySelectorAll(".every")) button.addEventListener("click", () => setParams({ pick: null }));
+// The settings that were told of other runs, or in another order, as these runs have them; null where that is not known.
+const inOrder = ({ ids, fields }) => fields.map((field) => ({ ...field, values: drawnIds().map((id) => field.values[ids.indexOf(id)] ?? null) }));
 async function loadSettings() {
   const key = JSON.stringify([state.ids, state.by]);
   if (settled === key) return;
   const now = await server.differences({ ids: state.ids, by: state.by === "settings" ? "" : state.by });
   if (!now?.fields) return;
   settled = key;
-  fields = now.fields;
+  told = now;
+  fields = inOrder(now);
   const problems = Object.entries(now.problems).map(([id, words]) => `${runs.get(id)?.name ?? id}: ${words}`);
   if (now.left_out) problems.push(`${now.left_out} more differ.`);
   if (!fields.length) problems.unshift(state.ids.length - Object.keys(now.problems).length > 1 ? "They have the same settings." : "");
@@ -225,12 +240,21 @@ const words = find(".alike input");
 let inView = false;
 new IntersectionObserver((entries) => { inView = entries.at(-1).isIntersecting; if (inView) loadPrompts(); }, { rootMargin: "300px" }).observe(find(".alike"));
 words.addEventListener("input", () => { clearTimeout(searching); searching = setTimeout(loadPrompts, 200); });
+// A live run's prompts follow it, but not at its every step.
+function hear() {
+  const ids = drawnIds().join(), seqs = order.map(({ seq }) => seq).join();
+  if (heard.ids !== ids || (heard.seqs !== seqs && Date.now() - heard.at > FOLLOW)) heard = { ids, seqs, at: Date.now() };
+}
+const sharedKey = () => JSON.stringify([drawnIds(), words.value, heard.seqs]);
+const reportedKey = () => JSON.stringify([drawnIds(), state.prompt]);
+// Whether someone would lose their place in it.
+const isRead = (node) => node.matches(":hover, :focus-within") || (!getSelection().isCollapsed && node.contains(getSelection().anchorNode));
 async function loadPrompts() {
   if (!inView || order.length < 2) return;
-  const key = JSON.stringify([state.ids, words.value]);
+  const key = sharedKey();
   if (shared !== key) {
-    const now = await server.prompts({ ids: state.ids, words: words.value });
-    if (!now) return;
+    const now = await server.prompts({ ids: drawnIds(), words: words.value });
+    if (!now || key !== sharedKey()) return; // what is asked for by now was asked for when it changed
     shared = key;
     say(find(".told"), now.sentence ?? (now.rows.length ? (now.count > now.rows.length ? `${now.rows.length} of ${now.count.toLocaleString("en")} shared prompts. Search for others.` : "")
       : words.value ? "No prompt that two of these runs had has these words in it." : "No prompt was had by two of these runs."));
@@ -242,11 +266,11 @@ async function loadPrompts() {
 }
 async function loadPrompt() {
   for (const button of page.querySelectorAll(".prompts [data-hash]")) button.closest("tr").ariaCurrent = button.dataset.hash === state.prompt ? "true" : null;
-  const key = JSON.stringify([state.ids, state.prompt]);
-  if (reported === key) return;
-  const now = state.prompt ? await server.prompt({ ids: state.ids, hash: state.prompt }) : null;
-  if (now === undefined) return;
-  reported = key;
+  const key = reportedKey(), { seqs } = heard, same = reported.key === key;
+  if (same && (reported.seqs === seqs || isRead(find(".one")))) return;
+  const now = state.prompt ? await server.prompt({ ids: drawnIds(), hash: state.prompt }) : null;
+  if (now === undefined || key !== reportedKey() || (same && isRead(find(".one")))) return;
+  reported = { key, seqs };
   if (now?.runs) ComparePrompts.draw(find(".one"), order, now);
   else find(".one").replaceChildren(el("p", { class: "s mut" }, now?.sentence ?? (find(".prompts").hidden ? "" : "Choose a prompt to see what each run made of it.")));
 }
@@ -274,6 +298,9 @@ function take(now) {
   order = now.runs.map((run) => ({ ...(runs.get(run.id) ?? {}), problem: undefined, ...run }));
   runs.clear();
   for (const run of order) runs.set(run.id, run);
+  over = state.x;
+  fields = inOrder(told);
+  hear();
   names = now.names;
   layCharts(now.charts);
   hint();

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import random
 import re
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -48,21 +47,17 @@ def tab(page: Page, name: str) -> None:
 
 
 def test_statistics_of_a_run_that_is_faster_than_they_are_drawn(address: str, run_id: str, open_page: OpenPage) -> None:
-    """Each answer comes after a further step, and is shown all the same."""
+    """The answer comes after a further step, and is shown all the same."""
     page = open_page(f"{address}/run?id={run_id}&tab=log")
-    steps = iter(range(STEPS + 1, STEPS + 100))
-
-    def slow(route: Route) -> None:
-        if json.loads(route.request.post_data or "{}").get("fn_name") == "panel":
-            commit(run_id, next(steps))
-            page.evaluate(WAKE)
-            time.sleep(0.3)
-        route.fallback()
-
-    page.route("**/component_server/", slow)
+    held = Held(page, "panel")
     tab(page, "Statistics")
+    wait_for("the first panel's question", lambda: page.wait_for_timeout(30) or held.kept)
+    commit(run_id, STEPS + 1)
+    with page.expect_response(lambda reply: '"told"' in (reply.request.post_data or "")):
+        page.evaluate(WAKE)
+    held.kept.pop(0).continue_()
     expect(page.locator("[data-panel=ties] .says")).to_have_text(re.compile("Of the last 100 groups"))
-    page.unroute("**/component_server/")
+    held.release()
 
 
 def test_statistics_are_of_what_the_address_says_and_lead_to_what_is_drawn(

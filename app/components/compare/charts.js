@@ -11,7 +11,7 @@ class CompareChart {
       el("figcaption", {}, el("span", { class: "about" }, el("h3", { dir: "auto" }, about.title), this.note)), this.wait, this.plot);
   }
 
-  // `series`: [{label, colour, dash, lines: [{x, y, per, attempt}], group}] of what is shown; `view`: x, band, smooth, zoom.
+  // `series`: [{key, label, colour, dash, lines: [{x, y, per, attempt}], group}] of what is shown; `view`: x, band, smooth, zoom.
   show(series, view) {
     const { say } = window.groupwise, some = series.filter(({ lines }) => lines.length);
     this.series = some; this.view = view;
@@ -49,9 +49,10 @@ class CompareChart {
     const label = line.attempt > 1 && this.view.x === "attempt" ? `${one.label}, attempt ${line.attempt}` : one.label;
     const width = line.attempt > 1 && this.view.x === "attempt" ? 1.1 : 1.8;
     const base = { x: line.x, type: "scatter", mode: line.x.length <= 12 ? "lines+markers" : "lines", marker: { color: colour, size: 4 } };
+    const meta = `${one.key} ${this.view.x === "attempt" ? line.attempt : ""}`; // which line it is, wherever it is drawn
     const faint = this.view.smooth && line.x.length >= 12
       ? [{ ...base, y: line.y, hoverinfo: "skip", line: { color: Plots.fade(colour, this.series.length > 6 ? 0.12 : 0.22), width: 1 } }] : [];
-    return [...faint, { ...base, y: smoothed, customdata: line.y, name: Plots.plain(label), line: { color: colour, width, dash: one.dash }, hovertemplate: this.hover(label, "%{customdata:.4~g}") }];
+    return [...faint, { ...base, y: smoothed, customdata: line.y, meta, name: Plots.plain(label), line: { color: colour, width, dash: one.dash }, hovertemplate: this.hover(label, "%{customdata:.4~g}") }];
   }
 
   banded(one, lines) {
@@ -59,7 +60,7 @@ class CompareChart {
     const band = Lines.band(lines, this.view.band), middle = this.view.smooth ? Smoother.over(band.y) : band.y; // what they had is not smoothed
     const base = { x: band.x, type: "scatter", mode: band.x.length < 3 ? "lines+markers" : "lines" }, edge = { ...base, mode: "lines", hoverinfo: "skip", line: { width: 0 } };
     return [{ ...edge, y: band.low }, { ...edge, y: band.high, fill: "tonexty", fillcolor: Plots.fade(colour, 0.16) },
-      { ...base, y: middle, customdata: band.y.map((y, i) => [y, band.n[i]]), name: Plots.plain(one.label), marker: { color: colour, size: 5 }, line: { color: colour, width: 2, dash: one.dash },
+      { ...base, y: middle, customdata: band.y.map((y, i) => [y, band.n[i]]), meta: one.key, name: Plots.plain(one.label), marker: { color: colour, size: 5 }, line: { color: colour, width: 2, dash: one.dash },
         hovertemplate: this.hover(one.label, "%{customdata[0]:.4~g}", "<br>mean of %{customdata[1]}") }];
   }
 

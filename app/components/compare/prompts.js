@@ -14,11 +14,13 @@ class ComparePrompts {
 
   static table(node, runs, rows, current, choose) {
     const { el } = window.groupwise;
+    const focused = node.contains(document.activeElement) ? document.activeElement.dataset.hash : null;
     node.replaceChildren(
       el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "prompt"), ...runs.filter(({ there }) => there).map((run) => el("th", { scope: "col" }, CompareTables.named(run))))),
       el("tbody", {}, ...rows.map((row) => el("tr", { "aria-current": row.hash === current ? "true" : null },
         el("th", { scope: "row" }, el("button", { class: "link", dir: "auto", "data-hash": row.hash, title: row.prompt, onclick: () => choose(row.hash) }, row.prompt || "(empty)")),
         ...row.runs.filter((_, i) => runs[i]?.there).map(ComparePrompts.cell)))));
+    if (focused) [...node.querySelectorAll("[data-hash]")].find((one) => one.dataset.hash === focused)?.focus();
   }
 
   static words(one) {

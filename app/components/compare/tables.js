@@ -68,11 +68,13 @@ class CompareTables {
   static settings(table, runs, fields, by, group) {
     const { el } = window.groupwise;
     const cell = (value) => (value ? el("td", { class: value.set ? "" : "mut", title: value.set ? value.words : `${value.words} (the default)` }, el("bdi", {}, value.words)) : el("td", { class: "mut" }, "–"));
+    const focused = table.contains(document.activeElement) ? document.activeElement.textContent : null;
     table.replaceChildren(
       el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "setting"), ...runs.filter(({ there }) => there).map((run) => el("th", { scope: "col" }, CompareTables.named(run))))),
       el("tbody", {}, ...fields.map((field) => el("tr", {},
         el("th", { scope: "row" }, el("button", { class: "link mono", dir: "auto", title: "Group the curves by this", "aria-pressed": `${field.name === by}`, onclick: () => group(field.name) }, field.name)),
         ...field.values.filter((_, i) => runs[i]?.there).map(cell)))));
+    if (focused !== null) [...table.querySelectorAll("button")].find((one) => one.textContent === focused)?.focus();
   }
 
   // ---- reward code ----

@@ -2,7 +2,7 @@
 // there, + looks closer and − back. To a screen reader it is a slider, whose value names the line and what it has there.
 class LineWalk {
   constructor(chart) {
-    this.chart = chart; this.plot = chart.plot; this.curve = null; this.x = null;
+    this.chart = chart; this.plot = chart.plot; this.meta = null; this.x = null; // the line, by what it is of: its number changes with the lines about it
     const look = { role: "slider", tabindex: "0", "aria-label": `${chart.about.title} of the runs`, "aria-valuemin": 0, "aria-valuemax": 0, "aria-valuenow": 0 };
     for (const [name, value] of Object.entries(look)) this.plot.setAttribute(name, value);
     this.plot.addEventListener("keydown", (event) => this.press(event));
@@ -12,12 +12,12 @@ class LineWalk {
 
   // The lines that a pointer would find, each with its points that have a value.
   lines() {
-    return (this.plot.data ?? []).map(({ name, x, y, customdata, hovertemplate }, curve) => {
+    return (this.plot.data ?? []).map(({ name, meta, x, y, customdata, hovertemplate }, curve) => {
       const known = hovertemplate ? y.map((value, i) => (value === null ? -1 : i)).filter((i) => i >= 0) : [];
-      return { name, curve, known, x: known.map((i) => x[i]), y: known.map((i) => y[i]), logged: known.map((i) => [customdata[i]].flat()[0]) };
+      return { name, meta, curve, known, x: known.map((i) => x[i]), y: known.map((i) => y[i]), logged: known.map((i) => [customdata[i]].flat()[0]) };
     }).filter(({ known }) => known.length);
   }
-  here(lines) { return lines.find(({ curve }) => curve === this.curve) ?? lines[0]; }
+  here(lines) { return lines.find(({ meta }) => meta === this.meta) ?? lines[0]; }
   static at(line, x) { return x === null ? line.x.length - 1 : Plots.nearest(line.x, x); }
 
   press(event) {
@@ -42,7 +42,7 @@ class LineWalk {
 
   show(line) {
     const at = LineWalk.at(line, this.x), { number } = window.groupwise, { x: over } = this.chart.view;
-    [this.curve, this.x] = [line.curve, line.x[at]];
+    [this.meta, this.x] = [line.meta, line.x[at]];
     const whole = Math.round(this.x).toLocaleString("en");
     const where = { step: `step ${whole}`, tokens: `${whole} tokens`, time: `${number(this.x)} ${this.chart.unit[1]}`, attempt: `${whole} steps in` }[over];
     for (const [name, value] of [["min", line.x[0]], ["max", line.x.at(-1)], ["now", this.x], ["text", `${line.name}, ${where}: ${number(line.logged[at])}`]]) this.plot.setAttribute(`aria-value${name}`, value);
