@@ -61,6 +61,11 @@ def _fail_early(run_id: str, wanted: str) -> bool:
     return False
 
 
+def trains(folder: RunFolder) -> bool:
+    """True; AssertionError, with the end of its log, where the run has ended."""
+    return not _fail_early(folder.id, states.RUNNING)
+
+
 def wait_step(folder: RunFolder, step: int) -> None:
     wait_for(f"step {step}", lambda: acknowledged_step(folder) >= step)
 

@@ -18,7 +18,7 @@ import pytest
 from bench.homes import wait_for
 from storage import home, process, registry, series, states
 from tests.runs import acknowledged_step, ask_db, make_spec, queue
-from tests.supervised import LONG, StartWorker, pid_of, resume, supervisors, wait_state, wait_step
+from tests.supervised import LONG, StartWorker, pid_of, resume, supervisors, trains, wait_state, wait_step
 from worker.training import checkpoints
 
 COMMITS = "SELECT count(*) FROM acknowledged WHERE attempt = ? AND step > 0"
@@ -57,17 +57,18 @@ def test_kill_9_of_the_trainer_at_random_points_loses_no_acknowledged_step(start
     folder = queue(make_spec(training=LONG))
     start_worker()
     seen: set[tuple[Any, ...]] = set()
-    for attempt in (1, 2, 3):
-        wait_for(f"attempt {attempt}", lambda a=attempt: ask_db(folder, COMMITS, a)[:1] > [(12,)])
+    for attempt, how in ((1, signal.SIGKILL), (2, signal.SIGKILL), (3, signal.SIGSEGV)):
+        wait_for(f"attempt {attempt}", lambda a=attempt: trains(folder) and ask_db(folder, COMMITS, a)[:1] > [(12,)])
         time.sleep(random.uniform(0, 0.7))
         seen |= set(ask_db(folder, "SELECT seq, attempt, step FROM acknowledged"))
-        os.kill(pid_of(folder), signal.SIGKILL)
+        os.kill(pid_of(folder), how)
         run = wait_state(folder.id, states.KILLED)
-        assert "memory ran out" in run.sentence
+        assert ("memory ran out" if how == signal.SIGKILL else "by SIGSEGV") in run.sentence
         assert ask_db(folder, "PRAGMA integrity_check") == [("ok",)]
         assert seen <= set(ask_db(folder, "SELECT seq, attempt, step FROM acknowledged"))
         if attempt < 3:
             resume(folder)
+    assert "Fatal Python error: Segmentation fault" in folder.log.read_text(), "a crash says where it was"
     # each acknowledged step has its reward, and one group of 4 with all its scores
     trained = "step > (SELECT step FROM event WHERE kind = 'begin' AND event.attempt = acknowledged.attempt)"
     steps = ask_db(folder, f"SELECT count(DISTINCT attempt || '.' || step) FROM acknowledged WHERE {trained}")

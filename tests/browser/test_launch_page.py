@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from storage import home, registry, spec, states
 from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
@@ -34,6 +35,29 @@ def test_a_launch_that_fails_says_why_and_keeps_saying_it(new_run: Page) -> None
         expect(new_run.locator(".launch-note")).to_contain_text("Nothing was launched")
     finally:
         moved.rename(runs)
+
+
+def test_a_launch_asks_the_worker_again_where_its_question_was_lost(new_run: Page) -> None:
+    """As when the helper that would have answered was started anew."""
+    lost = {"questions": 3, "armed": False}
+
+    def look(route: Route) -> None:
+        said = json.loads(route.request.post_data or "{}")
+        if said.get("fn_name") == "asked" and '"build"' in (route.request.post_data or "") and lost["questions"]:
+            lost["questions"], lost["armed"] = lost["questions"] - 1, True
+        elif said.get("fn_name") == "answered" and lost["armed"]:
+            lost["armed"] = False
+            return route.fulfill(json={"gone": True})
+        return route.fallback()
+
+    new_run.route("**/component_server/", look)
+    new_run.get_by_label("Steps", exact=True).fill("2")
+    launch(new_run)
+    new_run.wait_for_url("**/run?id=*", timeout=90_000)
+    assert lost["questions"] < 3
+    new_run.unroute("**/component_server/")
+    run = registry.runs()[0]
+    registry.ask(run.id, registry.KILL)
 
 
 def test_from_a_csv_and_a_model_folder_to_a_launched_run_by_the_page_alone(

@@ -5,6 +5,7 @@ Reads the run's folder, trains with TRL's GRPOTrainer, records into run.db, and 
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import shutil
 import signal
@@ -40,6 +41,7 @@ class Signals:
 
 def main(run_id: str) -> int:
     """Train the run; 0 when it ended as planned or asked, 1 when it failed."""
+    faulthandler.enable()  # where a crash of a library was is in the log then
     is_main = int(os.environ.get("RANK", "0")) == 0
     folder = home.run_folder(run_id)
     if is_main and locks.hold(folder.lock) is None:

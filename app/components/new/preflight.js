@@ -86,7 +86,8 @@ function drawPreflight() {
     if (wrong().length) return goTo(wrong()[0]);
     if (!page.view.quickstart) await page.previewed();
     if (wrong().length) return goTo(wrong()[0]);
-    for (let tries = 0; tries < 2; tries += 1) {
+    const { text } = page;
+    for (let tries = 0; tries < 5; tries += 1) {
       const done = await server.launched({ text: page.text, built, known: page.known });
       if (done?.url) { location.href = done.url; return; }
       if (done?.unasked) {
@@ -95,7 +96,10 @@ function drawPreflight() {
         buildKey = key; // or the page's own asking, a moment later, would withdraw this one
         const found = await askWorker("build", {}, note);
         if (!found || found.lost || found.error) buildKey = null;
-        if (!found || found.lost || found.error) return note(found?.error ?? "The worker did not answer, or the settings changed meanwhile. Launch again.");
+        if (found?.error) return note(found.error);
+        if (page.text !== text) return note("The settings changed meanwhile. Launch again.");
+        if (found?.lost) await new Promise((done) => setTimeout(done, 1000)); // the worker's helper is starting anew
+        if (!found || found.lost) continue; // or another question about the same settings took its place
         built = found.question;
         workerSaid("build", key, found.problems);
         if (wrong().length) return goTo(wrong()[0]);
