@@ -160,7 +160,7 @@ const wake = poll(view, async () => {
   if (query !== asked()) return 0; // typed on meanwhile
   find(".result").setAttribute("aria-busy", "false");
   if (now.functions) listFunctions(now.functions);
-  if (now.functions && typing === null) fill(); // what is typed now is not in the address yet
+  if (now.functions) fill();
   const wait = now.wait ?? "";
   say(find(".wait"), wait);
   find(".wait").hidden = !wait;
@@ -180,7 +180,7 @@ async function lookForNews() {
 }
 onAddress(() => {
   if (!onTab()) { drawn = null; return; } // what is starred may change meanwhile
-  if (typing === null) fill();
+  fill();
   if (asked() !== drawn) wake();
 });
 fill();

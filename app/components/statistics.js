@@ -1,5 +1,5 @@
 // The Statistics: each panel is asked for when it comes into view, one after the other, and again when there is more.
-const { poll, say, el, params, setParams, onAddress, number } = window.groupwise;
+const { poll, say, el, params, setParams, openGroup, onAddress, number } = window.groupwise;
 const view = element.querySelector(".gw-statistics");
 const find = (selector) => view.querySelector(selector);
 const run = params().get("id") ?? "";
@@ -147,7 +147,7 @@ function strip(row, steps) {
 function openPrompt(event, prompt, mode) {
   if (event.ctrlKey || event.metaKey) return;
   event.preventDefault();
-  setParams({ tab: "groups", prompt, step: null, group: null, idx: null, pick: null, mode: mode === "eval" ? "eval" : null }, { push: true });
+  openGroup({ prompt, pick: null, mode: mode === "eval" ? "eval" : null });
 }
 
 // ---- what is asked for lives in the address ----

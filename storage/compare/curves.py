@@ -183,8 +183,10 @@ def _scale(
     is right only from its beginning on.
     """
     name = OF_AXIS.get(axis)
-    if name is None or (name not in keys and axis != "time"):
-        return None if name is None else ([], [])
+    if name is None:
+        return None
+    if name not in keys and axis != "time":
+        return [], []
     pieces = [(part, _size(parts)) for part in (_until(parts, closer[0]) if closer else parts)]
     pieces += [(part, _size(closer)) for part in closer]
     if name not in keys:

@@ -174,6 +174,7 @@ def test_a_group_that_comes_late_does_not_lead_back(address: str, run_id: str, o
     page = open_page(f"{address}/run?id={run_id}&tab=groups&step=10")
     other = page.locator(".option").nth(2).get_attribute("data-group")
     page.goto(f"{address}/run?id={run_id}&tab=log")
+    expect(page.get_by_role("tab", name="Log")).to_have_attribute("aria-selected", "true")
     held = Held(page, "group")
     page.evaluate(f"groupwise.setParams({{ tab: 'groups', group: {other} }}, {{ push: true }})")
     wait_for("the group's question", lambda: page.wait_for_timeout(30) or held.kept)

@@ -135,7 +135,7 @@ class Board {
       if (Date.now() - (this.doubled ?? 0) > 900) this.open(step, mode);
     }, 400);
   }
-  open(step, mode) { dispatchEvent(new CustomEvent("groupwise:step", { detail: { step, mode } })); }
+  open(step, mode) { this.point(null, null); dispatchEvent(new CustomEvent("groupwise:step", { detail: { step, mode } })); }
 
   // Where attempts and stages began, as a chart's layout has it.
   marked() {

@@ -5,11 +5,7 @@ class FigureWalk {
   // `open(point)` is what a click on a point does; `point` as Plotly gives it.
   constructor(plot, name, open) {
     this.plot = plot; this.open = open; this.column = null; this.row = null;
-    const look = { role: "slider", tabindex: "0", "aria-label": name, "aria-valuemin": 1, "aria-valuemax": 1, "aria-valuenow": 1 };
-    for (const [key, value] of Object.entries(look)) plot.setAttribute(key, value);
-    plot.addEventListener("keydown", (event) => this.press(event));
-    plot.addEventListener("focus", () => this.again());
-    plot.addEventListener("blur", () => this.leave());
+    Plots.slider(plot, name, this);
   }
 
   get traces() { return this.plot.data ?? []; }
@@ -43,20 +39,12 @@ class FigureWalk {
     const { plot, traces } = this;
     this.column = Math.min(this.column ?? this.columns - 1, this.columns - 1);
     if (this.map) this.row = Math.min(this.row ?? this.fullest(this.column), this.rows - 1);
-    for (const [key, value] of [["max", this.columns], ["now", this.column + 1], ["text", this.words()]]) plot.setAttribute(`aria-value${key}`, value);
+    Plots.tell(plot, { max: this.columns, now: this.column + 1, text: this.words() });
     const [{ x, y, type }] = traces, { yaxis } = plot._fullLayout, { column, row } = this;
-    if (this.map) this.outline([x[column], x[column + 1]], [y[row], y[row + 1]]);
+    if (this.map) Plots.frame(plot, [x[column], x[column + 1]], [y[row], y[row + 1]]); // of an empty cell Plotly shows nothing
     if (type === "bar") Plotly.Fx.hover(plot, [{ curveNumber: 0, pointNumber: column }], ["xy"]);
     else if (this.map) Plotly.Fx.hover(plot, { xval: (x[column] + x[column + 1]) / 2, yval: (y[row] + y[row + 1]) / 2 }, ["xy"]);
     else Plotly.Fx.hover(plot, { xval: x[column], yval: yaxis.p2c(yaxis._length / 2) }, ["xy"]);
-  }
-  // Around a cell: of one that is empty Plotly shows nothing.
-  outline([left, right], [low, high]) {
-    const { xaxis, yaxis } = this.plot._fullLayout;
-    this.frame ??= this.plot.appendChild(window.groupwise.el("div", { class: "frame" }));
-    const box = { left: xaxis._offset + xaxis.l2p(left), top: yaxis._offset + yaxis.l2p(high), width: xaxis.l2p(right) - xaxis.l2p(left), height: yaxis.l2p(low) - yaxis.l2p(high) };
-    for (const [side, pixels] of Object.entries(box)) this.frame.style[side] = `${pixels}px`;
-    this.frame.hidden = false;
   }
   words() {
     const { traces, column, row } = this, [{ text, customdata }] = traces;
@@ -66,7 +54,7 @@ class FigureWalk {
     return `${customdata[column]}: ${values.join(", ")}`;
   }
   leave() {
-    if (this.frame) this.frame.hidden = true;
+    Plots.unframe(this.plot);
     if (this.plot._fullLayout) Plotly.Fx.unhover(this.plot);
   }
   // It has the focus, or was drawn anew while it has it.

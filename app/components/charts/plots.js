@@ -54,6 +54,25 @@ class Plots {
     const width = Math.max(4, (high - low) * times), from = Math.max(0, Math.min(last - width, place - width / 2));
     return width >= last ? null : [from, from + width];
   }
+  // A figure that is walked by keyboard is a slider to a screen reader: `walk` has press(event), again() and leave().
+  static slider(plot, label, walk) {
+    const look = { role: "slider", tabindex: "0", "aria-label": label, "aria-valuemin": 1, "aria-valuemax": 1, "aria-valuenow": 1 };
+    for (const [name, value] of Object.entries(look)) plot.setAttribute(name, value);
+    plot.addEventListener("keydown", (event) => walk.press(event));
+    plot.addEventListener("focus", () => walk.again());
+    plot.addEventListener("blur", () => walk.leave());
+  }
+  // What a slider says now: {min, max, now, text}, or some of them.
+  static tell(plot, said) { for (const [name, value] of Object.entries(said)) plot.setAttribute(`aria-value${name}`, value); }
+  // A frame around a part of a figure, from one place on its axes to another, `more` pixels wider on both sides.
+  static frame(plot, [left, right], [low, high], more = 0) {
+    const { xaxis, yaxis } = plot._fullLayout, [x, y] = [xaxis._offset + xaxis.l2p(left) - more, yaxis._offset + yaxis.l2p(high)];
+    const node = plot.querySelector(".frame") ?? plot.appendChild(window.groupwise.el("div", { class: "frame" }));
+    const box = { left: x, top: y, width: xaxis.l2p(right) - xaxis.l2p(left) + 2 * more, height: yaxis.l2p(low) - yaxis.l2p(high) };
+    for (const [side, pixels] of Object.entries(box)) node.style[side] = `${pixels}px`;
+    node.hidden = false;
+  }
+  static unframe(plot) { const node = plot.querySelector(".frame"); if (node) node.hidden = true; }
   static ours(event) { return !(event.ctrlKey || event.altKey || event.metaKey); }
 
   // The whole steps of a zoom and a little more, so that lines reach its edges.

@@ -5,11 +5,7 @@ class AxisWalk {
   // `now()` gives {axes, runs, chosen}: what is drawn, the runs by their place on the axes; `pick(full name, ends or null)`.
   constructor(plot, now, pick) {
     this.plot = plot; this.now = now; this.pick = pick; this.name = null;
-    const look = { role: "slider", tabindex: "0", "aria-label": "Settings against finals, axis by axis", "aria-valuemin": 1, "aria-valuemax": 1, "aria-valuenow": 1 };
-    for (const [key, value] of Object.entries(look)) plot.setAttribute(key, value);
-    plot.addEventListener("keydown", (event) => this.press(event));
-    plot.addEventListener("focus", () => this.again());
-    plot.addEventListener("blur", () => this.leave());
+    Plots.slider(plot, "Settings against finals, axis by axis", this);
   }
 
   // Where the axis's runs are, each place once, lowest first.
@@ -55,13 +51,10 @@ class AxisWalk {
   again() {
     const now = this.now();
     if (!now.axes.length || !this.plot._fullLayout || !this.plot.matches(":focus-visible")) return;
-    const { xaxis, yaxis } = this.plot._fullLayout, at = this.at(now.axes);
+    const at = this.at(now.axes);
     this.name = now.axes[at].full;
-    for (const [key, value] of [["max", now.axes.length], ["now", at + 1], ["text", this.words(now)]]) this.plot.setAttribute(`aria-value${key}`, value);
-    this.frame ??= this.plot.appendChild(window.groupwise.el("div", { class: "frame" }));
-    const box = { left: xaxis._offset + xaxis.l2p(at) - 11, top: yaxis._offset + yaxis.l2p(1.04), width: 22, height: yaxis.l2p(-0.04) - yaxis.l2p(1.04) };
-    for (const [side, pixels] of Object.entries(box)) this.frame.style[side] = `${pixels}px`;
-    this.frame.hidden = false;
+    Plots.tell(this.plot, { max: now.axes.length, now: at + 1, text: this.words(now) });
+    Plots.frame(this.plot, [at, at], [-0.04, 1.04], 11);
   }
-  leave() { if (this.frame) this.frame.hidden = true; }
+  leave() { Plots.unframe(this.plot); }
 }

@@ -3,11 +3,7 @@
 class LineWalk {
   constructor(chart) {
     this.chart = chart; this.plot = chart.plot; this.meta = null; this.x = null; // the line, by what it is of: its number changes with the lines about it
-    const look = { role: "slider", tabindex: "0", "aria-label": `${chart.about.title} of the runs`, "aria-valuemin": 0, "aria-valuemax": 0, "aria-valuenow": 0 };
-    for (const [name, value] of Object.entries(look)) this.plot.setAttribute(name, value);
-    this.plot.addEventListener("keydown", (event) => this.press(event));
-    this.plot.addEventListener("focus", () => this.again());
-    this.plot.addEventListener("blur", () => this.leave());
+    Plots.slider(this.plot, `${chart.about.title} of the runs`, this);
   }
 
   // The lines that a pointer would find, each with its points that have a value.
@@ -45,7 +41,7 @@ class LineWalk {
     [this.meta, this.x] = [line.meta, line.x[at]];
     const whole = Math.round(this.x).toLocaleString("en");
     const where = { step: `step ${whole}`, tokens: `${whole} tokens`, time: `${number(this.x)} ${this.chart.unit[1]}`, attempt: `${whole} steps in` }[over];
-    for (const [name, value] of [["min", line.x[0]], ["max", line.x.at(-1)], ["now", this.x], ["text", `${line.name}, ${where}: ${number(line.logged[at])}`]]) this.plot.setAttribute(`aria-value${name}`, value);
+    Plots.tell(this.plot, { min: line.x[0], max: line.x.at(-1), now: this.x, text: `${line.name}, ${where}: ${number(line.logged[at])}` });
     Plotly.Fx.hover(this.plot, [{ curveNumber: line.curve, pointNumber: line.known[at] }], ["xy"]);
   }
   leave() { if (this.plot._fullLayout) Plotly.Fx.unhover(this.plot); }

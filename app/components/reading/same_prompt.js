@@ -32,7 +32,7 @@ class SamePrompt {
     const time = this.times.find((one) => one.id === id);
     if (!time) return;
     const mode = time.mode === "eval" ? "eval" : null;
-    window.groupwise.setParams({ ...SamePrompt.closed, step: time.step, group: id, mode, idx: null }, { push: true });
+    window.groupwise.openGroup({ step: time.step, group: id, mode });
   }
   back() { window.groupwise.setParams(SamePrompt.closed, { push: true }); }
 
