@@ -16,7 +16,8 @@ JUDGE_KEYS = ("GROUPWISE_JUDGE_KEY", "OPENAI_API_KEY")
 # What a child process may inherit. A list of what is allowed, so that no secret of the dashboard's can leak into a run.
 _INHERITED = (
     "PATH", "HOME", "USER", "LANG", "TMPDIR", "TZ", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "XDG_CACHE_HOME",
-    "GROUPWISE_HOME", *JUDGE_KEYS, "http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY",
+    "GROUPWISE_HOME", "DO_NOT_TRACK", *JUDGE_KEYS, "http_proxy", "https_proxy", "no_proxy",
+    "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY",
 )  # fmt: skip
 _INHERITED_FAMILIES = (
     "LC_", "PYTHON", "HF_", "TRANSFORMERS_", "TOKENIZERS_", "CUDA_", "NVIDIA_", "NCCL_", "OMP_", "MKL_", "TORCH_",
@@ -25,10 +26,16 @@ _INHERITED_FAMILIES = (
 
 
 def child_environment() -> dict[str, str]:
-    """The part of this process's environment that a child of ours gets."""
-    return {
+    """The part of this process's environment that a child of ours gets.
+
+    No library reports usage unless the person says DO_NOT_TRACK=0: TRL tells the hub each trainer's GPU and kind of
+    model. It also does so from a thread that looks up the hub's address while the main thread changes the environment;
+    glibc's getenv, in the look-up, has crashed on that.
+    """
+    inherited = {
         name: value for name, value in os.environ.items() if name in _INHERITED or name.startswith(_INHERITED_FAMILIES)
     }
+    return {"DO_NOT_TRACK": "1", **inherited}
 
 
 @dataclass(frozen=True)

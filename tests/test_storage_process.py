@@ -113,6 +113,13 @@ def test_a_child_inherits_what_training_needs_and_no_secret_of_the_dashboard(mon
     assert given.items() <= environment.items() and not secret.keys() & environment.keys()
 
 
+def test_a_child_tells_nobody_unless_the_person_says_so(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("DO_NOT_TRACK", raising=False)
+    assert process.child_environment()["DO_NOT_TRACK"] == "1"
+    monkeypatch.setenv("DO_NOT_TRACK", "0")
+    assert process.child_environment()["DO_NOT_TRACK"] == "0"
+
+
 # --- locks
 
 

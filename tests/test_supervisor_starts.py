@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import http.server
 import json
 import os
 import shutil
 import signal
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -63,6 +66,38 @@ def test_what_is_only_warned_of_keeps_no_run_from_starting(registry_home: Path) 
     run = registry.get(queue(run_spec).id)
     assert run is not None
     assert Supervisor()._prepare(run) == run_spec
+
+
+def test_a_run_asks_the_hub_nothing_and_tells_it_nothing(
+    start_worker: StartWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with hub() as (address, asked):
+        monkeypatch.setenv("HF_ENDPOINT", address)
+        folder = queue(make_spec(training={"max_steps": 1}))
+        start_worker()
+        wait_state(folder.id, states.FINISHED)
+        assert asked == []
+
+
+@contextlib.contextmanager
+def hub() -> Iterator[tuple[str, list[str]]]:
+    """A server in the hub's place: its address, and what it was asked so far."""
+    asked: list[str] = []
+
+    class Hub(http.server.BaseHTTPRequestHandler):
+        def do_HEAD(self) -> None:
+            asked.append(self.path)
+            self.send_error(404)
+
+        do_GET = do_POST = do_HEAD
+
+        def log_message(self, *_: Any) -> None:
+            """Nothing: what was asked is in the list."""
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Hub) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}", asked
+        server.shutdown()
 
 
 def test_a_spec_that_was_edited_by_hand_stops_neither_the_worker_nor_the_next_run(start_worker: StartWorker) -> None:
