@@ -1,5 +1,5 @@
 // Compare: what the address says is compared; asks for it again and again, and draws what came.
-const { poll, say, el, params, setParams, onAddress } = window.groupwise;
+const { poll, say, show, el, params, setParams, onAddress } = window.groupwise;
 const page = element.querySelector(".gw-compare");
 const find = (selector) => page.querySelector(selector);
 const MOST = 20;
@@ -125,7 +125,7 @@ function drawControls() {
   for (const button of page.querySelectorAll(".x button")) button.setAttribute("aria-pressed", `${button.dataset.x === state.x}`);
   for (const button of page.querySelectorAll(".band button")) button.setAttribute("aria-pressed", `${button.dataset.band === state.band}`);
   find(".band").hidden = !state.by;
-  find(".all-of-it").hidden = !state.zoom;
+  show(find(".all-of-it"), state.zoom, find(".smooth"));
   find(".smooth").checked = state.smooth;
   options(find(".by"), [["", "nothing"], ["settings", "all settings but seeds"], ...fields.map(({ name }) => [name, name])], state.by);
   for (const [which, other] of [["a", 0], ["b", 1]]) options(find(`.code .${which}`), order.filter(({ there }) => there).map(({ id, name }) => [id, name]), pair()[other]);
@@ -188,10 +188,11 @@ function drawParallel() {
   say(find(".sweep .why"), why);
   find(".sweep .why").hidden = !why;
   find(".sweep .panel").hidden = !!why;
-  find(".kept").hidden = find(".sweep .every").hidden = true;
+  const chosen = !why && state.chosen.size;
+  show(find(".kept"), chosen, find(".smooth"));
+  show(find(".sweep .every"), chosen, find(".sweep .plot"));
   if (why) return;
   const beside = besideChosen(), count = order.filter(({ there }) => there).length;
-  for (const one of [find(".kept"), find(".sweep .every")]) one.hidden = !state.chosen.size;
   say(find(".kept span"), `${count - beside.size} of ${count} runs pass through what is chosen under “Settings against finals”; the others are faint, and in no curve.`);
   const figure = () => Parallel.figure(order.map((run, index) => ({ ...run, index })).filter((run) => run.there && !state.hidden.has(run.id)), axes, state.chosen, besideChosen());
   Plots.draw(find(".sweep .plot"), figure, (plot) => Parallel.listen(plot, () => Parallel.axes(order, fields), pick));

@@ -1,5 +1,5 @@
 // The Completions: the form and the address say the same; what the address asks for is fetched, drawn and exported.
-const { poll, say, setHtml, touched, openGroup, el, params, setParams, onAddress } = window.groupwise;
+const { poll, say, setHtml, show, touched, openGroup, el, params, setParams, onAddress } = window.groupwise;
 const view = element.querySelector(".gw-completions");
 const find = (selector) => view.querySelector(selector);
 const all = (selector) => [...view.querySelectorAll(selector)];
@@ -35,7 +35,10 @@ function read() {
 let typing = null;
 function changed(wait) {
   clearTimeout(typing);
-  typing = setTimeout(() => { typing = null; setParams({ ...read(), page: null }); }, wait);
+  typing = setTimeout(() => { typing = null; write(read()); }, wait);
+}
+function write({ mode, ...typed }) {
+  setParams({ ...typed, ...(onTab() ? { mode } : {}), page: null }); // the other tabs have a mode as well
 }
 find("form").addEventListener("input", ({ target }) => { showOf(); changed(target.matches("select, [type=checkbox]") ? 0 : 300); });
 find("form").addEventListener("keydown", (event) => { if (event.key === "Enter" && event.target.matches("input")) { event.preventDefault(); changed(0); } });
@@ -99,14 +102,21 @@ function draw(now) {
   find(".none").hidden = !now.none;
   say(find(".none p"), now.none);
   find(".none .clear").hidden = !FILTERS.some((name) => params().get(name));
-  find(".more").hidden = true;
+  show(find(".more"), false, find(".told"));
   find(".pages").hidden = now.pages < 2;
   say(find(".pages span"), `page ${now.page} of ${now.pages.toLocaleString("en")}`);
-  find(".before").disabled = now.page <= 1;
-  find(".after").disabled = now.page >= now.pages;
+  allow(find(".before"), now.page > 1, find(".after"));
+  allow(find(".after"), now.page < now.pages, find(".before"));
   find(".before").onclick = () => turn(now.page - 1);
   find(".after").onclick = () => turn(now.page + 1);
   drawBins(now.bins);
+}
+function allow(button, so, other) {
+  if (!so && document.activeElement === button) {
+    other.disabled = false;
+    other.focus({ preventScroll: true });
+  }
+  button.disabled = !so;
 }
 function turn(page) { setParams({ page: page > 1 ? page : null }, { push: true }); find(".result").scrollIntoView({ block: "start" }); }
 function drawBins({ of, low, high }) {

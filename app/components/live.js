@@ -108,6 +108,11 @@ window.groupwise ??= ((LIBRARIES) => {
   // Sets text only when it changed, so that selections and screen readers are left in peace.
   function say(node, words) { if (node.textContent !== words) node.textContent = words; }
   function setHtml(node, escaped) { if (node.gwHtml !== escaped) { node.gwHtml = escaped; node.innerHTML = escaped; } }
+  // Shows it or not; what goes with the keyboard's focus in it hands that on.
+  function show(node, so, next) {
+    if (!so && node.contains(document.activeElement)) next.focus({ preventScroll: true });
+    node.hidden = !so;
+  }
   // Something in it was changed by other means: the next setHtml sets it, also to what it was.
   function touched(node) { for (let each = node; each; each = each.parentElement) delete each.gwHtml; }
 
@@ -160,5 +165,5 @@ window.groupwise ??= ((LIBRARIES) => {
     setTimeout(() => target.dispatchEvent(new KeyboardEvent("keypress", { key: "Unidentified" })));
   });
 
-  return { params, setParams, onAddress, poll, wakeAll, load, openGroup, el, say, setHtml, touched, copy, number, colour };
+  return { params, setParams, onAddress, poll, wakeAll, load, openGroup, el, say, setHtml, show, touched, copy, number, colour };
 })(@libraries);

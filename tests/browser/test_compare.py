@@ -184,7 +184,8 @@ def test_a_zoom_is_in_the_address_and_brings_every_step(open_page: OpenPage, swe
         page.reload()
         page.wait_for_selector(".gw-compare[data-drawn]")
     for axis in ("tokens", "time"):
-        page.get_by_role("button", name="Show all of it").click()
+        page.get_by_role("button", name="Show all of it").press("Enter")
+        expect(page.get_by_label("smoothed")).to_be_focused()
         expect(page).not_to_have_url(re.compile("zoom"))
         page.locator(f"[data-x={axis}]").click()
         look_closer(chart)
@@ -263,7 +264,8 @@ def test_a_stretch_of_an_axis_keeps_the_runs_through_it(open_page: OpenPage, swe
     page.goto(f"{page.url}&pick=training.learning_rate~0.4~0.6;nothing~0~0.1;x~y~z")
     page.wait_for_selector(".gw-compare[data-drawn]")
     expect(page.locator(".kept")).to_contain_text("0 of 4 runs pass")
-    page.locator(".kept").get_by_role("button", name="Show all").click()
+    page.locator(".kept").get_by_role("button", name="Show all").press("Enter")
+    expect(page.get_by_label("smoothed")).to_be_focused()
     expect(page.locator(".chosen.beside")).to_have_count(0)
     curves_of(page, "reward", 4)
 

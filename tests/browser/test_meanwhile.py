@@ -214,3 +214,33 @@ def test_back_takes_a_filter_out_of_the_field_that_has_the_cursor(
     field.focus()
     page.go_back()
     expect(field).to_have_value("")
+
+
+def test_a_filter_typed_on_the_way_to_held_out_groups_leaves_them(
+    address: str, run_id: str, open_page: OpenPage
+) -> None:
+    page = open_page(f"{address}/run?id={run_id}&tab=completions")
+    expect(page.locator(".hits .hit").first).to_be_visible()
+    page.clock.install()  # the filter is written when one has typed for 0.3 s
+    page.locator("[name=q]").fill("think")
+    page.evaluate("groupwise.openGroup({ step: 5, mode: 'eval' })")
+    page.clock.run_for(1000)
+    expect(page).to_have_url(re.compile("q=think"))
+    assert "mode=eval" in page.url and "tab=groups" in page.url
+
+
+def test_the_focus_is_handed_on_by_what_goes(address: str, run_id: str, open_page: OpenPage) -> None:
+    page = open_page(f"{address}/run?id={run_id}&zoom=3..9")
+    page.get_by_role("button", name="Show all steps").press("Enter")
+    expect(page.get_by_label("Log scale")).to_be_focused()
+    tab(page, "Completions")
+    before, after = page.get_by_role("button", name="← before"), page.get_by_role("button", name="after →")
+    page.evaluate("groupwise.setParams({ page: 9 })")
+    expect(page.locator(".pages span")).to_have_text("page 9 of 10")
+    after.press("Enter")
+    expect(after).to_be_disabled()
+    expect(before).to_be_focused()
+    commit(run_id, STEPS + 1)
+    page.evaluate(WAKE)
+    page.get_by_role("button", name="Newer ones are there").press("Enter")
+    expect(page.locator(".result .told")).to_be_focused()

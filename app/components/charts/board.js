@@ -35,7 +35,7 @@ class Board {
   }
   // Which choices there are, what is chosen, and how much of the record is drawn.
   tell() {
-    const { say, number } = window.groupwise, find = (selector) => this.root.querySelector(selector);
+    const { say, show, number } = window.groupwise, find = (selector) => this.root.querySelector(selector);
     for (const button of this.root.querySelectorAll(".axes button")) {
       const can = Axis.has(button.dataset.x, this.curves);
       button.disabled = !can;
@@ -43,7 +43,7 @@ class Board {
       button.setAttribute("aria-pressed", `${button.dataset.x === this.axis.name}`);
     }
     find(".log input").checked = this.log;
-    find(".whole").hidden = !this.zoom;
+    show(find(".whole"), this.zoom, find(".log input"));
     say(find(".shown"), this.amount(number));
   }
   amount(number) {
