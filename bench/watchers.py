@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import subprocess
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import psutil
@@ -23,7 +24,7 @@ from bench import readers
 from bench.browser import CHROMIUM, FLAGS
 from bench.homes import dashboard, fresh_home, queued, quickstart
 from bench.made_runs import made_run
-from bench.step_time import ratio, side_by_side
+from bench.step_time import Times, lengths, training
 from bench.table import Row, median, ms, percentile
 from storage import home, registry, states
 
@@ -31,7 +32,7 @@ PAGES, SECONDS = 20, 30  # how many watch, and for how long
 LOOK = 12.0  # seconds in which a real page is seen to ask for what it asks for again and again
 EVERY = 0.5  # seconds a step
 BEFORE = 200  # steps that the run has when the first page comes
-ROUNDS = 4
+ROUNDS = 8
 
 
 def measure() -> list[Row]:
@@ -110,7 +111,7 @@ def questions(address: str) -> list[dict[str, Any]]:
 
 def _watch(app: psutil.Process, address: str, run_id: str, asked: list[dict[str, Any]]) -> tuple[list[float], float]:
     """Seconds of every answer in the time, and how many cores the app used."""
-    with reading(address, run_id, asked, SECONDS) as child:
+    with reading(address, [run_id], asked, SECONDS) as child:
         time.sleep(readers.SETTLE)
         used, begun = _seconds(app), time.monotonic()
         answers, _ = child.communicate()
@@ -123,22 +124,66 @@ def _seconds(process: psutil.Process) -> float:
 
 
 @contextlib.contextmanager
-def reading(address: str, run_id: str, asked: list[dict[str, Any]], seconds: float) -> Iterator[subprocess.Popen[Any]]:
-    """The pages, in a process of their own."""
-    words = [sys.executable, "-m", "bench.readers", address, run_id, str(PAGES), json.dumps(asked), str(seconds)]
+def reading(
+    address: str, run_ids: list[str], asked: list[dict[str, Any]], seconds: float
+) -> Iterator[subprocess.Popen[Any]]:
+    """The pages, in a process of their own. Of several runs, all pages watch now one, now the other."""
+    watched = ",".join(run_ids)
+    words = [sys.executable, "-m", "bench.readers", address, watched, str(PAGES), json.dumps(asked), str(seconds)]
     with ended(subprocess.Popen(words, stdout=subprocess.PIPE, text=True)) as child:
         yield child
 
 
 def _trainer(name: str, asked: list[dict[str, Any]]) -> Row:
-    """The steps of a quickstart that the pages watch, against those of one, at the same time, that nobody watches."""
+    """The steps of a quickstart while the pages watch it, against those while they watch another run: they go to and
+    fro. It trains on a core of its own, as the dashboard's work for other runs would be in both."""
     rounds = []
-    for round_ in range(ROUNDS):
-        with fresh_home(), no_worker(), dashboard() as (_, address):
-            watched, other = running(queued(quickstart()).id), running(queued(quickstart()).id)
-            with reading(address, watched, asked, 3600) as pages:
-                rounds.append(side_by_side(("groupwise", watched), ("groupwise", other), round_))
+    for _ in range(ROUNDS):
+        with fresh_home(), no_worker(), off_a_core() as core, dashboard() as (_, address):
+            trained = running(queued(quickstart()).id)
+            other = running(made_run("other", BEFORE, state=states.STOPPED))
+            with growing(other), reading(address, [trained, other], asked, 3600) as pages:
+                with training(("groupwise", trained), core) as times:
+                    rounds.append(times())
                 assert pages.poll() is None, "the pages did not watch to the end"
-    sides = [median([step for times in side for step in times]) for side in zip(*rounds, strict=True)]
-    against = f"one that nobody watches {ms(sides[1])}"
-    return Row(f"{name}: a training step, median ratio", ms(sides[0]), against, ratio(rounds), 1.02, "×")
+    watched, not_ = _steps(rounds)
+    sides = [f"median {ms(median([length for length, _ in side]))} of {len(side)}" for side in (watched, not_)]
+    effect = median([share for _, share in watched]) / median([share for _, share in not_])
+    return Row(
+        f"{name}: a training step, median ratio", sides[0], f"pages on another run: {sides[1]}", effect, 1.02, "×"
+    )
+
+
+@contextlib.contextmanager
+def off_a_core() -> Iterator[int]:
+    """Keeps this process and what it starts off one core, which is given."""
+    cores = sorted(os.sched_getaffinity(0))
+    os.sched_setaffinity(0, cores[:-1] or cores)
+    try:
+        yield cores[-1]
+    finally:
+        os.sched_setaffinity(0, cores)
+
+
+Step = tuple[float, float]  # its seconds, and what it took of what the same step usually takes
+
+
+def _steps(rounds: Sequence[Times]) -> tuple[list[Step], list[Step]]:
+    """The steps that were watched throughout, and those that were not at all. With the same seed the n-th step of each
+    round is the same work, and is compared with the median of the rounds."""
+    usual = [median(list(same)) for same in zip(*map(lengths, rounds), strict=True)]
+    watched: list[Step] = []
+    not_: list[Step] = []
+    for times in rounds:
+        for length, share, usually in zip(lengths(times), _watched(times), usual, strict=True):
+            if share in (0, 1):
+                (watched if share else not_).append((length, length / usually))
+    return watched, not_
+
+
+def _watched(times: Times) -> list[float]:
+    """The share of each step in which the pages watched this run, which is the first of theirs."""
+    return [
+        sum(readers.whose_turn(begun + (ended - begun) * n / 20, 2) == 0 for n in range(21)) / 21
+        for begun, ended in zip(times, times[1:], strict=False)
+    ]

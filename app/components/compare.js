@@ -70,7 +70,10 @@ function toggle(id) {
 }
 
 // ---- the curves ----
-const zoomTo = (range) => setParams({ zoom: range ? range.map((end) => +end.toPrecision(6)).join("..") : null });
+function zoomTo(range) {
+  if (range && over !== state.x) return; // what is drawn is over the former axis until the curves over the other have come
+  setParams({ zoom: range ? range.map((end) => +end.toPrecision(6)).join("..") : null });
+}
 find(".all-of-it").addEventListener("click", () => zoomTo(null));
 function series(name) {
   const lines = (id) => runs.get(id)?.curves?.[name] ?? [];
@@ -226,11 +229,12 @@ async function loadSettings() {
   drawAll();
   drawParallel();
 }
+const codeKey = () => JSON.stringify([state.ids, ...pair()]);
 async function loadCode() {
-  const [a, b] = pair(), key = JSON.stringify([state.ids, a, b]);
+  const [a, b] = pair(), key = codeKey();
   if (coded === key) return;
   const now = await server.code({ ids: state.ids, a, b });
-  if (!now?.functions) return;
+  if (!now?.functions || key !== codeKey()) return;
   coded = key;
   CompareTables.code(find(".functions"), now.functions);
   find(".code .pair").hidden = !now.functions.length;

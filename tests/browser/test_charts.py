@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Page, expect
 from bench.homes import dashboard
 from bench.made_runs import curves, made_run
 from storage import states
-from tests.browser.conftest import OpenPage, no_sideways_scroll
+from tests.browser.conftest import OpenPage, drag, no_sideways_scroll
 
 STEPS = 2400
 # What Plotly holds of a chart: its lines, the range in sight and whether it is drawn.
@@ -78,12 +78,7 @@ def test_all_charts_share_one_zoom_one_pointer_and_one_axis(open_page: OpenPage,
     expect(page.locator(".controls .shown")).to_contain_text("of 2,400 points")
 
     # a stretch of one chart is the stretch of all of them, and is looked at as finely as it can be drawn
-    box = page.locator('[data-chart="reward"] .nsewdrag').bounding_box()
-    assert box
-    page.mouse.move(box["x"] + box["width"] * 0.3, box["y"] + 40)
-    page.mouse.down()
-    page.mouse.move(box["x"] + box["width"] * 0.4, box["y"] + 45, steps=4)
-    page.mouse.up()
+    drag(page.locator('[data-chart="reward"]'), 0.3, 0.4)
     page.wait_for_selector('.board[data-close="1"]')
     low, high = chart(page, "reward")["range"]
     assert 600 < low < high < 1100

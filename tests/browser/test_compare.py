@@ -14,7 +14,7 @@ from playwright.sync_api import BrowserContext, Locator, Page, expect
 from bench.homes import dashboard
 from bench.made_runs import made_run
 from storage import home, states
-from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
+from tests.browser.conftest import OpenPage, drag, no_sideways_scroll, picture
 from tests.conftest import REPOSITORY
 
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -197,12 +197,7 @@ def look_closer(chart: Locator) -> None:
     """Drag across a twentieth of it, and what stood for several steps is gone."""
     page = chart.page
     expect(chart).to_contain_text("a point is the mean of up to")
-    box = chart.locator(".nsewdrag").bounding_box()
-    assert box
-    page.mouse.move(box["x"] + 2, box["y"] + 40)
-    page.mouse.down()
-    page.mouse.move(box["x"] + box["width"] / 20, box["y"] + 45, steps=4)
-    page.mouse.up()
+    drag(chart, 0.005, 0.05)
     expect(page).to_have_url(re.compile(r"zoom=\d"))
     expect(chart).not_to_contain_text("a point is the mean of up to")
 

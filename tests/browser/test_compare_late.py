@@ -13,9 +13,10 @@ from bench.homes import dashboard, wait_for
 from bench.made_runs import made_run
 from storage import home, states
 from storage.record import RunWriter
-from tests.browser.conftest import Held, OpenPage
+from tests.browser.conftest import Held, OpenPage, drag
 
 Runs = tuple[str, list[str]]
+LATER = "() => { const now = Date.now; Date.now = () => now() + 20000; }"  # a live run's prompts are asked for again
 SUFFIX = "document.querySelector('[data-chart=reward] .plot').layout?.xaxis.ticksuffix"
 
 
@@ -164,11 +165,26 @@ def test_a_walk_stays_on_its_run_and_prompts_follow(open_page: OpenPage, runs: R
 
     page.locator(".alike").scroll_into_view_if_needed()
     expect(page.locator(".prompts [data-hash]").first).to_be_visible()
-    page.evaluate("() => { const now = Date.now; Date.now = () => now() + 20000; }")
-    questions = Held(page, "prompts")
-    more(page, live, 13)
+    page.locator(".prompts [data-hash]").first.click()
+    expect(page.locator(".cards .comp")).to_have_count(2)
+    for function, step in (("prompts", 13), ("prompt", 14)):
+        page.evaluate(LATER)
+        questions = Held(page, function)
+        page.mouse.move(0, 0)
+        more(page, live, step)
+        held(page, questions)
+        questions.release()
+    # not while they are read
+    page.evaluate(LATER)
+    page.locator(".one").hover()
+    questions = Held(page, "prompt")
+    with page.expect_response(lambda reply: '"fn_name":"prompts"' in (reply.request.post_data or "")):
+        more(page, live, 15)
+    page.wait_for_timeout(300)
+    assert questions.kept == []
+    page.mouse.move(0, 0)
+    page.evaluate("window.groupwise.wakeAll()")
     held(page, questions)
-    questions.release()
 
 
 def test_curves_keep_their_axis_until_the_others_have_come(open_page: OpenPage, runs: Runs) -> None:
@@ -179,8 +195,11 @@ def test_curves_keep_their_axis_until_the_others_have_come(open_page: OpenPage, 
     page.locator("[data-x=time]").click()
     held(page, questions)
     assert page.evaluate(SUFFIX) == ""
+    drag(page.locator("[data-chart=reward]"), 0.2, 0.6)
     questions.release()
     page.wait_for_function(f"{SUFFIX} !== ''")
+    assert "zoom=" not in page.url  # in steps, it would be somewhere else in time
+    page.wait_for_function("document.querySelector('[data-chart=reward] .plot').layout.xaxis.autorange")
 
 
 def test_buttons_drawn_anew_keep_the_focus(open_page: OpenPage, runs: Runs) -> None:
