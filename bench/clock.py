@@ -1,11 +1,13 @@
 """Runs a training with a clock on its steps: `python -m bench.clock TIMES.json groupwise RUN_ID | plain train.py`.
 
 The same clock in both: a callback that notes the time at the beginning of each step, so that everything between two
-beginnings counts, whoever spends it.
+beginnings counts, whoever spends it. Two trainings can take turns, step by step: each is then given the end of a pipe
+that says that it is its turn, and the end of one that says so to the other (`… MINE THEIRS`, as file descriptors).
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import runpy
@@ -19,15 +21,30 @@ from transformers import TrainerCallback
 
 
 class StepClock(TrainerCallback):
-    def __init__(self) -> None:
-        self.begun: list[float] = []
+    def __init__(self, turn: tuple[int, int] | None) -> None:
+        self.steps: list[tuple[float, float]] = []  # when each began and ended
+        self.turn = turn
+        self.begun: float | None = None
 
     def on_step_begin(self, *_: Any, **__: Any) -> None:
-        self.begun.append(time.perf_counter())
+        if self.begun is not None:
+            self.steps.append((self.begun, time.monotonic()))
+            self.pass_on()
+        if self.turn:
+            os.read(self.turn[0], 1)  # at once where the other has ended
+        self.begun = time.monotonic()
+
+    def on_train_end(self, *_: Any, **__: Any) -> None:
+        self.pass_on()
+
+    def pass_on(self) -> None:
+        if self.turn:
+            with contextlib.suppress(BrokenPipeError):  # the other has ended
+                os.write(self.turn[1], b".")
 
 
-def main(times: Path, kind: str, what: str) -> None:
-    clock = StepClock()
+def main(times: Path, kind: str, what: str, *turn: str) -> None:
+    clock = StepClock((int(turn[0]), int(turn[1])) if turn else None)
     make = trl.GRPOTrainer.__init__
 
     def with_clock(self: Any, *args: Any, **kwargs: Any) -> None:
@@ -41,8 +58,8 @@ def main(times: Path, kind: str, what: str) -> None:
     else:
         os.chdir(Path(what).parent)
         runpy.run_path(what, run_name="__main__")
-    times.write_text(json.dumps(clock.begun))
+    times.write_text(json.dumps(clock.steps))
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2], sys.argv[3])
+    main(Path(sys.argv[1]), *sys.argv[2:])

@@ -143,7 +143,7 @@ def _trainer(name: str, asked: list[dict[str, Any]]) -> Row:
             trained = running(queued(quickstart()).id)
             other = running(made_run("other", BEFORE, state=states.STOPPED))
             with growing(other), reading(address, [trained, other], asked, 3600) as pages:
-                with training(("groupwise", trained), core) as times:
+                with training(("groupwise", trained), core=core) as times:
                     rounds.append(times())
                 assert pages.poll() is None, "the pages did not watch to the end"
     watched, not_ = _steps(rounds)
@@ -185,5 +185,5 @@ def _watched(times: Times) -> list[float]:
     """The share of each step in which the pages watched this run, which is the first of theirs."""
     return [
         sum(readers.whose_turn(begun + (ended - begun) * n / 20, 2) == 0 for n in range(21)) / 21
-        for begun, ended in zip(times, times[1:], strict=False)
+        for begun, ended in times
     ]
