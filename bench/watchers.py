@@ -136,7 +136,7 @@ def reading(
 
 def _trainer(name: str, asked: list[dict[str, Any]]) -> Row:
     """The steps of a quickstart while the pages watch it, against those while they watch another run: they go to and
-    fro. It trains on a core of its own, as the dashboard's work for other runs would be in both."""
+    fro. It trains on a core of its own, so that what the dashboard takes from a processor is in neither."""
     rounds = []
     for _ in range(ROUNDS):
         with fresh_home(), no_worker(), off_a_core() as core, dashboard() as (_, address):
