@@ -6,7 +6,7 @@ from typing import Any
 
 import gradio as gr
 
-from app import libraries
+from app import libraries, opening
 from app.components.live import HERE
 from app.pages import compare, new, rewards, run, runs
 from app.theme import STYLE, theme
@@ -15,6 +15,7 @@ from app.theme import STYLE, theme
 def build() -> gr.Blocks:
     """The whole dashboard: `/`, `/new`, `/rewards`, `/run?id=…` and `/compare?ids=…`."""
     gr.set_static_paths(libraries.static_paths())
+    opening.write()
     with gr.Blocks(title="Groupwise", analytics_enabled=False, fill_width=True) as demo:
         runs.build()
     with demo.route("New run", "/new", show_in_navbar=False):
