@@ -57,6 +57,19 @@ def queued(run_spec: RunSpec) -> RunFolder:
     return folder
 
 
+@contextlib.contextmanager
+def no_worker() -> Iterator[None]:
+    """Nothing takes up or settles the runs of this home: a process that does nothing holds the supervisor's lock."""
+    hold = "import sys; from pathlib import Path; from storage import locks; assert locks.hold(Path(sys.argv[1])); "
+    words = [sys.executable, "-c", hold + "print('held', flush=True); sys.stdin.read()", str(home.supervisor_lock())]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout is not None and child.stdout.readline() == "held\n"
+        try:
+            yield
+        finally:
+            child.kill()
+
+
 def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))

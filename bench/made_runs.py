@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from storage import db, files, group_metrics, home, rebuild, series, spec, states
+from storage import db, files, group_metrics, home, rebuild, registry, series, spec, states
 from storage.batch import Completion, Event, Group
 from storage.home import RunFolder
 from storage.record import RunWriter
@@ -39,6 +39,13 @@ def made_run(
     for attempt, first, last in parts:
         _write(folder, text, attempt, first, last, steps, logged, make, groups, functions, eval_every, every)
     _settle(folder)
+    return run_id
+
+
+def running(run_id: str) -> str:
+    """The run, which trains by now, as far as the registry knows: no worker may be there that would look."""
+    for state in (states.QUEUED, states.STARTING, states.RUNNING):
+        registry.set_state(run_id, state, "Trains for a measurement.")
     return run_id
 
 

@@ -63,7 +63,7 @@ function toggle(name, chip) {
     wanted.set(name, chart);
     board.add(chart);
     all.querySelector(".charts").append(chart.node);
-    chart.update(new Map([[name, "whole"]]), waiting);
+    chart.update(new Set([name]), waiting);
     if (board.zoom) board.look();
   }
   chip.setAttribute("aria-pressed", `${!there}`);

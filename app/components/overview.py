@@ -28,7 +28,8 @@ WAITS = {
     states.STOPPING: "Stopping before the first step.",
 }
 SCRIPTS = tuple(
-    f"charts/{name}" for name in ("plots", "smoother", "curves", "axis", "traces", "chart", "walk", "board")
+    f"charts/{name}"
+    for name in ("plots", "smoother", "curves", "axis", "traces", "strokes", "span", "chart", "walk", "board")
 )
 UNBEGUN = "This run ended before its first step."
 MOST_NAMES, NAME_LENGTH = 200, 200
@@ -67,7 +68,8 @@ def board(payload: Payload) -> dict[str, Any]:
     """
     run = run_of(payload)
     after, event = whole(payload, "after"), whole(payload, "event")
-    out: dict[str, Any] = {"poll": POLL if run.state in states.LIVE or run.state == states.QUEUED else POLL_ENDED}
+    live = run.state in states.LIVE or run.state == states.QUEUED
+    out: dict[str, Any] = {"poll": POLL if live else POLL_ENDED, "live": live}
     out["wait"] = WAITS.get(run.state, f"{UNBEGUN} Its log says why.")
     if not after and not payload.get("drawn"):
         out["sections"] = figures.sections(settings(run), run.state in states.ENDED)

@@ -2,7 +2,7 @@
 class Board {
   // `ask({names, first, last})` brings a closer look at some steps; `root` has the controls.
   constructor(root, ask) {
-    this.root = root; this.ask = ask; this.curves = new Curves(); this.close = null; this.charts = []; this.asked = 0; this.walk = new Walk(this);
+    this.root = root; this.ask = ask; this.curves = new Curves(); this.close = null; this.charts = []; this.asked = 0; this.live = false; this.walk = new Walk(this);
     this.zoom = null; // [first, last] step in sight, or null for all
     this.read();
     this.controls();
@@ -59,15 +59,16 @@ class Board {
   curve(name) { return (this.zoom && this.close?.get(name)) || this.curves.get(name); }
   get past() { return this.zoom && this.close ? this.close.past : this.curves.past; }
 
-  // Takes an answer of the server; for each name in it, what changed (see Curves.take).
+  // Takes an answer of the server; gives the names of the metrics that changed.
   take(answer) {
-    const marks = JSON.stringify(this.curves.marks), changed = this.curves.take(answer);
+    const marks = JSON.stringify(this.curves.marks), changed = this.curves.take(answer), ended = this.live && !answer.live;
+    this.live = answer.live;
     if (answer.reset) this.look();
     else if (this.close?.live) this.close.take({ ...answer, curves: Object.fromEntries(Object.entries(answer.curves).filter(([name]) => this.close.get(name))) });
     const { name: before, scale } = this.axis;
     if (this.wish !== before && Axis.has(this.wish, this.curves)) this.axis = new Axis(this.wish, this.curves);
     else this.axis.refresh();
-    if (this.axis.name !== before || this.axis.scale !== scale || JSON.stringify(this.curves.marks) !== marks) for (const chart of this.charts) chart.redraw();
+    if (ended || this.axis.name !== before || this.axis.scale !== scale || JSON.stringify(this.curves.marks) !== marks) for (const chart of this.charts) chart.redraw();
     return changed;
   }
   update(changed, waiting) {

@@ -1,8 +1,8 @@
-// One panel: title, latest values, and a Plotly chart, which is drawn while it is in view and added to where it can be.
+// One panel: title, latest values, and a Plotly chart, which is drawn before it comes into view and follows while it is.
 class Chart {
   constructor(panel, board) {
     const { el } = window.groupwise;
-    this.panel = panel; this.board = board; this.series = []; this.dirty = null; this.inView = false; this.flat = null;
+    this.panel = panel; this.board = board; this.dirty = false; this.moved = false; this.inView = this.nearby = false; this.reach = {};
     this.plot = el("div", { class: "plot" });
     this.cross = el("div", { class: "cross", hidden: true });
     this.wait = el("p", { class: "wait s mut" });
@@ -14,8 +14,8 @@ class Chart {
         panel.note ? el("span", { class: "xs mut" }, panel.note) : null, this.told), this.values),
       this.wait, this.area);
     this.say(panel.instead || "");
-    Chart.watch.observe(this.node);
     Chart.all.set(this.node, this);
+    for (const watch of Chart.watches) watch.observe(this.node);
   }
 
   say(words) {
@@ -47,21 +47,17 @@ class Chart {
       .map(({ attempt, curves }) => ({ attempt, curve: curves[name], curves }));
   }
 
-  // Something new: `changed` maps metric names to "whole" or how many points came.
+  // Something new: `changed` has the names of the metrics that have other points.
   update(changed, waiting) {
     if (this.panel.instead) return;
     const names = this.names();
-    if (!names.length) { this.values.replaceChildren(); this.say(this.empty(waiting)); return; }
+    if (!names.length) { this.head(); this.say(this.empty(waiting)); return; }
     this.say("");
     this.head(this.board.pointed);
     this.note(names);
     const sameLines = names.length === this.drawn?.length && names.every((name, i) => this.drawn[i] === name);
-    const all = [...names, ...(this.panel.spread ?? [])];
-    const whole = !sameLines || all.some((name) => changed.get(name) === "whole");
-    const must = this.panel.stack || this.panel.spread || !this.board.axis.plain || this.board.zoom;
-    if (whole || (must && all.some((name) => changed.get(name)))) this.dirty = "whole";
-    else if (names.some((name) => changed.get(name))) this.dirty ??= "more";
-    if (this.inView) this.draw();
+    this.dirty ||= !sameLines || [...names, ...this.panel.spread].some((name) => changed.has(name));
+    if (this.inView || (this.nearby && !this.drawn)) this.draw();
   }
   empty(waiting) {
     const { curves } = this.board;
@@ -73,15 +69,17 @@ class Chart {
 
   // The latest values, or those at the step that the pointer is over in any chart.
   head(step = null) {
-    const { el, number } = window.groupwise, names = this.names();
+    const { el, say, number } = window.groupwise, names = this.names(), key = names.join("\n");
     const unit = this.panel.unit.trim() ? `\u202f${this.panel.unit.trim()}` : "";
-    this.values.replaceChildren(...names.map((name, i) => {
-      const known = step === null ? this.board.curves.last(name) : this.near(name, step);
-      const value = number(this.scale(known ?? null)) + unit;
-      if (names.length === 1) return el("b", {}, value);
-      const square = el("i", { style: `background:var(${this.variable(i)})` });
-      return el("span", { class: "key" }, square, `${this.label(name)} `, el("b", {}, value));
-    }));
+    if (this.values.dataset.key !== key) {
+      this.values.dataset.key = key;
+      this.values.replaceChildren(...names.map((name, i) => names.length === 1 ? el("b") : el("span", { class: "key" },
+        el("i", { style: `background:var(${this.variable(i)})` }), `${this.label(name)} `, el("b"))));
+    }
+    this.values.querySelectorAll("b").forEach((value, i) => {
+      const known = step === null ? this.board.curves.last(names[i]) : this.near(names[i], step);
+      say(value, number(this.scale(known ?? null)) + unit);
+    });
   }
   // The steps in sight of its longest line.
   steps() {
@@ -118,77 +116,67 @@ class Chart {
 
   draw() {
     if (!this.dirty || typeof Plotly === "undefined" || !this.plot.clientWidth) return;
-    this.dirty === "whole" ? this.drawWhole() : this.drawMore();
-    this.dirty = null;
-  }
-  redraw() { if (this.drawn || this.dirty) { this.dirty = "whole"; this.note(this.names()); if (this.inView) this.draw(); } }
-
-  drawWhole() {
+    this.dirty = false;
     this.drawn = this.names();
     this.log = this.board.log && this.fitsLog(this.drawn);
-    const data = Traces.of(this, this.drawn);
-    Plotly.react(this.plot, data, this.layout(data), { ...Plots.config, doubleClick: false });
-    if (!this.wired) { this.wired = true; this.board.listen(this); }
+    const data = Traces.of(this, this.drawn), layout = this.layout(data), look = Chart.look(data, layout);
+    this.moved = look === this.look && !this.held() && Strokes.move(this.plot, data);
+    if (this.moved) return;
+    this.look = look;
+    Plotly.react(this.plot, data, layout, { ...Plots.config, doubleClick: false });
+    if (!this.wired) this.listen();
   }
+  redraw() {
+    if (!this.drawn && !this.dirty) return;
+    this.note(this.names());
+    this.reach = {};
+    this.anew();
+  }
+  anew() {
+    this.dirty = true;
+    this.look = null; // that of no drawing
+    if (this.nearby) this.draw();
+  }
+  // All of a drawing but where its points are.
+  static look(data, layout) { return JSON.stringify([layout, data.map(({ x, y, customdata, text, ...rest }) => rest)]); }
 
-  drawMore() {
-    const x = [], y = [], customdata = [], which = [];
-    // More points are smoothed more strongly, from the first one on.
-    const grown = ({ name, drawn }) => [3, 12, 30, 200].some((edge) => drawn < edge && this.curve(name).x.length >= edge);
-    const differs = (value) => !Chart.same(this.scale(value), this.flat);
-    const moved = ({ name, drawn }) => this.flat !== null && this.curve(name).y.slice(drawn).some(differs);
-    if (this.series.some(grown) || this.series.some(moved)) return this.drawWhole();
-    for (const line of this.series) {
-      const curve = this.curve(line.name), from = line.drawn, steps = curve.x.slice(from);
-      let trace = line.at;
-      const add = (values) => { x.push(steps); customdata.push(steps); y.push(values); which.push(trace++); };
-      const raw = Traces.y(this, curve.y.slice(from));
-      add(raw);
-      add(raw.map((value) => line.smoother.next(value)));
-      line.drawn = curve.x.length;
-    }
-    Plotly.extendTraces(this.plot, { x, y, customdata }, which);
+  // Whoever points at it reads what Plotly knows of its points.
+  held() { return this.area.matches(":hover, :focus"); }
+  settle() { if (this.moved) this.anew(); }
+  listen() {
+    this.wired = true;
+    this.board.listen(this);
+    for (const comes of ["pointerenter", "focus"]) this.area.addEventListener(comes, () => this.settle());
+    this.plot.on("plotly_afterplot", () => { if (this.moved) Strokes.move(this.plot, this.plot.data); }); // at another size
   }
 
   layout(data) {
-    const { axis, zoom } = this.board;
-    const range = zoom?.map((step) => axis.at(step));
-    const [lowest, highest] = this.reach(data, range);
-    // What never changed so far is drawn over a ground line at 0, not in a made-up range around it.
-    this.flat = Chart.same(lowest, highest) ? lowest : null;
+    const { axis, zoom } = this.board, range = zoom?.map((step) => axis.at(step)), seen = Span.of(data, range, this.log);
     const few = axis.plain && this.drawn.every((name) => (this.curve(name)?.x.at(-1) ?? 0) < 5);
+    const grows = this.board.live && data.every((trace) => trace.mode === "lines");
     return Plots.layout({
       uirevision: null, margin: { l: 44, r: 8, t: 8, b: 20 }, ...this.board.marked(),
-      x: { rangemode: "tozero", ...(few ? { dtick: 1 } : {}), ...axis.layout, ...(range ? { range, autorange: false } : { autorange: true }) },
-      y: { ...this.upright(lowest, highest, !!range), fixedrange: true, tickformat: Chart.format(Math.max(Math.abs(lowest), Math.abs(highest))), type: this.log ? "log" : "linear", ticksuffix: this.panel.unit === "%" ? "\u202f%" : "" },
+      x: { rangemode: "tozero", ...(few ? { dtick: 1 } : {}), ...axis.layout, ...this.along(range, seen.x[1], data, grows) },
+      y: { ...this.upright(seen.y, data, range || grows), fixedrange: true, tickformat: Chart.format(Math.max(...seen.y.map(Math.abs))), type: this.log ? "log" : "linear", ticksuffix: this.panel.unit === "%" ? "\u202f%" : "" },
     });
   }
-  // Alike but for rounding.
-  static same(a, b) { return Math.abs(a - b) <= 1e-9 * Math.max(Math.abs(a), Math.abs(b)); }
   static format(size) { return size >= 1e4 ? "~s" : size > 0 && size < 1e-3 ? "~e" : "~g"; }
-  // The least and the greatest value in sight. Parts that are stacked are no more than their whole.
-  reach(data, range) {
-    let low = Infinity, high = -Infinity;
-    for (const trace of data) {
-      if (trace.stackgroup) { low = Math.min(low, 0); }
-      trace.y.forEach((value, i) => {
-        if (value === null || (this.log && value <= 0) || (range && (trace.x[i] < range[0] || trace.x[i] > range[1]))) return;
-        if (!trace.stackgroup) low = Math.min(low, value);
-        high = Math.max(high, value);
-      });
-    }
-    return [low, high];
+  along(range, last, data, grows) {
+    if (range || !grows || !Number.isFinite(last)) this.reach.x = null;
+    else this.reach.x = Span.along(this.reach.x, last, Math.max(...data.map(({ x }) => x.length)));
+    return { range: range ?? this.reach.x, autorange: !range && !this.reach.x };
   }
-  upright(lowest, highest, zoomed) {
-    if (!Number.isFinite(highest)) return { autorange: true };
-    if (this.flat !== null) {
-      if (this.log) return { range: [Math.log10(lowest) - 0.5, Math.log10(lowest) + 0.5] };
-      const edge = lowest * 1.5 || 1;
-      return { range: [Math.min(0, edge), Math.max(0, edge)] };
+  upright([low, high], data, ours) {
+    if (!Number.isFinite(high)) return { autorange: true };
+    if (Span.same(low, high)) {
+      // What never changed so far is drawn over a ground line at 0, not in a made-up range around it.
+      const edge = low * 1.5 || 1;
+      return { range: this.log ? [Math.log10(low) - 0.5, Math.log10(low) + 0.5] : [Math.min(0, edge), Math.max(0, edge)] };
     }
-    if (!zoomed) return { autorange: true };
-    const [a, b] = this.log ? [Math.log10(lowest), Math.log10(highest)] : [lowest, highest];
-    return { range: [a - (b - a) * 0.06, b + (b - a) * 0.06] };
+    if (!ours) return { autorange: true };
+    const values = this.log ? [Math.log10(low), Math.log10(high)] : [low, high];
+    this.reach.y = Span.upright(this.reach.y, values, !this.log && data.some((trace) => trace.stackgroup));
+    return { range: this.reach.y };
   }
 
   // The line that stands in all charts where the pointer is in one of them.
@@ -210,15 +198,16 @@ class Chart {
     if (step === null) Plotly.Fx.unhover(this.plot);
     else Plotly.Fx.hover(this.plot, { xval: this.board.axis.at(step), yval: yaxis.p2c(yaxis._length / 2) }, ["xy"]);
   }
-  gone() { Chart.all.delete(this.node); Chart.watch.unobserve(this.node); if (typeof Plotly !== "undefined") Plotly.purge(this.plot); this.node.remove(); }
+  gone() { Chart.all.delete(this.node); for (const watch of Chart.watches) watch.unobserve(this.node); if (typeof Plotly !== "undefined") Plotly.purge(this.plot); this.node.remove(); }
 }
 Chart.all = new Map();
-Plots.ready.then(() => { for (const chart of Chart.all.values()) if (chart.inView) chart.draw(); });
-Chart.watch = new IntersectionObserver((entries) => {
+Plots.ready.then(() => { for (const chart of Chart.all.values()) if (chart.nearby) chart.draw(); });
+// Whether it is in view, or will be if one scrolls on a little.
+Chart.watches = [["inView", "0px"], ["nearby", "300px"]].map(([which, rootMargin]) => new IntersectionObserver((entries) => {
   for (const entry of entries) {
     const chart = Chart.all.get(entry.target);
     if (!chart) continue;
-    chart.inView = entry.isIntersecting;
-    if (chart.inView) chart.draw();
+    chart[which] = entry.isIntersecting;
+    if (chart[which]) chart.draw();
   }
-}, { rootMargin: "300px" });
+}, { rootMargin }));

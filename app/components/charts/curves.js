@@ -6,19 +6,21 @@ const MORE_POINTS = 1000; // where that is no shorter, not again before so many 
 class Curves {
   constructor() { this.byName = new Map(); this.limit = MOST_POINTS; this.size = 1; this.past = []; this.marks = []; this.odd = {}; }
 
-  // Takes an answer of the server; for each name in it, what changed: "whole" or the number of points appended.
+  // Takes an answer of the server; gives the names of those that have other points.
   take(answer) {
-    const changed = new Map();
+    const changed = new Set();
     if (answer.marks) this.marks = answer.marks;
     if (answer.reset) {
-      for (const name of this.byName.keys()) changed.set(name, "whole"); // also of those that are no more
+      for (const name of this.byName.keys()) changed.add(name); // also of those that are no more
       this.byName.clear();
       this.size = answer.bucket ?? 1;
       this.past = answer.past ?? [];
       this.odd = answer.odd ?? {};
     }
     for (const [name, curve] of Object.entries(answer.curves)) {
-      changed.set(name, answer.reset || !this.byName.has(name) ? this.replace(name, curve) : this.add(name, curve));
+      if (answer.reset || !this.byName.has(name)) this.replace(name, curve);
+      else if (!this.add(name, curve)) continue;
+      changed.add(name);
     }
     if (answer.reset) this.limit = Math.max(MOST_POINTS, this.longest + MORE_POINTS);
     return changed;
@@ -30,29 +32,28 @@ class Curves {
     else if (this.size > 1) Object.assign(curve, { x: [], y: [], low: [], high: [], tail: { x: curve.x, y: curve.y }, closed: 0 }); // came late
     if (curve.tail) this.fold(curve);
     this.byName.set(name, curve);
-    return "whole";
   }
 
+  // Whether anything came of it.
   add(name, { x, y }) {
     const curve = this.byName.get(name), newest = curve.tail ?? curve;
-    let appended = 0, rewritten = false;
+    let changed = false;
     x.forEach((step, i) => {
       const last = newest.x.at(-1) ?? curve.x.at(-1);
       if (last === undefined || step > last) {
         newest.x.push(step);
         newest.y.push(y[i]);
         curve.of += 1;
-        appended += 1;
+        changed = true;
         return;
       }
       const at = newest.x.lastIndexOf(step);
       if (at < 0 || newest.y[at] === y[i]) return;
       newest.y[at] = y[i];
-      rewritten = true;
+      changed = true;
     });
-    if (!curve.tail) return rewritten ? "whole" : appended;
-    if (appended || rewritten) this.fold(curve);
-    return appended || rewritten ? "whole" : 0;
+    if (changed && curve.tail) this.fold(curve);
+    return changed;
   }
 
   // Makes points of the tail: the mean of what each has, and the least and the greatest of it.

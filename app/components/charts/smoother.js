@@ -1,5 +1,5 @@
 // A smoothed line that does not lag behind a trend, as a moving mean does: at each point the straight line that fits what
-// came before best, the newest counting the most (discounted least squares, Brown 1963). It can go on where it stopped.
+// came before best, the newest counting the most (discounted least squares, Brown 1963).
 class Smoother {
   // More points are smoothed more strongly; few are left as they are.
   static keep(points) { return points < 12 ? 0 : points < 30 ? 0.85 : points < 200 ? 0.9 : 0.96; }

@@ -3,21 +3,15 @@
 const Traces = {
   base: { mode: "lines", type: "scatter", hoverinfo: "skip", showlegend: false },
 
-  // All of it, the farthest back first; notes in `chart.series` where each metric's lines stand, to add to them.
+  // All of it, the farthest back first.
   of(chart, names) {
-    chart.series = [];
-    const data = [];
-    const [first, ...rest] = names;
-    if (chart.panel.spread && names.length === 1) data.push(...Traces.spread(chart, first));
-    for (const name of names) data.push(...Traces.past(chart, name));
-    const stacked = chart.panel.stack ? rest : [];
-    for (const name of stacked) data.push(Traces.area(chart, name, names.indexOf(name)));
-    for (const name of names.filter((one) => !stacked.includes(one))) {
-      const lines = Traces.lines(chart, name, chart.colour(names.indexOf(name)));
-      chart.series.push({ ...lines.series, at: data.length });
-      data.push(...lines.data);
-    }
-    return data;
+    const [first, ...rest] = names, stacked = chart.panel.stack ? rest : [];
+    return [
+      ...(names.length === 1 ? Traces.spread(chart, first) : []),
+      ...names.flatMap((name) => Traces.past(chart, name)),
+      ...stacked.map((name) => Traces.area(chart, name, names.indexOf(name))),
+      ...names.filter((one) => !stacked.includes(one)).flatMap((name) => Traces.lines(chart, name, chart.colour(names.indexOf(name)))),
+    ];
   },
 
   x(chart, curve, own = null) { const x = chart.board.axis.all(curve.x, own); return { x: x === curve.x ? [...x] : x, customdata: curve.x }; },
@@ -26,16 +20,15 @@ const Traces = {
   // Lines per metric: band (two), raw, smoothed. The raw line answers the pointer.
   lines(chart, name, colour) {
     const curve = chart.curve(name), y = Traces.y(chart, curve.y), count = curve.x.length;
-    const smoother = new Smoother(chart.panel.smooth === false ? 0 : count), smooth = y.map((value) => smoother.next(value));
+    const smooth = chart.panel.smooth === false ? y : Smoother.over(y);
     const place = { ...Traces.base, ...Traces.x(chart, curve) };
-    return {
-      series: { name, smoother, drawn: count },
-      data: [...Traces.band(chart, curve, place, colour, 0.12),
-        { ...place, y, name: chart.label(name), hoverinfo: undefined, mode: count <= 12 ? "lines+markers" : "lines",
-          marker: { color: colour, size: 5 }, line: { color: Plots.fade(colour, count < 3 ? 1 : 0.32), width: 1 },
-          hovertemplate: Traces.told(chart, name) },
-        { ...place, y: smooth, line: { color: colour, width: 2 } }],
-    };
+    return [
+      ...Traces.band(chart, curve, place, colour, 0.12),
+      { ...place, y, name: chart.label(name), hoverinfo: undefined, mode: count <= 12 ? "lines+markers" : "lines",
+        marker: { color: colour, size: 5 }, line: { color: Plots.fade(colour, count < 3 ? 1 : 0.32), width: 1 },
+        hovertemplate: Traces.told(chart, name) },
+      { ...place, y: smooth, line: { color: colour, width: 2 } },
+    ];
   },
 
   told(chart, name, more = "") {
