@@ -14,7 +14,7 @@ from app.shared import shared
 from storage import registry, series, states
 
 TABS = ["overview", "groups", "completions", "statistics", "config", "log", "checkpoints"]
-POLL, POLL_ENDED = 300, 5000  # ms; an ended run may be resumed from elsewhere
+POLL, POLL_ENDED = 500, 5000  # ms; an ended run may be resumed from elsewhere
 ASKS = {"stop": registry.STOP, "kill": registry.KILL, "resume": registry.RESUME}
 TEMPLATE = """
 <div class="missing panel" hidden><h1>No such run</h1><p class="why"></p><p><a href="/">See all runs</a></p></div>

@@ -2,6 +2,7 @@
 // Loaded once, in the page's head; everything is under window.groupwise.
 window.groupwise ??= ((LIBRARIES) => {
   const FIRST_WAIT = 500, LONGEST_WAIT = 5000;
+  const REST = 6, LONGEST_REST = 3000; // times as long as a look took is waited before the next, and no longer than ms
 
   // ---- the address bar: one run, one tab, one step … each page keeps what it shows in its URL ----
   const params = () => new URLSearchParams(location.search);
@@ -38,7 +39,8 @@ window.groupwise ??= ((LIBRARIES) => {
 
   // Calls `once` until the element is gone. It returns how many ms to wait for the next time (null: do not ask again
   // until woken), or undefined when the server did not answer, which is tried again with growing pauses.
-  // Nothing is asked while the tab or the element is hidden.
+  // Nothing is asked while the tab or the element is hidden; and where looks take long, as the machine or the server has
+  // much to do, they are the rarer.
   function poll(element, once) {
     let timer = null, busy = false, woken = false, pause = FIRST_WAIT;
     const later = (ms) => { clearTimeout(timer); timer = setTimeout(tick, ms); };
@@ -47,14 +49,15 @@ window.groupwise ??= ((LIBRARIES) => {
       if (!shown(element)) return later(400);
       busy = true;
       let next;
+      const begun = performance.now();
       try { next = await once(); } catch (problem) { console.warn(problem); }
+      const took = performance.now() - begun, failed = next === undefined;
       busy = false;
-      const failed = next === undefined;
       offline(element, failed);
       pause = failed ? Math.min(pause * 1.6, LONGEST_WAIT) : FIRST_WAIT;
       if (woken) { woken = false; return later(0); }
       if (failed) later(pause);
-      else if (next !== null) later(next);
+      else if (next !== null) later(Math.max(next, Math.min(REST * took, LONGEST_REST)));
     }
     const wake = () => later(0);
     document.addEventListener("visibilitychange", wake);
@@ -145,18 +148,22 @@ window.groupwise ??= ((LIBRARIES) => {
   }
 
   // ---- the theme: <html> carries .dark exactly when the page is dark, so that tokens and charts can follow ----
-  const system = matchMedia("(prefers-color-scheme: dark)");
+  const system = matchMedia("(prefers-color-scheme: dark)"), colours = new Map();
   function followTheme() {
     const asked = params().get("__theme");
     const dark = asked === "dark" || (asked !== "light" && system.matches);
     if (document.documentElement.classList.contains("dark") === dark && document.documentElement.dataset.themed) return;
     document.documentElement.dataset.themed = "yes";
     document.documentElement.classList.toggle("dark", dark);
+    colours.clear();
     dispatchEvent(new Event("groupwise:theme"));
   }
   system.addEventListener("change", followTheme);
   followTheme();
-  const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  function colour(name) {
+    if (!colours.has(name)) colours.set(name, getComputedStyle(document.documentElement).getPropertyValue(name).trim());
+    return colours.get(name);
+  }
 
   // Gradio's Textbox tells Python of keys that write a character, not of Backspace, paste or a filled-in value: each
   // `input` in a form of ours is followed by such a key.
