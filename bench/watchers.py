@@ -1,8 +1,8 @@
 """Twenty pages watch one live run: how soon the dashboard answers each of their looks, what it costs, and whether
 the training notices.
 
-The pages are played (bench.readers): browsers draw on other machines than the one that trains. What they ask is what
-a real page asked a moment before.
+They are watched by twenty real pages, which draw on the same cores; and by played ones (bench.readers), as browsers
+usually draw on other machines than the one that trains. What those ask is what a real page asked a moment before.
 """
 
 from __future__ import annotations
@@ -22,17 +22,22 @@ from playwright.sync_api import Request, sync_playwright
 
 from bench import readers
 from bench.browser import CHROMIUM, FLAGS
-from bench.homes import dashboard, fresh_home, queued, quickstart
-from bench.made_runs import made_run
+from bench.homes import dashboard, fresh_home, no_worker, queued, quickstart
+from bench.made_runs import made_run, running
 from bench.step_time import Times, lengths, training
 from bench.table import Row, median, ms, percentile
-from storage import home, registry, states
+from storage import states
 
 PAGES, SECONDS = 20, 30  # how many watch, and for how long
 LOOK = 12.0  # seconds in which a real page is seen to ask for what it asks for again and again
 EVERY = 0.5  # seconds a step
 BEFORE = 200  # steps that the run has when the first page comes
 ROUNDS = 8
+MOST_ANSWERS = 20_000  # of a page that the browser keeps the times of
+BEHIND = 20  # steps, ten seconds, that no page may be behind another
+# Milliseconds from each question to the end of its answer.
+ANSWERS = """performance.getEntriesByType("resource").filter(({ name }) => name.includes("component_server"))
+  .map(({ requestStart, responseEnd }) => responseEnd - requestStart)"""
 
 
 def measure() -> list[Row]:
@@ -40,34 +45,18 @@ def measure() -> list[Row]:
         run_id = running(made_run("watched", BEFORE, state=states.STOPPED))
         with growing(run_id):
             asked = questions(f"{address}/run?id={run_id}")
-            lags, cores = _watch(psutil.Process(app.pid), address, run_id, asked)
+            played = _watch(psutil.Process(app.pid), address, run_id, asked)
+            drawn = _draw(psutil.Process(app.pid), f"{address}/run?id={run_id}")
+    name, drawing = f"{PAGES} pages on one live run", f"{PAGES} that draw, on the same cores"
+    return [*_rows(name, *played), *_rows(drawing, *drawn), _trainer(name, asked)]
+
+
+def _rows(name: str, lags: list[float], cores: float) -> list[Row]:
     tick = f"p50 {ms(percentile(lags, 0.5))}, p95 {ms(percentile(lags, 0.95))} of {len(lags)}"
-    p95 = percentile(lags, 0.95) * 1000
-    name = f"{PAGES} pages on one live run"
     return [
-        Row(f"{name}: a tick’s answer, p95", tick, "–", p95, 250, "ms"),
+        Row(f"{name}: a tick’s answer, p95", tick, "–", percentile(lags, 0.95) * 1000, 250, "ms"),
         Row(f"{name}: the app", f"{cores:.2f} of a core", "–", cores, 0.5, "cores"),
-        _trainer(name, asked),
     ]
-
-
-@contextlib.contextmanager
-def no_worker() -> Iterator[None]:
-    """Nothing takes up or settles the runs of this home: a process that does nothing holds the supervisor's lock."""
-    hold = "import sys; from pathlib import Path; from storage import locks; assert locks.hold(Path(sys.argv[1])); "
-    words = [sys.executable, "-c", hold + "print('held', flush=True); sys.stdin.read()", str(home.supervisor_lock())]
-    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
-        assert child.stdout is not None and child.stdout.readline() == "held\n"
-        try:
-            yield
-        finally:
-            child.kill()
-
-
-def running(run_id: str) -> str:
-    for state in (states.QUEUED, states.STARTING, states.RUNNING):
-        registry.set_state(run_id, state, "Trains for a measurement.")
-    return run_id
 
 
 @contextlib.contextmanager
@@ -116,6 +105,28 @@ def _watch(app: psutil.Process, address: str, run_id: str, asked: list[dict[str,
         used, begun = _seconds(app), time.monotonic()
         answers, _ = child.communicate()
         return json.loads(answers), (_seconds(app) - used) / (time.monotonic() - begun)
+
+
+def _draw(app: psutil.Process, address: str) -> tuple[list[float], float]:
+    """The same of real pages, in one chromium, which draw what they get."""
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        pages = [chromium.new_page() for _ in range(PAGES)]
+        for page in pages:
+            page.add_init_script(f"performance.setResourceTimingBufferSize({MOST_ANSWERS})")
+            page.goto(address, wait_until="commit")
+        for page in pages:
+            page.wait_for_selector(".gw-overview[data-seq]", timeout=300_000)
+        for page in pages:
+            page.evaluate("performance.clearResourceTimings()")
+        used, begun = _seconds(app), time.monotonic()
+        time.sleep(SECONDS)
+        cores = (_seconds(app) - used) / (time.monotonic() - begun)
+        lags = [lag / 1000 for page in pages for lag in page.evaluate(ANSWERS)]
+        seen = [int(page.get_attribute(".gw-overview", "data-seq") or 0) for page in pages]
+        chromium.close()
+    assert max(seen) - min(seen) < BEHIND, f"a page is left behind: {sorted(seen)}"
+    return lags, cores
 
 
 def _seconds(process: psutil.Process) -> float:

@@ -1,0 +1,215 @@
+"""A page that follows a run: its lines move, its charts are not drawn anew, and it leaves the machine to others."""
+
+from __future__ import annotations
+
+import math
+import random
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, Route
+
+from bench.homes import dashboard, no_worker, wait_for
+from bench.made_runs import curves, learning_group, made_run, running
+from storage import group_metrics, home, registry, series, states
+from storage.record import RunWriter
+from tests.browser.conftest import OpenPage
+
+# Of each chart that has lines: the points of each line, and the least box around each fill.
+PATHS = """() => Object.fromEntries([...document.querySelectorAll(".gw-overview figure.chart")]
+  .map(figure => [figure.dataset.chart, [...figure.querySelectorAll(".js-line, .js-fill")].map(path => {
+    if (path.classList.contains("js-line"))
+      return path.getAttribute("d").slice(1).split("L").map(point => point.split(",").map(Number));
+    const { x, y, width, height } = path.getBBox();
+    return [[x, y], [x + width, y + height]];
+  })]).filter(([, paths]) => paths.length))"""
+COUNT_DRAWINGS = """() => { const react = Plotly.react; window.drawings = [];
+  Plotly.react = (plot, ...more) => {
+    drawings.push(plot.closest("figure").dataset.chart);
+    return react(plot, ...more);
+  } }"""
+COUNT_FRAMES = """{ const frame = window.requestAnimationFrame; window.frames_asked = 0;
+  window.requestAnimationFrame = then => { window.frames_asked += 1; return frame.call(window, then); } }"""
+RANGE = "() => document.querySelector('[data-chart=reward] .plot')._fullLayout.xaxis.range"
+
+
+@pytest.fixture(scope="module")
+def address(known_home: Path) -> Iterator[str]:
+    with no_worker(), dashboard() as (_, found):
+        yield found
+
+
+def even(step: int) -> dict[str, float | None]:
+    """Metrics of a run that learns nothing: the axes have no reason to move."""
+    return {**curves(500, 1000, random.Random(step % 50)), "num_tokens": step * 100.0, "time/elapsed": step * 1.0}
+
+
+def training(name: str, steps: int, **more: Any) -> str:
+    return running(made_run(name, steps, metrics=even, state=states.STOPPED, **more))
+
+
+def go_on(run_id: str, *, attempt: int = 1, steps: int = 1) -> int:
+    """More steps; the last one."""
+    record = home.run_folder(run_id).db
+    first = series.standing(record)["step"] + 1
+    writer = RunWriter(record, attempt, {"format": 1.0, "correctness": 2.0})
+    for step in range(first, first + steps):
+        rng = random.Random(step)
+        groups = [learning_group(500, n, 1000, 8, ("format", "correctness"), 16, rng) for n in range(4)]
+        of_groups = group_metrics.of(groups, writer.reward_range(), 1, 1.0)
+        writer.commit(step, metrics={**even(step), **of_groups}, groups=groups)
+    writer.close()
+    return first + steps - 1
+
+
+def follow(open_page: OpenPage, address: str, run_id: str) -> Page:
+    """Its Overview, with all charts in view and drawn."""
+    page = open_page(f"{address}/run?id={run_id}")
+    page.set_viewport_size({"width": 1440, "height": 3000})
+    page.wait_for_function(f"Object.keys(({PATHS})()).length > 8")
+    page.wait_for_timeout(500)
+    page.evaluate(COUNT_DRAWINGS)
+    return page
+
+
+def shown(page: Page, run_id: str) -> None:
+    """All that is recorded is drawn."""
+    seq = series.read(home.run_folder(run_id).db)["seq"]
+    page.wait_for_function("seq => document.querySelector('.gw-overview').dataset.seq >= seq", arg=seq)
+
+
+def point_at_each(page: Page) -> None:
+    for area in page.locator(".gw-overview figure.chart .area").all():
+        if area.locator(".js-line").count():
+            area.hover()
+    page.mouse.move(2, 2)
+
+
+def assert_alike(moved: dict[str, Any], drawn: dict[str, Any]) -> None:
+    """Plotly leaves out points that a line does not need."""
+    assert moved.keys() == drawn.keys()
+    for chart, paths in moved.items():
+        for ours, theirs in zip(paths, drawn[chart], strict=True):
+            ends = [(ours[0], theirs[0]), (ours[-1], theirs[-1])]
+            assert all(math.dist(*pair) < 0.7 for pair in ends), (chart, ends)
+            far = [point for point in theirs if min(math.dist(point, one) for one in ours) > 0.7]
+            assert not far, (chart, far)
+
+
+@pytest.mark.parametrize(
+    "made", [{"steps": 200}, {"steps": 2400, "groups": 1, "resumed_at": 2000}], ids=["short", "long"]
+)
+def test_lines_that_moved_lie_where_plotly_draws_them(address: str, open_page: OpenPage, made: dict[str, Any]) -> None:
+    """With spread, parts of a whole, bands of a long run, what an earlier attempt had trained; and at another size."""
+    run_id = training("follow", **made)
+    page = follow(open_page, address, run_id)
+    before = page.evaluate(PATHS)
+    go_on(run_id, attempt=2 if "resumed_at" in made else 1, steps=3)
+    shown(page, run_id)
+    page.wait_for_timeout(300)
+    moved = page.evaluate(PATHS)
+    assert page.evaluate("drawings") == [], "no chart was drawn anew"
+    assert all(moved[name] != before[name] for name in ("reward", "kl", "tied groups"))
+
+    page.set_viewport_size({"width": 1200, "height": 3000})
+    page.wait_for_timeout(800)
+    resized = page.evaluate(PATHS)
+    point_at_each(page)
+    drawings = page.evaluate("drawings")
+    assert {"reward", "kl", "tied groups"} <= set(drawings) and len(drawings) == len(set(drawings)), "once each"
+    assert_alike(resized, page.evaluate(PATHS))
+
+    page.set_viewport_size({"width": 1440, "height": 3000})
+    page.wait_for_timeout(800)
+    assert_alike(moved, page.evaluate(PATHS))
+
+
+def test_whoever_points_at_a_chart_reads_its_newest_step(address: str, open_page: OpenPage) -> None:
+    run_id = training("pointed", 200)
+    page = follow(open_page, address, run_id)
+    for step in (201, 202):  # the pointer comes after the first, and is there when the second comes
+        assert go_on(run_id) == step
+        shown(page, run_id)
+        place = page.evaluate(
+            """step => { const plot = document.querySelector("[data-chart=kl] .plot");
+              const { xaxis, yaxis } = plot._fullLayout, box = plot.getBoundingClientRect();
+              return [box.left + xaxis._offset + xaxis.c2p(step), box.top + yaxis._offset + 30]; }""",
+            step,
+        )
+        page.mouse.move(place[0] - 30, place[1])
+        page.mouse.move(math.ceil(place[0]), place[1])
+        page.locator(f"[data-chart=kl] .hoverlayer :text('step {step}')").wait_for(state="attached")
+
+
+def test_an_axis_has_room_while_a_run_goes_on_and_none_when_it_is_over(address: str, open_page: OpenPage) -> None:
+    run_id = training("room", 100)
+    page = follow(open_page, address, run_id)
+    assert page.evaluate(RANGE) == pytest.approx([0, 110])
+    go_on(run_id, steps=10)
+    shown(page, run_id)
+    assert page.evaluate(RANGE) == pytest.approx([0, 110]) and "reward" not in page.evaluate("drawings")
+    go_on(run_id)
+    shown(page, run_id)
+    assert page.evaluate(RANGE) == pytest.approx([0, 111 * 1.1])
+    registry.set_state(run_id, states.FINISHED, "Finished.")
+    page.wait_for_function(f"({RANGE})()[1] === 111")
+
+
+def test_a_value_beyond_the_axis_is_drawn_in_full(address: str, open_page: OpenPage) -> None:
+    run_id = training("beyond", 100)
+    page = follow(open_page, address, run_id)
+    writer = RunWriter(home.run_folder(run_id).db, 1, {"format": 1.0, "correctness": 2.0})
+    writer.commit(101, metrics={**even(101), "kl": 7.5})
+    writer.close()
+    shown(page, run_id)
+    top = page.evaluate("document.querySelector('[data-chart=kl] .plot')._fullLayout.yaxis.range[1]")
+    assert 7.5 < top < 9
+    assert page.evaluate("drawings").count("kl") == 1
+
+
+def test_a_page_on_which_nothing_moves_makes_no_frames(address: str, context: BrowserContext) -> None:
+    """Gradio's loading screen would count sixty a second, for as long as the page is open."""
+    run_id = made_run("calm", 30)
+    for path in (f"/run?id={run_id}", "/", "/new", "/rewards", f"/compare?ids={run_id}"):
+        page = context.new_page()
+        page.add_init_script(COUNT_FRAMES)
+        page.goto(address + path)
+        page.wait_for_selector(".gw")
+        wait_for(f"{path} to stand still", lambda page=page: frames(page) < 20, 30)
+        assert page.evaluate("document.getAnimations().length") == 0, path
+        page.close()
+
+
+def frames(page: Page) -> int:
+    """How many a page asks for in two seconds."""
+    page.evaluate("window.frames_asked = 0")
+    page.wait_for_timeout(2000)
+    asked: int = page.evaluate("frames_asked")
+    return asked
+
+
+def test_where_answers_take_long_the_page_asks_more_rarely(address: str, open_page: OpenPage) -> None:
+    run_id = training("slow", 20)
+    page = open_page(f"{address}/run?id={run_id}&tab=log")
+    asked: list[float] = []
+    answered: list[float] = []
+
+    def slowly(route: Route) -> None:
+        if '"board"' not in (route.request.post_data or ""):
+            route.fallback()
+            return
+        asked.append(time.monotonic())
+        reply = route.fetch()
+        page.wait_for_timeout(300)
+        answered.append(time.monotonic())
+        route.fulfill(response=reply)
+
+    page.route("**/component_server/", slowly)
+    page.get_by_role("tab", name="Overview").click()
+    wait_for("three looks", lambda: page.wait_for_timeout(50) or len(asked) > 2)
+    rests = [later - earlier for earlier, later in zip(answered, asked[1:], strict=False)]
+    assert min(rests) > 1.5, "six times as long as a look took, where 0.3 s is usual"
+    page.unroute("**/component_server/")
