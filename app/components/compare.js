@@ -70,8 +70,8 @@ function toggle(id) {
 }
 
 // ---- the curves ----
-function zoomTo(range) {
-  if (range && over !== state.x) return; // what is drawn is over the former axis until the curves over the other have come
+function zoomTo(range, x) {
+  if (range && x !== state.x) return; // what is drawn is over the former axis until the curves over the other have come
   setParams({ zoom: range ? range.map((end) => +end.toPrecision(6)).join("..") : null });
 }
 find(".all-of-it").addEventListener("click", () => zoomTo(null));
@@ -91,7 +91,8 @@ function layCharts(abouts) {
   find(".charts").replaceChildren(...[...charts.values()].map(({ node }) => node));
 }
 function drawCurves() {
-  const view = over === state.x ? state : { ...state, x: over, zoom: null };
+  const former = over !== state.x, view = former ? { ...state, x: over, zoom: null } : state;
+  find(".charts").setAttribute("aria-busy", `${former}`);
   for (const [name, chart] of charts) chart.show(series(name), view);
   const there = order.filter((run) => run.seq > 0), without = there.filter((run) => !Object.keys(run.curves ?? {}).length);
   const lacks = { tokens: "tokens", time: "time" }[over];

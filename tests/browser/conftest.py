@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, Route, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Locator, Mouse, Page, Route, expect, sync_playwright
 
 from bench.homes import dashboard, fresh_home, wait_for
 from storage import registry
@@ -93,13 +93,18 @@ class Held:
 
 def drag(plot: Locator, start: float, end: float) -> None:
     """Drag over a chart, from one share of its width to another."""
+    drag_begun(plot, start, end).up()
+
+
+def drag_begun(plot: Locator, start: float, end: float) -> Mouse:
+    """The mouse that still has to let go."""
     box = plot.locator(".nsewdrag").bounding_box()
     assert box
     mouse = plot.page.mouse
     mouse.move(box["x"] + box["width"] * start, box["y"] + 40)
     mouse.down()
     mouse.move(box["x"] + box["width"] * end, box["y"] + 45, steps=4)
-    mouse.up()
+    return mouse
 
 
 def picture(page: Page, name: str) -> None:

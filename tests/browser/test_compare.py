@@ -14,7 +14,7 @@ from playwright.sync_api import BrowserContext, Locator, Page, expect
 from bench.homes import dashboard
 from bench.made_runs import made_run
 from storage import home, states
-from tests.browser.conftest import OpenPage, drag, no_sideways_scroll, picture
+from tests.browser.conftest import OpenPage, drag, drag_begun, no_sideways_scroll, picture
 from tests.conftest import REPOSITORY
 
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -188,6 +188,7 @@ def test_a_zoom_is_in_the_address_and_brings_every_step(open_page: OpenPage, swe
         expect(page.get_by_label("smoothed")).to_be_focused()
         expect(page).not_to_have_url(re.compile("zoom"))
         page.locator(f"[data-x={axis}]").click()
+        expect(page.locator(".gw-compare .charts")).to_have_attribute("aria-busy", "false")
         look_closer(chart)
         (of_long,) = (trace["n"] for trace in traces(page, "reward")[-1:])
         assert 100 < of_long < 200
@@ -200,6 +201,27 @@ def look_closer(chart: Locator) -> None:
     drag(chart, 0, 0.05)
     expect(page).to_have_url(re.compile(r"zoom=\d"))
     expect(chart).not_to_contain_text("a point is the mean of up to")
+
+
+def test_a_drag_over_the_former_axis_is_no_stretch_of_the_next(
+    open_page: OpenPage, sweeps: tuple[str, list[str]]
+) -> None:
+    page = compared(open_page, sweeps, more="&x=tokens")
+    ends = "document.querySelector('[data-chart=reward] .plot')._fullLayout.xaxis.range[1]"
+    chart = page.locator('[data-chart="reward"]')
+    chart.scroll_into_view_if_needed()
+    page.wait_for_function(f"{ends} > 100000")
+    grip = drag_begun(chart, 0, 0.4)
+    with page.expect_response(lambda response: "component_server" in response.url):
+        page.evaluate("groupwise.setParams({ x: 'time' })")
+    expect(page.locator("[data-x=time]")).to_have_attribute("aria-pressed", "true")
+    expect(page.locator(".gw-compare .charts")).to_have_attribute("aria-busy", "false")
+    assert page.evaluate(ends) > 100000, "what is dragged over stands still"
+    grip.up()
+    page.wait_for_function(f"{ends} < 100")
+    expect(page).not_to_have_url(re.compile("zoom"))
+    drag(chart, 0, 0.4)
+    expect(page).to_have_url(re.compile(r"zoom=0\.\.[5-9]\."))
 
 
 def test_a_stretch_of_an_axis_keeps_the_runs_through_it(open_page: OpenPage, sweeps: tuple[str, list[str]]) -> None:

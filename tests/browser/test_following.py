@@ -16,7 +16,7 @@ from bench.homes import dashboard, no_worker, wait_for
 from bench.made_runs import curves, learning_group, made_run, running
 from storage import group_metrics, home, registry, series, states
 from storage.record import RunWriter
-from tests.browser.conftest import OpenPage
+from tests.browser.conftest import OpenPage, drag_begun
 
 # Of each chart that has lines: the points of each line, and the least box around each fill.
 PATHS = """() => Object.fromEntries([...document.querySelectorAll(".gw-overview figure.chart")]
@@ -168,6 +168,22 @@ def test_a_value_beyond_the_axis_is_drawn_in_full(address: str, open_page: OpenP
     top = page.evaluate("document.querySelector('[data-chart=kl] .plot')._fullLayout.yaxis.range[1]")
     assert 7.5 < top < 9
     assert page.evaluate("drawings").count("kl") == 1
+
+
+def test_a_chart_stands_still_while_one_drags_over_it(address: str, open_page: OpenPage) -> None:
+    """What is chosen is what was seen under the hand, however far the run has gone on meanwhile."""
+    run_id = training("dragged", 100)
+    page = follow(open_page, address, run_id)
+    grip = drag_begun(page.locator("[data-chart=reward]"), 0.25, 0.5)
+    go_on(run_id, steps=40)
+    shown(page, run_id)
+    assert page.evaluate(RANGE) == pytest.approx([0, 110])
+    assert "kl" in page.evaluate("drawings"), "the others follow"
+    grip.up()
+    page.wait_for_function(f"({RANGE})()[1] < 60")
+    assert page.evaluate(RANGE) == pytest.approx([27.5, 55], rel=0.05)
+    page.get_by_role("button", name="Show all steps").click()
+    page.wait_for_function(f"({RANGE})()[1] >= 140")
 
 
 def test_a_page_on_which_nothing_moves_makes_no_frames(address: str, context: BrowserContext) -> None:

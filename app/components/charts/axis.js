@@ -20,6 +20,7 @@ class Axis {
     const unit = this.name === "time" ? UNITS.find(([from]) => longest >= from) : null;
     [, this.scale, this.suffix] = unit ?? [0, 1, ""];
   }
+  get key() { return `${this.name} ${this.scale}`; }
   get plain() { return this.table === null; }
 
   // Known points from (0, 0) on, never falling, so that there is one step for each place.

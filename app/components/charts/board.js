@@ -65,10 +65,10 @@ class Board {
     this.live = answer.live;
     if (answer.reset) this.look();
     else if (this.close?.live) this.close.take({ ...answer, curves: Object.fromEntries(Object.entries(answer.curves).filter(([name]) => this.close.get(name))) });
-    const { name: before, scale } = this.axis;
-    if (this.wish !== before && Axis.has(this.wish, this.curves)) this.axis = new Axis(this.wish, this.curves);
+    const { name, key } = this.axis;
+    if (this.wish !== name && Axis.has(this.wish, this.curves)) this.axis = new Axis(this.wish, this.curves);
     else this.axis.refresh();
-    if (ended || this.axis.name !== before || this.axis.scale !== scale || JSON.stringify(this.curves.marks) !== marks) for (const chart of this.charts) chart.redraw();
+    if (ended || this.axis.key !== key || JSON.stringify(this.curves.marks) !== marks) for (const chart of this.charts) chart.redraw();
     return changed;
   }
   update(changed, waiting) {
@@ -120,9 +120,9 @@ class Board {
     plot.on("plotly_hover", ({ points }) => this.point(points[0].customdata ?? points[0].x, chart));
     plot.on("plotly_unhover", () => this.point(null, chart));
     plot.on("plotly_relayout", (change) => {
-      const range = change["xaxis.range"] ?? [change["xaxis.range[0]"], change["xaxis.range[1]"]];
+      const range = Plots.chosen(change);
       if (change["xaxis.autorange"]) this.zoomTo(null);
-      else if (range.every((place) => Number.isFinite(place))) this.zoomTo(range.map((place) => this.axis.step(place)));
+      else if (range && chart.over === this.axis.key) this.zoomTo(range.map((place) => this.axis.step(place)));
     });
   }
   point(step, own) {

@@ -115,7 +115,7 @@ class Chart {
   }
 
   draw() {
-    if (!this.dirty || typeof Plotly === "undefined" || !this.plot.clientWidth) return;
+    if (!this.dirty || typeof Plotly === "undefined" || !this.plot.clientWidth || Plots.dragged(this.plot)) return;
     this.dirty = false;
     this.drawn = this.names();
     this.log = this.board.log && this.fitsLog(this.drawn);
@@ -123,6 +123,7 @@ class Chart {
     this.moved = look === this.look && !this.held() && Strokes.move(this.plot, data);
     if (this.moved) return;
     this.look = look;
+    this.over = this.board.axis.key;
     Plotly.react(this.plot, data, layout, { ...Plots.config, doubleClick: false });
     if (!this.wired) this.listen();
   }
@@ -202,6 +203,7 @@ class Chart {
 }
 Chart.all = new Map();
 Plots.ready.then(() => { for (const chart of Chart.all.values()) if (chart.nearby) chart.draw(); });
+Plots.afterDrag(() => { for (const chart of Chart.all.values()) if (chart.inView) chart.draw(); });
 // Whether it is in view, or will be if one scrolls on a little.
 Chart.watches = [["inView", "0px"], ["nearby", "300px"]].map(([which, rootMargin]) => new IntersectionObserver((entries) => {
   for (const entry of entries) {

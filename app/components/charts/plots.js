@@ -81,6 +81,15 @@ class Plots {
     return [Math.max(0, Math.floor(low - more)), Math.ceil(high + more)];
   }
 
+  // Someone is dragging over it: drawn anew under their hand, it would have them choose another stretch than they see.
+  static dragged(node) { return node._dragging === true; }
+  static afterDrag(then) { addEventListener("mouseup", () => setTimeout(then), { capture: true }); }
+  // [from, to] on the x axis that a drag chose; null where that is not what changed.
+  static chosen(change) {
+    const range = change["xaxis.range"] ?? [change["xaxis.range[0]"], change["xaxis.range[1]"]];
+    return range.every((place) => Number.isFinite(place)) ? range : null;
+  }
+
   // Draws into `node` now if it is in view, else when it comes there; `figure()` returns {data, layout}, and is asked
   // again when the theme changes. `then(node)` is called once, to listen to clicks.
   static draw(node, figure, then = null) {
@@ -93,7 +102,7 @@ class Plots {
 
   static drawNow(node) {
     const one = Plots.all.get(node);
-    if (!one?.dirty || !node.clientWidth) return;
+    if (!one?.dirty || !node.clientWidth || Plots.dragged(node)) return;
     if (typeof Plotly === "undefined") return; // it is still loading
     const { data, layout, config } = one.figure();
     Plotly.react(node, data, layout, { ...Plots.config, ...config });
@@ -108,7 +117,9 @@ document.addEventListener("touchstart", (event) => {
 }, { capture: true, passive: true });
 Plots.all = new Map();
 Plots.ready = window.groupwise.load("plotly");
-Plots.ready.then(() => { for (const [node, { inView }] of Plots.all) if (inView) Plots.drawNow(node); });
+Plots.drawInView = () => { for (const [node, { inView }] of Plots.all) if (inView) Plots.drawNow(node); };
+Plots.ready.then(Plots.drawInView);
+Plots.afterDrag(Plots.drawInView);
 Plots.watch = new IntersectionObserver((entries) => {
   for (const entry of entries) {
     const one = Plots.all.get(entry.target);
@@ -118,5 +129,6 @@ Plots.watch = new IntersectionObserver((entries) => {
   }
 }, { rootMargin: "400px" });
 addEventListener("groupwise:theme", () => {
-  for (const [node, one] of Plots.all) { one.dirty = true; if (one.inView) Plots.drawNow(node); }
+  for (const one of Plots.all.values()) one.dirty = true;
+  Plots.drawInView();
 });

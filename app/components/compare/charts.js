@@ -1,5 +1,6 @@
 // One metric of all compared runs: a line a run (its points faint under it), or a mean and a band a group of runs.
 class CompareChart {
+  // `zoomed(range, x)` is told of the stretch of an axis that was chosen on it; null: all of it.
   constructor(about, zoomed) {
     const { el } = window.groupwise;
     this.about = about; this.zoomed = zoomed;
@@ -28,6 +29,7 @@ class CompareChart {
 
   figure() {
     const longest = Math.max(0, ...this.series.flatMap(({ lines }) => lines.map((line) => line.x.at(-1) ?? 0)));
+    this.over = this.view.x;
     const [by, unit] = this.unit = this.view.x === "time" ? Lines.unit(longest) : [1, ""];
     const scale = this.about.unit === "%" ? 100 : 1;
     const scaled = (line) => ({ ...line, x: line.x.map((x) => x / by), y: line.y.map((y) => (y === null ? null : y * scale)) });
@@ -76,10 +78,11 @@ class CompareChart {
 
   // Zooming along x does so in all charts: the address holds it.
   wire(node) {
-    node.on("plotly_doubleclick", () => this.zoomed(null));
+    node.on("plotly_doubleclick", () => this.zoom(null));
     node.on("plotly_relayout", (change) => {
-      const range = change["xaxis.range"] ?? [change["xaxis.range[0]"], change["xaxis.range[1]"]];
-      if (range.every((place) => Number.isFinite(place))) this.zoomed(range.map((place) => Math.max(0, place * this.unit[0])));
+      const range = Plots.chosen(change);
+      if (range) this.zoom(range.map((place) => Math.max(0, place * this.unit[0])));
     });
   }
+  zoom(range) { this.zoomed(range, this.over); }
 }

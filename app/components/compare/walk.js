@@ -27,7 +27,7 @@ class LineWalk {
     event.preventDefault();
     if (does) return does();
     this.x = line.x[along ?? at];
-    if (along === undefined) this.chart.zoomed(zoom);
+    if (along === undefined) this.chart.zoom(zoom);
     else this.show(line);
   }
   next(lines, line, by) {
