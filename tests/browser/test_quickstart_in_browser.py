@@ -142,7 +142,7 @@ def steps_go_on_without_a_dashboard(page: Page) -> None:
 
 
 def it_finishes(page: Page) -> None:
-    expect(pill(page)).to_contain_text("Finished", timeout=120_000)
+    expect(pill(page)).to_contain_text("Finished", timeout=300_000)
     wait_points(page, 60)
     run = the_run()
     assert (run.step, run.attempt) == (60, 2)
