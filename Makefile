@@ -68,13 +68,14 @@ chromium:
 	{ echo "The browser tests need Chromium, which is not installed. Debian: sudo apt-get install chromium. Elsewhere,"; \
 	  echo "install Chromium or Google Chrome so that chromium, chromium-browser or google-chrome is on the PATH."; exit 1; }
 
-# The tests of the sandbox in which people's own reward functions run want a real one.
+# The tests of the sandbox in which people's own reward functions run want a real one, and another machine to speak to.
 sandbox:
-	@command -v bwrap >/dev/null && ldconfig -p | grep -q libseccomp.so.2 || \
+	@command -v bwrap >/dev/null && command -v ip >/dev/null && ldconfig -p | grep -q libseccomp.so.2 || \
 	{ test "$$(id -u)" = 0 && command -v apt-get >/dev/null && \
-	  { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends bubblewrap libseccomp2; } </dev/null; } || \
-	{ echo "The tests of the sandbox need bubblewrap, which is not installed. Debian: sudo apt-get install bubblewrap"; \
-	  echo "libseccomp2"; exit 1; }
+	  { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
+	    bubblewrap libseccomp2 iproute2; } </dev/null; } || \
+	{ echo "The tests of the sandbox need bubblewrap and iproute2, which are not installed. Debian: sudo apt-get install"; \
+	  echo "bubblewrap libseccomp2 iproute2"; exit 1; }
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info

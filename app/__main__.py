@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sqlite3
 import sys
@@ -16,6 +17,8 @@ from storage import home
 def main(arguments: list[str] | None = None) -> int:
     """Do what the arguments say; the exit code. The one place where errors become sentences."""
     given = sys.argv[1:] if arguments is None else arguments
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # as stderr is: an argument may hold what no text can
     try:
         code = _do(build_parser().parse_args(_with_command(given)))
         sys.stdout.flush()  # here, where a reader that has gone is understood
@@ -59,7 +62,7 @@ def _serve(options: argparse.Namespace) -> int:
     made = makes_token(options.token)
     token = token_from(options.token)
     settings = Settings(options.host, options.port, token, options.allow_hosts, options.open, token_is_new=made)
-    return serve(replace(settings, trusted=options.trusted))
+    return serve(replace(settings, trusted=options.trusted, proxies=options.proxies))
 
 
 def _become_worker() -> int:

@@ -7,6 +7,8 @@ import os
 from collections.abc import Callable
 from typing import Any
 
+from storage import redaction
+
 EXIT_CODES = "Exit codes: 0 done, 1 it failed, 2 wrong input, 3 the run was stopped, 130 Ctrl-C."
 SUMMARIES = {
     "serve": "Show the dashboard in the browser. This is what `groupwise` alone does.",
@@ -59,6 +61,15 @@ def _serve(parser: argparse.ArgumentParser) -> None:
         "--allow-host", dest="allow_hosts", action="append", default=[], metavar="NAME",
         help="a name or address by which browsers may call this machine, beside localhost; can be repeated",
     )  # fmt: skip
+    parser.add_argument(
+        "--proxy",
+        dest="proxies",
+        action="append",
+        default=[],
+        metavar="ADDRESS",
+        help="believe the proxy at this address, or in this network (10.0.0.0/24), when it says who asks, by which "
+        "name and whether over https (X-Forwarded-For, -Host, -Proto); can be repeated. No other's word is believed",
+    )
     parser.add_argument(
         "--trust-reward-code", dest="trusted", action="store_true",
         help="run people's own reward functions in the training process itself, with no sandbox: they can then do "
@@ -120,5 +131,8 @@ def token_from(option: str | None) -> str | None:
     if made:
         from app.login import new_token
 
-        return new_token()
-    return given if option in (None, "auto") else option
+        given = new_token()
+    token = given if option in (None, "auto") else option
+    if token is not None:
+        redaction.learn(token, "GROUPWISE_TOKEN")
+    return token

@@ -1,5 +1,7 @@
 """How a command begins, and how it ends other than well: one sentence and an exit code."""
 
+import sys
+
 from storage import home
 
 DONE, FAILED, WRONG_INPUT, STOPPED = 0, 1, 2, 3
@@ -16,10 +18,12 @@ class CommandError(Exception):
 
 def open_home() -> None:
     """Make the home ready. Raises HomeError or CommandError with the sentence that says why it is not."""
-    from storage import registry  # here, since `groupwise --help` need not wait for SQLite's tools
+    from storage import rebuild, registry  # here, since `groupwise --help` need not wait for SQLite's tools
 
     home.prepare()
     try:
-        registry.open_registry()
+        found = rebuild.open_registry()
     except registry.RegistryError as error:
         raise CommandError(str(error)) from error
+    if found:
+        print(f"groupwise: there was no registry; the new one has {found} runs, from their folders.", file=sys.stderr)

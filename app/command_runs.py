@@ -34,7 +34,12 @@ def find(beginning: str) -> Run:
 
 
 def list_runs(options: argparse.Namespace) -> int:
-    open_home()
+    try:
+        open_home()
+    except CommandError as error:
+        if not isinstance(error.__cause__, registry.Newer):
+            raise
+        print(f"groupwise: {error} What can be read of it:", file=sys.stderr)
     runs = registry.runs()
     if options.json:
         rows = [{key: value for key, value in asdict(run).items() if key not in PRIVATE} for run in runs]
@@ -69,6 +74,8 @@ def steps(run: Run) -> str:
 
 def age(seconds: float) -> str:
     """In the largest unit that fits: 40s, 5m, 3h, 12d."""
+    if not abs(seconds) < 1e12:
+        return "–"
     for unit, length in (("d", 86400), ("h", 3600), ("m", 60)):
         if seconds >= length:
             return f"{int(seconds // length)}{unit}"
@@ -108,10 +115,15 @@ def _ask(run: Run, kind: str) -> None:
 def repair(_: argparse.Namespace) -> int:
     home.prepare()
     try:
-        registry.open_registry()
-    except registry.RegistryError:
+        made = rebuild.open_registry()
+    except registry.Damaged:
         aside, found = rebuild.repair()
         print(f"The damaged registry is kept as {aside}. The new one has {found} runs, from their folders.")
+        return DONE
+    except registry.RegistryError as error:  # locked, or a newer version's: nothing that is to be set aside
+        raise CommandError(str(error)) from error
+    if made:
+        print(f"There was no registry. The new one has {made} runs, from their folders.")
         return DONE
     found = rebuild.adopt_folders()
     print(f"The registry is whole; nothing to repair. {f'{found} run folders were added.' if found else ''}".strip())

@@ -6,6 +6,7 @@ import math
 import time
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
+CENTURY, CENTURIES = 36525 * DAY, 2e11  # what a clock or a calendar can say
 
 
 def number(value: float | None, digits: int = 3) -> str:
@@ -64,6 +65,8 @@ def age(then: float | None, now: float | None = None) -> str:
     if then is None:
         return "never"
     seconds = (time.time() if now is None else now) - then
+    if not seconds < CENTURY:  # NaN as well
+        return "long ago"
     if seconds < 1.5:
         return "now"
     if seconds < MINUTE:
@@ -80,7 +83,7 @@ def age(then: float | None, now: float | None = None) -> str:
 
 
 def clock(at: float) -> str:
-    return time.strftime("%H:%M:%S", time.localtime(at))
+    return time.strftime("%H:%M:%S", time.localtime(at)) if abs(at) < CENTURIES else "–"
 
 
 def size(nbytes: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -23,7 +24,8 @@ HEADERS = {
     "Content-Security-Policy": CONTENT_SECURITY_POLICY,
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
-    "Referrer-Policy": "no-referrer",
+    # Not "no-referrer": browsers then send "Origin: null" with a form, and our own login came from "another site".
+    "Referrer-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 MEGABYTE = 1024 * 1024
@@ -31,7 +33,26 @@ MAX_FILE = 100 * MEGABYTE  # one uploaded file
 MAX_UPLOAD = 128 * MEGABYTE  # one upload, of however many files
 MAX_REQUEST = 4 * MEGABYTE  # any other request
 UPLOAD_PATH = "/gradio_api/upload"
+MAX_HEAD = 32 * 1024  # bytes of a request's address and headers together
+MAX_HEADERS = 100
+OWN_PATHS = {
+    "/login",
+    "/logout",
+    "/healthz",
+    "/export",
+    "/config",
+    "/theme.css",
+    "/favicon.ico",
+    "/robots.txt",
+    UPLOAD_PATH,
+    "/gradio_api/component_server",
+    "/gradio_api/component_server/",
+    "/gradio_api/startup-events",
+}
+# Gradio's scripts and styles, the libraries' scripts, and the connection that some pages of Gradio's hold open.
+OPEN_BELOW = ("/assets/", "/static/", "/svelte/", "/gradio_api/file=", "/gradio_api/heartbeat/")
 READING = {"GET", "HEAD"}
+FULL = "Too much was uploaded today: the folder for uploads is full."
 
 
 class ReplyHeaders:
@@ -50,6 +71,22 @@ class ReplyHeaders:
             await send(message)
 
         await self.app(scope, receive, send_with_headers)
+
+
+class HeadSize:
+    """Refuses requests with more, or longer, headers than any browser sends (431)."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] in ("http", "websocket"):
+            headers = scope["headers"]
+            size = sum(len(name) + len(value) for name, value in headers) + len(scope.get("raw_path") or b"")
+            if len(headers) > MAX_HEADERS or size + len(scope["query_string"]) > MAX_HEAD:
+                await refuse(scope, receive, send, 431, "The head of this request is too large.")
+                return
+        await self.app(scope, receive, send)
 
 
 class OriginGuard:
@@ -86,65 +123,112 @@ def _names_host(origin: str, host: str) -> bool:
         return False  # "null", or no web address
 
 
-class _TooLarge(MultiPartException):
-    """The body went on past its limit. A MultiPartException, since on those Gradio removes the files it had begun."""
+class _Ended(MultiPartException):
+    """The body went on past its limit, or is cut off. A MultiPartException, since on those Gradio removes the files it
+    had begun."""
+
+
+class OpenPaths:
+    """Answers 404 for all that Gradio would answer and no page of ours asks for: its queue, its calls by name, streams,
+    proxy. They keep something for each name that a request gives itself, and take what is no call for a fault."""
+
+    def __init__(self, app: ASGIApp, pages: Sequence[str]) -> None:
+        self.app, self.pages = app, {*pages, *OWN_PATHS, *(f"{page}/" for page in pages)}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path = scope.get("path", "")
+        if scope["type"] == "lifespan" or path in self.pages or (path.startswith(OPEN_BELOW) and _could_be(path)):
+            await self.app(scope, receive, send)
+        else:
+            await refuse(scope, receive, send, 404, "There is nothing here.")
+
+
+def _could_be(path: str) -> bool:
+    """Whether a file system would take the path for one: Gradio does not ask, and fails."""
+    return "\0" not in path and all(len(part.encode("utf-8", "replace")) < 256 for part in path.split("/"))
 
 
 class RequestSize:
-    """Refuses bodies over the limit (413), by what they announce and, where they announce nothing, as they arrive."""
+    """Refuses bodies over the limit (413), by what they announce and, where they announce nothing, as they arrive;
+    uploads also for want of room, which they are given before they are read."""
 
     def __init__(self, app: ASGIApp) -> None:
-        self.app = app
+        self.app, self.room = app, uploads.Room()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        uploading = scope["path"].rstrip("/") == UPLOAD_PATH
-        if uploading and uploads.is_full():
-            await refuse(scope, receive, send, 413, "Too much was uploaded today: the folder for uploads is full.")
-            return
+        uploading = scope["path"].rstrip("/") == UPLOAD_PATH and scope["method"] == "POST"
         limit = MAX_UPLOAD if uploading else MAX_REQUEST
         announced = Headers(scope=scope).get("content-length", "0")
         if not announced.isdecimal() or len(announced) > 18 or int(announced) > limit:
             await _refuse_size(scope, receive, send, limit)
+        elif uploading:
+            await self._upload(scope, receive, send, int(announced))
         else:
             await _Counted(self.app, limit).run(scope, receive, send)
+
+    async def _upload(self, scope: Scope, receive: Receive, send: Send, announced: int) -> None:
+        upload = self.room.begin(announced)
+        if upload is None:
+            await refuse(scope, receive, send, 413, FULL)
+            return
+        counted = _Counted(self.app, MAX_UPLOAD, upload)
+        try:
+            await counted.run(scope, receive, send)
+        finally:
+            upload.end(stored=counted.status == 200)
 
 
 class _Counted:
     """One request whose body is counted as the app reads it."""
 
-    def __init__(self, app: ASGIApp, limit: int) -> None:
-        self.app, self.limit = app, limit
-        self.read, self.over, self.replied = 0, False, False
+    def __init__(self, app: ASGIApp, limit: int, upload: uploads.Upload | None = None) -> None:
+        self.app, self.limit, self.upload = app, limit, upload
+        self.read, self.whole, self.problem = 0, False, ""
+        self.status = 0  # of the reply, once it began
 
     async def run(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def counted_receive() -> Message:
             message = await receive()
-            self.read += len(message.get("body", b""))
-            self.over = self.over or self.read > self.limit
-            if self.over:
-                raise _TooLarge("too large")
+            self._count(message)
+            if self.problem:
+                raise _Ended(self.problem)
             return message
 
         async def own_send(message: Message) -> None:
             # What the app makes of the interruption (a 400, a 500) is not what a person should read.
-            if not self.over or self.replied:
-                self.replied = True
+            if not self.problem or self.status:
+                self.status = message.get("status", self.status)
                 await send(message)
 
         try:
             await self.app(scope, counted_receive, own_send)
         except Exception:
-            if not self.over:
+            if not self.problem:
                 raise
-        if self.over and not self.replied:
-            await _refuse_size(scope, receive, send, self.limit)
+        if self.problem and not self.status:
+            await refuse(scope, receive, send, 413, self.problem)
+
+    def _count(self, message: Message) -> None:
+        size = len(message.get("body", b""))
+        self.read += size
+        self.whole = self.whole or (message["type"] == "http.request" and not message.get("more_body", False))
+        if self.read > self.limit:
+            self.problem = _at_most(self.limit)
+        elif self.upload and not self.upload.take(size):
+            self.problem = FULL
+        elif message["type"] == "http.disconnect" and not self.whole:
+            self.problem = "The connection ended before the body did."
 
 
 async def _refuse_size(scope: Scope, receive: Receive, send: Send, limit: int) -> None:
-    await refuse(scope, receive, send, 413, f"At most {limit // MEGABYTE} MB at once.")
+    await refuse(scope, receive, send, 413, _at_most(limit))
+
+
+def _at_most(limit: int) -> str:
+    return f"At most {limit // MEGABYTE} MB at once."
 
 
 async def refuse(

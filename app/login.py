@@ -1,24 +1,26 @@
-"""The login that guards a dashboard beyond this machine: a token, a signed session cookie, a brake on guessing."""
+"""The login that guards a dashboard beyond this machine: a token, a session for who has it, a brake on guessing."""
 
 from __future__ import annotations
 
-import hashlib
+import asyncio
 import hmac
 import html
 import secrets
-import time
-from collections import defaultdict
 from urllib.parse import parse_qs, quote
 
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from app.brake import LONGEST_WAIT, Brake
+from app.connections import network_of
 from app.guard import refuse
+from app.sessions import Sessions
+from storage import home
 
 OPEN_PATHS = {"/login", "/healthz"}  # all that is answered without a session
-SESSION_SECONDS = 14 * 24 * 3600
-TRIES, PER_SECONDS = 5, 60.0  # wrong tokens of one client before it has to wait
+COOKIE_SECONDS = 365 * 24 * 3600  # longer than a session: it then says that this browser once had the token
 MIN_TOKEN = 16  # characters, of a token that someone chose
 MAX_FORM = 8 * 1024
 
@@ -29,42 +31,32 @@ def new_token() -> str:
 
 
 class Gate:
-    """Knows the token, and who has shown it."""
+    """Knows the token, who has shown it, and who has been guessing."""
 
-    def __init__(self, token: str, cookie: str) -> None:
-        """`cookie` is the cookie's name: of its own for each port, since browsers share cookies between ports."""
-        self._token = token.encode()
-        self.cookie = cookie
-        # Sessions are signed, not stored: they outlive a restart with the same token, and end with another.
-        self._key = hashlib.sha256(b"groupwise session\0" + self._token).digest()
-        self._wrong: dict[str, list[float]] = defaultdict(list)
+    def __init__(self, token: str, cookie: str, *, made: bool = False) -> None:
+        """`made`: by `new_token`, so that no rate of guessing finds it."""
+        self._token, self._made = token.encode(), made
+        self.sessions = Sessions(token, cookie, home.logged_out())
+        self.brake = Brake()
 
     def accepts(self, token: str) -> bool:
         return hmac.compare_digest(token.encode("utf-8", "replace"), self._token)
 
-    def new_session(self) -> str:
-        claim = f"{int(time.time()) + SESSION_SECONDS}.{secrets.token_hex(16)}"
-        return f"{claim}.{self._sign(claim)}"
-
-    def knows(self, connection: HTTPConnection) -> bool:
-        claim, _, signature = connection.cookies.get(self.cookie, "").rpartition(".")
-        # Compared as bytes: a cookie may hold any character, and text with an accent would raise.
-        if not hmac.compare_digest(signature.encode(), self._sign(claim).encode()):
-            return False
-        return int(claim.partition(".")[0]) > time.time()
-
-    def must_wait(self, client: str) -> bool:
-        return len(self._recent(client)) >= TRIES
-
-    def note_wrong(self, client: str) -> None:
-        self._wrong = defaultdict(list, {name: self._recent(name) for name in self._wrong if self._recent(name)})
-        self._wrong[client].append(time.monotonic())
-
-    def _recent(self, client: str) -> list[float]:
-        return [at for at in self._wrong.get(client, []) if time.monotonic() - at < PER_SECONDS]
-
-    def _sign(self, claim: str) -> str:
-        return hmac.new(self._key, claim.encode(), hashlib.sha256).hexdigest()
+    async def admits(self, token: str, connection: HTTPConnection) -> bool | None:
+        """Whether this is the token, after the wait that its sender has deserved (see app.brake); None where it was
+        not looked at, since too many of theirs wait already."""
+        if self._made and self.accepts(token):
+            return True
+        guesser = self.sessions.browser(connection) or network_of(connection.client.host if connection.client else "")
+        wait = self.brake.take(guesser)
+        if wait is None:
+            return None
+        await asyncio.sleep(wait)
+        if self.accepts(token):
+            self.brake.was_right(guesser)
+            return True
+        self.brake.was_wrong()
+        return False
 
 
 class LoginGuard:
@@ -78,7 +70,7 @@ class LoginGuard:
             await self.app(scope, receive, send)
             return
         connection = HTTPConnection(scope)
-        if self.gate.knows(connection):
+        if self.gate.sessions.known(connection):
             await self.app(scope, receive, send)
         elif scope["type"] == "http" and scope["method"] == "GET" and _is_page(connection):
             await _to_login(connection)(scope, receive, send)
@@ -107,21 +99,30 @@ async def show(request: Request) -> Response:
 
 
 async def enter(request: Request, gate: Gate) -> Response:
-    """The form came back: a session for the right token, and a wait after too many wrong ones."""
+    """The form came back: a session for the right token; after wrong ones each further try has to wait."""
     form = await _form(request)
     place = own_place(form.get("next", "/"))
-    client = request.client.host if request.client else ""
-    if gate.must_wait(client):
-        return _page(place, "Too many wrong tokens. Wait a minute, then try again.", 429)
-    if not gate.accepts(form.get("token", "").strip()):
-        gate.note_wrong(client)
+    admitted = await gate.admits(form.get("token", "").strip(), request)
+    if admitted is None:
+        return _page(place, "Too many wrong tokens came from your network. Try again in a few seconds.", 429)
+    if not admitted:
         return _page(place, "That is not the token. It was printed where Groupwise was started.", 403)
     reply = RedirectResponse(place, status_code=303)
     reply.set_cookie(
-        gate.cookie, gate.new_session(), max_age=SESSION_SECONDS, path="/",
+        gate.sessions.cookie, gate.sessions.new(), max_age=COOKIE_SECONDS, path="/",
         httponly=True, samesite="strict", secure=request.url.scheme == "https",
     )  # fmt: skip
     return reply
+
+
+async def leave(request: Request, gate: Gate) -> Response:
+    """Log out: this session counts no more, wherever its cookie is."""
+    try:
+        await run_in_threadpool(gate.sessions.end, request)
+    except OSError as error:
+        note = f"You are logged out, but that could not be written down ({error.strerror}): once Groupwise is started "
+        return _page("/", f"{note}anew, this session would count again. Make room in its home, and log out again.", 507)
+    return RedirectResponse("/login", status_code=303)
 
 
 async def _form(request: Request) -> dict[str, str]:
@@ -136,7 +137,7 @@ async def _form(request: Request) -> dict[str, str]:
 def _page(place: str, problem: str = "", status: int = 200) -> Response:
     note = f'<p role="alert">{html.escape(problem)}</p>' if problem else ""
     text = PAGE.replace("{note}", note).replace("{next}", html.escape(place, quote=True))
-    headers = {"Cache-Control": "no-store"} | ({"Retry-After": "60"} if status == 429 else {})
+    headers = {"Cache-Control": "no-store"} | ({"Retry-After": str(int(LONGEST_WAIT))} if status == 429 else {})
     return HTMLResponse(text, status_code=status, headers=headers)
 
 

@@ -11,16 +11,17 @@ import sys
 import threading
 import warnings
 import webbrowser
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from functools import partial
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 
-from app import exports, guard, login, uploads
+from app import connections, exports, guard, login, uploads
 from app.command_errors import DONE, FAILED, WRONG_INPUT, CommandError, open_home
+from app.proxy import ForwardedHeaders, Proxies
 from app.supervision import Watch
-from storage import registry
+from storage import home, judge_ports, locks, registry
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -45,11 +46,13 @@ class Settings:
     allow_hosts: list[str] = field(default_factory=list)
     open_browser: bool | None = None
     token_is_new: bool = False
+    proxies: list[str] = field(default_factory=list)  # addresses of those whose word on a request's origin counts
     trusted: bool = False  # --trust-reward-code: nothing a page can say, only whoever starts the dashboard
 
     @property
     def beyond_this_machine(self) -> bool:
-        return not is_loopback(self.host)
+        """Whether others reach it, by themselves or through a proxy."""
+        return not is_loopback(self.host) or bool(self.proxies)
 
     @property
     def hosts(self) -> list[str]:
@@ -73,6 +76,12 @@ def refuse_unsafe(settings: Settings) -> None:
             raise CommandError(
                 f"--allow-host takes one exact name or address, without port or “*”, not “{name}”.", WRONG_INPUT
             )
+    try:
+        Proxies.named(settings.proxies)
+    except ValueError as error:
+        raise CommandError(
+            f"--proxy takes the exact address of a proxy, or its network (10.0.0.0/24): {error}.", WRONG_INPUT
+        ) from error
     if settings.token is not None and len(settings.token) < login.MIN_TOKEN:
         raise CommandError(
             f"The token has {len(settings.token)} characters and needs {login.MIN_TOKEN}. `--token auto` makes one.",
@@ -80,11 +89,15 @@ def refuse_unsafe(settings: Settings) -> None:
         )
     if settings.beyond_this_machine and (settings.token is None or not settings.allow_hosts):
         raise CommandError(
-            f"Listening on {settings.host} lets other machines in, so it needs a token and the name they call this "
+            f"{_opening(settings)} lets other machines in, so it needs a token and the name they call this "
             "machine by: add --token auto (or set GROUPWISE_TOKEN) and --allow-host NAME. From your own machine, an "
             f"SSH tunnel needs neither: ssh -L {DEFAULT_PORT}:localhost:{DEFAULT_PORT} THIS-MACHINE.",
             WRONG_INPUT,
         )
+
+
+def _opening(settings: Settings) -> str:
+    return f"Listening on {settings.host}" if not is_loopback(settings.host) else "A proxy"
 
 
 def create_app(settings: Settings) -> FastAPI:
@@ -95,30 +108,35 @@ def create_app(settings: Settings) -> FastAPI:
     from starlette.middleware.cors import CORSMiddleware
     from starlette.middleware.trustedhost import TrustedHostMiddleware
 
-    from app import ui
+    from app import calls, ui
 
+    blocks = ui.build()
+    blocks.delete_cache = (CLEAN_EVERY, uploads.KEEP_SECONDS)
     quiet: dict[str, Any] = {"docs_url": None, "redoc_url": None, "openapi_url": None, "telemetry": NO_TELEMETRY}
     api = FastAPI(**quiet)
     _add_own_routes(api, settings)
+    for path in calls.PATHS:
+        api.add_route(path, partial(calls.call, table=calls.functions(blocks)), methods=["POST"])
     # Each add_middleware wraps those before it: the last added is the first that a request meets. CORSMiddleware
     # is here because Gradio then leaves off its own, which would reflect any origin.
     api.add_middleware(CORSMiddleware, allow_origins=[])
+    api.add_middleware(guard.OpenPaths, pages=[f"/{page[0]}" for page in blocks.pages])
     if settings.token is not None:
         api.add_middleware(login.LoginGuard, gate=api.state.gate)
     api.add_middleware(guard.RequestSize)
     api.add_middleware(guard.OriginGuard)
     api.add_middleware(TrustedHostMiddleware, allowed_hosts=settings.hosts, www_redirect=False)
+    api.add_middleware(ForwardedHeaders, proxies=Proxies.named(settings.proxies))
+    api.add_middleware(guard.HeadSize)
     api.add_middleware(guard.ReplyHeaders)
 
-    blocks = ui.build()
-    blocks.delete_cache = (CLEAN_EVERY, uploads.KEEP_SECONDS)
     # Said of every app with several pages, whether or not it asked for SSR.
     warnings.filterwarnings("ignore", message="SSR mode is not supported")
     return gr.mount_gradio_app(
         api, blocks, path="/",
         footer_links=[], run_history=False, show_error=False, enable_monitoring=False, mcp_server=False,
         ssr_mode=False, pwa=False, allowed_paths=[], max_file_size=guard.MAX_FILE,
-        app_kwargs=quiet, **ui.mount_options(),
+        app_kwargs=quiet, **ui.mount_options(settings.token is not None),
     )  # fmt: skip
 
 
@@ -135,22 +153,44 @@ def _add_own_routes(api: FastAPI, settings: Settings) -> None:
     async def healthz(_: Any) -> Response:
         return PlainTextResponse("ok\n")
 
-    async def nothing_to_log_in_to(_: Any) -> Response:
+    async def nothing_to_do(_: Any) -> Response:
         return RedirectResponse("/", status_code=303)
 
     api.add_route("/healthz", healthz)
     api.add_route("/export", exports.completions, methods=["GET"])
     if settings.token is None:
-        api.add_route("/login", nothing_to_log_in_to)
+        for path in ("/login", "/logout"):
+            api.add_route(path, nothing_to_do, methods=["GET", "POST"])
         return
-    api.state.gate = login.Gate(settings.token, f"groupwise_session_{settings.port or DEFAULT_PORT}")
+    cookie = f"groupwise_session_{settings.port or DEFAULT_PORT}"
+    api.state.gate = login.Gate(settings.token, cookie, made=settings.token_is_new)
     api.add_route("/login", login.show)
     api.add_route("/login", partial(login.enter, gate=api.state.gate), methods=["POST"])
+    api.add_route("/logout", nothing_to_do)  # a link, or an image, logs nobody out
+    api.add_route("/logout", partial(login.leave, gate=api.state.gate), methods=["POST"])
 
 
-def open_socket(settings: Settings) -> socket.socket:
-    """A bound socket on the port asked for, or (where none was) on the first free one from 7860 on."""
-    for port in [settings.port] if settings.port is not None else [*range(DEFAULT_PORT, DEFAULT_PORT + 20), 0]:
+def ports_for_judges(settings: Settings) -> list[int]:
+    """The ports of this machine that the environment opens to reward functions. Raises CommandError for what is none,
+    and for the dashboard's own: who reaches it could start runs."""
+    try:
+        ports = judge_ports.given()
+    except ValueError as error:
+        raise CommandError(str(error), WRONG_INPUT) from error
+    if settings.port in ports:
+        raise CommandError(
+            f"{judge_ports.VARIABLE} opens port {settings.port} to reward functions, so the dashboard cannot have it. "
+            "Choose another with --port, or take it out of the variable.",
+            WRONG_INPUT,
+        )
+    return ports
+
+
+def open_socket(settings: Settings, without: Collection[int] = ()) -> socket.socket:
+    """A bound socket on the port asked for, or (where none was) on the first free one from 7860 on that is none of
+    `without`."""
+    free = [port for port in range(DEFAULT_PORT, DEFAULT_PORT + 20 + len(without)) if port not in without]
+    for port in [settings.port] if settings.port is not None else [*free, 0]:
         try:
             return _bind(settings.host, port)
         except OSError as error:
@@ -178,17 +218,20 @@ def _bind(host: str, port: int) -> socket.socket:
 def serve(settings: Settings) -> int:
     """Serve until Ctrl-C; the exit code. Runs and their worker go on afterwards."""
     refuse_unsafe(settings)
+    for_judges = ports_for_judges(settings)
     open_home()
-    listener = open_socket(settings)
+    listener = open_socket(settings, for_judges)
     port = listener.getsockname()[1]
+    locks.hold(home.dashboards_lock(), shared=True, at=port)
     if settings.port is None and port != DEFAULT_PORT:
         print(f"Port {DEFAULT_PORT} is taken; using {port}.", flush=True)
     settings = replace(settings, port=port)
     registry.publish(registry.TRUSTED, settings.trusted)
+    judge_ports.publish(for_judges)
     if settings.trusted:
         print("Reward functions of people's own run WITHOUT a sandbox (--trust-reward-code).", flush=True)
     watch = Watch()
-    served = _run(create_app(settings), listener, lambda: _announce(settings, watch))
+    served = _run(create_app(settings), settings, listener, lambda: _announce(settings, watch))
     watch.stop()
     if not served:
         return FAILED
@@ -198,9 +241,10 @@ def serve(settings: Settings) -> int:
 
 def _announce(settings: Settings, watch: Watch) -> None:
     """The server accepts: say where, and only now start the worker, which would compete with the first page."""
-    name = settings.allow_hosts[0] if settings.beyond_this_machine else settings.host
+    name = settings.host if is_loopback(settings.host) else settings.allow_hosts[0]
     url = f"http://{f'[{name}]' if ':' in name and not name.startswith('[') else name}:{settings.port}"
-    how = "\nLog in with your token." if settings.token is not None and not settings.token_is_new else ""
+    how = f"\nThrough the proxy it is {settings.allow_hosts[0]}." if settings.proxies else ""
+    how += "\nLog in with your token." if settings.token is not None and not settings.token_is_new else ""
     if settings.token_is_new:
         url += f"/login#{settings.token}"
     print(f"Groupwise is at {url}{how}\nCtrl-C stops the dashboard; runs go on.", flush=True)
@@ -214,9 +258,11 @@ def _someone_is_there() -> bool:
     return sys.stdout.isatty() and bool(display)
 
 
-def _run(app: FastAPI, listener: socket.socket, accepting: Callable[[], None]) -> bool:
+def _run(app: FastAPI, settings: Settings, listener: socket.socket, accepting: Callable[[], None]) -> bool:
     """Serve until a signal says stop; whether serving ever began."""
     import uvicorn
+
+    crowd = connections.Crowd(connections.most_connections(), Proxies.named(settings.proxies))
 
     class Server(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -224,12 +270,28 @@ def _run(app: FastAPI, listener: socket.socket, accepting: Callable[[], None]) -
             if self.started:
                 accepting()
 
+        async def on_tick(self, counter: int) -> bool:
+            if counter % 10 == 0:  # about once a second
+                crowd.sweep()
+            return await super().on_tick(counter)
+
         def handle_exit(self, sig: int, frame: Any) -> None:
             # Open pages hold connections that never end by themselves: cut off, at once, and that is no error.
             logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
             self.should_exit = self.force_exit = True
 
-    config = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False, ws="none", lifespan="on")
+    config = uvicorn.Config(
+        app,
+        http=connections.protocol(crowd),
+        h11_max_incomplete_event_size=guard.MAX_HEAD,
+        backlog=connections.BACKLOG,
+        proxy_headers=False,
+        ws="none",
+        lifespan="on",
+        log_level="error",
+        access_log=False,
+        server_header=False,
+    )
     server = Server(config)
     server.run([listener])
     return server.started

@@ -29,12 +29,13 @@ def build() -> gr.Blocks:
     return demo
 
 
-def mount_options() -> dict[str, Any]:
-    """What gr.mount_gradio_app needs for the looks: theme and head.
+def mount_options(guarded: bool = False) -> dict[str, Any]:
+    """What gr.mount_gradio_app needs for the looks: theme and head. `guarded`: one can log out.
 
     The stylesheet goes into the head as it is: Gradio's own `css` would prefix its selectors.
     """
     sheets = [STYLE, *sorted(HERE.glob("*.css"))]
     style = "\n".join(path.read_text(encoding="utf-8") for path in sheets)
     script = (HERE / "live.js").read_text(encoding="utf-8").replace("@libraries", libraries.addresses())
+    script = script.replace("@guarded", "true" if guarded else "false")
     return {"theme": theme(), "head": f"<style>{style}</style>\n<script>{script}</script>"}

@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 
 from bench.made_runs import WORDS, spec_of
-from storage import batch, files, home, spec, states
+from storage import files, home, spec, states
 from storage.record import RunWriter
+from storage.redaction import to_json
 from storage.rollup import SIZES
 
 FUNCTIONS = ("format", "correctness")  # the second weighs twice
@@ -186,8 +187,8 @@ def _groups(record: sqlite3.Connection, run: Made, rng: np.random.Generator) -> 
 
 def _prompt(number: int, question: tuple[int, int]) -> tuple[int, str, str, str]:
     a, b = question
-    prompt = batch.to_json([{"role": "user", "content": f"{a}+{b}? ({number})"}])
-    columns = batch.to_json({"answer": str(a + b)})
+    prompt = to_json([{"role": "user", "content": f"{a}+{b}? ({number})"}])
+    columns = to_json({"answer": str(a + b)})
     return number + 1, hashlib.sha256(f"{prompt}\0{columns}".encode()).hexdigest(), prompt, columns
 
 

@@ -36,7 +36,7 @@ def fresh_home() -> Iterator[Path]:
         finally:
             for run in registry.runs():
                 if run.tag:
-                    process.signal_tagged(run.tag, signal.SIGKILL)
+                    process.signal_tagged(run.tag, run.folder.path, signal.SIGKILL)
             os.environ.pop("GROUPWISE_HOME")
             if before is not None:
                 os.environ["GROUPWISE_HOME"] = before

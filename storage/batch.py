@@ -3,10 +3,18 @@ together, which can also be a line of JSON."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from storage import files
+from storage.bounds import Finite, Positive, When, Whole
+from storage.redaction import to_json
+
+MOST_SPILL = 2 * 2**30  # bytes of a file of lines, all of which are in memory while it is read
+Number = float | None  # NaN is stored as nothing
 
 
 @dataclass
@@ -15,11 +23,11 @@ class Completion:
     the functions logged of it (TRL's log_extra), by column."""
 
     text: str
-    tokens: int
+    tokens: Whole
     truncated: bool
-    reward: float | None
-    advantage: float
-    scores: list[tuple[float | None, str]]
+    reward: Number
+    advantage: Finite
+    scores: list[tuple[Number, str]]
     extra: dict[str, Any] = field(default_factory=dict)
 
 
@@ -29,11 +37,11 @@ class Group:
     evaluation, the step they were made after)."""
 
     mode: str  # "train" or "eval"
-    step: int
+    step: Whole
     prompt: Any  # TRL's prompt: messages, or a string
     columns: dict[str, Any]  # the dataset row's other columns
     completions: list[Completion]
-    id: int = 0
+    id: Whole = 0
 
 
 @dataclass
@@ -49,21 +57,21 @@ class Event:
 class Checkpoint:
     """A checkpoint that is complete on the disk. `path` is relative to the run's folder."""
 
-    step: int
+    step: Whole
     path: str
-    bytes: int
+    bytes: Whole
 
 
 @dataclass
 class Batch:
     """What is acknowledged together."""
 
-    seq: int
-    attempt: int
-    step: int
-    at: float
-    metrics: dict[str, float | None]
-    rollups: list[tuple[int, str, int, int, float, float, float]]
+    seq: Whole
+    attempt: Positive
+    step: Whole
+    at: When
+    metrics: dict[str, Number]
+    rollups: list[tuple[Whole, str, Whole, Whole, Finite, Finite, Finite]]
     groups: list[Group]
     events: list[Event]
     checkpoint: Checkpoint | None
@@ -73,31 +81,21 @@ class Batch:
         return to_json(asdict(self))
 
 
-def to_json(value: Any) -> str:
-    """Compact JSON; what JSON does not know (a date in a dataset row, say) becomes its text."""
-    return storable(json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str))
-
-
-def storable(text: str) -> str:
-    """The text with half characters (lone surrogates, which UTF-8 and so SQLite cannot hold) as question marks."""
-    return text.encode("utf-8", "replace").decode("utf-8")
+_BATCH = TypeAdapter(Batch)
 
 
 def read_lines(path: Path) -> list[Batch]:
-    """The batches in a file of lines. A line that was cut off (by a crash, a full disk) is left out."""
-    batches: list[Batch] = []
-    if not path.exists():
-        return batches
-    for line in path.read_text(encoding="utf-8", errors="replace").split("\n"):  # not splitlines: U+2028 is text
-        try:
-            raw = json.loads(line)
-        except ValueError:
-            continue
-        raw["groups"] = [
-            Group(**{**group, "completions": [Completion(**c) for c in group["completions"]]})
-            for group in raw["groups"]
-        ]
-        raw["events"] = [Event(**event) for event in raw["events"]]
-        raw["checkpoint"] = Checkpoint(**raw["checkpoint"]) if raw["checkpoint"] else None
-        batches.append(Batch(**raw))
-    return batches
+    """The batches in a file of lines. A line that was cut off (by a crash, a full disk), or that no run writes, is left
+    out. Raises OSError for what is no file, or too large."""
+    try:
+        lines = files.read_bytes(path, MOST_SPILL).split(b"\n")  # not splitlines: U+2028 is text
+    except FileNotFoundError:
+        return []
+    return [batch for batch in map(_read_line, lines) if batch is not None]
+
+
+def _read_line(line: bytes) -> Batch | None:
+    try:
+        return _BATCH.validate_json(line, strict=True)
+    except ValidationError:
+        return None

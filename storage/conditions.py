@@ -13,6 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from storage import patterns
+
 MAX_LENGTH = 1000  # characters of one condition
 ORDER: dict[str, Callable[[Any, Any], bool]] = {
     "<": lambda a, b: a < b, "<=": lambda a, b: a <= b, ">": lambda a, b: a > b, ">=": lambda a, b: a >= b,
@@ -50,7 +52,8 @@ class Condition:
         return f"{'length of ' * self.length}{column} {self.operator} {self.value}".rstrip()
 
     def holds(self, row: dict[str, Any]) -> bool:
-        """Whether a row is kept. Never raises: a cell that is missing, empty or of another kind just does not match."""
+        """Whether a row is kept: a cell that is missing, empty or of another kind just does not match. Raises only
+        patterns.TooSlow."""
         cell = row.get(self.column)
         if self.length:
             return _compare(len(text(cell)), self.operator, int(number(self.value)))
@@ -58,7 +61,7 @@ class Condition:
         if self.operator in EMPTINESS:
             return (words.strip() == "") == (self.operator == "is empty")
         if self.operator == "matches":
-            return re.search(plain(self.value), words) is not None
+            return patterns.search(plain(self.value), words) is not None
         if self.operator in ("contains", "does not contain"):
             return (plain(self.value) in words) == (self.operator == "contains")
         if wanted == wanted:  # the value reads as a number, so the cell should too
@@ -181,10 +184,8 @@ def _fault(condition: Condition) -> str:
         whole = re.fullmatch(r"[0-9]{1,9}", value) is not None
         return _no_length(condition) or ("" if whole else f"a length is a whole number, not “{value[:40]}”.")
     if operator == "matches":
-        try:
-            re.compile(plain(value))
-        except (re.error, OverflowError, RecursionError) as error:
-            return f"“{value[:60]}” is not a regular expression: {error}."
+        wrong = patterns.fault(plain(value))
+        return f"“{value[:60]}” is not a regular expression: {wrong}." if wrong else ""
     return ""
 
 

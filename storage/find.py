@@ -16,7 +16,7 @@ from typing import Any
 
 from sqlite_utils import Database
 
-from storage import db, find_text, groups
+from storage import db, find_text, groups, record_check
 
 Range = tuple[float | None, float | None]  # both ends belong to it; None: open
 OPEN: Range = (None, None)
@@ -85,7 +85,7 @@ def search(path: Path, wanted: Wanted, *, most: int = MOST, seconds: float = SEC
     until = time.monotonic() + seconds
     pattern = find_text.compiled(wanted.words) if wanted.regex and wanted.words else None
     terms = [] if wanted.regex else find_text.terms(wanted.words)
-    run = db.open_reader(path)
+    run = record_check.open_record(path, seconds=seconds + db.LONGEST)
     try:
         query = find_text.index_query(terms) if has(run, "table", "completion_text") else ""
         hits = _chosen(run, wanted, query)
@@ -184,7 +184,7 @@ def has(run: Database, kind: str, name: str) -> bool:
 
 def newest(path: Path) -> int:
     """The id of the last completion recorded; 0 before there is any."""
-    run = db.open_reader(path)
+    run = record_check.open_record(path)
     try:
         return run.execute("SELECT coalesce(max(id), 0) FROM completion").fetchone()[0]
     finally:
@@ -193,7 +193,7 @@ def newest(path: Path) -> int:
 
 def functions(path: Path) -> list[str]:
     """The run's reward functions, in its order."""
-    run = db.open_reader(path)
+    run = record_check.open_record(path)
     try:
         return [name for (name,) in run.execute("SELECT name FROM reward_function ORDER BY id")]
     finally:
@@ -203,7 +203,7 @@ def functions(path: Path) -> list[str]:
 def rows(path: Path, ids: Sequence[int]) -> list[dict[str, Any]]:
     """Whole completions, in the order of `ids`: with group, step, mode, attempt, prompt, the row's other columns, what
     functions logged (`extra`), and `scores`, by function: (value, status)."""
-    run = db.open_reader(path)
+    run = record_check.open_record(path)
     try:
         marks = f"completion.id IN ({', '.join('?' * len(ids))})"
         found = {

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlite_utils import Database
 
-from storage import db, series
+from storage import record_check, series
 from storage.group_metrics import TIED, Range
 
 HISTORY = 12  # of a prompt's times, those around a group
@@ -19,7 +19,7 @@ ENDLESS = 2**62
 def span(path: Path, mode: str = "train") -> tuple[int, int] | None:
     """The first and the last step that have groups; None before there are any. What a resume trained anew does not
     count: see `series.stretches`."""
-    run = db.open_reader(path)
+    run = record_check.open_record(path)
     try:
         first, last = _seek(run, mode, ">=", 0), _seek(run, mode, "<=", 2**62)
         return None if first is None or last is None else (first, last)
@@ -29,7 +29,7 @@ def span(path: Path, mode: str = "train") -> tuple[int, int] | None:
 
 def nearest(path: Path, step: int, mode: str = "train") -> dict[str, int | None]:
     """The step with groups at or before `step` (else the first after it), and its neighbours either side."""
-    run = db.open_reader(path)
+    run = record_check.open_record(path)
     try:
         here = _seek(run, mode, "<=", step)
         if here is None:
@@ -70,7 +70,7 @@ def ends(run: Database) -> dict[int, int]:
 def reward_range(path: Path) -> Range | None:
     """The least and the greatest total reward of the whole run: what says whether a tie is all low or all high. None
     before there is one."""
-    run = db.open_reader(path)
+    run = record_check.open_record(path)
     try:
         finite = "reward > -9e999 AND reward < 9e999"  # along the index on it, where the record has one
         low = run.execute(f"SELECT reward FROM completion WHERE {finite} ORDER BY reward LIMIT 1").fetchone()
@@ -82,7 +82,7 @@ def reward_range(path: Path) -> Range | None:
 
 def at_step(path: Path, step: int, mode: str = "train") -> list[dict[str, Any]]:
     """The groups of one step, as its latest attempt made them: id, prompt, size, mean, std, low, high, tied."""
-    run = db.open_reader(path)
+    run = record_check.open_record(path)
     try:
         rows = run.query(
             "SELECT grp.id, prompt.prompt, size, mean, std, low, high FROM grp JOIN prompt ON prompt.id = grp.prompt "
@@ -104,7 +104,7 @@ def one(path: Path, group_id: int) -> dict[str, Any] | None:
     """One group: prompt, the row's other columns, its completions with their scores; whether it `counts` (was not
     trained over by a later attempt); how many `times` its prompt came and those around this one (`history`, in order).
     None where there is no such group."""
-    run = db.open_reader(path)
+    run = record_check.open_record(path)
     try:
         group = next(
             run.query(
@@ -147,7 +147,7 @@ def _history(run: Database, prompt: int, step: int) -> list[dict[str, Any]]:
 
 def has_completion(path: Path, group_id: int, idx: int) -> bool:
     """Whether there is such a completion."""
-    run = db.open_reader(path)
+    run = record_check.open_record(path)
     try:
         return run.execute("SELECT 1 FROM completion WHERE grp = ? AND idx = ?", [group_id, idx]).fetchone() is not None
     finally:

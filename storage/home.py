@@ -74,9 +74,19 @@ def app_lock() -> Path:
     return home() / "app.lock"
 
 
+def dashboards_lock() -> Path:
+    """Locked by every living dashboard at the byte of its port's number (see storage.judge_ports)."""
+    return home() / "dashboards.lock"
+
+
 def worker_log() -> Path:
     """What the supervisor prints, appended."""
     return home() / "worker.log"
+
+
+def logged_out() -> Path:
+    """The sessions that were logged out before their time."""
+    return home() / "logged-out"
 
 
 def uploads_folder() -> Path:

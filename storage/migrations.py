@@ -2,10 +2,38 @@
 
 from __future__ import annotations
 
+import functools
+import sqlite3
+
 from sqlite_utils import Database, Migrations
 
 registry = Migrations("registry")
 record = Migrations("record")
+
+
+def names(kind: Migrations) -> tuple[str, ...]:
+    """All steps that this version of Groupwise knows of one kind of file."""
+    return _names(kind.name)
+
+
+@functools.cache
+def _names(kind: str) -> tuple[str, ...]:
+    nothing = Database(memory=True)
+    try:
+        return tuple(step.name for step in {"registry": registry, "record": record}[kind].pending(nothing))
+    finally:
+        nothing.close()
+
+
+def applied(db: Database, kind: Migrations) -> list[str]:
+    """The steps that a file has had, in their order; also those that only a newer version knows."""
+    try:
+        query = "SELECT name FROM _sqlite_migrations WHERE migration_set = ? ORDER BY id"
+        return [name for (name,) in db.execute(query, [kind.name]).fetchall()]
+    except sqlite3.OperationalError as error:
+        if "no such table" in str(error):
+            return []
+        raise
 
 
 def _run_all(db: Database, ddl: str) -> None:

@@ -9,8 +9,10 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from storage import files, home, registry
+from storage.bounds import Text, When, Whole, forms, salvaged
 
 LONGEST = 2000  # characters of a note
+MOST = 100_000  # notes that a folder may bring
 _mirroring = threading.Lock()  # two requests at once would write the same draft
 
 
@@ -23,6 +25,10 @@ class Note:
     starred: bool
     words: str
     at: float
+
+
+# A note as notes.json has it, which anyone may have written.
+_KEPT = forms({"grp": Whole, "idx": Whole, "starred": bool, "words": Text, "at": When})
 
 
 def star(run_id: str, grp: int, idx: int, on: bool) -> None:
@@ -53,24 +59,16 @@ def starred(run_id: str) -> list[tuple[int, int]]:
 def adopt(folder: home.RunFolder) -> None:
     """Take in the notes that a run's folder brings, where the registry has none of them."""
     kept = files.read_json(folder.notes)
-    rows = [row for row in map(_checked, kept if isinstance(kept, list) else []) if row is not None]
+    found = [salvaged(_KEPT, row)[0] for row in (kept[:MOST] if isinstance(kept, list) else [])]
     with registry.writing() as index:
-        for row in rows:
-            index.execute(
-                "INSERT INTO note (run, grp, idx, starred, words, at) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-                [folder.id, *row],
-            )
-
-
-def _checked(kept: Any) -> tuple[int, int, int, str, float] | None:
-    """A row of notes.json, which anyone may have written; None where it is not one."""
-    if not isinstance(kept, dict):
-        return None
-    grp, idx, at = kept.get("grp"), kept.get("idx"), kept.get("at")
-    if not isinstance(grp, int) or not isinstance(idx, int) or not 0 <= min(grp, idx) <= max(grp, idx) < 2**62:
-        return None
-    when = float(at) if isinstance(at, (int, float)) else 0.0
-    return grp, idx, int(bool(kept.get("starred"))), str(kept.get("words") or "")[:LONGEST], when
+        for row in found:
+            if "grp" in row and "idx" in row:
+                index.execute(
+                    "INSERT INTO note (run, grp, idx, starred, words, at) VALUES (?, ?, ?, ?, ?, ?) "
+                    "ON CONFLICT DO NOTHING",
+                    [folder.id, row["grp"], row["idx"], int(row.get("starred", False)),
+                     row.get("words", "")[:LONGEST], row.get("at", 0.0)],
+                )  # fmt: skip
 
 
 def _change(run_id: str, grp: int, idx: int, **columns: Any) -> None:
@@ -91,7 +89,7 @@ def _change(run_id: str, grp: int, idx: int, **columns: Any) -> None:
 def _mirror(run_id: str) -> None:
     """Write the run's notes into its folder, where it lets us: the rows are the truth, this a copy."""
     folder = home.run_folder(run_id)
-    if folder.path.is_dir():
+    if files.is_folder(folder.path):
         with _mirroring, contextlib.suppress(OSError):
             files.write_json(folder.notes, [asdict(note) for note in of_run(run_id)])
 

@@ -28,7 +28,7 @@ class Offer:
     # One's own by name, also those that were deleted → every version, the newest first: {hash, at, network, parameters,
     # arguments}.
     versions: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
-    sandbox: dict[str, Any] = field(default_factory=dict)  # worker.sandbox.tiers: {name, label, sentence}; or unknown
+    sandbox: dict[str, Any] = field(default_factory=dict)  # as worker.sandbox.tiers describes it; or unknown
     trusted: bool = False  # whether one's own functions may run without a sandbox
 
     @classmethod

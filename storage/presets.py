@@ -9,7 +9,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from storage import registry, spec
+from storage import redaction, registry, spec
 
 LONGEST_NAME = 80
 LONGEST_SENTENCE = 300
@@ -69,7 +69,7 @@ def save(name: str, sentence: str, text: str, folder: Path, *, replace: bool = F
     that cannot be, and SpecError (its problems name fields and lines) for a text that is no spec.
     """
     name, sentence = _named(name, folder), _said(sentence)
-    _refuse_secrets(spec.parse(text))
+    _refuse_secrets(spec.parse(text), text)
     with registry.writing() as db:
         before = db.execute("SELECT name FROM preset").fetchall()
         same = [known for (known,) in before if known.casefold() == name.casefold()]
@@ -124,7 +124,9 @@ def _said(sentence: str) -> str:
     return sentence
 
 
-def _refuse_secrets(run_spec: spec.RunSpec) -> None:
+def _refuse_secrets(run_spec: spec.RunSpec, text: str) -> None:
     given = [run_spec.training, *(stage.training for stage in run_spec.stages)]
     if any(TOKENS & settings.keys() for settings in given):
         raise PresetError("A token is a secret: take it out of training, and put it in the environment (HF_TOKEN).")
+    if redaction.holds(text):
+        raise PresetError("The preset holds a secret: take it out. Secrets belong in the environment.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -75,15 +76,51 @@ def carries(pid: int, tag: str) -> bool:
         return False  # gone, or another user's
 
 
-def tagged(tag: str) -> list[int]:
-    """The pids of all living processes that carry this tag."""
+def works_in(pid: int, place: Path) -> bool:
+    """Whether a process has this very folder open: as its working directory, or for what it prints.
+
+    A copied home has the same runs with the same tags and identities, and another folder: what trains in the original
+    is none of the copy's. (A lock would not tell: in a copy made of hard links its file is the same.)
+    """
+    try:
+        if not place.exists():
+            return os.readlink(f"/proc/{pid}/cwd") == f"{place.parent.resolve() / place.name} (deleted)"
+        own = place.stat()
+        return any(os.path.samestat(folder, own) for folder in _open_folders(pid))
+    except OSError:
+        return False  # gone, or another user's
+
+
+def _open_folders(pid: int) -> Iterator[os.stat_result]:
+    yield os.stat(f"/proc/{pid}/cwd")
+    for descriptor in (1, 2):
+        printed_to = os.readlink(f"/proc/{pid}/fd/{descriptor}")
+        if printed_to.startswith("/"):
+            yield os.stat(os.path.dirname(printed_to))
+
+
+def tagged_anywhere(tag: str) -> list[int]:
+    """The pids of all living processes that carry this tag, be they this home's or those of one it was copied from."""
     pids = (int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit())
     return [pid for pid in pids if carries(pid, tag) and identity_of(pid)]
 
 
-def signal_tagged(tag: str, number: signal.Signals) -> int:
-    """Send a signal to every process of a run, and to no other; how many were reached."""
-    return sum(_signal(pid, tag, number) for pid in tagged(tag))
+def tagged(tag: str, place: Path) -> list[int]:
+    """The pids of all living processes that carry this tag, where one of them works in this folder; else none."""
+    found = tagged_anywhere(tag)
+    return found if any(works_in(pid, place) for pid in found) else []
+
+
+def is_elsewhere(tag: str, place: Path) -> bool:
+    """Whether processes carry this tag and none of them works in this folder: it is a copy of theirs."""
+    found = tagged_anywhere(tag)
+    return bool(found) and not any(works_in(pid, place) for pid in found)
+
+
+def signal_tagged(tag: str, place: Path, number: signal.Signals) -> int:
+    """Send a signal to every process of a run, or dry run, that works in this folder, and to no other; how many were
+    reached."""
+    return sum(_signal(pid, tag, number) for pid in tagged(tag, place))
 
 
 def _signal(pid: int, tag: str, number: signal.Signals) -> bool:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from storage import registry
+from storage.redaction import to_json
 
 # What can be asked. Each is a function of its payload, but for TRY, which runs a training step.
 PREVIEW, CHECK_DATA, BUILD, MODEL, TRY = "preview", "check_data", "build", "model", "try"
@@ -37,7 +38,7 @@ def ask(kind: str, payload: dict[str, Any], *, topic: str = "") -> int:
         db.execute("DELETE FROM question WHERE answered_at < ? OR asked_at < ?", [now - KEPT, now - 24 * KEPT])
         if topic:
             db.execute("DELETE FROM question WHERE topic = ? AND taken_at IS NULL AND answered_at IS NULL", [topic])
-        row = {"kind": kind, "topic": topic, "payload": json.dumps(payload), "asked_at": now}
+        row = {"kind": kind, "topic": topic, "payload": to_json(payload), "asked_at": now}
         cursor = db.execute(
             "INSERT INTO question (kind, topic, payload, asked_at) VALUES (:kind, :topic, :payload, :asked_at)", row
         )
@@ -76,7 +77,7 @@ def take(question_id: int) -> bool:
 def say(question_id: int, progress: dict[str, Any]) -> None:
     """How far the answer is."""
     with registry.writing() as db:
-        db.execute("UPDATE question SET progress = ? WHERE id = ?", [json.dumps(progress), question_id])
+        db.execute("UPDATE question SET progress = ? WHERE id = ?", [to_json(progress), question_id])
 
 
 def reply(question_id: int, answer: dict[str, Any]) -> None:
@@ -84,7 +85,7 @@ def reply(question_id: int, answer: dict[str, Any]) -> None:
     with registry.writing() as db:
         db.execute(
             "UPDATE question SET answer = ?, answered_at = ? WHERE id = ? AND answered_at IS NULL",
-            [json.dumps(answer), time.time(), question_id],
+            [to_json(answer), time.time(), question_id],
         )
 
 

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 import time
 from pathlib import Path
 from typing import Any
 
-from storage import files, home, locks, notes, registry, states
+from storage import files, home, locks, notes, registry, run_files, states
 from storage.rewards import library
+
+
+def open_registry() -> int:
+    """registry.open_registry; one that was not there is filled from the folders. How many runs were found in them."""
+    if not registry.open_registry():
+        return 0
+    library.adopt_files()
+    return adopt_folders()
 
 
 def repair() -> tuple[Path | None, int]:
@@ -33,15 +40,13 @@ def adopt_folders(*, settled: float = 0.0) -> int:
     known = {run.id for run in registry.runs()}
     found = 0
     for path in sorted(home.runs_folder().iterdir()):
-        if path.name in known or not home.RUN_ID.fullmatch(path.name) or not (path / "spec.yaml").is_file():
+        if path.name in known or not home.RUN_ID.fullmatch(path.name) or not files.is_folder(path):
             continue
-        if time.time() - path.stat().st_mtime < settled:
+        folder = home.RunFolder(path)
+        if not files.is_file(folder.spec) or time.time() - path.lstat().st_mtime < settled:
             continue
-        try:
-            _add(_row_from_folder(home.RunFolder(path), files.read_json(path / "state.json")))
-        except (sqlite3.Error, TypeError, ValueError):  # a state.json that was edited by hand
-            _add(_row_from_folder(home.RunFolder(path), None))
-        notes.adopt(home.RunFolder(path))
+        _add(_row_from_folder(folder))
+        notes.adopt(folder)
         found += 1
     return found
 
@@ -54,8 +59,9 @@ def _add(row: dict[str, Any]) -> None:
         )
 
 
-def _row_from_folder(folder: home.RunFolder, kept: Any) -> dict[str, Any]:
+def _row_from_folder(folder: home.RunFolder) -> dict[str, Any]:
     """A run's row from the state that was kept beside it, or as much as its folder tells."""
+    kept, odd = run_files.kept_state(folder)
     run_id, now = folder.id, time.time()
     row: dict[str, Any] = {
         "id": run_id, "name": run_id, "model": "", "data": "", "created": now, "state": states.INTERRUPTED,
@@ -63,10 +69,8 @@ def _row_from_folder(folder: home.RunFolder, kept: Any) -> dict[str, Any]:
         "state_at": now, "attempt": 1, "step": 0, "total": 0, "reward": None, "spark": [], "seen_at": None,
         "boot": None, "pid": None, "started": None, "tag": None,
     }  # fmt: skip
-    if isinstance(kept, dict):
-        row |= {key: kept[key] for key in row if key in kept and key != "id"}
-    if row["state"] not in states.LABELS:
-        row["state"] = states.INTERRUPTED
+    row |= {"sentence": f"{states.LABELS[kept['state']]}."} if "state" in kept else {}
+    row |= kept
     if row["state"] == states.QUEUED:  # copying a folder must not start anything
         row |= {"state": states.STOPPED, "sentence": "Was waiting to start. Resume starts it."}
     if row["state"] in states.LIVE and not (folder.lock.exists() and locks.is_held(folder.lock)):
@@ -74,5 +78,6 @@ def _row_from_folder(folder: home.RunFolder, kept: Any) -> dict[str, Any]:
         # this is a copy of. Forget it, or stopping the copy would end the original.
         row |= {"boot": None, "pid": None, "started": None, "tag": None, "state": states.INTERRUPTED}
         row["sentence"] = "Found as a folder in which nothing trains. Resume continues from its last checkpoint."
-    row["spark"] = json.dumps([float(value) for value in row["spark"]])
+    row["sentence"] = f"{row['sentence']} {odd}".strip()
+    row["spark"] = json.dumps(row["spark"])
     return row

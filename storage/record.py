@@ -13,29 +13,43 @@ import sqlite3
 import time
 from pathlib import Path
 
-from storage import db, migrations
-from storage.batch import Batch, Checkpoint, Event, Group, read_lines, storable, to_json
+from storage import db, files, migrations, record_check
+from storage.batch import Batch, Checkpoint, Event, Group, read_lines
+from storage.redaction import to_json
 from storage.rollup import Rollup
 
 PATIENCE = 5.0  # seconds to wait for a locked file before spilling
+DRAIN_PATIENCE = 0.2  # seconds that a supervisor, who has other runs to watch, waits for it
 ABSENT = (None, "absent")  # in place of a score of a function that this stage does not use; it is not stored
+
+
+class RecordError(sqlite3.DatabaseError):
+    """A record cannot be written by this version of Groupwise; the message says why and what to do."""
 
 
 class RunWriter:
     """Writes one attempt of one run."""
 
-    def __init__(self, path: Path, attempt: int, weights: dict[str, float]) -> None:
-        """Open or make the file. `weights` names the reward functions, in order, with their weights: those of all
-        stages, where a run has them (what a stage weighs otherwise is in its “stage” event)."""
+    def __init__(self, path: Path, attempt: int, weights: dict[str, float], patience: float | None = None) -> None:
+        """Open or make the file. Raises RecordError where it is not to be written, else sqlite3.DatabaseError.
+
+        `weights` names the reward functions, in order, with their weights: those of all stages, where a run has them
+        (what a stage weighs otherwise is in its “stage” event). `patience`: seconds to wait for a locked file, if not
+        as long as a training does.
+        """
         self.attempt = attempt
         self._spill = spill_of(path)
-        self._db = db.open_writer(path, journal="wal", patience=PATIENCE)
+        self._db = db.open_writer(path, journal="wal", patience=PATIENCE if patience is None else patience)
+        if not set(migrations.applied(self._db, migrations.record)) <= set(migrations.names(migrations.record)):
+            self._db.close()
+            raise RecordError("a newer version of Groupwise has written it: update Groupwise, then resume")
         migrations.record.apply(self._db)
         self._functions = self._register_functions(weights)
         self._keys: dict[str, int] = dict(self._db.execute("SELECT name, id FROM metric_key").fetchall())
         self._prompts: dict[str, int] = {}
         self._rollup = Rollup()
-        self._unwritten = read_lines(self._spill)
+        self._unwritten = self._take_up()
+        self._spilled = len(self._unwritten)  # how many of them, the first ones, are safe in the spill
         left = [(batch.seq, [group.id for group in batch.groups]) for batch in self._unwritten]
         self._seq = max([self._highest("acknowledged", "seq"), *(seq for seq, _ in left)])
         self._group = max([self._highest("grp", "id"), *(id for _, ids in left for id in ids)])
@@ -72,6 +86,22 @@ class RunWriter:
             if self._unwritten:
                 self._forget_spill()
 
+    def _take_up(self) -> list[Batch]:
+        """What the last attempt left beside the file. What does not fit into it (the record is another, or it is no
+        run's) is set aside, or it would keep this attempt's from being written for ever."""
+        found = read_lines(self._spill)
+        try:
+            if not all(len(c.scores) == len(self._functions) for b in found for g in b.groups for c in g.completions):
+                raise sqlite3.IntegrityError("scores of other functions")
+            self._write(found)
+        except sqlite3.IntegrityError:
+            self._spill.replace(self._spill.with_name("run.spill.damaged.jsonl"))
+            return []
+        except sqlite3.DatabaseError:
+            return found  # locked, or the disk is full: later
+        self._spill.unlink(missing_ok=True)
+        return []
+
     def reward_range(self) -> tuple[float, float] | None:
         """The least and the greatest total reward recorded so far; None before there is one."""
         low, high = self._db.execute("SELECT min(low), max(high) FROM grp").fetchone()
@@ -86,14 +116,29 @@ class RunWriter:
         ).fetchone()
         return row[0] if row else None
 
-    def close(self) -> None:
-        """Close the file, after one more try at what it has not taken yet."""
+    def catch_up(self) -> bool:
+        """Try again to write what neither the file nor the spill has taken; whether nothing is in memory only."""
+        if self._spilled < len(self._unwritten) and not self._caught_up():
+            self._spill_rest()
+        return self._spilled == len(self._unwritten)
+
+    def _caught_up(self) -> bool:
         try:
-            if self._unwritten:
-                self._write(self._unwritten)
-                self._forget_spill()
-        except sqlite3.DatabaseError as error:
-            print(f"groupwise: {len(self._unwritten)} steps are not in run.db yet: {error}", flush=True)
+            self._write(self._unwritten)
+        except sqlite3.DatabaseError:
+            return False
+        self._forget_spill()
+        return True
+
+    def close(self) -> int:
+        """Close the file, after one more try at what it has not taken yet; how many steps are lost, neither in it nor
+        in the spill, which the next attempt writes."""
+        try:
+            if not self._unwritten:
+                self._spill.unlink(missing_ok=True)  # of a disk that was full before the first line was whole
+            elif not self._caught_up():
+                self._spill_rest()
+            return len(self._unwritten) - self._spilled
         finally:
             self._db.close()
 
@@ -140,7 +185,7 @@ class RunWriter:
         for event in batch.events:
             self._db.conn.execute(
                 "INSERT INTO event (at, attempt, step, kind, message, data) VALUES (?, ?, ?, ?, ?, ?)",
-                [batch.at, batch.attempt, batch.step, event.kind, storable(event.message), to_json(event.data)],
+                [batch.at, batch.attempt, batch.step, event.kind, event.message, to_json(event.data)],
             )
         if batch.checkpoint:
             saved = batch.checkpoint
@@ -167,7 +212,7 @@ class RunWriter:
                 )  # fmt: skip
             )
             for index, c in enumerate(group.completions):
-                completions.append((group.id, index, storable(c.text), c.tokens, c.truncated, c.reward, c.advantage))
+                completions.append((group.id, index, c.text, c.tokens, c.truncated, c.reward, c.advantage))
                 if c.extra:
                     extras.append((group.id, index, to_json(c.extra)))
                 scores += [
@@ -214,19 +259,28 @@ class RunWriter:
         self._keys.clear()
         if not self._unwritten:
             message = f"run.db could not be written ({error}); kept beside it until it can be."
-            batch.events.append(Event("storage", message))
+            batch.events.insert(0, Event("storage", message))
             self._db.conn.execute("PRAGMA busy_timeout = 50")  # while it lasts, a step waits only a moment
         self._unwritten.append(batch)
+        self._spill_rest()
+
+    def _spill_rest(self) -> None:
+        """Append to the spill what is in memory only. After a write that was cut off, the same again: lines that are
+        not whole are left out when it is read, and one batch is never written twice."""
         try:
             with self._spill.open("a", encoding="utf-8") as file:
-                file.write("\n" + batch.to_line())  # the newline first: it also ends a line that was cut off
+                for batch in self._unwritten[self._spilled :]:
+                    file.write("\n" + batch.to_line())  # the newline first: it also ends a line that was cut off
                 file.flush()
                 os.fsync(file.fileno())
-        except OSError as spill_error:
-            print(f"groupwise: step {batch.step} is held in memory only: {spill_error}", flush=True)
+            self._spilled = len(self._unwritten)
+        except OSError as error:
+            steps = len(self._unwritten) - self._spilled
+            print(f"groupwise: {steps} steps are held in memory only: {error}", flush=True)
 
     def _forget_spill(self) -> None:
         self._unwritten.clear()
+        self._spilled = 0
         self._spill.unlink(missing_ok=True)
         self._db.conn.execute(f"PRAGMA busy_timeout = {int(PATIENCE * 1000)}")
 
@@ -241,20 +295,46 @@ def mean_and_std(rewards: list[float]) -> tuple[float | None, float | None]:
     return mean, math.sqrt(sum((reward - mean) ** 2 for reward in rewards) / (len(rewards) - 1))
 
 
-def drain(path: Path) -> None:
-    """Write what a dead training process left beside its run.db, if it left anything. Only when nobody else writes.
+def drain(path: Path) -> bool:
+    """Write what a dead training process left beside its run.db; whether nothing is left there. Only when nobody else
+    writes. It waits for nothing.
 
-    Raises sqlite3.DatabaseError where the file still cannot be written.
+    Raises sqlite3.DatabaseError where the file is damaged.
     """
-    if not spill_of(path).exists() or not path.exists():
-        return
-    reader = db.open_reader(path)
+    if not files.is_file(spill_of(path)) or not files.is_file(path):
+        return True
+    fault = record_check.of_file(path)
+    if fault is not None:
+        raise RecordError(fault.reason)
+    reader = db.open_reader(path, patience=DRAIN_PATIENCE)
     try:
         attempt = reader.execute("SELECT coalesce(max(attempt), 1) FROM acknowledged").fetchone()[0]
         weights = dict(reader.execute("SELECT name, weight FROM reward_function ORDER BY id").fetchall())
     finally:
         reader.close()
-    RunWriter(path, attempt, weights).close()
+    RunWriter(path, attempt, weights, DRAIN_PATIENCE).close()
+    return not spill_of(path).exists()
+
+
+def resumed(path: Path, attempt: int, weights: dict[str, float]) -> RunWriter:
+    """The writer of an attempt. A record that is damaged is set aside, under another name in the same folder, and a new
+    one begun, which says so in an event: a resume needs only its checkpoint."""
+    fault = record_check.of_file(path, deep=True)
+    aside = set_aside(path) if fault is not None and not fault.newer and files.is_file(path) else None
+    writer = RunWriter(path, attempt, weights)
+    if aside is not None and fault is not None:
+        words = f"The record was damaged ({fault.reason}). It is kept as {aside.name}, and this one begins here."
+        writer.commit(0, events=[Event("warning", words)])
+    return writer
+
+
+def set_aside(path: Path) -> Path:
+    """Give a record, with what SQLite keeps beside it, another name; that name."""
+    aside = path.with_name(f"{path.stem}.damaged-{time.strftime('%Y%m%d-%H%M%S')}.db")
+    for end in ("-wal", "-shm", ""):
+        if files.exists(path.with_name(f"{path.name}{end}")):
+            path.with_name(f"{path.name}{end}").rename(aside.with_name(f"{aside.name}{end}"))
+    return aside
 
 
 def spill_of(path: Path) -> Path:

@@ -19,8 +19,9 @@ from typing import Any
 
 from sqlite_utils import Database
 
-from storage import db, files, home, migrations, states
+from storage import db, files, home, migrations, record_check, states
 from storage.process import Identity
+from storage.redaction import to_json
 
 STOP, KILL, RESUME = "stop", "kill", "resume"
 TRUSTED = "trust_reward_code"  # published: whether people's own reward functions may run without a sandbox
@@ -31,8 +32,16 @@ ALLOWED = {
 }
 
 
-class RegistryError(Exception):
+class RegistryError(sqlite3.DatabaseError):
     """registry.db cannot be used; the message says why and what to do."""
+
+
+class Damaged(RegistryError):
+    """It is damaged, or gone: `groupwise repair` makes a new one."""
+
+
+class Newer(RegistryError):
+    """A newer version of Groupwise has written it: it can be read, but not written."""
 
 
 class Refused(Exception):
@@ -87,24 +96,39 @@ class Command:
     kind: str
 
 
-def open_registry() -> None:
-    """Make or migrate the registry of the prepared home. Raises RegistryError when the file is damaged."""
+def open_registry() -> bool:
+    """Make or migrate the registry of the prepared home; whether it was made. Raises Damaged, Newer, or RegistryError
+    where it cannot be used just now."""
     try:
-        with writing() as registry:
+        with _open(make=True) as registry:
             problem = registry.execute("PRAGMA quick_check(1)").fetchone()[0]
             if problem != "ok":
-                raise sqlite3.DatabaseError(problem)
+                raise _damaged(str(problem).splitlines()[-1])
+            is_new = not migrations.applied(registry, migrations.registry)
             migrations.registry.apply(registry)
+            return is_new
     except sqlite3.OperationalError as error:
         advice = (
             "Another process has held it for 10 s." if "locked" in str(error) else "Is the disk full, or read-only?"
         )
         raise RegistryError(f"The registry {home.registry_path()} cannot be used ({error}). {advice}") from error
-    except sqlite3.DatabaseError as error:
-        raise RegistryError(
-            f"The registry {home.registry_path()} is damaged ({error}). No run is lost: "
-            "`groupwise repair` sets it aside and makes a new one from the run folders."
-        ) from error
+
+
+def _damaged(reason: str) -> Damaged:
+    return Damaged(
+        f"The registry {home.registry_path()} is damaged ({reason}). No run is lost: "
+        "`groupwise repair` sets it aside and makes a new one from the run folders."
+    )
+
+
+def _refuse_newer(registry: Database) -> None:
+    """Raises Newer where the file has had steps that this version does not know."""
+    unknown = set(migrations.applied(registry, migrations.registry)) - set(migrations.names(migrations.registry))
+    if unknown:
+        raise Newer(
+            f"A newer version of Groupwise has used {home.home()} ({min(unknown)}), and this one would not write its "
+            "registry as it should be. Update Groupwise, or choose another folder with GROUPWISE_HOME=/some/folder."
+        )
 
 
 def create(spec_yaml: str, *, name: str, model: str, data: str) -> str:
@@ -198,8 +222,8 @@ def set_facts(run_id: str, **facts: Any) -> None:
 def _keep_beside(run_id: str) -> None:
     """Write the run's row into its folder, where there is one and it lets us: the row is the truth, this a copy."""
     run = get(run_id)
-    if run is not None and run.folder.path.is_dir():
-        with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError, ValueError):  # ValueError: the folder is now a link out of the home
+        if run is not None and files.is_folder(run.folder.path):
             files.write_json(run.folder.state, asdict(run))
 
 
@@ -210,6 +234,8 @@ def ask(run_id: str, kind: str) -> None:
         raise Refused(f"There is no run “{run_id[:80]}”.")
     if run.state not in ALLOWED[kind]:
         raise Refused(f"{run.name} is {states.LABELS[run.state].lower()}: there is nothing to {kind}.")
+    if kind == RESUME and record_check.is_newer(run.folder.db):
+        raise Refused(record_check.NEWER_SENTENCE)
     with writing() as registry:
         registry.execute(
             "INSERT INTO command (run, attempt, kind, asked_at) SELECT ?, ?, ?, ? WHERE NOT EXISTS "
@@ -279,7 +305,7 @@ def publish(key: str, value: Any) -> None:
     with writing() as registry:
         registry.execute(
             "INSERT OR REPLACE INTO published (key, value, at) VALUES (?, ?, ?)",
-            [key, json.dumps(value, ensure_ascii=False), time.time()],
+            [key, to_json(value), time.time()],
         )
 
 
@@ -293,18 +319,47 @@ def published(key: str) -> Any | None:
 @contextlib.contextmanager
 def writing() -> Iterator[Database]:
     """The registry in one transaction."""
-    registry = db.open_writer(home.registry_path(), journal="delete")
-    try:
-        with db.transaction(registry):
-            yield registry
-    finally:
-        registry.close()
+    with _open(make=False) as registry:
+        yield registry
+
+
+@contextlib.contextmanager
+def _open(*, make: bool) -> Iterator[Database]:
+    with _in_words():
+        registry = db.open_writer(home.registry_path(), journal="delete", make=make)
+        try:
+            with db.transaction(registry):
+                _refuse_newer(registry)
+                yield registry
+        finally:
+            registry.close()
 
 
 @contextlib.contextmanager
 def reading() -> Iterator[Database]:
-    registry = db.open_reader(home.registry_path(), journal="delete")
+    with _in_words():
+        registry = db.open_reader(home.registry_path(), journal="delete")
+        try:
+            yield registry
+        finally:
+            registry.close()
+
+
+@contextlib.contextmanager
+def _in_words() -> Iterator[None]:
+    """Says of a registry that is damaged, or gone, what to do."""
     try:
-        yield registry
-    finally:
-        registry.close()
+        yield
+    except sqlite3.DatabaseError as error:
+        if db.is_damage(error):
+            raise _damaged(str(error)) from error
+        if isinstance(error, sqlite3.OperationalError) and _is_gone(error):
+            raise Damaged(
+                f"The registry {home.registry_path()} is gone. No run is lost: `groupwise repair` makes a new one from "
+                "the run folders."
+            ) from error
+        raise
+
+
+def _is_gone(error: sqlite3.OperationalError) -> bool:
+    return "no such table" in str(error) or not home.registry_path().exists()

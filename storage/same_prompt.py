@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlite_utils import Database
 
-from storage import db, groups
+from storage import groups, record_check
 
 MOST = 300  # times that are read; of more, evenly many are left out
 Solver = tuple[str, float]  # a reward function, and from which of its scores on a completion is solved
@@ -18,7 +18,7 @@ def times(path: Path, prompt_id: int, solver: Solver | None = None, most: int = 
     """The prompt, the row's other columns, how many times it came (`total`) and these `times`, by step: id, step,
     mode, attempt, size, mean, std, low, high, `counts` (not trained over by a later attempt) and `solved` (the share
     of its completions; None where no function says so). None where there is no such prompt."""
-    run = db.open_reader(path)
+    run = record_check.open_record(path)
     try:
         row = run.execute("SELECT prompt, columns FROM prompt WHERE id = ?", [prompt_id]).fetchone()
         if row is None:

@@ -9,13 +9,27 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter
 from sqlite_utils import Database
 
-from storage import curves, db
+from storage import curves, record_check
+from storage.bounds import Form, Positive, When, Whole, fitting
 from storage.curves import MAX_POINTS, RECENT, Part, Span
 
 MOST_MARKS = 100
+MOST_ATTEMPTS = 1000
 MOST_PAST = 8  # stretches of overwritten past that are drawn, the newest
+
+
+class Standing(Form):
+    """What the registry takes over of a record."""
+
+    attempt: Positive
+    step: Whole
+    at: When
+
+
+_STANDING, _WHOLE = TypeAdapter(Standing), TypeAdapter(Whole)
 
 
 def read(path: Path, after: int = 0) -> dict[str, Any]:
@@ -26,7 +40,7 @@ def read(path: Path, after: int = 0) -> dict[str, Any]:
     look has also `past`, what earlier attempts had trained beyond the step where the next began, `marks`, where
     attempts and stages began, and `odd`, how many values were no numbers.
     """
-    run = db.open_reader(path)
+    run = record_check.open_record(path)
     try:
         newest = run.execute("SELECT seq, attempt FROM acknowledged ORDER BY seq DESC LIMIT 1").fetchone()
         if newest is None or newest[0] <= after:
@@ -45,7 +59,7 @@ def read(path: Path, after: int = 0) -> dict[str, Any]:
 def window(path: Path, names: Sequence[str], first: int, last: int) -> dict[str, Any]:
     """The curves of these metrics from step `first` to step `last`, in at most ~1,000 points each, with what
     earlier attempts had trained there (`past`)."""
-    run = db.open_reader(path)
+    run = record_check.open_record(path)
     try:
         return _whole(run, names, (first, last))
     finally:
@@ -80,7 +94,7 @@ def overwritten(run: Database) -> list[Part]:
     step that they share on."""
     kept = {attempt: last for attempt, _, last in stretches(run)}
     found = []
-    for attempt in range(1, _newest_attempt(run)):
+    for attempt in attempts(run)[1:][::-1]:
         reach = _reach(run, attempt)
         if reach is not None:
             first, last = reach
@@ -90,7 +104,7 @@ def overwritten(run: Database) -> list[Part]:
 
 def marks(path: Path) -> list[dict[str, Any]]:
     """Where attempts after the first, and stages, began: step, kind (begin or stage), attempt, stage."""
-    run = db.open_reader(path)
+    run = record_check.open_record(path)
     try:
         return _marks(run)
     finally:
@@ -122,7 +136,7 @@ def stretches(run: Database) -> list[Part]:
     found: list[Part] = []
     end = math.inf
     begun = begun_at(run)
-    for attempt in range(_newest_attempt(run), 0, -1):
+    for attempt in attempts(run):
         begin = begun.get(attempt, 0)
         reach = _reach(run, attempt, after=begin)
         if reach is not None and reach[0] < end:
@@ -134,9 +148,17 @@ def stretches(run: Database) -> list[Part]:
     return found
 
 
-def _newest_attempt(run: Database) -> int:
-    """0 before there is any."""
-    return run.execute("SELECT max(attempt) FROM acknowledged").fetchone()[0] or 0
+def attempts(run: Database) -> list[int]:
+    """Those that have recorded anything, the newest first; each a step along the index, however long the run is."""
+    found: list[int] = []
+    before = 2**62
+    while len(found) < MOST_ATTEMPTS:
+        (newest,) = run.execute("SELECT max(attempt) FROM acknowledged WHERE attempt < ?", [before]).fetchone()
+        if newest is None:
+            break
+        found.append(newest)
+        before = newest
+    return found
 
 
 def _reach(run: Database, attempt: int, after: int = -1) -> tuple[int, int] | None:
@@ -172,7 +194,7 @@ def changing_weights(run: Database, attempt: int, step: int) -> dict[str, float]
     as rewards/NAME/weight."""
     found: dict[str, tuple[int, int, float]] = {}
     for key, name in run.execute("SELECT id, name FROM metric_key WHERE name LIKE 'rewards/%/weight'").fetchall():
-        for one in range(1, attempt + 1):  # each a step along the index, however long the run is
+        for one in [known for known in attempts(run) if known <= attempt]:
             row = run.execute(
                 "SELECT step, attempt, value FROM metric WHERE key = ? AND attempt = ? AND step <= ? "
                 "AND value IS NOT NULL ORDER BY step DESC LIMIT 1",
@@ -186,7 +208,7 @@ def changing_weights(run: Database, attempt: int, step: int) -> dict[str, float]
 def standing(path: Path) -> dict[str, Any]:
     """Where a run is: attempt and step last acknowledged and when (`at`), `total` steps planned, and whether training
     has `begun` in this attempt. Cheap, for every poll."""
-    run = db.open_reader(path)
+    run = record_check.open_record(path)
     try:
         return _standing(run)
     finally:
@@ -201,14 +223,17 @@ def _standing(run: Database) -> dict[str, Any]:
         "SELECT json_extract(data, '$.total'), attempt FROM event WHERE kind IN ('begin', 'stage') "
         "ORDER BY id DESC LIMIT 1"
     ).fetchone()
-    total, begun = (plan[0], plan[1] == last[0]) if plan else (0, False)
-    return {"attempt": last[0], "step": last[1], "at": last[2], "total": total, "begun": begun}
+    total, begun = (fitting(_WHOLE, plan[0]) or 0, plan[1] == last[0]) if plan else (0, False)
+    found = {"attempt": last[0], "step": last[1], "at": last[2], "total": total, "begun": begun}
+    if fitting(_STANDING, found) is None:
+        raise record_check.OddRecord("where it stands makes no sense")
+    return found
 
 
 def progress(path: Path) -> dict[str, Any]:
     """`standing`, and what the Runs page shows: `reward`, the mean of the last ten logged, and `spark`, at most 40
     points of it."""
-    run = db.open_reader(path)
+    run = record_check.open_record(path)
     try:
         points, newest = _rewards(run)
         recent = newest[-RECENT:]
@@ -240,7 +265,7 @@ def _thin(values: list[float], count: int) -> list[float]:
 
 def pace(path: Path) -> dict[str, float | None]:
     """Median and longest seconds between the last 50 acknowledged steps of the latest attempt."""
-    run = db.open_reader(path)
+    run = record_check.open_record(path)
     try:
         times = [
             at
@@ -257,7 +282,7 @@ def pace(path: Path) -> dict[str, float | None]:
 
 def events(path: Path, after: int = 0) -> list[dict[str, Any]]:
     """What happened, oldest first; `trace` is the traceback of what failed, if one was kept."""
-    run = db.open_reader(path)
+    run = record_check.open_record(path)
     try:
         columns = "id, at, attempt, step, kind, message, json_extract(data, '$.traceback') AS trace"
         return list(run.query(f"SELECT {columns} FROM event WHERE id > ?", [after]))
@@ -265,9 +290,21 @@ def events(path: Path, after: int = 0) -> list[dict[str, Any]]:
         run.close()
 
 
+def waits_for(path: Path) -> str | None:
+    """What training waits for, in a sentence, where that is the last that happened; None while it goes on."""
+    run = record_check.open_record(path)
+    try:
+        last = run.execute(
+            "SELECT message, json_extract(data, '$.waits') FROM event ORDER BY id DESC LIMIT 1"
+        ).fetchone()
+        return last[0] if last and last[1] else None
+    finally:
+        run.close()
+
+
 def checkpoints(path: Path) -> list[dict[str, Any]]:
     """Checkpoints that were completed, newest first; the folder may since have been rotated away."""
-    run = db.open_reader(path)
+    run = record_check.open_record(path)
     try:
         return list(run.query("SELECT step, attempt, at, path, bytes FROM checkpoint ORDER BY step DESC"))
     finally:

@@ -3,6 +3,7 @@ real name."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 import yaml
@@ -18,13 +19,16 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from storage.problem import ADVICE, BLOCKING, WARNING, Fix, Problem, SpecError, near, nearest, rename_or_remove
-from storage.yaml_text import Dumper, read
+from storage.yaml_text import MAX_DIGITS, Dumper, read
 
 __all__ = [
     "ADVICE", "BLOCKING", "WARNING", "AdaptSpec", "DataSpec", "Example", "Fix", "LaunchSpec", "ModelSpec", "Problem",
     "RewardSpec", "RunSpec", "SchedulePoint", "SpecError", "StageSpec", "from_dict", "line_numbers", "near", "nearest",
     "parse", "rename_or_remove", "to_yaml",
 ]  # fmt: skip
+
+
+ENDLESS = f"has more than {MAX_DIGITS} digits: too large to mean anything."
 
 
 class _Part(BaseModel):
@@ -201,10 +205,28 @@ def from_dict(raw: Any, lines: dict[str, int] | None = None) -> RunSpec:
     """The spec that plain values mean. `lines` maps dotted paths to lines, for the messages."""
     if not isinstance(raw, dict):
         raise SpecError([Problem("", "A spec is a mapping of settings such as “name: my-run”.")])
+    endless = [
+        Problem(path, ENDLESS, (lines or {}).get(path), fixes=_to_usual(path.split("."))) for path in _endless(raw)
+    ]
+    if endless:
+        raise SpecError(endless)
     try:
         return RunSpec.model_validate(raw)
     except ValidationError as error:
         raise SpecError([_problem(detail, lines or {}) for detail in error.errors()]) from error
+
+
+def _endless(raw: Any) -> Iterator[str]:
+    """The dotted path of each whole number that is longer than any can mean. Python refuses to write out one of some
+    thousand digits, so that it could not even be quoted in a message."""
+    left = [("", raw)]
+    while left:
+        path, value = left.pop()
+        if isinstance(value, int) and abs(value) >= 10**MAX_DIGITS:
+            yield path
+        elif isinstance(value, (dict, list)):
+            parts = value.items() if isinstance(value, dict) else enumerate(value)
+            left += [(f"{path}.{key}".lstrip("."), part) for key, part in parts]
 
 
 def line_numbers(text: str) -> dict[str, int]:

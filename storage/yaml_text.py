@@ -11,6 +11,7 @@ from storage.problem import Problem, SpecError
 
 MAX_BYTES = 256 * 1024  # a spec is written by hand; anything larger is a mistake or an attack
 MAX_DEPTH = 32
+MAX_DIGITS = 64  # of a whole number: more mean nothing, and Python itself refuses to write out some thousands
 
 
 class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # the C one where there is one
@@ -29,13 +30,27 @@ def _text(dumper: Dumper, value: str) -> yaml.ScalarNode:
 
 Dumper.add_representer(str, _text)
 _FLOAT = re.compile(r"[-+]?(?:\d+\.\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|\d+[eE][-+]?\d+|\.inf|\.nan)$", re.I)
+# As YAML 1.1 has them, but for base 60: 59:59 is a time, and 59:59:… with a thousand parts a number without end.
+_INT = re.compile(r"[-+]?(?:0b_*[01][01_]*|0[0-7_]+|0x_*[0-9a-f][0-9a-f_]*|0|[1-9][0-9_]*)$", re.I)
 for _class in (Loader, Dumper):
     _class.yaml_implicit_resolvers = {
-        first: [(tag, pattern) for tag, pattern in resolvers if tag.endswith((":null", ":int"))]
+        first: [(tag, pattern) for tag, pattern in resolvers if tag.endswith(":null")]
         for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
     }
+    _class.add_implicit_resolver("tag:yaml.org,2002:int", _INT, list("-+0123456789"))
     _class.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile("true|false", re.I), list("tTfF"))
     _class.add_implicit_resolver("tag:yaml.org,2002:float", _FLOAT, list("-+0123456789."))
+
+
+def _whole(loader: Loader, node: yaml.ScalarNode) -> int:
+    """A whole number; an endless one is read as one that is just too long (see storage.spec), so that the rest of the
+    text can be read and the problem has its field."""
+    if len(node.value) > MAX_DIGITS:
+        return 10**MAX_DIGITS
+    return int(loader.construct_yaml_int(node))
+
+
+Loader.add_constructor("tag:yaml.org,2002:int", _whole)
 
 
 def read(text: str) -> tuple[Any, dict[str, int]]:

@@ -98,10 +98,11 @@ def groupwise(start: Start) -> Groupwise:
 
 @pytest.fixture
 def keep_signal_handler() -> Iterator[None]:
-    """train() takes SIGTERM; here it runs inside pytest."""
-    before = signal.getsignal(signal.SIGTERM)
+    """A training takes SIGTERM and SIGINT; here it runs inside pytest."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
     yield
-    signal.signal(signal.SIGTERM, before)
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 @pytest.fixture
@@ -152,4 +153,4 @@ def worker_home(registry_home: Path) -> Iterator[Path]:
         os.kill(pid, signal.SIGKILL)  # the lock is in this test's own home: no other supervisor can hold it
     for run in registry.runs():
         if run.tag:
-            process.signal_tagged(run.tag, signal.SIGKILL)
+            process.signal_tagged(run.tag, run.folder.path, signal.SIGKILL)

@@ -20,7 +20,7 @@ import pytest
 
 from tests import sandbox_job
 from tests.conftest import REPOSITORY
-from worker.sandbox import tiers
+from worker.sandbox import landlock, tiers
 
 NOBODY = 65534
 WITHOUT_BUBBLEWRAP = "/nonexistent"  # as a PATH
@@ -35,7 +35,8 @@ def readable_copy() -> Path:
     assert pyseccomp and pyseccomp.origin
     shutil.copytree(REPOSITORY / "worker/sandbox", folder / "worker/sandbox")
     (folder / "storage").mkdir()
-    for name in ("worker/__init__.py", "storage/__init__.py", "storage/home.py", "storage/process.py"):
+    needed = ("__init__.py", "home.py", "locks.py", "process.py", "redaction.py", "secret_values.py")
+    for name in ("worker/__init__.py", *(f"storage/{name}" for name in needed)):
         shutil.copy(REPOSITORY / name, folder / name)
     shutil.copy(sandbox_job.__file__, folder / "sandbox_job.py")
     shutil.copy(pyseccomp.origin, folder / "pyseccomp.py")
@@ -76,6 +77,7 @@ class Way:
     nobody: bool
     monkeypatch: pytest.MonkeyPatch
     environment: dict[str, str] = field(default_factory=dict)
+    landlock_abi: int | None = None  # at most this version of Landlock, as an older kernel has it
 
     def command(self) -> list[str]:
         """The arguments of a process that does a job (see sandbox_job), as this user."""
@@ -88,14 +90,20 @@ class Way:
         return {"PATH": path, "HOME": "/tmp", **self.environment}
 
     def do(self, job: dict[str, Any]) -> list[dict[str, Any]]:
+        if self.nobody and self.landlock_abi is not None:
+            job = {**job, "landlock_abi": self.landlock_abi}
         if not self.nobody:
             for name, value in self.variables().items():
                 self.monkeypatch.setenv(name, value)
+            if self.landlock_abi is not None:
+                self.monkeypatch.setattr(landlock, "abi", lambda: self.landlock_abi)
             tiers.probe.cache_clear()
+            tiers.network_problem.cache_clear()
             try:
                 return sandbox_job.do(job)
             finally:
                 tiers.probe.cache_clear()
+                tiers.network_problem.cache_clear()
         done = subprocess.run(
             self.command(), input=json.dumps(job), env=self.variables(), cwd="/", text=True,
             capture_output=True, timeout=120,

@@ -36,7 +36,7 @@ def supervisors(place: Path) -> Iterator[StartWorker]:
         supervisor.wait()
     for run in registry.runs():
         if run.tag:
-            process.signal_tagged(run.tag, signal.SIGKILL)
+            process.signal_tagged(run.tag, run.folder.path, signal.SIGKILL)
 
 
 def _versions() -> dict[str, str]:

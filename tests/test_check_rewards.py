@@ -255,6 +255,22 @@ def test_all_stages_use_the_same_version_of_a_function():
     assert examine(from_dict(same), OFFERED) == []
 
 
+def test_own_code_with_leave_to_use_the_network_needs_a_sandbox_that_confines_it():
+    rows = {"source": "hub:a/b"}
+    about = {**OFFERED.rewards["mine"], "network": True}
+    offered = replace(
+        OFFERED,
+        rewards={**OFFERED.rewards, "mine": about},
+        versions={},
+        sandbox={"name": "landlock", "network": "Old."},
+    )
+    blocking = [each for each in problems(MINE, offered=offered, data=rows) if each.level == BLOCKING]
+    assert [each.message for each in blocking] == ["“mine” may use the network and cannot run here: Old."]
+    fine = replace(offered, sandbox={"name": "landlock", "network": ""})
+    assert [each for each in problems(MINE, offered=fine, data=rows) if each.level == BLOCKING] == []
+    assert [e for e in problems(MINE, offered=replace(offered, trusted=True), data=rows) if e.level == BLOCKING] == []
+
+
 def test_the_offer_has_the_versions_the_sandbox_and_what_is_trusted(registry_home: Path):
     library.save("mine", OWN)
     library.save("mine", OWN.replace("20", "30"))

@@ -203,7 +203,9 @@ def test_the_time_left_is_said_until_the_run_is_called_stalled() -> None:
     assert " left" not in header.line(states.RUNNING, 3, 60, 1.0, 0.0, 61.0)
 
 
-@pytest.mark.parametrize("tables", [[], ["acknowledged (seq INTEGER PRIMARY KEY, attempt, step, at)"]])
+@pytest.mark.parametrize(
+    "tables", [[], ["_sqlite_migrations (id INTEGER PRIMARY KEY, migration_set, name, applied_at)"]]
+)
 def test_a_record_whose_tables_are_being_made_is_not_there_yet(run_id: str, tables: list[str]) -> None:
     made = sqlite3.connect(home.run_folder(run_id).db)
     for table in tables:

@@ -60,7 +60,7 @@ def begin(place: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Supervisor]:
         supervisor.wait(20)
     for run in registry.runs():
         if run.tag:
-            process.signal_tagged(run.tag, signal.SIGKILL)
+            process.signal_tagged(run.tag, run.folder.path, signal.SIGKILL)
 
 
 def text(**parts: Any) -> str:
@@ -77,7 +77,7 @@ def files() -> set[str]:
 
 
 def under_way(question_id: int) -> bool:
-    return bool(process.tagged(tries.tag_of(question_id)))
+    return bool(process.tagged(tries.tag_of(question_id), tries.folder_of(question_id)))
 
 
 def wait_begun(question_id: int) -> None:
@@ -150,7 +150,7 @@ def test_killed_it_is_answered_for_and_leaves_nothing(begin: Supervisor) -> None
     before = files()
     asked = questions.ask(TRY, {"text": text()})
     wait_begun(asked)
-    for pid in process.tagged(tries.tag_of(asked)):
+    for pid in process.tagged(tries.tag_of(asked), tries.folder_of(asked)):
         os.kill(pid, signal.SIGKILL)
     assert "memory ran out" in answer_of(asked, 5)["error"]
     wait_for("the folder to go", lambda: files() == before)

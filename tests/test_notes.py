@@ -52,11 +52,21 @@ def test_a_lost_registry_loses_no_note(run_id: str):
 
 def test_what_stands_in_the_folder_is_not_trusted(run_id: str):
     folder = home.run_folder(run_id)
-    files.write_json(folder.notes, [7, {"grp": "x", "idx": 0}, {"grp": 1, "idx": 0, "words": 5, "at": "now"}, {}])
+    files.write_json(
+        folder.notes,
+        [
+            7,
+            {"grp": "x", "idx": 0},
+            {"grp": 1, "idx": 0, "words": "five", "at": "now"},
+            {},
+            {"grp": 2, "idx": 0, "words": "x", "at": 10**400},
+            {"grp": 2**60, "idx": 0},
+        ],
+    )
     with registry.writing() as index:
         index.execute("DELETE FROM run WHERE id = ?", [run_id])
     rebuild.adopt_folders()
-    assert [(n.grp, n.idx, n.words) for n in notes.of_run(run_id)] == [(1, 0, "5")]
+    assert {(n.grp, n.idx, n.words, n.at) for n in notes.of_run(run_id)} == {(1, 0, "five", 0.0), (2, 0, "x", 0.0)}
 
 
 def test_many_at_once_lose_nothing(run_id: str):

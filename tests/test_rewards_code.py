@@ -286,6 +286,30 @@ def test_a_function_with_a_name_of_pythons_own_is_the_codes(name: str, code: str
     assert share(f"def {name}(a, b):\n    return 9", tests, **given) == 0.0
 
 
+def test_the_code_signals_nobody_by_way_of_a_file():
+    tries = [("F_SETOWN", 1), ("F_SETSIG", 9), ("F_SETLEASE", 0), ("F_NOTIFY", 0)]
+    code = f"""
+import fcntl, os
+def refused():
+    found = []
+    file = open(os.__file__)
+    for name, value in {tries!r}:
+        try:
+            fcntl.fcntl(file, getattr(fcntl, name), value)
+        except PermissionError:
+            found.append(name)
+    for request in (0x8901, 0x8902):
+        try:
+            fcntl.ioctl(file, request, b"1234")
+        except PermissionError:
+            found.append(request)
+    return found
+def flags(): return fcntl.fcntl(0, fcntl.F_GETFL) >= 0
+"""
+    everything = [*(name for name, _ in tries), 0x8901, 0x8902]
+    assert share(code, [f"assert refused() == {everything!r}", "assert flags()"]) == 1.0
+
+
 def test_an_endless_loop_ends_with_its_time_and_keeps_what_was_passed():
     started = time.monotonic()
     code = "def add(a, b):\n    while a < 0: pass\n    return a + b"
@@ -325,6 +349,8 @@ def test_a_flood_of_prints_goes_nowhere():
          "    t.start()\n    t.join()\n    return out[0]", ADD),
         ("import os\ndef seen(): return [sorted(os.environ), os.path.exists('/etc/passwd'), os.path.exists('/home')]",
          ["assert seen()[1:] == [False, False] and not {'GROUPWISE_HOME', 'HF_TOKEN'} & set(seen()[0])"]),
+        ("import os\ndef kernel(): return [os.path.exists(path) for path in ('/proc', '/sys')]",
+         ["assert kernel() == [False, False]"]),
     ],
 )  # fmt: skip
 def test_tests_of_every_kind(code: str, tests: Any, monkeypatch: pytest.MonkeyPatch):

@@ -11,7 +11,10 @@ from typing import Any
 
 import pytest
 
-from tests.rewards import both_shapes, completion_of, module
+from app.server import Settings, ports_for_judges
+from storage import judge_ports
+from tests.rewards import FOLDER, both_shapes, completion_of, module
+from worker.sandbox.client import Code, Host, Result
 
 USAGE = {"prompt_tokens": 1000, "completion_tokens": 100}
 
@@ -72,6 +75,39 @@ def reply(text: object) -> dict:
 
 def says(text: object) -> Callable[[dict], tuple[int, dict, Any]]:
     return lambda body: (200, {}, reply(text))
+
+
+def in_sandbox(url: str, ports: list[int]) -> Result:
+    """A copy of llm_judge that one saved as one's own, with leave to use the network."""
+    parameters = {"base_url": url, "model": "judge", "retries": 0, "timeout": 10}
+    code = Code("llm_judge", (FOLDER / "llm_judge.py").read_text(encoding="utf-8"), parameters)
+    with Host([code], network=True, ports=ports) as host:
+        return host.score("llm_judge", {"completions": ["4"], "prompts": ["2+2?"]}, 30.0)
+
+
+def test_a_copy_of_it_in_the_sandbox_asks_a_judge_here_whose_port_was_opened(endpoint, monkeypatch, registry_home):
+    endpoint.answer = says('{"score": 7}')
+    monkeypatch.setenv("GROUPWISE_JUDGE_KEY", "sk-own")
+    monkeypatch.setenv(judge_ports.VARIABLE, str(endpoint.server_port))
+    judge_ports.publish(ports_for_judges(Settings()))
+    assert in_sandbox(endpoint.url, judge_ports.opened()).values == [0.7]
+    assert endpoint.headers[0]["Authorization"] == "Bearer sk-own" and "Proxy-Authorization" not in endpoint.headers[0]
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_a_copy_of_it_in_the_sandbox_says_why_a_judge_here_is_not_reached(scheme: str, endpoint):
+    result = in_sandbox(endpoint.url.replace("http", scheme, 1), [])
+    said = result.extras["llm_judge"][0]
+    assert result.values == [None] and said.startswith("no score: ")
+    assert f"Port {endpoint.server_port} of this machine is closed to reward functions" in said
+    assert f"GROUPWISE_JUDGE_PORTS={endpoint.server_port}" in said and endpoint.asked == []
+
+
+@pytest.mark.parametrize("end", ["?a=", "/v1?x", "#", "/v1#a"])
+def test_an_address_cannot_have_the_request_sent_elsewhere_than_to_a_judge(end: str, endpoint, judge):
+    with pytest.raises(ValueError, match="base_url must be an address"):
+        judge(["4"], base_url=endpoint.url + end)
+    assert endpoint.asked == []
 
 
 class Judge:

@@ -82,6 +82,35 @@ def test_no_file_swallows_an_exception_unseen(path: Path):
         )
 
 
+# Who writes files by itself: what hides secrets on the way (storage), and what is no text of a run's.
+WRITERS = {
+    "storage/db.py", "storage/files.py", "storage/output.py", "storage/record.py",
+    "app/supervision.py", "worker/launchers/local.py", "worker/trial/tries.py",  # open a log for another process
+    "worker/answers/bench.py", "worker/niceness.py", "worker/sandbox/launch.py",  # speak to the kernel
+    "worker/rewards/code_tests.py",  # inside of a sandbox
+    "worker/workbench/calling.py",  # code that is loaded at once, and gone
+    "worker/starter/make.py",
+}  # fmt: skip
+
+
+def writes(node: ast.Call) -> bool:
+    """Whether a call opens a file or a database for writing."""
+    name = called(node)
+    modes = [part.value for part in [*node.args, *(word.value for word in node.keywords)] if is_text(part)]
+    opens = name == "open" and any(set(mode) & set("wax+") and set(mode) <= set("rwxabt+") for mode in modes)
+    return opens or name in ("write_text", "write_bytes") or ast.unparse(node.func) in ("json.dump", "sqlite3.connect")
+
+
+def is_text(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+@pytest.mark.parametrize("path", [path for path in FILES if name_of(path) not in WRITERS], ids=name_of)
+def test_texts_are_written_where_secrets_are_hidden(path: Path):
+    """Through storage.files and storage.db: a writer of its own would have to think of it."""
+    assert [node.lineno for node in ast.walk(tree_of(path)) if isinstance(node, ast.Call) and writes(node)] == []
+
+
 @pytest.mark.parametrize("path", FILES, ids=name_of)
 def test_a_file_says_first_what_it_is_for(path: Path):
     assert ast.get_docstring(tree_of(path))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import select
+import signal
 import textwrap
 import threading
 from typing import Any
@@ -9,7 +12,8 @@ from typing import Any
 import numpy
 import pytest
 
-from worker.sandbox import client, results
+from tests.sandboxes import WITHOUT_BUBBLEWRAP
+from worker.sandbox import client, results, tiers
 from worker.sandbox.client import Code, Host, Limits, Result
 
 BATCH = {"completions": ["a", "bb"]}
@@ -132,6 +136,35 @@ def test_a_call_after_the_sandbox_was_closed_starts_it_again():
     with Host([Code("score", "def score(completions):\n    return [1, 2]\n")]) as host:
         host.close()
         assert host.score("score", BATCH, 5.0).values == [1.0, 2.0]
+
+
+@pytest.mark.parametrize("path", [os.environ["PATH"], WITHOUT_BUBBLEWRAP], ids=["bubblewrap", "landlock"])
+def test_a_host_that_was_killed_between_calls_is_started_anew_and_the_batch_scored(
+    path: str, monkeypatch: pytest.MonkeyPatch
+):
+    """As by the kernel when memory runs out, of which the sandbox is the first to go."""
+    monkeypatch.setenv("PATH", path)
+    tiers.probe.cache_clear()
+    try:
+        with Host([Code("score", "def score(completions):\n    return [1, 2]\n")]) as host:
+            for _ in range(3):
+                assert host.score("score", BATCH, 5.0).statuses == ["ok", "ok"]
+                assert host._process
+                started = host._process._started
+                os.kill(started.pid, signal.SIGKILL)
+                assert select.select([started.pidfd], [], [], 10)[0]
+            result = host.score("score", BATCH, 5.0)
+            assert (result.statuses, result.failures) == (["ok", "ok"], [])
+    finally:
+        tiers.probe.cache_clear()
+
+
+def test_one_that_dies_in_each_call_is_blamed_for_it():
+    code = "import ctypes\ndef score(completions):\n    ctypes.string_at(0)\n"
+    with Host([Code("score", code)]) as host:
+        for _ in range(2):
+            result = host.score("score", BATCH, 5.0)
+            assert result.statuses == ["error", "error"] and "SIGSEGV" in result.failures[0].message
 
 
 def test_a_host_outlives_the_thread_that_made_it():

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import site
 import sys
 from collections.abc import Iterator
@@ -11,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.sandboxes import WITHOUT_BUBBLEWRAP
-from worker.sandbox import client, fresh, landlock, seccomp, tiers, view
+from worker.sandbox import client, fresh, landlock, launch, seccomp, tiers, view
 
 CODE = client.Code("score", "def score(completions):\n    return [1.0]\n")
 
@@ -19,8 +21,10 @@ CODE = client.Code("score", "def score(completions):\n    return [1.0]\n")
 @pytest.fixture(autouse=True)
 def asked_anew() -> Iterator[None]:
     tiers.probe.cache_clear()
+    tiers.network_problem.cache_clear()
     yield
     tiers.probe.cache_clear()
+    tiers.network_problem.cache_clear()
 
 
 @pytest.fixture
@@ -36,7 +40,7 @@ def no_landlock(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_bubblewrap_is_the_first_choice():
     assert tiers.probe().name == "bubblewrap"
-    assert set(tiers.describe()) == {"name", "label", "sentence"}
+    assert set(tiers.describe()) == {"name", "label", "sentence", "network"} and tiers.describe()["network"] == ""
 
 
 def test_landlock_is_the_second_and_the_sentence_says_why(no_bubblewrap: None):
@@ -72,6 +76,51 @@ def test_a_bubblewrap_that_confines_nothing_is_not_trusted(tmp_path: Path, monke
     bwrap.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     assert "does not hold what it should" in tiers.probe().sentence
+
+
+def test_a_bubblewrap_that_leaves_the_kernels_settings_open_is_not_trusted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Everything else of it holds: only what covers /proc is left out of its arguments."""
+    bwrap = tmp_path / "bwrap"
+    bwrap.write_text(
+        f"#!{sys.executable} -IS\nimport os, sys\nwords = sys.argv\n"
+        "at = words.index('--remount-ro', words.index('--proc'))\n"
+        f"os.execv({shutil.which('bwrap')!r}, words[:at] + words[at + 2:])\n"
+    )
+    bwrap.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    tier = tiers.probe()
+    assert tier.name == "landlock"
+    assert re.search(r"does not hold what it should: a function can open /proc/\S+ for writing", tier.sentence)
+
+
+def test_a_landlock_that_leaves_files_below_proc_open_is_not_trusted(
+    no_bubblewrap: None, monkeypatch: pytest.MonkeyPatch
+):
+    rules = launch._rules(False)
+    monkeypatch.setattr(launch, "_rules", lambda network: {**rules, "writable": [*rules["writable"], "/proc"]})
+    tier = tiers.probe()
+    assert tier.name == "none"
+    assert re.search(r"Landlock: it starts, but .*: a function can open /proc/\S+ for writing", tier.sentence)
+
+
+def test_a_bubblewrap_that_leaves_the_machines_network_open_takes_no_function_with_leave_to_use_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    bwrap = tmp_path / "bwrap"
+    bwrap.write_text(
+        f"#!{sys.executable} -IS\nimport os, sys\n"
+        f"os.execv({shutil.which('bwrap')!r}, [word for word in sys.argv if word != '--unshare-net'])\n"
+    )
+    bwrap.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert tiers.probe().name == "bubblewrap"  # others have no sockets at all
+    assert "a function can connect to a port of this machine" in tiers.describe()["network"]
+    with pytest.raises(client.NoSandbox, match="may use the network cannot run here: it starts, but does not hold"):
+        client.Host([CODE], network=True)
+    with client.Host([CODE]) as host:
+        assert host.score("score", {"completions": ["a"]}, 5.0).values == [1.0]
 
 
 def test_bubblewrap_removed_while_a_host_lives_is_a_failure_not_an_escape(monkeypatch: pytest.MonkeyPatch):

@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import threading
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from storage import files, groups, registry
+from storage import files, groups, judge_ports, registry
 from storage.home import RunFolder
 from storage.rewards import library
+from tests.judges import Answers
 from tests.runs import ask_db, make_spec, queue
 from worker.launchers import local
 from worker.sandbox import tiers
@@ -171,6 +174,23 @@ def test_without_a_sandbox_ones_own_functions_are_refused(registry_home: Path, m
     finally:
         tiers.probe.cache_clear()
     assert record["outcome"] == "failed" and "bubblewrap" in record["reason"], record
+
+
+def test_a_judge_here_scores_a_training_when_its_port_is_open_and_its_reason_is_an_event_when_not(registry_home: Path):
+    asks = "def mine(completions, **kwargs):\n    url = 'http://localhost:{}/'\n    import urllib.request\n"
+    asks += "    return [float(urllib.request.urlopen(url, timeout=10).status) for _ in completions]\n"
+    with ThreadingHTTPServer(("127.0.0.1", 0), Answers) as server:
+        threading.Thread(target=server.serve_forever, args=[0.02], daemon=True).start()
+        code = asks.format(server.server_port)
+        library.save("mine", code, network=True)
+        judge_ports.publish([server.server_port])
+        opened = queue(make_spec(rewards=[{"name": "format"}, {"name": "mine"}]))
+        assert train.main(opened.id) == 0 and set(scores_of(opened)) == {(200.0, "ok")}
+        judge_ports.publish([])
+        closed = queue(make_spec(rewards=[{"name": "format"}, {"name": "mine"}], launch={"reward_failures": 0}))
+        assert train.main(closed.id) == 0 and {status for _, status in scores_of(closed)} == {"error"}
+        server.shutdown()
+    assert f"GROUPWISE_JUDGE_PORTS={server.server_port}" in str(events(closed)[0])
 
 
 def test_trusted_code_runs_in_the_trainers_own_process(registry_home: Path):

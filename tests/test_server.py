@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import signal
 import socket
@@ -14,7 +13,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from app import guard, uploads
+from app import guard
 from tests.conftest import Start, ending, playing_supervisor
 from tests.servers import Server, begin
 
@@ -156,7 +155,7 @@ def test_a_body_that_announces_too_much_is_refused_unread(dashboard: Server):
 @pytest.mark.parametrize(
     ("path", "limit", "kind"),
     [
-        ("/gradio_api/queue/join", guard.MAX_REQUEST, "application/json"),
+        ("/gradio_api/component_server/", guard.MAX_REQUEST, "application/json"),
         ("/gradio_api/upload", guard.MAX_UPLOAD, "multipart/form-data; boundary=b"),
     ],
 )
@@ -179,18 +178,6 @@ def test_a_body_that_announces_nothing_is_refused_when_it_grows_too_large(
     connection.close()
     files = [path for path in (dashboard.home / "uploads").rglob("*") if path.is_file()]
     assert not [path for path in files if path.stat().st_size > 1000]
-
-
-def test_uploads_have_a_quota_and_old_ones_go(registry_home: Path, monkeypatch: pytest.MonkeyPatch):
-    folder = uploads.prepare()
-    monkeypatch.setattr(uploads, "QUOTA", 10)
-    (folder / "new").write_bytes(b"x" * 6)
-    (folder / "forgotten").write_bytes(b"x" * 6)
-    assert uploads.is_full()
-    yesterday = time.time() - uploads.KEEP_SECONDS - 1
-    os.utime(folder / "forgotten", (yesterday, yesterday))
-    assert not uploads.is_full()
-    assert [path.name for path in folder.iterdir()] == ["new"]
 
 
 # --- starting and stopping

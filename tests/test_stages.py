@@ -233,7 +233,7 @@ def test_kill_9_in_stage_1_and_resume_goes_on_there(registry_home: Path) -> None
     try:
         wait_for("a checkpoint", lambda: len(ask_db(folder, "SELECT step FROM checkpoint")) >= 2)
     finally:
-        process.signal_tagged(f"{folder.id}:1:x", signal.SIGKILL)
+        process.signal_tagged(f"{folder.id}:1:x", folder.path, signal.SIGKILL)
         child.wait()
     point, _ = checkpoints.latest_whole(folder.checkpoints)
     assert point is not None and checkpoints.stage_of(point) == 1

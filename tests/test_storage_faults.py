@@ -158,6 +158,14 @@ def test_what_a_stage_does_not_score_is_not_stored_nor_mixed_up_in_a_spill(path:
     assert rows(path, scores) == [(1, "format", 1.0, "ok"), (2, "correctness", 0.5, "ok")]
 
 
+def test_a_spill_with_no_whole_line_keeps_nobody_waiting(path: Path) -> None:
+    """As a disk leaves it that was full at once: there is nothing to drain."""
+    RunWriter(path, 1, WEIGHTS).close()
+    record.spill_of(path).write_text('\n{"seq": 1, "attempt": 1, "st')
+    assert record.drain(path)
+    assert not record.spill_of(path).exists()
+
+
 FULL_DISK = """
 import resource, signal, sys
 from pathlib import Path

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from storage import locks, process
-from tests.conftest import Start
+from tests.conftest import REPOSITORY, Start
 
 SLEEP = "import time; time.sleep(60)"
 FORKS = """
@@ -73,12 +73,12 @@ def test_only_processes_with_exactly_this_tag_are_signalled(start: Start):
     foreign = start("-c", SLEEP)
     settle(mine, "run:1:abc")
     settle(near, "run:1:abcd")
-    assert process.tagged("run:1:abc") == [mine.pid]
-    assert process.signal_tagged("run:1:abc", signal.SIGTERM) == 1
+    assert process.tagged("run:1:abc", REPOSITORY) == [mine.pid]
+    assert process.signal_tagged("run:1:abc", REPOSITORY, signal.SIGTERM) == 1
     assert mine.wait(timeout=10) == -signal.SIGTERM
     time.sleep(0.1)
     assert near.poll() is None and foreign.poll() is None
-    assert process.signal_tagged("run:1:abc", signal.SIGTERM) == 0
+    assert process.signal_tagged("run:1:abc", REPOSITORY, signal.SIGTERM) == 0
 
 
 def test_children_in_other_sessions_are_found(start: Start):
@@ -86,20 +86,20 @@ def test_children_in_other_sessions_are_found(start: Start):
     assert parent.stdout is not None
     for _ in range(2):
         parent.stdout.readline()
-    pids = process.tagged("run:1:fork")
+    pids = process.tagged("run:1:fork", REPOSITORY)
     assert len(pids) == 3 and len({os.getsid(pid) for pid in pids}) == 2
-    assert process.signal_tagged("run:1:fork", signal.SIGKILL) == 3
+    assert process.signal_tagged("run:1:fork", REPOSITORY, signal.SIGKILL) == 3
     parent.wait(timeout=10)
     deadline = time.monotonic() + 60
-    while process.tagged("run:1:fork"):
+    while process.tagged("run:1:fork", REPOSITORY):
         assert time.monotonic() < deadline
         time.sleep(0.01)
 
 
 def test_a_pid_that_was_reused_between_look_and_signal_is_spared(start: Start, monkeypatch: pytest.MonkeyPatch):
     foreign = start("-c", SLEEP)
-    monkeypatch.setattr(process, "tagged", lambda tag: [foreign.pid])  # the look found it; then it became another
-    assert process.signal_tagged("run:1:abc", signal.SIGKILL) == 0
+    monkeypatch.setattr(process, "tagged", lambda *_: [foreign.pid])  # the look found it; then it became another
+    assert process.signal_tagged("run:1:abc", REPOSITORY, signal.SIGKILL) == 0
     time.sleep(0.1)
     assert foreign.poll() is None
 

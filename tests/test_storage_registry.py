@@ -275,7 +275,11 @@ def test_a_state_that_was_edited_by_hand_does_not_stop_the_rest(registry_home: P
     (folder / "state.json").write_text(json.dumps({"state": "finished", **change}))
     assert rebuild.adopt_folders() == 1
     run = registry.get(folder.name)
-    assert run is not None and run.state == states.INTERRUPTED
+    assert run is not None and run.state == states.FINISHED
+    odd = [name for name, value in change.items() if value is not None]
+    assert run.sentence == (
+        "Finished." if not odd else f"Finished. What its state.json said of {odd[0]} made no sense."
+    )
 
 
 HOLD = """
@@ -303,3 +307,12 @@ def test_a_copy_of_a_living_run_is_not_that_run(registry_home: Path, start: Star
     original, copy = registry.get("original"), registry.get("copy")
     assert original is not None and original.state == states.RUNNING and original.tag == "original:1:x"
     assert copy is not None and copy.state == states.INTERRUPTED and copy.tag is None and copy.identity is None
+
+
+def test_a_disk_that_fills_up_in_a_transaction_is_what_is_said(registry_home: Path):
+    """SQLite rolls back by itself then; to roll back once more is an error of its own, which hid the first."""
+    with pytest.raises(sqlite3.OperationalError, match="disk is full"), registry.writing() as index:
+        index.execute("PRAGMA max_page_count = 1")  # no room beyond what the file has
+        index.execute("INSERT INTO published (key, value, at) VALUES ('x', ?, 0)", ["x" * 2**20])
+    assert registry.published("x") is None
+    registry.publish("y", 1)

@@ -2,6 +2,8 @@
 
 import sys
 
+from storage import output
 from worker.supervisor import main
 
+output.keep_secrets()
 sys.exit(main())

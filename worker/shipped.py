@@ -79,7 +79,7 @@ def freeze(folder: RunFolder, spec: RunSpec) -> None:
     if task:
         _copy_once(TASKS / f"{task}.py", folder.task)
     if not folder.script.exists():
-        folder.script.write_text(script.to_script(spec), encoding="utf-8")
+        files.write_whole(folder.script, script.to_script(spec))
 
 
 def _freeze_reward(reward: RewardSpec, copy: Path) -> None:

@@ -5,6 +5,7 @@ trl.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import signal
@@ -12,9 +13,26 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from typing import Any
 
-from storage import files, home, locks, process, rebuild, record, registry, series, spec, states
+from storage import (
+    disk,
+    files,
+    home,
+    locks,
+    logs,
+    output,
+    process,
+    rebuild,
+    record,
+    record_check,
+    registry,
+    run_files,
+    series,
+    spec,
+    states,
+)
 from storage.checks.check import check
 from storage.offer import Offer
 from storage.registry import Command, Run
@@ -29,6 +47,7 @@ TICK = 0.1  # seconds between looks at the registry
 PROGRESS_EVERY = 1.0  # seconds between looks at a run's record, once it trains
 STOP_GRACE = 300.0  # seconds a stop may take before it is enforced, unless a step is known to take longer
 TERM_GRACE = 30.0  # seconds between SIGTERM and SIGKILL
+DRAINING = 600.0  # seconds for which a dead run's locked record is waited for; a resume writes it all the same
 SETTLED = 3.0  # seconds without a change after which a folder was copied to its end
 IDLE = 30.0  # seconds with no run and no app after which it leaves
 
@@ -39,6 +58,7 @@ class Supervisor:
     def __init__(self) -> None:
         self.children: dict[str, subprocess.Popen[bytes]] = {}
         self.looked: dict[str, float] = {}
+        self.since: dict[tuple[str, int, str], float] = {}  # when (monotonic) a run's attempt was first seen in a phase
         self.helpers = Helpers()
         self.looked_at_folders = 0.0
         self.busy_at = time.monotonic()
@@ -54,12 +74,12 @@ class Supervisor:
         """One look at everything."""
         try:
             for command in registry.open_commands():
-                self.obey(command)
+                self._safely(command.run, self.obey, command)
             self._look_for_copied_folders()
             active = registry.runs(only={states.QUEUED, *states.LIVE})
             live = [run for run in active if run.state in states.LIVE]
             for run in live:
-                self._watch_safely(run)
+                self._safely(run.id, self.watch, run)
             queued = [run for run in active if run.state == states.QUEUED]
             working = self.helpers.look(next(iter([*live, *queued[-1:]]), None))
             if queued and not live:
@@ -126,11 +146,15 @@ class Supervisor:
 
     def _prepare(self, run: Run) -> spec.RunSpec:
         """Read the spec again, which someone may have edited by hand, and make the folder ready."""
-        text = run.folder.spec.read_text(encoding="utf-8")
+        run_files.refuse_odd(run.folder)
+        text = run_files.spec_text(run.folder)
         run_spec = spec.parse(text)
         problems = check(run_spec, Offer.published(), spec.line_numbers(text))
         if problems:
             raise spec.SpecError(problems)
+        if disk.lacks(run.folder.path, disk.TO_BEGIN):
+            place = f"{disk.megabytes(disk.TO_BEGIN)} of disk is free in {run.folder.path}"
+            raise home.HomeError(f"less than {place}. Free some space, then resume.")
         shipped.freeze(run.folder, run_spec)
         models.install_starter()
         run.folder.exit.unlink(missing_ok=True)
@@ -147,23 +171,24 @@ class Supervisor:
 
     # --- watching
 
-    def _watch_safely(self, run: Run) -> None:
+    def _safely(self, run_id: str, act: Callable[[Any], None], about: Run | Command) -> None:
+        """Do something about one run: whatever is wrong with its folder, the others are seen to all the same. Raises
+        sqlite3.Error where the registry cannot be used."""
         try:
-            self.watch(run)
-        except sqlite3.Error:
-            raise
-        except Exception:  # whatever is wrong with one run's folder, the others are watched all the same
-            log.exception("%s could not be watched this time", run.id)
+            act(about)
+        except Exception as error:
+            if is_of_registry(error):
+                raise
+            log.exception("%s could not be seen to this time", run_id)
 
     def watch(self, run: Run) -> None:
         child = self.children.get(run.id)
         if child is not None:
             if child.poll() is not None:
-                del self.children[run.id]
-                self.conclude(run, child.returncode)
+                self._conclude_safely(run, child.returncode)
                 return
         elif not self._is_alive(run):
-            self.conclude(run, None)
+            self._conclude_safely(run, None)
             return
         if run.state == states.STARTING or time.monotonic() - self.looked.get(run.id, 0.0) > PROGRESS_EVERY:
             self.looked[run.id] = time.monotonic()
@@ -173,11 +198,13 @@ class Supervisor:
             self._enforce_stop(run)
 
     def _is_alive(self, run: Run) -> bool:
-        """Whether a run we did not start ourselves still has its process; found by its tag where it was started so
-        shortly before a crash that its identity was not recorded."""
+        """Whether a run we did not start ourselves still has its process, which works in this home's folder of it;
+        found by its tag where it was started so shortly before a crash that its identity was not recorded."""
         if run.identity is not None:
-            return process.is_alive(run.identity)
-        pids = process.tagged(run.tag) if run.tag else []
+            pid = run.identity.pid
+            own = process.carries(pid, run.tag or "") and process.works_in(pid, run.folder.path)
+            return own and process.is_alive(run.identity)
+        pids = process.tagged(run.tag, run.folder.path) if run.tag else []
         identity = process.identity_of(min(pids)) if pids else None
         if identity is None:
             return False
@@ -203,45 +230,60 @@ class Supervisor:
 
     def _mind_the_end(self, run: Run) -> None:
         """A process that has written its exit record but does not go (a hanging teardown) is ended."""
-        if _record(run) and time.time() - run.folder.exit.stat().st_mtime > 2 * TERM_GRACE:
+        if _record(run) and self._seconds_in(run, "its end") > 2 * TERM_GRACE:
             self._signal(run, signal.SIGKILL)
 
     def _enforce_stop(self, run: Run) -> None:
-        asked = registry.asked_at(run.id, run.attempt, registry.STOP)
-        if asked is None:
-            return
         try:
             longest = series.pace(run.folder.db)["longest"] or 0.0
-        except sqlite3.OperationalError:
+        except sqlite3.DatabaseError:
             longest = 0.0
-        late = time.time() - asked - max(STOP_GRACE, 3 * longest)
+        late = self._seconds_in(run, "its stop") - max(STOP_GRACE, 3 * longest)
         if late > TERM_GRACE:
             self._signal(run, signal.SIGKILL)
         elif late > 0:
             self._signal(run, signal.SIGTERM)
 
+    def _seconds_in(self, run: Run, phase: str) -> float:
+        """For how long this attempt has been seen in a phase: by the clock that nobody can set, so that a machine
+        whose time jumps by an hour ends no run that is saving. It begins anew with a new supervisor."""
+        since = self.since.setdefault((run.id, run.attempt, phase), time.monotonic())
+        return time.monotonic() - since
+
     def _signal(self, run: Run, number: signal.Signals) -> None:
         """Reach all processes of a run, in whatever sessions its ranks are, and nothing else."""
-        reached = process.signal_tagged(run.tag, number) if run.tag else 0
+        reached = process.signal_tagged(run.tag, run.folder.path, number) if run.tag else 0
         log.info("sent %s to %d processes of %s", number.name, reached, run.id)
+
+    def _conclude_safely(self, run: Run, code: int | None) -> None:
+        """Its process is gone, so it ends here, whatever its folder holds: it would keep the others in the queue."""
+        try:
+            self.conclude(run, code)
+        except Exception as error:
+            if is_of_registry(error):
+                raise
+            log.exception("%s could not be concluded from what it left", run.id)
+            reason = f"what it left could not be read ({type(error).__name__}); worker.log says more."
+            registry.set_state(run.id, states.INTERRUPTED, f"Its process is gone, and {reason}")
+            self.children.pop(run.id, None)
 
     def conclude(self, run: Run, code: int | None) -> None:
         """Its process is gone: say how it ended, and leave nothing of it behind."""
+        elsewhere = code is None and bool(run.tag) and process.is_elsewhere(run.tag or "", run.folder.path)
         if run.tag:
-            process.signal_tagged(run.tag, signal.SIGKILL)
-        try:
-            record.drain(run.folder.db)
-        except (sqlite3.Error, OSError) as error:
-            log.warning("%s: what was kept beside run.db could not be written yet: %s", run.id, error)
+            process.signal_tagged(run.tag, run.folder.path, signal.SIGKILL)
+        if not self._drained(run):
+            return
+        self._scrub(run)
         self._note_progress(run)
         run = registry.get(run.id) or run
         whole = checkpoints.latest_sealed(run.folder.checkpoints)
         saved = checkpoints.step_of(whole) if whole else None
         if run.boot is not None and run.boot != process.boot_id():
-            resume = (
-                f"Resume continues from step {saved}." if saved else "There is no checkpoint: it would start again."
-            )
-            state, sentence = states.INTERRUPTED, f"The machine restarted at step {run.step}. {resume}"
+            sentence = f"The machine restarted at step {run.step}. {endings.resume_words(saved)}"
+            state = states.INTERRUPTED
+        elif elsewhere:
+            state, sentence = states.INTERRUPTED, endings.in_a_copy(saved)
         else:
             killed = registry.asked_at(run.id, run.attempt, registry.KILL) is not None
             state, sentence = endings.ending(
@@ -249,7 +291,34 @@ class Supervisor:
                 stopping=run.state == states.STOPPING,
             )  # fmt: skip
         registry.set_state(run.id, state, sentence)
+        self.children.pop(run.id, None)  # only now: while the registry takes nothing, its exit code is nowhere else
+        files.reserved_for(run.folder.exit).unlink(missing_ok=True)
         log.info("%s: %s. %s", run.id, state, sentence)
+
+    def _drained(self, run: Run) -> bool:
+        """Whether what a run kept beside its record is written, or has been tried for long enough."""
+        try:
+            with contextlib.suppress(sqlite3.OperationalError):  # it is locked, or its disk is full: next time
+                if record.drain(run.folder.db):
+                    return True
+        except (sqlite3.DatabaseError, OSError) as error:
+            log.warning("%s: what was kept beside run.db cannot be written: %s", run.id, error)
+            return True
+        return self._seconds_in(run, "its draining") > DRAINING
+
+    @staticmethod
+    def _scrub(run: Run) -> None:
+        """What did not pass Python on its way into the log, such as the output of a program that it started."""
+        try:
+            if output.scrub(run.folder.log):
+                log.info("%s: secrets were taken out of its log", run.id)
+        except OSError as error:
+            log.warning("%s: its log could not be searched for secrets: %s", run.id, error)
+
+
+def is_of_registry(error: Exception) -> bool:
+    """Whether this says that the registry cannot be used, and not that it cannot take what one run would put there."""
+    return isinstance(error, (sqlite3.OperationalError, registry.RegistryError)) or type(error) is sqlite3.DatabaseError
 
 
 def progress(run: Run) -> dict[str, Any] | None:
@@ -258,23 +327,26 @@ def progress(run: Run) -> dict[str, Any] | None:
         return series.progress(run.folder.db)
     except sqlite3.DatabaseError:
         return None
+    except Exception:
+        if record_check.of_file(run.folder.db, odd=True) is None:
+            raise
+        return None
 
 
 def _record(run: Run) -> dict[str, Any] | None:
     """The exit record of this attempt, if it has written one."""
-    record = files.read_json(run.folder.exit)
-    return record if isinstance(record, dict) and record.get("attempt") == run.attempt else None
+    return run_files.exit_record(run.folder, run.attempt)
 
 
 def main() -> int:
     """Supervise until told to leave, or idle with no app. 0; 1 when the home cannot be used or has a supervisor."""
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", stream=sys.stderr)
+    logs.begin("%(asctime)s %(message)s")
     try:
         home.prepare()
         if locks.hold(home.supervisor_lock()) is None:
             print(f"groupwise: {home.home()} already has a worker.", file=sys.stderr)
             return 1
-        registry.open_registry()
+        rebuild.open_registry()
     except (home.HomeError, registry.RegistryError) as error:
         print(f"groupwise: {error}", file=sys.stderr)
         return 1

@@ -13,7 +13,7 @@ from app import figures
 from app.components.live import Payload, plain
 from app.components.pill import kind
 from app.refusal import Unanswerable
-from storage import db, home, registry, states
+from storage import home, record_check, registry, run_files, states
 from storage import spec as specs
 from storage.problem import SpecError
 from storage.spec import RunSpec
@@ -47,7 +47,7 @@ def reading(run: registry.Run) -> Iterator[Database]:
     if not run.folder.db.is_file():
         raise Unanswerable("Nothing is recorded yet.")
     try:
-        record = db.open_reader(run.folder.db)
+        record = record_check.open_record(run.folder.db)
         try:
             yield record
         finally:
@@ -63,7 +63,7 @@ def reading(run: registry.Run) -> Iterator[Database]:
 def spec_of(run: registry.Run) -> RunSpec:
     """What was asked of the run. Raises Unanswerable."""
     try:
-        return specs.parse(run.folder.spec.read_text(encoding="utf-8"))
+        return specs.parse(run_files.spec_text(run.folder))
     except FileNotFoundError as error:
         raise Unanswerable("Its settings (spec.yaml) are not there.") from error
     except (OSError, UnicodeDecodeError, SpecError) as error:

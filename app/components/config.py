@@ -7,9 +7,11 @@ from typing import Any
 
 import gradio as gr
 
-from app.components.live import Payload, Unanswerable, answer, live, run_of
+from app.components.live import Payload, Unanswerable, answer, live, plain, run_of
+from storage.files import is_file, is_folder, open_file
 
 MOST_BYTES = 512 * 1024
+MOST_FILES = 64  # reward functions
 
 
 @answer
@@ -22,19 +24,23 @@ def files(payload: Payload) -> dict[str, Any]:
         item(folder.spec, "what was asked, exactly"),
         item(folder.script, "the same run as a plain TRL script; it runs in this folder without Groupwise"),
         item(folder.task, "the built-in task that makes the prompts"),
-        *(item(path, "a reward function, exactly as it scored") for path in sorted(folder.rewards.glob("*.py"))),
+        *(item(path, "a reward function, exactly as it scored") for path in _functions(folder.rewards)),
     ]
     return {"files": [file for file in found if file]}
 
 
+def _functions(rewards: Path) -> list[Path]:
+    return sorted(rewards.glob("*.py"))[:MOST_FILES] if is_folder(rewards) else []
+
+
 def item(path: Path, about: str) -> dict[str, str] | None:
-    """One file; None where there is none, or where it is a link out of the folder."""
-    if not path.is_file() or path.is_symlink() or path.name == "__init__.py":
+    """One file; None where there is none, or where it is a link."""
+    if path.name == "__init__.py" or not is_file(path):
         return None
-    with path.open("rb") as file:
-        words = file.read(MOST_BYTES).decode("utf-8", "replace")
+    with open_file(path) as file:
+        words = file.read(MOST_BYTES).decode("utf-8", "replace").replace("\r\n", "\n")
     name = path.name if path.parent.name != "rewards" else f"rewards/{path.name}"
-    return {"name": name, "about": about, "text": words}
+    return {"name": name, "about": about, "text": plain(words)}
 
 
 def config() -> gr.HTML:

@@ -11,14 +11,12 @@ from urllib.parse import urlencode
 import gradio as gr
 
 from app.components.live import Payload, Unanswerable, answer, live, plain, record_of, run_of, whole
-from storage import registry, spec, states
+from storage import registry, run_files, states
 from storage.doctor import gather
 from storage.doctor.examine import Report, examine
 from storage.doctor.gather import Surroundings
 from storage.doctor.verdict import Change, Link, Verdict
 from storage.doctor.words import written
-from storage.problem import SpecError
-from storage.spec import RunSpec
 
 POLL, POLL_ENDED = 2000, 10_000  # ms
 PAUSE = 2.0  # seconds between two looks at the same run, however many watch it
@@ -66,20 +64,13 @@ def _report(run: registry.Run, seq: int) -> dict[str, Any]:
         known = _reports.get(run.id)
         if known and (known[0] == seq or (time.monotonic() - known[1] < PAUSE and known[0] < seq)):
             return known[2]
-        evidence = gather.gather(run.folder.db, _spec(run), _surroundings())
+        evidence = gather.gather(run.folder.db, run_files.spec_of(run.folder), _surroundings())
         found = shown(run.id, examine(evidence), evidence.step) | {"seq": seq}
         _reports.pop(run.id, None)
         _reports[run.id] = (seq, time.monotonic(), found)
         while len(_reports) > KEPT:
             _reports.pop(next(iter(_reports)))
     return found
-
-
-def _spec(run: registry.Run) -> RunSpec | None:
-    try:
-        return spec.parse(run.folder.spec.read_text(encoding="utf-8"))
-    except (OSError, ValueError, SpecError):
-        return None
 
 
 def _surroundings() -> Surroundings:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import sqlite3
 import time
+from typing import Any
 
 import gradio as gr
 
 from app import figures, format
-from app.components.live import Payload, Unanswerable, answer, has_record, live, plain, run_of, text
+from app.components.live import DAMAGED, Payload, Unanswerable, answer, has_record, live, plain, run_of, text
 from app.components.pill import kind
 from app.configure import launch
 from app.shared import shared
-from storage import registry, series, states
+from storage import disk, record_check, registry, series, states
 
 TABS = ["overview", "groups", "completions", "statistics", "config", "log", "checkpoints"]
 POLL, POLL_ENDED = 500, 5000  # ms; an ended run may be resumed from elsewhere
@@ -40,8 +42,7 @@ def status(payload: Payload) -> dict[str, object]:
     except Unanswerable as missing:
         return {"missing": str(missing)}
     gone = not run.folder.path.is_dir()
-    facts = series.standing(run.folder.db) if has_record(run) else {}
-    pace = series.pace(run.folder.db) if facts.get("at") else {"median": None, "longest": None}
+    facts, pace, problem = recorded(run)
     step, total = facts.get("step") or run.step, facts.get("total") or run.total
     now, live_now = time.time(), run.state in states.LIVE or run.state == states.QUEUED
     return {
@@ -50,9 +51,23 @@ def status(payload: Payload) -> dict[str, object]:
         "line": line(run.state, step, total, pace["median"], facts.get("at"), now),
         "progress": min(1.0, step / total) if total else 0.0,
         "note": "The folder of this run was deleted. Only this row is left of it." if gone
-        else stalled(run.state, facts.get("at"), pace["median"], now),
-        "actions": [] if gone else actions(run), "poll": POLL if live_now else POLL_ENDED,
+        else problem or waits(run) or stalled(run.state, facts.get("at"), pace["median"], now),
+        "actions": [] if gone else actions(run, problem), "poll": POLL if live_now else POLL_ENDED,
     }  # fmt: skip
+
+
+def recorded(run: registry.Run) -> tuple[dict[str, Any], dict[str, float | None], str]:
+    """`series.standing` and `series.pace`, as far as there is a record, and a sentence where it is damaged, or a newer
+    version's: a run whose record is lost can still be resumed. Raises sqlite3.OperationalError where it is locked."""
+    unknown: dict[str, float | None] = {"median": None, "longest": None}
+    try:
+        facts = series.standing(run.folder.db) if has_record(run) else {}
+        pace = series.pace(run.folder.db) if facts.get("at") else unknown
+    except sqlite3.OperationalError:
+        raise
+    except sqlite3.DatabaseError as error:
+        return {}, unknown, DAMAGED.format(error)
+    return facts, pace, record_check.NEWER_SENTENCE if record_check.is_newer(run.folder.db) else ""
 
 
 def line(state: str, step: int, total: int, pace: float | None, at: float | None, now: float) -> str:
@@ -73,6 +88,15 @@ def silent(at: float | None, pace: float | None, now: float) -> bool:
     return at is not None and now - at > max(60.0, 10 * (pace or 0.0))
 
 
+def waits(run: registry.Run) -> str:
+    """What a run that trains waits for: room on the disk, which the record, being on it, may not be able to say."""
+    if run.state not in states.LIVE:
+        return ""
+    if disk.lacks(run.folder.path, disk.FLOOR):
+        return "The disk is full. Training waits, and goes on by itself when there is room."
+    return (series.waits_for(run.folder.db) if has_record(run) else None) or ""
+
+
 def stalled(state: str, at: float | None, pace: float | None, now: float) -> str:
     """A sentence when a running run has been silent for longer than ten of its steps and a minute."""
     if state != states.RUNNING or at is None or not silent(at, pace, now):
@@ -81,8 +105,8 @@ def stalled(state: str, at: float | None, pace: float | None, now: float) -> str
     return f"Stalled? No step for {format.duration(now - at)}{usual}. The log may say why."
 
 
-def actions(run: registry.Run) -> list[dict[str, str]]:
-    """The buttons that this state allows."""
+def actions(run: registry.Run, problem: str = "") -> list[dict[str, str]]:
+    """The buttons that this state allows. `problem`: what is wrong with the record, which then is left alone."""
     found = []
     if run.state == states.QUEUED:
         found.append({"do": "stop", "label": "Take off the queue"})
@@ -92,11 +116,11 @@ def actions(run: registry.Run) -> list[dict[str, str]]:
                      {"do": "stop", "label": "Stop and save", "confirm": "yes"})  # fmt: skip
     elif run.state == states.STOPPING:
         found.append({"do": "kill", "label": "Stop now without saving"})
-    elif run.state in states.RESUMABLE:
-        found.append({"do": "resume", "label": resume_label(run), "look": "pri"})
+    elif run.state in states.RESUMABLE and problem != record_check.NEWER_SENTENCE:
+        found.append({"do": "resume", "label": "Resume" if problem else resume_label(run), "look": "pri"})
     if run.state in states.ENDED:
         found.insert(0, {"go": f"/new?from={run.id}", "label": "Use these settings"})
-        if has_record(run):
+        if problem in ("", record_check.NEWER_SENTENCE) and has_record(run):
             found.insert(1, {"go": f"/rewards?view=rescore&run={run.id}", "label": "Re-score"})
     return found
 

@@ -1,6 +1,6 @@
 // What every live part shares: asking the server again and again, the address bar, tabs, theme, small DOM helpers.
 // Loaded once, in the page's head; everything is under window.groupwise.
-window.groupwise ??= ((LIBRARIES) => {
+window.groupwise ??= ((LIBRARIES, GUARDED) => {
   const FIRST_WAIT = 500, LONGEST_WAIT = 5000;
   const REST = 6, LONGEST_REST = 3000; // times as long as a look took is waited before the next, and no longer than ms
 
@@ -35,6 +35,13 @@ window.groupwise ??= ((LIBRARIES) => {
     note.hidden = !away.size;
   }
 
+  // The session was ended, here in another tab or by its time: what comes next is a login, and then this page again.
+  async function leaveIfLoggedOut() {
+    if (!GUARDED) return;
+    const reply = await fetch("/theme.css", { method: "HEAD" }).catch(() => null);
+    if (reply?.status === 401) location.assign(`/login?next=${encodeURIComponent(location.pathname + location.search)}`);
+  }
+
   const shown = (element) => !document.hidden && element.isConnected && element.getClientRects().length > 0;
 
   // Calls `once` until the element is gone. It returns how many ms to wait for the next time (null: do not ask again
@@ -54,6 +61,7 @@ window.groupwise ??= ((LIBRARIES) => {
       const took = performance.now() - begun, failed = next === undefined;
       busy = false;
       offline(element, failed);
+      if (failed) await leaveIfLoggedOut();
       pause = failed ? Math.min(pause * 1.6, LONGEST_WAIT) : FIRST_WAIT;
       if (woken) { woken = false; return later(0); }
       if (failed) later(pause);
@@ -172,5 +180,5 @@ window.groupwise ??= ((LIBRARIES) => {
     setTimeout(() => target.dispatchEvent(new KeyboardEvent("keypress", { key: "Unidentified" })));
   });
 
-  return { params, setParams, onAddress, poll, wakeAll, load, openGroup, el, say, setHtml, show, touched, copy, number, colour };
-})(@libraries);
+  return { params, setParams, onAddress, poll, wakeAll, load, openGroup, el, say, setHtml, show, touched, copy, number, colour, guarded: GUARDED };
+})(@libraries, @guarded);

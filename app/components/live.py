@@ -23,9 +23,17 @@ from gradio.routes import ORJSONResponse
 from starlette.responses import Response
 
 from app.refusal import Unanswerable
-from storage import home, registry, series
+from storage import db, home, record_check, registry, series
+from storage.logs import Repeats
 
 HERE = Path(__file__).parent
+LOG = logging.getLogger("groupwise")
+LOG.addFilter(Repeats())  # a page asks again and again
+MOST_RUNS = 50  # of a payload
+DAMAGED = (
+    "This run's record is damaged, or was copied only in part ({}). Where it was copied, copy it again, whole; to "
+    "resume the run sets it aside and begins another."
+)
 Payload = dict[str, Any]
 Answer = Callable[[Any], dict[str, Any]]
 
@@ -45,14 +53,31 @@ def live(name: str, *functions: Answer, template: str = "", scripts: tuple[str, 
 
 
 def _served(function: Answer) -> Callable[..., Response]:
-    """The function as Gradio calls it, its answer already JSON: FastAPI would first walk through every point of every
-    curve to see whether it is plain, which takes longer than to read them."""
+    """The function as a page calls it (see app.calls), its answer already JSON."""
 
-    def served(payload=None):  # type: ignore[no-untyped-def]  # Gradio looks up each annotation again at each call
-        return ORJSONResponse(function(payload))
+    def served(payload: Any = None) -> Response:
+        return reply(function(payload))
 
     served.__name__ = function.__name__  # by which the browser calls it
     return served
+
+
+def reply(said: dict[str, Any]) -> Response:
+    """An answer as JSON. Text of old records that is not Unicode is written as its escapes."""
+    try:
+        return ORJSONResponse(said)
+    except TypeError:
+        return ORJSONResponse(_encodable(said))
+
+
+def _encodable(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, dict):
+        return {_encodable(str(key)): _encodable(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_encodable(each) for each in value]
+    return float(value) if isinstance(value, int) and not -(2**63) <= value < 2**64 else value
 
 
 def answer(function: Callable[[Payload], dict[str, Any]]) -> Answer:
@@ -67,16 +92,46 @@ def answer(function: Callable[[Payload], dict[str, Any]]) -> Answer:
             return function(payload if isinstance(payload, dict) else {})
         except (Unanswerable, registry.Refused) as refusal:
             return {"sentence": str(refusal)}
-        except (sqlite3.OperationalError, registry.RegistryError) as error:
-            return {"sentence": f"The record could not be read just now ({error}). Trying again."}
+        except registry.RegistryError as error:
+            return {"sentence": str(error)}
+        except sqlite3.OperationalError as error:
+            return {"sentence": _unread(error)}
         except sqlite3.Error as error:
-            return {"sentence": f"The record is damaged, or was copied only in part ({error}). Copy it again, whole."}
-        except Exception:
-            logging.getLogger("groupwise").exception("%s failed", function.__name__)
+            return {"sentence": DAMAGED.format(error)}
+        except Exception as error:
+            odd = _odd_record(payload)
+            if isinstance(error, OSError) and not odd:
+                odd = f"The run's folder could not be read ({error.strerror or error})."
+            if odd:
+                return {"sentence": odd}
+            LOG.exception("%s failed", function.__name__)
             sentence = "Something went wrong inside Groupwise. The terminal it was started in says what."
             return {"sentence": sentence, "fault": True}
 
     return answered
+
+
+def _unread(error: sqlite3.OperationalError) -> str:
+    """Why a record could not be read, which may be another matter in a moment."""
+    if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_INTERRUPT:
+        return f"Reading this run's record took more than {db.LONGEST:.0f} s, and was given up."
+    return f"The record could not be read just now ({error}). Trying again."
+
+
+def _odd_record(payload: Any) -> str:
+    """A sentence on the first record among those that a payload names in which no run has written what is there: then
+    it is no mistake of a page's that it fails; "" where there is none."""
+    given = payload if isinstance(payload, dict) else {}
+    ids = given.get("ids")
+    for run_id in [given.get("run"), *(ids if isinstance(ids, list) else [])][:MOST_RUNS]:
+        try:
+            path = home.run_folder(run_id if isinstance(run_id, str) else "").db
+            fault = record_check.of_file(path, odd=True)
+        except (ValueError, sqlite3.Error):
+            continue
+        if fault is not None:
+            return record_check.NEWER_SENTENCE if fault.newer else DAMAGED.format(fault.reason)
+    return ""
 
 
 def run_of(payload: Payload) -> registry.Run:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,8 @@ from typing import Any
 import gradio as gr
 
 from app.components.live import Payload, Unanswerable, answer, live, run_of, whole
-from storage import states
+from storage import files, states
+from storage.redaction import redact
 
 TAIL = 200 * 1024  # bytes shown of a long log
 ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
@@ -31,16 +33,16 @@ def tail(payload: Payload) -> dict[str, Any]:
     alive = run.state in states.LIVE or run.state == states.QUEUED
     if not run.folder.path.is_dir():
         raise Unanswerable("The folder of this run was deleted, and its log with it.")
-    if not run.folder.log.is_file():
+    if not files.is_file(run.folder.log):
         return {"wait": "Nothing has been printed yet.", "poll": 1000 if alive else 5000}
     return read(run.folder.log, whole(payload, "at")) | {"poll": 700 if alive else 5000}
 
 
 def read(path: Path, at: int) -> dict[str, Any]:
-    size = path.stat().st_size
-    reset = at == 0 or at > size or size - at > TAIL
-    start = max(0, size - TAIL) if reset else at
-    with path.open("rb") as file:
+    with files.open_file(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        reset = at == 0 or at > size or size - at > TAIL
+        start = max(0, size - TAIL) if reset else at
         file.seek(start)
         data = file.read(TAIL)
     if reset and start:  # begin with a whole line
@@ -53,7 +55,7 @@ def read(path: Path, at: int) -> dict[str, Any]:
 
 def readable(data: bytes) -> str:
     """Text without colours, control characters, overwritten progress and anything that looks like a token."""
-    lines = data.decode("utf-8", "replace").split("\n")
+    lines = redact(data.decode("utf-8", "replace")).split("\n")
     return "\n".join(SECRET.sub(_hide, CONTROL.sub("", ANSI.sub("", _last_shown(line)))) for line in lines)
 
 

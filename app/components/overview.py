@@ -10,9 +10,7 @@ import gradio as gr
 from app import figures, format
 from app.components.live import Payload, Unanswerable, answer, live, plain, record_of, run_of, whole
 from app.shared import shared
-from storage import groups, registry, series, states
-from storage import spec as specs
-from storage.spec import SpecError
+from storage import groups, registry, run_files, series, states
 
 POLL, POLL_ENDED = 300, 5000  # ms
 MOST_EVENTS = 200
@@ -120,10 +118,8 @@ def settings(run: registry.Run) -> dict[str, Any] | None:
     catalogue = registry.published("catalogue") or {}
     fields = catalogue.get("training") or {}
     defaults = {name: fields[name].get("default") for name in DRAWN if name in fields}
-    try:
-        return defaults | specs.parse(run.folder.spec.read_text(encoding="utf-8")).training
-    except (OSError, SpecError):
-        return None
+    spec = run_files.spec_of(run.folder)
+    return defaults | spec.training if spec else None
 
 
 def latest_group(record: Path) -> dict[str, Any] | None:

@@ -10,9 +10,7 @@ from app.components.group import columns, prompt
 from app.components.live import Payload, Unanswerable, answer, record_of, run_of, whole
 from app.components.overview import words
 from app.components.then_now import Side, then_and_now
-from storage import group_metrics, groups, notes, registry, same_prompt, states
-from storage import spec as specs
-from storage.problem import SpecError
+from storage import group_metrics, groups, notes, registry, run_files, same_prompt, states
 
 Row = dict[str, Any]
 
@@ -44,11 +42,8 @@ def same(payload: Payload) -> dict[str, Any]:
 
 def solver(run: registry.Run) -> same_prompt.Solver | None:
     """The reward function that says whether a completion is right, by the run's spec."""
-    try:
-        rewards = specs.parse(run.folder.spec.read_text(encoding="utf-8")).rewards
-    except (OSError, ValueError, SpecError):
-        return None
-    return group_metrics.target(rewards) if rewards else None
+    spec = run_files.spec_of(run.folder)
+    return group_metrics.target(spec.rewards) if spec else None
 
 
 def chosen(times: list[Row], then: int, now: int) -> tuple[Row, Row]:
@@ -96,6 +91,7 @@ def point(time: Row) -> dict[str, Any]:
         label += f" · attempt {time['attempt']}, trained again later"
     solved = f", {percent(time['solved'])} solved" if time["solved"] is not None else ""
     return {
-        "id": time["id"], "step": time["step"], "mode": time["mode"], "counts": time["counts"], **numbers,
+        "id": time["id"], "step": time["step"], "mode": "eval" if time["mode"] == "eval" else "train",
+        "counts": time["counts"], **numbers,
         "label": f"{label} · {format.number(time['mean'])}{solved}",
     }  # fmt: skip

@@ -12,9 +12,7 @@ from app.components import statistics_panels as panels
 from app.components.live import Payload, Unanswerable, answer, live, plain, record_of, run_of, text
 from app.components.statistics_panels import Asked
 from app.components.waiting import why_empty
-from storage import group_metrics, registry, states
-from storage import spec as specs
-from storage.spec import SpecError
+from storage import group_metrics, registry, run_files, states
 from storage.statistics import reading
 from storage.statistics.reading import Statistics
 
@@ -127,10 +125,8 @@ def asked(run: registry.Run, mode: str, statistics: Statistics, payload: Payload
 def target(run: registry.Run, functions: list[str]) -> tuple[str, float]:
     """The function and the score that say whether a completion is right; where the spec cannot be read, or names none
     that has scored, the last function and TRL's 1."""
-    try:
-        name, threshold = group_metrics.target(specs.parse(run.folder.spec.read_text(encoding="utf-8")).rewards)
-    except (OSError, SpecError, ValueError):
-        name, threshold = "", group_metrics.SOLVED
+    spec = run_files.spec_of(run.folder)
+    name, threshold = group_metrics.target(spec.rewards) if spec else ("", group_metrics.SOLVED)
     if name in functions or not functions:
         return name, threshold
     return functions[-1], group_metrics.SOLVED

@@ -1,5 +1,5 @@
 // The bar on top: asks now and then what the hardware is and whether the worker is there.
-const { poll, say } = window.groupwise;
+const { poll, say, guarded } = window.groupwise;
 const bar = element.querySelector(".gw-topbar");
 const hardware = bar.querySelector(".hardware"), pill = bar.querySelector(".worker");
 
@@ -12,6 +12,8 @@ bar.querySelector(".skip").addEventListener("click", (event) => {
   content.focus();
   content.scrollIntoView({ block: "start" });
 });
+
+bar.querySelector(".logout").hidden = !guarded; // only who had to log in can log out
 
 poll(bar, async () => {
   const now = await server.worker({});

@@ -33,6 +33,7 @@ def topbar(current: str) -> gr.HTML:
         '<a class="skip" href="#">Skip to content</a>'
         f'<a class="brand" href="/">Groupwise</a><nav aria-label="Pages">{links}</nav><span class="grow"></span>'
         '<span class="hardware s mut"></span><span class="worker pill s" hidden><i></i><span></span></span>'
+        '<form class="logout" method="post" action="/logout" hidden><button class="s">Log out</button></form>'
         f'<p class="trusted s" role="alert" hidden>{TRUSTED}</p>'
     )
     return live("topbar", worker, template=template, elem_id="gw-topbar")

@@ -9,7 +9,7 @@ from typing import Any
 from app import format
 from app.configure import changed, yaml_edit
 from app.refusal import Unanswerable
-from storage import home, presets, registry
+from storage import home, presets, registry, run_files
 from storage.offer import Offer
 from storage.presets import PresetError, PresetExists
 from storage.problem import SpecError
@@ -48,7 +48,7 @@ def _begin(run_id: str, name: str) -> tuple[str, str, str | None]:
     """The YAML; where it is from, without a full stop; and what else there is to say (None: it is no sentence)."""
     if run_id:
         try:
-            text = home.run_folder(run_id).spec.read_text(encoding="utf-8")
+            text = run_files.spec_text(home.run_folder(run_id))
             return text, f"The settings of {_called(run_id)}", "Change what you like; that run stays as it is."
         except (OSError, ValueError):
             missing = f"There is no run “{run_id[:80]}” to take settings from. This is the quickstart"

@@ -13,8 +13,8 @@ from app.preflight.counts import Counts
 from app.preflight.memory_parts import BYTES
 from app.preflight.settings import PROMPT_TOKENS, Settings
 from app.preflight.shape import Shape, shape_of
-from storage import home, registry, series
-from storage import spec as specs
+from storage import home, registry, run_files, series
+from storage.home import RunFolder
 from storage.models.model_facts import ModelFacts
 from storage.offer import Offer
 from storage.registry import Run
@@ -145,9 +145,9 @@ def _kind(spec: RunSpec, offer: Offer) -> tuple[object, ...]:
 @lru_cache(maxsize=256)
 def _taken(folder: Path, attempt: int, step: int) -> tuple[RunSpec, float] | None:
     """(its spec, median seconds a step) of a run without stages. Read again only when it has gone on."""
+    spec = run_files.spec_of(RunFolder(folder))
     try:
-        spec = specs.parse((folder / "spec.yaml").read_text(encoding="utf-8"))
         median = series.pace(folder / "run.db")["median"]
-    except (OSError, ValueError, sqlite3.Error, specs.SpecError):
+    except sqlite3.Error:
         return None
-    return (spec, median) if median and not spec.stages else None
+    return (spec, median) if spec and median and not spec.stages else None

@@ -8,6 +8,8 @@ from typing import Any
 from app.configure import typed
 from app.configure.yaml_edit import ABSENT
 from app.refusal import Unanswerable
+from storage import redaction
+from storage.checks.texts import IN_CODE
 from storage.offer import Offer
 from storage.rewards import library
 
@@ -53,6 +55,8 @@ def _code(name: str, sent: dict[str, Any], offer: Offer) -> tuple[str | None, bo
     if isinstance(code, str):
         if len(code) > MOST_CODE:
             raise Unanswerable(f"The code of “{name}” is longer than {MOST_CODE // 1024} KB.")
+        if redaction.holds(code):
+            raise Unanswerable(f"The code of “{name}” {IN_CODE}")
         return code, sent.get("network") is True
     about = offer.rewards.get(name)
     if about is not None and not about.get("own"):

@@ -8,7 +8,7 @@ from typing import Any
 from app import format
 from app.configure import launch, presets
 from app.refusal import Unanswerable
-from storage import home, registry
+from storage import home, registry, run_files
 from storage.spec import RunSpec
 from storage.yaml_text import MAX_BYTES
 
@@ -40,7 +40,7 @@ def text_of(source: str) -> str:
         return presets.text_of(name)
     if kind == "run":
         try:
-            return home.run_folder(name).spec.read_text(encoding="utf-8")
+            return run_files.spec_text(home.run_folder(name))
         except (OSError, ValueError) as error:
             raise Unanswerable(f"There is no run “{name[:80]}” to take data from.") from error
     raise Unanswerable(f"There is no data “{source[:80]}”.")

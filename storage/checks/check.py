@@ -17,6 +17,7 @@ from storage.checks.model import check_model
 from storage.checks.reward_columns import check_seen_columns
 from storage.checks.rewards import check_rewards
 from storage.checks.stages import check_stages
+from storage.checks.texts import check_texts
 from storage.checks.values import mended, misfit
 from storage.offer import Offer
 from storage.spec import BLOCKING, Fix, Problem, RunSpec, nearest, rename_or_remove
@@ -46,6 +47,7 @@ def examine(
 ) -> list[Problem]:
     """Those, and what else a person should know. `columns`: what the preview has seen of the data, if it has."""
     found = check_stages(spec, offer, columns) if spec.stages else _examine_one(spec, offer, columns)
+    found += [problem for problem in check_texts(spec, offer) if problem not in found]
     placed = [replace(p, line=p.line or _line(p.field, lines or {})) for p in found]
     return sorted(placed, key=lambda problem: problem.line or 0)
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from storage import conditions, home
+from storage import conditions, home, patterns
 from storage.checks.reward_columns import TASK_COLUMNS, check_reward_columns, kind_of
 from storage.checks.values import mended, misfit
 from storage.offer import Offer
@@ -170,10 +170,9 @@ def _answer(data: DataSpec) -> list[Problem]:
     if not data.answer_pattern:
         return []
     remove = Fix("Remove it", {}, ("data.answer_pattern",))
-    try:
-        re.compile(data.answer_pattern)
-    except (re.error, OverflowError, RecursionError) as error:
-        return [Problem("data.answer_pattern", f"is not a regular expression: {error}.", fixes=(remove,))]
+    wrong = patterns.fault(data.answer_pattern)
+    if wrong:
+        return [Problem("data.answer_pattern", f"is not a regular expression: {wrong}.", fixes=(remove,))]
     if not data.answer_column:
         return [
             Problem("data.answer_pattern", "is not used: there is no answer column.", level=WARNING, fixes=(remove,))

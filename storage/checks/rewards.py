@@ -113,6 +113,9 @@ def _place(
     elif about.get("own") and offer.sandbox.get("name") == "none":
         message = f"“{reward.name}” is your own code and cannot run here. {offer.sandbox.get('sentence', '')}".rstrip()
         yield Problem(field, message, fixes=fixes)
+    elif about.get("own") and about.get("network") and offer.sandbox.get("network"):
+        message = f"“{reward.name}” may use the network and cannot run here: {offer.sandbox['network']}"
+        yield Problem(field, message, fixes=fixes)
     if about.get("network"):
         where = reward.parameters.get("base_url")
         to = f"to {where}" if isinstance(where, str) and where else "to the endpoint that it asks"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import hashlib
 
+from storage import files
 from storage.home import RunFolder
 
 MOST_BYTES = 64 * 1024  # of one function's file: the library's own limit
@@ -14,12 +15,12 @@ MOST_FILES = 64
 
 def functions(folder: RunFolder) -> dict[str, str]:
     """Name → code of each reward function as it lies in the run's folder; none where that has no code (yet)."""
-    if not folder.rewards.is_dir() or folder.rewards.is_symlink():
+    if not files.is_folder(folder.rewards):
         return {}
     found = {}
     for path in sorted(folder.rewards.glob("*.py"))[:MOST_FILES]:
-        if path.is_file() and not path.is_symlink() and path.name != "__init__.py":
-            with path.open("rb") as file:
+        if files.is_file(path) and path.name != "__init__.py":
+            with files.open_file(path) as file:
                 found[path.stem] = file.read(MOST_BYTES).decode("utf-8", "replace")
     return found
 

@@ -69,9 +69,8 @@ def read(
 
 def _attempts(run: Database) -> list[Part]:
     """Every attempt with all its steps."""
-    newest = run.execute("SELECT max(attempt) FROM acknowledged").fetchone()[0] or 0
     found = []
-    for attempt in range(1, newest + 1):
+    for attempt in reversed(series.attempts(run)):
         # apart, SQLite finds each of the two at once
         first, last = (
             run.execute(f"SELECT {which}(step) FROM acknowledged WHERE attempt = ?", [attempt]).fetchone()[0]

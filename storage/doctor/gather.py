@@ -16,7 +16,7 @@ from typing import Any
 
 from sqlite_utils import Database
 
-from storage import db, series
+from storage import record_check, series
 from storage.checks.length import room_of
 from storage.doctor.curve import Curve
 from storage.doctor.evidence import Evidence, Function, Sample
@@ -52,7 +52,7 @@ def gather(path: Path, spec: RunSpec | None, around: Surroundings | None = None,
     """The evidence of a record, or (`until`) what it was after so many steps. `spec`: None where it cannot be read.
     Raises sqlite3.Error where the file cannot."""
     around = around or Surroundings()
-    run = db.open_reader(path)
+    run = record_check.open_record(path)
     try:
         return _gather(run, spec, around, 2**62 if until is None else until)
     finally:
@@ -274,7 +274,7 @@ def _std(values: list[float]) -> float:
 
 def newest(path: Path) -> int:
     """The number of the last batch that was recorded: while it is the same, so is the evidence."""
-    run = db.open_reader(path)
+    run = record_check.open_record(path)
     try:
         rows = _rows(run, "SELECT max(seq) FROM acknowledged")
     finally:

@@ -10,12 +10,13 @@ import json
 import math
 import os
 import re
-import stat
 from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+
+from storage import files
 
 MAX_JSON = 16 * 2**20  # bytes; the largest index of a published model has 9 MB, the largest header of one file 2 MB
 MAX_HEADERS = 64 * 2**20  # bytes, of all files of one model together
@@ -67,12 +68,8 @@ def read_json(path: Path) -> dict[str, Any]:
 def read_start(path: Path, limit: int) -> bytes:
     """At most `limit` bytes from the start of a regular file: never a device, nor a pipe that nobody writes to."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        with open(descriptor, "rb") as file:
-            status = os.fstat(descriptor)
-            if not stat.S_ISREG(status.st_mode):
-                raise ModelError(f"{path} is not a file.")
-            return file.read(min(limit, status.st_size))
+        with files.open_file(path, follow=True) as file:  # downloaded models are links
+            return file.read(min(limit, os.fstat(file.fileno()).st_size))
     except (OSError, ValueError) as error:
         raise ModelError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}.") from error
 

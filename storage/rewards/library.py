@@ -19,7 +19,8 @@ from typing import Any
 
 from sqlite_utils import Database
 
-from storage import files, home, registry
+from storage import files, home, redaction, registry
+from storage.redaction import to_json
 from storage.rewards import names, pasted, signature
 
 MOST_BYTES = 64 * 1024  # of one function's code
@@ -67,6 +68,8 @@ def save(name: str, code: str, *, network: bool = False, taken: Collection[str] 
     built-in functions; None: those that the worker published. Raises LibraryError.
     """
     code = normal(code)
+    if redaction.holds(code):
+        raise LibraryError("The code holds a secret. Take it out, and read it there from the environment (os.environ).")
     about = _about(name, code, _built_in() if taken is None else taken)
     with registry.writing() as db:
         _refuse_other_case(db, name)
@@ -123,7 +126,7 @@ def _newest(db: Database, name: str) -> Reward | None:
 
 
 def _insert(db: Database, reward: Reward, about: dict[str, Any]) -> None:
-    row = [reward.name, reward.hash, reward.code, reward.at, int(reward.network), json.dumps(about)]
+    row = [reward.name, reward.hash, reward.code, reward.at, int(reward.network), to_json(about)]
     db.execute(f"INSERT OR REPLACE INTO reward_code ({_COLUMNS}, about) VALUES (?, ?, ?, ?, ?, ?)", row)
 
 
@@ -221,8 +224,7 @@ def users(name: str) -> list[tuple[str, str]]:
     found = []
     for run_id in runs:
         try:
-            with open(f"{folder}/{run_id}/rewards/{name}.py", "rb") as file:
-                found.append((run_id, _digest(file.read())))
+            found.append((run_id, _digest(files.read_bytes(folder / run_id / "rewards" / f"{name}.py", MOST_BYTES))))
         except OSError:  # the run does not use it
             continue
     return found
@@ -276,7 +278,7 @@ def _adopt(folder: Path) -> int:
 def _from_file(path: Path, listed: dict[str, Any]) -> Reward | None:
     """The version that a file holds; None where it holds no function of the folder's name."""
     try:
-        code = normal(path.read_bytes().decode("utf-8"))
+        code = normal(files.read_text(path, MOST_BYTES))
         _about(path.parent.name, code, ())
         known = listed.get(hash_of(code)) or {"at": path.stat().st_mtime, "network": False}
         at = float(known["at"])

@@ -14,7 +14,7 @@ from typing import Any
 
 from sqlite_utils import Database
 
-from storage import db, series
+from storage import record_check, series
 from storage.groups import counting
 from storage.statistics import agreement
 from storage.statistics.buckets import FEW, Bins, Buckets, bins, buckets, whole_bins
@@ -228,7 +228,7 @@ class Statistics:
 @contextlib.contextmanager
 def opened(path: Path, mode: str) -> Iterator[Statistics]:
     """A run's statistics, as long as its record is open."""
-    run = db.open_reader(path)
+    run = record_check.open_record(path)
     try:
         yield Statistics(run, mode)
     finally:

@@ -27,12 +27,17 @@ LOOKS = {"light": ("light", 1440), "dark": ("dark", 1440), "390": ("light", 390)
 OpenPage = Callable[..., Page]
 
 
-@pytest.fixture(scope="session")
-def chromium() -> Iterator[Browser]:
+def executable() -> str:
+    """Where chromium is."""
     found = os.environ.get("GROUPWISE_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
     assert found, "The browser tests need chromium: `apt-get install chromium`, or set GROUPWISE_CHROMIUM."
+    return found
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=executable(), args=FLAGS)
         expect.set_options(timeout=30_000)  # what a page says comes sooner or later, on a busy machine later
         yield browser
         browser.close()

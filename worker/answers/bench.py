@@ -19,7 +19,7 @@ from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any
 
-from storage import home, locks, questions, registry
+from storage import home, locks, logs, output, questions, registry
 from storage.questions import BUILD, CHECK_DATA, COMPLETIONS, MODEL, PREVIEW, RESCORE, SCORE, Question
 from worker.answers.hand import Hand, go_with
 
@@ -220,7 +220,7 @@ class Bench:
 
 def main() -> int:
     """Answer until idle; 1 where another bench of this home lives."""
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s bench: %(message)s", stream=sys.stderr)
+    logs.begin("%(asctime)s bench: %(message)s")
     if locks.hold(lock()) is None or not go_with(os.getppid(), signal.SIGTERM):
         return 1
     registry.open_registry()
@@ -234,4 +234,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    output.keep_secrets()
     sys.exit(main())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from storage import registry
+from storage import judge_ports, registry
 from storage.checks.reward_columns import without_reward
 from storage.problem import Problem
 from storage.rewards import library
@@ -40,7 +40,7 @@ def _failure(name: str, version: str | None) -> client.Failure | None:
         if key in _loaded:
             return None
         code, limits = client.Code(name, kept.code), client.Limits(load=LONGEST)
-        with client.Host([code], network=kept.network, limits=limits) as host:
+        with client.Host([code], network=kept.network, ports=judge_ports.opened(), limits=limits) as host:
             failure = host.problem(name)
     except (library.LibraryError, client.NoSandbox):  # said without a worker
         return None

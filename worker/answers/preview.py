@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-import re
 from typing import Any
 
 from pydantic import ValidationError
 
-from storage import conditions
+from storage import conditions, patterns
 from storage.spec import WARNING, DataSpec, Fix, ModelSpec, Problem
 from worker.rows import data, looking, mapping, tokens
 from worker.rows.data_error import DataError
@@ -110,8 +109,10 @@ def _rendered(asked: DataSpec, model: ModelSpec, row: dict[str, Any], found: lis
     except DataError as error:
         reader = None
         found.append(Problem(error.field, str(error), level=WARNING))
-    if asked.answer_column in row and asked.answer_column is not None:
+    try:
         shown["answer"] = _answer(asked, row)
+    except DataError as error:
+        found.append(Problem(error.field, str(error)))
     if any(problem.field.startswith("data.prompt") and problem.level != WARNING for problem in found):
         return shown
     try:
@@ -137,10 +138,10 @@ def _without_system(asked: DataSpec, error: DataError) -> tuple[Fix, ...]:
 
 
 def _answer(asked: DataSpec, row: dict[str, Any]) -> str | None:
-    try:
-        found = data.answer(row[str(asked.answer_column)], asked.answer_pattern)
-    except (re.error, OverflowError, RecursionError):  # said at the pattern itself
+    """The answer in a row; None where there is none, or the pattern is none, which is said there. Raises DataError."""
+    if asked.answer_column not in row or asked.answer_column is None or patterns.fault(asked.answer_pattern or ""):
         return None
+    found = data.answer(row[asked.answer_column], asked.answer_pattern)
     return None if found is None else mapping.capped(found, CELL)
 
 

@@ -14,7 +14,7 @@ import types
 import typing
 from typing import Any
 
-from storage import registry
+from storage import output, registry
 from worker import models
 from worker.offering import docstrings, extras
 
@@ -161,4 +161,5 @@ def _default(field: dataclasses.Field[Any]) -> Any:
 
 
 if __name__ == "__main__":
+    output.keep_secrets()
     registry.publish("catalogue", build())

@@ -195,19 +195,24 @@ def sandbox(filter_fd: int) -> list[str]:
 
 
 def seccomp() -> bytes:
-    """A filter that refuses new processes (threads are fine), files without a size limit, and roads into the kernel
-    that no test needs; as classic BPF, (operation, jump if true, jump if false, value) each."""
-    calls = {  # fork, vfork, memfd_create, ptrace, unshare, mount, userfaultfd, io_uring_setup by number; then clone
-        "x86_64": (0xC000003E, [57, 58, 319, 101, 272, 165, 323, 425], 56),
-        "aarch64": (0xC00000B7, [279, 117, 97, 40, 282, 425], 220),
+    """A filter that refuses new processes (threads are fine), files without a size limit, signals by way of a file,
+    and roads into the kernel that no test needs; as classic BPF, (operation, jump if true, jump if false, value)
+    each."""
+    calls = {  # fork, vfork, memfd_create, ptrace, unshare, mount, userfaultfd, io_uring_setup by number; then clone,
+        "x86_64": (0xC000003E, [57, 58, 319, 101, 272, 165, 323, 425], 56, 72, 16),  # fcntl and ioctl
+        "aarch64": (0xC00000B7, [279, 117, 97, 40, 282, 425], 220, 25, 29),
     }.get(platform.machine())
     allow, refuse, unknown = (0x06, 0, 0, 0x7FFF0000), (0x06, 0, 0, 0x00050001), (0x06, 0, 0, 0x00050026)
     steps: list[tuple[int, int, int, int]] = [allow]
     if calls:
-        architecture, refused, clone = calls
+        architecture, refused, clone, fcntl, ioctl = calls
         steps = [(0x20, 0, 0, 4), (0x15, 1, 0, architecture), refuse, (0x20, 0, 0, 0), (0x35, 0, 1, 0x40000000), refuse]
         for number in refused:
             steps += [(0x15, 0, 1, number), refuse]
+        # F_SETOWN, F_SETSIG, F_SETOWN_EX; F_SETLEASE, F_SETDELEG, F_NOTIFY; FIOSETOWN, SIOCSPGRP
+        for number, requests in ((fcntl, (8, 10, 15, 1024, 1040, 1026)), (ioctl, (0x8901, 0x8902))):
+            looks = [(0x20, 0, 0, 24), *(step for value in requests for step in ((0x15, 0, 1, value), refuse)), allow]
+            steps += [(0x15, 0, len(looks), number), *looks]
         steps += [(0x15, 0, 1, 435), unknown]  # clone3: told that there is none, libc takes clone
         steps += [(0x15, 0, 3, clone), (0x20, 0, 0, 16), (0x45, 1, 0, 0x00010000), refuse, allow]
     return b"".join(struct.pack("=HBBI", *step) for step in steps)

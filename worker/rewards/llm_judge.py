@@ -101,8 +101,10 @@ def llm_judge(
 
 def check(url: str, model: str, rubric: str, scale: float, timeout: float, numbers: dict[str, int]) -> None:
     """Raises ValueError for a parameter that makes no sense."""
-    if urllib.parse.urlsplit(url).scheme not in ("http", "https") or "@" in url:
-        raise ValueError(f"base_url must be an address such as http://localhost:8000/v1, without a key, not {url!r}.")
+    if urllib.parse.urlsplit(url).scheme not in ("http", "https") or set(url) & set("@?#"):
+        raise ValueError(
+            f"base_url must be an address such as http://localhost:8000/v1, without a key, “?” or “#”, not {url!r}."
+        )
     if not isinstance(model, str) or not model.strip():
         raise ValueError("model must be the judging model's name.")
     if not isinstance(rubric, str) or "{completion}" not in rubric:
@@ -176,11 +178,15 @@ def ask(url: str, body: str, timeout: float) -> dict:
         with error:
             wait = error.headers.get("Retry-After") or ""
         again = error.code in (408, 409, 429) or error.code >= 500
+        if error.headers.get("Proxy-Agent") == "Groupwise":  # in a sandbox: what stands between says why
+            raise Refused(str(error.reason), again) from None
         raise Refused(f"the endpoint answered {error.code}", again, float(wait) if wait.isdecimal() else 0) from None
     except TimeoutError:
         raise Refused(f"the endpoint took more than {timeout:g} seconds") from None
     except (OSError, http.client.HTTPException, ValueError, RecursionError) as error:  # out of reach, or no JSON
-        raise Refused(f"the endpoint cannot be understood or reached ({type(error).__name__})") from None
+        why = str(getattr(error, "reason", ""))
+        told = why if why.startswith("Tunnel connection failed") else type(error).__name__
+        raise Refused(f"the endpoint cannot be understood or reached ({told})") from None
     if not isinstance(read, dict):
         raise Refused("the endpoint's reply is not an object")
     return read

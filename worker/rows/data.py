@@ -11,7 +11,7 @@ from typing import Any
 
 from datasets import Dataset, disable_progress_bars
 
-from storage import conditions
+from storage import conditions, patterns
 from storage.spec import DataSpec
 from worker.rows import sources
 from worker.rows.data_error import DataError
@@ -88,8 +88,14 @@ def check_columns(spec: DataSpec, columns: list[str]) -> None:
 
 
 def keeps(row: dict[str, Any], wanted: list[conditions.Condition]) -> bool:
-    """Whether a row is kept: every condition holds."""
-    return all(condition.holds(row) for condition in wanted)
+    """Whether a row is kept: every condition holds. Raises DataError where one takes too long to say."""
+    for number, condition in enumerate(wanted):
+        try:
+            if not condition.holds(row):
+                return False
+        except patterns.TooSlow as error:
+            raise DataError(f"the filter “{condition}” (data.filter) {error}", f"data.filter.{number}") from error
+    return True
 
 
 def given_to_rewards(spec: DataSpec, columns: list[str]) -> list[str]:
@@ -165,20 +171,22 @@ def introduced(messages: list[dict[str, Any]], spec: DataSpec) -> list[dict[str,
 
 def answer(value: Any, pattern: str | None) -> Any:
     """The answer in a cell: the cell itself, or the pattern's first group (or whole match); None where it is not
-    found."""
+    found. Raises DataError where looking takes too long."""
     if not pattern:
         return value
-    found = re.search(pattern, str(value))
-    return (found[found.re.groups and 1] or "").strip() if found else None
+    try:
+        found = patterns.search(pattern, str(value))
+    except patterns.TooSlow as error:
+        raise DataError(f"the answer pattern (data.answer_pattern) {error}", "data.answer_pattern") from error
+    return (found[min(found.re.groups, 1)] or "").strip() if found else None
 
 
 def check_pattern(spec: DataSpec) -> None:
     """Raises DataError where the answer pattern is not one."""
-    try:
-        re.compile(spec.answer_pattern or "")
-    except (re.error, OverflowError, RecursionError) as error:
-        message = f"the answer pattern (data.answer_pattern) is not a regular expression: {error}"
-        raise DataError(message, "data.answer_pattern") from error
+    wrong = patterns.fault(spec.answer_pattern or "")
+    if wrong:
+        message = f"the answer pattern (data.answer_pattern) is not a regular expression: {wrong}"
+        raise DataError(message, "data.answer_pattern")
 
 
 def _condition(written: str, field: str) -> conditions.Condition:

@@ -9,6 +9,7 @@ from typing import Any
 from storage import conditions
 from storage.spec import DataSpec, Fix, Problem, near
 from worker.rows.data import COLUMN, PLAIN, RESERVED, answer
+from worker.rows.data_error import DataError
 
 Rows = list[dict[str, Any]]
 CHATS = ("messages", "prompt", "conversation", "conversations", "chat")
@@ -98,10 +99,11 @@ def _longest(columns: list[str], rows: Rows) -> str | None:
 
 def _pattern(values: list[Any]) -> str | None:
     there = [value for value in values if isinstance(value, str) and value.strip()]
-    return next(
-        (pattern for mark, pattern in MARKS.items() if there and all(mark in v and answer(v, pattern) for v in there)),
-        None,
-    )
+    try:
+        fits = (p for mark, p in MARKS.items() if there and all(mark in v and answer(v, p) for v in there))
+        return next(fits, None)
+    except DataError:  # a mark that comes a hundred thousand times marks no answer
+        return None
 
 
 def problems(data: DataSpec, columns: list[str], rows: Rows) -> list[Problem]:

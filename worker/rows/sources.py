@@ -14,7 +14,7 @@ from datasets import Dataset, Features, Value, load_dataset
 
 from storage.checks.data import HUB_DATASET
 from storage.spec import DataSpec, Fix
-from worker.rows import gym, table
+from worker.rows import gym, parquet_rows, table
 from worker.rows.csv_table import header
 from worker.rows.data_error import DataError
 from worker.rows.jsonl_table import check_text
@@ -23,7 +23,7 @@ MADE = 4000  # rows of a task or of reasoning-gym, where no limit is set
 BUFFER = 10_000  # rows of a stream among which the next is drawn when it is shuffled
 PATIENCE = 8.0  # seconds in which the hub should answer
 log = logging.getLogger("groupwise.data")
-BUILDERS = {".jsonl": "json", ".csv": "csv", ".parquet": "parquet"}
+BUILDERS = {".jsonl": "json", ".csv": "csv"}
 
 # The kinds of error, of several libraries, that mean there is no way to the hub.
 UNREACHABLE = {
@@ -42,7 +42,7 @@ def load(spec: DataSpec, task: TaskRows | None = None) -> Any:
     if kind == "gym":
         return Dataset.from_list(gym.rows(name, spec.limit or MADE, spec.parameters))
     if kind == "file":
-        return _file(name)
+        return _file(name, spec)
     if kind == "hub":
         return _hub(name, spec)
     raise DataError(f"“{spec.source}” is no source of data: use task:NAME, gym:NAME, file:NAME or hub:ORG/NAME")
@@ -70,9 +70,12 @@ def _streams(spec: DataSpec) -> bool:
     return spec.streaming and spec.source.startswith("hub:")
 
 
-def _file(name: str) -> Dataset:
+def _file(name: str, spec: DataSpec) -> Dataset:
     path = table.find(name)
     table.open_table(path)  # which says in words what is wrong with it
+    if path.suffix.lower() == ".parquet":
+        in_order = spec.limit and not spec.filter and spec.shuffle is None
+        return parquet_rows.load(path, spec.limit if in_order else None)
     if path.suffix.lower() == ".jsonl":
         check_text(path)
     # Cells of a CSV stay text, exactly as they are written: no NA → null, no 007 → 7.

@@ -13,7 +13,7 @@ CODE = "/code"  # where the sandboxed process finds this folder's files
 _SHARED_MEMORY = 16 << 20  # bytes of /dev/shm, where multiprocessing's locks are
 
 # What the sandboxed process is made of.
-_PARTS = ("__init__", "contract", "faults", "host", "landlock", "reach", "seccomp", "wire")
+_PARTS = ("__init__", "contract", "door", "faults", "host", "landlock", "reach", "seccomp", "wire")
 
 
 def binary() -> str | None:
@@ -26,16 +26,20 @@ def command(bwrap: str, limits: Limits, network: bool, information: int) -> list
 
     The host is process 1 of its own namespace, so that what kills it leaves nothing behind. Folders come after /tmp:
     an environment that lies there would be hidden otherwise.
+
+    /proc is read-only as a whole. Who may write the kernel's settings below /proc/sys is asked of the user's number
+    outside, not of capabilities: code started by root could change them for the machine. Nothing else there needs to
+    be written from within either: not its own oom_score_adj, nor what is shared with others in /proc/pressure.
     """
     sees = view.view()
     return [
-        bwrap, "--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try",
-        *([] if network else ["--unshare-net"]), "--disable-userns", "--as-pid-1", "--uid", "65534", "--gid", "65534",
+        bwrap, "--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts",
+        "--unshare-cgroup-try", "--disable-userns", "--as-pid-1", "--uid", "65534", "--gid", "65534",
         "--hostname", "reward", "--cap-drop", "ALL", "--die-with-parent", "--new-session",
         "--info-fd", str(information),
         "--ro-bind", "/usr", "/usr", *_libraries(), *_tried(view.SYSTEM_FILES),
         *(_tried(view.NETWORK_FILES) if network else []),
-        "--proc", "/proc", "--dev", "/dev",
+        "--proc", "/proc", "--remount-ro", "/proc", "--dev", "/dev",
         "--size", str(_SHARED_MEMORY), "--tmpfs", "/dev/shm", "--remount-ro", "/dev",
         "--size", str(limits.temporary), "--tmpfs", "/tmp",
         *(word for folder in sees.folders for word in ("--ro-bind", folder, folder)), *_own_code(),

@@ -6,7 +6,7 @@ import contextlib
 import io
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -62,17 +62,28 @@ class Scorer(Protocol):
 class Host:
     """A resident sandbox with some functions in it, each named differently. Calls from several threads take turns.
 
+    With `network` they reach the network by way of a proxy, and of this machine just `ports` (see
+    storage.judge_ports).
+
     Raises NoSandbox when this machine can make none. After a call that took too long, or that ended its process, the
-    next one starts another.
+    next one starts another; so it does where the process was killed since the last call, as when memory ran out: that
+    is no call's fault.
     """
 
-    def __init__(self, codes: Iterable[Code], *, network: bool = False, limits: Limits | None = None) -> None:
+    def __init__(
+        self,
+        codes: Iterable[Code],
+        *,
+        network: bool = False,
+        ports: Collection[int] = (),
+        limits: Limits | None = None,
+    ) -> None:
         self._codes: dict[str, Code] = {}
         for code in codes:
             if code.name in self._codes:
                 raise ValueError(f"two functions are named {code.name!r}")
             self._codes[code.name] = code
-        self._network, self._limits = network, limits or Limits()
+        self._ports, self._limits = ports if network else None, limits or Limits()
         self._lock = threading.Lock()
         self._tier = tiers.chosen()
         self._loaded: dict[str, _Loaded] = {}  # of this process
@@ -125,12 +136,17 @@ class Host:
         self.close()
 
     def _start(self) -> Process:
+        problem = None if self._ports is None else tiers.network_problem(self._tier)
+        if problem is not None:
+            raise NoSandbox(f"A function that may use the network cannot run here: {problem}")
         try:
-            return Process(self._tier, self._limits, network=self._network)
+            return Process(self._tier, self._limits, ports=self._ports)
         except (launch.CannotStart, NoFilter, OSError) as error:
             raise NoSandbox(f"The sandbox could not be started: {error}") from error
 
     def _ready(self) -> Process:
+        if self._process is not None and self._process.ended():
+            self._end()
         if self._process is None:
             self._process = self._start()
         return self._process

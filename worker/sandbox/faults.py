@@ -17,6 +17,10 @@ LONGEST_TRACEBACK = 6000
 WITH_TRACEBACK = 20  # failures of one call that keep theirs: a thousand rows mostly fail alike
 
 _NO_NETWORK = "Reward functions have no network, unless ‘may use the network’ is on for this one."
+_ONLY_THE_PROXY = (
+    "Reward functions reach the network through Groupwise's proxy only, and this connection was made past it. What "
+    "reads the environment variables http_proxy and https_proxy finds it by itself: urllib, requests, httpx."
+)
 _NO_PROCESSES = "Reward functions cannot start processes."
 _NO_FILES = "Of this machine's files, reward functions see only Python and its packages, and may change none."
 _NO_ROOM = "It wrote more than a reward function may."
@@ -106,7 +110,7 @@ def _refusal(error: BaseException) -> str:
     if not isinstance(error, OSError):
         return ""
     if "socket.py" in files:
-        return _NO_NETWORK if _offline else ""
+        return _NO_NETWORK if _offline else _ONLY_THE_PROXY
     by_file = next((hint for file, hint in _BY_FILE.items() if file in files), "")
     return by_file or _BY_NUMBER.get(error.errno or 0, "")
 

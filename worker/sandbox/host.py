@@ -10,9 +10,12 @@ import resource
 import sys
 import types
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from worker.sandbox import contract, faults, landlock, reach, seccomp, wire
+
+if TYPE_CHECKING:
+    from worker.sandbox.door import Door
 
 Message = dict[str, Any]
 
@@ -23,12 +26,17 @@ def main(channel: int) -> None:
     setup = _receive(channel)
     if setup is None:
         return
-    _give_up(setup)
-    faults.confined(setup["network"])
+    door = _door(setup)
+    _give_up(setup, door)
+    faults.confined(setup["network"] is not None)
     # The first two are the folder this file was found in, which no function needs.
     sys.path[:] = [path for path in sys.path if path != setup["code"]] + setup["paths"]
-    _send(channel, {"ready": True})
+    if door is None:
+        _send(channel, {"ready": True})
+    else:
+        door.hand_over(channel)
     if setup["script"] is not None:
+        _receive(channel)  # the word to begin
         os.close(channel)
         _run_script(setup["script"])
         return
@@ -37,11 +45,18 @@ def main(channel: int) -> None:
     _serve(channel)
 
 
-def _give_up(setup: Message) -> None:
+def _door(setup: Message) -> Door | None:
+    """Where functions with leave for the network find their proxy; None for those without."""
+    if setup["network"] is None:
+        return None
+    from worker.sandbox.door import Door  # here: it is slow to import, and most functions have no network
+
+    return Door(**setup["network"])
+
+
+def _give_up(setup: Message, door: Door | None) -> None:
     """Limits first, then files, then system calls: each step would be refused after the next."""
     limits = setup["limits"]
-    with open("/proc/self/oom_score_adj", "w") as file:
-        file.write("1000")  # when memory runs out, the sandbox is the first to go
     for kind, most in (
         (resource.RLIMIT_AS, limits["memory"]), (resource.RLIMIT_FSIZE, limits["file"]),
         (resource.RLIMIT_NOFILE, 256), (resource.RLIMIT_CORE, 0),
@@ -53,7 +68,7 @@ def _give_up(setup: Message) -> None:
     else:
         landlock.drop_capabilities()
         seccomp.no_new_privileges()
-        landlock.restrict(rules["readable"], rules["writable"], setup["network"])
+        landlock.restrict(rules["abi"], rules["readable"], rules["writable"], door.port if door else None)
     seccomp.install(bytes.fromhex(setup["filter"]))
 
 

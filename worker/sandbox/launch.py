@@ -9,12 +9,12 @@ import select
 import socket
 import subprocess
 import time
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from storage.process import JUDGE_KEYS
-from worker.sandbox import bubblewrap, seccomp, view
+from worker.sandbox import bubblewrap, landlock, proxy_process, seccomp, spawn, view
 from worker.sandbox.limits import Limits
 
 BUBBLEWRAP, LANDLOCK = "bubblewrap", "landlock"
@@ -52,7 +52,7 @@ def start(tier: str, limits: Limits, network: bool, script: bool) -> Started:
         information = _pipe(ours, theirs)
         argv = _command(tier, limits, network, information[1], other.fileno())
         try:
-            popen = _STARTER.start(
+            popen = spawn.start(
                 argv, stdin=stdin[0] if stdin else subprocess.DEVNULL, stdout=outputs[0][1], stderr=outputs[-1][1],
                 env=environment(network), pass_fds=(other.fileno(), information[1]), cwd="/", start_new_session=True,
             )  # fmt: skip
@@ -100,22 +100,36 @@ def environment(network: bool) -> dict[str, str]:
     return fixed | {key: os.environ[key] for key in JUDGE_KEYS if network and key in os.environ}
 
 
-def setup(tier: str, limits: Limits, network: bool, script: str | None) -> dict[str, Any]:
-    """The first message to a host. Raises seccomp.NoFilter."""
+def setup(tier: str, limits: Limits, password: str | None, script: str | None) -> dict[str, Any]:
+    """The first message to a host. `password` is that of its proxy; without one it has no network. Raises
+    seccomp.NoFilter, and CannotStart where a network cannot be confined."""
+    network = password is not None
+    if network and tier == LANDLOCK and landlock.abi() < landlock.TCP:
+        raise CannotStart(
+            "Landlock of this Linux cannot keep a function with leave to use the network from this machine's own ports "
+            "(6.7 and later can). bubblewrap can: install it (Debian and Ubuntu: apt-get install bubblewrap)."
+        )
+    door = {"user": proxy_process.USER, "password": password} if network else None
     return {
-        "filter": seccomp.program(network, tier == BUBBLEWRAP).hex(), "limits": asdict(limits), "network": network,
+        "filter": seccomp.program(network, tier == BUBBLEWRAP).hex(), "limits": asdict(limits), "network": door,
         "paths": list(view.view().paths), "code": code_folder(tier), "script": script,
         "landlock": None if tier == BUBBLEWRAP else _rules(network),
     }  # fmt: skip
 
 
-def _rules(network: bool) -> dict[str, list[str]]:
+def _rules(network: bool) -> dict[str, Any]:
     """What Landlock leaves: /proc/self, read by the process itself, is its own folder there. Nothing can be capped
     that is written to a disk, so nothing can be written."""
     system = ["/usr", *view.LIBRARY_LINKS, *view.SYSTEM_FILES, *(view.NETWORK_FILES if network else ())]
     devices = ["/dev/zero", "/dev/random", "/dev/urandom"]
     readable = [*system, *view.view().folders, *devices, "/proc/self", "/proc/cpuinfo", "/proc/meminfo"]
-    return {"readable": readable, "writable": ["/dev/null"]}
+    return {"abi": landlock.abi(), "readable": readable, "writable": ["/dev/null"]}
+
+
+def first_to_go(pid: int) -> None:
+    """Have the kernel take this process before any other when memory runs out: from outside, as it may not write to
+    /proc itself, and before anyone's code runs in it. Raises OSError."""
+    Path(f"/proc/{pid}/oom_score_adj").write_text("1000", encoding="ascii")
 
 
 def _told(information: int) -> int:
@@ -143,24 +157,3 @@ def _opened(pid: int, popen: subprocess.Popen[bytes], output: int) -> int:
     ready, _, _ = select.select([output], [], [], 1.0)
     said = os.read(output, 4096).decode("utf-8", "replace").strip().splitlines() if ready else []
     raise CannotStart(said[-1][:300] if said else "The process ended at once.")
-
-
-class _Starter:
-    """A thread that starts every sandbox and lives as long as this process. A sandbox is killed when the thread that
-    started it ends (the kernel counts threads as parents there), and callers' threads come and go."""
-
-    def __init__(self) -> None:
-        self._renew()
-        os.register_at_fork(after_in_child=self._renew)  # a fork has no threads but its own
-
-    def _renew(self) -> None:
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="sandbox-starter")
-
-    def start(self, argv: list[str], **options: Any) -> subprocess.Popen[bytes]:
-        def begin() -> subprocess.Popen[bytes]:
-            return subprocess.Popen(argv, **options)
-
-        return self._thread.submit(begin).result()
-
-
-_STARTER = _Starter()

@@ -9,13 +9,16 @@ import contextlib
 import os
 import select
 import signal
+import socket
 import subprocess
 import time
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
 from worker.sandbox import launch, wire
 from worker.sandbox.limits import Limits
+from worker.sandbox.proxy_process import ProxyProcess
 
 WATCH_EVERY = 0.05  # seconds between looks at how many threads it has
 LAST_WORD = 0.5  # seconds at least for a host that has answered to say that it has nothing more to say
@@ -50,25 +53,44 @@ class Capture:
 
 class Process:
     """A ready host. `tier` is a name of launch's; with `script`, a program is run to its end instead (see `finish`).
+    With `ports` it has a network, by way of a proxy that lets it reach these ports of this machine and no other.
 
     Raises launch.CannotStart and seccomp.NoFilter.
     """
 
-    def __init__(self, tier: str, limits: Limits, *, network: bool = False, script: str | None = None) -> None:
-        setup = launch.setup(tier, limits, network, script)
+    def __init__(
+        self, tier: str, limits: Limits, *, ports: Collection[int] | None = None, script: str | None = None
+    ) -> None:
         self._limits = limits
-        self._started = launch.start(tier, limits, network, script is not None)
         self._watched = 0.0
+        self._awaits_listener, self._listener = ports is not None, -1
+        with contextlib.ExitStack() as unless_started:
+            self._proxy = None if ports is None else ProxyProcess(ports)
+            if self._proxy is not None:
+                unless_started.callback(self._proxy.end)
+            setup = launch.setup(tier, limits, self._proxy.password if self._proxy else None, script)
+            self._started = launch.start(tier, limits, ports is not None, script is not None)
+            unless_started.pop_all()
         self._poll = select.poll()
         self.outputs = {descriptor: Capture(limits.output) for descriptor in self._started.outputs}
         for descriptor in (self._started.channel.fileno(), self._started.pidfd, *self.outputs):
             self._poll.register(descriptor, select.POLLIN)
         try:
-            self._exchange(setup, launch.START_WITHIN)
-        except Broken as broken:
+            self._make_ready(setup, script is not None)
+        except (Broken, OSError) as error:
             said = self.printed().strip().splitlines()
             self.end()
-            raise launch.CannotStart(said[-1][:300] if said else str(broken)) from broken
+            raise launch.CannotStart(said[-1][:300] if said else str(error)) from error
+
+    def _make_ready(self, setup: dict[str, Any], is_script: bool) -> None:
+        """Have it give up what it does not need; nobody's code has run in it before. Raises Broken and OSError."""
+        self._exchange(setup, launch.START_WITHIN)
+        launch.first_to_go(self._started.pid)
+        self._awaits_listener = False
+        if self._proxy is not None:
+            self._proxy.serve(self._listener)
+        if is_script:
+            self._started.channel.send(wire.pack({}))  # now it may begin
 
     def ask(self, message: dict[str, Any], seconds: float) -> dict[str, Any]:
         """The reply to a message. Between questions the process is stopped: what a function left running takes no
@@ -101,8 +123,15 @@ class Process:
         """What it wrote to its output since the last question was asked."""
         return "\n".join(capture.text() for capture in self.outputs.values())
 
+    def ended(self) -> bool:
+        """Whether it is gone, asked between questions: it is stopped then, and cannot have ended by itself. So it is
+        without its proxy."""
+        return _has_ended(self._started.pidfd, 0.0) or (self._proxy is not None and self._proxy.ended())
+
     def end(self) -> None:
         """Kill it, and all there is of it: it is the first process of a namespace, or may not start another."""
+        if self._proxy is not None:
+            self._proxy.end()
         self._signal(signal.SIGKILL)
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._started.popen.pid, signal.SIGKILL)
@@ -167,9 +196,14 @@ class Process:
                 raise self._gone()
 
     def _receive(self) -> bytes | None:
-        """Some bytes; none when the other end is closed; None when there are none yet."""
+        """Some bytes; none when the other end is closed; None when there are none yet. A descriptor among them is the
+        listener, as long as that is to come; later ones are dropped by the kernel."""
         try:
-            return self._started.channel.recv(_CHUNK)
+            if not self._awaits_listener:
+                return self._started.channel.recv(_CHUNK)
+            received, descriptors, _, _ = socket.recv_fds(self._started.channel, _CHUNK, 1)
+            self._listener = descriptors[0] if descriptors else self._listener
+            return received
         except BlockingIOError:
             return None
         except ConnectionResetError:
@@ -212,7 +246,7 @@ class Process:
 
     def _gone(self) -> Broken:
         """Why nothing more comes: it ended, or closed what it was to answer on."""
-        if not select.select([self._started.pidfd], [], [], 0.5)[0]:
+        if not _has_ended(self._started.pidfd, 0.5):
             return Broken("error", "It closed Groupwise's own channel.")
         self._drain()
         return Broken("error", _how_it_ended(self._status()))
@@ -228,6 +262,13 @@ class Process:
     def _signal(self, number: signal.Signals) -> None:
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(self._started.pidfd, number)
+
+
+def _has_ended(pidfd: int, seconds: float) -> bool:
+    """Whether a process ends within this time. Polled: select knows no descriptors from 1024 on."""
+    poll = select.poll()
+    poll.register(pidfd, select.POLLIN)
+    return bool(poll.poll(seconds * 1000))
 
 
 def _whole(incoming: bytearray) -> dict[str, Any] | None:

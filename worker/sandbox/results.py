@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
+from storage.redaction import redact, redact_all
 from worker.sandbox.contract import LARGEST
 
 STATUSES = ("ok", "none", "error", "timeout")
@@ -41,7 +42,9 @@ class NotAReply(Exception):
 
 
 def checked(reply: dict[str, Any], rows: int, out: str, seconds: float) -> Result:
-    """A reply of `contract.call` for so many rows. Raises NotAReply."""
+    """A reply of `contract.call` for so many rows, with nothing in it that may not leave this process. Raises
+    NotAReply."""
+    reply, out = redact_all(reply), redact(out)
     try:
         values, statuses = list(reply["values"]), list(reply["statuses"])
         failures = [_failure(fault, rows) for fault in reply["failures"]]
@@ -58,7 +61,7 @@ def checked(reply: dict[str, Any], rows: int, out: str, seconds: float) -> Resul
 
 def failed(rows: int, status: str, failure: Failure, out: str = "", seconds: float = 0.0) -> Result:
     """No completion has a score, for one reason."""
-    return Result([None] * rows, [status] * rows, [failure], out, seconds=seconds)
+    return Result([None] * rows, [status] * rows, [failure], redact(out), seconds=seconds)
 
 
 def _fits(value: Any, status: Any) -> bool:

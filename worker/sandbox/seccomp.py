@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import errno
 import functools
+import os
 import signal
 from typing import Any
 
@@ -26,25 +27,37 @@ _ALWAYS = """
 """
 
 # Without namespaces the machine's processes and files are in sight. Landlock guards what files hold, not their modes,
-# owners and times, and before Linux 6.2 not their length.
+# owners and times, and before Linux 6.2 not their length. openat2 hides its flags behind a pointer; nobody needs it.
 _WITHOUT_NAMESPACES = """
     kill tkill tgkill rt_sigqueueinfo rt_tgsigqueueinfo pidfd_send_signal
     setpriority ioprio_set sched_setscheduler sched_setparam sched_setattr migrate_pages move_pages
     chmod fchmod fchmodat fchmodat2 chown fchown fchownat lchown truncate
     setxattr lsetxattr fsetxattr setxattrat removexattr lremovexattr fremovexattr removexattrat file_setattr
-    utime utimes futimesat utimensat inotify_init inotify_init1 mknod mknodat
+    utime utimes futimesat utimensat inotify_init inotify_init1 mknod mknodat openat2 bind listen
 """
 
 # Newer than some libseccomp in use. From 424 on a system call has the same number on every processor.
 _NUMBERS = {
     "io_uring_setup": 425, "io_uring_enter": 426, "io_uring_register": 427, "open_tree": 428, "move_mount": 429,
     "fsopen": 430, "fsconfig": 431, "fsmount": 432, "fspick": 433, "pidfd_open": 434, "clone3": 435, "pidfd_getfd": 438,
-    "process_madvise": 440, "mount_setattr": 442, "quotactl_fd": 443, "memfd_secret": 447, "process_mrelease": 448,
-    "fchmodat2": 452, "setxattrat": 463, "removexattrat": 466, "open_tree_attr": 467, "file_setattr": 469,
+    "openat2": 437, "process_madvise": 440, "mount_setattr": 442, "quotactl_fd": 443, "memfd_secret": 447,
+    "process_mrelease": 448, "fchmodat2": 452, "setxattrat": 463, "removexattrat": 466, "open_tree_attr": 467,
+    "file_setattr": 469,
 }  # fmt: skip
 
+# fcntl(2): what has the kernel send a signal of one's choice to any process (F_SETOWN, F_SETSIG, F_SETOWN_EX), which
+# Landlock knows of only since Linux 6.12; and what makes others wait who open a file (F_SETLEASE, F_SETDELEG) or tells
+# what they do with it (F_NOTIFY).
+_REFUSED_FCNTL = (8, 10, 15, 1024, 1040, 1026)
+_REFUSED_IOCTL = (0x8901, 0x8902)  # FIOSETOWN, SIOCSPGRP: F_SETOWN for sockets
+# The bit of ioctls that hand something over, as those that change a file's flags: a descriptor for reading is enough.
+_IOC_WRITE = 0x40000000
+_32_BITS = 0xFFFFFFFF  # of what the kernel takes for an int, a filter sees 64: without this a high bit would slip past
+
 _CLONE_THREAD = 0x00010000
-_INET = (2, 10)  # AF_INET, AF_INET6
+_AF_INET, _IPPROTO_TCP = 2, 6
+_MSG_FASTOPEN = 0x20000000
+_SOCK_STREAM, _SOCK_TYPES = 1, 0xF  # the bits of a socket's type; above them are flags
 _PR_SET_PDEATHSIG, _PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS = 1, 22, 38
 _SECCOMP_MODE_FILTER = 2
 
@@ -78,12 +91,14 @@ def _built(library: Any, network: bool, namespaces: bool) -> bytes:
     # Threads, but no processes. clone3 hides its flags behind a pointer; told that it does not exist, libc uses clone.
     made.add_rule(library.ERRNO(errno.ENOSYS), _NUMBERS["clone3"])
     made.add_rule(refuse, "clone", library.Arg(0, library.MASKED_EQ, _CLONE_THREAD, 0))
-    # It may not outlive Groupwise, nor touch another process's limits and processors. The kernel looks at 32 bits of
-    # prctl's option, a filter at 64: without the mask a high bit would slip past.
-    made.add_rule(refuse, "prctl", library.Arg(0, library.MASKED_EQ, 0xFFFFFFFF, _PR_SET_PDEATHSIG))
+    # It may not outlive Groupwise, nor touch another process's limits and processors.
+    made.add_rule(refuse, "prctl", library.Arg(0, library.MASKED_EQ, _32_BITS, _PR_SET_PDEATHSIG))
     made.add_rule(refuse, "prlimit64", library.Arg(0, library.NE, 0))
+    for name, refused in (("fcntl", _REFUSED_FCNTL), ("ioctl", _REFUSED_IOCTL)):
+        for request in refused:
+            made.add_rule(refuse, name, library.Arg(1, library.MASKED_EQ, _32_BITS, request))
     if not namespaces:
-        made.add_rule(refuse, "sched_setaffinity", library.Arg(0, library.NE, 0))
+        _refuse_others_files(library, made)
     _refuse_sockets(library, made, network)
     import tempfile  # here: the sandboxed process reads this file too, and has no use for it
 
@@ -99,18 +114,40 @@ def _number(library: Any, name: str) -> int | None:
     return number if number >= 0 else _NUMBERS.get(name)
 
 
+def _refuse_others_files(library: Any, made: Any) -> None:
+    """What Landlock, or an older one, lets someone do who may read a file: cut it (Linux asks Landlock for no right to
+    write when O_TRUNC comes with O_RDONLY, nor with 3, which is neither), or change its flags. And another process's
+    processors."""
+    refuse = library.ERRNO(errno.EPERM)
+    made.add_rule(refuse, "sched_setaffinity", library.Arg(0, library.NE, 0))
+    made.add_rule(refuse, "ioctl", library.Arg(1, library.MASKED_EQ, _IOC_WRITE, _IOC_WRITE))
+    for name, at in (("open", 1), ("openat", 2)):
+        if _number(library, name) is not None:
+            made.add_rule(refuse, name, library.Arg(at, library.MASKED_EQ, os.O_TRUNC | os.O_ACCMODE, os.O_TRUNC))
+            made.add_rule(refuse, name, library.Arg(at, library.MASKED_EQ, os.O_ACCMODE, os.O_ACCMODE))
+
+
 def _refuse_sockets(library: Any, made: Any, network: bool) -> None:
-    """No sockets at all, or only those of the internet: never Unix sockets, which are other programs' doors. asyncio's
-    own pair comes from socketpair, which reaches nobody."""
+    """No sockets at all, or only TCP: the proxy speaks nothing else. Never Unix sockets, which are other programs'
+    doors; asyncio's own pair comes from socketpair, which reaches nobody as long as it is of streams: any other kind
+    can be sent from, or connected, to whom one names. Nor the kinds of TCP that Landlock does not know (MPTCP), nor a
+    connection that begins with its first data (TCP Fast Open), of which it is not asked."""
     refuse = library.ERRNO(errno.EACCES)
+    for kind in range(_SOCK_TYPES + 1):
+        if kind != _SOCK_STREAM:
+            made.add_rule(refuse, "socketpair", library.Arg(1, library.MASKED_EQ, _SOCK_TYPES, kind))
     if not network:
         made.add_rule(refuse, "socket")
         return
-    first, last = _INET
-    made.add_rule(refuse, "socket", library.Arg(0, library.LT, first))
-    made.add_rule(refuse, "socket", library.Arg(0, library.GT, last))
-    for family in range(first + 1, last):
-        made.add_rule(refuse, "socket", library.Arg(0, library.EQ, family))
+    made.add_rule(refuse, "socket", library.Arg(0, library.NE, _AF_INET))
+    for kind in range(_SOCK_TYPES + 1):
+        if kind != _SOCK_STREAM:
+            made.add_rule(refuse, "socket", library.Arg(1, library.MASKED_EQ, _SOCK_TYPES, kind))
+    made.add_rule(refuse, "socket", library.Arg(2, library.GT, _IPPROTO_TCP))
+    for protocol in range(1, _IPPROTO_TCP):
+        made.add_rule(refuse, "socket", library.Arg(2, library.EQ, protocol))
+    for name, at in (("sendto", 3), ("sendmsg", 2), ("sendmmsg", 3)):
+        made.add_rule(refuse, name, library.Arg(at, library.MASKED_EQ, _MSG_FASTOPEN, _MSG_FASTOPEN))
 
 
 def install(bpf: bytes) -> None:

@@ -16,9 +16,10 @@ PACKAGE_FOLDERS = ("site-packages", "dist-packages")
 
 # Files under /etc that libraries need. Debian's alternatives are where numpy's own libraries lie.
 SYSTEM_FILES = ("/etc/ld.so.cache", "/etc/localtime", "/etc/alternatives")
+# Whom to trust on the internet, and none of the private keys that lie beside it. Names are looked up by the proxy.
 NETWORK_FILES = (
-    "/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/gai.conf", "/etc/services", "/etc/ssl", "/etc/pki",
-    "/etc/ca-certificates",
+    "/etc/ssl/certs", "/etc/ssl/cert.pem", "/etc/ssl/openssl.cnf", "/etc/pki/tls/certs", "/etc/pki/tls/cert.pem",
+    "/etc/pki/ca-trust", "/etc/ca-certificates", "/var/lib/ca-certificates",
 )  # fmt: skip
 LIBRARY_LINKS = ("/lib", "/lib32", "/lib64", "/libx32", "/bin", "/sbin")  # into /usr on today's systems
 

@@ -4,13 +4,15 @@ TRL's own completions log loses rows (logging_steps > 1) and repeats them (steps
 generation's `_logs` are caught as they are made, before its bounded deques can drop any. It is also where weights that
 change with the steps are set. All of this is private to TRL 1.16 (`_generate`, `_calculate_rewards`,
 `_generate_and_score_completions`, `_logs`, `_metrics`, `_save_checkpoint`); tests/test_capture.py notices when it
-moves.
+moves. What is saved waits for room on the disk here, too.
 """
 
 from __future__ import annotations
 
+import copy
 import json
 import math
+import shutil
 import time
 from collections import defaultdict
 from collections.abc import Callable
@@ -21,16 +23,24 @@ import torch
 from accelerate.utils import gather_object
 from trl import GRPOTrainer
 
+from storage import disk
 from storage.batch import Completion, Group
-from worker.training import weighting
+from worker.training import ranks, weighting
 from worker.training.scoring import Note, Scorers
 from worker.training.weighting import Weighting
+
+SAVES = 5  # tries at one checkpoint, where the disk says that it has room and then has not
+
+
+class NoRoom(Exception):
+    """The disk is full, and what a run must save to have ended well is not saved."""
 
 
 class CapturingTrainer(GRPOTrainer):
     """GRPOTrainer that calls `on_groups(groups, notes, seconds)` on the main process after each generation is
     scored: `notes` say what each of the `scorers` made of the completions of all ranks, `seconds` what generating and
-    scoring them took here."""
+    scoring them took here. `await_room(model, optimizer)` waits for room on a full disk; False: it is to save nothing.
+    """
 
     _logs: dict[str, Any]
 
@@ -38,6 +48,7 @@ class CapturingTrainer(GRPOTrainer):
         self,
         *args: Any,
         on_groups: Callable[[list[Group], list[Note], dict[str, float]], None],
+        await_room: Callable[[Any, Any], bool],
         scorers: Scorers,
         weighting: Weighting,
         **kwargs: Any,
@@ -45,6 +56,7 @@ class CapturingTrainer(GRPOTrainer):
         super().__init__(*args, reward_funcs=list(scorers.functions), **kwargs)
         self.scorers = scorers
         self._on_groups = on_groups
+        self._await_room = await_room
         self._weighting = weighting
         self._lengths: list[tuple[int, bool]] = []
         self._seconds: dict[str, float] = {}
@@ -94,10 +106,49 @@ class CapturingTrainer(GRPOTrainer):
             self._metrics["train"][weighting.metric(name)].append(weight)
 
     def _save_checkpoint(self, model: Any, trial: Any) -> None:
-        """As transformers', with the weights that follow the success rate."""
-        super()._save_checkpoint(model, trial)
-        if self.accelerator.is_main_process:
-            self._weighting.save(Path(self.args.output_dir) / f"checkpoint-{self.state.global_step}")
+        """As transformers', with the weights that follow the success rate. One that finds no room leaves nothing
+        behind."""
+        place = Path(self.args.output_dir) / f"checkpoint-{self.state.global_step}"
+        callbacks = copy.deepcopy(self.state.stateful_callbacks)  # transformers adds to them as it saves
+
+        def save() -> None:
+            self.state.stateful_callbacks = copy.deepcopy(callbacks)
+            super(CapturingTrainer, self)._save_checkpoint(model, trial)
+            if self.accelerator.is_main_process:
+                self._weighting.save(place)
+
+        self._save_with_room(save, place)
+
+    def save_model(self, output_dir: str | None = None, _internal_call: bool = False) -> None:
+        """As transformers'. Raises NoRoom where the disk is full and no room was made."""
+        place = Path(output_dir or self.args.output_dir)
+        if _internal_call:  # a part of a checkpoint
+            super().save_model(str(place), _internal_call=True)
+        elif not self._save_with_room(lambda: super(CapturingTrainer, self).save_model(str(place)), place):
+            raise NoRoom(f"the disk is full: {place.name} could not be saved.")
+
+    def _save_with_room(self, save: Callable[[], None], place: Path) -> bool:
+        """Save, and where the disk fills up meanwhile remove what is half saved, wait for room, and save again; whether
+        it is saved. All ranks do the same: each may have found no room."""
+        for _ in range(SAVES):
+            if not ranks.highest(int(self._runs_out_of_room(save, place))):
+                return True
+            if self.accelerator.is_main_process:
+                shutil.rmtree(place, ignore_errors=True)
+            if not self._await_room(self.model, self.optimizer):
+                return False
+        return False
+
+    def _runs_out_of_room(self, save: Callable[[], None], place: Path) -> bool:
+        try:
+            save()
+        except Exception as error:
+            # torch says no more than that a stream is broken: whether the disk is full, the disk knows
+            if disk.is_full(error) or disk.lacks(place.parents[1], disk.FLOOR):
+                print(f"groupwise: {place.name} found no room on the disk: {error}", flush=True)
+                return True
+            raise
+        return False
 
     def _groups(
         self, tape: dict[str, Any], rows: list[Any], lengths: list[tuple[int, bool]], notes: list[Note]

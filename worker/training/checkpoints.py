@@ -8,14 +8,21 @@ checkpoints/stage-1/model              what stage 1 ended with, and stage 2 begi
 from __future__ import annotations
 
 import hashlib
+import os
+import re
 import shutil
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field, TypeAdapter
 
 from storage import files
+from storage.bounds import Form, Text, Whole, fitting
 
 MANIFEST = "manifest.json"
 MODEL = "model"
+MOST_FILES = 10_000  # of one checkpoint
+MOST_STATE = 256 * 2**20  # bytes of a trainer_state.json, which has all that was logged
 # Without these transformers resumes silently with a fresh optimizer, schedule or random state.
 NEEDED = ("trainer_state.json", "optimizer.pt", "scheduler.pt")
 
@@ -57,17 +64,53 @@ def _write_manifest(folder: Path, facts: dict[str, Any]) -> int:
     return sum(entry["bytes"] for entry in listed.values())
 
 
+class Entry(Form):
+    """What a manifest says of one file."""
+
+    bytes: Whole
+    sha256: Text
+
+
+class Manifest(Form):
+    """What lies in a checkpoint, by paths below its folder; and the run's step, where its name does not tell it."""
+
+    step: Whole | None = None
+    files: Annotated[dict[Text, Entry], Field(max_length=MOST_FILES)]
+
+
+class Reached(Form):
+    """How far a trainer was, as its trainer_state.json says."""
+
+    global_step: Whole
+    max_steps: Whole
+
+
+_MANIFEST, _REACHED = TypeAdapter(Manifest), TypeAdapter(Reached)
+
+
+def _manifest(checkpoint: Path) -> Manifest | None:
+    """What was sealed; None where that did not happen, or cannot be read."""
+    return fitting(_MANIFEST, files.read_json(checkpoint / MANIFEST))
+
+
 def problem(checkpoint: Path, *, deep: bool = True) -> str | None:
     """What is wrong with a checkpoint, in words; None when it is whole. `deep` also reads every byte."""
-    manifest = files.read_json(checkpoint / MANIFEST)
-    if not isinstance(manifest, dict) or not isinstance(manifest.get("files"), dict):
-        return "was not saved to the end"
-    for name, entry in manifest["files"].items():
+    manifest = _manifest(checkpoint)
+    if manifest is None:
+        return "was not saved to the end" if not (checkpoint / MANIFEST).is_file() else "has a damaged manifest"
+    for name, entry in manifest.files.items():
         path = checkpoint / name
-        if not path.is_file():
+        if not path.is_relative_to(checkpoint) or ".." in Path(name).parts:  # it would speak of files elsewhere
+            return "has a damaged manifest"
+        try:
+            with files.open_file(path) as file:
+                is_whole = os.fstat(file.fileno()).st_size == entry.bytes
+                if not is_whole or (deep and hashlib.file_digest(file, "sha256").hexdigest() != entry.sha256):
+                    return f"has a damaged {name}"
+        except FileNotFoundError:
             return f"lacks {name}"
-        if path.stat().st_size != entry["bytes"] or (deep and _digest(path) != entry["sha256"]):
-            return f"has a damaged {name}"
+        except (OSError, ValueError):
+            return f"has a {name} that cannot be read"
     return None
 
 
@@ -84,9 +127,11 @@ def latest_whole(folder: Path) -> tuple[Path | None, list[str]]:
 
 
 def _points(folder: Path) -> list[Path]:
-    """All there is to go on from, whole or not, newest first."""
+    """All there is to go on from, whole or not, newest first. No links: what they lead to is not this run's."""
+    if not files.is_folder(folder):
+        return []
     found = [path for pattern in ("checkpoint-*", "stage-*/checkpoint-*", f"stage-*/{MODEL}")
-             for path in folder.glob(pattern)]  # fmt: skip
+             for path in folder.glob(pattern) if files.is_folder(path) and files.is_folder(path.parent)]  # fmt: skip
     return sorted(found, key=lambda point: (stage_of(point), point.name == MODEL, _number(point.name)), reverse=True)
 
 
@@ -116,8 +161,8 @@ def rotate(folder: Path, keep: int) -> None:
 
 def is_last(checkpoint: Path) -> bool:
     """Whether training was over when it was saved."""
-    state = files.read_json(checkpoint / "trainer_state.json")
-    return isinstance(state, dict) and state.get("global_step", 0) >= state.get("max_steps", 0) > 0
+    state = fitting(_REACHED, files.read_json(checkpoint / "trainer_state.json", MOST_STATE))
+    return state is not None and state.global_step >= state.max_steps > 0
 
 
 def copy_model(checkpoint: Path, target: Path) -> None:
@@ -129,9 +174,9 @@ def copy_model(checkpoint: Path, target: Path) -> None:
 def step_of(point: Path) -> int:
     """The run's step at which it was saved; -1 where there is none."""
     if stage_of(point):
-        manifest = files.read_json(point / MANIFEST)
-        if isinstance(manifest, dict) and isinstance(manifest.get("step"), int):
-            return int(manifest["step"])
+        manifest = _manifest(point)
+        if manifest is not None and manifest.step is not None:
+            return manifest.step
     return _number(point.name)
 
 
@@ -141,10 +186,10 @@ def before_stage(checkpoint: Path) -> int:
 
 
 def _number(name: str) -> int:
-    number = name.rpartition("-")[2]
-    return int(number) if number.isdigit() else -1
+    number = re.fullmatch(r".*-([0-9]{1,15})", name)
+    return int(number[1]) if number else -1
 
 
 def _digest(path: Path) -> str:
-    with path.open("rb") as file:
+    with files.open_file(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

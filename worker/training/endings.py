@@ -20,7 +20,7 @@ def ending(
     process was not our child; `step` the last acknowledged, `saved` the newest checkpoint's; `stopping`, whether a
     stop was under way.
     """
-    resume = f"Resume continues from step {saved}." if saved else "There is no checkpoint: it would start again."
+    resume = resume_words(saved)
     if record is not None:
         return _by_record(record, step, resume)
     if killed_on_request:
@@ -44,11 +44,29 @@ def ending(
     )
 
 
+def in_a_copy(saved: int | None) -> str:
+    """The sentence of a run whose process lives, but in another folder: this one is a copy of it."""
+    return (
+        "This folder is a copy, made while the run trained. Training goes on in the original; nothing trains here. "
+        f"{resume_words(saved)}"
+    )
+
+
+def resume_words(saved: int | None) -> str:
+    """What a resume would begin from: the step of the newest checkpoint, if there is one."""
+    return f"Resume continues from step {saved}." if saved else "There is no checkpoint: it would start again."
+
+
 def _by_record(record: dict[str, Any], step: int, resume: str) -> tuple[str, str]:
     outcome, planned = record.get("outcome"), record.get("planned")
+    resume += _lost(record.get("unrecorded"))
     if outcome == FINISHED and record.get("step") == planned:
         return states.FINISHED, f"Done: step {planned} of {planned}. The trained model is in final/."
     if outcome == STOPPED:
         return states.STOPPED, f"Stopped at step {record.get('step')}, as asked. {resume}"
     reason = record.get("reason") or f"it ended at step {record.get('step')} of {planned} and called that finished"
-    return states.FAILED, f"Failed at step {step}: {reason}"
+    return states.FAILED, f"Failed at step {step}: {reason}{_lost(record.get('unrecorded'))}"
+
+
+def _lost(steps: object) -> str:
+    return f" What {steps} of its steps recorded is lost: the disk was full to the end." if steps else ""

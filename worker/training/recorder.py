@@ -6,20 +6,23 @@ On every rank, though only the main process writes; a stop is agreed on by all r
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import torch
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
 from storage.batch import Checkpoint, Event, Group
 from storage.record import ABSENT, RunWriter
-from worker.training import checkpoints
+from worker.training import checkpoints, ranks, room
 from worker.training.failures import Failures
 from worker.training.measures import Measures
 from worker.training.scoring import Note
+
+# What all ranks do after a step: the highest that one of them says.
+GO_ON, WAIT, STOP, STOP_UNSAVED = range(4)
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,7 @@ class Recorder(TrainerCallback):
         self.functions = functions or []
         self.failures = failures or Failures(0)
         self.measures = Measures(writer, self.functions) if writer is not None else None
+        self.room = room.Room(folder, writer) if writer is not None else None
         self.target = target
         self.stage: StageNote | None = None
         self.stopped = self._begun = False
@@ -66,6 +70,11 @@ class Recorder(TrainerCallback):
         self._groups: list[Group] = []
         self._events: list[Event] = []  # to be written with the next commit
         self._told_unscored = False
+
+    @property
+    def reason(self) -> str | None:
+        """Why the run cannot go on, where it cannot."""
+        return self.failures.reason or (self.room.given_up() if self.room is not None else None)
 
     def take(self, groups: list[Group], notes: list[Note], seconds: dict[str, float]) -> None:
         """Groups that were just scored, what the scoring came to, and what generating and scoring took; all is
@@ -116,17 +125,50 @@ class Recorder(TrainerCallback):
         if self.measures is not None:
             self.measures.step_begins()
 
-    def on_step_end(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any) -> None:
+    def on_step_end(
+        self,
+        args: TrainingArguments,
+        state: TrainerState,
+        control: TrainerControl,
+        model: Any = None,
+        optimizer: Any = None,
+        **_: Any,
+    ) -> None:
         """A step without a log is written here; one with a log in on_log, with its metrics, in one transaction."""
         if self.measures is not None:
             self.measures.step_ends()
+        is_last = state.global_step >= state.max_steps
+        saves = control.should_save or is_last or self._is_to_stop()
+        move = self._agree(room.checkpoint_bytes(model, optimizer) if saves else 0, self._step(state))
         # in the last step there is nothing to stop; between two stages train.py asks
-        if self._all_ranks_stop() and state.global_step < state.max_steps:
+        if move == STOP_UNSAVED or (move == STOP and not is_last):
             self.stopped = True
-            control.should_training_stop = control.should_save = control.should_log = True
+            control.should_training_stop = control.should_log = True
+            control.should_save = move == STOP
             control.should_evaluate = False
         if not control.should_log:
             self._commit(state)
+
+    def await_room(self, model: Any, optimizer: Any) -> bool:
+        """Wait until what found no room on the disk can be saved; False where the run is to end without it. On all
+        ranks."""
+        time.sleep(room.LOOK_EVERY)
+        return self._agree(room.checkpoint_bytes(model, optimizer), self.step) in (GO_ON, STOP)
+
+    def _agree(self, needed: int, step: int) -> int:
+        """What all ranks do now, once there are `needed` bytes of room on the disk, or someone says stop."""
+        while (move := ranks.highest(self._own_move(needed, step))) == WAIT:
+            time.sleep(room.LOOK_EVERY)
+        return move
+
+    def _own_move(self, needed: int, step: int) -> int:
+        lacks_room = self.room is not None and self.room.lacks(needed, step)
+        if self._is_to_stop():
+            return STOP_UNSAVED if lacks_room else STOP
+        return WAIT if lacks_room else GO_ON
+
+    def _is_to_stop(self) -> bool:
+        return self.stop_asked() or self.reason is not None
 
     def on_log(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, logs: dict[str, Any], **_: Any
@@ -137,6 +179,9 @@ class Recorder(TrainerCallback):
         if self.writer is None:
             return
         step, path = self._step(state), Path(args.output_dir) / f"checkpoint-{state.global_step}"
+        if not path.is_dir():
+            self._commit(state, events=[Event("warning", f"The disk is full: step {step} has no checkpoint.")])
+            return
         try:
             size = checkpoints.seal(path, step if self.stage else None)
         except (OSError, ValueError) as error:
@@ -169,16 +214,6 @@ class Recorder(TrainerCallback):
             groups, self._groups = self._groups, []
             waiting, self._events = self._events, []
             self.writer.commit(self.step, metrics=metrics, groups=groups, events=[*waiting, *(events or [])], **what)
-
-    def _all_ranks_stop(self) -> bool:
-        """Whether any rank was told to stop, or cannot go on. A flag on one rank alone would hang the others."""
-        mine = self.stop_asked() or self.failures.reason is not None
-        if not torch.distributed.is_initialized():
-            return mine
-        device = "cuda" if torch.distributed.get_backend() == "nccl" else "cpu"
-        flag = torch.tensor([int(mine)], device=device)
-        torch.distributed.all_reduce(flag, op=torch.distributed.ReduceOp.MAX)
-        return bool(flag.item())
 
 
 def is_number(value: Any) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from storage import registry
+from storage import judge_ports, registry
 from storage.home import RunFolder
 from storage.rewards import library
 from storage.spec import RewardSpec
@@ -102,7 +102,7 @@ class Scorers:
             )
             for reward in rewards
         ]
-        self._hosts.append(client.Host(codes, network=network))
+        self._hosts.append(client.Host(codes, network=network, ports=judge_ports.opened()))
         return self._hosts[-1]
 
     def take(self) -> list[Note]:

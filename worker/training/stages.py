@@ -136,8 +136,8 @@ def _run(
     if not recorder.stopped:
         _keep_model(grpo, stages, index, folder, reached)
     planned = recorder.planned
-    if recorder.stopped and recorder.failures.reason:
-        return {"outcome": endings.FAILED, "step": reached, "planned": planned, "reason": recorder.failures.reason}
+    if recorder.stopped and recorder.reason:
+        return {"outcome": endings.FAILED, "step": reached, "planned": planned, "reason": recorder.reason}
     outcome = endings.STOPPED if recorder.stopped else endings.FINISHED
     if index < len(stages) - 1:
         _free(grpo)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import faulthandler
 import os
-import shutil
 import signal
 import sqlite3
 import sys
@@ -16,24 +15,26 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-from storage import files, group_metrics, home, locks, registry, spec
+from storage import disk, files, group_metrics, home, locks, output, registry, run_files, spec
 from storage.batch import Event
 from storage.home import RunFolder
-from storage.record import RunWriter
+from storage.record import RunWriter, resumed
 from worker import shipped
 from worker.rows import data
 from worker.sandbox import client
 from worker.training import checkpoints, endings, settings, trainer
 
-MIN_FREE = 256 * 2**20  # bytes of disk under which no run is begun
+RECORD = 128 * 1024  # bytes set aside for how a run ends: it must be said on a full disk too
+REASON, TRACE = 1000, 8000  # characters of it, at 12 bytes each at most
 
 
 class Signals:
-    """SIGTERM asks for the same as Stop: finish the step, save, end."""
+    """SIGTERM and SIGINT ask for the same as Stop: finish the step, save, end."""
 
     def __init__(self) -> None:
         self.stop = False
-        signal.signal(signal.SIGTERM, self._note)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._note)
 
     def _note(self, *_: Any) -> None:
         self.stop = True
@@ -42,6 +43,7 @@ class Signals:
 def main(run_id: str) -> int:
     """Train the run; 0 when it ended as planned or asked, 1 when it failed."""
     faulthandler.enable()  # where a crash of a library was is in the log then
+    stop = Signals()
     is_main = int(os.environ.get("RANK", "0")) == 0
     folder = home.run_folder(run_id)
     if is_main and locks.hold(folder.lock) is None:
@@ -52,25 +54,21 @@ def main(run_id: str) -> int:
         print(f"groupwise: there is no run {run_id}", flush=True)
         return 1
     record: dict[str, Any] = {"attempt": run.attempt, "outcome": endings.FAILED, "step": 0, "planned": 0}
+    last_word = files.Reserved(folder.exit, RECORD) if is_main else None
     try:
-        record |= train(folder, run.attempt, is_main)
-    except Exception as error:
-        traceback.print_exc()
-        record |= {"reason": explain(error), "traceback": traceback.format_exc()}
-    if is_main:
-        try:
-            files.write_json(folder.exit, {**record, "at": time.time()})
-        except OSError as error:
-            print(f"groupwise: how it ended could not be written: {error}. {record}", flush=True)
+        train(folder, run.attempt, is_main, stop, record)
+    except BaseException as error:  # also sys.exit of a library: it must not pass for an end that nobody explains
+        record |= {"reason": explain(error)[:REASON], "traceback": traceback.format_exc()[-TRACE:]}
+    if last_word is not None:  # before anything is printed
+        last_word.write_json({**record, "at": time.time()})
+    if "traceback" in record:
+        print(record["traceback"], file=sys.stderr, flush=True)
     return 0 if record["outcome"] != endings.FAILED else 1
 
 
-def train(folder: RunFolder, attempt: int, is_main: bool) -> dict[str, Any]:
-    """Train, and say how it ended: outcome, step, planned."""
-    stop = Signals()
-    run_spec = spec.parse(folder.spec.read_text(encoding="utf-8"))
-    if shutil.disk_usage(folder.path).free < MIN_FREE:
-        raise trainer.CannotRun(f"less than {MIN_FREE >> 20} MB of disk is free in {folder.path}.")
+def train(folder: RunFolder, attempt: int, is_main: bool, stop: Signals, record: dict[str, Any]) -> None:
+    """Train, and add to the record how it ended: outcome, step, planned."""
+    run_spec = spec.parse(run_files.spec_text(folder))
     flag = registry.StopFlag(folder.id, attempt) if is_main else None
 
     from worker.training import stages  # torch and trl: seconds
@@ -78,7 +76,7 @@ def train(folder: RunFolder, attempt: int, is_main: bool) -> dict[str, Any]:
     from worker.training.recorder import Recorder
 
     weights = stages.weights(run_spec)
-    writer = RunWriter(folder.db, attempt, weights) if is_main else None
+    writer = resumed(folder.db, attempt, weights) if is_main else None
     recorder = Recorder(
         writer,
         folder.path,
@@ -89,11 +87,11 @@ def train(folder: RunFolder, attempt: int, is_main: bool) -> dict[str, Any]:
         group_metrics.target(run_spec.rewards),
     )
     try:
-        return stages.train(run_spec, folder, recorder, _resume_point(folder, attempt, writer))
+        record |= stages.train(run_spec, folder, recorder, _resume_point(folder, attempt, writer))
     finally:
         recorder.flush()
         if writer is not None:
-            writer.close()
+            record["unrecorded"] = writer.close()
 
 
 def _resume_point(folder: RunFolder, attempt: int, writer: RunWriter | None) -> Path | None:
@@ -108,7 +106,7 @@ def _resume_point(folder: RunFolder, attempt: int, writer: RunWriter | None) -> 
     return checkpoint
 
 
-def explain(error: Exception) -> str:
+def explain(error: BaseException) -> str:
     """Why it failed, in a sentence that says what to do where that is known."""
     name, text = type(error).__name__, str(error).strip()
     first = text.splitlines()[0] if text else name
@@ -117,7 +115,7 @@ def explain(error: Exception) -> str:
             "the device ran out of memory. Lower per_device_train_batch_size or max_completion_length, "
             "or train with LoRA."
         )
-    if (isinstance(error, OSError) and error.errno == 28) or "no space left on device" in text.lower():
+    if disk.is_full(error):
         return "the disk is full. Free some space; Resume continues from the last whole checkpoint."
     if isinstance(error, sqlite3.Error):
         return f"its record could not be opened ({first})."
@@ -127,4 +125,5 @@ def explain(error: Exception) -> str:
 
 
 if __name__ == "__main__":
+    output.keep_secrets()
     sys.exit(main(sys.argv[1]))

@@ -53,6 +53,7 @@ def make_trainer(
         peft_config=LoraConfig(**run_spec.lora) if run_spec.lora is not None else None,
         callbacks=[recorder],
         on_groups=recorder.take,
+        await_room=recorder.await_room,
     )
     _refuse_what_cannot_work(trainer, len(train_rows))
     if begin_from is not None:

@@ -5,11 +5,25 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
+from pydantic import TypeAdapter
+
 from storage import files
+from storage.bounds import Finite, Form, Whole, fitting
 from storage.rewards import weights
 from storage.spec import RewardSpec
 
 FILE = "reward_weights.json"  # in a checkpoint
+
+
+class Kept(Form):
+    """Where a weighting stood, as a checkpoint keeps it."""
+
+    now: dict[str, Finite]
+    last: dict[str, Whole]
+    seen: dict[str, tuple[Whole, Whole]]
+
+
+_KEPT = TypeAdapter(Kept)
 
 
 class Weighting:
@@ -18,13 +32,13 @@ class Weighting:
     def __init__(self, rewards: list[RewardSpec], checkpoint: Path | None = None) -> None:
         """`checkpoint`: the one that a training resumes from, to go on with the weights it had."""
         self.rewards = rewards
-        kept = files.read_json(checkpoint / FILE) if checkpoint else None
-        state = kept if isinstance(kept, dict) else {}
-        self._now = {reward.name: reward.weight for reward in rewards} | state.get("now", {})
-        self._last: dict[str, int] = state.get("last", {})  # the step of each one's last change, or when first seen
+        kept = fitting(_KEPT, files.read_json(checkpoint / FILE)) if checkpoint else None
+        state = kept or Kept(now={}, last={}, seen={})
+        self._now = {reward.name: reward.weight for reward in rewards} | state.now
+        self._last = state.last  # the step of each one's last change, or when first seen
         # per adapting function: how many completions it has scored since, and how many of them were successes
         self._seen: dict[str, list[int]] = {reward.name: [0, 0] for reward in rewards if reward.adapt}
-        self._seen |= {name: seen for name, seen in state.get("seen", {}).items() if name in self._seen}
+        self._seen |= {name: list(seen) for name, seen in state.seen.items() if name in self._seen}
 
     def save(self, checkpoint: Path) -> None:
         """Keep where it stands in a checkpoint's folder, where a weight follows the success rate."""

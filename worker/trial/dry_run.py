@@ -12,7 +12,7 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-from storage import questions, registry, spec
+from storage import output, questions, registry, spec
 from storage.checks.check import check
 from storage.home import RunFolder
 from storage.offer import Offer
@@ -159,5 +159,6 @@ def _say(question_id: int, words: str) -> None:
 
 
 if __name__ == "__main__":
+    output.keep_secrets()
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     sys.exit(main(int(sys.argv[1])))

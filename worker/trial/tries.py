@@ -119,7 +119,7 @@ def _mark() -> str:
 def clear(question_id: int) -> None:
     """End the processes of a dry run and remove what it wrote."""
     for _ in range(20):  # what was just forked may carry the tag a moment later
-        if not process.signal_tagged(tag_of(question_id), signal.SIGKILL):
+        if not process.signal_tagged(tag_of(question_id), folder_of(question_id), signal.SIGKILL):
             break
         time.sleep(0.01)
     shutil.rmtree(folder_of(question_id), ignore_errors=True)

@@ -25,6 +25,10 @@ class Watcher(TrainerCallback):
         self.groups += groups
         self.notes += notes
 
+    def await_room(self, model: Any, optimizer: Any) -> bool:
+        """A dry run saves nothing, and waits for nothing."""
+        return False
+
     def on_log(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, logs: dict[str, Any], **_: Any
     ) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from storage import registry
+from storage import judge_ports, registry
 from worker import shipped
 from worker.sandbox import client
 from worker.workbench.asked import Function, Refused
@@ -90,17 +90,20 @@ _warm: OrderedDict[str, Any] = OrderedDict()
 def _source(function: Function) -> Any:
     """What scores with this function: kept where it is the same code with the same parameters."""
     trusted = registry.published(registry.TRUSTED) is True if function.code is not None else False
-    said = json.dumps([function.name, function.code, function.parameters, function.network, trusted], default=str)
+    ports = judge_ports.opened() if function.network else []
+    said = json.dumps(
+        [function.name, function.code, function.parameters, function.network, ports, trusted], default=str
+    )
     key = hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()
     if key not in _warm:
-        _warm[key] = _made(function, trusted)
+        _warm[key] = _made(function, trusted, ports)
         while len(_warm) > KEPT:
             _close(_warm.popitem(last=False)[1])
     _warm.move_to_end(key)
     return _warm[key]
 
 
-def _made(function: Function, trusted: bool) -> Any:
+def _made(function: Function, trusted: bool, ports: list[int]) -> Any:
     if function.code is None:
         loaded = shipped.load_file(shipped.REWARDS / f"{function.name}.py", function.name)
         return client.in_process(loaded, function.name, function.parameters)
@@ -108,7 +111,7 @@ def _made(function: Function, trusted: bool) -> Any:
         if trusted:
             return client.in_process(_loaded(function), function.name, function.parameters)
         code = client.Code(function.name, function.code, function.parameters)
-        return client.Host([code], network=function.network)
+        return client.Host([code], network=function.network, ports=ports)
     except client.NoSandbox as error:
         raise Refused(str(error), "functions") from error
 

@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from storage import db, groups, home
+from storage import groups, home, record_check
 from worker.workbench.analysis import Floats
 from worker.workbench.asked import Refused
 
+HOUR = 3600.0  # seconds a record may be read in one go: whoever asks has a limit of their own
 PROMPTS = 4096  # prompts that are kept read
 
 
@@ -38,7 +39,7 @@ class Record:
 
     def __init__(self, folder: home.RunFolder) -> None:
         self.folder = folder
-        self._db = db.open_reader(folder.db)
+        self._db = record_check.open_record(folder.db, seconds=HOUR)
         self._prompts: OrderedDict[int, tuple[Any, dict[str, Any]]] = OrderedDict()
         self.functions: dict[str, tuple[int, float]] = {
             name: (number, weight)

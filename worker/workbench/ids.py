@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from storage import spec
+from storage import run_files
 from storage.home import RunFolder
-from storage.problem import SpecError
 from storage.spec import ModelSpec
 from worker.rows import tokens
 from worker.rows.data_error import DataError
@@ -24,9 +23,10 @@ def counter(model: ModelSpec) -> Callable[[str], list[int] | None]:
 
 def of_run(folder: RunFolder) -> tokens.Reader | None:
     """The tokenizer of a run's model; None where it is not to be had."""
+    spec = run_files.spec_of(folder)
     try:
-        return tokens.reader(spec.parse(folder.spec.read_text(encoding="utf-8")).model)
-    except (OSError, ValueError, SpecError, DataError):
+        return tokens.reader(spec.model) if spec else None
+    except DataError:
         return None
 
 

@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from storage import series, spec
-from storage.problem import SpecError
+from storage import run_files, series
 from worker.answers import progress
 from worker.workbench import analysis, asked, compare, history, ids, top_groups
 from worker.workbench.analysis import Floats, Ints
@@ -94,10 +93,8 @@ def _weights(given: Any) -> dict[str, float]:
 
 def _settings(record: Record) -> dict[str, Any]:
     """The training settings that the run's spec gives; none where it cannot be read."""
-    try:
-        return spec.parse(record.folder.spec.read_text(encoding="utf-8")).training
-    except (OSError, ValueError, SpecError):
-        return {}
+    spec = run_files.spec_of(record.folder)
+    return spec.training if spec else {}
 
 
 def _usual_scale(settings: dict[str, Any]) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from storage import conditions
-from storage.batch import to_json
+from storage.redaction import to_json
 from storage.spec import DataSpec, ModelSpec
 from worker.answers import preview
 from worker.rows import data, looking, tokens

@@ -1,0 +1,52 @@
+"""Texts that no run may hold: secrets, in a spec or in a reward function's code, and what no file can store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from storage.offer import Offer
+from storage.problem import Problem
+from storage.redaction import holds
+from storage.spec import RewardSpec, RunSpec
+
+SECRET = "holds a secret. Secrets belong in the environment, never in a spec: take it out."
+IN_CODE = "holds a secret. Take it out of the code, and read it there from the environment (os.environ)."
+HALF = "has half a character (a lone surrogate), which no file can hold. Type it anew."
+
+
+def check_texts(spec: RunSpec, offer: Offer) -> list[Problem]:
+    """A problem at each field with such a text, and at each reward function with a secret in its code."""
+    found = [Problem(path, message) for path, text in _texts(spec.model_dump(), "") if (message := _wrong(text))]
+    parts = [("", spec.rewards), *((f"stages.{n}.", stage.rewards or []) for n, stage in enumerate(spec.stages))]
+    for place, rewards in parts:
+        for index, reward in enumerate(rewards):
+            if holds(_own_code(reward, offer)):
+                found.append(Problem(f"{place}rewards.{index}.name", f"the code of “{reward.name}” {IN_CODE}"))
+    return found
+
+
+def _own_code(reward: RewardSpec, offer: Offer) -> str:
+    about = offer.function(reward.name, reward.version) or {}
+    return str(about.get("code") or "") if about.get("own") else ""
+
+
+def _wrong(text: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return HALF
+    return SECRET if holds(text) else ""
+
+
+def _texts(value: Any, path: str) -> Iterator[tuple[str, str]]:
+    """Every text in plain values with where it stands; names of settings are texts as well."""
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            yield path, str(name)
+            yield from _texts(inner, f"{path}.{name}".lstrip("."))
+    elif isinstance(value, (list, tuple)):
+        for number, inner in enumerate(value):
+            yield from _texts(inner, f"{path}.{number}".lstrip("."))

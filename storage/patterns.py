@@ -1,0 +1,46 @@
+"""Regular expressions that a person wrote for their data: checked as Python reads them, and searched for with a limit
+on the time. The run's plain script searches with `re`, which cannot be ended; what takes so long here never launches.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import Any
+
+import regex
+
+SECONDS = 0.25  # for one cell; a pattern that is not caught in a tangle takes some microseconds
+
+
+class TooSlow(Exception):
+    """A search was given up; the message says why that may be, and goes on a sentence that names the pattern."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            f"takes more than {SECONDS} s on one cell: it can match the same text in too many ways, as (a|aa)+ does. "
+            "Write it more exactly"
+        )
+
+
+def fault(pattern: str) -> str:
+    """Why this is no regular expression; "" where it is one."""
+    try:
+        re.compile(pattern)
+        _compiled(pattern)
+    except (re.error, regex.error, OverflowError, RecursionError, MemoryError) as error:
+        return str(error) or "it is nested too deeply"
+    return ""
+
+
+@functools.lru_cache(maxsize=64)
+def _compiled(pattern: str) -> Any:
+    return regex.compile(pattern)
+
+
+def search(pattern: str, text: str) -> Any:
+    """The first match in a text; None where there is none. Raises TooSlow."""
+    try:
+        return _compiled(pattern).search(text, timeout=SECONDS, concurrent=True)
+    except TimeoutError as error:
+        raise TooSlow from error

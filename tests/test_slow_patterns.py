@@ -1,0 +1,77 @@
+"""A pattern that Python would search for until the end of time is given up, in a sentence that names its field."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from storage import conditions, home, patterns
+from storage.spec import DataSpec
+from worker.answers import data_checks, preview
+from worker.rows import data
+from worker.workbench import rows as workbench_rows
+
+TANGLED = r"^(a|aa)+$"
+ROWS = [{"q": f"{n}?", "a": "a" * 60 + "!"} for n in range(50)]
+ASKED: dict[str, Any] = {"source": "file:rows.jsonl", "prompt_template": "{q}", "answer_column": "a"}
+# Of the two fields that hold a pattern: what is asked, and where the problem is.
+FIELDS = {
+    "data.answer_pattern": {"answer_pattern": TANGLED},
+    "data.filter.1": {"filter": ["q is not empty", f"a matches {TANGLED}"]},
+}
+
+
+@pytest.fixture(autouse=True)
+def rows(registry_home: Path) -> None:
+    (home.data_folder() / "rows.jsonl").write_text("\n".join(json.dumps(row) for row in ROWS))
+
+
+def test_such_a_pattern_would_take_longer_than_anyone_waits() -> None:
+    began = time.monotonic()
+    with pytest.raises(patterns.TooSlow):
+        patterns.search(TANGLED, ROWS[0]["a"])
+    assert time.monotonic() - began < 20 * patterns.SECONDS
+    assert patterns.search(r"#### (.+)", "so #### 42")[1] == "42"
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_everything_that_looks_at_rows_gives_it_up_and_names_the_field(field: str) -> None:
+    began = time.monotonic()
+    asked = ASKED | FIELDS[field]
+    for answer in (preview.answer({"data": asked}), data_checks.answer({"data": asked, "all": True})):
+        said = answer.get("problems") or []
+        [words] = [problem["message"] for problem in said if problem["field"] == field]
+        assert "takes more than 0.25 s on one cell" in words and "(a|aa)+" in words, answer
+    for load in (lambda spec: data.load(spec, chat=True), _on_the_workbench):
+        with pytest.raises(data.DataError, match="takes more than 0.25 s on one cell") as caught:
+            load(DataSpec.model_validate(asked))
+        assert caught.value.field == field
+    assert time.monotonic() - began < 10
+
+
+def _on_the_workbench(spec: DataSpec) -> None:
+    workbench_rows.found(workbench_rows.asked({"spec": {"data": spec.model_dump()}}), 4)
+
+
+def test_marks_that_come_a_hundred_thousand_times_are_no_guess() -> None:
+    (home.data_folder() / "rows.jsonl").write_text(json.dumps({"q": "1?", "a": "<answer>" * 100_000}))
+    began = time.monotonic()
+    assert preview.answer({"data": {**ASKED}})["guess"]["data.answer_pattern"] is None
+    assert time.monotonic() - began < 10
+
+
+@pytest.mark.parametrize("pattern", ["(", "a{2", "(?P<a>x)(?P<a>y)", "[" * 400, r"\p{Greek}", "(?<n>a)"])
+def test_what_is_no_pattern_for_python_is_said_so_everywhere(pattern: str) -> None:
+    """The plain script searches with `re`; what only the package `regex` understands would fail there."""
+    wrong = patterns.fault(pattern)
+    assert bool(wrong) is (pattern != "a{2"), wrong
+    spec = DataSpec.model_validate(ASKED | {"answer_pattern": pattern})
+    if wrong:
+        with pytest.raises(data.DataError, match="is not a regular expression"):
+            data.check_pattern(spec)
+        with pytest.raises(conditions.ConditionError, match="is not a regular expression"):
+            conditions.parse(f"a matches {json.dumps(pattern)}")

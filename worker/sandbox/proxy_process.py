@@ -1,0 +1,71 @@
+"""The proxy beside a sandbox with network, as Groupwise holds it: started, handed the sandbox's listener, ended."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import json
+import os
+import secrets
+import socket
+import subprocess
+import sys
+from collections.abc import Iterable
+
+from storage import home
+from worker.sandbox import spawn, upstream, view
+
+_PYTHON = ["-I", "-S", "-B", "-X", "utf8"]
+_MAIN = "import sys; sys.path.insert(0, sys.argv[1]); from worker.sandbox.proxy import main; main(int(sys.argv[2]))"
+USER = "groupwise"
+
+
+class ProxyProcess:
+    """A proxy that waits for its listener. `ports` of this machine are open through it. Raises OSError.
+
+    `password` goes into the sandbox: where there are no namespaces, anyone on this machine could ask the proxy.
+    """
+
+    def __init__(self, ports: Iterable[int]) -> None:
+        self.password = secrets.token_hex(16)
+        self._ports = sorted(ports)
+        self._line, theirs = socket.socketpair()
+        with theirs:
+            descriptor = theirs.fileno()
+            self._popen: subprocess.Popen[bytes] = spawn.start(
+                [sys.executable, *_PYTHON, "-c", _MAIN, str(view.REPOSITORY), str(descriptor)],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                cwd="/",
+                env={"LANG": "C.UTF-8", "MALLOC_ARENA_MAX": "2"},
+                pass_fds=[descriptor],
+                start_new_session=True,
+            )
+
+    def serve(self, listener: int) -> None:
+        """Begin to serve who connects to this listener, a descriptor that may lie in another network namespace, and
+        which is closed here. Raises OSError."""
+        names = [name for low in upstream.VARIABLES for name in (low, low.upper())]
+        secret = base64.b64encode(f"{USER}:{self.password}".encode()).decode()
+        settings = {
+            "secret": f"Basic {secret}",
+            "ports": self._ports,
+            "dashboards": str(home.dashboards_lock()),
+            "variables": {name: os.environ[name] for name in names if name in os.environ},
+        }
+        try:
+            socket.send_fds(self._line, [json.dumps(settings).encode()], [listener])
+        finally:
+            os.close(listener)
+
+    def ended(self) -> bool:
+        """Whether it is gone without having been asked to."""
+        return self._popen.poll() is not None
+
+    def end(self) -> None:
+        """End it, and every connection that it holds."""
+        self._line.close()
+        self._popen.kill()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._popen.wait(5)
