@@ -24,7 +24,7 @@ def warm_bench(place: Path, kind: str, payload: dict[str, Any], code: str = "ben
         patch.setenv("GROUPWISE_HOME", str(place))
         home.prepare()
         registry.open_registry()
-        begin = f"import sys; from worker.answers import bench; sys.exit({code})"
+        begin = f"import sys; from storage import patterns; from worker.answers import bench; sys.exit({code})"
         process = subprocess.Popen([sys.executable, "-c", begin])
         try:
             assert "error" not in ask(kind, payload)

@@ -20,15 +20,16 @@ from tests.asking import Warm, answer_of, ask, children, taken, warm_bench
 from tests.runs import make_spec
 from worker.answers import bench
 
-HANGS = "(a+)+$"  # on a long row of a's with something else at the end, Python's re never comes back
+HANGS = "^(a|aa)+$"  # on a long row of a's with something else at the end, no search comes back by itself
+# A question may take 4 s, and a search as long as it likes: it hangs as any code could that is not ours.
+BEGIN = "bench.LONGEST.update(default=4.0) or setattr(patterns, 'SECONDS', 3600.0) or bench.main()"
 SPEC = make_spec().model_dump()
 
 
 @pytest.fixture(scope="module")
 def warm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warm]:
-    """A question may take 4 s there."""
     place = tmp_path_factory.mktemp("bench") / "home"
-    with warm_bench(place, BUILD, {"spec": SPEC}, "bench.LONGEST.update(default=4.0) or bench.main()") as found:
+    with warm_bench(place, BUILD, {"spec": SPEC}, BEGIN) as found:
         (home.data_folder() / "hangs.jsonl").write_text('{"question": "1?", "answer": "%s!"}\n' % ("a" * 60))
         yield found
 
@@ -38,7 +39,7 @@ def preview(**data: Any) -> dict[str, Any]:
 
 
 def hanging() -> dict[str, Any]:
-    return preview(source="file:hangs.jsonl", filter=[f"answer ~ {HANGS}"], answer_pattern=HANGS)
+    return preview(source="file:hangs.jsonl", answer_pattern=HANGS)
 
 
 def test_the_same_question_is_answered_again_and_again(living: subprocess.Popen[bytes]) -> None:

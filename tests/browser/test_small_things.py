@@ -52,11 +52,11 @@ def test_a_record_that_could_not_be_read_is_said_until_it_can_be(
     record = home.run_folder(ended_run).db
     record.write_bytes(b"no database" * 100)
     page = open_page(f"{shared_dashboard}/run?id={ended_run}")
-    problem = page.locator(".gw-header .problem")
-    expect(problem).to_contain_text("damaged, or was copied only in part")
-    record.unlink()
+    note = page.locator(".gw-header .note")
+    expect(note).to_contain_text("damaged, or was copied only in part")
     expect(page.locator(".gw-header .pill")).to_contain_text("Failed")
-    expect(problem).to_be_hidden()
+    record.unlink()
+    expect(note).to_be_hidden()
 
 
 def test_why_a_wish_was_refused_stays_while_the_run_is_read_again(
