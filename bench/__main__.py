@@ -47,7 +47,10 @@ def main(names: list[str]) -> int:
     rows: list[Row] = []
     for name in names or PARTS:
         print(f"… {name}", file=sys.stderr, flush=True)
-        rows += PARTS[name]()
+        found = PARTS[name]()
+        rows += found
+        for row in found:  # at once: what comes later may be interrupted
+            print(row.line(), file=sys.stderr, flush=True)
     print_table(rows, f"{platform.machine()}, Python {platform.python_version()}")
     return 0 if all(row.holds for row in rows) else 1
 

@@ -22,6 +22,12 @@ class Row:
     def holds(self) -> bool:
         return self.value <= self.bound
 
+    def line(self) -> str:
+        """As a line of the table."""
+        measured, bound = (f"{v:.3f}{' ' + self.unit if self.unit else ''}" for v in (self.value, self.bound))
+        verdict = "ok" if self.holds else "MISSED"
+        return f"| {self.what} | {self.ours} | {self.other} | {measured} | {bound} | {verdict} |"
+
 
 def percentile(values: Sequence[float], share: float) -> float:
     """The value under which `share` (0 to 1) of the values lie."""
@@ -42,6 +48,4 @@ def print_table(rows: list[Row], machine: str) -> None:
     print("| what | Groupwise | against | measured | at most | |")
     print("|---|---|---|---|---|---|")
     for row in rows:
-        verdict = "ok" if row.holds else "MISSED"
-        measured, bound = (f"{v:.3f}{' ' + row.unit if row.unit else ''}" for v in (row.value, row.bound))
-        print(f"| {row.what} | {row.ours} | {row.other} | {measured} | {bound} | {verdict} |")
+        print(row.line())
