@@ -36,6 +36,15 @@ def _few_descriptors() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (1024, 1024))
 
 
+@pytest.fixture
+def many_descriptors() -> Iterator[None]:
+    """For whoever attacks: an ordinary user begins with as few as the dashboard."""
+    before, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, (before, most))
+
+
 def connect(port: int, sent: bytes = b"") -> socket.socket:
     connection = socket.create_connection(("127.0.0.1", port), timeout=30)
     connection.sendall(sent)
@@ -55,6 +64,7 @@ def ended(connection: socket.socket, seconds: float = 30.0) -> bool:
     return True
 
 
+@pytest.mark.usefixtures("many_descriptors")
 def test_thirteen_hundred_idle_connections_leave_it_working(dashboard: Server) -> None:
     page = httpx.stream("GET", f"{dashboard.url}/gradio_api/heartbeat/open", timeout=60)
     with page as reply:

@@ -347,7 +347,8 @@ def test_a_flood_of_prints_goes_nowhere():
           "assert LIMIT == [1, 2]"]),
         ("import threading\ndef add(a, b):\n    out = []\n    t = threading.Thread(target=lambda: out.append(a + b))\n"
          "    t.start()\n    t.join()\n    return out[0]", ADD),
-        ("import os\ndef seen(): return [sorted(os.environ), os.path.exists('/etc/passwd'), os.path.exists('/home')]",
+        ("import os\ndef seen(): return [sorted(os.environ), os.path.exists('/etc/passwd'), "
+         f"os.path.exists({__file__!r})]",
          ["assert seen()[1:] == [False, False] and not {'GROUPWISE_HOME', 'HF_TOKEN'} & set(seen()[0])"]),
         ("import os\ndef kernel(): return [os.path.exists(path) for path in ('/proc', '/sys')]",
          ["assert kernel() == [False, False]"]),
