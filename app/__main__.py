@@ -9,9 +9,9 @@ import sqlite3
 import sys
 from dataclasses import replace
 
-from app.command import SUMMARIES, build_parser, makes_token, token_from
-from app.command_errors import CANCELLED, DONE, FAILED, CommandError
-from storage import home
+from groupwise.app.cli.parser import SUMMARIES, build_parser, makes_token, token_from
+from groupwise.app.core.command_errors import CANCELLED, DONE, FAILED, CommandError
+from groupwise.storage.home import paths
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -23,10 +23,10 @@ def main(arguments: list[str] | None = None) -> int:
         code = _do(build_parser().parse_args(_with_command(given)))
         sys.stdout.flush()  # here, where a reader that has gone is understood
         return code
-    except (CommandError, home.HomeError) as error:
+    except (CommandError, paths.HomeError) as error:
         return _say(error, getattr(error, "code", FAILED))
     except sqlite3.Error as error:
-        return _say(f"The registry {home.registry_path()} could not be used: {error}.")
+        return _say(f"The registry {paths.registry_path()} could not be used: {error}.")
     except OSError as error:
         return _say_system_error(error)
     except KeyboardInterrupt:
@@ -48,16 +48,16 @@ def _do(options: argparse.Namespace) -> int:
     if options.command == "worker":
         return _become_worker()
     if options.command == "launch":
-        from app import command_launch
+        from groupwise.app.cli import launch
 
-        return command_launch.launch(options.spec, name=options.name, wait=options.wait)
-    from app import command_runs
+        return launch.launch(options.spec, name=options.name, wait=options.wait)
+    from groupwise.app.cli import runs
 
-    return command_runs.COMMANDS[options.command](options)
+    return runs.COMMANDS[options.command](options)
 
 
 def _serve(options: argparse.Namespace) -> int:
-    from app.server import Settings, serve
+    from groupwise.app.server.server import Settings, serve
 
     made = makes_token(options.token)
     token = token_from(options.token)
@@ -67,13 +67,13 @@ def _serve(options: argparse.Namespace) -> int:
 
 def _become_worker() -> int:
     """Replace this process by the supervisor, so that it has the terminal, its signals and its exit code."""
-    from app.supervision import ROOT, worker_lives
+    from groupwise.app.core.worker_process import ROOT, worker_lives
 
-    os.environ["GROUPWISE_HOME"] = str(home.prepare())
+    os.environ["GROUPWISE_HOME"] = str(paths.prepare())
     if worker_lives():
-        raise CommandError(f"A worker already runs for {home.home()}.")
+        raise CommandError(f"A worker already runs for {paths.home()}.")
     os.chdir(ROOT)
-    os.execv(sys.executable, [sys.executable, "-m", "worker"])
+    os.execv(sys.executable, [sys.executable, "-m", "groupwise.worker"])
 
 
 def _say(sentence: object, code: int = FAILED) -> int:

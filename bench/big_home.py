@@ -22,7 +22,8 @@ from typing import Any
 from sqlite_utils import Database
 
 from bench.bulk import RARE, SIZE, Made, empty_record, write_run
-from storage import files, home, migrations, registry
+from groupwise.storage.home import files, migrations, paths
+from groupwise.storage.registry import registry
 
 RECIPE = 1  # raised when what is made changes; a home of another recipe, or of other tables, is made anew
 RUNS = 1000
@@ -52,7 +53,7 @@ def make(place: Path) -> None:
         raise FileExistsError(f"{place} holds something that is no home of this recipe")
     shutil.rmtree(place, ignore_errors=True)
     with at_home(place):
-        home.prepare()
+        paths.prepare()
         files.write_json(place / "recipe.json", None)  # ours, not whole yet
         registry.open_registry()
         empty = place / "empty.db"
@@ -69,7 +70,7 @@ def register(runs: list[Made]) -> None:
     """The runs' rows in the registry, in one transaction."""
     with registry.writing() as index:
         for run in runs:
-            row = json.loads(home.run_folder(run.id).state.read_text())
+            row = json.loads(paths.run_folder(run.id).state.read_text())
             row["spark"] = json.dumps(row["spark"])
             index.execute(
                 f"INSERT INTO run ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})", list(row.values())

@@ -11,7 +11,9 @@ from playwright.sync_api import Page, sync_playwright
 
 from bench.homes import dashboard, fresh_home, wait_for
 from bench.table import Row, median, ms, percentile
-from storage import db, registry, states
+from groupwise.storage.home import db
+from groupwise.storage.record import states
+from groupwise.storage.registry import registry
 
 CHROMIUM = "/usr/bin/chromium"
 FLAGS = [

@@ -1,4 +1,5 @@
-"""One run's folder and record, written in bulk: the tables as storage.record leaves them, in a fraction of its time."""
+"""One run's folder and record, written in bulk: the tables as storage.record.record leaves them, in a fraction of its
+time."""
 
 from __future__ import annotations
 
@@ -16,10 +17,12 @@ from typing import Any
 import numpy as np
 
 from bench.made_runs import WORDS, spec_of
-from storage import files, home, spec, states
-from storage.record import RunWriter
-from storage.redaction import to_json
-from storage.rollup import SIZES
+from groupwise.storage.home import files, paths
+from groupwise.storage.home.redaction import to_json
+from groupwise.storage.record import states
+from groupwise.storage.record.record import RunWriter
+from groupwise.storage.record.rollup import SIZES
+from groupwise.storage.spec import spec
 
 FUNCTIONS = ("format", "correctness")  # the second weighs twice
 SIZE = 8  # completions of a group
@@ -83,7 +86,7 @@ def empty_record(path: Path) -> None:
 
 def write_run(run: Made, empty: Path) -> None:
     """The run's folder in this home; not in the registry yet (see `register`)."""
-    folder = home.run_folder(run.id)
+    folder = paths.run_folder(run.id)
     folder.path.mkdir()
     settings = {"learning_rate": run.learning_rate, "beta": run.beta, "seed": run.seed}
     text = spec.to_yaml(spec.parse(spec_of(run.name, FUNCTIONS, run.steps, settings)))

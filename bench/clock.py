@@ -52,7 +52,7 @@ def main(times: Path, kind: str, what: str, *turn: str) -> None:
 
     trl.GRPOTrainer.__init__ = with_clock
     if kind == "groupwise":
-        from worker.training import train
+        from groupwise.worker.training import train
 
         assert train.main(what) == 0
     else:

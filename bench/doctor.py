@@ -19,12 +19,15 @@ from typing import Any
 
 from bench.homes import queued, quickstart
 from bench.table import Row, ms, print_table
-from storage import home, registry, spec, states
-from storage.doctor.examine import Report, examine
-from storage.doctor.gather import gather
-from storage.home import RunFolder
-from storage.spec import RunSpec
-from worker.launchers.local import environment
+from groupwise.storage.analysis.doctor.evidence_reader import gather
+from groupwise.storage.analysis.doctor.examine import Report, examine
+from groupwise.storage.home import paths
+from groupwise.storage.home.paths import RunFolder
+from groupwise.storage.record import states
+from groupwise.storage.registry import registry
+from groupwise.storage.spec import spec
+from groupwise.storage.spec.spec import RunSpec
+from groupwise.worker.launchers.local import environment
 
 LORA = {"r": 16, "lora_alpha": 32, "target_modules": "all-linear"}
 # What is sound to train the quickstart with: its own settings with these changed.
@@ -45,7 +48,7 @@ SAID_BY = ("problem", "warning", "suspicion")
 def measure(folder: Path, how_many: int = len(VARIATIONS)) -> list[Row]:
     """Train what is not there yet, and count what the doctor says of each run at its end and on the way."""
     os.environ["GROUPWISE_HOME"] = str(folder.resolve())
-    home.prepare()
+    paths.prepare()
     registry.open_registry()
     alarmed, early, times = 0, 0, []
     for changes in VARIATIONS[:how_many]:
@@ -88,7 +91,7 @@ def _train(run_spec: RunSpec) -> RunFolder:
     registry.set_state(folder.id, states.RUNNING, "It is trained for bench.doctor.")
     with folder.log.open("wb") as log:
         subprocess.run(
-            [sys.executable, "-m", "worker.training.train", folder.id],
+            [sys.executable, "-m", "groupwise.worker.training.train", folder.id],
             env={**os.environ, **environment("bench:1:doctor", 1), "PYTHONSAFEPATH": "", "PYTHONPATH": os.getcwd()},
             stdout=log, stderr=log, check=True,
         )  # fmt: skip

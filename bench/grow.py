@@ -7,8 +7,10 @@ import sys
 import time
 
 from bench.made_runs import curves, learning_group
-from storage import home, registry, series
-from storage.record import RunWriter
+from groupwise.storage.home import paths
+from groupwise.storage.record import metrics
+from groupwise.storage.record.record import RunWriter
+from groupwise.storage.registry import registry
 
 FUNCTIONS, STEPS = ("format", "correctness"), 10_000
 GROUPS, SIZE, PROMPTS = 4, 8, 16
@@ -16,9 +18,9 @@ GROUPS, SIZE, PROMPTS = 4, 8, 16
 
 def grow(run_id: str, every: float) -> None:
     """Until it is ended."""
-    folder, rng = home.run_folder(run_id), random.Random(1)
+    folder, rng = paths.run_folder(run_id), random.Random(1)
     writer = RunWriter(folder.db, 1, {"format": 1.0, "correctness": 2.0})
-    step = series.standing(folder.db)["step"]
+    step = metrics.standing(folder.db)["step"]
     while True:
         step += 1
         groups = [learning_group(step, n, STEPS, SIZE, FUNCTIONS, PROMPTS, rng) for n in range(GROUPS)]

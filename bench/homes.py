@@ -15,10 +15,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from storage import home, process, registry, spec
-from storage.home import RunFolder
-from storage.spec import RunSpec
-from worker import models, shipped
+from groupwise.storage.home import paths, process
+from groupwise.storage.home.paths import RunFolder
+from groupwise.storage.registry import registry
+from groupwise.storage.spec import spec
+from groupwise.storage.spec.spec import RunSpec
+from groupwise.worker.builtin import models, shipped
 
 QUICKSTART = Path(__file__).parents[1] / "app" / "presets" / "quickstart.yaml"
 
@@ -29,7 +31,7 @@ def fresh_home() -> Iterator[Path]:
     before = os.environ.get("GROUPWISE_HOME")
     with tempfile.TemporaryDirectory(prefix="groupwise-bench-", ignore_cleanup_errors=True) as place:
         os.environ["GROUPWISE_HOME"] = place
-        home.prepare()
+        paths.prepare()
         registry.open_registry()
         try:
             yield Path(place)
@@ -51,7 +53,7 @@ def queued(run_spec: RunSpec) -> RunFolder:
     run_id = registry.create(
         spec.to_yaml(run_spec), name=run_spec.name, model=run_spec.model.id, data=run_spec.data.source
     )
-    folder = home.run_folder(run_id)
+    folder = paths.run_folder(run_id)
     shipped.freeze(folder, run_spec)
     models.install_starter()
     return folder
@@ -60,8 +62,11 @@ def queued(run_spec: RunSpec) -> RunFolder:
 @contextlib.contextmanager
 def no_worker() -> Iterator[None]:
     """Nothing takes up or settles the runs of this home: a process that does nothing holds the supervisor's lock."""
-    hold = "import sys; from pathlib import Path; from storage import locks; assert locks.hold(Path(sys.argv[1])); "
-    words = [sys.executable, "-c", hold + "print('held', flush=True); sys.stdin.read()", str(home.supervisor_lock())]
+    hold = (
+        "import sys; from pathlib import Path; from groupwise.storage.home import locks; "
+        "assert locks.hold(Path(sys.argv[1])); "
+    )
+    words = [sys.executable, "-c", hold + "print('held', flush=True); sys.stdin.read()", str(paths.supervisor_lock())]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
         assert child.stdout is not None and child.stdout.readline() == "held\n"
         try:
@@ -81,7 +86,7 @@ def dashboard(port: int | None = None, *options: str) -> Iterator[tuple[subproce
     """`groupwise` on a free port, or this one, with more options: (process, address). Its supervisor ends with it."""
     port = port or free_port()
     app = subprocess.Popen(
-        [sys.executable, "-m", "app", "serve", "--port", str(port), "--no-open", *options],
+        [sys.executable, "-m", "groupwise.app", "serve", "--port", str(port), "--no-open", *options],
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     address = f"http://127.0.0.1:{port}"
@@ -95,7 +100,8 @@ def dashboard(port: int | None = None, *options: str) -> Iterator[tuple[subproce
 
 
 def end_supervisor() -> None:
-    """End the supervisor of this home: the process that has its home in its environment and runs `-m worker`."""
+    """End the supervisor of this home: the process that has its home in its environment and runs `-m
+    groupwise.worker`."""
     here = f"GROUPWISE_HOME={os.environ['GROUPWISE_HOME']}".encode()
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():

@@ -11,9 +11,9 @@ import time
 from pathlib import Path
 
 from bench.table import Row, ms, percentile
-from storage import series
-from storage.batch import Completion, Group
-from storage.record import RunWriter
+from groupwise.storage.record import metrics
+from groupwise.storage.record.record import RunWriter
+from groupwise.storage.record.step_record import Completion, Group
 
 STEPS, EVERY = 60, 0.1  # steps, and seconds between them
 POLL = 0.005  # seconds between a reader's looks
@@ -69,11 +69,11 @@ def _look(path: Path, seen: int) -> tuple[int, list[float]]:
     import sqlite3
 
     try:
-        new = series.read(path, seen)
+        new = metrics.read(path, seen)
         now = time.time()
         if new["seq"] == seen:
             return seen, []
-        at = series.standing(path)["at"]
+        at = metrics.standing(path)["at"]
     except sqlite3.OperationalError:  # the file is being made
         return seen, []
     return new["seq"], [now - at]

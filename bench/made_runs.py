@@ -9,10 +9,14 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from storage import db, files, group_metrics, home, rebuild, registry, series, spec, states
-from storage.batch import Completion, Event, Group
-from storage.home import RunFolder
-from storage.record import RunWriter
+from groupwise.storage.home import db, files, paths
+from groupwise.storage.home.paths import RunFolder
+from groupwise.storage.library import repair
+from groupwise.storage.record import group_metrics, metrics, states
+from groupwise.storage.record.record import RunWriter
+from groupwise.storage.record.step_record import Completion, Event, Group
+from groupwise.storage.registry import registry
+from groupwise.storage.spec import spec
 
 MakeMetrics = Callable[[int], dict[str, float | None]]
 MakeGroup = Callable[[int, int], Group]
@@ -31,7 +35,7 @@ def made_run(
     `every`: TRL's metrics come at each so many steps."""
     text = spec_yaml or spec_of(name, functions, steps, training)
     run_id = _folder(name, text, steps, state)
-    folder = home.run_folder(run_id)
+    folder = paths.run_folder(run_id)
     rng = random.Random(f"{name} {seed}")
     logged = metrics or (lambda step: curves(step, steps, rng))
     make = make_group or (lambda step, n: learning_group(step, n, steps, size, functions, prompts, rng))
@@ -104,8 +108,8 @@ def _advantages(completions: list[Completion]) -> None:
 
 def _folder(name: str, text: str, steps: int, state: str) -> str:
     run_spec = spec.parse(text)
-    run_id = home.new_run_id(name)
-    draft = home.home() / f"draft-{run_id}"
+    run_id = paths.new_run_id(name)
+    draft = paths.home() / f"draft-{run_id}"
     draft.mkdir(parents=True)
     files.write_whole(draft / "spec.yaml", text)
     about = {"name": run_spec.name, "model": run_spec.model.id, "data": run_spec.data.source, "created": time.time()}
@@ -113,7 +117,7 @@ def _folder(name: str, text: str, steps: int, state: str) -> str:
     files.write_json(
         draft / "state.json", {**about, "state": state, "sentence": sentence, "step": steps, "total": steps}
     )
-    draft.rename(home.run_folder(run_id).path)
+    draft.rename(paths.run_folder(run_id).path)
     return run_id
 
 
@@ -152,7 +156,7 @@ def _write(
 
 def _settle(folder: RunFolder) -> None:
     """Into the registry, with what its record says."""
-    progress = series.progress(folder.db)
+    progress = metrics.progress(folder.db)
     kept = files.read_json(folder.state) or {}
     reader = db.open_reader(folder.db)
     try:
@@ -161,4 +165,4 @@ def _settle(folder: RunFolder) -> None:
         reader.close()
     facts = {"reward": progress["reward"], "spark": progress["spark"], "attempt": attempt}
     files.write_json(folder.state, {**kept, **facts})
-    rebuild.adopt_folders()
+    repair.adopt_folders()

@@ -14,13 +14,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from app import format
-from app.preflight import memory
 from bench.homes import fresh_home
 from bench.table import Row
-from storage import spec
-from storage.models.model_facts import facts
-from storage.offer import Offer
+from groupwise.app.core import format
+from groupwise.app.pages.new.preflight import memory
+from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.library.models.model_facts import facts
+from groupwise.storage.spec import spec
 
 BOUND = 25  # per cent
 
@@ -105,7 +105,7 @@ def build(case: Case, folder: Path) -> None:
     import torch
     from transformers import AutoTokenizer, Qwen2Config, Qwen2ForCausalLM
 
-    from worker import starter
+    from groupwise.worker.builtin import starter
 
     layers, hidden, intermediate, heads, kv_heads, vocab = case.shape
     torch.manual_seed(0)
@@ -133,7 +133,7 @@ def peak_of_training(run_spec: spec.RunSpec, case: Case, place: Path) -> int:
     from peft import LoraConfig
     from trl import GRPOConfig, GRPOTrainer
 
-    from worker import models
+    from groupwise.worker.builtin import models
 
     model, tokenizer = models.load(run_spec.model)
     trainer = GRPOTrainer(
@@ -192,7 +192,7 @@ def _hardware(torch: Any) -> dict[str, Any]:
 
 
 def main(index: int) -> None:
-    from worker.offering import catalogue
+    from groupwise.worker.capabilities import catalogue
 
     logging.disable(logging.WARNING)
     with contextlib.redirect_stdout(sys.stderr):

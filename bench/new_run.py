@@ -7,7 +7,7 @@ from playwright.sync_api import Page, sync_playwright
 from bench.browser import CHROMIUM, FLAGS
 from bench.homes import dashboard, fresh_home, wait_for
 from bench.table import Row, ms, percentile
-from storage import registry
+from groupwise.storage.registry import registry
 
 ROUNDS = 30
 # Notes when the form was ready, on the clock that begins with the navigation.

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bench.homes import fresh_home
 from bench.table import Row, ms
-from storage import home
+from groupwise.storage.home import paths
 
 SIZE = 2**30
 NAME = "large.jsonl"
@@ -18,7 +18,7 @@ NAME = "large.jsonl"
 # What the worker's warm process has imported when a question comes; then the question.
 ASK = """
 import json, sys, time
-from worker.answers import preview
+from groupwise.worker.data import preview
 import transformers
 def memory(field):
     with open("/proc/self/status") as file:
@@ -34,7 +34,7 @@ print(json.dumps({"took": took, "before": before, "peak": memory("VmHWM")}))
 
 def measure() -> list[Row]:
     with fresh_home():
-        rows = write(home.data_folder() / NAME)
+        rows = write(paths.data_folder() / NAME)
         first, last = ask(0), ask(rows - 5)
     peak = max(first["peak"], last["peak"]) / 2**20
     grown = max(found["peak"] - found["before"] for found in (first, last)) / 2**20

@@ -9,8 +9,9 @@ from typing import Any
 
 from bench.homes import fresh_home, quickstart, wait_for
 from bench.table import Row, ms, percentile
-from storage import home, locks, questions, registry
-from worker.offering import catalogue
+from groupwise.storage.home import locks, paths
+from groupwise.storage.registry import questions, registry
+from groupwise.worker.capabilities import catalogue
 
 ROUNDS = 20
 LORA = {"r": 16, "target_modules": "all-linear"}
@@ -27,10 +28,10 @@ def measure() -> list[Row]:
     }
     with fresh_home():
         registry.publish("catalogue", {"versions": catalogue.versions()})  # reading it would share the processor
-        with (home.home() / "worker.log").open("ab") as log:
-            worker = subprocess.Popen([sys.executable, "-m", "worker"], stdout=log, stderr=log)
+        with (paths.home() / "groupwise.worker.log").open("ab") as log:
+            worker = subprocess.Popen([sys.executable, "-m", "groupwise.worker"], stdout=log, stderr=log)
         try:
-            wait_for("the worker", lambda: locks.is_held(home.supervisor_lock()))
+            wait_for("the worker", lambda: locks.is_held(paths.supervisor_lock()))
             begun = time.perf_counter()
             _answer(*asked["are these settings good?"])
             cold = time.perf_counter() - begun

@@ -11,13 +11,15 @@ from typing import Any
 
 from bench.homes import fresh_home, queued, quickstart, wait_for
 from bench.table import Row, median, ms, percentile
-from storage import home, locks, questions, registry, states
-from storage.batch import Completion, Group
-from storage.record import RunWriter
-from worker import shipped
-from worker.offering import catalogue
-from worker.rewards.format import format
-from worker.sandbox import client
+from groupwise.storage.home import locks, paths
+from groupwise.storage.record import states
+from groupwise.storage.record.record import RunWriter
+from groupwise.storage.record.step_record import Completion, Group
+from groupwise.storage.registry import questions, registry
+from groupwise.worker.builtin import shipped
+from groupwise.worker.builtin.rewards.format import format
+from groupwise.worker.capabilities import catalogue
+from groupwise.worker.sandbox import client
 
 ROUNDS = 20
 TRIED, HISTORY, SIZE = 64, 100_032, 8  # completions of a try and of a history, and in a group
@@ -145,10 +147,10 @@ def _seconds(work: Callable[[], Any]) -> float:
 @contextmanager
 def _worker() -> Iterator[None]:
     registry.publish("catalogue", {"versions": catalogue.versions()})  # reading it would share the processor
-    with (home.home() / "worker.log").open("ab") as log:
-        worker = subprocess.Popen([sys.executable, "-m", "worker"], stdout=log, stderr=log)
+    with (paths.home() / "groupwise.worker.log").open("ab") as log:
+        worker = subprocess.Popen([sys.executable, "-m", "groupwise.worker"], stdout=log, stderr=log)
     try:
-        wait_for("the worker", lambda: locks.is_held(home.supervisor_lock()))
+        wait_for("the worker", lambda: locks.is_held(paths.supervisor_lock()))
         yield
     finally:
         worker.terminate()

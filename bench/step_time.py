@@ -13,7 +13,7 @@ from pathlib import Path
 
 from bench.homes import fresh_home, queued, quickstart
 from bench.table import Row, median, ms
-from worker.launchers.local import environment
+from groupwise.worker.launchers.local import environment
 
 ROUNDS = 4
 Training = tuple[str, str]  # bench.clock's kind of training, and what it trains

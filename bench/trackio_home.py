@@ -15,7 +15,8 @@ from trackio.sqlite_storage import SQLiteStorage
 
 from bench.bulk import RARE
 from bench.table import median
-from storage import db, home, registry
+from groupwise.storage.home import db, paths
+from groupwise.storage.registry import registry
 
 PROJECT, POINTS, ROUNDS = "bench", 3000, 5  # the points that its dashboard asks for
 
@@ -52,7 +53,7 @@ def seconds(ask: Callable[[], Any]) -> float:
 
 
 def fill(run_id: str, *, with_completions: bool) -> None:
-    record = db.open_reader(home.run_folder(run_id).db)
+    record = db.open_reader(paths.run_folder(run_id).db)
     rows = record.execute("SELECT step, name, value FROM metric JOIN metric_key ON id = key ORDER BY step")
     logged = [(step, {name: value for _, name, value in of}) for step, of in groupby(rows, key=lambda row: row[0])]
     if with_completions:

@@ -17,16 +17,19 @@ from typing import Any
 
 from gradio.routes import ORJSONResponse
 
-from app.compare import settings as compare_settings
-from app.components import compare, completions, doctor, groups, overview, runs_table, statistics
-from app.components.header import status
 from bench.big_home import big_home, recipe
 from bench.bulk import RARE, Made, empty_record, write_run
 from bench.homes import fresh_home
 from bench.poll import group, metrics
 from bench.table import Row, ms, percentile
-from storage import home, rebuild
-from storage.record import RunWriter
+from groupwise.app.pages.compare import compare
+from groupwise.app.pages.compare import settings as compare_settings
+from groupwise.app.pages.run import completions, doctor, groups, overview, statistics
+from groupwise.app.pages.run.header import status
+from groupwise.app.pages.runs import runs_table
+from groupwise.storage.home import paths
+from groupwise.storage.library import repair
+from groupwise.storage.record.record import RunWriter
 
 ROUNDS = 40  # of which the first finds the files as cold as they were; it is told apart
 COMPARED = 10  # runs: the largest, the middle ones and some of a sweep
@@ -71,9 +74,9 @@ def _of_the_home(largest: str, compared: list[str]) -> list[Row]:
 def _live(folder: Path) -> list[Row]:
     """A poll after one more step, on a copy of the largest run: the big home stays as it is."""
     with fresh_home():
-        shutil.copytree(folder, home.run_folder(folder.name).path)
-        rebuild.adopt_folders()
-        writer = RunWriter(home.run_folder(folder.name).db, 1, {"format": 1.0, "correctness": 2.0})
+        shutil.copytree(folder, paths.run_folder(folder.name).path)
+        repair.adopt_folders()
+        writer = RunWriter(paths.run_folder(folder.name).db, 1, {"format": 1.0, "correctness": 2.0})
         run: dict[str, Any] = {"run": folder.name}
         seq = overview.board(run)["seq"]
 
@@ -97,7 +100,7 @@ def _million() -> Row:
         run = Made(0, "million", MILLION, 3, groups=1, every=1000)
         empty_record(place / "empty.db")
         write_run(run, place / "empty.db")
-        rebuild.adopt_folders()
+        repair.adopt_folders()
         payload = {"run": run.id}
         return _row("charts of a million steps, first", 300, lambda _: [status(payload), overview.board(payload)])
 

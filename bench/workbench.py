@@ -9,9 +9,9 @@ from playwright.sync_api import Page, sync_playwright
 from bench.browser import FLAGS
 from bench.homes import dashboard, fresh_home, wait_for
 from bench.table import Row, median, ms, percentile
-from storage import registry
-from storage.rewards import library
-from worker import shipped
+from groupwise.storage.library.rewards import library
+from groupwise.storage.registry import registry
+from groupwise.worker.builtin import shipped
 
 ROUNDS = 20
 # Clicks Try; the milliseconds until its words say that all is drawn, and the frame after that.

@@ -8,7 +8,7 @@ import sys
 from argparse import ArgumentParser, _SubParsersAction
 from pathlib import Path
 
-from app.command import build_parser
+from groupwise.app.cli.parser import build_parser
 
 PAGE = Path(__file__).with_name("command.md")
 BLOCK = re.compile(r"(<!-- help: groupwise ?(\w*) -->\n).*?(<!-- end -->)", re.S)

@@ -1,1 +1,2 @@
-"""The record that app and worker share: the data home, the specs, the registry and each run's own file."""
+"""What app and worker share, in layers: home, spec, record, registry, library, checks, analysis; each imports only
+those before it."""

@@ -12,19 +12,23 @@ from typing import Any
 import pytest
 
 from bench.homes import wait_for
-from storage import home, questions, registry
+from groupwise.storage.home import paths
+from groupwise.storage.registry import questions, registry
 
 Warm = tuple[Path, "subprocess.Popen[bytes]"]
 
 
 @contextlib.contextmanager
-def warm_bench(place: Path, kind: str, payload: dict[str, Any], code: str = "bench.main()") -> Iterator[Warm]:
+def warm_bench(place: Path, kind: str, payload: dict[str, Any], code: str = "server.main()") -> Iterator[Warm]:
     """A home with a bench that has answered this question, for all tests of a file: to warm one takes seconds."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GROUPWISE_HOME", str(place))
-        home.prepare()
+        paths.prepare()
         registry.open_registry()
-        begin = f"import sys; from storage import patterns; from worker.answers import bench; sys.exit({code})"
+        begin = (
+            f"import sys; from groupwise.storage.spec import patterns; from groupwise.worker.questions import server; "
+            f"sys.exit({code})"
+        )
         process = subprocess.Popen([sys.executable, "-c", begin])
         try:
             assert "error" not in ask(kind, payload)

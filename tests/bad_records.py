@@ -12,9 +12,11 @@ from pathlib import Path
 
 from bench.bulk import Made, empty_record, write_run
 from bench.made_runs import curves, made_run
-from storage import db, home, migrations, rebuild, registry
-from storage.batch import Completion, Event, Group
-from storage.record import RunWriter
+from groupwise.storage.home import db, migrations, paths
+from groupwise.storage.library import repair
+from groupwise.storage.record.record import RunWriter
+from groupwise.storage.record.step_record import Completion, Event, Group
+from groupwise.storage.registry import registry
 
 HOSTILE = [
     "<script>window.pwned = 1</script>",
@@ -39,7 +41,7 @@ def groupless() -> str:
 def stepless() -> str:
     """The record of a run that ended before its first step."""
     run_id = made_run("no step", 0, groups=0)
-    with closing(sqlite3.connect(home.run_folder(run_id).db)) as record, record:
+    with closing(sqlite3.connect(paths.run_folder(run_id).db)) as record, record:
         for table in ("metric", "acknowledged", "event"):
             record.execute(f"DELETE FROM {table}")
     return run_id
@@ -87,28 +89,28 @@ def late_metrics() -> str:
 
 def deleted_folder() -> str:
     run_id = made_run("deleted folder", 20)
-    shutil.rmtree(home.run_folder(run_id).path)
+    shutil.rmtree(paths.run_folder(run_id).path)
     return run_id
 
 
 def no_record() -> str:
     """The folder is there, its run.db is not."""
     run_id = made_run("no record", 20)
-    for path in home.run_folder(run_id).path.glob("run.db*"):
+    for path in paths.run_folder(run_id).path.glob("run.db*"):
         path.unlink()
     return run_id
 
 
 def no_spec() -> str:
     run_id = made_run("no spec", 20)
-    home.run_folder(run_id).spec.write_text("rewards: [: {{ nothing\n")
+    paths.run_folder(run_id).spec.write_text("rewards: [: {{ nothing\n")
     return run_id
 
 
 def older() -> str:
     """A run.db of the first version: no full text, no index by reward, nothing that functions logged."""
     run_id = made_run("older", 20, eval_every=5)
-    path = home.run_folder(run_id).db
+    path = paths.run_folder(run_id).db
     old = path.with_name("old.db")
     made = db.open_writer(old, journal="wal")
     migrations.record.apply(made, stop_before="d002_what_functions_logged")
@@ -139,7 +141,7 @@ def begun_copy() -> str:
 
 def no_database() -> str:
     run_id = made_run("no database", 20)
-    path = home.run_folder(run_id).db
+    path = paths.run_folder(run_id).db
     _drop(path)
     path.write_text("<html>404 not found</html>\n" * 400)
     return run_id
@@ -162,7 +164,7 @@ def long_texts() -> str:
 def hostile() -> str:
     """Everything that a person or a model can write, written to do harm; also the names of metrics and functions."""
     run_id = made_run("hostile", 0, groups=0)
-    writer = RunWriter(home.run_folder(run_id).db, 1, {HOSTILE[1]: 1.0, HOSTILE[2]: 2.0})
+    writer = RunWriter(paths.run_folder(run_id).db, 1, {HOSTILE[1]: 1.0, HOSTILE[2]: 2.0})
     for step in range(1, 9):
         completions = [
             Completion(text, 9, False, float(n % 3), n - 1.0, [(float(n % 3), "ok"), (None, HOSTILE[0])],
@@ -186,10 +188,10 @@ def hostile() -> str:
 
 def very_long() -> str:
     made = Made(1, "very-long", MANY, 3, groups=1, every=1000)
-    empty = home.home() / "empty.db"
+    empty = paths.home() / "empty.db"
     empty_record(empty)
     write_run(made, empty)
-    rebuild.adopt_folders()
+    repair.adopt_folders()
     return made.id
 
 
@@ -220,7 +222,7 @@ def make_all() -> dict[str, str]:
 
 def _cut(name: str, share: float) -> str:
     run_id = made_run(name, 40)
-    path = home.run_folder(run_id).db
+    path = paths.run_folder(run_id).db
     with closing(sqlite3.connect(path)) as record:
         record.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     data = path.read_bytes()

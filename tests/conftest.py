@@ -15,7 +15,8 @@ from typing import Any
 
 import pytest
 
-from storage import home, process, registry
+from groupwise.storage.home import paths, process
+from groupwise.storage.registry import registry
 
 REPOSITORY = Path(__file__).parents[1]
 
@@ -40,7 +41,7 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def registry_home(own_home: Path) -> Path:
     """The same home, prepared, with an open registry."""
-    home.prepare()
+    paths.prepare()
     registry.open_registry()
     return own_home
 
@@ -88,7 +89,7 @@ def groupwise(start: Start) -> Groupwise:
     """Runs `groupwise ARGUMENTS` to its end. No traceback is ever shown, whatever happens."""
 
     def run(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
-        process = start("-m", "app", *arguments, **options)
+        process = start("-m", "groupwise.app", *arguments, **options)
         out, err = process.communicate(timeout=60)
         assert "Traceback" not in out + err, err
         return subprocess.CompletedProcess(arguments, process.returncode, out, err)
@@ -148,7 +149,7 @@ def worker_home(registry_home: Path) -> Iterator[Path]:
     Ask for it before `start`: an app that still watched would start another worker.
     """
     yield registry_home
-    pid = holder_of(home.supervisor_lock())
+    pid = holder_of(paths.supervisor_lock())
     if pid is not None:
         os.kill(pid, signal.SIGKILL)  # the lock is in this test's own home: no other supervisor can hold it
     for run in registry.runs():

@@ -6,9 +6,9 @@ import random
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from storage.doctor.curve import Curve
-from storage.doctor.evidence import Evidence, Function, Sample
-from storage.spec import RewardSpec
+from groupwise.storage.analysis.doctor.curve import Curve
+from groupwise.storage.analysis.doctor.evidence import Evidence, Function, Sample
+from groupwise.storage.spec.spec import RewardSpec
 
 STEPS = 60
 REWARDS = (RewardSpec(name="format"), RewardSpec(name="correctness", weight=1.0))

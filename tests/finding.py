@@ -6,9 +6,10 @@ import shutil
 from pathlib import Path
 
 from bench.made_runs import made_run, spec_of
-from storage import db, find, home
-from storage.batch import Completion, Group
-from storage.find import Wanted
+from groupwise.storage.home import db, paths
+from groupwise.storage.record import find
+from groupwise.storage.record.find import Wanted
+from groupwise.storage.record.step_record import Completion, Group
 
 STEPS = range(1, 9)
 SLOW = "a" * 4000 + "b"  # what (a+)+$ never comes to an end with
@@ -36,7 +37,7 @@ def searched_run() -> str:
 def older(run_id: str, place: Path) -> Path:
     """A copy of its record as it was before there were searches."""
     copy = place / "older.db"
-    shutil.copy(home.run_folder(run_id).db, copy)
+    shutil.copy(paths.run_folder(run_id).db, copy)
     record = db.open_writer(copy, journal="wal")
     for name in ("INDEX completion_numbers", "INDEX completion_by_reward", "TABLE completion_text", "TABLE extra"):
         record.execute(f"DROP {name}")

@@ -17,15 +17,18 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from app import command_runs
-from app.components import runs_table
 from bench.made_runs import made_run
-from storage import home, process, rebuild, record, registry, states
-from storage.home import RunFolder
+from groupwise.app.cli import runs
+from groupwise.app.pages.runs import runs_table
+from groupwise.storage.home import paths, process
+from groupwise.storage.home.paths import RunFolder
+from groupwise.storage.library import repair
+from groupwise.storage.record import record, states
+from groupwise.storage.registry import registry
+from groupwise.worker.supervisor import Supervisor
+from groupwise.worker.training import checkpoints
 from tests.pages import first_asked, of_a_run, wrongs
 from tests.runs import make_spec, queue
-from worker.supervisor import Supervisor
-from worker.training import checkpoints
 
 DEEP = 200_000  # levels of nesting
 WAIT = 20.0  # seconds after which looking at a folder is taken to hang
@@ -208,7 +211,7 @@ class HostileHome:
     """A home with a healthy run in the queue, and a folder to make hostile ones from. `look` has everything look."""
 
     def __init__(self, place: Path) -> None:
-        home.prepare()
+        paths.prepare()
         registry.open_registry()
         self.healthy = queue(make_spec(training={"max_steps": 2}))
         self.mould = place / "mould"
@@ -216,7 +219,7 @@ class HostileHome:
         self.made = 0
 
     def _make_mould(self) -> None:
-        made = home.run_folder(made_run("mould", 24, groups=1, size=3, eval_every=12, state=states.FAILED))
+        made = paths.run_folder(made_run("mould", 24, groups=1, size=3, eval_every=12, state=states.FAILED))
         point = made.checkpoints / "checkpoint-20"
         point.mkdir(parents=True)
         for name in (*checkpoints.NEEDED, "rng_state.pth", "model.safetensors"):
@@ -248,7 +251,7 @@ class HostileHome:
         try:
             yield spoilt
         finally:
-            for place in (draft, home.runs_folder() / draft.name):
+            for place in (draft, paths.runs_folder() / draft.name):
                 if place.is_symlink():
                     place.unlink()
                 elif place.exists():
@@ -263,10 +266,10 @@ class HostileHome:
     def look(self, spoilt: RunFolder, log: list[str], *, closely: bool = False) -> list[str]:
         """Let everything look at the folder as one run among others; what went wrong. `log` collects the worker's.
         `closely`: every part of its page is asked everything."""
-        spoilt.path.rename(home.runs_folder() / spoilt.id)
-        folder = RunFolder(home.runs_folder() / spoilt.id)
+        spoilt.path.rename(paths.runs_folder() / spoilt.id)
+        folder = RunFolder(paths.runs_folder() / spoilt.id)
         with not_for_ever():
-            rebuild.adopt_folders()
+            repair.adopt_folders()
             if registry.get(folder.id) is None:
                 return ["it is not adopted"]
             found = self._listed(folder)
@@ -280,7 +283,7 @@ class HostileHome:
         for as_json in (False, True):
             out = io.StringIO()
             with contextlib.redirect_stdout(out):
-                command_runs.list_runs(argparse.Namespace(json=as_json))
+                runs.list_runs(argparse.Namespace(json=as_json))
             found += [f"list leaves out {one}" for one in (self.healthy.id, folder.id) if one not in out.getvalue()]
         said = runs_table.table({})
         rows = str(said.get("rows"))

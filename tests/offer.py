@@ -8,8 +8,8 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
-from storage import questions, registry
-from storage.offer import Offer
+from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.registry import questions, registry
 
 
 def _field(types: str, default: Any, choices: list[Any] | None = None) -> dict[str, Any]:
@@ -41,14 +41,14 @@ OFFER = Offer(TRAINING, LORA, REWARDS, TASKS)
 
 @functools.cache
 def _installed() -> dict[str, Any]:
-    from worker.offering import catalogue
+    from groupwise.worker.capabilities import catalogue
 
     return catalogue.build()
 
 
 def publish_installed() -> None:
     """Say what is really installed, as a worker would: imports TRL, once."""
-    from worker import shipped
+    from groupwise.worker.builtin import shipped
 
     registry.publish("catalogue", _installed())
     registry.publish("built_in", shipped.describe())

@@ -10,11 +10,11 @@ from urllib.parse import quote
 
 from gradio.routes import ORJSONResponse
 
-from app.compare import prompts as compare_prompts
-from app.compare import settings as compare_settings
-from app.components import (
+from groupwise.app.pages.compare import compare
+from groupwise.app.pages.compare import prompts as compare_prompts
+from groupwise.app.pages.compare import settings as compare_settings
+from groupwise.app.pages.run import (
     checkpoints,
-    compare,
     completions,
     config,
     doctor,
@@ -25,8 +25,8 @@ from app.components import (
     same_prompt,
     statistics,
 )
-from app.components.group_list import ORDERS
-from storage.compare.curves import AXES
+from groupwise.app.pages.run.group_list import ORDERS
+from groupwise.storage.analysis.compare.curves import AXES
 from tests.bad_records import HOSTILE
 
 Ask = Callable[[Any], dict[str, Any]]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from storage import db
-from storage.batch import Completion, Group
+from groupwise.storage.home import db
+from groupwise.storage.record.step_record import Completion, Group
 
 WEIGHTS = {"format": 1.0, "correctness": 2.0}
 

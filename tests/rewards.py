@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from worker import rewards
+from groupwise.worker.builtin import rewards
 
 FOLDER = Path(rewards.__file__).parent
 NAMES = [

@@ -6,10 +6,14 @@ import sqlite3
 import time
 from typing import Any
 
-from storage import db, files, home, rebuild, registry, spec, states
-from storage.home import RunFolder
-from storage.spec import RunSpec
-from worker import shipped
+from groupwise.storage.home import db, files, paths
+from groupwise.storage.home.paths import RunFolder
+from groupwise.storage.library import repair
+from groupwise.storage.record import states
+from groupwise.storage.registry import registry
+from groupwise.storage.spec import spec
+from groupwise.storage.spec.spec import RunSpec
+from groupwise.worker.builtin import shipped
 
 FAST = {
     "per_device_train_batch_size": 4, "num_generations": 4, "max_completion_length": 8, "max_steps": 8,
@@ -58,13 +62,13 @@ def ended_run(spec_yaml: str, **facts: str) -> str:
     run_spec = spec.parse(spec_yaml)
     known = {"name": run_spec.name, "model": run_spec.model.id, "data": run_spec.data.source, "created": time.time()}
     state = {**known, "state": states.FAILED, "sentence": "It failed.", **facts}
-    run_id = home.new_run_id(state["name"])
-    draft = home.home() / f"draft-{run_id}"
+    run_id = paths.new_run_id(state["name"])
+    draft = paths.home() / f"draft-{run_id}"
     draft.mkdir()
     files.write_whole(draft / "spec.yaml", spec_yaml)
     files.write_json(draft / "state.json", state)
-    draft.rename(home.run_folder(run_id).path)
-    rebuild.adopt_folders()
+    draft.rename(paths.run_folder(run_id).path)
+    repair.adopt_folders()
     return run_id
 
 

@@ -11,7 +11,7 @@ import time
 from dataclasses import asdict
 from typing import Any
 
-from worker.sandbox import client, fresh, landlock, tiers
+from groupwise.worker.sandbox import client, landlock, one_shot, tiers
 
 
 def do(job: dict[str, Any]) -> list[dict[str, Any]]:
@@ -21,7 +21,7 @@ def do(job: dict[str, Any]) -> list[dict[str, Any]]:
         landlock.abi = lambda: int(job["landlock_abi"])
     limits = client.Limits(**job.get("limits", {}))
     if "script" in job:
-        return [asdict(fresh.run_fresh(job["script"], job.get("stdin", ""), limits, job["timeout"]))]
+        return [asdict(one_shot.run_fresh(job["script"], job.get("stdin", ""), limits, job["timeout"]))]
     answers, name = [], job.get("name", "score")
     codes = list(dict.fromkeys(call["code"] for call in job["calls"]))
     hosts = {

@@ -18,9 +18,9 @@ from typing import Any
 
 import pytest
 
+from groupwise.worker.sandbox import landlock, tiers
 from tests import sandbox_job
 from tests.conftest import REPOSITORY
-from worker.sandbox import landlock, tiers
 
 NOBODY = 65534
 WITHOUT_BUBBLEWRAP = "/nonexistent"  # as a PATH
@@ -33,11 +33,9 @@ def readable_copy() -> Path:
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     pyseccomp = importlib.util.find_spec("pyseccomp")
     assert pyseccomp and pyseccomp.origin
-    shutil.copytree(REPOSITORY / "worker/sandbox", folder / "worker/sandbox")
-    (folder / "storage").mkdir()
-    needed = ("__init__.py", "home.py", "locks.py", "process.py", "redaction.py", "secret_values.py")
-    for name in ("worker/__init__.py", *(f"storage/{name}" for name in needed)):
-        shutil.copy(REPOSITORY / name, folder / name)
+    for room, part in (("worker", "sandbox"), ("storage", "home")):
+        shutil.copytree(REPOSITORY / room / part, folder / "groupwise" / room / part)
+        shutil.copy(REPOSITORY / room / "__init__.py", folder / "groupwise" / room)
     shutil.copy(sandbox_job.__file__, folder / "sandbox_job.py")
     shutil.copy(pyseccomp.origin, folder / "pyseccomp.py")
     for path in [folder, *folder.rglob("*")]:

@@ -43,10 +43,12 @@ def free_port() -> int:
 
 
 def changed(start: Start, **constants: object) -> Start:
-    """Starts the command with other constants ("brake.EACH": 0.1), where the real ones would take a test minutes."""
-    lines = [f"app.{name} = {value!r}" for name, value in constants.items()]
-    modules = sorted({f"app.{name.rpartition('.')[0]}" for name in constants})
-    script = "\n".join(["import sys, app.__main__, " + ", ".join(modules), *lines, "sys.exit(app.__main__.main())"])
+    """Starts the command with other constants of the server ("brake.EACH": 0.1), where the real ones would take a test
+    minutes."""
+    lines = [f"{name} = {value!r}" for name, value in constants.items()]
+    modules = ", ".join(sorted({name.partition(".")[0] for name in constants}))
+    imports = ["import sys", "from groupwise.app.__main__ import main", f"from groupwise.app.server import {modules}"]
+    script = "\n".join([*imports, *lines, "sys.exit(main())"])
     return lambda *words, **options: start("-c", script, *words[2:], **options)
 
 
@@ -54,7 +56,7 @@ def begin(start: Start, place: Path, *options: str, **environment: str) -> Serve
     """Start a dashboard, with a test standing in for its worker, and wait until it accepts."""
     port = free_port()
     process = start(
-        "-m", "app", "--no-open", "--port", str(port), *options,
+        "-m", "groupwise.app", "--no-open", "--port", str(port), *options,
         env={**os.environ, "GROUPWISE_HOME": str(place), **environment},
     )  # fmt: skip
     assert process.stdout is not None
@@ -67,7 +69,7 @@ def routes(server: Server) -> set[tuple[str, str]]:
     """Every (method, path) that the application answers, its parameters filled in, read from the application itself."""
     script = """
 import json
-from app.server import Settings, create_app
+from groupwise.app.server.server import Settings, create_app
 def walk(routes, prefix=""):
     for route in routes:
         path = prefix + getattr(route, "path", "")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from storage import disk
+from groupwise.storage.home import disk
 
 NEAR = 512 * 1024  # bytes that are taken one page after the other
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a disk")

@@ -6,8 +6,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from storage.checks.check import OWNED
-from storage.spec import RunSpec, from_dict
+from groupwise.storage.checks.check import OWNED
+from groupwise.storage.spec.spec import RunSpec, from_dict
 
 # What YAML takes as it is.
 plain_texts = st.text(st.characters(codec="utf-8", exclude_characters="\x85\u2028\u2029\ufeff"), max_size=30).filter(

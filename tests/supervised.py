@@ -10,8 +10,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from bench.homes import wait_for
-from storage import home, locks, process, registry, states
-from storage.home import RunFolder
+from groupwise.storage.home import locks, paths, process
+from groupwise.storage.home.paths import RunFolder
+from groupwise.storage.record import states
+from groupwise.storage.registry import registry
 from tests.runs import acknowledged_step, state_of
 
 StartWorker = Callable[[], "subprocess.Popen[bytes]"]
@@ -24,9 +26,9 @@ def supervisors(place: Path) -> Iterator[StartWorker]:
     begun: list[subprocess.Popen[bytes]] = []
 
     def begin() -> subprocess.Popen[bytes]:
-        with (place / "worker.log").open("ab") as log:
-            begun.append(subprocess.Popen([sys.executable, "-m", "worker"], stdout=log, stderr=log))
-        wait_for("the supervisor", lambda: locks.is_held(home.supervisor_lock()))
+        with (place / "groupwise.worker.log").open("ab") as log:
+            begun.append(subprocess.Popen([sys.executable, "-m", "groupwise.worker"], stdout=log, stderr=log))
+        wait_for("the supervisor", lambda: locks.is_held(paths.supervisor_lock()))
         return begun[-1]
 
     registry.publish("catalogue", {"versions": _versions()})  # reading TRL for it is not what these tests are about
@@ -40,7 +42,7 @@ def supervisors(place: Path) -> Iterator[StartWorker]:
 
 
 def _versions() -> dict[str, str]:
-    from worker.offering import catalogue
+    from groupwise.worker.capabilities import catalogue
 
     return catalogue.versions()
 

@@ -18,25 +18,29 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from app import exports
-from app.__main__ import main as command
-from app.components.live import _served
-from app.components.log import readable
-from storage import export, files, find, find_text, groups, home, notes, presets, questions, registry, series, spec
-from storage.batch import Checkpoint, Completion, Event, Group
-from storage.checks.check import check
-from storage.find import Wanted
-from storage.offer import Offer
-from storage.record import RunWriter, drain, spill_of
-from storage.redaction import redact
-from storage.rewards import library
+from groupwise.app.__main__ import main as command
+from groupwise.app.pages.run.log import readable
+from groupwise.app.server import exports
+from groupwise.app.ui.live import _served
+from groupwise.storage.checks.check import check
+from groupwise.storage.home import files, paths
+from groupwise.storage.home.redaction import redact
+from groupwise.storage.library import presets
+from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.library.rewards import library
+from groupwise.storage.record import find, find_text, groups, metrics
+from groupwise.storage.record.find import Wanted
+from groupwise.storage.record.record import RunWriter, drain, spill_of
+from groupwise.storage.record.step_record import Checkpoint, Completion, Event, Group
+from groupwise.storage.registry import export, notes, questions, registry
+from groupwise.storage.spec import spec
+from groupwise.worker.data import preview
+from groupwise.worker.data.data_error import DataError
+from groupwise.worker.sandbox import client
+from groupwise.worker.supervisor import Supervisor
 from tests.asking import Warm, ask, warm_bench
 from tests.runs import ask_db, make_spec, queue
 from tests.workbench import group
-from worker.answers import preview
-from worker.rows.data_error import DataError
-from worker.sandbox import client
-from worker.supervisor import Supervisor
 
 HALVES = ["\ud800", "a\udfffb", "\ud83d", "\ude00\ud83d", "\udc80\udcff"]
 ODD = [
@@ -111,7 +115,7 @@ def test_a_record_keeps_anything_and_gives_it_back_to_every_page(tmp_path: Path,
     event, saved = Event("warning", text, {"said": text}), Checkpoint(1, text, 5)
     writer.commit(1, metrics={text: 1.0, f"{text}b": 2.0}, groups=[made], events=[event], checkpoint=saved)
     writer.close()
-    sent([series.read(path), series.marks(path), series.checkpoints(path)])
+    sent([metrics.read(path), metrics.marks(path), metrics.checkpoints(path)])
     sent([groups.at_step(path, 1), groups.one(path, 1)])
     functions = find.functions(path)
     chosen = find.search(path, Wanted(), most=10).ids("newest", 1, 10)
@@ -139,7 +143,7 @@ def test_what_waits_beside_a_record_does_so_too(tmp_path: Path, text: str) -> No
     assert spill_of(path).exists()
     writer._db.close()
     drain(path)
-    assert not spill_of(path).exists() and len(sent(series.read(path))["curves"]) == 1
+    assert not spill_of(path).exists() and len(sent(metrics.read(path))["curves"]) == 1
 
 
 @odd
@@ -200,7 +204,7 @@ def _page(answer: Any) -> Any:
 @given(text=any_text)
 def test_rows_with_anything_in_them_are_previewed_or_refused_in_words(registry_home: Path, text: str) -> None:
     rows = [{"question": text, "answer": text, text or "b": text}] * 3
-    (home.data_folder() / "odd.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    (paths.data_folder() / "odd.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     data = {"source": "file:odd.jsonl"}
     with contextlib.suppress(DataError):
         question = questions.ask("preview", {})
@@ -261,7 +265,7 @@ def test_a_run_that_fails_with_half_a_character_has_its_reason(registry_home: Pa
     folder = queue(make_spec(rewards=[{"name": "format"}, {"name": "tells"}], launch={"reward_failures": 1}))
     with folder.log.open("ab") as log:
         begun = subprocess.run(
-            [sys.executable, "-m", "worker.training.train", folder.id], stdout=log, stderr=log, timeout=120
+            [sys.executable, "-m", "groupwise.worker.training.train", folder.id], stdout=log, stderr=log, timeout=120
         )
     record = files.read_json(folder.exit)
     assert begun.returncode == 1 and record["outcome"] == "failed", folder.log.read_text()

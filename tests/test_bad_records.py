@@ -11,9 +11,12 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from app import exports
-from app.components import compare, completions, doctor, groups, overview, runs_table, statistics
-from storage import db, home, registry
+from groupwise.app.pages.compare import compare
+from groupwise.app.pages.run import completions, doctor, groups, overview, statistics
+from groupwise.app.pages.runs import runs_table
+from groupwise.app.server import exports
+from groupwise.storage.home import db, paths
+from groupwise.storage.registry import registry
 from tests.bad_records import HOSTILE, MAKERS, UNREADABLE, WORKS, make_all
 from tests.pages import of_a_run, of_several, wrongs
 
@@ -24,7 +27,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]
     place = tmp_path_factory.mktemp("bad") / "home"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GROUPWISE_HOME", str(place))
-        home.prepare()
+        paths.prepare()
         registry.open_registry()
         return place, make_all()
 
@@ -55,7 +58,7 @@ def test_what_cannot_be_read_is_said_in_every_part(runs: dict[str, str], kind: s
 @pytest.mark.parametrize("kind", MAKERS)
 def test_a_bad_run_beside_a_good_one_is_compared_or_named(runs: dict[str, str], kind: str) -> None:
     works = runs[WORKS]
-    reader = db.open_reader(home.run_folder(works).db)
+    reader = db.open_reader(paths.run_folder(works).db)
     digest = reader.execute("SELECT hash FROM prompt LIMIT 1").fetchone()[0]
     reader.close()
     assert wrongs(of_several([works, runs[kind]], digest)) == []

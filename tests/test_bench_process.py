@@ -14,15 +14,16 @@ from typing import Any
 import pytest
 
 from bench.homes import wait_for
-from storage import home, locks, questions
-from storage.questions import BUILD, PREVIEW
+from groupwise.storage.home import locks, paths
+from groupwise.storage.registry import questions
+from groupwise.storage.registry.questions import BUILD, PREVIEW
+from groupwise.worker.questions import server
 from tests.asking import Warm, answer_of, ask, children, taken, warm_bench
 from tests.runs import make_spec
-from worker.answers import bench
 
 HANGS = "^(a|aa)+$"  # on a long row of a's with something else at the end, no search comes back by itself
 # A question may take 4 s, and a search as long as it likes: it hangs as any code could that is not ours.
-BEGIN = "bench.LONGEST.update(default=4.0) or setattr(patterns, 'SECONDS', 3600.0) or bench.main()"
+BEGIN = "server.LONGEST.update(default=4.0) or setattr(patterns, 'SECONDS', 3600.0) or server.main()"
 SPEC = make_spec().model_dump()
 
 
@@ -30,7 +31,7 @@ SPEC = make_spec().model_dump()
 def warm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warm]:
     place = tmp_path_factory.mktemp("bench") / "home"
     with warm_bench(place, BUILD, {"spec": SPEC}, BEGIN) as found:
-        (home.data_folder() / "hangs.jsonl").write_text('{"question": "1?", "answer": "%s!"}\n' % ("a" * 60))
+        (paths.data_folder() / "hangs.jsonl").write_text('{"question": "1?", "answer": "%s!"}\n' % ("a" * 60))
         yield found
 
 
@@ -93,7 +94,7 @@ def test_a_killed_hand_is_answered_for_and_replaced(living: subprocess.Popen[byt
     wait_for("it to be taken up", lambda: taken(stuck))
     hand = wait_for("the one that works", lambda: next((each for each in before if _ticks(each) > 3), None))
     os.kill(hand, signal.SIGKILL)
-    assert answer_of(stuck) == bench.GONE
+    assert answer_of(stuck) == server.GONE
     assert "error" not in ask(PREVIEW, preview())
     assert hand not in children(living.pid)
 
@@ -113,7 +114,7 @@ def test_it_sees_no_gpu_no_secret_and_ends_with_who_started_it(registry_home: Pa
     """Started by a process that is killed, as by a supervisor: neither it nor its hands stay."""
     code = (
         "import os, time; os.environ['HF_TOKEN'] = 'x'; os.environ['GROUPWISE_TOKEN'] = 'canary'\n"
-        "from worker.helpers import BenchKeeper; from storage import questions\n"
+        "from groupwise.worker.helpers import BenchKeeper; from groupwise.storage.registry import questions\n"
         "keeper = BenchKeeper()\n"
         "while True:\n    keeper.look(questions.open_ones()); time.sleep(0.05)\n"
     )
@@ -130,9 +131,9 @@ def test_it_sees_no_gpu_no_secret_and_ends_with_who_started_it(registry_home: Pa
         keeper.kill()
         keeper.wait()
     wait_for("all to be gone", lambda: not any(Path(f"/proc/{each}").exists() for each in family))
-    assert not locks.is_held(bench.lock())
+    assert not locks.is_held(server.lock())
 
 
 def test_a_second_bench_leaves_at_once(living: subprocess.Popen[bytes]) -> None:
-    second = subprocess.run([sys.executable, "-m", "worker.answers.bench"], timeout=30, check=False)
+    second = subprocess.run([sys.executable, "-m", "groupwise.worker.questions.server"], timeout=30, check=False)
     assert second.returncode == 1

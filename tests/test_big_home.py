@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from bench.bulk import Made, empty_record, write_run
-from storage import groups, home, series
-from storage.rollup import Rollup
+from groupwise.storage.home import paths
+from groupwise.storage.record import groups, metrics
+from groupwise.storage.record.rollup import Rollup
 from tests.records import rows
 
 MADE = Made(7, "bulk", 300, 5, groups=2, every=3, prompts=10)
@@ -21,7 +22,7 @@ MADE = Made(7, "bulk", 300, 5, groups=2, every=3, prompts=10)
 def record(registry_home: Path) -> Iterator[Path]:
     empty_record(registry_home / "empty.db")
     write_run(MADE, registry_home / "empty.db")
-    yield home.run_folder(MADE.id).db
+    yield paths.run_folder(MADE.id).db
 
 
 def test_a_run_in_bulk_has_the_buckets_that_the_recorder_would_have_closed(record: Path) -> None:
@@ -49,6 +50,6 @@ def test_a_run_in_bulk_is_whole_for_every_reader(record: Path) -> None:
         assert completion["reward"] == sum(score["weight"] * score["value"] for score in completion["scores"])
     rewards = [completion["reward"] for completion in group["completions"]]
     assert group["mean"] == pytest.approx(sum(rewards) / 8)
-    curves = series.read(record)["curves"]
+    curves = metrics.read(record)["curves"]
     assert len(curves) == 5
     assert len(curves["reward"]["x"]) == 300

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from storage.problem import Problem
-from storage.spec import RunSpec, from_dict
+from groupwise.storage.spec.problem import Problem
+from groupwise.storage.spec.spec import RunSpec, from_dict
+from groupwise.worker.builtin import models
+from groupwise.worker.capabilities import extras
+from groupwise.worker.questions import build, build_rules
 from tests.runs import make_spec
-from worker import models
-from worker.answers import build, build_rules
-from worker.offering import extras
 
 CPU = {"gpus": []}
 T4 = {"gpus": [{"name": "Tesla T4", "memory": 16 << 30, "free": 15 << 30}]}

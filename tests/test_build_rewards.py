@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from storage import registry
-from storage.problem import BLOCKING
-from storage.rewards import library
+from groupwise.storage.library.rewards import library
+from groupwise.storage.registry import registry
+from groupwise.storage.spec.problem import BLOCKING
+from groupwise.worker.questions import build_rewards
+from groupwise.worker.training import train
 from tests.runs import ask_db, make_spec, queue
-from worker.answers import build_rewards
-from worker.training import train
 
 TOP = (
     "import math\nimport no_such_package\n\n\ndef mine(completions, **kwargs):\n    return [1.0 for _ in completions]\n"

@@ -12,11 +12,12 @@ from typing import Any
 
 import pytest
 
-from storage import groups, home
-from storage.home import RunFolder
+from groupwise.storage.home import paths
+from groupwise.storage.home.paths import RunFolder
+from groupwise.storage.record import groups
+from groupwise.worker.launchers import local
+from groupwise.worker.training import train
 from tests.runs import ask_db, make_spec, queue
-from worker.launchers import local
-from worker.training import train
 
 LORA = {"r": 4, "target_modules": ["q_proj", "v_proj"], "task_type": "CAUSAL_LM"}
 
@@ -147,7 +148,7 @@ def test_two_real_ranks_store_each_completion_once(registry_home: Path) -> None:
 
 def test_a_run_that_no_function_scores_says_so(registry_home: Path) -> None:
     rows = "\n".join(json.dumps({"question": f"1+{n}?", "answer": None}) for n in range(8))
-    (home.data_folder() / "unanswered.jsonl").write_text(rows)
+    (paths.data_folder() / "unanswered.jsonl").write_text(rows)
     folder = run_here(
         data={"source": "file:unanswered.jsonl", "limit": None}, rewards=[{"name": "correctness"}],
         training={"max_steps": 2},

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from storage import home
-from storage.checks.data import check_data
-from storage.offer import Offer
-from storage.spec import DataSpec, Fix, Problem, from_dict
+from groupwise.storage.checks.data import check_data
+from groupwise.storage.home import paths
+from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.spec.spec import DataSpec, Fix, Problem, from_dict
 
 OFFER = Offer(
     tasks={"arithmetic": {"help": ""}},
@@ -78,7 +78,7 @@ CASES: list[tuple[dict[str, Any], str, str]] = [
 def test_each_problem_is_said_at_its_field_and_any_of_its_fixes_mends_it(
     registry_home: Path, data: dict[str, Any], field: str, words: str
 ):
-    (home.data_folder() / "rows.jsonl").write_text("{}")
+    (paths.data_folder() / "rows.jsonl").write_text("{}")
     [problem] = problems(data)
     assert problem.field == field and words in problem.message
     assert problem.fixes

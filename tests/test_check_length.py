@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from app.configure import launch
-from app.preflight import memory_fixes
-from storage.checks.check import examine
-from storage.offer import Offer
-from storage.problem import BLOCKING, Problem
-from storage.spec import RunSpec, from_dict
+from groupwise.app.pages.new import launch
+from groupwise.app.pages.new.preflight import memory_fixes
+from groupwise.storage.checks.check import examine
+from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.spec.problem import BLOCKING, Problem
+from groupwise.storage.spec.spec import RunSpec, from_dict
+from groupwise.worker.builtin import models
 from tests.offer import OFFER
-from worker import models
 
 FIELD = "training.max_completion_length"
 LENGTH = {"types": ["int", "none"], "default": 512, "choices": None}  # as TRL has it

@@ -13,13 +13,14 @@ from typing import Any
 
 import pytest
 
-from storage import home, spec
-from storage.checks.model import check_model
-from storage.offer import Offer
-from storage.problem import ADVICE, BLOCKING, WARNING, Problem
+from groupwise.storage.checks.model import check_model
+from groupwise.storage.home import paths
+from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.spec import spec
+from groupwise.storage.spec.problem import ADVICE, BLOCKING, WARNING, Problem
+from groupwise.worker.builtin import models, starter
 from tests import tiny_models
 from tests.offer import OFFER
-from worker import models, starter
 
 GPU = {"gpus": [{"name": "H", "memory": 80 * 10**9, "free": 80 * 10**9}], "cores": 8}
 CPU = {"gpus": [], "cores": 8}
@@ -85,7 +86,7 @@ def test_the_starter_and_a_whole_folder_have_no_problem(model: Path):
 
 
 def test_a_damaged_starter_says_how_to_get_it_back(registry_home: Path):
-    (home.models_folder() / "starter" / "model.safetensors").write_bytes(b"x")
+    (paths.models_folder() / "starter" / "model.safetensors").write_bytes(b"x")
     assert "Delete that folder" in only().message
 
 
@@ -112,8 +113,8 @@ def test_a_mistyped_folder_and_a_pasted_page_get_what_was_meant(model: Path, cac
     assert "is a file" in problem.message and problem.fixes[0].settings == {"model.id": str(model)}
     problem = each_fix_works(model={"id": "https://huggingface.co/Qwen/Qwen2.5-0.5B"})
     assert problem.fixes[0].settings == {"model.id": "Qwen/Qwen2.5-0.5B"}
-    shutil.copytree(model, home.models_folder() / "mine")
-    assert each_fix_works(model={"id": "./mine"}).fixes[0].settings == {"model.id": str(home.models_folder() / "mine")}
+    shutil.copytree(model, paths.models_folder() / "mine")
+    assert each_fix_works(model={"id": "./mine"}).fixes[0].settings == {"model.id": str(paths.models_folder() / "mine")}
     tiny_models.download(cache, "org/name")
     problem = each_fix_works(model={"id": str(cache / "models--org--name")})
     assert problem.fixes[0].settings == {"model.id": "org/name"}

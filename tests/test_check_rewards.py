@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from app.configure import edits
-from storage import registry
-from storage.checks.check import examine
-from storage.offer import Offer
-from storage.problem import ADVICE, BLOCKING, WARNING, Problem
-from storage.rewards import library
-from storage.spec import from_dict, line_numbers, parse, to_yaml
+from groupwise.app.pages.new import edits
+from groupwise.storage.checks.check import examine
+from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.library.rewards import library
+from groupwise.storage.registry import registry
+from groupwise.storage.spec.problem import ADVICE, BLOCKING, WARNING, Problem
+from groupwise.storage.spec.spec import from_dict, line_numbers, parse, to_yaml
+from groupwise.worker.builtin import shipped
 from tests.offer import OFFER
-from worker import shipped
 
 OWN = "def mine(completions, level, *, most: int = 20, **kwargs):\n    return [most - len(c) for c in completions]\n"
 HASH, OLD = library.hash_of(OWN), "0123456789abcdef"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from worker.training import checkpoints
+from groupwise.worker.training import checkpoints
 
 FILES = ("trainer_state.json", "optimizer.pt", "scheduler.pt", "rng_state.pth", "model.safetensors")
 

@@ -11,9 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from app.command import SUMMARIES, token_from
-from app.command_runs import age
-from storage import db, home, registry, states
+from groupwise.app.cli.parser import SUMMARIES, token_from
+from groupwise.app.cli.runs import age
+from groupwise.storage.home import db, paths
+from groupwise.storage.record import states
+from groupwise.storage.registry import registry
 from tests.conftest import Groupwise, Start
 
 SPEC = """\
@@ -70,7 +72,7 @@ def test_a_home_that_cannot_be_written_is_a_sentence(groupwise: Groupwise, tmp_p
 def test_a_damaged_registry_is_a_sentence_that_says_the_way_out(
     groupwise: Groupwise, registry_home: Path, command: list[str]
 ):
-    home.registry_path().write_bytes(b"this was a database once " * 400)
+    paths.registry_path().write_bytes(b"this was a database once " * 400)
     result = groupwise(*command)
     assert result.returncode == 1 and "is damaged" in result.stderr and "`groupwise repair`" in result.stderr
 
@@ -78,7 +80,7 @@ def test_a_damaged_registry_is_a_sentence_that_says_the_way_out(
 def test_repair_brings_every_run_back_and_keeps_the_damaged_file(groupwise: Groupwise, registry_home: Path):
     kept = [make_run(states.FINISHED), make_run(states.STOPPED)]
     assert "nothing to repair" in groupwise("repair").stdout
-    home.registry_path().write_bytes(b"garbage" * 1000)
+    paths.registry_path().write_bytes(b"garbage" * 1000)
     result = groupwise("repair")
     assert result.returncode == 0 and "2 runs" in result.stdout
     aside = next(registry_home.glob("registry.damaged-*"))
@@ -88,7 +90,7 @@ def test_repair_brings_every_run_back_and_keeps_the_damaged_file(groupwise: Grou
 
 
 def test_a_registry_that_another_process_keeps_locked_is_a_sentence(groupwise: Groupwise, registry_home: Path):
-    other = db.open_writer(home.registry_path(), journal="delete")
+    other = db.open_writer(paths.registry_path(), journal="delete")
     other.execute("BEGIN EXCLUSIVE")
     result = groupwise("list")
     other.close()
@@ -138,7 +140,7 @@ def test_list_is_a_table_or_json(groupwise: Groupwise, registry_home: Path):
 
 
 def test_list_into_a_reader_that_leaves_is_no_error(start: Start, registry_home: Path):
-    process = start("-m", "app", "list")
+    process = start("-m", "groupwise.app", "list")
     assert process.stdout is not None and process.stderr is not None
     process.stdout.close()
     assert process.wait(timeout=30) == 0 and process.stderr.read() == ""
@@ -192,7 +194,7 @@ def test_resume_with_wait_follows_the_new_attempt_and_not_the_old_end(
     start: Start, registry_home: Path, no_worker: None
 ):
     run_id = make_run(states.STOPPED)
-    process = start("-m", "app", "resume", run_id, "--wait")
+    process = start("-m", "groupwise.app", "resume", run_id, "--wait")
     wait_until(lambda: registry.asked_at(run_id, 1, registry.RESUME) is not None)
     time.sleep(0.5)
     assert process.poll() is None

@@ -12,15 +12,18 @@ from typing import Any
 
 import pytest
 
-from app.compare import prompts as compare_prompts
-from app.compare import settings as compare_settings
-from app.compare.runs import MOST
-from app.components import compare
 from bench.made_runs import made_run
-from storage import db, home, registry, series, spec
-from storage.batch import Completion, Event, Group
-from storage.compare import code, curves, fields, finals, prompts
-from storage.record import RunWriter
+from groupwise.app.pages.compare import compare
+from groupwise.app.pages.compare import prompts as compare_prompts
+from groupwise.app.pages.compare import settings as compare_settings
+from groupwise.app.pages.compare.runs import MOST
+from groupwise.storage.analysis.compare import code, curves, fields, finals, prompts
+from groupwise.storage.home import db, paths
+from groupwise.storage.record import metrics
+from groupwise.storage.record.record import RunWriter
+from groupwise.storage.record.step_record import Completion, Event, Group
+from groupwise.storage.registry import registry
+from groupwise.storage.spec import spec
 
 Server = Callable[[Any], dict[str, Any]]
 SERVERS: list[Server] = [
@@ -236,7 +239,7 @@ def test_values_read_as_a_person_writes_them() -> None:
 
 # ---- reward code ----
 def test_code_is_compared_line_by_line_and_links_are_not_followed(tmp_path: Path) -> None:
-    folder = home.RunFolder(tmp_path)
+    folder = paths.RunFolder(tmp_path)
     assert code.functions(folder) == {}
     folder.rewards.mkdir()
     (folder.rewards / "format.py").write_text("a\nb\n")
@@ -250,11 +253,11 @@ def test_code_is_compared_line_by_line_and_links_are_not_followed(tmp_path: Path
 def test_reward_code_of_two_runs(registry_home: Path) -> None:
     ids = [made_run(f"run {n}", 2, groups=0) for n in range(3)]
     for n, run_id in enumerate(ids):
-        folder = home.run_folder(run_id)
+        folder = paths.run_folder(run_id)
         folder.rewards.mkdir()
         (folder.rewards / "same.py").write_text("same\n")
         (folder.rewards / "other.py").write_text(f"<b>{n % 2}</b>\n")
-    (home.run_folder(ids[2]).rewards / "other.py").unlink()
+    (paths.run_folder(ids[2]).rewards / "other.py").unlink()
     other, same = compare_settings.code({"ids": ids, "a": ids[0], "b": ids[1]})["functions"]
     assert (other["name"], same["words"]) == ("other", "The same code in both.")
     assert other["lines"][1:] == [["-", "<b>0</b>"], ["+", "<b>1</b>"]]
@@ -272,7 +275,7 @@ def asked(step: int, prompt: str, scores: list[float], mode: str = "train") -> G
 def run_with(name: str, groups: list[Group]) -> str:
     """A run whose one function is format, with these groups, each at its step."""
     run_id = made_run(name, 1, groups=0, functions=["format"])
-    writer = RunWriter(home.run_folder(run_id).db, 1, {"format": 2.0})
+    writer = RunWriter(paths.run_folder(run_id).db, 1, {"format": 2.0})
     for group in groups:
         writer.commit(group.step, groups=[group])
     writer.close()
@@ -311,18 +314,18 @@ def test_a_long_completion_is_cut_and_what_was_trained_over_does_not_count(regis
     long = Group("train", 1, "plain", {}, [Completion("x" * 100_000, 9, True, 1.0, 0.0, [(1.0, "ok")])])
     one = run_with("one", [long])
     two = run_with("two", [asked(2, "1+1?", [1.0])])
-    writer = RunWriter(home.run_folder(two).db, 2, {"format": 2.0})
+    writer = RunWriter(paths.run_folder(two).db, 2, {"format": 2.0})
     writer.commit(1, events=[Event("begin", "again", {"total": 9})])
     writer.commit(2, groups=[asked(2, "1+1?", [0.0])])
     writer.close()
-    record = db.open_reader(home.run_folder(two).db)
+    record = db.open_reader(paths.run_folder(two).db)
     try:
         looker = prompts.Looker(record, ("format", 1.0))
         found = looker.ends(1)
         assert found is not None and found["last"]["solved"] == 0.0 and looker.count(1) == 1
     finally:
         record.close()
-    digest = prompts.hashes(reader := db.open_reader(home.run_folder(one).db))[0]
+    digest = prompts.hashes(reader := db.open_reader(paths.run_folder(one).db))[0]
     reader.close()
     best = compare_prompts.prompt({"ids": [one, two], "hash": digest})["runs"][0]["best"]
     assert len(best["html"]) == compare_prompts.LONGEST and best["cut"].startswith("96,000 more") and best["truncated"]
@@ -353,14 +356,14 @@ def test_what_did_not_change_is_not_sent_again_and_other_metrics_come_when_asked
 
 def test_a_run_that_cannot_be_read_is_said_and_keeps_no_other_from_being_compared(registry_home: Path) -> None:
     well, deleted, damaged, half, bare = (made_run(f"run {n}", 4, groups=1) for n in range(5))
-    shutil.rmtree(home.run_folder(deleted).path)
-    home.run_folder(damaged).db.write_bytes(b"nonsense" * 1000)
-    home.run_folder(damaged).spec.write_text("rewards: [")
-    writer = db.open_writer(home.run_folder(half).db, journal="wal")
+    shutil.rmtree(paths.run_folder(deleted).path)
+    paths.run_folder(damaged).db.write_bytes(b"nonsense" * 1000)
+    paths.run_folder(damaged).spec.write_text("rewards: [")
+    writer = db.open_writer(paths.run_folder(half).db, journal="wal")
     writer.execute("DROP TABLE grp")
     writer.execute("DROP TABLE acknowledged")
     writer.close()
-    home.run_folder(bare).db.unlink()
+    paths.run_folder(bare).db.unlink()
     ids = [deleted, damaged, half, bare, "no such run", "../etc", well]
     runs = compare.compared({"ids": ids})["runs"]
     words = [run.get("problem", "") for run in runs]
@@ -377,7 +380,7 @@ def test_a_run_that_cannot_be_read_is_said_and_keeps_no_other_from_being_compare
 
 def test_an_older_record_without_group_metrics_is_compared(registry_home: Path) -> None:
     run_id = made_run("old", 12, groups=0)
-    record = db.open_writer(home.run_folder(run_id).db, journal="wal")
+    record = db.open_writer(paths.run_folder(run_id).db, journal="wal")
     record.execute("DROP TABLE completion_text")
     record.execute("DELETE FROM metric WHERE key IN (SELECT id FROM metric_key WHERE name LIKE 'time/%')")
     record.close()
@@ -430,7 +433,7 @@ def test_hostile_names_stay_text(registry_home: Path) -> None:
 
 
 def test_curves_of_a_resumed_run_agree_with_its_overview(registry_home: Path) -> None:
-    folder = home.run_folder(made_run("resumed", 40, groups=0, resumed_at=20))
+    folder = paths.run_folder(made_run("resumed", 40, groups=0, resumed_at=20))
     (line,) = lines(folder.db, "kl")
-    whole = series.read(folder.db)["curves"]["kl"]
+    whole = metrics.read(folder.db)["curves"]["kl"]
     assert line["x"] == whole["x"] and line["y"] == pytest.approx(whole["y"], rel=1e-5)

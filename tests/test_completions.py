@@ -10,15 +10,16 @@ from urllib.parse import urlencode
 
 import pytest
 
-from app import wanted
-from app.components import completions
-from app.components.excerpt import LONGEST, excerpt, marked
-from app.refusal import Unanswerable
 from bench.homes import fresh_home
 from bench.made_runs import made_run, spec_of
-from storage import find, home, notes
-from storage.batch import Completion, Group
-from storage.find import OPEN, Wanted
+from groupwise.app.core.errors import Unanswerable
+from groupwise.app.pages.run import completion_query, completions
+from groupwise.app.pages.run.excerpt import LONGEST, excerpt, marked
+from groupwise.storage.home import paths
+from groupwise.storage.record import find
+from groupwise.storage.record.find import OPEN, Wanted
+from groupwise.storage.record.step_record import Completion, Group
+from groupwise.storage.registry import notes
 from tests.finding import searched_run
 
 
@@ -49,15 +50,15 @@ def ask(run_id: str, **given: str) -> dict[str, Any]:
 def test_a_range_is_two_ends(words: str, ends: tuple[float | None, float | None]) -> None:
     if ends == (1, 0.2):
         with pytest.raises(Unanswerable, match="before it begins"):
-            wanted.ranged(words, "reward")
+            completion_query.ranged(words, "reward")
     else:
-        assert wanted.ranged(words, "reward") == ends
+        assert completion_query.ranged(words, "reward") == ends
 
 
 @pytest.mark.parametrize("words", ["a..b", "1..2..3", "nan", "inf..", "..1e999", "0x1", "1,5..2"])
 def test_a_range_that_means_nothing_is_said(words: str) -> None:
     with pytest.raises(Unanswerable, match="no range for reward"):
-        wanted.ranged(words, "reward")
+        completion_query.ranged(words, "reward")
 
 
 def test_an_address_says_what_is_looked_for(run_id: str) -> None:
@@ -65,16 +66,20 @@ def test_an_address_says_what_is_looked_for(run_id: str) -> None:
         "q": " carry ", "regex": "1", "reward": "0..1", "function": "a: b:error", "steps": "2..", "length": "..9",
         "truncated": "no", "mode": "both", "sort": "-reward", "page": "3",
     }  # fmt: skip
-    assert wanted.wanted(run_id, wanted.parameters(urlencode(given))) == Wanted(
+    assert completion_query.wanted(run_id, completion_query.parameters(urlencode(given))) == Wanted(
         "carry", True, (0, 1), "a: b", OPEN, "error", (2, None), (None, 9), False, "both", None
     )
-    assert (wanted.sort(given), wanted.page(given)) == ("-reward", 3)
+    assert (completion_query.sort(given), completion_query.page(given)) == ("-reward", 3)
 
 
 def test_what_an_address_cannot_mean_is_as_if_it_were_not_there(run_id: str) -> None:
     odd = {"regex": "yes", "truncated": "perhaps", "mode": "DROP", "sort": "; --", "page": "-1", "starred": "0"}
-    assert wanted.wanted(run_id, wanted.parameters(urlencode(odd))) == Wanted()
-    assert (wanted.sort(odd), wanted.page(odd), wanted.page({"page": "9" * 30})) == ("newest", 1, 1)
+    assert completion_query.wanted(run_id, completion_query.parameters(urlencode(odd))) == Wanted()
+    assert (completion_query.sort(odd), completion_query.page(odd), completion_query.page({"page": "9" * 30})) == (
+        "newest",
+        1,
+        1,
+    )
 
 
 # --- answers
@@ -128,14 +133,14 @@ def test_what_cannot_be_asked_is_said_beside_the_form(run_id: str, given: dict[s
 
 
 def test_a_search_that_took_too_long_says_how_far_it_came(run_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    matching = find.search(home.run_folder(run_id).db, Wanted("(a+)+$", True, steps=(6, 8)), seconds=0.05)
+    matching = find.search(paths.run_folder(run_id).db, Wanted("(a+)+$", True, steps=(6, 8)), seconds=0.05)
     words = completions.told(matching, Wanted("(a+)+$", True))
     assert f"in the newest {matching.looked} of 12 completions" in words and "narrower range of steps" in words
 
 
 def test_stars_and_notes_are_shown_and_found(run_id: str) -> None:
-    found = find.search(home.run_folder(run_id).db, Wanted("<answer>3"))
-    row = find.rows(home.run_folder(run_id).db, [found.hits[0][0]])[0]
+    found = find.search(paths.run_folder(run_id).db, Wanted("<answer>3"))
+    row = find.rows(paths.run_folder(run_id).db, [found.hits[0][0]])[0]
     notes.star(run_id, row["grp"], row["idx"], True)
     notes.annotate(run_id, row["grp"], row["idx"], "<b>look</b>")
     drawn = ask(run_id, starred="1")["rows"]
@@ -177,14 +182,14 @@ def test_odd_queries_are_answered(run_id: str) -> None:
 def test_a_run_without_completions_says_so_and_a_deleted_one_too(run_id: str) -> None:
     empty = made_run("empty", 2, groups=0)
     assert "nothing to search" in ask(empty)["wait"]
-    folder = home.run_folder(empty)
+    folder = paths.run_folder(empty)
     folder.path.rename(folder.path.with_name("moved"))
     assert "deleted" in ask(empty)["wait"] and "deleted" in completions.news({"run": empty})["sentence"]
 
 
 def test_a_record_that_was_half_copied_is_a_sentence(run_id: str) -> None:
     broken = made_run("broken", 60, groups=2)
-    path = home.run_folder(broken).db
+    path = paths.run_folder(broken).db
     whole = path.read_bytes()
     for keep in (len(whole) // 2, 5000, 100):
         path.write_bytes(whole[:keep])

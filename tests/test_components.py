@@ -12,26 +12,15 @@ from typing import Any
 
 import pytest
 
-from app.components import (
-    checkpoints,
-    completion,
-    config,
-    group,
-    groups,
-    header,
-    live,
-    log,
-    overview,
-    pill,
-    runs_table,
-    same_prompt,
-    stars,
-    topbar,
-)
-from storage import home, registry, states
-from storage.batch import Checkpoint, Completion, Event, Group
-from storage.notes import Note
-from storage.record import RunWriter
+from groupwise.app.pages.run import checkpoints, config, group, groups, header, log, overview, same_prompt, stars
+from groupwise.app.pages.runs import runs_table
+from groupwise.app.ui import completion, live, state_badge, topbar
+from groupwise.storage.home import paths
+from groupwise.storage.record import states
+from groupwise.storage.record.record import RunWriter
+from groupwise.storage.record.step_record import Checkpoint, Completion, Event, Group
+from groupwise.storage.registry import registry
+from groupwise.storage.registry.notes import Note
 
 SPEC = "name: one\nrewards: [{name: format}]\ntraining: {beta: 0.0}\n"
 HOSTILE = [
@@ -62,7 +51,7 @@ def group_of(text: str, step: int = 1) -> Group:
 
 
 def record(run_id: str, *, steps: int = 3, text: str = "<answer>1</answer>") -> RunWriter:
-    writer = RunWriter(home.run_folder(run_id).db, 1, {"format": 1.0})
+    writer = RunWriter(paths.run_folder(run_id).db, 1, {"format": 1.0})
     writer.commit(0, events=[Event("plan", text, {"total": 10})])
     for step in range(1, steps + 1):
         writer.commit(step, metrics={"reward": step / 10}, groups=[group_of(text, step)])
@@ -177,7 +166,7 @@ def test_a_state_offers_what_it_allows_and_refuses_the_rest(run_id: str, state: 
 
 def test_resume_names_the_newest_checkpoint_that_is_still_there(run_id: str) -> None:
     writer = record(run_id)
-    folder = home.run_folder(run_id)
+    folder = paths.run_folder(run_id)
     for step in (2, 3):
         writer.commit(step, checkpoint=Checkpoint(step, f"checkpoints/checkpoint-{step}", 100))
     writer.close()
@@ -207,7 +196,7 @@ def test_the_time_left_is_said_until_the_run_is_called_stalled() -> None:
     "tables", [[], ["_sqlite_migrations (id INTEGER PRIMARY KEY, migration_set, name, applied_at)"]]
 )
 def test_a_record_whose_tables_are_being_made_is_not_there_yet(run_id: str, tables: list[str]) -> None:
-    made = sqlite3.connect(home.run_folder(run_id).db)
+    made = sqlite3.connect(paths.run_folder(run_id).db)
     for table in tables:
         made.execute(f"CREATE TABLE {table}")
     made.close()
@@ -222,10 +211,10 @@ def test_a_record_whose_tables_are_being_made_is_not_there_yet(run_id: str, tabl
 
 
 def test_before_the_first_metric_the_board_says_when_it_comes(run_id: str) -> None:
-    home.run_folder(run_id).spec.write_text(SPEC.replace("beta: 0.0", "logging_steps: 10"))
+    paths.run_folder(run_id).spec.write_text(SPEC.replace("beta: 0.0", "logging_steps: 10"))
     for state in (states.STARTING, states.RUNNING):
         registry.set_state(run_id, state, "")
-    writer = RunWriter(home.run_folder(run_id).db, 1, {"format": 1.0})
+    writer = RunWriter(paths.run_folder(run_id).db, 1, {"format": 1.0})
     asked = {"run": run_id, "empty": True}
     assert "the first group is being generated" in overview.board(asked)["wait"]
     writer.commit(3, groups=[group_of("x", 3)])
@@ -236,13 +225,13 @@ def test_before_the_first_metric_the_board_says_when_it_comes(run_id: str) -> No
 
 
 def test_what_final_holds_is_said_as_it_is(run_id: str) -> None:
-    final = home.run_folder(run_id).final
+    final = paths.run_folder(run_id).final
     final.mkdir()
     assert "as the model of a new run" in checkpoints.saved({"run": run_id})["use"]
     (final / "adapter_config.json").write_text("{}")
     said = checkpoints.saved({"run": run_id})["use"]
     assert "PeftModel.from_pretrained" in said
-    assert str(home.models_folder() / "starter") in said
+    assert str(paths.models_folder() / "starter") in said
     assert "cannot be the model of a new run" in said
 
 
@@ -283,7 +272,7 @@ def test_a_completion_of_a_hundred_thousand_characters_is_whole(run_id: str) -> 
 
 
 def test_a_deleted_folder_is_said_on_every_part(run_id: str) -> None:
-    folder = home.run_folder(run_id)
+    folder = paths.run_folder(run_id)
     for path in folder.path.iterdir():
         path.unlink()
     folder.path.rmdir()
@@ -302,7 +291,7 @@ def test_a_log_is_readable_and_keeps_no_secret() -> None:
 
 
 def test_a_log_is_read_on_from_where_one_was(run_id: str) -> None:
-    path = home.run_folder(run_id).log
+    path = paths.run_folder(run_id).log
     path.write_bytes(b"one\ntwo\nthr")
     first = log.read(path, 0)
     assert (first["text"], first["line"], first["reset"]) == ("one\ntwo", "thr", True)
@@ -315,7 +304,7 @@ def test_a_log_is_read_on_from_where_one_was(run_id: str) -> None:
 
 
 def test_config_shows_the_files_of_the_run_and_no_link_out_of_it(run_id: str) -> None:
-    folder = home.run_folder(run_id)
+    folder = paths.run_folder(run_id)
     folder.rewards.mkdir()
     (folder.rewards / "format.py").write_text("def format(): ...")
     (folder.rewards / "evil.py").symlink_to("/etc/passwd")
@@ -324,8 +313,8 @@ def test_config_shows_the_files_of_the_run_and_no_link_out_of_it(run_id: str) ->
 
 
 def test_every_state_has_a_pill_of_its_own_words() -> None:
-    assert set(pill.KINDS) == set(states.LABELS)
-    assert all(states.LABELS[state] in pill.pill(state) for state in states.LABELS)
+    assert set(state_badge.KINDS) == set(states.LABELS)
+    assert all(states.LABELS[state] in state_badge.pill(state) for state in states.LABELS)
 
 
 def test_the_table_searches_all_runs_and_says_how_many_it_shows(run_id: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,8 +11,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage import conditions
-from storage.conditions import LENGTHS, OPERATORS, Condition, ConditionError, from_form, parse, to_form, to_python
+from groupwise.storage.spec import row_filter
+from groupwise.storage.spec.row_filter import (
+    LENGTHS,
+    OPERATORS,
+    Condition,
+    ConditionError,
+    from_form,
+    parse,
+    to_form,
+    to_python,
+)
 
 NESTED = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
@@ -132,8 +141,8 @@ def test_no_cell_makes_a_condition_raise_and_python_agrees(operator: str, value:
     kept = condition.holds(row)
     assert kept in (True, False)
     names: dict[str, Any] = {"re": re, "json": json}
-    exec(inspect.getsource(conditions.text), names)  # noqa: S102 - our own source, as a script has it
-    exec(inspect.getsource(conditions.number), names)  # noqa: S102
+    exec(inspect.getsource(row_filter.text), names)  # noqa: S102 - our own source, as a script has it
+    exec(inspect.getsource(row_filter.number), names)  # noqa: S102
     assert eval(to_python(condition), {**names, "row": row}) is kept  # noqa: S307
 
 

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.configure import edits, lists, typed, yaml_edit
-from app.configure.edits import Edit
-from app.configure.yaml_edit import ABSENT
-from storage import spec as specs
-from storage.problem import Fix
+from groupwise.app.pages.new import edits, field_values, form_rows, yaml_edit
+from groupwise.app.pages.new.edits import Edit
+from groupwise.app.pages.new.yaml_edit import ABSENT
+from groupwise.storage.spec import spec as specs
+from groupwise.storage.spec.problem import Fix
 
 TEXT = """# why this run
 name: one   # its name
@@ -126,23 +126,23 @@ def test_a_text_that_cannot_be_read_stays_as_it_is() -> None:
     ],
 )  # fmt: skip
 def test_what_is_typed_means_what_fits_the_field(words: str, types: str, value: Any) -> None:
-    assert typed.value_of(words, types.split()) == value
+    assert field_values.value_of(words, types.split()) == value
 
 
 @given(st.one_of(st.booleans(), st.integers(-(10**9), 10**9), st.floats(allow_nan=False), st.lists(st.integers())))
 def test_what_a_field_shows_means_the_same_when_it_is_typed_again(value: Any) -> None:
     kind = {bool: "bool", int: "int", float: "float", list: "list"}[type(value)]
-    assert typed.value_of(typed.shown(value), [kind, "none"]) == value
+    assert field_values.value_of(field_values.shown(value), [kind, "none"]) == value
 
 
 @given(st.text(min_size=1).filter(str.strip))
 def test_text_is_taken_to_the_letter(words: str) -> None:
-    assert typed.value_of(words, ["str", "none"]) == words
+    assert field_values.value_of(words, ["str", "none"]) == words
 
 
 @given(st.text(max_size=40))
 def test_any_text_may_be_typed_into_any_field(words: str) -> None:
-    text = edits.apply(TEXT, [Edit("data.system_prompt", typed.value_of(words, ["str", "none"]))])
+    text = edits.apply(TEXT, [Edit("data.system_prompt", field_values.value_of(words, ["str", "none"]))])
     raw = yaml_edit.load(text)
     assert raw is not None
     assert raw["data"].get("system_prompt", "") == (words if words.strip() else "")
@@ -194,22 +194,22 @@ def test_a_stage_s_settings_are_typed_as_yaml() -> None:
 
 def test_conditions_are_rows_and_rows_are_conditions() -> None:
     written = ["level <= 3", "answer is not empty", "question contains train", "length of question < 500"]
-    rows = lists.condition_rows(written)
+    rows = form_rows.condition_rows(written)
     assert rows[0] == {"column": "level", "operator": "<=", "value": "3"}
-    assert lists.conditions_of(rows) == written
+    assert form_rows.conditions_of(rows) == written
 
 
 def test_a_condition_that_is_not_finished_is_kept_as_it_is_written() -> None:
-    assert lists.conditions_of([{"column": "level", "operator": "<=", "value": ""}]) == ["level <="]
-    assert lists.condition_rows(["level <="])[0]["value"] == "level <="
-    assert lists.conditions_of(lists.condition_rows(["level <="])) == ["level <="]
+    assert form_rows.conditions_of([{"column": "level", "operator": "<=", "value": ""}]) == ["level <="]
+    assert form_rows.condition_rows(["level <="])[0]["value"] == "level <="
+    assert form_rows.conditions_of(form_rows.condition_rows(["level <="])) == ["level <="]
 
 
 @pytest.mark.parametrize("sent", [None, 3, "x", [None, 4], [{"column": 3, "value": None}], [{}], [{"operator": []}]])
 def test_a_page_may_send_anything_as_conditions_and_stages(sent: Any) -> None:
-    assert all(isinstance(condition, str) for condition in lists.conditions_of(sent))
-    assert isinstance(lists.condition_rows(sent), list)
-    assert isinstance(lists.stage_rows(sent), list)
+    assert all(isinstance(condition, str) for condition in form_rows.conditions_of(sent))
+    assert isinstance(form_rows.condition_rows(sent), list)
+    assert isinstance(form_rows.stage_rows(sent), list)
 
 
 def test_stages_have_their_settings_as_text_both_ways() -> None:
@@ -217,13 +217,13 @@ def test_stages_have_their_settings_as_text_both_ways() -> None:
         {"name": "first", "rewards": [{"name": "format"}], "training": {"max_steps": 5, "beta": 0.1}},
         {"training": {}},
     ]
-    rows = lists.stage_rows(stages)
+    rows = form_rows.stage_rows(stages)
     assert rows[0]["training_text"] == "max_steps: 5\nbeta: 0.1\n"
-    assert [lists.training_of(row["training_text"]) for row in rows] == [stage["training"] for stage in stages]
-    assert lists.training_of("max_steps: [") == "max_steps: ["
-    assert lists.stage_rows([{"training": "max_steps: ["}, 7])[0]["training_text"] == "max_steps: ["
+    assert [form_rows.training_of(row["training_text"]) for row in rows] == [stage["training"] for stage in stages]
+    assert form_rows.training_of("max_steps: [") == "max_steps: ["
+    assert form_rows.stage_rows([{"training": "max_steps: ["}, 7])[0]["training_text"] == "max_steps: ["
 
 
 def test_a_number_that_is_none_is_shown_as_it_is_written() -> None:
-    assert typed.shown(math.inf) == ".inf"
-    assert typed.shown(None) == typed.shown(ABSENT) == ""
+    assert field_values.shown(math.inf) == ".inf"
+    assert field_values.shown(None) == field_values.shown(ABSENT) == ""

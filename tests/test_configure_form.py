@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from app.configure import form, reward_choices, words
-from storage.checks.check import OWNED
-from storage.offer import Offer
+from groupwise.app.pages.new import field_labels, form, reward_choices
+from groupwise.storage.checks.check import OWNED
+from groupwise.storage.library.capabilities import Offer
+from groupwise.worker.capabilities import catalogue
 from tests import offer
-from worker.offering import catalogue
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ def test_every_field_of_the_installed_configs_is_there_but_those_groupwise_decid
 
 
 def test_every_field_of_the_short_list_exists(installed: Offer) -> None:
-    missing = set(words.SHORT) - set(by_path(form.describe(installed)))
+    missing = set(field_labels.SHORT) - set(by_path(form.describe(installed)))
     assert missing == set()
 
 
@@ -64,7 +64,7 @@ def test_what_trl_says_is_not_written_down_twice(installed: Offer) -> None:
     helps = {about["help"] for about in installed.training.values() if len(about["help"]) > 20}
     written = {
         node.value
-        for path in Path(words.__file__).parent.glob("*.py")
+        for path in Path(field_labels.__file__).parent.glob("*.py")
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }
@@ -74,7 +74,7 @@ def test_what_trl_says_is_not_written_down_twice(installed: Offer) -> None:
 def test_what_lora_begins_with_is_taken_by_peft() -> None:
     from peft import LoraConfig
 
-    assert LoraConfig(**words.USUAL_LORA).r == 16
+    assert LoraConfig(**field_labels.USUAL_LORA).r == 16
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,8 @@ import uvicorn
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from app import connections, guard
-from app.proxy import Proxies
+from groupwise.app.server import connections, guard
+from groupwise.app.server.proxy import Proxies
 from tests.conftest import ending, playing_supervisor
 from tests.servers import Server, begin, free_port
 

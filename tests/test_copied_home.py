@@ -10,18 +10,20 @@ from pathlib import Path
 
 import pytest
 
-from storage import home, process, registry, states
+from groupwise.storage.home import paths, process
+from groupwise.storage.record import states
+from groupwise.storage.registry import registry
 from tests.runs import acknowledged_step, make_spec, queue
 from tests.supervised import LONG, pid_of, resume, supervisors, wait_state, wait_step
 
 
 @pytest.fixture(scope="module")
-def training(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[home.RunFolder, int]]:
+def training(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[paths.RunFolder, int]]:
     """A run that trains in a home of its own, and its process; it outlives what each test does to copies of it."""
     place = tmp_path_factory.mktemp("original") / "home"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GROUPWISE_HOME", str(place))
-        home.prepare()
+        paths.prepare()
         registry.open_registry()
         with supervisors(place) as begin:
             folder = queue(make_spec(training={**LONG, "max_steps": 100_000, "save_total_limit": 2}))
@@ -51,7 +53,7 @@ def linked_copy(original: Path, target: Path) -> None:
 @pytest.mark.parametrize("copy", [plain_copy, linked_copy])
 @pytest.mark.parametrize("ask", [registry.KILL, registry.STOP])
 def test_a_stop_in_a_copy_leaves_the_original_training(
-    training: tuple[home.RunFolder, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, copy, ask: str
+    training: tuple[paths.RunFolder, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, copy, ask: str
 ) -> None:
     folder, pid = training
     before = process.identity_of(pid)
@@ -68,7 +70,7 @@ def test_a_stop_in_a_copy_leaves_the_original_training(
 
 
 def test_a_copy_goes_on_by_itself_and_stopping_it_stops_only_it(
-    training: tuple[home.RunFolder, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    training: tuple[paths.RunFolder, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder, pid = training
     copied = tmp_path / "copied"

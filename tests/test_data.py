@@ -10,17 +10,16 @@ from typing import Any
 import pytest
 from datasets import Dataset, load_dataset
 
-from storage import home
-from storage.spec import DataSpec, Example
-from worker.answers import preview
-from worker.rows import data, sources
-from worker.rows.data_error import DataError
+from groupwise.storage.home import paths
+from groupwise.storage.spec.spec import DataSpec, Example
+from groupwise.worker.data import data, preview, sources
+from groupwise.worker.data.data_error import DataError
 
 ROWS = [{"q": f"What is {n}?", "solution": f"Because.\n#### {n}", "level": n % 3} for n in range(10)]
 
 
 def write(name: str) -> DataSpec:
-    path = home.data_folder() / name
+    path = paths.data_folder() / name
     if path.suffix == ".jsonl":
         path.write_text("\n".join(json.dumps(row) for row in ROWS))
     elif path.suffix == ".csv":
@@ -61,7 +60,7 @@ def test_a_template_reaches_columns_and_nothing_else(registry_home: Path) -> Non
 
 
 def test_a_column_may_have_any_name(registry_home: Path) -> None:
-    (home.data_folder() / "de.csv").write_text("Frage Nr,Lösung\n1+1?,2\n2+2?,4\n")
+    (paths.data_folder() / "de.csv").write_text("Frage Nr,Lösung\n1+1?,2\n2+2?,4\n")
     spec = DataSpec(source="file:de.csv", prompt_template="{Frage Nr}", answer_column="Lösung")
     train, _ = data.load(spec, chat=True)
     assert [(row["prompt"][0]["content"], row["answer"]) for row in train] == [("1+1?", "2"), ("2+2?", "4")]
@@ -78,7 +77,7 @@ def test_an_answer_that_is_not_found_is_none() -> None:
     [("bad.jsonl", b"{\n"), ("bad.parquet", b"not parquet"), ("bad.jsonl", b"\xff\xfe\x00binary")],
 )
 def test_a_damaged_file_is_a_sentence(registry_home: Path, name: str, content: bytes) -> None:
-    (home.data_folder() / name).write_bytes(content)
+    (paths.data_folder() / name).write_bytes(content)
     with pytest.raises(data.DataError, match=f"{name} cannot be read as"):
         data.load(DataSpec(source=f"file:{name}"), chat=True)
 
@@ -126,7 +125,7 @@ def test_a_share_is_held_out_rounded_down(registry_home: Path) -> None:
 
 
 def test_cells_of_a_csv_are_text_as_they_were_written(registry_home: Path) -> None:
-    (home.data_folder() / "raw.csv").write_text("q,answer\nNA,007\n1.0,\nnull,True\n")
+    (paths.data_folder() / "raw.csv").write_text("q,answer\nNA,007\n1.0,\nnull,True\n")
     train, _ = data.load(DataSpec(source="file:raw.csv", prompt_template="{q}"), chat=True)
     assert [(content, row["answer"]) for content, row in zip(asked(train), train, strict=True)] == [
         ("NA", "007"), ("1.0", ""), ("null", "True")
@@ -151,7 +150,7 @@ CHAT = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hel
 
 
 def chats(*messages: list[dict[str, str]], **changes: Any) -> Dataset:
-    (home.data_folder() / "chats.jsonl").write_text("".join(json.dumps({"messages": m}) + "\n" for m in messages))
+    (paths.data_folder() / "chats.jsonl").write_text("".join(json.dumps({"messages": m}) + "\n" for m in messages))
     spec = DataSpec(source="file:chats.jsonl", prompt_column="messages", answer_column=None)
     return data.load(spec.model_copy(update=changes), chat=changes.pop("chat", True))[0]
 
@@ -167,7 +166,7 @@ def test_a_chat_is_kept_up_to_where_the_model_is_to_speak(registry_home: Path) -
 def test_a_chat_that_asks_nothing_is_a_sentence(registry_home: Path) -> None:
     with pytest.raises(DataError, match="asks nothing"):
         chats(CHAT[1:2])
-    (home.data_folder() / "odd.jsonl").write_text('{"messages": [1, 2]}\n')
+    (paths.data_folder() / "odd.jsonl").write_text('{"messages": [1, 2]}\n')
     with pytest.raises(DataError, match="should hold chats"):
         data.load(DataSpec(source="file:odd.jsonl", prompt_column="messages", answer_column=None), chat=True)
 
@@ -185,7 +184,7 @@ def test_rewards_get_the_columns_they_are_to_get(registry_home: Path) -> None:
 
 def test_columns_by_the_names_of_trl_s_own_arguments_do_not_reach_the_rewards(registry_home: Path) -> None:
     row = {"prompt": "1+1?", "answer": "2", "prompts": "x", "completion_ids": [1], "images": ["a.png"], "id": 3}
-    (home.data_folder() / "names.jsonl").write_text(json.dumps(row) + "\n")
+    (paths.data_folder() / "names.jsonl").write_text(json.dumps(row) + "\n")
     spec = DataSpec(source="file:names.jsonl", prompt_template="{prompt}")
     assert sorted(data.load(spec, chat=True)[0].column_names) == ["answer", "id", "prompt"]
     with pytest.raises(DataError, match="TRL calls them with its own"):
@@ -205,7 +204,7 @@ def test_columns_by_the_names_of_trl_s_own_arguments_do_not_reach_the_rewards(re
         ({"source": "http://169.254.169.254/latest"}, "data.source", "is no source of data"),
         ({"source": "hub:/etc"}, "data.source", "is not the id of a hub dataset"),
         ({"source": "hub:csv"}, "data.source", "is not the id of a hub dataset"),
-        ({"source": "hub:storage/script"}, "data.source", "is not the id of a hub dataset"),
+        ({"source": "hub:storage/checks/script"}, "data.source", "is not the id of a hub dataset"),
         ({"source": "gym:nope"}, "data.source", "no task “nope”"),
         ({"source": "hub:org/name", "streaming": True}, "data.source", "could not be reached"),
         ({"source": "hub:org/name", "revision": "main"}, "data.source", "could not be reached"),

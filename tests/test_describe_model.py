@@ -15,12 +15,12 @@ from typing import Any
 
 import pytest
 
-from storage.problem import ADVICE, BLOCKING, WARNING
+from groupwise.storage.spec.problem import ADVICE, BLOCKING, WARNING
+from groupwise.worker.builtin import starter
+from groupwise.worker.questions.describe_model import answer
 from tests import tiny_models
 from tests.conftest import REPOSITORY
 from tests.test_check_model import edit
-from worker import starter
-from worker.answers.describe_model import answer
 
 
 @pytest.fixture(autouse=True)
@@ -111,7 +111,7 @@ def test_a_template_that_takes_no_system_prompt_is_said(model: Path, template: s
 
 
 def test_a_template_that_never_ends_is_left_behind(model: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("worker.answers.describe_model.PATIENCE", 0.3)
+    monkeypatch.setattr("groupwise.worker.questions.describe_model.PATIENCE", 0.3)
     loop = "{% for a in range(9000) %}{% for b in range(9000) %}{% for c in range(99) %}" + "{% endfor %}" * 3
     (model / "chat_template.jinja").write_text(loop + "{{ messages[0].content }}")
     begun = time.monotonic()
@@ -183,7 +183,7 @@ def hub() -> Iterator[str]:
 
 ASK = """
 import json, sys, time
-from worker.answers import describe_model
+from groupwise.worker.questions import describe_model
 describe_model.answer({"model": {"id": "starter"}})  # warm: the imports are not what is timed
 describe_model.PATIENCE = 3
 for model in json.loads(sys.argv[1]):

@@ -6,11 +6,12 @@ import re
 from pathlib import Path
 from typing import Any
 
-from storage import group_metrics, spec
-from storage.batch import Completion, Group
-from storage.rewards import signature
-from storage.spec import DataSpec, LaunchSpec, ModelSpec, RewardSpec, RunSpec
-from worker import shipped
+from groupwise.storage.library.rewards import signature
+from groupwise.storage.record import group_metrics
+from groupwise.storage.record.step_record import Completion, Group
+from groupwise.storage.spec import spec
+from groupwise.storage.spec.spec import DataSpec, LaunchSpec, ModelSpec, RewardSpec, RunSpec
+from groupwise.worker.builtin import shipped
 
 TEXT = (Path(__file__).parents[1] / "docs" / "spec.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"```yaml\n(.*?)```", TEXT, re.S)

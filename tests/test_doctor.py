@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from storage import spec
-from storage.doctor import verdict as verdicts
-from storage.doctor.curve import POINTS, Curve
-from storage.doctor.evidence import Evidence, Function
-from storage.doctor.examine import EXPLAINS, RULES, examine
+from groupwise.storage.analysis.doctor import verdict as verdicts
+from groupwise.storage.analysis.doctor.curve import POINTS, Curve
+from groupwise.storage.analysis.doctor.evidence import Evidence, Function
+from groupwise.storage.analysis.doctor.examine import EXPLAINS, RULES, examine
+from groupwise.storage.spec import spec
 from tests.doctor import STEPS, drawn, healthy, line, said
 
 FLAT = {"reward": line(1.0, 1.0, 0.03)}

@@ -11,13 +11,14 @@ import pytest
 
 from bench.doctor import VARIATIONS, variation
 from bench.made_runs import curves, learning_group, made_run, spec_of
-from storage import db, home, spec
-from storage.batch import Completion, Event, Group
-from storage.doctor.evidence import Evidence
-from storage.doctor.examine import examine
-from storage.doctor.gather import METRICS, gather, newest
-from storage.home import RunFolder
-from storage.record import RunWriter
+from groupwise.storage.analysis.doctor.evidence import Evidence
+from groupwise.storage.analysis.doctor.evidence_reader import METRICS, gather, newest
+from groupwise.storage.analysis.doctor.examine import examine
+from groupwise.storage.home import db, paths
+from groupwise.storage.home.paths import RunFolder
+from groupwise.storage.record.record import RunWriter
+from groupwise.storage.record.step_record import Completion, Event, Group
+from groupwise.storage.spec import spec
 
 pytestmark = pytest.mark.usefixtures("registry_home")
 
@@ -27,7 +28,7 @@ def of(folder: RunFolder, until: int | None = None) -> Evidence:
 
 
 def made(name: str, **options: Any) -> RunFolder:
-    return home.run_folder(made_run(name, **options))
+    return paths.run_folder(made_run(name, **options))
 
 
 def test_what_is_recorded_is_what_is_told() -> None:

@@ -12,15 +12,18 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from app.components import doctor, new_run
-from app.configure import changed, yaml_edit
 from bench.made_runs import made_run
-from storage import home, registry, spec, states
-from storage.batch import Completion, Event, Group
-from storage.doctor import gather
-from storage.doctor.examine import examine
-from storage.offer import Offer
-from storage.record import RunWriter
+from groupwise.app.pages.new import new_run, url_settings, yaml_edit
+from groupwise.app.pages.run import doctor
+from groupwise.storage.analysis.doctor import evidence_reader
+from groupwise.storage.analysis.doctor.examine import examine
+from groupwise.storage.home import paths
+from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.record import states
+from groupwise.storage.record.record import RunWriter
+from groupwise.storage.record.step_record import Completion, Event, Group
+from groupwise.storage.registry import registry
+from groupwise.storage.spec import spec
 from tests import offer
 from tests.doctor import healthy
 from tests.test_doctor import SICK
@@ -57,26 +60,26 @@ def test_a_healthy_run_is_told_once_until_something_new_is_recorded() -> None:
 def test_before_there_is_a_record_it_says_what_it_waits_for_and_after_it_is_gone_that() -> None:
     run_id = registry.create("name: one\nrewards: [{name: format}]\n", name="one", model="starter", data="task:x")
     assert doctor.told({"run": run_id})["headline"] == doctor.WAITS[states.QUEUED]
-    RunWriter(home.run_folder(run_id).db, 1, {"format": 1.0}).close()
+    RunWriter(paths.run_folder(run_id).db, 1, {"format": 1.0}).close()
     assert "needs 10 logged steps" in doctor.told({"run": run_id})["headline"]
-    shutil.rmtree(home.run_folder(run_id).path)
+    shutil.rmtree(paths.run_folder(run_id).path)
     assert "deleted" in doctor.told({"run": run_id})["headline"]
 
 
 @pytest.mark.usefixtures("no_worker")
 def test_a_damaged_record_or_spec_is_said() -> None:
     run_id = made_run("damaged", 20)
-    home.run_folder(run_id).spec.write_text("name: [", encoding="utf-8")
+    paths.run_folder(run_id).spec.write_text("name: [", encoding="utf-8")
     assert doctor.told({"run": run_id})["kind"] == "up"
     doctor._reports.clear()
-    home.run_folder(run_id).db.write_bytes(b"SQLite format 3\0" + b"\xff" * 5000)
+    paths.run_folder(run_id).db.write_bytes(b"SQLite format 3\0" + b"\xff" * 5000)
     assert "is damaged" in doctor.told({"run": run_id})["sentence"]
 
 
 @pytest.mark.usefixtures("no_worker")
 def test_hostile_names_and_messages_are_plain_text() -> None:
     run_id = made_run("hostile", 12)
-    writer = RunWriter(home.run_folder(run_id).db, 1, {HOSTILE: 1.0})
+    writer = RunWriter(paths.run_folder(run_id).db, 1, {HOSTILE: 1.0})
     for step in range(13, 30):
         scored = [Completion(HOSTILE, 1, False, 1.0, 0.0, [(None, "error")]) for _ in range(4)]
         writer.commit(step, groups=[Group("train", step, HOSTILE, {}, scored) for _ in range(4)],
@@ -101,7 +104,7 @@ def test_every_suggested_new_run_opens_with_just_that_changed(stages: str) -> No
     stage that trains has of its own is changed there: elsewhere it would change nothing."""
     offer.publish_installed()
     quick = new_run.opened({})["text"] + stages
-    places = gather.places(spec.parse(quick), 2 if stages else 0)
+    places = evidence_reader.places(spec.parse(quick), 2 if stages else 0)
     run_id = registry.create(quick, name="quick", model="starter", data="task:arithmetic")
     seen: set[str] = set()
     for evidence in [found for found, _, _ in SICK.values()] + [
@@ -169,12 +172,12 @@ def _drop(plain: Any, field: str) -> None:
 def test_changes_of_an_address_are_made_as_the_form_would() -> None:
     text = "name: x\nrewards:\n- name: format\n  weight: 1.0  # mine\ntraining:\n  learning_rate: 1e-4  # kept\n"
     asked = ["training.learning_rate=5e-06", "training.beta=0.04", "rewards.0.weight=0.5", "model.id=other"]
-    made, said = changed.change(text, asked, offer.OFFER)
+    made, said = url_settings.change(text, asked, offer.OFFER)
     assert yaml_edit.load(made) == {
         "name": "x", "rewards": [{"name": "format", "weight": 0.5}],
         "training": {"learning_rate": 5e-06, "beta": 0.04}, "model": {"id": "other"},
     }  # fmt: skip
-    assert "learning_rate: 5e-06  # kept" in changed.change(text, asked[:3], offer.OFFER)[0]
+    assert "learning_rate: 5e-06  # kept" in url_settings.change(text, asked[:3], offer.OFFER)[0]
     assert said == (
         "with learning_rate 5e-06 (was 0.0001), beta 0.04 (was 0.0), the weight of format 0.5 (was 1.0), "
         "model.id other (was starter)"
@@ -186,7 +189,7 @@ def test_a_reward_is_added_after_the_others_with_its_parameters() -> None:
     asked = ["rewards.1=length", "rewards.1.parameters.target=20", "stages.0.rewards.1=correctness", "rewards.1=format"]
     length = {"help": "", "parameters": [{"name": "target", "types": ["int"], "default": "8"}]}
     known = replace(offer.OFFER, rewards={**offer.OFFER.rewards, "length": length})
-    made, said = changed.change(text, asked, known)
+    made, said = url_settings.change(text, asked, known)
     plain = yaml_edit.load(made)
     assert plain is not None
     assert plain["rewards"][1] == {"name": "length", "weight": 1.0, "parameters": {"target": 20}}
@@ -197,7 +200,7 @@ def test_a_reward_is_added_after_the_others_with_its_parameters() -> None:
 
 def test_what_a_stage_has_of_its_own_is_changed_in_it() -> None:
     text = "name: x\nrewards: [{name: format}]\nstages:\n- training: {max_steps: 5}\n- training: {beta: 0.1}  # mine\n"
-    made, said = changed.change(text, ["stages.1.training.beta=0.04", "stages.0.training.beta=0.04"], offer.OFFER)
+    made, said = url_settings.change(text, ["stages.1.training.beta=0.04", "stages.0.training.beta=0.04"], offer.OFFER)
     assert yaml_edit.load(made)["stages"] == [{"training": {"max_steps": 5}}, {"training": {"beta": 0.04}}]
     assert said == ("with beta of stage 2 0.04 (was 0.1); without “stages.0.training.beta”: there is no such setting")
 
@@ -211,18 +214,18 @@ def test_what_a_stage_has_of_its_own_is_changed_in_it() -> None:
 )  # fmt: skip
 def test_what_is_no_setting_is_refused_in_a_sentence_and_changes_nothing(asked: list[str]) -> None:
     text = "name: x\nrewards: [{name: format}]\n"
-    made, said = changed.change(text, asked, offer.OFFER)
+    made, said = url_settings.change(text, asked, offer.OFFER)
     assert made == text
     assert said.startswith("without “") and "there is no such setting" in said
 
 
 @pytest.mark.parametrize("asked", [None, 7, "training.beta=1", [], [None, {}, 3]])
 def test_what_is_no_list_of_changes_is_none(asked: object) -> None:
-    assert changed.change("name: x\n", asked, offer.OFFER) == ("name: x\n", "")
+    assert url_settings.change("name: x\n", asked, offer.OFFER) == ("name: x\n", "")
 
 
 def test_before_the_worker_has_said_what_there_is_that_is_why() -> None:
-    assert "the worker has not said yet" in changed.change("name: x\n", ["training.beta=1"], Offer())[1]
+    assert "the worker has not said yet" in url_settings.change("name: x\n", ["training.beta=1"], Offer())[1]
 
 
 @pytest.mark.usefixtures("no_worker")

@@ -16,12 +16,15 @@ from typing import Any
 import pytest
 
 from bench.homes import wait_for
-from storage import home, locks, process, questions, registry, spec, states
-from storage.questions import TRY
+from groupwise.storage.home import locks, paths, process
+from groupwise.storage.record import states
+from groupwise.storage.registry import questions, registry
+from groupwise.storage.registry.questions import TRY
+from groupwise.storage.spec import spec
+from groupwise.worker.capabilities import catalogue
+from groupwise.worker.dry_run import dry_run, tries
 from tests.asking import answer_of, taken
 from tests.runs import make_spec, queue
-from worker.offering import catalogue
-from worker.trial import dry_run, tries
 
 Supervisor = Callable[[], "subprocess.Popen[bytes]"]
 
@@ -33,7 +36,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     (place / "tmp").mkdir()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GROUPWISE_HOME", str(place / "home"))
-        home.prepare()
+        paths.prepare()
         registry.open_registry()
         registry.publish("catalogue", {"versions": catalogue.versions()})  # reading TRL is not what this is about
     yield place
@@ -48,10 +51,10 @@ def begin(place: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Supervisor]:
     begun: list[subprocess.Popen[bytes]] = []
 
     def start() -> subprocess.Popen[bytes]:
-        with home.worker_log().open("ab") as log:
-            begun.append(subprocess.Popen([sys.executable, "-m", "worker"], stdout=log, stderr=log))
-        wait_for("the supervisor", lambda: locks.is_held(home.supervisor_lock()))
-        wait_for("the starter model", lambda: (home.models_folder() / "starter").is_dir())
+        with paths.worker_log().open("ab") as log:
+            begun.append(subprocess.Popen([sys.executable, "-m", "groupwise.worker"], stdout=log, stderr=log))
+        wait_for("the supervisor", lambda: locks.is_held(paths.supervisor_lock()))
+        wait_for("the starter model", lambda: (paths.models_folder() / "starter").is_dir())
         return begun[-1]
 
     yield start
@@ -70,8 +73,8 @@ def text(**parts: Any) -> str:
 def files() -> set[str]:
     """Everything in the home but what is the supervisor's own, and in the folder for what is temporary. `os.walk`, as
     what is being removed meanwhile is passed over."""
-    own = {"registry.db", "registry.db-journal", "worker.log", "bench.lock", "supervisor.lock"}
-    places = (home.home(), Path(tempfile.gettempdir()))
+    own = {"registry.db", "registry.db-journal", "groupwise.worker.log", "bench.lock", "supervisor.lock"}
+    places = (paths.home(), Path(tempfile.gettempdir()))
     found = (os.path.join(at, name) for place in places for at, *inside in os.walk(place) for name in sum(inside, []))
     return {path for path in found if os.path.basename(path) not in own}
 

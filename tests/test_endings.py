@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from storage import states
-from worker.training.endings import ending
+from groupwise.storage.record import states
+from groupwise.worker.training.endings import ending
 
 DONE = {"outcome": "finished", "step": 60, "planned": 60}
 

@@ -16,12 +16,14 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from app import exports
 from bench.homes import fresh_home
 from bench.made_runs import made_run
-from storage import export, find, home, notes
-from storage.batch import Completion, Group
-from storage.find import Wanted
+from groupwise.app.server import exports
+from groupwise.storage.home import paths
+from groupwise.storage.record import find
+from groupwise.storage.record.find import Wanted
+from groupwise.storage.record.step_record import Completion, Group
+from groupwise.storage.registry import export, notes
 from tests.finding import SLOW, searched_run
 
 COLUMNS = [
@@ -35,7 +37,7 @@ COLUMNS = [
 def made() -> Iterator[tuple[Path, str]]:
     with fresh_home() as place:
         run_id = searched_run()
-        row = find.rows(home.run_folder(run_id).db, [1])[0]
+        row = find.rows(paths.run_folder(run_id).db, [1])[0]
         notes.star(run_id, row["grp"], row["idx"], True)
         notes.annotate(run_id, row["grp"], row["idx"], "@remember")
         yield place, run_id
@@ -139,7 +141,7 @@ def test_jsonl_has_no_number_that_json_does_not_know(client: TestClient, run_id:
 
 
 def test_an_export_holds_one_slice_at_a_time(run_id: str) -> None:
-    path = home.run_folder(run_id).db
+    path = paths.run_folder(run_id).db
     chosen = export.ids(path, Wanted(), "oldest")
     assert list(chosen) == sorted(chosen)
     sizes = [len(part) for part in export.slices(run_id, path, list(chosen) * 20, find.functions(path))]
@@ -176,7 +178,7 @@ def test_another_site_s_page_cannot_make_it_work(client: TestClient, run_id: str
 
 def test_a_deleted_or_broken_record_is_a_sentence(client: TestClient, run_id: str) -> None:
     broken = made_run("broken", 30, groups=1)
-    path = home.run_folder(broken).db
+    path = paths.run_folder(broken).db
     path.write_bytes(path.read_bytes()[:5000])
     reply = client.get("/export", params={"id": broken})
     assert reply.status_code == 500 and "could not be read" in reply.text

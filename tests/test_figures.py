@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app import figures
+from groupwise.app.ui import figures
 
 
 def panels(training: dict[str, Any] | None) -> dict[str, figures.Panel]:

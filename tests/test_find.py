@@ -11,15 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.homes import fresh_home
-from storage import find, find_text, home
-from storage.find import Found, Wanted
+from groupwise.storage.home import paths
+from groupwise.storage.record import find, find_text
+from groupwise.storage.record.find import Found, Wanted
 from tests.finding import STEPS, older, places, searched_run
 
 
 @pytest.fixture(scope="module")
 def record() -> Iterator[Path]:
     with fresh_home():
-        yield home.run_folder(searched_run()).db
+        yield paths.run_folder(searched_run()).db
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from app import format
+from groupwise.app.core import format
 
 
 @pytest.mark.parametrize(

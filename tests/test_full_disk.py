@@ -15,17 +15,19 @@ from pathlib import Path
 
 import pytest
 
-from app.components import header
 from bench.homes import wait_for
-from storage import disk, home, process, registry, series, states
-from storage.home import RunFolder
+from groupwise.app.pages.run import header
+from groupwise.storage.home import disk, paths, process
+from groupwise.storage.home.paths import RunFolder
+from groupwise.storage.record import metrics, states
+from groupwise.storage.registry import registry
+from groupwise.worker.builtin import models
+from groupwise.worker.launchers import local
+from groupwise.worker.training import checkpoints
 from tests.conftest import Start
 from tests.runs import acknowledged_step, ask_db, make_spec, queue
 from tests.small_disk import fill, needs_root, small_disk
 from tests.supervised import LONG, StartWorker, pid_of, supervisors, trains, wait_state, wait_step
-from worker import models
-from worker.launchers import local
-from worker.training import checkpoints
 
 pytestmark = needs_root
 
@@ -36,7 +38,7 @@ SIZE = 400  # megabytes: a run wants some free to begin at all
 def start_worker(own_home: Path) -> Iterator[StartWorker]:
     """Starts supervisors of a home that is a small disk."""
     with small_disk(own_home, SIZE):
-        home.prepare()
+        paths.prepare()
         registry.open_registry()
         with supervisors(own_home) as begin:
             yield begin
@@ -53,7 +55,7 @@ def note_of(folder: RunFolder) -> str:
 
 def everything_is_recorded(folder: RunFolder, steps: int) -> None:
     """Each step once, with its reward and its group of four."""
-    assert series.read(folder.db)["curves"]["reward"]["x"] == list(range(1, steps + 1))
+    assert metrics.read(folder.db)["curves"]["reward"]["x"] == list(range(1, steps + 1))
     assert ask_db(folder, "SELECT count(*) FROM completion") == [(4 * steps,)]
     assert ask_db(folder, "PRAGMA integrity_check") == [("ok",)]
     assert not folder.db.with_name("run.spill.jsonl").exists()
@@ -103,7 +105,7 @@ def test_a_checkpoint_that_finds_no_room_waits_for_it(start_worker: StartWorker,
 def test_two_ranks_wait_together(own_home: Path) -> None:
     """One that waited alone would be waited for by the other in the next step, until that gives up."""
     with small_disk(own_home, SIZE):
-        home.prepare()
+        paths.prepare()
         registry.open_registry()
         models.install_starter()
         folder = queue(make_spec(training={**LONG, "max_steps": 6, "save_steps": 2}, launch={"processes": 2}))
@@ -178,13 +180,13 @@ def test_a_run_that_is_killed_on_a_full_disk_says_so_afterwards(start_worker: St
 
 def test_a_run_that_fails_on_a_full_disk_has_its_reason(own_home: Path, start: Start) -> None:
     with small_disk(own_home, SIZE):
-        home.prepare()
+        paths.prepare()
         registry.open_registry()
         models.install_starter()
         folder = queue(make_spec(training={"per_device_train_batch_size": 16}, data={"limit": 2}))
         registry.set_state(folder.id, states.STARTING, "")
         filling = start("-c", FILL_ONCE_RECORDED, str(own_home), str(folder.path))
-        training = start("-m", "worker.training.train", folder.id, stderr=subprocess.STDOUT)
+        training = start("-m", "groupwise.worker.training.train", folder.id, stderr=subprocess.STDOUT)
         out, _ = training.communicate(timeout=120)
         assert filling.wait(timeout=10) == 0 and disk.free(own_home) < disk.MEGABYTE
         record = json.loads(folder.exit.read_text())
@@ -230,7 +232,7 @@ def test_a_full_log_ends_nothing(registry_home: Path) -> None:
 
 PRINTS = """
 import os, sys, time, warnings
-from storage import output
+from groupwise.storage.home import output
 output.keep_secrets()
 os.dup2(os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT | os.O_APPEND), 1)
 filler = sys.argv[2]
@@ -269,7 +271,8 @@ def test_a_run_is_not_begun_where_its_disk_is_nearly_full(start_worker: StartWor
 
 def test_what_is_set_aside_for_the_last_word_is_written_on_a_full_disk(tmp_path: Path) -> None:
     script = (
-        "import sys; from pathlib import Path; from storage.files import Reserved; from tests.small_disk import fill\n"
+        "import sys; from pathlib import Path\n"
+        "from groupwise.storage.home.files import Reserved; from tests.small_disk import fill\n"
         "place = Path(sys.argv[1]); last = Reserved(place / 'exit.json', 100_000); fill(place)\n"
         "last.write_json({'reason': chr(0xd800) + 'x' * 90_000})"
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.components.group_list import line, picked, tie, verdict
+from groupwise.app.pages.run.group_list import line, picked, tie, verdict
 
 SEEN = (0.0, 3.0)
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from storage import group_metrics
-from storage.batch import Completion, Group
-from storage.record import RunWriter
-from storage.spec import AdaptSpec, RewardSpec
+from groupwise.storage.record import group_metrics
+from groupwise.storage.record.record import RunWriter
+from groupwise.storage.record.step_record import Completion, Group
+from groupwise.storage.spec.spec import AdaptSpec, RewardSpec
 from tests.records import WEIGHTS, group, rows
 
 

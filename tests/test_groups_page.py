@@ -10,12 +10,14 @@ from typing import Any
 
 import pytest
 
-from app.components import groups, same_prompt, stars
 from bench.made_runs import made_run
-from storage import db, home, notes, rebuild, registry
-from storage import groups as record
-from storage.batch import Completion, Group
-from storage.same_prompt import times
+from groupwise.app.pages.run import groups, same_prompt, stars
+from groupwise.storage.home import db, paths
+from groupwise.storage.library import repair
+from groupwise.storage.record import groups as record
+from groupwise.storage.record.same_prompt import times
+from groupwise.storage.record.step_record import Completion, Group
+from groupwise.storage.registry import notes, registry
 
 TEXTS = ["<think>2+3 is 5</think>", "<think>2+3 is 6</think>", "<think>2+3 is 5</think>", "no"]
 REWARDS = [1.0, 0.0, 1.0, 0.5]
@@ -39,7 +41,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     place = tmp_path_factory.mktemp("home")
     with pytest.MonkeyPatch.context() as here:
         here.setenv("GROUPWISE_HOME", str(place))
-        home.prepare()
+        paths.prepare()
         registry.open_registry()
         return place, made_run("four", 12, groups=3, make_group=make, resumed_at=4)
 
@@ -56,7 +58,7 @@ def ids(run_id: str, step: int, **asked: Any) -> list[int]:
 
 def overwritten(run_id: str, step: int) -> int:
     """The first group of this step that attempt 1 made, before attempt 2 trained it again."""
-    reader = db.open_reader(home.run_folder(run_id).db)
+    reader = db.open_reader(paths.run_folder(run_id).db)
     found = reader.execute("SELECT min(id) FROM grp WHERE step = ? AND attempt = 1", [step]).fetchone()[0]
     reader.close()
     return int(found)
@@ -132,7 +134,7 @@ def test_any_two_times_are_compared_also_one_that_was_trained_over(run_id: str):
 
 
 def test_a_prompt_that_comes_all_the_time_is_thinned_from_first_to_last(registry_home: object):
-    path = home.run_folder(made_run("often", 61, groups=1, size=2, prompts=1)).db
+    path = paths.run_folder(made_run("often", 61, groups=1, size=2, prompts=1)).db
     found = times(path, 1, most=10)
     assert found is not None
     steps = [time["step"] for time in found["times"]]
@@ -176,7 +178,7 @@ def test_only_a_completion_that_is_there_is_starred(run_id: str, odd: dict[str, 
 def test_a_locked_registry_is_said(run_id: str, monkeypatch: pytest.MonkeyPatch):
     opened = db.open_writer
     monkeypatch.setattr(db, "open_writer", lambda *args, **options: opened(*args, **{**options, "patience": 0.05}))
-    other = sqlite3.connect(home.registry_path(), isolation_level=None)
+    other = sqlite3.connect(paths.registry_path(), isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     try:
         answer = stars.note({"run": run_id, "group": 1, "idx": 0, "star": True})
@@ -186,11 +188,11 @@ def test_a_locked_registry_is_said(run_id: str, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_record_of_before_there_was_search_is_read(run_id: str):
-    old = home.run_folder(f"{run_id}-old")
-    shutil.copytree(home.run_folder(run_id).path, old.path)
+    old = paths.run_folder(f"{run_id}-old")
+    shutil.copytree(paths.run_folder(run_id).path, old.path)
     writer = sqlite3.connect(old.db)
     writer.executescript("DROP TABLE extra; DROP TABLE completion_text; DROP INDEX completion_by_reward;")
     writer.close()
-    rebuild.adopt_folders()
+    repair.adopt_folders()
     assert "Tied, all low" in groups.group({"run": old.id, "group": ids(old.id, 2)[2]})["html"]
     assert len(same_prompt.same({"run": old.id, "prompt": 1})["times"]) == 20

@@ -11,13 +11,14 @@ from typing import Any
 
 import pytest
 
-from storage.checks.check import examine
-from storage.gym_values import fitted
-from storage.offer import Offer
-from storage.spec import DataSpec, from_dict
+from groupwise.storage.checks.check import examine
+from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.spec.gym_values import fitted
+from groupwise.storage.spec.spec import DataSpec, from_dict
+from groupwise.worker.capabilities import gym_tasks
+from groupwise.worker.data import data, gym
+from groupwise.worker.data.data_error import DataError
 from tests.test_rewards import load
-from worker.rows import data, gym
-from worker.rows.data_error import DataError
 
 reasoning_gym = pytest.importorskip("reasoning_gym")
 gym_score = load("gym_score")
@@ -25,7 +26,7 @@ gym_score = load("gym_score")
 
 @pytest.fixture(scope="module")
 def described() -> dict[str, Any]:
-    found = gym.describe()
+    found = gym_tasks.describe()
     assert found is not None
     return found
 

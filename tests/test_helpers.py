@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from storage import registry, states
+from groupwise.storage.record import states
+from groupwise.storage.registry import registry
+from groupwise.worker import niceness
+from groupwise.worker.helpers import Helpers
 from tests.runs import make_spec, queue
-from worker import niceness
-from worker.helpers import Helpers
 
 WAITS = "import subprocess, sys\nsubprocess.run([sys.executable, '-S', '-c', 'print(0, flush=True); input()'])\n"
 

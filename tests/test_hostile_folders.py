@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from storage.home import RunFolder
+from groupwise.storage.home.paths import RunFolder
 from tests.hostile_folders import (
     CELLS,
     COLUMNS,

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from storage.models import model_files
-from storage.models.model_files import ModelError
-from storage.spec import ModelSpec
+from groupwise.storage.library.models import model_files
+from groupwise.storage.library.models.model_files import ModelError
+from groupwise.storage.spec.spec import ModelSpec
 from tests.small_models import CONFIG, header, small_model
 
 

@@ -12,11 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from storage import home, judge_ports, locks
+from groupwise.storage.home import locks, paths
+from groupwise.storage.registry import judge_ports
+from groupwise.worker.sandbox.client import Code, Host, Result
 from tests.conftest import Groupwise, Start
 from tests.judges import Answers
 from tests.servers import begin, free_port
-from worker.sandbox.client import Code, Host, Result
 
 ASK = """
 import urllib.request
@@ -69,9 +70,9 @@ def test_the_ports_are_closed_again_when_the_dashboard_starts_without_them(own_h
     first.process.kill()
     first.process.wait()
     assert judge_ports.opened() == [judge]
-    assert not locks.is_held(home.dashboards_lock(), at=first.port)  # gone with its dashboard
+    assert not locks.is_held(paths.dashboards_lock(), at=first.port)  # gone with its dashboard
     second = begin(start, own_home)
-    assert judge_ports.opened() == [] and locks.is_held(home.dashboards_lock(), at=second.port)
+    assert judge_ports.opened() == [] and locks.is_held(paths.dashboards_lock(), at=second.port)
     assert asked(f"http://127.0.0.1:{judge}/", judge_ports.opened()).statuses == ["error"]
 
 
@@ -99,9 +100,13 @@ def test_no_port_is_open_in_a_home_that_nobody_served(registry_home: Path):
 
 
 def test_one_byte_of_a_file_is_locked_beside_others(registry_home: Path, start: Start):
-    code = "for at in (5, 7): print(locks.hold(home.dashboards_lock(), at=at), flush=True)"
-    child = start("-c", f"import sys; from storage import home, locks\n{code}\nsys.stdin.read()", stdin=subprocess.PIPE)
+    code = "for at in (5, 7): print(locks.hold(paths.dashboards_lock(), at=at), flush=True)"
+    child = start(
+        "-c",
+        f"import sys; from groupwise.storage.home import paths, locks\n{code}\nsys.stdin.read()",
+        stdin=subprocess.PIPE,
+    )
     assert child.stdout and int(child.stdout.readline()) > 0 and int(child.stdout.readline()) > 0
-    held = [at for at in range(4, 9) if locks.is_held(home.dashboards_lock(), at=at)]
-    assert held == [5, 7] and locks.is_held(home.dashboards_lock())
-    assert locks.hold(home.dashboards_lock(), at=5) is None
+    held = [at for at in range(4, 9) if locks.is_held(paths.dashboards_lock(), at=at)]
+    assert held == [5, 7] and locks.is_held(paths.dashboards_lock())
+    assert locks.hold(paths.dashboards_lock(), at=5) is None

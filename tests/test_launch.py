@@ -12,11 +12,13 @@ from threading import Timer
 
 import pytest
 
-from app.data_files import copy_into_home
-from storage import home, registry, states
+from groupwise.app.core.data_files import copy_into_home
+from groupwise.storage.home import paths
+from groupwise.storage.record import states
+from groupwise.storage.registry import registry
+from groupwise.worker.builtin import starter
 from tests import offer
 from tests.conftest import Groupwise, Start
-from worker import starter
 
 SPEC = """\
 # the comment stays
@@ -48,7 +50,7 @@ def launch_bad(groupwise: Groupwise, path: Path) -> list[str]:
     """The problems that launching this file prints; nothing is made by it."""
 
     def made() -> list[Path]:
-        return sorted(place for place in home.home().rglob("*") if place != home.app_lock())
+        return sorted(place for place in paths.home().rglob("*") if place != paths.app_lock())
 
     before = made()
     result = groupwise("launch", str(path))
@@ -152,7 +154,7 @@ def test_a_data_file_beside_the_spec_is_copied_once_and_another_of_its_name_besi
         assert run is not None and f"source: {run.data}" in run.folder.spec.read_text()
         names.append(run.data)
     assert names == ["file:my data.jsonl", "file:my data.jsonl", "file:my data-2.jsonl", "file:my data.jsonl"]
-    assert (home.data_folder() / "my data-2.jsonl").read_text() == '{"other": 1}'
+    assert (paths.data_folder() / "my data-2.jsonl").read_text() == '{"other": 1}'
 
 
 def test_a_data_file_is_not_kept_for_a_spec_that_cannot_run(groupwise: Groupwise, offered: Path, tmp_path: Path):
@@ -175,9 +177,9 @@ def test_a_file_beside_the_spec_is_pointed_to(groupwise: Groupwise, offered: Pat
 def test_odd_file_names_become_names_a_home_can_hold(registry_home: Path, tmp_path: Path):
     for odd in ("данные.jsonl", "-x;rm.jsonl", "a\nb.jsonl", "..jsonl", "x" * 200 + ".jsonl"):
         target, new = copy_into_home(write(tmp_path, odd, odd))
-        assert new and target.parent == home.data_folder() and target.read_text() == odd
+        assert new and target.parent == paths.data_folder() and target.read_text() == odd
         assert copy_into_home(tmp_path / odd) == (target, False)
-    assert len(list(home.data_folder().iterdir())) == 5 and not list(home.data_folder().glob(".*"))
+    assert len(list(paths.data_folder().iterdir())) == 5 and not list(paths.data_folder().glob(".*"))
 
 
 def test_a_model_folder_is_meant_from_where_the_spec_lies(groupwise: Groupwise, offered: Path, tmp_path: Path):
@@ -213,7 +215,7 @@ def told(process: subprocess.Popen[str], words: str) -> None:
     [(states.FINISHED, 0), (states.FAILED, 1), (states.KILLED, 1), (states.INTERRUPTED, 1), (states.STOPPED, 3)],
 )
 def test_the_exit_code_says_how_the_run_ended(start: Start, offered: Path, tmp_path: Path, end: str, code: int):
-    process = start("-m", "app", "launch", str(write(tmp_path, SPEC)), "--wait")
+    process = start("-m", "groupwise.app", "launch", str(write(tmp_path, SPEC)), "--wait")
     assert process.stdout is not None
     run_id = process.stdout.readline().strip()
     registry.set_facts(run_id, step=3, total=9, reward=0.5)
@@ -229,7 +231,7 @@ def test_the_exit_code_says_how_the_run_ended(start: Start, offered: Path, tmp_p
 def test_ctrl_c_ends_the_following_and_not_the_run(start: Start, offered: Path, tmp_path: Path):
     # whoever runs the tests in the background has Ctrl-C ignored, and so would the command
     heard = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.default_int_handler)}
-    process = start("-m", "app", "launch", str(write(tmp_path, SPEC)), "--wait", **heard)
+    process = start("-m", "groupwise.app", "launch", str(write(tmp_path, SPEC)), "--wait", **heard)
     assert process.stdout is not None
     run_id = process.stdout.readline().strip()
     registry.set_state(run_id, states.STARTING, "It starts.")
@@ -244,7 +246,7 @@ def test_ctrl_c_ends_the_following_and_not_the_run(start: Start, offered: Path, 
 def test_where_nothing_is_published_it_waits_for_the_worker_and_says_so(
     start: Start, registry_home: Path, no_worker: None, tmp_path: Path
 ):
-    process = start("-m", "app", "launch", str(write(tmp_path, SPEC)))
+    process = start("-m", "groupwise.app", "launch", str(write(tmp_path, SPEC)))
     assert process.stderr is not None and "Waiting for the worker" in process.stderr.readline()
     offer.publish()
     with offer.answering():
@@ -253,5 +255,5 @@ def test_where_nothing_is_published_it_waits_for_the_worker_and_says_so(
 
 
 def test_the_command_does_without_the_dashboards_libraries(start: Start, own_home: Path):
-    code = "import sys, app.command_launch; print(sorted({'gradio', 'torch', 'trl'} & set(sys.modules)))"
+    code = "import sys, app.cli.launch; print(sorted({'gradio', 'torch', 'trl'} & set(sys.modules)))"
     assert start("-c", code).communicate(timeout=30)[0] == "[]\n"

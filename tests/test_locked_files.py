@@ -10,8 +10,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from storage import home, record, registry, states
-from storage.batch import read_lines
+from groupwise.storage.home import paths
+from groupwise.storage.record import record, states
+from groupwise.storage.record.step_record import read_lines
+from groupwise.storage.registry import registry
 from tests.conftest import Start
 from tests.runs import acknowledged_step, ask_db, make_spec, queue
 from tests.supervised import LONG, StartWorker, pid_of, supervisors, wait_state, wait_step
@@ -29,7 +31,7 @@ sys.stdin.readline()
 
 @pytest.fixture
 def start_worker(registry_home: object) -> Iterator[StartWorker]:
-    with supervisors(home.home()) as begin:
+    with supervisors(paths.home()) as begin:
         yield begin
 
 
@@ -38,7 +40,7 @@ def test_a_minute_in_which_nothing_can_be_written_and_the_trainer_dies(start_wor
     start_worker()
     wait_step(folder, 3)
     pid = pid_of(folder)
-    locker = start("-S", "-c", HOLD, str(folder.db), str(home.registry_path()), stdin=subprocess.PIPE)
+    locker = start("-S", "-c", HOLD, str(folder.db), str(paths.registry_path()), stdin=subprocess.PIPE)
     assert locker.stdout is not None and locker.stdin is not None
     locker.stdout.readline()
     begun = time.monotonic()

@@ -15,10 +15,10 @@ import httpx
 import pytest
 from starlette.requests import HTTPConnection as Connection
 
-from app import brake, guard
-from app.login import own_place
-from app.sessions import Sessions
-from storage import home
+from groupwise.app.server import brake, guard
+from groupwise.app.server.login import own_place
+from groupwise.app.server.sessions import Sessions
+from groupwise.storage.home import paths
 from tests.conftest import Start, ending, playing_supervisor
 from tests.servers import Server, begin, changed, routes
 
@@ -205,13 +205,13 @@ def asking(session: str, cookie: str = "c") -> Connection:
 def test_a_session_outlives_a_restart_and_ends_with_its_time_and_its_token(
     registry_home: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    kept = home.logged_out()
+    kept = paths.logged_out()
     sessions = Sessions(TOKEN, "c", kept)
     request = asking(sessions.new())
     assert Sessions(TOKEN, "c", kept).known(request)
     assert not Sessions(TOKEN + "2", "c", kept).known(request)
     later = time.time() + 15 * 24 * 3600
-    monkeypatch.setattr("app.sessions.time.time", lambda: later)
+    monkeypatch.setattr("groupwise.app.server.sessions.time.time", lambda: later)
     assert not sessions.known(request)
 
 
@@ -249,34 +249,34 @@ def _renamed(client: httpx.Client, server: Server) -> dict[str, str]:
 
 
 def test_a_second_dashboard_of_the_home_knows_who_logged_out(registry_home: Path):
-    first, second = (Sessions(TOKEN, "c", home.logged_out()) for _ in range(2))
+    first, second = (Sessions(TOKEN, "c", paths.logged_out()) for _ in range(2))
     sessions = [first.new() for _ in range(50)]
     assert all(second.known(asking(session)) for session in sessions)
     for number, session in enumerate(sessions):
         (first, second)[number % 2].end(asking(session))
         assert not first.known(asking(session)) and not second.known(asking(session))
-    assert not any(Sessions(TOKEN, "c", home.logged_out()).known(asking(session)) for session in sessions)
+    assert not any(Sessions(TOKEN, "c", paths.logged_out()).known(asking(session)) for session in sessions)
 
 
 def test_those_that_have_ended_by_themselves_are_kept_no_longer(registry_home: Path, monkeypatch: pytest.MonkeyPatch):
-    sessions = Sessions(TOKEN, "c", home.logged_out())
+    sessions = Sessions(TOKEN, "c", paths.logged_out())
     for _ in range(20):
         sessions.end(asking(sessions.new()))
-    assert home.logged_out().stat().st_mode & 0o077 == 0 or home.home().stat().st_mode & 0o077 == 0
-    assert len(home.logged_out().read_text().splitlines()) == 20
+    assert paths.logged_out().stat().st_mode & 0o077 == 0 or paths.home().stat().st_mode & 0o077 == 0
+    assert len(paths.logged_out().read_text().splitlines()) == 20
     later = time.time() + 15 * 24 * 3600
-    monkeypatch.setattr("app.sessions.time.time", lambda: later)
-    Sessions(TOKEN, "c", home.logged_out())
-    assert home.logged_out().read_text() == ""
+    monkeypatch.setattr("groupwise.app.server.sessions.time.time", lambda: later)
+    Sessions(TOKEN, "c", paths.logged_out())
+    assert paths.logged_out().read_text() == ""
 
 
 def test_a_damaged_list_of_them_costs_its_own_lines_alone(registry_home: Path):
-    sessions = Sessions(TOKEN, "c", home.logged_out())
+    sessions = Sessions(TOKEN, "c", paths.logged_out())
     ended = asking(sessions.new())
     sessions.end(ended)
-    with home.logged_out().open("ab") as file:
+    with paths.logged_out().open("ab") as file:
         file.write(b"\xff\xfe\x00 half a line\nx -1\n\n" + b"y " + b"9" * 5000 + b"\n")
-    again = Sessions(TOKEN, "c", home.logged_out())
+    again = Sessions(TOKEN, "c", paths.logged_out())
     assert not again.known(ended) and again.known(asking(again.new()))
 
 
@@ -323,7 +323,7 @@ def test_a_token_of_its_own_is_long_and_printed_once_as_a_link(start: Start, reg
     ],
 )
 def test_a_bind_beyond_this_machine_is_refused_with_the_fix(start: Start, options: list[str], fix: str):
-    process = start("-m", "app", "serve", *options)
+    process = start("-m", "groupwise.app", "serve", *options)
     out, err = process.communicate(timeout=30)
     assert process.returncode == 2 and fix in err and "Traceback" not in err and out == ""
 

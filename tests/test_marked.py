@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from app.components.completion import FOLDED, HEAD, TAIL, text_html
-from app.components.marked import DEEPEST, MOST_TAGS, coloured, marked, tags
-from app.word_diff import differences
+from groupwise.app.ui.completion import FOLDED, HEAD, TAIL, text_html
+from groupwise.app.ui.highlight import DEEPEST, MOST_TAGS, coloured, marked, tags
+from groupwise.app.ui.word_diff import differences
 
 PIECES = ["<think>", "</think>", "<answer>", "</answer>", "<b>", "</b>", "<br/>", "<|end|>", " word ", "x<y", "&", "\n"]
 texts = some.lists(some.sampled_from(PIECES), max_size=14).map("".join)

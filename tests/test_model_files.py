@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from storage.models import model_files
-from storage.spec import ModelSpec
+from groupwise.storage.library.models import model_files
+from groupwise.storage.spec.spec import ModelSpec
+from groupwise.worker.builtin import models
 from tests import tiny_models
 from tests.small_models import CONFIG, TENSOR, header, small_model
-from worker import models
 
 
 @pytest.fixture

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from storage.spec import ModelSpec
+from groupwise.storage.spec.spec import ModelSpec
+from groupwise.worker.builtin import models, starter
+from groupwise.worker.launchers import local
 from tests import tiny_models
-from worker import models, starter
-from worker.launchers import local
 
 LOAD = """
-from storage.spec import ModelSpec
-from worker import models
+from groupwise.storage.spec.spec import ModelSpec
+from groupwise.worker.builtin import models
 model, tokenizer = models.load(ModelSpec(id="org/tiny", revision="v1"))
 print(model.config._name_or_path, tokenizer.chat_template is not None)
 """
@@ -58,7 +58,7 @@ def test_a_tokenizer_is_taken_from_where_it_is_and_nothing_is_asked_of_the_hub(
 
 
 def test_the_starter_is_installed_by_whoever_is_first(registry_home: Path) -> None:
-    code = "from worker import models; print(models.install_starter())"
+    code = "from groupwise.worker.builtin import models; print(models.install_starter())"
     begun = [subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) for _ in range(4)]
     said = {process.communicate(timeout=60)[0].strip() for process in begun}
     assert said == {str(registry_home / "models" / "starter")}

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from storage import home
-from storage.models import hub_cache, model_files
-from storage.spec import ModelSpec
+from groupwise.storage.home import paths
+from groupwise.storage.library.models import hub_cache, model_files
+from groupwise.storage.spec.spec import ModelSpec
+from groupwise.worker.builtin import models, starter
 from tests import tiny_models
 from tests.small_models import CONFIG
-from worker import models, starter
 
 
 @pytest.fixture
@@ -64,14 +64,14 @@ def test_at_hand_are_the_starter_the_homes_models_and_what_is_whole_in_the_cache
     other = tiny_models.cached(cache, "org/branch", revision="v2")
     tiny_models.make("gpt2", other)
     tiny_models.make("t5", tiny_models.cached(cache, "org/t5"))
-    mine = home.models_folder() / "mine"
+    mine = paths.models_folder() / "mine"
     tiny_models.make("llama", mine)
-    (home.models_folder() / "broken").mkdir()
-    (home.models_folder() / "broken" / "config.json").write_text("{")
+    (paths.models_folder() / "broken").mkdir()
+    (paths.models_folder() / "broken" / "config.json").write_text("{")
     found = [(model.id, model.label, model.where, model.revision) for model in model_files.at_hand()]
     assert found == [
         ("starter", "starter · 0.8 M", "starter", None),
-        (str(home.models_folder() / "broken"), "broken · cannot be used", "home", None),
+        (str(paths.models_folder() / "broken"), "broken · cannot be used", "home", None),
         (str(mine), "mine · 0.1 M", "home", None),
         ("org/branch", "branch · 0.1 M · at v2 · cached", "cache", "v2"),
         ("org/whole-0.8M", "whole-0.8M · 0.8 M · cached", "cache", None),

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from app.components import new_run
-from app.configure import asking, choices, launch, presets, view
-from storage import home, questions, registry
-from storage import spec as specs
-from storage.offer import Offer
-from storage.problem import SpecError
+from groupwise.app.pages.new import choices, launch, new_run, presets, view, worker_requests
+from groupwise.storage.home import paths
+from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.registry import questions, registry
+from groupwise.storage.spec import spec as specs
+from groupwise.storage.spec.problem import SpecError
 from tests import offer
 
 TEXT = presets.quickstart().replace("max_steps: 60", "max_steps: 60  # mine")
@@ -29,7 +29,7 @@ FUNCTIONS = (
 
 def built(text: str) -> int:
     """A question to TRL about this text, answered as the worker would when it finds nothing wrong."""
-    question = asking.ask(questions.BUILD, text, topic="t")
+    question = worker_requests.ask(questions.BUILD, text, topic="t")
     questions.reply(question, {"problems": []})
     return question
 
@@ -47,7 +47,7 @@ def test_the_page_may_send_anything_to_every_function(registry_home: Path, funct
     said = function(sent)
     json.dumps(said, allow_nan=False)
     assert registry.runs() == []
-    assert list(home.data_folder().iterdir()) == []
+    assert list(paths.data_folder().iterdir()) == []
 
 
 @pytest.mark.usefixtures("no_worker")
@@ -72,7 +72,7 @@ def test_the_quickstart_as_it_ships_waits_for_nobody() -> None:
 @pytest.mark.usefixtures("no_worker")
 def test_what_trl_does_not_take_is_not_launched() -> None:
     offer.publish_installed()
-    question = asking.ask(questions.BUILD, TEXT, topic="t")
+    question = worker_requests.ask(questions.BUILD, TEXT, topic="t")
     problem = {"field": "training.temperature", "message": "should be above 0.", "level": "blocking", "fixes": []}
     questions.reply(question, {"problems": [problem]})
     assert "should be above 0" in new_run.launched({"text": TEXT, "built": question})["sentence"]
@@ -127,7 +127,7 @@ def test_settings_of_a_run_or_a_preset_are_opened_and_anything_else_is_said(no_w
 
 def test_settings_of_a_run_are_there_while_the_registry_is_damaged(no_worker: None) -> None:
     run_id = launch.start(TEXT)
-    home.registry_path().write_bytes(b"no database" * 100)
+    paths.registry_path().write_bytes(b"no database" * 100)
     opened = new_run.opened({"from": run_id})
     assert opened["text"] == TEXT
     assert opened["origin"].startswith(f"The settings of {run_id}. ")
@@ -138,7 +138,7 @@ def test_a_refused_spec_creates_nothing(registry_home: Path) -> None:
     with pytest.raises(SpecError):
         launch.start("name: x\nrewards: []\n")
     assert registry.runs() == []
-    assert list(home.runs_folder().iterdir()) == []
+    assert list(paths.runs_folder().iterdir()) == []
 
 
 @pytest.mark.usefixtures("no_worker")
@@ -186,8 +186,8 @@ def test_the_keys_change_with_what_each_question_depends_on() -> None:
 
 
 def test_an_upload_is_copied_under_a_plain_name_and_never_over_another(registry_home: Path) -> None:
-    home.uploads_folder().mkdir()
-    upload = home.uploads_folder() / "..my data;$(x).JSONL"
+    paths.uploads_folder().mkdir()
+    upload = paths.uploads_folder() / "..my data;$(x).JSONL"
     upload.write_text("{}\n")
     assert new_run.uploaded({"path": str(upload)})["source"] == "file:my data-x.jsonl"
     assert new_run.uploaded({"path": str(upload)})["name"] == "my data-x.jsonl"
@@ -198,7 +198,7 @@ def test_an_upload_is_copied_under_a_plain_name_and_never_over_another(registry_
 
 
 def test_only_what_was_uploaded_is_taken_in_and_only_data_files(registry_home: Path, tmp_path: Path) -> None:
-    uploads = home.uploads_folder()
+    uploads = paths.uploads_folder()
     uploads.mkdir()
     outside, empty, script, link = tmp_path / "rows.csv", uploads / "a.csv", uploads / "a.py", uploads / "l.csv"
     outside.write_text("a\n1\n")
@@ -208,14 +208,14 @@ def test_only_what_was_uploaded_is_taken_in_and_only_data_files(registry_home: P
     way_out = f"{uploads}/../../{tmp_path.name}/rows.csv"
     for path in (outside, empty, script, link, uploads, way_out, "/etc/passwd", f"{uploads}/\0"):
         assert new_run.uploaded({"path": str(path)})["sentence"]
-    assert list(home.data_folder().iterdir()) == []
+    assert list(paths.data_folder().iterdir()) == []
 
 
 @pytest.mark.usefixtures("registry_home")
 @pytest.mark.parametrize("where", ["while it is copied", "while it gets its name"])
 def test_a_disk_that_fills_during_an_upload_leaves_no_part_of_it(monkeypatch: pytest.MonkeyPatch, where: str) -> None:
-    home.uploads_folder().mkdir()
-    upload = home.uploads_folder() / "rows.jsonl"
+    paths.uploads_folder().mkdir()
+    upload = paths.uploads_folder() / "rows.jsonl"
     upload.write_text("{}\n" * 100)
 
     def fills(*_: Any) -> None:
@@ -230,12 +230,12 @@ def test_a_disk_that_fills_during_an_upload_leaves_no_part_of_it(monkeypatch: py
     else:
         monkeypatch.setattr(Path, "replace", fills)
     assert "could not be kept: No space left on device." in new_run.uploaded({"path": str(upload)})["sentence"]
-    assert list(home.data_folder().iterdir()) == []
+    assert list(paths.data_folder().iterdir()) == []
 
 
 def test_the_limit_that_is_said_for_an_upload_is_the_one_that_is_kept() -> None:
     assert "at most 100 MB" in choices.ADVICE
-    assert choices.guard.MAX_FILE == 100 * 1024**2
+    assert choices.data_files.MAX_FILE == 100 * 1024**2
 
 
 def damage(place: Path) -> None:
@@ -255,7 +255,7 @@ def test_without_a_registry_the_page_is_there_and_says_so(registry_home: Path, h
     assert opened["view"]["shown"]["training.max_steps"] == "60"
     for function in (new_run.edited, new_run.asked, new_run.launched, new_run.tried):
         assert function({"text": TEXT, "kind": "preview"})["sentence"]
-    assert list(home.runs_folder().iterdir()) == []
+    assert list(paths.runs_folder().iterdir()) == []
 
 
 def test_a_damaged_registry_says_what_to_do(registry_home: Path) -> None:
@@ -278,7 +278,7 @@ def test_a_disk_that_is_full_launches_nothing_and_says_so(monkeypatch: pytest.Mo
 
 
 def test_a_spec_or_a_script_is_imported_and_anything_else_is_refused_in_words(registry_home: Path) -> None:
-    from storage.script import to_script
+    from groupwise.storage.checks.script import to_script
 
     assert new_run.imported({"name": "a.yaml", "text": TEXT}) == {"text": TEXT, "notes": []}
     script = new_run.imported({"name": "train.py", "text": to_script(specs.parse(TEXT))})

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from storage import files, home, notes, rebuild, registry
+from groupwise.storage.home import files, paths
+from groupwise.storage.library import repair
+from groupwise.storage.registry import notes, registry
 from tests.runs import ended_run
 
 SPEC = "name: noted\nrewards: [{name: format}]\n"
@@ -35,9 +37,9 @@ def test_a_star_and_words_are_kept_apart(run_id: str):
 def test_a_copied_folder_brings_its_notes(run_id: str):
     notes.star(run_id, 1, 0, True)
     notes.annotate(run_id, 1, 2, "<b>look</b>")
-    copy = home.run_folder(f"{run_id}-copy")
-    shutil.copytree(home.run_folder(run_id).path, copy.path)
-    rebuild.adopt_folders()
+    copy = paths.run_folder(f"{run_id}-copy")
+    shutil.copytree(paths.run_folder(run_id).path, copy.path)
+    repair.adopt_folders()
     assert [(n.grp, n.idx, n.words) for n in notes.of_run(copy.id)] == [
         (n.grp, n.idx, n.words) for n in notes.of_run(run_id)
     ]
@@ -45,13 +47,13 @@ def test_a_copied_folder_brings_its_notes(run_id: str):
 
 def test_a_lost_registry_loses_no_note(run_id: str):
     notes.star(run_id, 1, 0, True)
-    home.registry_path().write_bytes(b"garbage")
-    rebuild.repair()
+    paths.registry_path().write_bytes(b"garbage")
+    repair.repair()
     assert notes.starred(run_id) == [(1, 0)]
 
 
 def test_what_stands_in_the_folder_is_not_trusted(run_id: str):
-    folder = home.run_folder(run_id)
+    folder = paths.run_folder(run_id)
     files.write_json(
         folder.notes,
         [
@@ -65,7 +67,7 @@ def test_what_stands_in_the_folder_is_not_trusted(run_id: str):
     )
     with registry.writing() as index:
         index.execute("DELETE FROM run WHERE id = ?", [run_id])
-    rebuild.adopt_folders()
+    repair.adopt_folders()
     assert {(n.grp, n.idx, n.words, n.at) for n in notes.of_run(run_id)} == {(1, 0, "five", 0.0), (2, 0, "x", 0.0)}
 
 
@@ -73,4 +75,4 @@ def test_many_at_once_lose_nothing(run_id: str):
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda idx: notes.star(run_id, 1, idx, True), range(12)))
     assert len(notes.starred(run_id)) == 12
-    assert len(files.read_json(home.run_folder(run_id).notes)) == 12
+    assert len(files.read_json(paths.run_folder(run_id).notes)) == 12

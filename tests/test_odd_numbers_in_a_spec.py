@@ -10,10 +10,11 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from app.components import new_run
-from storage import home, registry
-from storage.problem import SpecError
-from storage.spec import from_dict, parse, to_yaml
+from groupwise.app.pages.new import new_run
+from groupwise.storage.home import paths
+from groupwise.storage.registry import registry
+from groupwise.storage.spec.problem import SpecError
+from groupwise.storage.spec.spec import from_dict, parse, to_yaml
 from tests import offer
 
 # Numbers that mean nothing, as YAML can write them, and what is said of them.
@@ -56,7 +57,7 @@ def known(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("numbers") / "home"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GROUPWISE_HOME", str(place))
-        home.prepare()
+        paths.prepare()
         registry.open_registry()
         offer.publish_installed()
     return place

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from storage import registry
-from storage.offer import Offer
-from storage.rewards import library, signature
+from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.library.rewards import library, signature
+from groupwise.storage.registry import registry
 
 CODE = '''def {name}(completions, answer, *, most: int = 3, kind: Literal["a", "b"] = "a", **kwargs):
     """Short ones.

@@ -11,17 +11,21 @@ from pathlib import Path
 
 import pytest
 
-from app.components import header, overview, runs_table
 from bench.homes import wait_for
 from bench.made_runs import made_run
-from storage import db, home, migrations, rebuild, record, registry, states
-from storage.record import RecordError, RunWriter
-from storage.registry import RESUME, Refused
-from storage.rewards import library
+from groupwise.app.pages.run import header, overview
+from groupwise.app.pages.runs import runs_table
+from groupwise.storage.home import db, migrations, paths
+from groupwise.storage.library import repair
+from groupwise.storage.library.rewards import library
+from groupwise.storage.record import record, states
+from groupwise.storage.record.record import RecordError, RunWriter
+from groupwise.storage.registry import registry
+from groupwise.storage.registry.registry import RESUME, Refused
+from groupwise.worker.training import checkpoints
 from tests.conftest import Groupwise
 from tests.runs import ask_db, make_spec, queue
 from tests.supervised import StartWorker, resume, supervisors, wait_state
-from worker.training import checkpoints
 
 CODE = "def mine(completions, **kwargs):\n    return [0.0] * len(completions)\n"
 
@@ -40,7 +44,7 @@ def as_if_newer(path: Path, kind: migrations.Migrations) -> bytes:
 
 def test_a_newer_record_is_read_and_not_written(registry_home: Path) -> None:
     run_id = made_run("newer", 20, state=states.FAILED)
-    path = home.run_folder(run_id).db
+    path = paths.run_folder(run_id).db
     before = as_if_newer(path, migrations.record)
     said = header.status({"run": run_id})
     assert "Update Groupwise" in str(said["note"]) and said["line"]
@@ -59,7 +63,7 @@ def test_a_newer_record_is_read_and_not_written(registry_home: Path) -> None:
 
 def test_a_damaged_record_is_kept_beside_the_one_that_a_resume_begins(registry_home: Path) -> None:
     run_id = made_run("damaged", 20, state=states.FAILED)
-    folder = home.run_folder(run_id)
+    folder = paths.run_folder(run_id)
     with closing(sqlite3.connect(folder.db)) as file:
         file.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     whole = folder.db.read_bytes()
@@ -77,7 +81,7 @@ def test_a_damaged_record_is_kept_beside_the_one_that_a_resume_begins(registry_h
 
 
 def test_a_whole_record_is_never_set_aside(registry_home: Path) -> None:
-    folder = home.run_folder(made_run("whole", 20, state=states.FAILED))
+    folder = paths.run_folder(made_run("whole", 20, state=states.FAILED))
     record.resumed(folder.db, 2, {"format": 1.0, "correctness": 2.0}).close()
     assert list(folder.path.glob("run.damaged-*")) == []
     assert ask_db(folder, "SELECT count(*) FROM acknowledged") > [(20,)]
@@ -85,7 +89,7 @@ def test_a_whole_record_is_never_set_aside(registry_home: Path) -> None:
 
 def test_what_does_not_fit_into_a_record_any_more_is_set_aside(registry_home: Path) -> None:
     """As the spill of a record that was set aside, or one that someone has put there."""
-    folder = home.run_folder(made_run("spilt", 20, state=states.FAILED))
+    folder = paths.run_folder(made_run("spilt", 20, state=states.FAILED))
     line = (
         '{"seq": 999999, "attempt": 1, "step": 21, "at": 1.0, "metrics": {}, "rollups": [], "events": [], '
         '"checkpoint": null, "groups": [{"mode": "train", "step": 21, "prompt": "x", "columns": {}, "completions": [], '
@@ -128,7 +132,7 @@ def test_a_real_run_whose_record_is_damaged_goes_on_from_its_checkpoint(start_wo
 
 def test_a_newer_registry_is_listed_and_not_written(groupwise: Groupwise, registry_home: Path) -> None:
     run_id = made_run("newer", 3, state=states.FAILED)
-    before = as_if_newer(home.registry_path(), migrations.registry)
+    before = as_if_newer(paths.registry_path(), migrations.registry)
     listed = groupwise("list")
     assert run_id in listed.stdout and "Update Groupwise" in listed.stderr and listed.returncode == 0
     for command in (["repair"], ["resume", run_id], ["worker"], ["--no-open", "--port", "0"], ["stop", run_id]):
@@ -136,7 +140,7 @@ def test_a_newer_registry_is_listed_and_not_written(groupwise: Groupwise, regist
         assert refused.returncode != 0 and (command[1:2] == ["--port"] or "Update Groupwise" in refused.stderr), refused
     with pytest.raises(registry.Newer, match="Update Groupwise"):
         registry.set_facts(run_id, step=1)
-    assert home.registry_path().read_bytes() == before
+    assert paths.registry_path().read_bytes() == before
     assert list(registry_home.glob("registry.damaged*")) == []
 
 
@@ -144,7 +148,7 @@ def test_a_locked_registry_is_not_repaired(
     groupwise: Groupwise, registry_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made_run("locked", 3)
-    with closing(sqlite3.connect(home.registry_path(), isolation_level=None)) as other:
+    with closing(sqlite3.connect(paths.registry_path(), isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
         said = groupwise("repair")
         other.execute("ROLLBACK")
@@ -157,13 +161,13 @@ def test_a_page_says_of_a_registry_that_is_damaged_or_gone_how_to_repair_it(
     groupwise: Groupwise, registry_home: Path, content: bytes
 ) -> None:
     run_id = made_run("kept", 3)
-    home.registry_path().unlink()
+    paths.registry_path().unlink()
     if content:
-        home.registry_path().write_bytes(content)
+        paths.registry_path().write_bytes(content)
     for said in (runs_table.table({}), header.status({"run": run_id}), overview.board({"run": run_id})):
         assert "groupwise repair" in str(said.get("sentence")), said
         assert "Copy it again" not in str(said)
-    assert bool(content) is home.registry_path().exists(), "looking makes no registry"
+    assert bool(content) is paths.registry_path().exists(), "looking makes no registry"
     assert "1 runs" in groupwise("repair").stdout
     assert run_id in str(runs_table.table({})["rows"])
 
@@ -171,12 +175,12 @@ def test_a_page_says_of_a_registry_that_is_damaged_or_gone_how_to_repair_it(
 def test_a_registry_that_was_deleted_is_made_anew_with_all_runs(groupwise: Groupwise, registry_home: Path) -> None:
     runs = [made_run(f"run {number}", 3) for number in range(2)]
     library.save("mine", CODE, taken=())
-    home.registry_path().unlink()
+    paths.registry_path().unlink()
     listed = groupwise("list")
     assert all(run in listed.stdout for run in runs), listed
     assert "2 runs, from their folders" in listed.stderr
     assert library.get("mine").code == CODE
-    assert rebuild.adopt_folders() == 0
+    assert repair.adopt_folders() == 0
 
 
 def test_a_registry_that_someone_deletes_under_a_worker_is_said_once_and_the_worker_goes_on(
@@ -185,10 +189,10 @@ def test_a_registry_that_someone_deletes_under_a_worker_is_said_once_and_the_wor
     folder = queue(make_spec(training={"max_steps": 1}))
     start_worker()
     wait_state(folder.id, states.FINISHED)
-    home.registry_path().unlink()
-    wait_for("a word in the log", lambda: "is gone" in home.worker_log().read_text(), 20)
-    wait_for("its counting", lambda: "for the 10th time" in home.worker_log().read_text(), 20)
-    assert home.worker_log().read_text().count("is gone") < 6
+    paths.registry_path().unlink()
+    wait_for("a word in the log", lambda: "is gone" in paths.worker_log().read_text(), 20)
+    wait_for("its counting", lambda: "for the 10th time" in paths.worker_log().read_text(), 20)
+    assert paths.worker_log().read_text().count("is gone") < 6
     assert folder.id in groupwise("list").stdout
     again = queue(make_spec(training={"max_steps": 1}))
     wait_state(again.id, states.FINISHED)
@@ -196,7 +200,7 @@ def test_a_registry_that_someone_deletes_under_a_worker_is_said_once_and_the_wor
 
 def test_a_reader_is_given_up_where_a_record_is_without_end(registry_home: Path) -> None:
     """A view can be; none of ours is, so that it is not even asked."""
-    folder = home.run_folder(made_run("endless", 3))
+    folder = paths.run_folder(made_run("endless", 3))
     with closing(sqlite3.connect(folder.db)) as file:
         file.executescript(
             "DROP TABLE metric; CREATE VIEW metric AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "

@@ -15,9 +15,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from app.server import DEFAULT_PORT
+from groupwise.app.server.server import DEFAULT_PORT
 from tests.conftest import REPOSITORY
 
+ROOMS = ("app", "worker", "storage")
 PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())
 MAKEFILE = (REPOSITORY / "Makefile").read_text()
 DOCKERFILE = (REPOSITORY / "Dockerfile").read_text()
@@ -67,8 +68,8 @@ def test_port_and_health_check_are_the_server_s_own():
 
 
 def test_the_image_starts_with_options_that_the_command_takes_and_calls_safe():
-    from app.command import build_parser, token_from
-    from app.server import Settings, refuse_unsafe
+    from groupwise.app.cli.parser import build_parser, token_from
+    from groupwise.app.server.server import Settings, refuse_unsafe
 
     entry, arguments = (json.loads(instructions(name)[0]) for name in ("ENTRYPOINT", "CMD"))
     assert entry == ["groupwise"]
@@ -84,8 +85,7 @@ def test_compose_asks_for_the_gpu_and_for_a_token():
 
 def test_all_that_the_image_copies_is_let_in():
     let_in = set(re.findall(r"^!(\S+)$", (REPOSITORY / ".dockerignore").read_text(), re.M))
-    rooms = {pattern.rstrip("*") for pattern in PROJECT["tool"]["setuptools"]["packages"]["find"]["include"]}
-    needed = {"pyproject.toml", PROJECT["project"]["readme"], *PROJECT["project"]["license-files"], *rooms}
+    needed = {"pyproject.toml", "setup.py", PROJECT["project"]["readme"], *PROJECT["project"]["license-files"], *ROOMS}
     assert let_in == needed and all((REPOSITORY / name).exists() for name in needed)
 
 
@@ -94,26 +94,27 @@ def test_all_that_the_image_copies_is_let_in():
     [(room, p) for room, patterns in PROJECT["tool"]["setuptools"]["package-data"].items() for p in patterns],
 )
 def test_every_package_data_pattern_matches_files(room: str, pattern: str):
-    assert list((REPOSITORY / room).glob(pattern))
+    assert list((REPOSITORY / room.removeprefix("groupwise.")).glob(pattern))
 
 
 def test_the_wheel_holds_every_file_of_the_three_rooms(tmp_path: Path):
     source = tmp_path / "source"
-    for room in ("app", "worker", "storage"):
+    for room in ROOMS:
         shutil.copytree(REPOSITORY / room, source / room, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
+    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
         shutil.copy(REPOSITORY / name, source / name)
     build = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "-w", str(tmp_path), "."]
     subprocess.run(build, cwd=source, check=True, capture_output=True, timeout=120)
     packed = set(zipfile.ZipFile(next(tmp_path.glob("groupwise-*.whl"))).namelist())
     ours = {
-        str(path.relative_to(source))
-        for room in ("app", "worker", "storage")
+        f"groupwise/{path.relative_to(source)}"
+        for room in ROOMS
         for path in (source / room).rglob("*")
         if path.is_file()
     }
     assert ours - packed == set()
-    assert "app/__main__.py" in packed and any(name.endswith("entry_points.txt") for name in packed)
+    assert {name.split("/")[0] for name in packed if ".dist-info/" not in name} == {"groupwise"}
+    assert any(name.endswith("entry_points.txt") for name in packed)
 
 
 def test_every_make_command_in_the_readme_is_a_target():
@@ -123,7 +124,7 @@ def test_every_make_command_in_the_readme_is_a_target():
 
 
 def test_every_groupwise_command_in_the_readme_exists():
-    from app.command import SUMMARIES
+    from groupwise.app.cli.parser import SUMMARIES
 
     assert set(re.findall(r"^groupwise ([a-z]+)", README, re.M)) <= set(SUMMARIES)
 

@@ -12,10 +12,10 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from storage import home
-from storage.spec import DataSpec
-from worker.rows import looking, parquet_rows, sources, unpack
-from worker.rows.data_error import DataError
+from groupwise.storage.home import paths
+from groupwise.storage.spec.spec import DataSpec
+from groupwise.worker.data import parquet_rows, preview_source, sources, unpack
+from groupwise.worker.data.data_error import DataError
 
 MEGABYTE = 2**20
 
@@ -31,7 +31,7 @@ def repeated(name: str, text: str, rows: int) -> Path:
     """A file with one text in so many rows; it holds the text once."""
     numbers = pa.array([0] * rows, pa.int32())
     columns = {"question": pa.DictionaryArray.from_arrays(numbers, pa.array([text])), "answer": ["1"] * rows}
-    path = home.data_folder() / name
+    path = paths.data_folder() / name
     pa.parquet.write_table(pa.table(columns), path, store_schema=False, dictionary_pagesize_limit=2**30)
     return path
 
@@ -46,8 +46,8 @@ def spec(path: Path, **more: object) -> DataSpec:
 
 LOAD = """
 import json, os, resource, sys
-from storage.spec import DataSpec
-from worker.rows import sources
+from groupwise.storage.spec.spec import DataSpec
+from groupwise.worker.data import sources
 def most(who):
     return resource.getrusage(who).ru_maxrss // 1024
 before, said = most(resource.RUSAGE_SELF), ""
@@ -74,7 +74,7 @@ def test_eight_megabytes_that_mean_75_gigabytes_are_refused_in_words() -> None:
     said, own, helper = loaded_elsewhere(spec(path))
     assert said.startswith("bomb.parquet unpacks to more than 2 GB") and "set data.limit" in said
     assert own < 100 and helper < 2048
-    assert not list(home.home().rglob("rows.arrow"))
+    assert not list(paths.home().rglob("rows.arrow"))
 
 
 def test_a_limit_reads_no_more_than_it_says(own_cache: Path) -> None:
@@ -88,9 +88,9 @@ def test_a_limit_reads_no_more_than_it_says(own_cache: Path) -> None:
     assert len(shuffled) == 1350, "the first ten in another order are others"
 
 
-@pytest.mark.parametrize("look", [sources.load, lambda asked: list(looking.table_of(asked).rows())])
+@pytest.mark.parametrize("look", [sources.load, lambda asked: list(preview_source.table_of(asked).rows())])
 def test_a_row_that_is_no_prompt_is_named(look) -> None:
-    path = home.data_folder() / "rows.parquet"
+    path = paths.data_folder() / "rows.parquet"
     texts = ["short"] * 40 + ["x" * (20 * MEGABYTE)] + ["short"]
     pa.parquet.write_table(pa.table({"question": texts, "answer": texts[::-1]}), path)
     with pytest.raises(DataError, match="row 2 of rows.parquet unpacks to 20 MB; a row may have 16"):
@@ -104,7 +104,7 @@ def test_a_row_of_hundreds_of_megabytes_costs_the_trainer_nothing() -> None:
 
 
 def test_texts_that_are_numbered_in_the_file_are_texts() -> None:
-    path = home.data_folder() / "numbered.parquet"
+    path = paths.data_folder() / "numbered.parquet"
     texts = pa.array([f"t{number % 3}" for number in range(5000)]).dictionary_encode()
     pa.parquet.write_table(pa.table({"question": texts, "answer": ["1"] * 5000}), path)
     rows = sources.load(spec(path))

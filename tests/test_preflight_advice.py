@@ -10,12 +10,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from app.preflight import memory_fixes
-from app.preflight.advice import advise
-from app.preflight.report import report
-from storage import spec
-from storage.offer import Offer
-from storage.spec import ADVICE, BLOCKING, WARNING, Problem, RunSpec
+from groupwise.app.pages.new.preflight import memory_fixes
+from groupwise.app.pages.new.preflight.advice import advise
+from groupwise.app.pages.new.preflight.report import report
+from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.spec import spec
+from groupwise.storage.spec.spec import ADVICE, BLOCKING, WARNING, Problem, RunSpec
 from tests.test_preflight_disk import OFFER
 from tests.test_preflight_memory import GB, MODEL
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from app.preflight import counts
-from storage import spec
-from storage.offer import Offer
-from storage.spec import RunSpec
+from groupwise.app.pages.new.preflight import counts
+from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.spec import spec
+from groupwise.storage.spec.spec import RunSpec
 from tests.test_preflight_memory import offer
 
 SMALL = {"num_generations": 4, "per_device_train_batch_size": 4, "max_completion_length": 8}
@@ -43,7 +43,7 @@ def test_steps_are_counted_as_trl_counts_them(training: dict[str, Any], rows: in
     from transformers import AutoModelForCausalLM, AutoTokenizer
     from trl import GRPOConfig, GRPOTrainer
 
-    from worker import starter
+    from groupwise.worker.builtin import starter
 
     settings = {**SMALL, "num_train_epochs": 1.0, **training}
     trainer = GRPOTrainer(

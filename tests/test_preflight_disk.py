@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from app.preflight import counts, disk
-from app.preflight.settings import Settings
-from storage import spec
-from storage.offer import Offer
-from storage.spec import BLOCKING, WARNING, RunSpec
+from groupwise.app.pages.new.preflight import counts, disk
+from groupwise.app.pages.new.preflight.settings import Settings
+from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.spec import spec
+from groupwise.storage.spec.spec import BLOCKING, WARNING, RunSpec
 from tests.test_preflight_memory import FIELDS, GB, MODEL
 
 MORE = {"save_strategy": "steps", "save_steps": 500, "save_total_limit": None, "save_only_model": False}
@@ -53,8 +53,8 @@ def test_a_real_checkpoint_is_as_large_as_was_said(tmp_path: Path) -> None:
     from transformers import AutoModelForCausalLM, AutoTokenizer
     from trl import GRPOConfig, GRPOTrainer
 
-    from storage.models.model_facts import facts
-    from worker import starter
+    from groupwise.storage.library.models.model_facts import facts
+    from groupwise.worker.builtin import starter
 
     settings = {
         "per_device_train_batch_size": 4, "num_generations": 4, "max_completion_length": 4, "max_steps": 1,

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from app.preflight import memory, memory_fixes
-from app.preflight.shape import adapted, lora_parameters, shape_of
 from bench.memory import Case, compare
-from storage import spec
-from storage.models.model_facts import ModelFacts
-from storage.offer import Offer
-from storage.spec import BLOCKING, RunSpec
+from groupwise.app.pages.new.preflight import memory, memory_fixes
+from groupwise.app.pages.new.preflight.shape import adapted, lora_parameters, shape_of
+from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.library.models.model_facts import ModelFacts
+from groupwise.storage.spec import spec
+from groupwise.storage.spec.spec import BLOCKING, RunSpec
 from tests import offer as offers
 
 GB = 10**9
@@ -75,7 +75,7 @@ def one_thread() -> Iterator[None]:
     ids=lambda case: case.name,
 )
 def test_the_estimate_is_within_a_quarter_of_what_torch_recorded(case: Case, one_thread: None) -> None:
-    from worker.offering import catalogue
+    from groupwise.worker.capabilities import catalogue
 
     guess, torchs = compare(case, catalogue.build())
     assert abs(guess.measured / torchs - 1) < 0.25

@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 
-from app.preflight import timing
-from storage import db, home, registry, spec
-from storage.offer import Offer
-from storage.record import RunWriter
-from storage.spec import RunSpec
+from groupwise.app.pages.new.preflight import timing
+from groupwise.storage.home import db, paths
+from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.record.record import RunWriter
+from groupwise.storage.registry import registry
+from groupwise.storage.spec import spec
+from groupwise.storage.spec.spec import RunSpec
 from tests.test_preflight_memory import FIELDS, GB, MODEL, offer
 
 
@@ -24,7 +26,7 @@ def a_spec(lora: dict[str, Any] | None = None, **training: Any) -> RunSpec:
 def ran(run_spec: RunSpec, seconds: float, *, name: str = "before", steps: int = 12) -> None:
     """A run of this home whose steps took so long, by what it recorded."""
     run_id = registry.create(spec.to_yaml(run_spec), name=name, model=run_spec.model.id, data="task:arithmetic")
-    path = home.run_folder(run_id).db
+    path = paths.run_folder(run_id).db
     writer = RunWriter(path, 1, {"format": 1.0})
     for step in range(1, steps + 1):
         writer.commit(step, metrics={"reward": 0.5})
@@ -44,8 +46,8 @@ def test_before_any_run_there_is_a_range_that_says_so(registry_home: Path) -> No
 
 def test_the_quickstart_on_two_cores_lies_in_the_range(registry_home: Path) -> None:
     """Measured: 0.38 s a step with the machine to itself, 0.5 to 0.8 s beside other work."""
-    from storage.models.model_facts import facts
-    from worker import starter
+    from groupwise.storage.library.models.model_facts import facts
+    from groupwise.worker.builtin import starter
 
     quickstart = spec.parse((Path(__file__).parents[1] / "app" / "presets" / "quickstart.yaml").read_text())
     two_cores = Offer(FIELDS, hardware={"gpus": [], "cores": 2, "memory": 8 * GB})

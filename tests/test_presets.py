@@ -6,16 +6,20 @@ from pathlib import Path
 
 import pytest
 
-from storage import home, presets, registry, series, spec
-from storage.checks.check import examine
-from storage.offer import Offer
-from storage.presets import PresetError, PresetExists
-from storage.problem import SpecError
+from groupwise.storage.checks.check import examine
+from groupwise.storage.home import paths
+from groupwise.storage.library import presets
+from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.library.presets import PresetError, PresetExists
+from groupwise.storage.record import metrics
+from groupwise.storage.registry import registry
+from groupwise.storage.spec import spec
+from groupwise.storage.spec.problem import SpecError
+from groupwise.worker.builtin import shipped
+from groupwise.worker.capabilities import catalogue, extras, hardware
+from groupwise.worker.questions import build
+from groupwise.worker.training import train
 from tests.runs import ask_db, make_spec, queue
-from worker import shipped
-from worker.answers import build
-from worker.offering import catalogue, extras, hardware
-from worker.training import train
 
 FOLDER = Path(__file__).parents[1] / "app" / "presets"
 SHIPPED = {preset.name: preset for preset in presets.shipped(FOLDER)}
@@ -75,7 +79,7 @@ def test_those_on_the_starter_model_train(registry_home: Path, keep_signal_handl
     assert train.main(folder.id) == 0
     steps = 2 * max(len(raw["stages"]), 1)
     assert ask_db(folder, "SELECT max(step) FROM acknowledged") == [(steps,)]
-    assert ("kl" in series.read(folder.db)["curves"]) == bool(raw["training"]["beta"])
+    assert ("kl" in metrics.read(folder.db)["curves"]) == bool(raw["training"]["beta"])
     generated = raw["training"].get("steps_per_generation") or 1
     assert ask_db(folder, "SELECT count(*) FROM completion") == [(8 * steps if generated == 1 else 8 * generated,)]
 
@@ -177,7 +181,7 @@ def test_a_token_is_kept_out(registry_home: Path, where: str) -> None:
     parts = {"training": secret} if where == "run" else {"stages": [{"training": secret}]}
     with pytest.raises(PresetError, match="A token is a secret"):
         presets.save("secret", "", spec.to_yaml(make_spec(**parts)), FOLDER)
-    assert b"hf_canary" not in home.registry_path().read_bytes()
+    assert b"hf_canary" not in paths.registry_path().read_bytes()
 
 
 def test_deleting(registry_home: Path) -> None:

@@ -8,12 +8,11 @@ from typing import Any
 
 import pytest
 
-from storage import home
-from storage.spec import DataSpec, from_dict
-from worker import models
-from worker.answers import data_checks, preview
-from worker.rows import data, looking, tokens
-from worker.rows.data_error import DataError
+from groupwise.storage.home import paths
+from groupwise.storage.spec.spec import DataSpec, from_dict
+from groupwise.worker.builtin import models
+from groupwise.worker.data import data, data_checks, preview, preview_source, tokens
+from groupwise.worker.data.data_error import DataError
 
 GSM = [{"problem": f"Tom has {n} apples and buys {n}.", "solution": f"{n}+{n}\n#### {2 * n}"} for n in range(1, 31)]
 MAPPED = {"source": "file:gsm.jsonl", "prompt_template": "{problem}", "answer_column": "solution",
@@ -26,7 +25,7 @@ def prepared(registry_home: Path) -> None:
 
 
 def write(name: str, rows: list[dict[str, Any]]) -> None:
-    (home.data_folder() / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (paths.data_folder() / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
 def ask(row: int = 0, model: dict[str, Any] | None = None, **parts: Any) -> dict[str, Any]:
@@ -326,7 +325,7 @@ def test_every_length_is_in_a_bin():
 
 def test_a_source_of_no_kind_is_refused():
     with pytest.raises(DataError, match="is no source of data"):
-        looking.table_of(DataSpec(source="ftp:x"))
+        preview_source.table_of(DataSpec(source="ftp:x"))
 
 
 @pytest.mark.parametrize("length", ["many", 0, -5, 1.5, [48], None])

@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from app.proxy import ForwardedHeaders, Proxies
+from groupwise.app.server.proxy import ForwardedHeaders, Proxies
 from tests.conftest import ending, playing_supervisor
 from tests.servers import Server, begin
 

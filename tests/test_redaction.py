@@ -14,12 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from storage import db, files, output, redaction, secret_values
-from storage.checks.check import check
-from storage.offer import Offer
-from storage.presets import PresetError, save
-from storage.redaction import PART, Redactor, holds, redact, redact_all, to_json
-from storage.rewards import library
+from groupwise.storage.checks.check import check
+from groupwise.storage.home import db, files, output, redaction, secret_values
+from groupwise.storage.home.redaction import PART, Redactor, holds, redact, redact_all, to_json
+from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.library.presets import PresetError, save
+from groupwise.storage.library.rewards import library
 from tests import canaries
 from tests.canaries import CANARIES, ENVIRONMENT, HUB_LOGIN
 from tests.conftest import Start
@@ -153,7 +153,7 @@ def test_a_spec_a_preset_or_a_function_with_a_secret_is_refused_not_changed(
 
 PRINTS = """
 import os, subprocess, sys, threading, warnings, logging
-from storage import output
+from groupwise.storage.home import output
 output.keep_secrets()
 key = os.environ["OPENAI_API_KEY"]
 for character in key:
@@ -191,14 +191,18 @@ def test_nothing_that_python_prints_shows_one_in_whatever_pieces_it_comes(start:
 
 
 def test_a_full_disk_takes_no_print_and_ends_nothing(start: Start, tmp_path: Path) -> None:
-    code = "import sys; from storage import output; output.keep_secrets(); print('x' * 99999, flush=True); sys.exit(7)"
+    code = (
+        "import sys; from groupwise.storage.home import output; output.keep_secrets(); "
+        "print('x' * 99999, flush=True); sys.exit(7)"
+    )
     with Path("/dev/full").open("w") as full:
         assert start("-c", code, stdout=full, stderr=full).wait(60) == 7
 
 
 def test_a_crash_leaves_no_memory_on_the_disk(start: Start, tmp_path: Path) -> None:
     code = (
-        "import resource as r; from storage import output; output.keep_secrets(); print(r.getrlimit(r.RLIMIT_CORE)[0])"
+        "import resource as r; from groupwise.storage.home import output; output.keep_secrets(); "
+        "print(r.getrlimit(r.RLIMIT_CORE)[0])"
     )
     assert run_code(start, tmp_path / "log.txt", code) == "0\n"
 

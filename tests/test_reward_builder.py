@@ -14,8 +14,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ruff import find_ruff_bin
 
-from storage.rewards import library, signature
-from storage.rewards.builder import KINDS, Block, BuilderError, needs_network, problems, python_text, to_code
+from groupwise.storage.library.rewards import library, signature
+from groupwise.storage.library.rewards.builder import (
+    KINDS,
+    Block,
+    BuilderError,
+    needs_network,
+    problems,
+    python_text,
+    to_code,
+)
 
 NASTY = [
     '"', "'", '"""', "'''", "\\", "\\\\", "a\nb", "\r\t\0", "{x}", "%s", '")\nimport os\nos._exit(1)\n("',

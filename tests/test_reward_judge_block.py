@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from storage.rewards.builder import Block
+from groupwise.storage.library.rewards.builder import Block
 from tests.test_reward_builder import built
 
 

@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from storage import home, rebuild, registry
-from storage.rewards import library, signature, templates
-from storage.rewards.library import LibraryError
+from groupwise.storage.home import paths
+from groupwise.storage.library import repair
+from groupwise.storage.library.rewards import library, signature, templates
+from groupwise.storage.library.rewards.library import LibraryError
+from groupwise.storage.registry import registry
 
 CODE = '''import re
 
@@ -41,7 +43,7 @@ def test_what_is_saved_comes_back_byte_for_byte_under_the_hash_of_its_text():
     assert saved.hash == hashlib.sha256(CODE.encode()).hexdigest()[:16] == library.hash_of(CODE)
     assert library.get("mine") == library.get("mine", saved.hash) == saved
     assert saved.code == CODE and not saved.network
-    assert (home.rewards_folder() / "mine" / f"{saved.hash}.py").read_bytes() == CODE.encode()
+    assert (paths.rewards_folder() / "mine" / f"{saved.hash}.py").read_bytes() == CODE.encode()
 
 
 def test_line_ends_are_no_difference_and_nothing_else_is_changed():
@@ -136,7 +138,7 @@ BAD_CODE = {
 def test_code_that_cannot_be_kept_is_refused_in_words(code: str):
     with pytest.raises(LibraryError, match=BAD_CODE[code]):
         library.save("mine", code)
-    assert library.every() == [] and not list(home.rewards_folder().iterdir())
+    assert library.every() == [] and not list(paths.rewards_folder().iterdir())
 
 
 def test_a_draft_with_faults_that_only_a_call_would_show_is_kept():
@@ -153,12 +155,12 @@ def test_the_functions_of_a_pasted_text_are_there_to_choose_from():
 
 def test_the_runs_that_use_a_function_are_found_with_the_copy_they_keep():
     for run_id, code in (("run-a", CODE), ("run-b", CODE + "#\n"), ("run-c", None), (".draft-x", CODE)):
-        folder = home.runs_folder() / run_id / "rewards"
+        folder = paths.runs_folder() / run_id / "rewards"
         folder.mkdir(parents=True)
         if code:
             (folder / "mine.py").write_text(code, encoding="utf-8")
-    (home.runs_folder() / "run-c" / "rewards" / "other.py").write_text(CODE, encoding="utf-8")
-    (home.runs_folder() / "run-d").mkdir()
+    (paths.runs_folder() / "run-c" / "rewards" / "other.py").write_text(CODE, encoding="utf-8")
+    (paths.runs_folder() / "run-d").mkdir()
     assert library.users("mine") == [("run-a", library.hash_of(CODE)), ("run-b", library.hash_of(CODE + "#\n"))]
 
 
@@ -167,8 +169,8 @@ def test_a_damaged_registry_loses_no_function():
     back = library.save("mine", CODE, network=True)  # the newest is not the one with the last name or file
     kept = library.save("gone", CODE.replace("mine", "gone"))
     library.delete("gone")
-    home.registry_path().write_bytes(b"not a database" * 100)
-    rebuild.repair()
+    paths.registry_path().write_bytes(b"not a database" * 100)
+    repair.repair()
     assert library.every() == [back] and back.hash == old.hash
     assert {version.hash: version for version in library.versions("mine")} == {back.hash: back, new.hash: new}
     assert library.get("gone", kept.hash) == kept  # and stays deleted
@@ -177,7 +179,7 @@ def test_a_damaged_registry_loses_no_function():
 
 def test_files_that_were_touched_or_are_not_ours_hold_nothing_up():
     saved = library.save("mine", CODE)
-    folder = home.rewards_folder()
+    folder = paths.rewards_folder()
     (folder / "mine" / f"{saved.hash}.py").write_text(CODE + "# by hand\n", encoding="utf-8")
     (folder / "mine" / "versions.json").write_text('{"versions": [1], "newest": {}}', encoding="utf-8")
     (folder / "mine" / "broken.py").write_bytes(b"\xff\xfe")
@@ -185,7 +187,7 @@ def test_files_that_were_touched_or_are_not_ours_hold_nothing_up():
     (folder / "not-a-name").mkdir()
     (folder / "not-a-name" / "x.py").write_text(CODE, encoding="utf-8")
     (folder / "a file").write_text("x", encoding="utf-8")
-    home.registry_path().unlink()
+    paths.registry_path().unlink()
     registry.open_registry()
     assert library.adopt_files() in (0, 1)
     (folder / "mine" / "versions.json").unlink()
@@ -195,12 +197,12 @@ def test_files_that_were_touched_or_are_not_ours_hold_nothing_up():
 
 def test_copied_files_are_taken_up_without_leave_to_use_the_network():
     saved = library.save("mine", CODE, network=True)
-    shutil.copytree(home.rewards_folder() / "mine", home.home() / "kept")
-    (home.home() / "kept" / "versions.json").unlink()
-    home.registry_path().unlink()
-    shutil.rmtree(home.rewards_folder() / "mine")
+    shutil.copytree(paths.rewards_folder() / "mine", paths.home() / "kept")
+    (paths.home() / "kept" / "versions.json").unlink()
+    paths.registry_path().unlink()
+    shutil.rmtree(paths.rewards_folder() / "mine")
     registry.open_registry()
-    (home.home() / "kept").rename(home.rewards_folder() / "mine")
+    (paths.home() / "kept").rename(paths.rewards_folder() / "mine")
     assert library.adopt_files() == 1
     assert library.get("mine").hash == saved.hash and not library.get("mine").network
 
@@ -213,7 +215,7 @@ def test_many_who_save_at_once_lose_nothing():
     for thread in threads:
         thread.join()
     assert {version.code for version in library.versions("mine")} == set(codes)
-    card = json.loads((home.rewards_folder() / "mine" / "versions.json").read_text(encoding="utf-8"))
+    card = json.loads((paths.rewards_folder() / "mine" / "versions.json").read_text(encoding="utf-8"))
     assert len(card["versions"]) == 8 and card["newest"] == library.get("mine").hash
 
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage.problem import BLOCKING
-from storage.rewards.signature import analyse, cleaned
+from groupwise.storage.library.rewards.signature import analyse, cleaned
+from groupwise.storage.spec.problem import BLOCKING
 
 BODY = "\n    return [1.0 for _ in completions]\n"
 CLEAN = f"import re\ndef f(completions, **kwargs):{BODY}"

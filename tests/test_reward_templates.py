@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from storage.rewards.templates import async_call, blank, compare_answer, logging_more, partial_credit
-from storage.rewards.templates import regular_expression as expression
-from storage.rewards.templates import several_columns as columns
+from groupwise.storage.library.rewards.templates import async_call, blank, compare_answer, logging_more, partial_credit
+from groupwise.storage.library.rewards.templates import regular_expression as expression
+from groupwise.storage.library.rewards.templates import several_columns as columns
 
 
 def awaited(answer: Any) -> Any:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from groupwise.worker.training import train
 from tests.runs import ask_db, make_spec, queue
 from tests.test_rewards_judge import Endpoint, endpoint, says
 from tests.test_rewards_model import make
-from worker.training import train
 
 __all__ = ["endpoint"]  # the fixture
 

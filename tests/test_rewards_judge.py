@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from app.server import Settings, ports_for_judges
-from storage import judge_ports
+from groupwise.app.server.server import Settings, ports_for_judges
+from groupwise.storage.registry import judge_ports
+from groupwise.worker.sandbox.client import Code, Host, Result
 from tests.rewards import FOLDER, both_shapes, completion_of, module
-from worker.sandbox.client import Code, Host, Result
 
 USAGE = {"prompt_tokens": 1000, "completion_tokens": 100}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.workbench.needed import only
+from groupwise.app.pages.rewards.strip_script import only
 
 
 def commented(code: str) -> list[int]:

@@ -9,14 +9,15 @@ from typing import Any
 
 import pytest
 
-from app import supervision
-from app.components import rewards_page as page
-from app.configure import launch, presets
-from app.refusal import Unanswerable
-from app.workbench import asking, functions, lint, shelf, sources
-from storage import home, questions, registry
-from storage import spec as specs
-from storage.rewards import library
+from groupwise.app.core import worker_process
+from groupwise.app.core.errors import Unanswerable
+from groupwise.app.pages.new import launch, presets
+from groupwise.app.pages.rewards import asking, functions, library_view, lint, sources
+from groupwise.app.pages.rewards import rewards_page as page
+from groupwise.storage.home import paths
+from groupwise.storage.library.rewards import library
+from groupwise.storage.registry import questions, registry
+from groupwise.storage.spec import spec as specs
 from tests import offer
 
 CODE = '''def short(completions, *, most: int = 20, **kwargs):
@@ -46,7 +47,7 @@ def question(kind: str, **sent: Any) -> questions.Question:
 @pytest.fixture(autouse=True)
 def nobody_is_woken(monkeypatch: pytest.MonkeyPatch) -> None:
     """No worker is started: what is queued and asked here is looked at, not done."""
-    monkeypatch.setattr(supervision, "ensure_worker", lambda: False)
+    monkeypatch.setattr(worker_process, "ensure_worker", lambda: False)
 
 
 @pytest.fixture
@@ -104,7 +105,7 @@ def test_what_ships_is_shown_and_cannot_be_overwritten_or_deleted() -> None:
 def test_which_runs_use_a_function_is_said() -> None:
     kept = page.saved({"name": "short", "text": CODE})
     run_id = launch.start(presets.quickstart())
-    folder = home.run_folder(run_id).rewards
+    folder = paths.run_folder(run_id).rewards
     folder.mkdir(exist_ok=True)
     (folder / "short.py").write_text(CODE)
     assert page.shown({"name": "short"})["users"] == [
@@ -244,7 +245,7 @@ def test_the_functions_of_a_run_are_said_with_their_weights() -> None:
 
 def test_differences_are_told_with_the_lines_around_them() -> None:
     old = "\n".join(str(n) for n in range(40))
-    found = shelf.difference(old, old.replace("20", "twenty"))
+    found = library_view.difference(old, old.replace("20", "twenty"))
     assert [one["text"] for one in found if one["kind"] == "-"] == ["20"]
     assert len(found) < 12
-    assert shelf.difference(old, old) == []
+    assert library_view.difference(old, old) == []

@@ -1,20 +1,27 @@
-"""The rooms and the rule: who may import whom, and what no file may do, read from every file's syntax tree."""
+"""The rooms, their layers and the rules: who may import whom, and what no file may do, read from every file's syntax
+tree. One test a rule; what breaks it is listed with its file and line."""
 
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterator
 from pathlib import Path
-
-import pytest
 
 from tests.conftest import REPOSITORY
 
 HEAVY = {"torch", "trl", "transformers", "datasets", "peft", "accelerate"}
 FORBIDDEN = {
-    "app": {"worker", *HEAVY},
-    "worker": {"app", "gradio"},
-    "storage": {"app", "worker", "gradio", *HEAVY},
+    "app": {"groupwise.worker", *HEAVY},
+    "worker": {"groupwise.app", "gradio"},
+    "storage": {"groupwise.app", "groupwise.worker", "gradio", *HEAVY},
+}
+# The folders of each room, lowest first: a file imports from its own and from those before it. What lies in a room
+# itself, beside the folders, may import all of them, and nothing in a folder imports it.
+LAYERS = {
+    "app": ["core", "ui", "pages", "server", "cli"],
+    "worker": ["sandbox", "builtin", "capabilities", "data", "training", "launchers", "questions", "dry_run"],
+    "storage": ["home", "spec", "record", "registry", "library", "checks", "analysis"],
 }
 FILES = [path for room in FORBIDDEN for path in sorted((REPOSITORY / room).rglob("*.py"))]
 
@@ -23,73 +30,159 @@ def room_of(path: Path) -> str:
     return path.relative_to(REPOSITORY).parts[0]
 
 
+def name_of(path: Path) -> str:
+    return str(path.relative_to(REPOSITORY))
+
+
+@functools.cache
 def tree_of(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"), str(path))
 
 
-def imported(tree: ast.AST) -> Iterator[str]:
-    """The top-level package of every import, wherever it stands, importlib's included where its name is plain."""
-    for node in ast.walk(tree):
+def imported(path: Path) -> Iterator[str]:
+    """The full name of all that is imported, wherever the import stands: modules, and names of modules."""
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.Import):
-            yield from (alias.name.split(".")[0] for alias in node.names)
+            yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, "relative imports hide which room they reach"
-            yield (node.module or "").split(".")[0]
+            assert node.level == 0, f"{name_of(path)}: relative imports hide which room they reach"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
         elif isinstance(node, ast.Call) and called(node) in ("import_module", "__import__"):
-            assert node.args and isinstance(node.args[0], ast.Constant), "an import whose target cannot be read"
-            yield str(node.args[0].value).split(".")[0]
+            assert node.args and isinstance(node.args[0], ast.Constant), f"{name_of(path)}: imports what cannot be read"
+            yield str(node.args[0].value)
 
 
 def called(node: ast.Call) -> str:
     return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
 
 
-def name_of(path: Path) -> str:
-    return str(path.relative_to(REPOSITORY))
+def package(name: str) -> str:
+    """What of a full name decides: a library, or a room of ours."""
+    parts = name.split(".")
+    return ".".join(parts[: 2 if parts[0] == "groupwise" else 1])
+
+
+def folder_of(name: str) -> str:
+    """The folder, from the repository, that holds the module with (or of) this full name: storage/home."""
+    place = Path(*name.split(".")[1:])
+    while not (REPOSITORY / place).is_dir():
+        place = place.parent
+    return str(place)
+
+
+def own_imports(path: Path) -> Iterator[str]:
+    """The folders of its own room, but its own, that a file imports from."""
+    room, here = room_of(path), str(path.parent.relative_to(REPOSITORY))
+    for name in imported(path):
+        if package(name) == f"groupwise.{room}" and folder_of(name) != here:
+            yield folder_of(name)
+
+
+def layer(folder: str) -> int:
+    """How high a folder is in its room; the room itself is on top of all."""
+    room, *rest = folder.split("/")
+    return LAYERS[room].index(rest[0]) if rest else len(LAYERS[room])
+
+
+def broken(found: Iterator[tuple[Path, object]]) -> list[str]:
+    return [f"{name_of(path)}: {what}" for path, what in found]
 
 
 def test_there_are_files_in_every_room():
     assert {room_of(path) for path in FILES} == set(FORBIDDEN)
 
 
-@pytest.mark.parametrize("path", FILES, ids=name_of)
-def test_a_file_imports_only_what_its_room_may(path: Path):
-    assert set(imported(tree_of(path))) & FORBIDDEN[room_of(path)] == set()
+def test_a_file_imports_only_what_its_room_may():
+    assert not broken(
+        (path, name) for path in FILES for name in imported(path) if package(name) in FORBIDDEN[room_of(path)]
+    )
 
 
-@pytest.mark.parametrize("path", FILES, ids=name_of)
-def test_no_file_hands_text_to_a_shell_or_a_pickle(path: Path):
-    tree = tree_of(path)
-    assert not set(imported(tree)) & {"pickle", "dill", "cloudpickle", "shelve", "marshal", "joblib"}
-    for node in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
-        shell = next((word.value for word in node.keywords if word.arg == "shell"), None)
-        assert shell is None or (isinstance(shell, ast.Constant) and shell.value is False), node.lineno
-        assert ast.unparse(node.func) not in ("os.system", "os.popen", "subprocess.getoutput"), node.lineno
+def test_a_room_is_imported_by_its_installed_name():
+    everything = [*FILES, *(path for room in ("tests", "bench", "docs") for path in (REPOSITORY / room).rglob("*.py"))]
+    assert not broken((path, name) for path in everything for name in imported(path) if package(name) in FORBIDDEN)
 
 
-@pytest.mark.parametrize("path", [path for path in FILES if room_of(path) != "worker"], ids=name_of)
-def test_app_and_storage_run_no_text_as_code(path: Path):
-    builtins = [n.func.id for n in ast.walk(tree_of(path)) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)]
-    assert not {"eval", "exec", "compile"} & set(builtins)
+def test_every_folder_of_a_room_has_its_layer():
+    for room, layers in LAYERS.items():
+        there = {path.name for path in (REPOSITORY / room).iterdir() if path.is_dir() and path.name != "__pycache__"}
+        assert there == set(layers), room
 
 
-@pytest.mark.parametrize("path", FILES, ids=name_of)
-def test_no_file_swallows_an_exception_unseen(path: Path):
-    for node in (node for node in ast.walk(tree_of(path)) if isinstance(node, ast.ExceptHandler)):
-        assert node.type is not None, f"a bare except in line {node.lineno}"
-        assert not all(isinstance(statement, ast.Pass) for statement in node.body), (
-            f"except: pass in line {node.lineno}"
-        )
+def test_no_file_imports_upwards():
+    assert not broken(
+        (path, folder)
+        for path in FILES
+        for folder in own_imports(path)
+        if layer(folder) > layer(str(path.parent.relative_to(REPOSITORY)))
+    )
+
+
+def test_no_folder_is_in_a_circle():
+    """Folders within folders too: each stands for itself."""
+    reaches: dict[str, set[str]] = {}
+    for path in FILES:
+        reaches.setdefault(str(path.parent.relative_to(REPOSITORY)), set()).update(own_imports(path))
+
+    def way(start: str, end: str, been: tuple[str, ...] = ()) -> tuple[str, ...]:
+        for folder in sorted(reaches.get(start, ())):
+            if folder == end:
+                return (*been, start, end)
+            if folder not in been and folder != start and (found := way(folder, end, (*been, start))):
+                return found
+        return ()
+
+    assert [found for folder in sorted(reaches) if (found := way(folder, folder))] == []
+
+
+def calls(path: Path) -> Iterator[ast.Call]:
+    return (node for node in ast.walk(tree_of(path)) if isinstance(node, ast.Call))
+
+
+def test_no_file_hands_text_to_a_shell_or_a_pickle():
+    pickles = {"pickle", "dill", "cloudpickle", "shelve", "marshal", "joblib"}
+    assert not broken((path, name) for path in FILES for name in imported(path) if package(name) in pickles)
+    shells = ("os.system", "os.popen", "subprocess.getoutput")
+    assert not broken(
+        (path, node.lineno)
+        for path in FILES
+        for node in calls(path)
+        if ast.unparse(node.func) in shells or not _says_false(node, "shell")
+    )
+
+
+def _says_false(node: ast.Call, keyword: str) -> bool:
+    """Whether a keyword is not given, or is False."""
+    given = next((word.value for word in node.keywords if word.arg == keyword), None)
+    return given is None or (isinstance(given, ast.Constant) and given.value is False)
+
+
+def test_app_and_storage_run_no_text_as_code():
+    assert not broken(
+        (path, node.lineno)
+        for path in FILES
+        if room_of(path) != "worker"
+        for node in calls(path)
+        if isinstance(node.func, ast.Name) and node.func.id in ("eval", "exec", "compile")
+    )
+
+
+def test_no_file_swallows_an_exception_unseen():
+    handlers = [
+        (path, node) for path in FILES for node in ast.walk(tree_of(path)) if isinstance(node, ast.ExceptHandler)
+    ]
+    assert not broken((path, node.lineno) for path, node in handlers if node.type is None)
+    assert not broken((path, node.lineno) for path, node in handlers if all(isinstance(s, ast.Pass) for s in node.body))
 
 
 # Who writes files by itself: what hides secrets on the way (storage), and what is no text of a run's.
 WRITERS = {
-    "storage/db.py", "storage/files.py", "storage/output.py", "storage/record.py",
-    "app/supervision.py", "worker/launchers/local.py", "worker/trial/tries.py",  # open a log for another process
-    "worker/answers/bench.py", "worker/niceness.py", "worker/sandbox/launch.py",  # speak to the kernel
-    "worker/rewards/code_tests.py",  # inside of a sandbox
-    "worker/workbench/calling.py",  # code that is loaded at once, and gone
-    "worker/starter/make.py",
+    "storage/home/db.py", "storage/home/files.py", "storage/home/output.py", "storage/record/record.py",
+    "app/core/worker_process.py", "worker/launchers/local.py", "worker/dry_run/tries.py",  # open a log for another
+    "worker/questions/server.py", "worker/niceness.py", "worker/sandbox/launch.py",  # speak to the kernel
+    "worker/builtin/rewards/code_tests.py",  # inside of a sandbox
+    "worker/questions/workbench/calling.py",  # code that is loaded at once, and gone
+    "worker/builtin/starter/make.py",
 }  # fmt: skip
 
 
@@ -105,12 +198,13 @@ def is_text(node: ast.AST) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
-@pytest.mark.parametrize("path", [path for path in FILES if name_of(path) not in WRITERS], ids=name_of)
-def test_texts_are_written_where_secrets_are_hidden(path: Path):
-    """Through storage.files and storage.db: a writer of its own would have to think of it."""
-    assert [node.lineno for node in ast.walk(tree_of(path)) if isinstance(node, ast.Call) and writes(node)] == []
+def test_texts_are_written_where_secrets_are_hidden():
+    """Through storage.home.files and storage.home.db: a writer of its own would have to think of it."""
+    assert {name for name in WRITERS if not (REPOSITORY / name).is_file()} == set()
+    assert not broken(
+        (path, node.lineno) for path in FILES if name_of(path) not in WRITERS for node in calls(path) if writes(node)
+    )
 
 
-@pytest.mark.parametrize("path", FILES, ids=name_of)
-def test_a_file_says_first_what_it_is_for(path: Path):
-    assert ast.get_docstring(tree_of(path))
+def test_a_file_says_first_what_it_is_for():
+    assert not broken((path, "") for path in FILES if not ast.get_docstring(tree_of(path)))

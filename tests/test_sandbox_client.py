@@ -12,9 +12,9 @@ from typing import Any
 import numpy
 import pytest
 
+from groupwise.worker.sandbox import client, results, tiers
+from groupwise.worker.sandbox.client import Code, Host, Limits, Result
 from tests.sandboxes import WITHOUT_BUBBLEWRAP
-from worker.sandbox import client, results, tiers
-from worker.sandbox.client import Code, Host, Limits, Result
 
 BATCH = {"completions": ["a", "bb"]}
 

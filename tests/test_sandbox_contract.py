@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from worker.sandbox import contract
+from groupwise.worker.sandbox import contract
 
 
 def answered(answer: Any, rows: int = 2) -> dict[str, Any]:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from groupwise.worker.sandbox.one_shot import run_fresh
 from tests.sandboxes import Way, ways
-from worker.sandbox.fresh import run_fresh
 
 
 @pytest.fixture(params=ways())

@@ -17,8 +17,8 @@ from typing import Any
 
 import pytest
 
+from groupwise.worker.sandbox import file_view, landlock, tiers
 from tests.sandboxes import NOBODY, Way, ways
-from worker.sandbox import landlock, tiers, view
 
 # Linux 5.13, 6.2, 6.7, 6.10, and this machine's: before 3 it does not know of truncating, before 4 of TCP, before 6 of
 # signals and abstract Unix sockets.
@@ -56,9 +56,9 @@ def package(way: Way) -> Iterator[Path]:
             os.chown(path, NOBODY, NOBODY)
     way.environment["PYTHONPATH"] = str(folder)
     way.monkeypatch.setattr(sys, "path", [*sys.path, str(folder)])
-    view.view.cache_clear()
+    file_view.view.cache_clear()
     yield file
-    view.view.cache_clear()
+    file_view.view.cache_clear()
     shutil.rmtree(top)
 
 

@@ -20,11 +20,11 @@ from typing import Any
 import psutil
 import pytest
 
-from storage import home, locks
+from groupwise.storage.home import locks, paths
+from groupwise.worker.sandbox.client import Code, Host
 from tests.neighbours import Neighbour, neighbour
 from tests.sandboxes import Way, ways
 from tests.test_sandbox_threats import GOOD, wait_until
-from worker.sandbox.client import Code, Host
 
 HOST_OWN = (
     "127.0.0.1",
@@ -214,20 +214,20 @@ def test_another_machine_is_reached(way: Way, other: Neighbour):
 
 
 def test_the_dashboards_port_stays_closed_though_it_was_opened(way: Way, server: Counting):
-    place = home.prepare()
+    place = paths.prepare()
     way.environment["GROUPWISE_HOME"] = str(place)
     code = (
         "import fcntl, sys\nfile = open(sys.argv[1], 'w')\n"
         f"fcntl.lockf(file, fcntl.LOCK_EX, 1, {server.port})\nprint(1, flush=True)\nsys.stdin.read()\n"
     )
-    command = [sys.executable, "-c", code, str(home.dashboards_lock())]
+    command = [sys.executable, "-c", code, str(paths.dashboards_lock())]
     of_pytest = [each.name.startswith("pytest-of-") for each in place.parents].index(True)
     for folder in (place, *place.parents[: of_pytest + 1]):
         os.chmod(folder, 0o755)
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as dashboard:
         assert dashboard.stdout and dashboard.stdout.readline() == b"1\n"
-        os.chmod(home.dashboards_lock(), 0o666)
-        assert locks.is_held(home.dashboards_lock(), at=server.port)
+        os.chmod(paths.dashboards_lock(), 0o666)
+        assert locks.is_held(paths.dashboards_lock(), at=server.port)
         [answer] = said(way, f"[talk('127.0.0.1:{server.port}')]", ports=[server.port])
         dashboard.communicate(b"")
     assert answer.startswith(f"HTTP/1.1 403 Port {server.port} is the dashboard's own") and server.reached == 0
@@ -296,4 +296,4 @@ def lives(process: psutil.Process) -> bool:
 
 def proxies_of(pid: int) -> list[psutil.Process]:
     children = psutil.Process(pid).children()
-    return [child for child in children if "worker.sandbox.proxy" in " ".join(child.cmdline())]
+    return [child for child in children if "groupwise.worker.sandbox.proxy" in " ".join(child.cmdline())]

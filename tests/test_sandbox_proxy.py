@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
+from groupwise.worker.sandbox import addresses, proxy, upstream
 from tests.neighbours import Neighbour, neighbour
-from worker.sandbox import addresses, proxy, upstream
 
 SECRET = "Basic c2VjcmV0"
 Ask = Callable[..., str]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from worker.sandbox import reach
+from groupwise.worker.sandbox import used_columns
 
 EVERY = None
 HEAD = "def f(completions, *, k=1, **kwargs):\n    "
@@ -40,4 +40,4 @@ HEAD = "def f(completions, *, k=1, **kwargs):\n    "
 def test_what_a_function_can_reach(code: str, needs: list[str] | None):
     space: dict[str, Any] = {}
     exec(code, space)  # noqa: S102
-    assert reach.needs(space["f"]) == needs
+    assert used_columns.needs(space["f"]) == needs

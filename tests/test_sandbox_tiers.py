@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from groupwise.worker.sandbox import client, file_view, landlock, launch, one_shot, seccomp, tiers
 from tests.sandboxes import WITHOUT_BUBBLEWRAP
-from worker.sandbox import client, fresh, landlock, launch, seccomp, tiers, view
 
 CODE = client.Code("score", "def score(completions):\n    return [1.0]\n")
 
@@ -53,7 +53,7 @@ def test_where_there_is_none_code_is_refused_with_the_reason_and_the_remedy(no_b
     with pytest.raises(client.NoSandbox, match=r"bubblewrap is not installed.*apt-get install bubblewrap"):
         client.Host([CODE])
     with pytest.raises(client.NoSandbox):
-        fresh.run_fresh("print(1)")
+        one_shot.run_fresh("print(1)")
 
 
 def test_a_bubblewrap_that_fails_says_what_it_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -70,8 +70,8 @@ def test_a_bubblewrap_that_confines_nothing_is_not_trusted(tmp_path: Path, monke
     bwrap.write_text(
         f"#!{sys.executable} -IS\nimport json, os, sys\nwords = sys.argv\n"
         "os.write(int(words[words.index('--info-fd') + 1]), json.dumps({'child-pid': os.getpid()}).encode())\n"
-        f"at = words.index({view.view().python!r})\n"
-        f"os.execv(words[at], [{str(view.REPOSITORY)!r} if word == '/code' else word for word in words[at:]])\n"
+        f"at = words.index({file_view.view().python!r})\n"
+        f"os.execv(words[at], [{str(file_view.REPOSITORY)!r} if word == '/code' else word for word in words[at:]])\n"
     )
     bwrap.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -138,9 +138,9 @@ def test_without_libseccomp_there_is_no_sandbox(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_the_view_holds_packages_and_nothing_of_anyones():
-    seen = view.view()
-    assert os.path.exists(seen.python) and any(path.endswith(view.PACKAGE_FOLDERS) for path in seen.paths)
-    secret = [Path.home(), Path(os.environ["GROUPWISE_HOME"]), view.REPOSITORY, Path("/etc/passwd"), Path.cwd()]
+    seen = file_view.view()
+    assert os.path.exists(seen.python) and any(path.endswith(file_view.PACKAGE_FOLDERS) for path in seen.paths)
+    secret = [Path.home(), Path(os.environ["GROUPWISE_HOME"]), file_view.REPOSITORY, Path("/etc/passwd"), Path.cwd()]
     for folder in map(Path, seen.folders):
         assert not any(place.is_relative_to(folder) for place in secret), folder
 
@@ -151,8 +151,8 @@ def test_packages_under_development_are_seen_but_not_our_own_repository(
     packages, developed = tmp_path / "site-packages", tmp_path / "developed"
     packages.mkdir()
     developed.mkdir()
-    (packages / "some.pth").write_text(f"import site\n{developed}\n{view.REPOSITORY}\n{Path.home()}\n")
-    monkeypatch.setattr(sys, "path", [str(tmp_path), str(view.REPOSITORY)])
+    (packages / "some.pth").write_text(f"import site\n{developed}\n{file_view.REPOSITORY}\n{Path.home()}\n")
+    monkeypatch.setattr(sys, "path", [str(tmp_path), str(file_view.REPOSITORY)])
     site.addsitedir(str(packages))
     sys.path.append(str(packages))
-    assert set(view._package_paths()) == {str(packages), str(developed)}
+    assert set(file_view._package_paths()) == {str(packages), str(developed)}

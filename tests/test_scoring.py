@@ -12,14 +12,16 @@ from typing import Any
 
 import pytest
 
-from storage import files, groups, judge_ports, registry
-from storage.home import RunFolder
-from storage.rewards import library
+from groupwise.storage.home import files
+from groupwise.storage.home.paths import RunFolder
+from groupwise.storage.library.rewards import library
+from groupwise.storage.record import groups
+from groupwise.storage.registry import judge_ports, registry
+from groupwise.worker.launchers import local
+from groupwise.worker.sandbox import tiers
+from groupwise.worker.training import checkpoints, train
 from tests.judges import Answers
 from tests.runs import ask_db, make_spec, queue
-from worker.launchers import local
-from worker.sandbox import tiers
-from worker.training import checkpoints, train
 
 LIKE_FORMAT = '''
 """Kept with its helper and its docstring."""
@@ -167,7 +169,7 @@ def test_none_does_not_apply(registry_home: Path):
 
 def test_without_a_sandbox_ones_own_functions_are_refused(registry_home: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("PATH", "/nonexistent")
-    monkeypatch.setattr("worker.sandbox.landlock.abi", lambda: 0)
+    monkeypatch.setattr("groupwise.worker.sandbox.landlock.abi", lambda: 0)
     tiers.probe.cache_clear()
     try:
         _, record = run(LIKE_FORMAT)

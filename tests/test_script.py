@@ -6,9 +6,9 @@ import ast
 
 from hypothesis import HealthCheck, given, settings
 
-from storage.script import to_script
-from storage.script_read import from_script
-from storage.spec import RunSpec, from_dict
+from groupwise.storage.checks.script import to_script
+from groupwise.storage.checks.script_reader import from_script
+from groupwise.storage.spec.spec import RunSpec, from_dict
 from tests.strategies import any_texts, names, specs
 
 

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 from datasets import Dataset
 
-from storage import home
-from storage.script import prompts, to_script
-from storage.script_read import from_script
-from storage.spec import DataSpec, from_dict
+from groupwise.storage.checks.script import prompts, to_script
+from groupwise.storage.checks.script_reader import from_script
+from groupwise.storage.home import paths
+from groupwise.storage.spec.spec import DataSpec, from_dict
+from groupwise.worker.builtin import shipped
+from groupwise.worker.data import data
 from tests.runs import make_spec, queue
-from worker import shipped
-from worker.rows import data
 
 ROWS = [
     {
@@ -48,7 +48,7 @@ MAPPED: dict[str, Any] = {"prompt_template": "{q} {{level}} {nope, no column}", 
 
 def write() -> None:
     """Each kind of file, in this test's home."""
-    folder = home.data_folder()
+    folder = paths.data_folder()
     flat = [{name: cell for name, cell in row.items() if name != "tags"} for row in ROWS]
     (folder / "rows.jsonl").write_text("\n".join(json.dumps(row) for row in ROWS))
     Dataset.from_list(ROWS).to_parquet(str(folder / "rows.parquet"))
@@ -168,11 +168,11 @@ def test_the_script_streams_a_dataset_as_the_run_does(
 
     def local(path: str, name: str | None, **options: Any) -> Any:
         assert (path, name, options.pop("revision", None)) == ("org/name", "main", "v1")
-        return load_dataset("json", data_files=str(home.data_folder() / "rows.jsonl"), **options)
+        return load_dataset("json", data_files=str(paths.data_folder() / "rows.jsonl"), **options)
 
     spec = make_spec(data={"source": "hub:org/name", "config": "main", "revision": "v1", "streaming": True, "limit": 5,
                            "shuffle": 2, "filter": ["level < 2"], "holdout": 1, **MAPPED})  # fmt: skip
-    monkeypatch.setattr("worker.rows.sources.load_dataset", local)
+    monkeypatch.setattr("groupwise.worker.data.sources.load_dataset", local)
     monkeypatch.setattr("datasets.load_dataset", local)
     assert_same(script(queue(spec).script)["prompts"](True), data.load(spec.data, chat=True))
 

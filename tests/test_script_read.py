@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from storage.script import to_script
-from storage.script_read import from_script
-from storage.spec import from_dict
+from groupwise.storage.checks.script import to_script
+from groupwise.storage.checks.script_reader import from_script
+from groupwise.storage.spec.spec import from_dict
 from tests.runs import make_spec
 from tests.scripts import COURSE, QUICKSTART, VLLM
 

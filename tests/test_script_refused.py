@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from storage.problem import SpecError
-from storage.script import to_script
-from storage.script_read import from_script
+from groupwise.storage.checks.script import to_script
+from groupwise.storage.checks.script_reader import from_script
+from groupwise.storage.spec.problem import SpecError
 from tests.runs import make_spec
 from tests.scripts import COURSE, QUICKSTART, VLLM
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from storage import series
-from storage.home import RunFolder
+from groupwise.storage.home.paths import RunFolder
+from groupwise.storage.record import metrics
+from groupwise.worker.training import train
 from tests.runs import WITHOUT_GROUPWISE, make_spec, queue
-from worker.training import train
 
 STAGES = [
     {"name": "correct first", "rewards": [{"name": "correctness", "weight": 0.5}], "training": {"max_steps": 1}},
@@ -41,7 +41,7 @@ def test_it_makes_the_same_steps_with_no_groupwise(registry_home: Path) -> None:
     folder = queue(make_spec(training=settings))
     assert train.main(folder.id) == 0, folder.log
     plain = run_plain(folder)
-    curves = series.read(folder.db)["curves"]
+    curves = metrics.read(folder.db)["curves"]
     for name in ("reward", "completions/mean_length"):
         printed = printed_of(name, plain)
         assert len(printed) == 4, (name, plain)
@@ -56,7 +56,7 @@ def test_two_stages_make_the_same_steps_with_no_groupwise(registry_home: Path, l
     folder = queue(make_spec(training=settings, data=data, lora=lora, stages=STAGES))
     assert train.main(folder.id) == 0, folder.log
     plain = run_plain(folder)
-    curves = series.read(folder.db)["curves"]
+    curves = metrics.read(folder.db)["curves"]
     assert curves["grad_norm"]["y"][0] > 0 and curves["kl"]["y"][1] > 1e-4  # else there is nothing to compare
     for name in ("loss", "reward", "kl", "completions/mean_length", "grad_norm"):
         printed = printed_of(name, plain)
@@ -80,7 +80,7 @@ def test_weights_that_change_are_the_same_at_the_same_steps(registry_home: Path,
                 "num_generations": 8, "steps_per_generation": per_generation}  # fmt: skip
     folder = queue(make_spec(training=settings, rewards=CHANGING))
     assert train.main(folder.id) == 0, folder.log
-    curves = series.read(folder.db)["curves"]
+    curves = metrics.read(folder.db)["curves"]
     assert set(curves["rewards/format/weight"]["y"]) >= {2.0, 1.0}
     assert len(set(curves["rewards/length/weight"]["y"])) > 2  # else there is nothing to compare
     plain = run_plain(folder)

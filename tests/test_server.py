@@ -13,7 +13,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from app import guard
+from groupwise.app.server import guard
 from tests.conftest import Start, ending, playing_supervisor
 from tests.servers import Server, begin
 
@@ -197,7 +197,7 @@ def test_ctrl_c_ends_it_quickly_with_pages_open_and_says_that_runs_go_on(
 
 
 def test_a_port_that_was_asked_for_and_is_taken_is_an_error(start: Start, dashboard: Server):
-    process = start("-m", "app", "--no-open", "--port", str(dashboard.port))
+    process = start("-m", "groupwise.app", "--no-open", "--port", str(dashboard.port))
     out, err = process.communicate(timeout=30)
     assert process.returncode == 1 and f"Port {dashboard.port} of 127.0.0.1 is taken" in err and "Traceback" not in err
 
@@ -210,7 +210,7 @@ def test_where_the_usual_port_is_taken_another_is_found_and_said(start: Start, r
             other.listen()
         except OSError:
             assert socket.create_connection(("127.0.0.1", 7860))  # something else has it, which serves as well
-        process = start("-m", "app", "--no-open")
+        process = start("-m", "groupwise.app", "--no-open")
         assert process.stdout is not None
         first, second = process.stdout.readline(), process.stdout.readline()
         assert first.startswith("Port 7860 is taken; using ")

@@ -8,13 +8,15 @@ from typing import Any
 
 import pytest
 
-from app import shared as sharing
-from app.components.header import status
-from app.components.overview import board
-from app.shared import shared
-from storage import files, registry, states
-from storage.home import RunFolder
-from storage.record import RunWriter
+from groupwise.app.core import answer_cache as sharing
+from groupwise.app.core.answer_cache import shared
+from groupwise.app.pages.run.header import status
+from groupwise.app.pages.run.overview import board
+from groupwise.storage.home import files
+from groupwise.storage.home.paths import RunFolder
+from groupwise.storage.record import states
+from groupwise.storage.record.record import RunWriter
+from groupwise.storage.registry import registry
 from tests.runs import make_spec, queue
 
 pytestmark = pytest.mark.usefixtures("registry_home")

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from storage import conditions, home, patterns
-from storage.spec import DataSpec
-from worker.answers import data_checks, preview
-from worker.rows import data
-from worker.workbench import rows as workbench_rows
+from groupwise.storage.home import paths
+from groupwise.storage.spec import patterns, row_filter
+from groupwise.storage.spec.spec import DataSpec
+from groupwise.worker.data import data, data_checks, preview
+from groupwise.worker.questions.workbench import rows as workbench_rows
 
 TANGLED = r"^(a|aa)+$"
 ROWS = [{"q": f"{n}?", "a": "a" * 60 + "!"} for n in range(50)]
@@ -27,7 +27,7 @@ FIELDS = {
 
 @pytest.fixture(autouse=True)
 def rows(registry_home: Path) -> None:
-    (home.data_folder() / "rows.jsonl").write_text("\n".join(json.dumps(row) for row in ROWS))
+    (paths.data_folder() / "rows.jsonl").write_text("\n".join(json.dumps(row) for row in ROWS))
 
 
 def test_such_a_pattern_would_take_longer_than_anyone_waits() -> None:
@@ -58,7 +58,7 @@ def _on_the_workbench(spec: DataSpec) -> None:
 
 
 def test_marks_that_come_a_hundred_thousand_times_are_no_guess() -> None:
-    (home.data_folder() / "rows.jsonl").write_text(json.dumps({"q": "1?", "a": "<answer>" * 100_000}))
+    (paths.data_folder() / "rows.jsonl").write_text(json.dumps({"q": "1?", "a": "<answer>" * 100_000}))
     began = time.monotonic()
     assert preview.answer({"data": {**ASKED}})["guess"]["data.answer_pattern"] is None
     assert time.monotonic() - began < 10
@@ -73,5 +73,5 @@ def test_what_is_no_pattern_for_python_is_said_so_everywhere(pattern: str) -> No
     if wrong:
         with pytest.raises(data.DataError, match="is not a regular expression"):
             data.check_pattern(spec)
-        with pytest.raises(conditions.ConditionError, match="is not a regular expression"):
-            conditions.parse(f"a matches {json.dumps(pattern)}")
+        with pytest.raises(row_filter.ConditionError, match="is not a regular expression"):
+            row_filter.parse(f"a matches {json.dumps(pattern)}")

@@ -16,16 +16,19 @@ import pytest
 from safetensors.torch import load_file
 
 from bench.homes import wait_for
-from storage import db, home, process, registry, series, spec, states
-from storage.checks.stages import check_stages
-from storage.home import RunFolder
-from storage.offer import Offer
-from storage.spec import RunSpec
+from groupwise.storage.checks.check import examine
+from groupwise.storage.home import db, paths, process
+from groupwise.storage.home.paths import RunFolder
+from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.record import metrics, states
+from groupwise.storage.registry import registry
+from groupwise.storage.spec import spec
+from groupwise.storage.spec.spec import RunSpec
+from groupwise.worker.builtin import starter
+from groupwise.worker.launchers import local
+from groupwise.worker.training import checkpoints, train
 from tests.offer import OFFER
 from tests.runs import acknowledged_step, ask_db, make_spec, queue
-from worker import starter
-from worker.launchers import local
-from worker.training import checkpoints, train
 
 LORA = {"r": 4, "target_modules": ["q_proj", "v_proj"], "task_type": "CAUSAL_LM"}
 FORMAT = {"name": "format", "rewards": [{"name": "format"}]}
@@ -50,7 +53,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunFolder]:
     """A finished run of two stages, in a home of its own; tests only read it."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GROUPWISE_HOME", str(tmp_path_factory.mktemp("stages") / "home"))
-        home.prepare()
+        paths.prepare()
         registry.open_registry()
         folder = queue(staged(training={"beta": 0.02, "learning_rate": 1e-3, "save_total_limit": 3}))
         assert train.main(folder.id) == 0
@@ -96,14 +99,14 @@ def same(one: dict[str, Any], other: dict[str, Any]) -> bool:
 
 
 def test_steps_are_counted_on_over_stages(trained: RunFolder) -> None:
-    assert series.read(trained.db)["curves"]["reward"]["x"] == [1, 2, 3, 4, 5, 6]
+    assert metrics.read(trained.db)["curves"]["reward"]["x"] == [1, 2, 3, 4, 5, 6]
     steps = ask_db(trained, "SELECT step, count(*) FROM completion JOIN grp ON grp.id = grp GROUP BY step")
     assert steps == [(step, 4) for step in range(1, 7)]
     record = json.loads(trained.exit.read_text())
     assert (record["outcome"], record["step"], record["planned"]) == ("finished", 6, 6)
-    standing = series.standing(trained.db)
+    standing = metrics.standing(trained.db)
     assert (standing["step"], standing["total"], standing["begun"]) == (6, 6, True)
-    assert series.begun_at(db.open_reader(trained.db)) == {1: 0}
+    assert metrics.begun_at(db.open_reader(trained.db)) == {1: 0}
 
 
 def test_each_stage_says_when_it_begins(trained: RunFolder) -> None:
@@ -125,7 +128,7 @@ def test_each_stage_scores_with_its_own_functions_and_weights(trained: RunFolder
         (step, name) for step in (4, 5, 6) for name in ("correctness", "format")
     ]
     reader = db.open_reader(trained.db)
-    weights = {step: series.stage_weights(reader, 1, step) for step in (3, 4)}
+    weights = {step: metrics.stage_weights(reader, 1, step) for step in (3, 4)}
     assert weights == {3: {"format": 1.0}, 4: {"correctness": 2.0, "format": 0.5}}
     rows = ask_db(
         trained,
@@ -138,7 +141,7 @@ def test_each_stage_scores_with_its_own_functions_and_weights(trained: RunFolder
 
 
 def test_checkpoints_say_the_runs_step(trained: RunFolder) -> None:
-    saved = [(row["step"], row["path"]) for row in series.checkpoints(trained.db)]
+    saved = [(row["step"], row["path"]) for row in metrics.checkpoints(trained.db)]
     assert saved == [
         (6, "checkpoints/stage-2/checkpoint-3"), (5, "checkpoints/stage-2/checkpoint-2"),
         (3, "checkpoints/stage-1/checkpoint-3"), (2, "checkpoints/stage-1/checkpoint-2"),
@@ -165,7 +168,7 @@ def test_a_stage_begins_with_the_model_of_the_one_before(registry_home: Path, lo
     assert (not same(final, begun)) if begun else any(t.abs().max() > 0 for n, t in final.items() if "lora_B" in n)
     assert messages(folder, "stage")[1] == "Stage 2 of 2: format, correctness."
     # the reference is the run's own model in every stage, so kl, and what beta means, go on over stages
-    kl = series.read(folder.db)["curves"]["kl"]["y"]
+    kl = metrics.read(folder.db)["curves"]["kl"]["y"]
     assert kl[0] == pytest.approx(0.0, abs=1e-6) and kl[2] > 1e-5
 
 
@@ -198,7 +201,7 @@ def test_a_resume_between_two_stages_begins_the_next_from_the_last_whole_model(r
         stages = ["Stage 1 of 2: format.", "Stage 2 of 2: correctness."]
         assert messages(folder, "stage", attempt) == stages[whole:]
         assert len(messages(folder, "warning", attempt)) == len(harmed)
-        assert series.read(folder.db)["curves"]["reward"]["x"] == [1, 2]
+        assert metrics.read(folder.db)["curves"]["reward"]["x"] == [1, 2]
         assert weights_in(folder.final)
     passed = "The model of stage 1 has a damaged model.safetensors, so it was passed over."
     assert messages(folder, "warning", 3) == [passed]
@@ -270,7 +273,7 @@ def test_a_later_stage_that_cannot_be_built_is_said_before_the_first_trains(regi
 def checked(*stages: dict[str, Any], training: dict[str, Any] | None = None, source: str = "task:arithmetic") -> Any:
     """The problems of stages by field, by the small catalogue of tests/offer.py."""
     settings = {"name": "x", "data": {"source": source}, "rewards": [{"name": "format"}], "training": training or {}}
-    found = check_stages(spec.from_dict({**settings, "stages": list(stages)}), OFFER)
+    found = examine(spec.from_dict({**settings, "stages": list(stages)}), OFFER)
     assert len({problem.field for problem in found}) == len(found)
     return {problem.field: problem for problem in found}
 
@@ -298,16 +301,17 @@ def test_what_is_wrong_in_every_stage_is_said_once_at_the_runs_own_field() -> No
 
 
 def test_what_one_process_decides_once_is_refused_in_a_stage() -> None:
-    (problem,) = check_stages(staged(FORMAT, {"training": {"ddp_backend": "gloo"}}), Offer())
+    (problem,) = examine(staged(FORMAT, {"training": {"ddp_backend": "gloo"}}), Offer())
     assert problem.field == "stages.1.training.ddp_backend"
     assert problem.fixes[0].settings == {"training.ddp_backend": "gloo"}
 
 
 def test_vllm_inside_the_process_twice_is_a_warning() -> None:
-    (problem,) = check_stages(staged(training={"use_vllm": True}), Offer())
+    (problem,) = examine(staged(training={"use_vllm": True}), Offer())
     assert (problem.level, problem.field) == ("warning", "training.vllm_mode")
-    assert check_stages(staged(training={"use_vllm": True, "vllm_mode": "server"}), Offer()) == []
+    assert examine(staged(training={"use_vllm": True, "vllm_mode": "server"}), Offer()) == []
 
 
-def test_a_run_without_stages_has_no_problems_of_stages() -> None:
-    assert check_stages(make_spec(training={"loss_type": "dap"}), OFFER) == []
+def test_a_run_without_stages_has_its_problems_at_its_own_fields() -> None:
+    fields = {problem.field for problem in examine(make_spec(training={"loss_type": "dap"}), OFFER)}
+    assert "training.loss_type" in fields and not any(field.startswith("stages") for field in fields)

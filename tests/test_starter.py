@@ -9,10 +9,10 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from worker.rewards.correctness import correctness
-from worker.rewards.format import format
-from worker.starter import MODEL
-from worker.tasks.arithmetic import rows
+from groupwise.worker.builtin.rewards.correctness import correctness
+from groupwise.worker.builtin.rewards.format import format
+from groupwise.worker.builtin.starter import MODEL
+from groupwise.worker.builtin.tasks.arithmetic import rows
 
 REPOSITORY = MODEL.parents[2]
 PRINTABLE = "".join(chr(code) for code in range(32, 127)) + "\n"
@@ -104,7 +104,7 @@ def test_its_most_likely_answer_is_mostly_right(tokenizer, model):
 
 
 def test_the_script_makes_such_a_folder_from_nothing(tmp_path: Path):
-    command = [sys.executable, "-m", "worker.starter.make", "--steps", "2", "--out", str(tmp_path)]
+    command = [sys.executable, "-m", "groupwise.worker.builtin.starter.make", "--steps", "2", "--out", str(tmp_path)]
     subprocess.run(command, cwd=REPOSITORY, check=True, capture_output=True)
     assert {file.name for file in tmp_path.iterdir()} == {file.name for file in MODEL.iterdir()}
     assert AutoModelForCausalLM.from_pretrained(tmp_path).num_parameters() < 1_000_000

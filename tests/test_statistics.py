@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
-from app.components import statistics
 from bench.made_runs import learning_group, made_run
-from storage import home, registry
-from storage.batch import Completion, Group
-from storage.statistics import reading
+from groupwise.app.pages.run import statistics
+from groupwise.storage.analysis.statistics import reading
+from groupwise.storage.home import paths
+from groupwise.storage.record.step_record import Completion, Group
+from groupwise.storage.registry import registry
 from tests.records import rows
 
 FUNCTIONS = ("format", "correctness")
@@ -50,7 +51,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     place = tmp_path_factory.mktemp("statistics")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GROUPWISE_HOME", str(place))
-        home.prepare()
+        paths.prepare()
         registry.open_registry()
         runs = {
             "known": made_run("known", 10, groups=2, make_group=made_group),
@@ -75,7 +76,7 @@ def asked(run: str, panel: str, **more: Any) -> dict[str, Any]:
 
 
 def record(run: str) -> Path:
-    return home.run_folder(run).db
+    return paths.run_folder(run).db
 
 
 def test_ties_are_said_in_words_and_drawn_by_kind(made: dict[str, str]):

@@ -10,21 +10,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage.statistics import agreement, buckets, counting, solving, ties
-from storage.statistics.solving import PromptRate, Solved
-from storage.statistics.ties import GroupRow
-from worker.workbench import analysis
+from groupwise.storage.analysis.statistics import agreement, buckets, counting, pass_at_k, ties
+from groupwise.storage.analysis.statistics.pass_at_k import PromptRate, Solved
+from groupwise.storage.analysis.statistics.ties import GroupRow
+from groupwise.worker.questions.workbench import analysis
 
 
 @given(st.integers(1, 7).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n), st.integers(1, n))))
 def test_pass_at_k_is_the_share_of_all_draws_with_a_right_one(case: tuple[int, int, int]):
     n, c, k = case
     draws = list(itertools.combinations([1] * c + [0] * (n - c), k))
-    assert solving.pass_at(k, n, c) == pytest.approx(sum(any(draw) for draw in draws) / len(draws))
+    assert pass_at_k.pass_at(k, n, c) == pytest.approx(sum(any(draw) for draw in draws) / len(draws))
 
 
 def test_pass_at_k_leaves_out_the_groups_that_are_too_small_for_it():
-    found = solving.pass_over_steps([Solved(1, 1, 2, 1), Solved(1, 1, 6, 0)], buckets.buckets(1, 1, 10))
+    found = pass_at_k.pass_over_steps([Solved(1, 1, 2, 1), Solved(1, 1, 6, 0)], buckets.buckets(1, 1, 10))
     assert found["k"] == [1, 2, 4, 6]
     assert [rates[0] for rates in found["rates"]] == [pytest.approx(0.25), pytest.approx(0.5), 0.0, 0.0]
     assert found["groups"] == [2]
@@ -88,16 +88,16 @@ PROMPTS = [
 
 
 def named(order: str) -> list[int]:
-    return [one.prompt for one in solving.pick(solving.by_prompt(PROMPTS), order, 10)[0]]
+    return [one.prompt for one in pass_at_k.pick(pass_at_k.by_prompt(PROMPTS), order, 10)[0]]
 
 
 def test_prompts_are_picked_by_what_was_solved_lately_before_and_no_more():
-    assert solving.by_prompt(PROMPTS)[1] == PromptRate(2, 2, 0.625, 0.25, 1.0, 1.0, 0.25)
+    assert pass_at_k.by_prompt(PROMPTS)[1] == PromptRate(2, 2, 0.625, 0.25, 1.0, 1.0, 0.25)
     assert named("hardest") == [1, 3, 2, 4]  # of the same late rate the one less often solved in all
     assert set(named("easiest")[:2]) == {2, 4} and named("easiest")[-1] == 1
     assert named("improved") == [2] and named("forgotten") == [3]
-    assert solving.pick(solving.by_prompt(PROMPTS), "hardest", 1)[1] == 4
-    assert solving.cells(PROMPTS, buckets.buckets(1, 4, 4))[2] == [0.25, None, 1.0, None]
+    assert pass_at_k.pick(pass_at_k.by_prompt(PROMPTS), "hardest", 1)[1] == 4
+    assert pass_at_k.cells(PROMPTS, buckets.buckets(1, 4, 4))[2] == [0.25, None, 1.0, None]
 
 
 def test_a_heat_map_counts_each_cell_and_its_share_of_the_column():

@@ -12,13 +12,15 @@ from typing import Any
 import pytest
 
 from bench.homes import wait_for
-from storage import home, process, registry, series, states
-from storage.home import RunFolder
-from storage.rewards import library
+from groupwise.storage.home import paths, process
+from groupwise.storage.home.paths import RunFolder
+from groupwise.storage.library.rewards import library
+from groupwise.storage.record import metrics, states
+from groupwise.storage.registry import registry
+from groupwise.worker.supervisor import Supervisor
+from groupwise.worker.training import checkpoints
 from tests.runs import acknowledged_step, ask_db, make_spec, queue
 from tests.supervised import LONG, pid_of, supervisors, trains, wait_state, wait_step
-from worker.supervisor import Supervisor
-from worker.training import checkpoints
 
 SECONDS = 3.0  # that the slow reward function takes
 SLOW = (
@@ -35,7 +37,7 @@ def shared_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     place = tmp_path_factory.mktemp("stops") / "home"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GROUPWISE_HOME", str(place))
-        home.prepare()
+        paths.prepare()
         registry.open_registry()
         library.save("slow", SLOW)
         with supervisors(place) as begin:
@@ -91,7 +93,7 @@ def test_while_it_generates() -> None:
     time.sleep(0.5)
     stop(folder)
     assert stops_whole(folder).step == 2
-    curves = series.read(folder.db)["curves"]
+    curves = metrics.read(folder.db)["curves"]
     generating, updating = (curves[name]["y"][-1] for name in ("time/generation", "time/update"))
     assert generating > 1.0 > updating, "or it was not asked while it generated"
 
@@ -125,7 +127,7 @@ def test_by_a_signal_from_elsewhere(number: signal.Signals) -> None:
 def test_a_clock_that_jumps_ends_no_run_that_is_stopping(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Two hours on, just after a stop was asked, is not two hours that it did not stop for."""
     monkeypatch.setenv("GROUPWISE_HOME", str(tmp_path / "home"))
-    home.prepare()
+    paths.prepare()
     registry.open_registry()
     library.save("slow", SLOW)
     folder = queue(make_spec(**SLOW_REWARD))

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from storage import home
-from storage.checks.check import OWNED, check
-from storage.offer import Offer
-from storage.spec import from_dict, line_numbers, parse
+from groupwise.storage.checks.check import OWNED, check
+from groupwise.storage.home import paths
+from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.spec.spec import from_dict, line_numbers, parse
 from tests import offer
 from tests.offer import OFFER
 
@@ -122,16 +122,16 @@ def test_evaluation_needs_rows_and_whole_groups():
 )  # fmt: skip
 def test_data_is_a_task_or_a_whole_file_in_the_home(registry_home: Path, tmp_path: Path, source: str):
     (tmp_path / "outside.jsonl").write_text("{}")
-    (home.data_folder() / "link.jsonl").symlink_to(tmp_path / "outside.jsonl")
-    (home.data_folder() / "empty.jsonl").touch()
-    (home.data_folder() / "notes.txt").write_text("hello")
-    (home.data_folder() / "folder.jsonl").mkdir()
+    (paths.data_folder() / "link.jsonl").symlink_to(tmp_path / "outside.jsonl")
+    (paths.data_folder() / "empty.jsonl").touch()
+    (paths.data_folder() / "notes.txt").write_text("hello")
+    (paths.data_folder() / "folder.jsonl").mkdir()
     assert only(problems(data={"source": source}))[0] == "data.source"
 
 
 def test_a_file_in_the_home_is_fine_whatever_the_case_of_its_ending(registry_home: Path):
     for name in ("a.jsonl", "B.CSV", "c d.parquet"):
-        (home.data_folder() / name).write_text("x")
+        (paths.data_folder() / name).write_text("x")
         assert problems(data={"source": f"file:{name}"}) == []
 
 

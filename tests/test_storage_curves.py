@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from storage import batch, curves, db, series
-from storage.batch import Event
-from storage.record import RunWriter
+from groupwise.storage.home import db
+from groupwise.storage.record import metric_buckets, metrics, step_record
+from groupwise.storage.record.record import RunWriter
+from groupwise.storage.record.step_record import Event
 
 Value = Callable[[int], float | None]
 
@@ -31,7 +32,7 @@ def write(path: Path, metrics: dict[str, Value], first: int, last: int, attempt:
                 name: value for name, of in metrics.items() if (value := of(step)) is not None
             }
             closed = writer._rollup.take(step, values)
-            made = batch.Batch(writer._seq, attempt, step, float(step), values, closed, [], [], None)
+            made = step_record.Batch(writer._seq, attempt, step, float(step), values, closed, [], [], None)
             writer._insert(made)
     writer.close()
 
@@ -60,7 +61,7 @@ def long(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, list
 def test_buckets_of_any_size_hold_exactly_their_values(long: tuple[Path, dict[str, list[float]]], size: int) -> None:
     path, known = long
     run = db.open_reader(path)
-    found = curves.bucketed(run, [(1, 1, 20_000)], size)
+    found = metric_buckets.bucketed(run, [(1, 1, 20_000)], size)
     run.close()
     curve, values = found["reward"], known["reward"]
     assert curve["of"] == 20_000
@@ -81,14 +82,14 @@ def test_a_closer_look_shows_at_most_a_thousand_points_of_just_these_steps(
     long: tuple[Path, dict[str, list[float]]], first: int, last: int
 ) -> None:
     path, known = long
-    found = series.window(path, ["reward", "no such metric"], first, last)
+    found = metrics.window(path, ["reward", "no such metric"], first, last)
     curve, end = found["curves"]["reward"], min(last, 20_000)
     assert set(found["curves"]) == {"reward"}
     steps = curve["x"] + curve.get("tail", {"x": []})["x"]
-    assert len(steps) <= curves.MAX_POINTS + 2 * found["bucket"]
+    assert len(steps) <= metric_buckets.MAX_POINTS + 2 * found["bucket"]
     assert first - found["bucket"] <= steps[0] <= first + found["bucket"]
     assert end - found["bucket"] <= steps[-1] <= end + found["bucket"]
-    if end - first < curves.MAX_POINTS:
+    if end - first < metric_buckets.MAX_POINTS:
         assert curve == {"x": list(range(first, end + 1)), "y": known["reward"][first : end + 1]}
 
 
@@ -98,7 +99,7 @@ def test_the_newest_steps_are_points_too_where_they_are_not_asked_for_apart(
 ) -> None:
     path, known = long
     run = db.open_reader(path)
-    curve = curves.bucketed(run, [(1, 1, 20_000)], size, ["reward"], tail=False)["reward"]
+    curve = metric_buckets.bucketed(run, [(1, 1, 20_000)], size, ["reward"], tail=False)["reward"]
     run.close()
     assert curve["tail"] == {"x": [], "y": []} and curve["of"] == 20_000
     assert len({x // size for x in curve["x"]}) == len(curve["x"]) == 20_000 // size + 1
@@ -108,33 +109,33 @@ def test_the_newest_steps_are_points_too_where_they_are_not_asked_for_apart(
 
 
 def test_many_metrics_are_drawn_from_what_was_counted_before_and_few_more_finely() -> None:
-    assert curves.bucket_size(1000, 60) == 1
-    assert curves.bucket_size(5000, 1) == 8
-    assert curves.bucket_size(5000, 60) == 16
-    assert curves.bucket_size(100_000, 60) == curves.bucket_size(100_000, 1) == 128
-    assert curves.bucket_size(30_000_000, 1) == 32_768
+    assert metric_buckets.bucket_size(1000, 60) == 1
+    assert metric_buckets.bucket_size(5000, 1) == 8
+    assert metric_buckets.bucket_size(5000, 60) == 16
+    assert metric_buckets.bucket_size(100_000, 60) == metric_buckets.bucket_size(100_000, 1) == 128
+    assert metric_buckets.bucket_size(30_000_000, 1) == 32_768
 
 
 def test_what_an_earlier_attempt_had_trained_is_kept_beside_what_counts(tmp_path: Path) -> None:
     path = tmp_path / "run.db"
     write(path, {"reward": lambda step: 1.0}, 1, 50)
     write(path, {"reward": lambda step: 2.0}, 41, 60, attempt=2)
-    found = series.read(path)
+    found = metrics.read(path)
     assert found["curves"]["reward"] == {"x": list(range(1, 61)), "y": [1.0] * 40 + [2.0] * 20}
     (past,) = found["past"]
     assert (past["attempt"], past["first"], past["last"]) == (1, 40, 50), "from the step that both share"
     assert past["curves"]["reward"] == {"x": list(range(40, 51)), "y": [1.0] * 11}
     assert found["marks"] == [{"step": 40, "kind": "begin", "attempt": 2, "stage": None}]
-    near = series.window(path, ["reward"], 45, 48)
+    near = metrics.window(path, ["reward"], 45, 48)
     assert near["past"][0]["curves"]["reward"]["x"] == [45, 46, 47, 48]
-    assert series.window(path, ["reward"], 1, 30)["past"] == []
+    assert metrics.window(path, ["reward"], 1, 30)["past"] == []
 
 
 def test_a_run_that_went_on_where_it_stopped_has_no_past_to_draw(tmp_path: Path) -> None:
     path = tmp_path / "run.db"
     write(path, {"reward": lambda step: 1.0}, 1, 20)
     write(path, {"reward": lambda step: 1.0}, 21, 30, attempt=2)
-    assert series.read(path)["past"] == []
+    assert metrics.read(path)["past"] == []
 
 
 def test_a_stage_is_marked_where_it_begins_and_not_again_where_it_is_resumed(tmp_path: Path) -> None:
@@ -142,21 +143,21 @@ def test_a_stage_is_marked_where_it_begins_and_not_again_where_it_is_resumed(tmp
     write(path, {}, 1, 10, stage=1)
     write(path, {}, 11, 20, stage=2)
     write(path, {}, 16, 20, attempt=2, stage=2)
-    assert [(mark["kind"], mark["step"]) for mark in series.marks(path)] == [("stage", 10), ("begin", 15)]
+    assert [(mark["kind"], mark["step"]) for mark in metrics.marks(path)] == [("stage", 10), ("begin", 15)]
 
 
 def test_values_that_are_no_numbers_are_counted_also_where_they_are_in_no_bucket(tmp_path: Path) -> None:
     path = tmp_path / "run.db"
     odd = {7: math.nan, 900: math.inf, 1500: -math.inf}
     write(path, {"kl": lambda step: odd.get(step, 0.5), "loss": lambda step: 0.0}, 1, 2000)
-    found = series.read(path)
+    found = metrics.read(path)
     assert found["bucket"] > 1 and found["odd"] == {"kl": 3}
     assert found["curves"]["kl"]["of"] == 1997 and set(found["curves"]["loss"]["y"]) == {0.0}
-    assert None in series.window(path, ["kl"], 1, 20)["curves"]["kl"]["y"]
+    assert None in metrics.window(path, ["kl"], 1, 20)["curves"]["kl"]["y"]
     change = sqlite3.connect(path)
     change.execute("DROP INDEX metric_not_finite")  # a record of before there was one
     change.close()
-    assert series.read(path)["odd"] == {}
+    assert metrics.read(path)["odd"] == {}
 
 
 def test_a_delta_is_one_question_however_many_metrics_there_are(tmp_path: Path) -> None:
@@ -164,13 +165,13 @@ def test_a_delta_is_one_question_however_many_metrics_there_are(tmp_path: Path) 
     path, names = tmp_path / "run.db", [f"m{n}" for n in range(60)] + ["'; DROP", "%", "groups/tied"]
     write(path, {name: lambda step: 1.0 for name in names}, 1, 30)
     writer = RunWriter(path, 1, {"format": 1.0})
-    seq = series.read(path)["seq"]
+    seq = metrics.read(path)["seq"]
     writer.commit(31, metrics=dict.fromkeys([*names, "late"], 2.0))
     writer.close()
     asked: list[str] = []
     run = db.open_reader(path)
     run.conn.set_trace_callback(asked.append)
-    found = curves.logged(run, [(1, 31, 31)])
+    found = metric_buckets.logged(run, [(1, 31, 31)])
     run.close()
     assert len(asked) == 1
-    assert found == dict.fromkeys([*names, "late"], {"x": [31], "y": [2.0]}) == series.read(path, seq)["curves"]
+    assert found == dict.fromkeys([*names, "late"], {"x": [31], "y": [2.0]}) == metrics.read(path, seq)["curves"]

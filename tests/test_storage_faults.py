@@ -11,9 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from storage import groups, home, record, registry, series
-from storage.batch import Checkpoint, Completion, Group
-from storage.record import RunWriter
+from groupwise.storage.home import paths
+from groupwise.storage.record import groups, metrics, record
+from groupwise.storage.record.record import RunWriter
+from groupwise.storage.record.step_record import Checkpoint, Completion, Group
+from groupwise.storage.registry import registry
 from tests.conftest import Start
 from tests.records import WEIGHTS, group, rows
 from tests.runs import make_spec, queue
@@ -27,8 +29,8 @@ def path(tmp_path: Path) -> Path:
 WRITER = """
 import sys
 from pathlib import Path
-from storage.batch import Completion, Event, Group
-from storage.record import RunWriter
+from groupwise.storage.record.step_record import Completion, Event, Group
+from groupwise.storage.record.record import RunWriter
 writer = RunWriter(Path(sys.argv[1]), int(sys.argv[2]), {"f": 1.0})
 for step in range(1, 100000):
     one = Group("train", step, f"p{step % 7}", {}, [Completion("x" * 500, 3, False, 0.5, 0.0, [(0.5, "ok")])] * 8)
@@ -81,7 +83,7 @@ def test_what_a_locked_file_refuses_is_spilled_and_later_there_exactly_once(
     for step in (2, 3, 4):
         writer.commit(step, metrics={"reward": step / 10}, groups=[group(step, [1.0], prompt=f"new {step}")])
     spill = path.with_name("run.spill.jsonl")
-    assert spill.exists() and series.progress(path)["step"] == 1
+    assert spill.exists() and metrics.progress(path)["step"] == 1
     other.stdin.write("\n")
     other.stdin.flush()
     assert other.stdout.readline() == "free\n"
@@ -91,7 +93,7 @@ def test_what_a_locked_file_refuses_is_spilled_and_later_there_exactly_once(
     assert rows(path, "SELECT seq, step FROM acknowledged") == [(n, n) for n in range(1, 6)]
     assert rows(path, "SELECT step, value FROM metric") == [(n, n / 10) for n in range(1, 6)]
     assert rows(path, "SELECT id, step FROM grp ORDER BY id") == [(n, n) for n in range(1, 6)]
-    events = series.events(path)
+    events = metrics.events(path)
     assert [(e["kind"], e["step"]) for e in events] == [("storage", 2)] and "could not be written" in events[0][
         "message"
     ]
@@ -117,8 +119,8 @@ def test_a_spill_that_a_crash_left_is_written_by_the_next_attempt(path: Path, mo
     assert not spill.exists()
     acknowledged = rows(path, "SELECT seq, attempt, step FROM acknowledged")
     assert acknowledged == [(1, 1, 1), (2, 1, 2), (3, 1, 3), (4, 2, 3)]
-    assert [c["step"] for c in series.checkpoints(path)] == [2] and len(groups.at_step(path, 2)) == 1
-    assert series.read(path)["curves"]["reward"] == {"x": [1, 2, 3], "y": [0.1, 0.2, 0.3]}
+    assert [c["step"] for c in metrics.checkpoints(path)] == [2] and len(groups.at_step(path, 2)) == 1
+    assert metrics.read(path)["curves"]["reward"] == {"x": [1, 2, 3], "y": [0.1, 0.2, 0.3]}
 
 
 def test_a_spill_that_was_written_just_before_a_crash_is_not_doubled(path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -138,7 +140,7 @@ def test_a_spill_that_was_written_just_before_a_crash_is_not_doubled(path: Path,
     again.close()
     assert rows(path, "SELECT seq, step FROM acknowledged") == [(1, 1), (2, 2), (3, 3)]
     assert rows(path, "SELECT count(*) FROM grp") == [(1,)]
-    assert [event["kind"] for event in series.events(path)] == ["storage"]
+    assert [event["kind"] for event in metrics.events(path)] == ["storage"]
 
 
 def test_what_a_stage_does_not_score_is_not_stored_nor_mixed_up_in_a_spill(path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -169,7 +171,7 @@ def test_a_spill_with_no_whole_line_keeps_nobody_waiting(path: Path) -> None:
 FULL_DISK = """
 import resource, signal, sys
 from pathlib import Path
-from storage.record import RunWriter
+from groupwise.storage.record.record import RunWriter
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # as on a full disk: the write fails, nobody is killed
 path = Path(sys.argv[1])
 writer = RunWriter(path, 1, {"f": 1.0})
@@ -192,9 +194,9 @@ def test_a_full_disk_ends_nothing_and_loses_nothing(tmp_path: Path, start: Start
     out, errors = writing.communicate(timeout=60)
     assert writing.returncode == 0, errors
     assert "held in memory only" in out
-    curve = series.read(path)["curves"]["m7"]
+    curve = metrics.read(path)["curves"]["m7"]
     assert curve == {"x": list(range(1, 31)), "y": [float(step) for step in range(1, 31)]}
-    assert [event["kind"] for event in series.events(path)] == ["storage"]
+    assert [event["kind"] for event in metrics.events(path)] == ["storage"]
     assert not (tmp_path / "run.spill.jsonl").exists()
 
 
@@ -218,7 +220,7 @@ def test_what_is_left_at_the_end_is_written_by_close_or_by_drain(path: Path, mon
             record.drain(place)
         else:
             writer.close()
-        assert series.read(place)["curves"]["reward"]["x"] == [1, 2, 3]
+        assert metrics.read(place)["curves"]["reward"]["x"] == [1, 2, 3]
         one = groups.one(place, 3)
         assert one is not None and one["completions"][0]["text"] == "a\u2028b\u0085c"
         assert [s["name"] for s in one["completions"][0]["scores"]] == ["format", "other"]
@@ -227,7 +229,7 @@ def test_what_is_left_at_the_end_is_written_by_close_or_by_drain(path: Path, mon
 
 KILLED_WRITER = """
 import os, signal
-from storage import registry
+from groupwise.storage.registry import registry
 with registry.writing() as db:
     db.execute("PRAGMA cache_size = 1")
     db.execute("UPDATE run SET sentence = 'half written'")
@@ -242,7 +244,7 @@ def test_a_registry_whose_writer_was_killed_is_read_as_it_was_before(registry_ho
     folder = queue(make_spec())
     before = registry.get(folder.id)
     start("-c", KILLED_WRITER).wait()
-    assert home.registry_path().with_name("registry.db-journal").stat().st_size > 0
+    assert paths.registry_path().with_name("registry.db-journal").stat().st_size > 0
     assert registry.get(folder.id) == before
     assert registry.published("big 0") is None
     assert registry.StopFlag(folder.id, 1).is_set() is False

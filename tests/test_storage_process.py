@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from storage import locks, process
+from groupwise.storage.home import locks, process
 from tests.conftest import REPOSITORY, Start
 
 SLEEP = "import time; time.sleep(60)"
@@ -123,7 +123,7 @@ def test_a_child_tells_nobody_unless_the_person_says_so(monkeypatch: pytest.Monk
 # --- locks
 
 
-HOLD = "import sys, time; from pathlib import Path; from storage import locks; \
+HOLD = "import sys, time; from pathlib import Path; from groupwise.storage.home import locks; \
 print(locks.hold(Path(sys.argv[1]), shared=len(sys.argv) > 2) is not None, flush=True); time.sleep(60)"
 
 

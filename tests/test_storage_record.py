@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from storage import groups, record, series
-from storage.batch import Checkpoint, Event
-from storage.record import RunWriter, mean_and_std
+from groupwise.storage.record import groups, metrics, record
+from groupwise.storage.record.record import RunWriter, mean_and_std
+from groupwise.storage.record.step_record import Checkpoint, Event
 from tests.records import WEIGHTS, group, rows
 
 
@@ -37,7 +37,7 @@ def test_a_reader_sees_a_step_as_soon_as_commit_returns(path: Path):
     writer = RunWriter(path, 1, WEIGHTS)
     for step in range(1, 4):
         writer.commit(step, metrics={"reward": step / 10})
-        assert series.progress(path)["step"] == step
+        assert metrics.progress(path)["step"] == step
     writer.close()
 
 
@@ -77,7 +77,7 @@ def test_half_characters_do_not_stop_a_run(path: Path, monkeypatch: pytest.Monke
     writer.commit(3)
     writer.close()
     assert (
-        rows(path, "SELECT text FROM completion") == [("half ?",)] * 2 and series.events(path)[0]["message"] == "?.txt"
+        rows(path, "SELECT text FROM completion") == [("half ?",)] * 2 and metrics.events(path)[0]["message"] == "?.txt"
     )
 
 
@@ -100,9 +100,9 @@ def test_events_and_checkpoints_read_back(path: Path):
     writer.commit(20, checkpoint=Checkpoint(20, "checkpoints/checkpoint-20", 99))
     writer.commit(40, checkpoint=Checkpoint(40, "checkpoints/checkpoint-40", 99))
     writer.close()
-    assert [(e["kind"], e["attempt"]) for e in series.events(path)] == [("begin", 2)]
-    assert [c["step"] for c in series.checkpoints(path)] == [40, 20]
-    found = series.progress(path)
+    assert [(e["kind"], e["attempt"]) for e in metrics.events(path)] == [("begin", 2)]
+    assert [c["step"] for c in metrics.checkpoints(path)] == [40, 20]
+    found = metrics.progress(path)
     assert (found["attempt"], found["step"], found["total"], found["begun"]) == (2, 40, 60, True)
     assert found["reward"] is None and found["spark"] == []
 
@@ -112,11 +112,11 @@ def test_values_that_are_not_finite_are_kept_apart_and_never_plotted(path: Path)
     for step, value in enumerate([1.0, math.nan, math.inf, -math.inf, None, 2.0], 1):
         writer.commit(step, metrics={"reward": value}, groups=[group(step, [value, 1.0])])
     writer.close()
-    curve = series.read(path)["curves"]["reward"]
+    curve = metrics.read(path)["curves"]["reward"]
     assert curve == {"x": [1, 2, 3, 4, 5, 6], "y": [1.0, None, None, None, None, 2.0]}
     json.dumps(curve, allow_nan=False)
     assert rows(path, "SELECT value FROM metric WHERE step IN (3, 4)") == [(math.inf,), (-math.inf,)]
-    assert series.progress(path)["reward"] == 1.5
+    assert metrics.progress(path)["reward"] == 1.5
 
 
 @pytest.mark.parametrize(

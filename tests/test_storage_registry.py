@@ -14,8 +14,11 @@ from typing import Any
 
 import pytest
 
-from storage import db, files, home, rebuild, registry, states
-from storage.registry import KILL, RESUME, STOP, Refused, RegistryError
+from groupwise.storage.home import db, files, paths
+from groupwise.storage.library import repair
+from groupwise.storage.record import states
+from groupwise.storage.registry import registry
+from groupwise.storage.registry.registry import KILL, RESUME, STOP, Refused, RegistryError
 from tests.conftest import Start
 
 PATHS = {
@@ -81,7 +84,7 @@ def test_an_unknown_run_changes_nothing(registry_home: Path):
 def test_a_run_is_a_folder_with_its_spec_and_a_row(registry_home: Path):
     run_id = make(name="Ünï cöde / ../ $(id)\n")
     run = get(run_id)
-    assert home.RUN_ID.fullmatch(run_id) and run.folder.path.parent == registry_home / "runs"
+    assert paths.RUN_ID.fullmatch(run_id) and run.folder.path.parent == registry_home / "runs"
     assert run.folder.spec.read_text() == "name: small\n" and run.folder.path.stat().st_mode & 0o077 == 0
     assert (run.state, run.attempt, run.step, run.total, run.reward, run.spark) == (states.QUEUED, 1, 0, 0, None, [])
 
@@ -105,13 +108,13 @@ def test_facts_are_kept_as_they_were_said(registry_home: Path):
 )
 def test_no_text_leads_out_of_the_runs_folder(registry_home: Path, run_id: str):
     with pytest.raises(ValueError, match="is not a run id"):
-        home.run_folder(run_id)
+        paths.run_folder(run_id)
 
 
 def test_a_link_is_no_run_folder(registry_home: Path, tmp_path: Path):
     (registry_home / "runs" / "linked").symlink_to(tmp_path)
     with pytest.raises(ValueError, match="is not a run id"):
-        home.run_folder("linked")
+        paths.run_folder("linked")
 
 
 # --- what people ask
@@ -172,7 +175,7 @@ def test_the_stop_flag_never_waits_for_a_locked_registry(registry_home: Path):
     flag = registry.StopFlag(run_id, 1)
     assert not flag.is_set()
     registry.ask(run_id, STOP)
-    other = db.open_writer(home.registry_path(), journal="delete")
+    other = db.open_writer(paths.registry_path(), journal="delete")
     other.execute("BEGIN EXCLUSIVE")
     assert not flag.is_set()  # and at once: a training step must not wait
     other.execute("ROLLBACK")
@@ -194,10 +197,10 @@ def test_what_is_published_replaces_what_was(registry_home: Path):
 def test_a_damaged_file_is_said_and_repaired_from_the_folders(registry_home: Path, content: bytes):
     ids = {make(state): state for state in (states.FINISHED, states.STOPPED, states.INTERRUPTED)}
     registry.set_facts(next(iter(ids)), step=5)
-    home.registry_path().write_bytes(content)
+    paths.registry_path().write_bytes(content)
     with pytest.raises(RegistryError, match="damaged.*No run is lost.*groupwise repair"):
         registry.open_registry()
-    aside, found = rebuild.repair()
+    aside, found = repair.repair()
     assert aside is not None and aside.read_bytes() == content and found == 3
     assert {run.id: run.state for run in registry.runs()} == ids
 
@@ -205,9 +208,9 @@ def test_a_damaged_file_is_said_and_repaired_from_the_folders(registry_home: Pat
 def test_a_file_damaged_in_the_middle_is_noticed(registry_home: Path):
     for _ in range(40):
         make()
-    content = bytearray(home.registry_path().read_bytes())
+    content = bytearray(paths.registry_path().read_bytes())
     content[4096 * 2 : 4096 * 4] = b"\xff" * 8192
-    home.registry_path().write_bytes(content)
+    paths.registry_path().write_bytes(content)
     with pytest.raises(RegistryError, match="damaged"):
         registry.open_registry()
 
@@ -223,12 +226,12 @@ def test_a_folder_copied_from_another_home_is_adopted_whole(registry_home: Path,
     run_id = make(states.FINISHED, name="from afar")
     registry.set_state(run_id, states.FINISHED, "All 60 steps are done.", step=60, total=60, reward=0.9)
     elsewhere = tmp_path / "elsewhere"
-    shutil.copytree(home.runs_folder() / run_id, elsewhere)
-    shutil.rmtree(home.runs_folder() / run_id)
-    with sqlite3.connect(home.registry_path()) as raw:
+    shutil.copytree(paths.runs_folder() / run_id, elsewhere)
+    shutil.rmtree(paths.runs_folder() / run_id)
+    with sqlite3.connect(paths.registry_path()) as raw:
         raw.execute("DELETE FROM run")
-    shutil.copytree(elsewhere, home.runs_folder() / run_id)
-    assert rebuild.adopt_folders() == 1 and rebuild.adopt_folders() == 0
+    shutil.copytree(elsewhere, paths.runs_folder() / run_id)
+    assert repair.adopt_folders() == 1 and repair.adopt_folders() == 0
     run = get(run_id)
     assert (run.name, run.state, run.step, run.total, run.reward) == ("from afar", states.FINISHED, 60, 60, 0.9)
 
@@ -248,32 +251,32 @@ def test_writers_that_meet_wait_for_one_another(registry_home: Path):
 
 @pytest.mark.parametrize("kept", [None, "not json", "[]", '{"state": "flying"}', '{"id": "other", "step": 3}'])
 def test_a_folder_whose_state_was_lost_is_interrupted_and_can_be_resumed(registry_home: Path, kept: str | None):
-    folder = home.runs_folder() / "copied-here"
+    folder = paths.runs_folder() / "copied-here"
     folder.mkdir()
     (folder / "spec.yaml").write_text("name: x\n")
     if kept is not None:
         (folder / "state.json").write_text(kept)
-    assert rebuild.adopt_folders() == 1
+    assert repair.adopt_folders() == 1
     run = get("copied-here")
     assert run.state == states.INTERRUPTED and run.name == "copied-here"
     registry.ask(run.id, RESUME)
 
 
 def test_what_is_no_run_folder_is_left_alone(registry_home: Path):
-    (home.runs_folder() / "empty").mkdir()
-    (home.runs_folder() / "with space").mkdir()
-    (home.runs_folder() / "with space" / "spec.yaml").touch()
-    (home.runs_folder() / "file").touch()
-    assert rebuild.adopt_folders() == 0
+    (paths.runs_folder() / "empty").mkdir()
+    (paths.runs_folder() / "with space").mkdir()
+    (paths.runs_folder() / "with space" / "spec.yaml").touch()
+    (paths.runs_folder() / "file").touch()
+    assert repair.adopt_folders() == 0
 
 
 @pytest.mark.parametrize("change", [{"step": "many"}, {"spark": 3}, {"name": None}, {"created": [1]}, {"spark": ["x"]}])
 def test_a_state_that_was_edited_by_hand_does_not_stop_the_rest(registry_home: Path, change: dict[str, Any]):
-    folder = home.runs_folder() / "20260101-0000-edited-abcd"
+    folder = paths.runs_folder() / "20260101-0000-edited-abcd"
     folder.mkdir()
     (folder / "spec.yaml").write_text("name: x\n")
     (folder / "state.json").write_text(json.dumps({"state": "finished", **change}))
-    assert rebuild.adopt_folders() == 1
+    assert repair.adopt_folders() == 1
     run = registry.get(folder.name)
     assert run is not None and run.state == states.FINISHED
     odd = [name for name, value in change.items() if value is not None]
@@ -285,7 +288,7 @@ def test_a_state_that_was_edited_by_hand_does_not_stop_the_rest(registry_home: P
 HOLD = """
 import sys
 from pathlib import Path
-from storage import locks
+from groupwise.storage.home import locks
 assert locks.hold(Path(sys.argv[1])) is not None
 print("held", flush=True)
 sys.stdin.read()
@@ -295,15 +298,15 @@ sys.stdin.read()
 def test_a_copy_of_a_living_run_is_not_that_run(registry_home: Path, start: Start):
     """Under another name or the same, here or in another home: else stopping the copy would end the original."""
     for name in ("original", "copy"):
-        folder = home.runs_folder() / name
+        folder = paths.runs_folder() / name
         folder.mkdir()
         (folder / "spec.yaml").write_text("name: x\n")
         kept = {"state": "running", "tag": "original:1:x", "boot": "b", "pid": 1, "started": 1}
         (folder / "state.json").write_text(json.dumps(kept))
-    lock = home.run_folder("original").lock
+    lock = paths.run_folder("original").lock
     training = start("-c", HOLD, str(lock), stdin=subprocess.PIPE)
     assert training.stdout is not None and training.stdout.readline() == "held\n"
-    assert rebuild.adopt_folders() == 2
+    assert repair.adopt_folders() == 2
     original, copy = registry.get("original"), registry.get("copy")
     assert original is not None and original.state == states.RUNNING and original.tag == "original:1:x"
     assert copy is not None and copy.state == states.INTERRUPTED and copy.tag is None and copy.identity is None

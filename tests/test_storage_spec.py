@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from storage.spec import RunSpec, SpecError, from_dict, line_numbers, nearest, parse, to_yaml
-from storage.yaml_text import MAX_BYTES
+from groupwise.storage.spec.spec import RunSpec, SpecError, from_dict, line_numbers, nearest, parse, to_yaml
+from groupwise.storage.spec.yaml_text import MAX_BYTES
 
 GOOD = """\
 name: small

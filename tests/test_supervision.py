@@ -10,12 +10,20 @@ from pathlib import Path
 
 import pytest
 
-from app import supervision
-from storage import home, registry, states
+from groupwise.app.core import worker_process
+from groupwise.storage.home import paths
+from groupwise.storage.record import states
+from groupwise.storage.registry import registry
 from tests.conftest import Start, holder_of
 
-ENSURE = "from app import supervision; import time; print(supervision.ensure_worker(), flush=True); time.sleep(60)"
-WATCH = "from app import supervision as s; import time; s.Watch().start(); print(1, flush=True); time.sleep(99)"
+ENSURE = (
+    "from groupwise.app.core import worker_process; import time; print(worker_process.ensure_worker(), flush=True); "
+    "time.sleep(60)"
+)
+WATCH = (
+    "from groupwise.app.core import worker_process as s; import time; s.Watch().start(); print(1, flush=True); "
+    "time.sleep(99)"
+)
 SPEC = """\
 name: long
 data: {source: task:arithmetic, limit: 64}
@@ -28,12 +36,12 @@ training: {num_generations: 4, per_device_train_batch_size: 4, max_completion_le
 def wait_for(true: Callable[[], object], seconds: float = 60.0) -> None:
     deadline = time.monotonic() + seconds
     while not true():
-        assert time.monotonic() < deadline, (home.home() / "worker.log").read_text()[-2000:]
+        assert time.monotonic() < deadline, (paths.home() / "groupwise.worker.log").read_text()[-2000:]
         time.sleep(0.05)
 
 
 def supervisor() -> int | None:
-    return holder_of(home.supervisor_lock())
+    return holder_of(paths.supervisor_lock())
 
 
 def pid_of_supervisor() -> int:
@@ -46,7 +54,7 @@ def pid_of_supervisor() -> int:
 @pytest.fixture
 def known(worker_home: Path) -> Path:
     """A home that knows what TRL offers already: reading it again is not what these tests are about."""
-    from worker.offering import catalogue
+    from groupwise.worker.capabilities import catalogue
 
     registry.publish("catalogue", {"versions": catalogue.versions(), "training": None, "lora": None})
     return worker_home
@@ -70,7 +78,7 @@ def test_the_worker_is_a_process_of_its_own_that_outlives_the_app(
     assert environment["GROUPWISE_HOME"] == str(known) and "CUDA_VISIBLE_DEVICES" in environment
     assert "GROUPWISE_TOKEN" not in environment
     assert os.readlink(f"/proc/{pid}/fd/0") == "/dev/null"
-    assert os.readlink(f"/proc/{pid}/fd/1") == os.readlink(f"/proc/{pid}/fd/2") == str(known / "worker.log")
+    assert os.readlink(f"/proc/{pid}/fd/1") == os.readlink(f"/proc/{pid}/fd/2") == str(known / "groupwise.worker.log")
     app.kill()
     app.wait()
     second = start("-c", ENSURE)
@@ -82,7 +90,7 @@ def test_a_home_named_from_where_one_stands_is_the_same_home_for_the_worker(
     known: Path, start: Start, monkeypatch: pytest.MonkeyPatch
 ):
     app = start("-c", ENSURE, cwd=known.parent, env={
-        **os.environ, "GROUPWISE_HOME": known.name, "PYTHONPATH": str(supervision.ROOT),
+        **os.environ, "GROUPWISE_HOME": known.name, "PYTHONPATH": str(worker_process.ROOT),
     })  # fmt: skip
     assert app.stdout is not None and app.stdout.readline() == "True\n"
     assert environment_of(pid_of_supervisor())["GROUPWISE_HOME"] == str(known)
@@ -113,23 +121,25 @@ def test_a_worker_that_ends_at_once_is_started_ever_more_seldom(
     registry_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     starts = tmp_path / "starts"
-    (tmp_path / "worker.py").write_text(f"open({str(starts)!r}, 'a').write('x')\nraise SystemExit('I cannot')\n")
-    monkeypatch.setattr(supervision, "ROOT", tmp_path)
-    monkeypatch.setattr(supervision, "EVERY", 0.1)
-    watch = supervision.Watch()
+    (tmp_path / "groupwise.worker.py").write_text(
+        f"open({str(starts)!r}, 'a').write('x')\nraise SystemExit('I cannot')\n"
+    )
+    monkeypatch.setattr(worker_process, "ROOT", tmp_path)
+    monkeypatch.setattr(worker_process, "EVERY", 0.1)
+    watch = worker_process.Watch()
     watch.start()
     time.sleep(4)
     watch.stop()
     watch.join()
     assert 2 <= len(starts.read_text()) <= 8  # 40 looks
-    assert "I cannot" in home.worker_log().read_text()
+    assert "I cannot" in paths.worker_log().read_text()
 
 
 def test_a_worker_that_cannot_be_started_is_said_and_tried_again(
     registry_home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
-    home.worker_log().mkdir()
-    watch = supervision.Watch()
+    paths.worker_log().mkdir()
+    watch = worker_process.Watch()
     watch._look()
     watch._look()
     assert "the worker could not be started" in capsys.readouterr().err

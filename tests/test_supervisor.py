@@ -16,10 +16,12 @@ from typing import Any
 import pytest
 
 from bench.homes import wait_for
-from storage import home, process, registry, series, states
+from groupwise.storage.home import paths, process
+from groupwise.storage.record import metrics, states
+from groupwise.storage.registry import registry
+from groupwise.worker.training import checkpoints
 from tests.runs import acknowledged_step, ask_db, make_spec, queue
 from tests.supervised import LONG, StartWorker, pid_of, resume, supervisors, trains, wait_state, wait_step
-from worker.training import checkpoints
 
 COMMITS = "SELECT count(*) FROM acknowledged WHERE attempt = ? AND step > 0"
 
@@ -37,7 +39,7 @@ def test_stop_saves_then_resume_finishes(start_worker: StartWorker) -> None:
     registry.ask(folder.id, registry.STOP)
     registry.ask(folder.id, registry.STOP)  # an impatient second click changes nothing
     run = wait_state(folder.id, states.STOPPED)
-    saved = series.checkpoints(folder.db)[0]
+    saved = metrics.checkpoints(folder.db)[0]
     assert f"Resume continues from step {saved['step']}" in run.sentence
     assert checkpoints.problem(folder.path / saved["path"]) is None
     assert saved["step"] == acknowledged_step(folder)
@@ -49,7 +51,7 @@ def test_stop_saves_then_resume_finishes(start_worker: StartWorker) -> None:
     assert (folder.final / "model.safetensors").is_file()
     attempts = ask_db(folder, "SELECT attempt, min(step), max(step) FROM grp GROUP BY attempt")
     assert attempts == [(1, 1, saved["step"]), (2, saved["step"] + 1, 60)]
-    curve = series.read(folder.db)["curves"]["reward"]
+    curve = metrics.read(folder.db)["curves"]["reward"]
     assert curve["x"] == list(range(1, 61))
 
 
@@ -94,7 +96,9 @@ def test_kill_9_of_the_supervisor_leaves_the_run_going_and_the_next_takes_it_ove
 
 def test_a_second_supervisor_leaves_at_once(start_worker: StartWorker) -> None:
     start_worker()
-    second = subprocess.run([sys.executable, "-m", "worker"], capture_output=True, text=True, timeout=30, check=False)
+    second = subprocess.run(
+        [sys.executable, "-m", "groupwise.worker"], capture_output=True, text=True, timeout=30, check=False
+    )
     assert second.returncode == 1
     assert "already has a worker" in second.stderr
 
@@ -200,10 +204,10 @@ def test_a_damaged_registry_does_not_end_training(start_worker: StartWorker) -> 
     folder = queue(make_spec(training={**LONG, "max_steps": 120}))
     supervisor = start_worker()
     wait_step(folder, 2)
-    good = home.registry_path().read_bytes()
-    home.registry_path().write_bytes(b"garbage" * 1000)
+    good = paths.registry_path().read_bytes()
+    paths.registry_path().write_bytes(b"garbage" * 1000)
     reached = acknowledged_step(folder)
     wait_step(folder, reached + 5)
     assert supervisor.poll() is None
-    home.registry_path().write_bytes(good)
+    paths.registry_path().write_bytes(good)
     wait_state(folder.id, states.FINISHED)

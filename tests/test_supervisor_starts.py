@@ -16,14 +16,16 @@ from typing import Any
 import pytest
 
 from bench.homes import wait_for
-from storage import files, home, process, questions, registry, states
-from storage.checks.check import examine
-from storage.offer import Offer
-from storage.problem import WARNING
+from groupwise.storage.checks.check import examine
+from groupwise.storage.home import files, paths, process
+from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.record import states
+from groupwise.storage.registry import questions, registry
+from groupwise.storage.spec.problem import WARNING
+from groupwise.worker.supervisor import Supervisor
 from tests.asking import answer_of, ask, children, taken
 from tests.runs import make_spec, queue
 from tests.supervised import StartWorker, supervisors, wait_state
-from worker.supervisor import Supervisor
 
 
 @pytest.fixture
@@ -110,7 +112,7 @@ def test_a_spec_that_was_edited_by_hand_stops_neither_the_worker_nor_the_next_ru
     for folder, line in zip(folders, broken, strict=True):
         text = folder.spec.read_text().replace("source: task:arithmetic", line)
         folder.spec.write_bytes(text.encode("latin-1"))
-    (home.data_folder() / "foo.txt").write_text("x")
+    (paths.data_folder() / "foo.txt").write_text("x")
     after = queue(make_spec(training={"max_steps": 1}))
     supervisor = start_worker()
     for folder, reason in zip(folders, broken.values(), strict=True):
@@ -124,7 +126,7 @@ def test_a_run_folder_that_is_copied_into_the_home_appears(start_worker: StartWo
     start_worker()
     wait_state(folder.id, states.FINISHED)
     wait_for("the folder to say so too", lambda: (files.read_json(folder.state) or {}).get("state") == states.FINISHED)
-    copy = home.run_folder("a-copy")
+    copy = paths.run_folder("a-copy")
     shutil.copytree(folder.path, copy.path)
     run = wait_for("the copy", lambda: registry.get("a-copy"), 30)
     assert (run.state, run.name, run.step) == (states.FINISHED, "small", 1)
@@ -143,7 +145,7 @@ def test_code_in_the_folder_that_did_not_ship_reaches_nothing(start_worker: Star
 
 def test_a_bench_is_started_for_a_question_and_again_after_a_kill_9_and_there_are_never_two(start_worker: StartWorker):
     supervisor = start_worker()
-    (home.data_folder() / "hangs.jsonl").write_text('{"question": "1?", "answer": "%s!"}\n' % ("a" * 60))
+    (paths.data_folder() / "hangs.jsonl").write_text('{"question": "1?", "answer": "%s!"}\n' % ("a" * 60))
     data = {"source": "file:hangs.jsonl", "answer_pattern": "(a+)+$"}
     stuck = questions.ask(questions.PREVIEW, {"data": data, "model": {}, "row": 0})
     wait_for("it to be taken up", lambda: taken(stuck))

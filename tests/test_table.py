@@ -17,12 +17,12 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from storage import home
-from storage.spec import DataSpec
-from worker.rows import jsonl_table, sources, table
-from worker.rows.csv_table import CsvTable
-from worker.rows.data_error import DataError
-from worker.rows.jsonl_table import JsonlTable
+from groupwise.storage.home import paths
+from groupwise.storage.spec.spec import DataSpec
+from groupwise.worker.data import jsonl_table, sources, table
+from groupwise.worker.data.csv_table import CsvTable
+from groupwise.worker.data.data_error import DataError
+from groupwise.worker.data.jsonl_table import JsonlTable
 
 datasets.disable_progress_bars()
 
@@ -36,8 +36,8 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 
 def write(name: str, content: bytes | str) -> Path:
-    home.data_folder().mkdir(parents=True, exist_ok=True)
-    path = home.data_folder() / name
+    paths.data_folder().mkdir(parents=True, exist_ok=True)
+    path = paths.data_folder() / name
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     return path
 
@@ -113,8 +113,8 @@ def test_csv_shows_what_training_gets_which_is_text(own_home: Path, rows: list[l
 @slow
 @given(st.lists(st.fixed_dictionaries({"q": TEXT, "n": st.none() | st.integers(-9, 9)}), min_size=1, max_size=9))
 def test_parquet_shows_what_training_gets(own_home: Path, rows: list[dict[str, Any]]):
-    home.data_folder().mkdir(parents=True, exist_ok=True)
-    path = home.data_folder() / "rows.parquet"
+    paths.data_folder().mkdir(parents=True, exist_ok=True)
+    path = paths.data_folder() / "rows.parquet"
     pyarrow.parquet.write_table(pa.Table.from_pylist(rows), path, row_group_size=2)
     found = table.open_table(table.find("rows.parquet"))
     assert everything(found) == training("rows.parquet")
@@ -209,7 +209,7 @@ def test_every_fault_of_a_file_is_a_sentence_in_preview_and_in_training(
 
 
 def test_a_file_of_no_rows_in_parquet(registry_home: Path):
-    pyarrow.parquet.write_table(pa.table({"q": pa.array([], pa.string())}), home.data_folder() / "none.parquet")
+    pyarrow.parquet.write_table(pa.table({"q": pa.array([], pa.string())}), paths.data_folder() / "none.parquet")
     with pytest.raises(DataError, match="holds no rows"):
         table.open_table(table.find("none.parquet"))
 
@@ -221,9 +221,9 @@ def test_only_a_plain_file_of_the_home_is_opened(registry_home: Path, tmp_path: 
     import os
 
     (tmp_path / "outside.jsonl").write_text(lines({"secret": 1}))
-    (home.data_folder() / "link.jsonl").symlink_to(tmp_path / "outside.jsonl")
-    (home.data_folder() / "folder.jsonl").mkdir()
-    os.mkfifo(home.data_folder() / "pipe.jsonl")
+    (paths.data_folder() / "link.jsonl").symlink_to(tmp_path / "outside.jsonl")
+    (paths.data_folder() / "folder.jsonl").mkdir()
+    os.mkfifo(paths.data_folder() / "pipe.jsonl")
     with pytest.raises(DataError):
         table.find(name)
 

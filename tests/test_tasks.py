@@ -4,7 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from worker.tasks import arithmetic
+from groupwise.worker.builtin.tasks import arithmetic
 
 DISTINCT = 2500
 

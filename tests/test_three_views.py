@@ -6,10 +6,10 @@ from typing import Any
 
 from hypothesis import HealthCheck, assume, example, given, settings
 
-from app.configure import edits, form, view
-from storage.offer import Offer
-from storage.script_read import from_script
-from storage.spec import RunSpec, from_dict, parse, to_yaml
+from groupwise.app.pages.new import edits, form, view
+from groupwise.storage.checks.script_reader import from_script
+from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.spec.spec import RunSpec, from_dict, parse, to_yaml
 from tests.runs import make_spec
 from tests.strategies import specs
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from app import guard, uploads
 from bench.homes import wait_for
+from groupwise.app.server import guard, uploads
 from tests.conftest import ending, playing_supervisor
 from tests.servers import Server, begin, changed
 

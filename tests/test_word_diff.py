@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from app import word_diff
-from app.word_diff import common, differences
+from groupwise.app.ui import word_diff
+from groupwise.app.ui.word_diff import common, differences
 
 words = some.lists(some.sampled_from("abc"), max_size=9)
 

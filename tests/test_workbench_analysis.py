@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from groupwise.worker.questions.workbench import analysis, compare
 from tests.runs import make_spec, queue
-from worker.workbench import analysis, compare
 
 NAN = math.nan
 SIZE, GROUPS = 4, 6
@@ -32,13 +32,14 @@ def trainer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     from datasets import Dataset
     from trl import GRPOConfig, GRPOTrainer
 
-    from storage import home, registry
-    from worker import models
+    from groupwise.storage.home import paths
+    from groupwise.storage.registry import registry
+    from groupwise.worker.builtin import models
 
     place = tmp_path_factory.mktemp("trainer")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GROUPWISE_HOME", str(place / "home"))
-        home.prepare()
+        paths.prepare()
         registry.open_registry()
         spec = make_spec()
         queue(spec)

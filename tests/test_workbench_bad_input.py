@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from storage.questions import SCORE
+from groupwise.storage.registry.questions import SCORE
+from groupwise.worker.questions.workbench import calling
 from tests.bad_input import FLOOD, ONE_ROW, Bad, code, codes, line
 from tests.workbench import READS, answered, group, own
-from worker.workbench import calling
 
 GROUPS = [group("0", "1"), group("2", "3")]
 

@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 
-from storage import home, registry
-from storage.questions import COMPLETIONS
+from groupwise.storage.home import paths
+from groupwise.storage.registry import registry
+from groupwise.storage.registry.questions import COMPLETIONS
+from groupwise.worker.builtin import models
+from groupwise.worker.builtin.rewards import correctness, format
+from groupwise.worker.questions.workbench import probes, sampling
 from tests.runs import make_spec
 from tests.workbench import SPEC, answered, run_with, stored
-from worker import models
-from worker.rewards import correctness, format
-from worker.workbench import probes, sampling
 
 
 @pytest.fixture(autouse=True)
@@ -85,7 +86,7 @@ def test_the_model_stays_loaded_until_another_is_asked() -> None:
 
 
 def test_rows_are_those_of_the_preview_or_the_first_that_the_filter_keeps() -> None:
-    (home.data_folder() / "numbers.jsonl").write_text(
+    (paths.data_folder() / "numbers.jsonl").write_text(
         "".join(json.dumps({"question": f"{n}+1?", "answer": str(n + 1)}) + "\n" for n in range(50))
     )
     spec = make_spec(data={"source": "file:numbers.jsonl", "filter": ["answer > 40"], "limit": None}).model_dump()

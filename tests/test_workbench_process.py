@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from bench.homes import wait_for
-from storage import questions
-from storage.questions import COMPLETIONS, RESCORE, SCORE
+from groupwise.storage.registry import questions
+from groupwise.storage.registry.questions import COMPLETIONS, RESCORE, SCORE
 from tests.asking import Warm, answer_of, ask, children, taken, warm_bench
 from tests.workbench import READS, SPEC, group, own, run_with, stored
 

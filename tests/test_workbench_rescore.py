@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from storage.batch import Event
-from storage.home import RunFolder
-from storage.questions import RESCORE
-from storage.record import RunWriter
+from groupwise.storage.home.paths import RunFolder
+from groupwise.storage.record.record import RunWriter
+from groupwise.storage.record.step_record import Event
+from groupwise.storage.registry.questions import RESCORE
+from groupwise.worker.questions.workbench import calling, history, rescore
 from tests.workbench import READS, answered, own, run_with, stored
-from worker.workbench import calling, history, rescore
 
 # The opposite of what the run was scored with.
 TURNED = READS.replace("float(text)", "-float(text)")

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from storage import registry
-from storage.questions import COMPLETIONS, SCORE
+from groupwise.storage.registry import registry
+from groupwise.storage.registry.questions import COMPLETIONS, SCORE
+from groupwise.worker.builtin import shipped
+from groupwise.worker.questions.workbench import calling
 from tests.workbench import READS, SPEC, answered, group, own
-from worker import shipped
-from worker.workbench import calling
 
 SHOUTS = """
 import re
@@ -230,9 +230,9 @@ def test_what_cannot_be_asked_is_said_at_its_field(payload: dict[str, Any], fiel
 
 
 def test_a_weight_that_is_no_number_is_refused() -> None:
-    from worker.answers import bench
+    from groupwise.worker.questions import server
 
-    found = bench.answer(SCORE, {"functions": [{"name": "format", "weight": float("nan")}], "groups": GOOD})
+    found = server.answer(SCORE, {"functions": [{"name": "format", "weight": float("nan")}], "groups": GOOD})
     assert found["field"] == "functions.0.weight"
 
 

@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from worker import starter
+from groupwise.worker.builtin import starter
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 SIZES = {"vocab_size": 300, "hidden_size": 64, "intermediate_size": 160, "num_hidden_layers": 2,

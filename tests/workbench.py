@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from storage import registry, states
-from storage.batch import Completion, Event, Group
-from storage.home import RunFolder
-from storage.record import RunWriter
+from groupwise.storage.home.paths import RunFolder
+from groupwise.storage.record import states
+from groupwise.storage.record.record import RunWriter
+from groupwise.storage.record.step_record import Completion, Event, Group
+from groupwise.storage.registry import registry
+from groupwise.worker.questions import server
 from tests.runs import make_spec, queue
-from worker.answers import bench
 
 SPEC = make_spec().model_dump()
 # Scores from the text itself: “0.5” earns 0.5, “none” does not apply.
@@ -23,7 +24,7 @@ def reads(completions, **kwargs):
 
 def answered(kind: str, payload: dict[str, Any]) -> dict[str, Any]:
     """What the bench answers; both ways travel as JSON, with no number that JSON does not have."""
-    found = bench.answer(kind, json.loads(json.dumps(payload)))
+    found = server.answer(kind, json.loads(json.dumps(payload)))
     plain: dict[str, Any] = json.loads(json.dumps(found, allow_nan=False))
     return plain
 

@@ -1,9 +1,9 @@
-"""`python -m worker`: the supervisor of this data home."""
+"""`python -m groupwise.worker`: the supervisor of this data home."""
 
 import sys
 
-from storage import output
-from worker.supervisor import main
+from groupwise.storage.home import output
+from groupwise.worker.supervisor import main
 
 output.keep_secrets()
 sys.exit(main())

@@ -9,15 +9,17 @@ import subprocess
 import sys
 import time
 
-from storage import home, locks, questions, registry
-from storage.process import child_environment
-from storage.questions import TRY, Question
-from storage.registry import Run
-from worker import models, niceness, shipped
-from worker.answers import bench
-from worker.offering import catalogue, extras, hardware
-from worker.sandbox import tiers
-from worker.trial.tries import Tries
+from groupwise.storage.home import locks, paths
+from groupwise.storage.home.process import child_environment
+from groupwise.storage.registry import questions, registry
+from groupwise.storage.registry.questions import TRY, Question
+from groupwise.storage.registry.registry import Run
+from groupwise.worker import niceness
+from groupwise.worker.builtin import models, shipped
+from groupwise.worker.capabilities import catalogue, extras, hardware
+from groupwise.worker.dry_run.tries import Tries
+from groupwise.worker.questions import server
+from groupwise.worker.sandbox import tiers
 
 log = logging.getLogger("groupwise.supervisor")
 
@@ -62,7 +64,7 @@ class Helpers:
         if time.monotonic() - self._published_at > PACKAGES_EVERY:
             self._publish_packages()
         waiting = questions.open_ones()
-        self.bench.look([question for question in waiting if question.kind in bench.KINDS])
+        self.bench.look([question for question in waiting if question.kind in server.KINDS])
         self.tries.look([question for question in waiting if question.kind == TRY], ahead)
         return bool(waiting) or self.tries.busy
 
@@ -97,7 +99,7 @@ class Helpers:
             registry.publish("built_in", built_in)
         known = registry.published("catalogue")
         if self.reader is None and (known is None or known.get("versions") != catalogue.versions()):
-            self.reader = start("worker.offering.catalogue")
+            self.reader = start("groupwise.worker.capabilities.catalogue")
 
     def _look_at_reader(self) -> None:
         if self.reader is not None and self.reader.poll() is not None:
@@ -117,16 +119,16 @@ class BenchKeeper:
         if self.child is not None and self.child.poll() is not None:
             self._note_end(self.child.returncode)
             self.child = None
-        if self.child is not None or locks.is_held(bench.lock()):
+        if self.child is not None or locks.is_held(server.lock()):
             return  # it sees its questions itself; one of an earlier supervisor leaves by itself
         if not self._settled:
             self._settled = True
-            settle(bench.KINDS, bench.GONE["error"])
+            settle(server.KINDS, server.GONE["error"])
         if waiting and time.monotonic() < self._not_before:
             for question in waiting:
                 questions.reply(question.id, {"error": NO_BENCH, "field": ""})
         elif waiting:
-            self.child = start("worker.answers.bench", {"CUDA_VISIBLE_DEVICES": ""})
+            self.child = start("groupwise.worker.questions.server", {"CUDA_VISIBLE_DEVICES": ""})
             log.info("started the bench as process %d", self.child.pid)
             for question in waiting:
                 questions.say(question.id, {"sentence": STARTING})
@@ -151,6 +153,6 @@ def start(module: str, environment: dict[str, str] | None = None) -> subprocess.
     return subprocess.Popen(
         [sys.executable, "-m", module],
         stdin=subprocess.DEVNULL, start_new_session=True,
-        env={**child_environment(), "TOKENIZERS_PARALLELISM": "false", "GROUPWISE_HOME": str(home.home()),
+        env={**child_environment(), "TOKENIZERS_PARALLELISM": "false", "GROUPWISE_HOME": str(paths.home()),
              **(environment or {})},
     )  # fmt: skip

@@ -12,8 +12,8 @@ import contextlib
 import os
 from pathlib import Path
 
-from storage import states
-from storage.registry import Run
+from groupwise.storage.record import states
+from groupwise.storage.registry.registry import Run
 
 # Measured beside two processes that keep two processors busy: 10 leaves a helper a tenth of one, 5 a fifth to a third.
 LOADING = 10  # while someone who clicked on Launch waits for the first step

@@ -16,30 +16,18 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from storage import (
-    disk,
-    files,
-    home,
-    locks,
-    logs,
-    output,
-    process,
-    rebuild,
-    record,
-    record_check,
-    registry,
-    run_files,
-    series,
-    spec,
-    states,
-)
-from storage.checks.check import check
-from storage.offer import Offer
-from storage.registry import Command, Run
-from worker import models, shipped
-from worker.helpers import Helpers
-from worker.launchers import local
-from worker.training import checkpoints, endings
+from groupwise.storage.checks.check import check
+from groupwise.storage.home import disk, files, locks, logs, output, paths, process
+from groupwise.storage.library import repair
+from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.record import metrics, record, record_check, run_files, states
+from groupwise.storage.registry import registry
+from groupwise.storage.registry.registry import Command, Run
+from groupwise.storage.spec import spec
+from groupwise.worker.builtin import models, shipped
+from groupwise.worker.helpers import Helpers
+from groupwise.worker.launchers import local
+from groupwise.worker.training import checkpoints, endings
 
 log = logging.getLogger("groupwise.supervisor")
 
@@ -89,7 +77,7 @@ class Supervisor:
         except (sqlite3.Error, OSError) as error:
             log.warning("the registry could not be used this time: %s", error)
             return
-        if active or working or locks.is_held(home.app_lock()):
+        if active or working or locks.is_held(paths.app_lock()):
             self.busy_at = time.monotonic()
         self.leaving = self.leaving or time.monotonic() - self.busy_at > IDLE
 
@@ -154,7 +142,7 @@ class Supervisor:
             raise spec.SpecError(problems)
         if disk.lacks(run.folder.path, disk.TO_BEGIN):
             place = f"{disk.megabytes(disk.TO_BEGIN)} of disk is free in {run.folder.path}"
-            raise home.HomeError(f"less than {place}. Free some space, then resume.")
+            raise paths.HomeError(f"less than {place}. Free some space, then resume.")
         shipped.freeze(run.folder, run_spec)
         models.install_starter()
         run.folder.exit.unlink(missing_ok=True)
@@ -162,10 +150,10 @@ class Supervisor:
 
     def _look_for_copied_folders(self) -> None:
         """Folders that were copied into the home appear by themselves, once they are whole."""
-        changed = home.runs_folder().stat().st_mtime
+        changed = paths.runs_folder().stat().st_mtime
         if time.monotonic() - self.looked_at_folders > SETTLED and time.time() - changed < 4 * SETTLED:
             self.looked_at_folders = time.monotonic()
-            found = rebuild.adopt_folders(settled=SETTLED)
+            found = repair.adopt_folders(settled=SETTLED)
             if found:
                 log.info("%d run folders were new here", found)
 
@@ -235,7 +223,7 @@ class Supervisor:
 
     def _enforce_stop(self, run: Run) -> None:
         try:
-            longest = series.pace(run.folder.db)["longest"] or 0.0
+            longest = metrics.pace(run.folder.db)["longest"] or 0.0
         except sqlite3.DatabaseError:
             longest = 0.0
         late = self._seconds_in(run, "its stop") - max(STOP_GRACE, 3 * longest)
@@ -324,7 +312,7 @@ def is_of_registry(error: Exception) -> bool:
 def progress(run: Run) -> dict[str, Any] | None:
     """series.progress, or None while there is no readable record."""
     try:
-        return series.progress(run.folder.db)
+        return metrics.progress(run.folder.db)
     except sqlite3.DatabaseError:
         return None
     except Exception:
@@ -342,18 +330,18 @@ def main() -> int:
     """Supervise until told to leave, or idle with no app. 0; 1 when the home cannot be used or has a supervisor."""
     logs.begin("%(asctime)s %(message)s")
     try:
-        home.prepare()
-        if locks.hold(home.supervisor_lock()) is None:
-            print(f"groupwise: {home.home()} already has a worker.", file=sys.stderr)
+        paths.prepare()
+        if locks.hold(paths.supervisor_lock()) is None:
+            print(f"groupwise: {paths.home()} already has a worker.", file=sys.stderr)
             return 1
-        rebuild.open_registry()
-    except (home.HomeError, registry.RegistryError) as error:
+        repair.open_registry()
+    except (paths.HomeError, registry.RegistryError) as error:
         print(f"groupwise: {error}", file=sys.stderr)
         return 1
     supervisor = Supervisor()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: setattr(supervisor, "leaving", True))
-    found = rebuild.adopt_folders()
+    found = repair.adopt_folders()
     if found:
         log.info("%d run folders were new here", found)
     supervisor.helpers.publish()

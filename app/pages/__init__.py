@@ -1,1 +1,1 @@
-"""One file a page: build() lays out and wires; handlers are module-level functions on plain values."""
+"""One folder a page, with all that is its own: page.py lays it out, the rest are its parts; Python, JavaScript, CSS."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from storage.offer import Offer
-from storage.problem import Fix, Problem
-from storage.spec import RunSpec
+from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.spec.problem import Fix, Problem
+from groupwise.storage.spec.spec import RunSpec
 
 # What decides how completions are batched: with one of them wrong the arithmetic cannot be judged.
 BATCH_FIELDS = (

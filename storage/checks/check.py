@@ -9,18 +9,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from storage.checks.batch import BATCH_FIELDS, check_batch
-from storage.checks.data import check_data
-from storage.checks.length import with_fitting_lengths
-from storage.checks.limits import check_limits
-from storage.checks.model import check_model
-from storage.checks.reward_columns import check_seen_columns
-from storage.checks.rewards import check_rewards
-from storage.checks.stages import check_stages
-from storage.checks.texts import check_texts
-from storage.checks.values import mended, misfit
-from storage.offer import Offer
-from storage.spec import BLOCKING, Fix, Problem, RunSpec, nearest, rename_or_remove
+from groupwise.storage.checks.batch import BATCH_FIELDS, check_batch
+from groupwise.storage.checks.data import check_data
+from groupwise.storage.checks.length import with_fitting_lengths
+from groupwise.storage.checks.limits import check_limits
+from groupwise.storage.checks.model import check_model
+from groupwise.storage.checks.reward_columns import check_seen_columns
+from groupwise.storage.checks.rewards import check_rewards
+from groupwise.storage.checks.stages import check_stages
+from groupwise.storage.checks.texts import check_texts
+from groupwise.storage.checks.values import mended, misfit
+from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.spec.spec import BLOCKING, Fix, Problem, RunSpec, nearest, rename_or_remove
 
 # Settings of GRPOConfig that Groupwise decides itself, and where a person says it instead.
 OWNED = {
@@ -46,7 +46,11 @@ def examine(
     spec: RunSpec, offer: Offer, lines: dict[str, int] | None = None, columns: list[str] | None = None
 ) -> list[Problem]:
     """Those, and what else a person should know. `columns`: what the preview has seen of the data, if it has."""
-    found = check_stages(spec, offer, columns) if spec.stages else _examine_one(spec, offer, columns)
+    if spec.stages:
+        by_stage = [examine(stage, offer, columns=columns) for stage in spec.by_stage()]
+        found = check_stages(spec, offer, by_stage)
+    else:
+        found = _examine_one(spec, offer, columns)
     found += [problem for problem in check_texts(spec, offer) if problem not in found]
     placed = [replace(p, line=p.line or _line(p.field, lines or {})) for p in found]
     return sorted(placed, key=lambda problem: problem.line or 0)

@@ -6,12 +6,13 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from storage import conditions, home, patterns
-from storage.checks.reward_columns import TASK_COLUMNS, check_reward_columns, kind_of
-from storage.checks.values import mended, misfit
-from storage.offer import Offer
-from storage.problem import WARNING, Fix, Problem, near, nearest, rename_or_remove
-from storage.spec import DataSpec, RunSpec
+from groupwise.storage.checks.reward_columns import TASK_COLUMNS, check_reward_columns, kind_of
+from groupwise.storage.checks.values import mended, misfit
+from groupwise.storage.home import paths
+from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.spec import patterns, row_filter
+from groupwise.storage.spec.problem import WARNING, Fix, Problem, near, nearest, rename_or_remove
+from groupwise.storage.spec.spec import DataSpec, RunSpec
 
 DATA_SUFFIXES = (".jsonl", ".csv", ".parquet")
 HUB_DATASET = re.compile(r"(?!.*(?:--|\.\.))[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
@@ -52,7 +53,7 @@ def _wrong_source(message: str, better: str | None = None) -> Problem:
 
 def _guess(source: str) -> str | None:
     """What was meant by a source that lacks its kind."""
-    if source.lower().endswith(DATA_SUFFIXES) and home.DATA_NAME.fullmatch(source):
+    if source.lower().endswith(DATA_SUFFIXES) and paths.DATA_NAME.fullmatch(source):
         return f"file:{source}"
     return f"hub:{source}" if HUB_DATASET.fullmatch(source) else None
 
@@ -99,9 +100,9 @@ def _file(name: str) -> list[Problem]:
     close = near(name, there)
     fixes = _use("data.source", f"file:{close}" if close else "task:arithmetic")
     try:
-        path = home.data_file(name)
+        path = paths.data_file(name)
         if not path.is_file():
-            message = f"there is no file “{name}” in {home.data_folder()}. Upload it, or copy it there."
+            message = f"there is no file “{name}” in {paths.data_folder()}. Upload it, or copy it there."
             return [Problem("data.source", message + nearest(name, there), fixes=fixes)]
         if path.suffix.lower() not in DATA_SUFFIXES:
             message = f"“{name}” should be a JSONL, CSV or Parquet file ({', '.join(DATA_SUFFIXES)})."
@@ -116,10 +117,10 @@ def _file(name: str) -> list[Problem]:
 
 def _files() -> list[str]:
     try:
-        found = sorted(path.name for path in home.data_folder().iterdir())
+        found = sorted(path.name for path in paths.data_folder().iterdir())
     except OSError:
         return []
-    return [name for name in found[:1000] if home.DATA_NAME.fullmatch(name) and name.lower().endswith(DATA_SUFFIXES)]
+    return [name for name in found[:1000] if paths.DATA_NAME.fullmatch(name) and name.lower().endswith(DATA_SUFFIXES)]
 
 
 def _only_of_its_kind(data: DataSpec) -> list[Problem]:
@@ -146,8 +147,8 @@ def _conditions(data: DataSpec) -> list[Problem]:
     found = []
     for number, written in enumerate(data.filter):
         try:
-            conditions.parse(written)
-        except conditions.ConditionError as error:
+            row_filter.parse(written)
+        except row_filter.ConditionError as error:
             others = [other for index, other in enumerate(data.filter) if index != number]
             fix = Fix("Remove it", {"data.filter": others})
             found.append(Problem(f"data.filter.{number}", str(error), fixes=(fix,)))

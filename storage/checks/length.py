@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from storage.models import model_files
-from storage.models.model_files import ModelError, ModelFacts
-from storage.offer import Offer
-from storage.problem import Fix, Problem
-from storage.spec import RunSpec
+from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.library.models import model_files
+from groupwise.storage.library.models.model_files import ModelError, ModelFacts
+from groupwise.storage.spec.problem import Fix, Problem
+from groupwise.storage.spec.spec import RunSpec
 
 FIELD = "training.max_completion_length"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from storage.spec import Fix, Problem, RunSpec
+from groupwise.storage.spec.spec import Fix, Problem, RunSpec
 
 # Setting → the least that makes sense, and whether that itself is too little.
 LEAST: dict[str, tuple[float, bool]] = {

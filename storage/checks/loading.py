@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from storage.checks.length import check_length
-from storage.models.model_files import ModelFacts
-from storage.offer import Offer
-from storage.problem import ADVICE, BLOCKING, WARNING, Fix, Problem, near
-from storage.spec import RunSpec
+from groupwise.storage.checks.length import check_length
+from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.library.models.model_files import ModelFacts
+from groupwise.storage.spec.problem import ADVICE, BLOCKING, WARNING, Fix, Problem, near
+from groupwise.storage.spec.spec import RunSpec
 
 # Common practice: a rank of 16, alpha twice that, all attention and MLP projections.
 USE_LORA = Fix("Train with LoRA", {"lora": {"r": 16, "lora_alpha": 32, "lora_dropout": 0.05,

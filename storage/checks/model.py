@@ -8,14 +8,14 @@ import re
 import shlex
 from pathlib import Path
 
-from storage import home
-from storage.checks.loading import USE_LORA, check_loading
-from storage.models import hub_cache, model_files
-from storage.models.model_files import ModelError, ModelFacts
-from storage.models.model_files import model_folder as model_folder
-from storage.offer import Offer
-from storage.problem import ADVICE, BLOCKING, WARNING, Fix, Problem, near
-from storage.spec import RunSpec
+from groupwise.storage.checks.loading import USE_LORA, check_loading
+from groupwise.storage.home import paths
+from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.library.models import hub_cache, model_files
+from groupwise.storage.library.models.model_files import ModelError, ModelFacts
+from groupwise.storage.library.models.model_files import model_folder as model_folder
+from groupwise.storage.spec.problem import ADVICE, BLOCKING, WARNING, Fix, Problem, near
+from groupwise.storage.spec.spec import RunSpec
 
 HUB_ID = re.compile(r"(?!.*(--|\.\.))[A-Za-z0-9][\w.-]*(?<![.-])(/[A-Za-z0-9][\w.-]*(?<![.-]))?")
 HUB_PAGE = re.compile(r"(?:https?://)?(?:www\.)?(?:huggingface\.co|hf\.co)/([\w.-]+/[\w.-]+?)(?:/tree/[^/\s]+)?/?")
@@ -70,7 +70,7 @@ def _name(spec: RunSpec) -> list[Problem]:
 
 def _folder(folder: Path) -> list[Problem]:
     if not folder.is_absolute():
-        kept = home.models_folder() / folder.name
+        kept = paths.models_folder() / folder.name
         fix = Fix(f"Use {kept}", {"model.id": str(kept)}) if _is_model(kept) else STARTER
         return [_at_id("should be the folder's whole path, beginning with / or ~.", fix)]
     try:
@@ -126,7 +126,7 @@ def _revision(spec: RunSpec) -> list[Problem]:
 
 
 def _download(spec: RunSpec) -> Problem:
-    kept = home.models_folder() / spec.model.id.rsplit("/", 1)[-1]
+    kept = paths.models_folder() / spec.model.id.rsplit("/", 1)[-1]
     fixes = (Fix(f"Use {kept}", {"model.id": str(kept), "model.revision": None}),) if _is_model(kept) else ()
     if os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "TRUE", "YES", "ON"):
         message = f"{spec.model.id} is not on this machine, and HF_HUB_OFFLINE forbids downloading it."

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from storage.offer import Offer
-from storage.problem import BLOCKING, WARNING, Fix, Problem, near, nearest
-from storage.rewards.names import NOT_GIVEN, TRL_ARGUMENTS
-from storage.spec import DataSpec, RunSpec
+from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.library.rewards.names import NOT_GIVEN, TRL_ARGUMENTS
+from groupwise.storage.spec.problem import BLOCKING, WARNING, Fix, Problem, near, nearest
+from groupwise.storage.spec.spec import DataSpec, RunSpec
 
 TASK_COLUMNS = {"task": ["question", "answer"], "gym": ["question", "answer", "metadata"]}
 # What these ask for, also while the worker has not said so.

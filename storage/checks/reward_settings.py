@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
-from storage.checks.values import mended, misfit
-from storage.problem import WARNING, Fix, Problem, near, nearest
-from storage.spec import AdaptSpec, RewardSpec, RunSpec
+from groupwise.storage.checks.values import mended, misfit
+from groupwise.storage.spec.problem import WARNING, Fix, Problem, near, nearest
+from groupwise.storage.spec.spec import AdaptSpec, RewardSpec, RunSpec
 
 
 def check_settings(spec: RunSpec, index: int, about: dict[str, Any]) -> Iterator[Problem]:
-    """Of the spec's function at this place. `about`: what is known of the function (storage.offer); its parameters are
-    held against nothing where that is nothing."""
+    """Of the spec's function at this place. `about`: what is known of the function (storage.library.capabilities); its
+    parameters are held against nothing where that is nothing."""
     reward, path = spec.rewards[index], f"rewards.{index}"
     if about.get("parameters") is not None:
         yield from _parameters(reward, path, {one["name"]: one for one in about["parameters"]})

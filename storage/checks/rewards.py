@@ -7,11 +7,11 @@ import shutil
 from collections.abc import Iterator
 from typing import Any
 
-from storage.checks.reward_columns import without_reward
-from storage.checks.reward_settings import check_settings
-from storage.offer import Offer
-from storage.problem import ADVICE, WARNING, Fix, Problem, near, nearest
-from storage.spec import RewardSpec, RunSpec
+from groupwise.storage.checks.reward_columns import without_reward
+from groupwise.storage.checks.reward_settings import check_settings
+from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.spec.problem import ADVICE, WARNING, Fix, Problem, near, nearest
+from groupwise.storage.spec.spec import RewardSpec, RunSpec
 
 FEW = 10  # names that are all listed
 PACKAGES = {"bwrap": "bubblewrap"}  # program → the system's package, where that is called otherwise

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from storage.offer import Offer
-from storage.problem import WARNING, Fix, Problem
-from storage.spec import RunSpec, StageSpec
+from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.spec.problem import WARNING, Fix, Problem
+from groupwise.storage.spec.spec import RunSpec, StageSpec
 
 # What one training process decides once, at its start.
 PROCESS_WIDE = (
@@ -16,15 +16,12 @@ PROCESS_WIDE = (
 )  # fmt: skip
 
 
-def check_stages(spec: RunSpec, offer: Offer, columns: list[str] | None = None) -> list[Problem]:
+def check_stages(spec: RunSpec, offer: Offer, by_stage: list[list[Problem]]) -> list[Problem]:
     """The problems of a run with stages, each at the field where it is mended: what is wrong in every stage at the
-    run's own field, what is wrong in one at that stage's (“stages.1.training.beta”). It stands in for the check of
-    the run's own settings, which no stage may use as they are. Empty for a run without stages."""
-    from storage.checks.check import examine  # which calls this
-
-    by_stage = [examine(stage, offer, columns=columns) for stage in spec.by_stage()] if spec.stages else []
+    run's own field, what is wrong in one at that stage's (“stages.1.training.beta”). `by_stage`: those of each stage as
+    the run that it is. They stand in for the check of the run's own settings, which no stage may use as they are."""
     found: list[Problem] = []
-    for index, (stage, problems) in enumerate(zip(spec.stages, by_stage, strict=False)):
+    for index, (stage, problems) in enumerate(zip(spec.stages, by_stage, strict=True)):
         found += _process_wide(stage, index)
         for problem in problems:
             everywhere = all(_has(others, problem) for others in by_stage)

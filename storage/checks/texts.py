@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from storage.offer import Offer
-from storage.problem import Problem
-from storage.redaction import holds
-from storage.spec import RewardSpec, RunSpec
+from groupwise.storage.home.redaction import holds
+from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.spec.problem import Problem
+from groupwise.storage.spec.spec import RewardSpec, RunSpec
 
 SECRET = "holds a secret. Secrets belong in the environment, never in a spec: take it out."
 IN_CODE = "holds a secret. Take it out of the code, and read it there from the environment (os.environ)."

@@ -7,8 +7,8 @@ import math
 import re
 from typing import Any
 
-from storage.problem import Fix, near, nearest
-from storage.yaml_text import yaml_number
+from groupwise.storage.spec.problem import Fix, near, nearest
+from groupwise.storage.spec.yaml_text import yaml_number
 
 _KINDS = {
     "int": lambda v: isinstance(v, int) and not isinstance(v, bool),

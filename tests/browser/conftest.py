@@ -16,7 +16,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Mouse, Page, Route, expect, sync_playwright
 
 from bench.homes import dashboard, fresh_home, wait_for
-from storage import registry
+from groupwise.storage.registry import registry
 
 FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -156,7 +156,7 @@ def catalogue(tmp_path_factory: pytest.TempPathFactory) -> Any:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not kept.exists():
             with fresh_home():
-                subprocess.run([sys.executable, "-m", "worker.offering.catalogue"], check=True)
+                subprocess.run([sys.executable, "-m", "groupwise.worker.capabilities.catalogue"], check=True)
                 kept.write_text(json.dumps(registry.published("catalogue")))
     return json.loads(kept.read_text())
 

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from bench.homes import dashboard
 from bench.made_runs import curves, made_run
-from storage import states
+from groupwise.storage.record import states
 from tests.browser.conftest import OpenPage, drag, no_sideways_scroll
 
 STEPS = 2400

@@ -13,7 +13,8 @@ from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from bench.homes import dashboard
 from bench.made_runs import made_run
-from storage import home, states
+from groupwise.storage.home import paths
+from groupwise.storage.record import states
 from tests.browser.conftest import OpenPage, drag, drag_begun, no_sideways_scroll, picture
 from tests.conftest import REPOSITORY
 
@@ -30,7 +31,7 @@ def sweeps(known_home: Path) -> Iterator[tuple[str, list[str]]]:
     ]  # fmt: skip
     ids.append(made_run(HOSTILE, 30, groups=2, prompts=4, resumed_at=20))
     for n, run_id in enumerate(ids):
-        folder = home.run_folder(run_id)
+        folder = paths.run_folder(run_id)
         folder.rewards.mkdir()
         (folder.rewards / "correctness.py").write_text(f"def correctness():\n    return {n // 2}\n")
     with dashboard() as (_, address):
@@ -304,7 +305,7 @@ def test_runs_come_and_go_and_what_is_missing_is_said(open_page: OpenPage, sweep
     gone = made_run("gone", 4, groups=1)
     page.goto(f"{sweeps[0]}/compare?ids={gone},nobody,{sweeps[1][0]},{sweeps[1][1]}")
     page.locator("table.finals tbody tr").nth(2).wait_for()
-    shutil.rmtree(home.run_folder(gone).path)
+    shutil.rmtree(paths.run_folder(gone).path)
     page.reload()
     page.wait_for_selector(".gw-compare[data-drawn]")
     expect(page.locator(".legend")).to_contain_text("Its folder was deleted.")
@@ -313,13 +314,13 @@ def test_runs_come_and_go_and_what_is_missing_is_said(open_page: OpenPage, sweep
 
 
 def test_a_live_run_goes_on_in_its_curve(open_page: OpenPage, sweeps: tuple[str, list[str]]) -> None:
-    from storage.record import RunWriter
+    from groupwise.storage.record.record import RunWriter
 
     live = made_run("live", 5, groups=0, state=states.RUNNING)
     page = open_page(f"{sweeps[0]}/compare?ids={sweeps[1][0]},{live}")
     page.wait_for_selector(".gw-compare[data-drawn]")
     assert traces(page, "reward")[-1]["last"] == 5
-    writer = RunWriter(home.run_folder(live).db, 1, {"format": 1.0})
+    writer = RunWriter(paths.run_folder(live).db, 1, {"format": 1.0})
     writer.commit(6, metrics={"reward": 2.0})
     writer.close()
     page.wait_for_function("document.querySelector('[data-chart=reward] .plot').data.at(-1).x.at(-1) === 6")
@@ -329,7 +330,7 @@ def test_a_live_run_goes_on_in_its_curve(open_page: OpenPage, sweeps: tuple[str,
 def lines(context: BrowserContext) -> Page:
     """An empty page that knows Lines."""
     made = context.new_page()
-    made.add_script_tag(path=REPOSITORY / "app" / "components" / "compare" / "lines.js")
+    made.add_script_tag(path=REPOSITORY / "app" / "pages" / "compare" / "lines.js")
     return made
 
 

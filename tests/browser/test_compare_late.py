@@ -11,8 +11,9 @@ from playwright.sync_api import Page, Route, expect
 
 from bench.homes import dashboard, wait_for
 from bench.made_runs import made_run
-from storage import home, states
-from storage.record import RunWriter
+from groupwise.storage.home import paths
+from groupwise.storage.record import states
+from groupwise.storage.record.record import RunWriter
 from tests.browser.conftest import Held, OpenPage, drag
 
 Runs = tuple[str, list[str]]
@@ -64,7 +65,7 @@ def answer(page: Page, question: Route) -> None:
 
 def more(page: Page, run_id: str, step: int) -> None:
     """Records a step of the run, which the page looks for at once."""
-    writer = RunWriter(home.run_folder(run_id).db, 1, {"format": 1.0})
+    writer = RunWriter(paths.run_folder(run_id).db, 1, {"format": 1.0})
     writer.commit(step, metrics={"reward": 2.0})
     writer.close()
     page.evaluate("window.groupwise.wakeAll()")

@@ -17,7 +17,7 @@ from tests.conftest import REPOSITORY
 def page(context: BrowserContext) -> Page:
     """An empty page that knows Curves, and has some."""
     made = context.new_page()
-    made.add_script_tag(path=REPOSITORY / "app" / "components" / "charts" / "curves.js")
+    made.add_script_tag(path=REPOSITORY / "app" / "ui" / "charts" / "curves.js")
     made.evaluate("window.curves = new Curves()")
     return made
 
@@ -90,7 +90,7 @@ def test_the_newest_steps_of_a_long_run_are_drawn_as_its_other_points_are(page: 
 @pytest.fixture
 def smoothed(context: BrowserContext) -> Callable[[list[float | None]], list[float | None]]:
     made = context.new_page()
-    made.add_script_tag(path=REPOSITORY / "app" / "components" / "charts" / "smoother.js")
+    made.add_script_tag(path=REPOSITORY / "app" / "ui" / "charts" / "smoother.js")
 
     def over(values: list[float | None]) -> list[float | None]:
         found: list[float | None] = made.evaluate("values => Smoother.over(values)", values)

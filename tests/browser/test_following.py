@@ -14,8 +14,10 @@ from playwright.sync_api import BrowserContext, Page, Route
 
 from bench.homes import dashboard, no_worker, wait_for
 from bench.made_runs import curves, learning_group, made_run, running
-from storage import group_metrics, home, registry, series, states
-from storage.record import RunWriter
+from groupwise.storage.home import paths
+from groupwise.storage.record import group_metrics, metrics, states
+from groupwise.storage.record.record import RunWriter
+from groupwise.storage.registry import registry
 from tests.browser.conftest import OpenPage, drag_begun
 
 # Of each chart that has lines: the points of each line, and the least box around each fill.
@@ -53,8 +55,8 @@ def training(name: str, steps: int, **more: Any) -> str:
 
 def go_on(run_id: str, *, attempt: int = 1, steps: int = 1) -> int:
     """More steps; the last one."""
-    record = home.run_folder(run_id).db
-    first = series.standing(record)["step"] + 1
+    record = paths.run_folder(run_id).db
+    first = metrics.standing(record)["step"] + 1
     writer = RunWriter(record, attempt, {"format": 1.0, "correctness": 2.0})
     for step in range(first, first + steps):
         rng = random.Random(step)
@@ -77,7 +79,7 @@ def follow(open_page: OpenPage, address: str, run_id: str) -> Page:
 
 def shown(page: Page, run_id: str) -> None:
     """All that is recorded is drawn."""
-    seq = series.read(home.run_folder(run_id).db)["seq"]
+    seq = metrics.read(paths.run_folder(run_id).db)["seq"]
     page.wait_for_function("seq => document.querySelector('.gw-overview').dataset.seq >= seq", arg=seq)
 
 
@@ -91,8 +93,8 @@ def point_at_each(page: Page) -> None:
 def assert_alike(moved: dict[str, Any], drawn: dict[str, Any]) -> None:
     """Plotly leaves out points that a line does not need."""
     assert moved.keys() == drawn.keys()
-    for chart, paths in moved.items():
-        for ours, theirs in zip(paths, drawn[chart], strict=True):
+    for chart, lines in moved.items():
+        for ours, theirs in zip(lines, drawn[chart], strict=True):
             ends = [(ours[0], theirs[0]), (ours[-1], theirs[-1])]
             assert all(math.dist(*pair) < 0.7 for pair in ends), (chart, ends)
             far = [point for point in theirs if min(math.dist(point, one) for one in ours) > 0.7]
@@ -161,7 +163,7 @@ def test_an_axis_has_room_while_a_run_goes_on_and_none_when_it_is_over(address: 
 def test_a_value_beyond_the_axis_is_drawn_in_full(address: str, open_page: OpenPage) -> None:
     run_id = training("beyond", 100)
     page = follow(open_page, address, run_id)
-    writer = RunWriter(home.run_folder(run_id).db, 1, {"format": 1.0, "correctness": 2.0})
+    writer = RunWriter(paths.run_folder(run_id).db, 1, {"format": 1.0, "correctness": 2.0})
     writer.commit(101, metrics={**even(101), "kl": 7.5})
     writer.close()
     shown(page, run_id)

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from bench.made_runs import made_run
-from storage import notes
+from groupwise.storage.registry import notes
 from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
 
 

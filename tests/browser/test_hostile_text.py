@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from app.components import header
-from storage import home, spec
-from storage.batch import Completion, Event, Group
-from storage.record import RunWriter
+from groupwise.app.pages.run import header
+from groupwise.storage.home import paths
+from groupwise.storage.record.record import RunWriter
+from groupwise.storage.record.step_record import Completion, Event, Group
+from groupwise.storage.spec import spec
 from tests.browser.conftest import OpenPage, no_sideways_scroll
 from tests.runs import ended_run, make_spec
 
@@ -32,7 +33,7 @@ def hostile_run(shared_dashboard: str) -> str:
         spec.to_yaml(run_spec), name="".join(PAYLOADS)[:80], model=PAYLOADS[1], data=PAYLOADS[2],
         sentence=" ".join(PAYLOADS),
     )  # fmt: skip
-    folder = home.run_folder(run_id)
+    folder = paths.run_folder(run_id)
     folder.log.write_text("\n".join([*PAYLOADS, "token hf_abcdefghijklmnopqrstuvwxyz0123456789"]))
     folder.rewards.mkdir()
     (folder.rewards / "format.py").write_text("\n".join(PAYLOADS))

@@ -8,25 +8,28 @@ from pathlib import Path
 
 from playwright.sync_api import Page, Route, expect
 
-from storage import home, registry, spec, states
+from groupwise.storage.home import paths
+from groupwise.storage.record import states
+from groupwise.storage.registry import registry
+from groupwise.storage.spec import spec
+from groupwise.worker.builtin import starter
 from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
 from tests.browser.new_run_page import follows, launch
-from worker import starter
 
 
 def test_one_step_is_tried_and_leaves_nothing_behind(new_run: Page) -> None:
-    before = {path for path in home.home().rglob("*") if path.is_dir()}
+    before = {path for path in paths.home().rglob("*") if path.is_dir()}
     new_run.get_by_role("button", name="Try one step").click()
     tried = new_run.locator(".tried")
     expect(tried).to_contain_text("One step works", timeout=90_000)
     expect(tried).to_contain_text("A step took")
     expect(tried.locator(".tried-one")).not_to_have_count(0)
     picture(new_run, "new-tried")
-    assert {path for path in home.home().rglob("*") if path.is_dir()} - before == set()
+    assert {path for path in paths.home().rglob("*") if path.is_dir()} - before == set()
 
 
 def test_a_launch_that_fails_says_why_and_keeps_saying_it(new_run: Page) -> None:
-    runs = home.runs_folder()
+    runs = paths.runs_folder()
     moved = runs.rename(runs.with_name("runs-away"))
     try:
         launch(new_run)
@@ -96,7 +99,7 @@ def test_from_a_csv_and_a_model_folder_to_a_launched_run_by_the_page_alone(
     asked = spec.parse(run.folder.spec.read_text())
     assert (asked.name, asked.model.id, asked.data.source) == ("sums with LoRA", str(folder), "file:sums.csv")
     assert asked.lora is not None
-    assert (home.data_folder() / "sums.csv").read_text() == rows.read_text()
+    assert (paths.data_folder() / "sums.csv").read_text() == rows.read_text()
     expect(new_run.locator(".gw-header .pill")).to_contain_text("Finished", timeout=120_000)
     assert registry.runs()[0].state == states.FINISHED
     again = open_page(f"{shared_dashboard}/new?from={run.id}")

@@ -13,8 +13,9 @@ from playwright.sync_api import Page, Route, expect
 
 from bench.homes import dashboard, wait_for
 from bench.made_runs import curves, learning_group, made_run
-from storage import home, notes
-from storage.record import RunWriter
+from groupwise.storage.home import paths
+from groupwise.storage.record.record import RunWriter
+from groupwise.storage.registry import notes
 from tests.browser.conftest import Held, OpenPage
 
 STEPS = 30
@@ -37,7 +38,7 @@ def commit(run_id: str, step: int, **metrics: float) -> None:
     groups = [
         learning_group(step, n, 60, 4, ("format", "correctness"), 8, random.Random(step * 7 + n)) for n in range(4)
     ]
-    writer = RunWriter(home.run_folder(run_id).db, 1, {"format": 1.0, "correctness": 2.0})
+    writer = RunWriter(paths.run_folder(run_id).db, 1, {"format": 1.0, "correctness": 2.0})
     writer.commit(step, metrics={**curves(step, 60, random.Random(step)), **metrics}, groups=groups)
     writer.close()
 
@@ -196,7 +197,7 @@ def test_all_charts_over_time_have_the_same_unit(address: str, open_page: OpenPa
         .map(n => n._fullLayout.xaxis.ticksuffix.trim())"""
     page.wait_for_function(f"({units})().length > 3")
     assert set(page.evaluate(units)) == {"s"}
-    writer = RunWriter(home.run_folder(made).db, 1, {"format": 1.0, "correctness": 2.0})
+    writer = RunWriter(paths.run_folder(made).db, 1, {"format": 1.0, "correctness": 2.0})
     for step in range(31, 35):
         writer.commit(step, metrics={"reward": 1.0, "time/elapsed": step * 3.8})
     writer.close()

@@ -6,7 +6,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from storage import spec
+from groupwise.storage.spec import spec
 from tests.browser.conftest import Held, picture
 from tests.browser.new_run_page import add_reward, editor, follows, show, write_yaml, yaml_of
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from storage import spec
-from storage.rewards import library
-from storage.spec import RewardSpec
+from groupwise.storage.library.rewards import library
+from groupwise.storage.spec import spec
+from groupwise.storage.spec.spec import RewardSpec
 from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
 from tests.browser.new_run_page import add_reward, follows, open_settings, reward, show, write_yaml, yaml_of
 

@@ -13,8 +13,9 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Error, Page, Response, expect
 
 from bench.homes import end_supervisor, wait_for
-from storage import registry, states
-from storage.rewards import library
+from groupwise.storage.library.rewards import library
+from groupwise.storage.record import states
+from groupwise.storage.registry import registry
 from tests import canaries
 from tests.browser.conftest import FLAGS, executable
 from tests.browser.new_run_page import launch, write_yaml

@@ -7,7 +7,9 @@ from pathlib import Path
 from playwright.sync_api import Page, expect
 
 from bench.homes import QUICKSTART
-from storage import presets, registry, spec
+from groupwise.storage.library import presets
+from groupwise.storage.registry import registry
+from groupwise.storage.spec import spec
 from tests.browser.conftest import OpenPage, picture
 from tests.browser.new_run_page import follows, show, yaml_of
 from tests.runs import ended_run

@@ -12,11 +12,12 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from bench.homes import dashboard, free_port, fresh_home, wait_for
-from storage import groups, registry, series, states
-from storage.home import RunFolder
+from groupwise.storage.home.paths import RunFolder
+from groupwise.storage.record import groups, metrics, states
+from groupwise.storage.registry import registry
+from groupwise.worker.training import checkpoints
 from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
 from tests.runs import acknowledged_step, ask_db
-from worker.training import checkpoints
 
 # Points of a chart by its title, and the x range it shows: what Plotly itself holds.
 CHART = """title => {
@@ -176,7 +177,7 @@ def look_at_the_finished_run(page: Page) -> None:
 
 def it_learned(folder: RunFolder) -> None:
     """The mean reward of the last ten steps is at least half a point above the first ten's."""
-    rewards = series.read(folder.db)["curves"]["reward"]["y"]
+    rewards = metrics.read(folder.db)["curves"]["reward"]["y"]
     assert len(rewards) == 60
     assert sum(rewards[-10:]) / 10 - sum(rewards[:10]) / 10 >= 0.5
 
@@ -189,7 +190,7 @@ def everything_it_scored_is_stored(folder: RunFolder) -> None:
 
 
 def every_metric_has_trls_name(folder: RunFolder) -> None:
-    names = set(series.read(folder.db)["curves"])
+    names = set(metrics.read(folder.db)["curves"])
     assert names >= {
         "loss", "grad_norm", "learning_rate", "num_tokens", "epoch", "step_time", "reward", "reward_std", "kl",
         "frac_reward_zero_std", "entropy", "clip_ratio/region_mean", "rewards/format/mean", "rewards/correctness/std",
@@ -198,17 +199,17 @@ def every_metric_has_trls_name(folder: RunFolder) -> None:
 
 
 def it_left_whole_checkpoints_a_model_and_a_record_of_its_end(folder: RunFolder, stopped: int) -> None:
-    saved = series.checkpoints(folder.db)
+    saved = metrics.checkpoints(folder.db)
     assert [each["step"] for each in saved] == sorted({60, 40, 20, stopped}, reverse=True)
     assert all(checkpoints.problem(folder.path / each["path"]) is None for each in saved)
     assert (folder.final / "model.safetensors").is_file()
     assert json.loads(folder.exit.read_text())["outcome"] == "finished"
     assert json.loads(folder.state.read_text())["state"] == states.FINISHED
-    happened = [(event["kind"], event["step"]) for event in series.events(folder.db)]
+    happened = [(event["kind"], event["step"]) for event in metrics.events(folder.db)]
     kept = [("checkpoint", step) for step in sorted({20, 40, 60, stopped})]
     at = kept.index(("checkpoint", stopped)) + 1
     assert happened == [("begin", 0), *kept[:at], ("begin", stopped), *kept[at:]]
-    seen = series.progress(folder.db)
+    seen = metrics.progress(folder.db)
     assert (seen["step"], seen["total"], seen["begun"], len(seen["spark"])) == (60, 60, True, 40)
 
 

@@ -8,10 +8,13 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from app.configure.presets import SHIPPED
 from bench.homes import QUICKSTART, wait_for
-from storage import home, presets, registry, states
-from storage.rewards import library
+from groupwise.app.pages.new.presets import SHIPPED
+from groupwise.storage.home import paths
+from groupwise.storage.library import presets
+from groupwise.storage.library.rewards import library
+from groupwise.storage.record import states
+from groupwise.storage.registry import registry
 from tests.bad_input import ONE_ROW, Bad, code, codes, line
 from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
 from tests.browser.rewards_page import SHORT, begin, do, ready, source, try_it, write
@@ -207,7 +210,7 @@ PLAIN = """def reward_func(prompts, completions, ground_truth, **kwargs):
 def test_what_trl_documents_for_plain_text_is_tried_unchanged(rewards: Page) -> None:
     """Prompts and completions are strings where the data says so, and a column goes by its own name."""
     rows = [{"question": f"{n}+1?", "ground_truth": n + 1} for n in range(8)]
-    (home.data_folder() / "plain.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (paths.data_folder() / "plain.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     data = "{source: 'file:plain.jsonl', prompt_column: question, answer_column: null}"
     if "plain text" not in {kept.name for kept in presets.own()}:
         presets.save("plain text", "", f"name: plain\ndata: {data}\nrewards: [{{name: format}}]\n", SHIPPED)
@@ -320,7 +323,7 @@ def test_a_run_s_history_is_scored_anew_and_advantages_flip(
     expect(page.locator("select.history")).to_have_value(finished_run)
     begin(page, LAX)
     expect(page.locator("select.instead")).to_have_value("format")
-    record = home.run_folder(finished_run).db
+    record = paths.run_folder(finished_run).db
     before = record.read_bytes()
     do(page, "Re-score")
     results = page.locator(".view-rescore .results")

@@ -8,8 +8,9 @@ import re
 from playwright.sync_api import Page, expect
 
 from bench.homes import wait_for
-from storage import registry, states
-from storage.rewards import library
+from groupwise.storage.library.rewards import library
+from groupwise.storage.record import states
+from groupwise.storage.registry import registry
 from tests.bad_input import BAD, FLOOD, HELPERS, ONE_ROW, Bad
 from tests.browser.conftest import OpenPage, picture
 from tests.browser.new_run_page import launch, write_yaml

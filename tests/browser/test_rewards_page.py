@@ -9,9 +9,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from bench.homes import wait_for
-from storage import registry
-from storage import spec as specs
-from storage.rewards import library
+from groupwise.storage.library.rewards import library
+from groupwise.storage.registry import registry
+from groupwise.storage.spec import spec as specs
 from tests.browser.conftest import Held, OpenPage, no_sideways_scroll, picture
 from tests.browser.rewards_page import SHORT, begin, do, ready, save, source, text_of, try_it, write
 from tests.browser.test_hostile_text import PAYLOADS, unharmed

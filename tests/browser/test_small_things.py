@@ -8,7 +8,8 @@ import pytest
 from playwright.sync_api import expect
 
 from bench.homes import wait_for
-from storage import home, states
+from groupwise.storage.home import paths
+from groupwise.storage.record import states
 from tests.browser.conftest import OpenPage
 from tests.runs import ended_run as ended_run_of
 
@@ -49,7 +50,7 @@ def test_the_keyboard_stays_where_it_was_while_ages_tick(
 def test_a_record_that_could_not_be_read_is_said_until_it_can_be(
     open_page: OpenPage, shared_dashboard: str, ended_run: str
 ) -> None:
-    record = home.run_folder(ended_run).db
+    record = paths.run_folder(ended_run).db
     record.write_bytes(b"no database" * 100)
     page = open_page(f"{shared_dashboard}/run?id={ended_run}")
     note = page.locator(".gw-header .note")
@@ -65,7 +66,7 @@ def test_why_a_wish_was_refused_stays_while_the_run_is_read_again(
     page = open_page(f"{shared_dashboard}/run?id={ended_run}")
     resume = page.get_by_role("button", name="Start again")
     expect(resume).to_be_visible()
-    with sqlite3.connect(home.registry_path()) as behind_its_back:
+    with sqlite3.connect(paths.registry_path()) as behind_its_back:
         behind_its_back.execute("UPDATE run SET state = ? WHERE id = ?", [states.FINISHED, ended_run])
     behind_its_back.close()
     resume.click()

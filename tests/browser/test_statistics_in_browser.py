@@ -10,8 +10,8 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from bench.made_runs import learning_group, made_run
-from storage import home
-from storage.record import RunWriter
+from groupwise.storage.home import paths
+from groupwise.storage.record.record import RunWriter
 from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
 
 GROUPS = 4
@@ -140,7 +140,7 @@ def test_held_out_groups_and_what_comes_later(open_page: OpenPage, shared_dashbo
         expect(figure).to_have_attribute("data-key", re.compile("eval"), timeout=PATIENCE)
     picture(page, "statistics")
 
-    writer = RunWriter(home.run_folder(run_id).db, 1, {"format": 1.0, "correctness": 2.0})
+    writer = RunWriter(paths.run_folder(run_id).db, 1, {"format": 1.0, "correctness": 2.0})
     made = learning_group(31, 0, 60, 8, ("format", "correctness"), 12, random.Random(1))
     made.mode = "eval"
     writer.commit(31, groups=[made])

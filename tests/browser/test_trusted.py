@@ -7,7 +7,7 @@ from pathlib import Path
 from playwright.sync_api import expect
 
 from bench.homes import dashboard
-from storage import registry
+from groupwise.storage.registry import registry
 from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
 
 

@@ -7,7 +7,8 @@ import re
 import pytest
 from playwright.sync_api import Page, TimeoutError, expect
 
-from storage import home, registry
+from groupwise.storage.home import paths
+from groupwise.storage.registry import registry
 from tests.browser.conftest import picture
 from tests.browser.new_run_page import follows, launch, write_yaml, yaml_of
 
@@ -166,7 +167,7 @@ def none_left(page: Page) -> None:
 def test_each_blocking_verdict_is_mended_by_one_click(new_run: Page) -> None:
     """One page, one bad spec after the other."""
     for name, content in FILES.items():
-        (home.data_folder() / name).write_bytes(content)
+        (paths.data_folder() / name).write_bytes(content)
     stuck = {}
     for what, text in BLOCKING.items():
         try:

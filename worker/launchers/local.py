@@ -7,8 +7,8 @@ import socket
 import subprocess
 import sys
 
-from storage.home import RunFolder
-from storage.process import TAG, child_environment
+from groupwise.storage.home.paths import RunFolder
+from groupwise.storage.home.process import TAG, child_environment
 
 
 def start(folder: RunFolder, tag: str, processes: int) -> subprocess.Popen[bytes]:
@@ -28,11 +28,11 @@ def command(run_id: str, processes: int) -> list[str]:
     """The argument list. `--multi_gpu` is what makes accelerate start ranks at all, on CPUs too: with `--cpu` it
     silently starts one (accelerate #2741); train.py says use_cpu where there is no GPU."""
     if processes == 1:
-        return [sys.executable, "-m", "worker.training.train", run_id]
+        return [sys.executable, "-m", "groupwise.worker.training.train", run_id]
     return [
         sys.executable, "-m", "accelerate.commands.launch", "--multi_gpu", "--num_processes", str(processes),
         "--num_machines", "1", "--mixed_precision", "no", "--dynamo_backend", "no",
-        "--main_process_port", str(_free_port()), "--module", "worker.training.train", run_id,
+        "--main_process_port", str(_free_port()), "--module", "groupwise.worker.training.train", run_id,
     ]  # fmt: skip
 
 

@@ -6,14 +6,14 @@ import os
 import shutil
 from pathlib import Path
 
-from worker.sandbox import view
-from worker.sandbox.limits import Limits
+from groupwise.worker.sandbox import file_view
+from groupwise.worker.sandbox.limits import Limits
 
 CODE = "/code"  # where the sandboxed process finds this folder's files
 _SHARED_MEMORY = 16 << 20  # bytes of /dev/shm, where multiprocessing's locks are
 
 # What the sandboxed process is made of.
-_PARTS = ("__init__", "contract", "door", "faults", "host", "landlock", "reach", "seccomp", "wire")
+_PARTS = ("__init__", "contract", "door", "faults", "host", "landlock", "seccomp", "used_columns", "wire")
 
 
 def binary() -> str | None:
@@ -31,14 +31,14 @@ def command(bwrap: str, limits: Limits, network: bool, information: int) -> list
     outside, not of capabilities: code started by root could change them for the machine. Nothing else there needs to
     be written from within either: not its own oom_score_adj, nor what is shared with others in /proc/pressure.
     """
-    sees = view.view()
+    sees = file_view.view()
     return [
         bwrap, "--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts",
         "--unshare-cgroup-try", "--disable-userns", "--as-pid-1", "--uid", "65534", "--gid", "65534",
         "--hostname", "reward", "--cap-drop", "ALL", "--die-with-parent", "--new-session",
         "--info-fd", str(information),
-        "--ro-bind", "/usr", "/usr", *_libraries(), *_tried(view.SYSTEM_FILES),
-        *(_tried(view.NETWORK_FILES) if network else []),
+        "--ro-bind", "/usr", "/usr", *_libraries(), *_tried(file_view.SYSTEM_FILES),
+        *(_tried(file_view.NETWORK_FILES) if network else []),
         "--proc", "/proc", "--remount-ro", "/proc", "--dev", "/dev",
         "--size", str(_SHARED_MEMORY), "--tmpfs", "/dev/shm", "--remount-ro", "/dev",
         "--size", str(limits.temporary), "--tmpfs", "/tmp",
@@ -50,7 +50,7 @@ def command(bwrap: str, limits: Limits, network: bool, information: int) -> list
 def _libraries() -> list[str]:
     """/lib and its kin: links into /usr as they are here, or folders where a system still has them."""
     words: list[str] = []
-    for path in view.LIBRARY_LINKS:
+    for path in file_view.LIBRARY_LINKS:
         if os.path.islink(path):
             words += ["--symlink", os.readlink(path), path]
         elif os.path.isdir(path):

@@ -10,12 +10,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from worker.sandbox import contract, launch, results, tiers, wire
-from worker.sandbox.limits import Limits
-from worker.sandbox.process import JUNK, Broken, Capture, Process
-from worker.sandbox.results import Failure, Result
-from worker.sandbox.seccomp import NoFilter
-from worker.sandbox.tiers import NoSandbox
+from groupwise.worker.sandbox import contract, launch, results, tiers, wire
+from groupwise.worker.sandbox.limits import Limits
+from groupwise.worker.sandbox.process import JUNK, Broken, Capture, Process
+from groupwise.worker.sandbox.results import Failure, Result
+from groupwise.worker.sandbox.seccomp import NoFilter
+from groupwise.worker.sandbox.tiers import NoSandbox
 
 __all__ = ["Code", "Failure", "Host", "Limits", "NoSandbox", "Result", "Scorer", "in_process"]
 
@@ -63,7 +63,7 @@ class Host:
     """A resident sandbox with some functions in it, each named differently. Calls from several threads take turns.
 
     With `network` they reach the network by way of a proxy, and of this machine just `ports` (see
-    storage.judge_ports).
+    storage.registry.judge_ports).
 
     Raises NoSandbox when this machine can make none. After a call that took too long, or that ended its process, the
     next one starts another; so it does where the process was killed since the last call, as when memory ran out: that

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
-from worker.sandbox import faults
+from groupwise.worker.sandbox import faults
 
 LARGEST = 1e9  # a score beyond this is a mistake: one such advantage would drown every other
 GIVEN = ("log_extra", "log_metric")  # what TRL gives besides columns and the trainer's state

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import socket
 
-from worker.sandbox import wire
+from groupwise.worker.sandbox import wire
 
 
 class Door:

@@ -12,10 +12,10 @@ import types
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from worker.sandbox import contract, faults, landlock, reach, seccomp, wire
+from groupwise.worker.sandbox import contract, faults, landlock, seccomp, used_columns, wire
 
 if TYPE_CHECKING:
-    from worker.sandbox.door import Door
+    from groupwise.worker.sandbox.door import Door
 
 Message = dict[str, Any]
 
@@ -29,8 +29,7 @@ def main(channel: int) -> None:
     door = _door(setup)
     _give_up(setup, door)
     faults.confined(setup["network"] is not None)
-    # The first two are the folder this file was found in, which no function needs.
-    sys.path[:] = [path for path in sys.path if path != setup["code"]] + setup["paths"]
+    sys.path += setup["paths"]
     if door is None:
         _send(channel, {"ready": True})
     else:
@@ -49,7 +48,7 @@ def _door(setup: Message) -> Door | None:
     """Where functions with leave for the network find their proxy; None for those without."""
     if setup["network"] is None:
         return None
-    from worker.sandbox.door import Door  # here: it is slow to import, and most functions have no network
+    from groupwise.worker.sandbox.door import Door  # here: it is slow to import, and most functions have no network
 
     return Door(**setup["network"])
 
@@ -118,7 +117,7 @@ def _load(message: Message, functions: dict[str, Any]) -> Message:
     if not callable(function):
         return {"problem": {"row": None, "message": f"The code defines no function ‘{name}’.", "line": None}}
     functions[name] = (module, function, message["parameters"])
-    return {"problem": None, "needs": reach.needs(function)}
+    return {"problem": None, "needs": used_columns.needs(function)}
 
 
 def _score(message: Message, functions: dict[str, Any]) -> Message:

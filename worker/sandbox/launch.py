@@ -13,16 +13,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from storage.process import JUDGE_KEYS
-from worker.sandbox import bubblewrap, landlock, proxy_process, seccomp, spawn, view
-from worker.sandbox.limits import Limits
+from groupwise.storage.home.process import JUDGE_KEYS
+from groupwise.worker.sandbox import bubblewrap, file_view, landlock, proxy_process, seccomp, spawn
+from groupwise.worker.sandbox.limits import Limits
 
 BUBBLEWRAP, LANDLOCK = "bubblewrap", "landlock"
 START_WITHIN = 30.0  # seconds; 0.1 are usual
 
 # -I and -S: no environment variable, user folder or .pth file has a say in what Python does in there.
-_PYTHON = ["-I", "-S", "-B", "-X", "utf8"]
-_MAIN = "import sys; sys.path.insert(0, sys.argv[1]); from worker.sandbox.host import main; main(int(sys.argv[2]))"
 
 
 class CannotStart(Exception):
@@ -83,11 +81,11 @@ def _command(tier: str, limits: Limits, network: bool, information: int, channel
         if bwrap is None:
             raise CannotStart("bubblewrap is not installed.")
         confined = bubblewrap.command(bwrap, limits, network, information)
-    return [*confined, view.view().python, *_PYTHON, "-c", _MAIN, code_folder(tier), str(channel)]
+    return [*confined, file_view.view().python, *spawn.main_of("host", code_folder(tier), channel)]
 
 
 def code_folder(tier: str) -> str:
-    return bubblewrap.CODE if tier == BUBBLEWRAP else str(view.REPOSITORY)
+    return bubblewrap.CODE if tier == BUBBLEWRAP else str(file_view.REPOSITORY)
 
 
 def environment(network: bool) -> dict[str, str]:
@@ -112,7 +110,7 @@ def setup(tier: str, limits: Limits, password: str | None, script: str | None) -
     door = {"user": proxy_process.USER, "password": password} if network else None
     return {
         "filter": seccomp.program(network, tier == BUBBLEWRAP).hex(), "limits": asdict(limits), "network": door,
-        "paths": list(view.view().paths), "code": code_folder(tier), "script": script,
+        "paths": list(file_view.view().paths), "script": script,
         "landlock": None if tier == BUBBLEWRAP else _rules(network),
     }  # fmt: skip
 
@@ -120,9 +118,9 @@ def setup(tier: str, limits: Limits, password: str | None, script: str | None) -
 def _rules(network: bool) -> dict[str, Any]:
     """What Landlock leaves: /proc/self, read by the process itself, is its own folder there. Nothing can be capped
     that is written to a disk, so nothing can be written."""
-    system = ["/usr", *view.LIBRARY_LINKS, *view.SYSTEM_FILES, *(view.NETWORK_FILES if network else ())]
+    system = ["/usr", *file_view.LIBRARY_LINKS, *file_view.SYSTEM_FILES, *(file_view.NETWORK_FILES if network else ())]
     devices = ["/dev/zero", "/dev/random", "/dev/urandom"]
-    readable = [*system, *view.view().folders, *devices, "/proc/self", "/proc/cpuinfo", "/proc/meminfo"]
+    readable = [*system, *file_view.view().folders, *devices, "/proc/self", "/proc/cpuinfo", "/proc/meminfo"]
     return {"abi": landlock.abi(), "readable": readable, "writable": ["/dev/null"]}
 
 

@@ -16,9 +16,9 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
-from worker.sandbox import launch, wire
-from worker.sandbox.limits import Limits
-from worker.sandbox.proxy_process import ProxyProcess
+from groupwise.worker.sandbox import launch, wire
+from groupwise.worker.sandbox.limits import Limits
+from groupwise.worker.sandbox.proxy_process import ProxyProcess
 
 WATCH_EVERY = 0.05  # seconds between looks at how many threads it has
 LAST_WORD = 0.5  # seconds at least for a host that has answered to say that it has nothing more to say

@@ -17,9 +17,9 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from storage import locks
-from worker.sandbox import addresses, proxy_request, seccomp, upstream
-from worker.sandbox.proxy_request import Refused, Request
+from groupwise.storage.home import locks
+from groupwise.worker.sandbox import addresses, proxy_request, seccomp, upstream
+from groupwise.worker.sandbox.proxy_request import Refused, Request
 
 MOST = 64  # connections at once
 HEAD_WITHIN = 30.0  # seconds in which a request's first lines have to come

@@ -12,11 +12,9 @@ import subprocess
 import sys
 from collections.abc import Iterable
 
-from storage import home
-from worker.sandbox import spawn, upstream, view
+from groupwise.storage.home import paths
+from groupwise.worker.sandbox import file_view, spawn, upstream
 
-_PYTHON = ["-I", "-S", "-B", "-X", "utf8"]
-_MAIN = "import sys; sys.path.insert(0, sys.argv[1]); from worker.sandbox.proxy import main; main(int(sys.argv[2]))"
 USER = "groupwise"
 
 
@@ -33,7 +31,7 @@ class ProxyProcess:
         with theirs:
             descriptor = theirs.fileno()
             self._popen: subprocess.Popen[bytes] = spawn.start(
-                [sys.executable, *_PYTHON, "-c", _MAIN, str(view.REPOSITORY), str(descriptor)],
+                [sys.executable, *spawn.main_of("proxy", str(file_view.REPOSITORY), descriptor)],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
@@ -51,7 +49,7 @@ class ProxyProcess:
         settings = {
             "secret": f"Basic {secret}",
             "ports": self._ports,
-            "dashboards": str(home.dashboards_lock()),
+            "dashboards": str(paths.dashboards_lock()),
             "variables": {name: os.environ[name] for name in names if name in os.environ},
         }
         try:

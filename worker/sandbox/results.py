@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
-from storage.redaction import redact, redact_all
-from worker.sandbox.contract import LARGEST
+from groupwise.storage.home.redaction import redact, redact_all
+from groupwise.worker.sandbox.contract import LARGEST
 
 STATUSES = ("ok", "none", "error", "timeout")
 

@@ -8,9 +8,9 @@ import socket
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from worker.sandbox import landlock, launch, seccomp
-from worker.sandbox.limits import Limits
-from worker.sandbox.process import Broken, Process
+from groupwise.worker.sandbox import landlock, launch, seccomp
+from groupwise.worker.sandbox.limits import Limits
+from groupwise.worker.sandbox.process import Broken, Process
 
 INSTALL = "Install bubblewrap (Debian and Ubuntu: apt-get install bubblewrap) and start Groupwise again."
 

@@ -23,11 +23,11 @@ import torch
 from accelerate.utils import gather_object
 from trl import GRPOTrainer
 
-from storage import disk
-from storage.batch import Completion, Group
-from worker.training import ranks, weighting
-from worker.training.scoring import Note, Scorers
-from worker.training.weighting import Weighting
+from groupwise.storage.home import disk
+from groupwise.storage.record.step_record import Completion, Group
+from groupwise.worker.training import ranks, weighting
+from groupwise.worker.training.scoring import Note, Scorers
+from groupwise.worker.training.weighting import Weighting
 
 SAVES = 5  # tries at one checkpoint, where the disk says that it has room and then has not
 

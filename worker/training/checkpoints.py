@@ -16,8 +16,8 @@ from typing import Annotated, Any
 
 from pydantic import Field, TypeAdapter
 
-from storage import files
-from storage.bounds import Form, Text, Whole, fitting
+from groupwise.storage.home import files
+from groupwise.storage.home.bounds import Form, Text, Whole, fitting
 
 MANIFEST = "manifest.json"
 MODEL = "model"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 from typing import Any
 
-from storage import states
+from groupwise.storage.record import states
 
 FINISHED, STOPPED, FAILED = "finished", "stopped", "failed"  # the outcomes an exit record can claim
 

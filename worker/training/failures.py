@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from storage.batch import Event
-from worker.training.scoring import Note
+from groupwise.storage.record.step_record import Event
+from groupwise.worker.training.scoring import Note
 
 FAILED = ("error", "timeout")
 TRACE = 8000  # characters of a traceback in an event

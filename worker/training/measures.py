@@ -7,9 +7,9 @@ from collections import defaultdict
 
 import torch
 
-from storage import group_metrics
-from storage.batch import Group
-from storage.record import RunWriter
+from groupwise.storage.record import group_metrics
+from groupwise.storage.record.record import RunWriter
+from groupwise.storage.record.step_record import Group
 
 ELAPSED = "time/elapsed"
 MEMORY = "/proc/meminfo"

@@ -14,12 +14,12 @@ from typing import Any
 
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
-from storage.batch import Checkpoint, Event, Group
-from storage.record import ABSENT, RunWriter
-from worker.training import checkpoints, ranks, room
-from worker.training.failures import Failures
-from worker.training.measures import Measures
-from worker.training.scoring import Note
+from groupwise.storage.record.record import ABSENT, RunWriter
+from groupwise.storage.record.step_record import Checkpoint, Event, Group
+from groupwise.worker.training import checkpoints, ranks, room
+from groupwise.worker.training.failures import Failures
+from groupwise.worker.training.measures import Measures
+from groupwise.worker.training.scoring import Note
 
 # What all ranks do after a step: the highest that one of them says.
 GO_ON, WAIT, STOP, STOP_UNSAVED = range(4)

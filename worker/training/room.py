@@ -7,9 +7,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from storage import disk
-from storage.batch import Event
-from storage.record import RunWriter
+from groupwise.storage.home import disk
+from groupwise.storage.record.record import RunWriter
+from groupwise.storage.record.step_record import Event
 
 LOOK_EVERY = 1.0  # seconds between looks while training waits
 LONGEST = 24 * 3600.0  # seconds after which a run that waits ends: it holds a GPU that others may want

@@ -9,12 +9,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from storage import judge_ports, registry
-from storage.home import RunFolder
-from storage.rewards import library
-from storage.spec import RewardSpec
-from worker import shipped
-from worker.sandbox import client
+from groupwise.storage.home.paths import RunFolder
+from groupwise.storage.library.rewards import library
+from groupwise.storage.registry import judge_ports, registry
+from groupwise.storage.spec.spec import RewardSpec
+from groupwise.worker.builtin import shipped
+from groupwise.worker.sandbox import client
 
 PRINTED = 2000  # characters of what a call prints that go to the run's log
 

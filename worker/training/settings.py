@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from storage.spec import RunSpec
+from groupwise.storage.spec.spec import RunSpec
 
 
 def training_settings(run_spec: RunSpec, output: Path) -> dict[str, Any]:

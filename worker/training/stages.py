@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from storage import group_metrics
-from storage.home import RunFolder
-from storage.spec import RunSpec
-from worker.training import checkpoints, endings, settings, trainer
-from worker.training.recorder import Recorder, StageNote
+from groupwise.storage.home.paths import RunFolder
+from groupwise.storage.record import group_metrics
+from groupwise.storage.spec.spec import RunSpec
+from groupwise.worker.training import checkpoints, endings, settings, trainer
+from groupwise.worker.training.recorder import Recorder, StageNote
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""One run, start to end: `python -m worker.training.train RUN_ID` (one process, or each rank of several).
+"""One run, start to end: `python -m groupwise.worker.training.train RUN_ID` (one process, or each rank of several).
 
 Reads the run's folder, trains with TRL's GRPOTrainer, records into run.db, and writes exit.json last of all.
 """
@@ -15,14 +15,17 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-from storage import disk, files, group_metrics, home, locks, output, registry, run_files, spec
-from storage.batch import Event
-from storage.home import RunFolder
-from storage.record import RunWriter, resumed
-from worker import shipped
-from worker.rows import data
-from worker.sandbox import client
-from worker.training import checkpoints, endings, settings, trainer
+from groupwise.storage.home import disk, files, locks, output, paths
+from groupwise.storage.home.paths import RunFolder
+from groupwise.storage.record import group_metrics, run_files
+from groupwise.storage.record.record import RunWriter, resumed
+from groupwise.storage.record.step_record import Event
+from groupwise.storage.registry import registry
+from groupwise.storage.spec import spec
+from groupwise.worker.builtin import shipped
+from groupwise.worker.data import data
+from groupwise.worker.sandbox import client
+from groupwise.worker.training import checkpoints, endings, settings, trainer
 
 RECORD = 128 * 1024  # bytes set aside for how a run ends: it must be said on a full disk too
 REASON, TRACE = 1000, 8000  # characters of it, at 12 bytes each at most
@@ -45,7 +48,7 @@ def main(run_id: str) -> int:
     faulthandler.enable()  # where a crash of a library was is in the log then
     stop = Signals()
     is_main = int(os.environ.get("RANK", "0")) == 0
-    folder = home.run_folder(run_id)
+    folder = paths.run_folder(run_id)
     if is_main and locks.hold(folder.lock) is None:
         print("groupwise: this run is already being trained by another process", flush=True)
         return 1
@@ -71,9 +74,9 @@ def train(folder: RunFolder, attempt: int, is_main: bool, stop: Signals, record:
     run_spec = spec.parse(run_files.spec_text(folder))
     flag = registry.StopFlag(folder.id, attempt) if is_main else None
 
-    from worker.training import stages  # torch and trl: seconds
-    from worker.training.failures import Failures
-    from worker.training.recorder import Recorder
+    from groupwise.worker.training import stages  # torch and trl: seconds
+    from groupwise.worker.training.failures import Failures
+    from groupwise.worker.training.recorder import Recorder
 
     weights = stages.weights(run_spec)
     writer = resumed(folder.db, attempt, weights) if is_main else None

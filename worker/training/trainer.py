@@ -6,13 +6,13 @@ import os
 from pathlib import Path
 from typing import Any
 
-from storage.home import RunFolder
-from storage.spec import RunSpec
-from worker import models, shipped
-from worker.rows import data
-from worker.training.scoring import Scorers
-from worker.training.settings import training_settings
-from worker.training.weighting import Weighting
+from groupwise.storage.home.paths import RunFolder
+from groupwise.storage.spec.spec import RunSpec
+from groupwise.worker.builtin import models, shipped
+from groupwise.worker.data import data
+from groupwise.worker.training.scoring import Scorers
+from groupwise.worker.training.settings import training_settings
+from groupwise.worker.training.weighting import Weighting
 
 
 class CannotRun(Exception):
@@ -37,7 +37,7 @@ def make_trainer(
     """
     from peft import LoraConfig
 
-    from worker.training.capture import CapturingTrainer
+    from groupwise.worker.training.capture import CapturingTrainer
 
     args = grpo_config(run_spec, output or folder.checkpoints)
     model, tokenizer = models.load(run_spec.model, use_cpu=args.use_cpu)

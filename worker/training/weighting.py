@@ -7,10 +7,10 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from storage import files
-from storage.bounds import Finite, Form, Whole, fitting
-from storage.rewards import weights
-from storage.spec import RewardSpec
+from groupwise.storage.home import files
+from groupwise.storage.home.bounds import Finite, Form, Whole, fitting
+from groupwise.storage.library.rewards import weights
+from groupwise.storage.spec.spec import RewardSpec
 
 FILE = "reward_weights.json"  # in a checkpoint
 

@@ -1,0 +1,1 @@
+"""The command: what it takes, and each of its parts."""

@@ -1,0 +1,138 @@
+"""The groupwise command's words: its subcommands, their options and their help."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable
+from typing import Any
+
+from groupwise.storage.home import redaction
+
+EXIT_CODES = "Exit codes: 0 done, 1 it failed, 2 wrong input, 3 the run was stopped, 130 Ctrl-C."
+SUMMARIES = {
+    "serve": "Show the dashboard in the browser. This is what `groupwise` alone does.",
+    "launch": "Start the run that a YAML file describes.",
+    "list": "List every run, newest first.",
+    "stop": "Stop a run at its next step; a checkpoint is saved first.",
+    "resume": "Go on with a stopped, failed or interrupted run from its last checkpoint.",
+    "repair": "Set a damaged registry aside and make a new one from the run folders.",
+    "worker": "Run the worker in this terminal. Otherwise it starts by itself, in the background.",
+}
+RUN_HELP = "the run's id, or as much of its beginning as is unique"
+WAIT_HELP = "follow the run until it ends; Ctrl-C ends the following and not the run"
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of the whole command; `command` in its result is the subcommand, None for `groupwise` alone."""
+    parser = _parser(
+        argparse.ArgumentParser, prog="groupwise",
+        description="A dashboard to configure, launch, watch and understand TRL GRPO runs.",
+        epilog=f"Runs are kept in $GROUPWISE_HOME (~/.groupwise). {EXIT_CODES}",
+    )  # fmt: skip
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands", required=False)
+    for name, summary in SUMMARIES.items():
+        sub = _parser(commands.add_parser, name, help=summary, description=summary, epilog=EXIT_CODES)
+        _OPTIONS[name](sub)
+    return parser
+
+
+def _parser(make: Callable[..., argparse.ArgumentParser], *names: str, **options: Any) -> argparse.ArgumentParser:
+    """A parser whose help has one width everywhere, so that the documentation can hold it."""
+    return make(*names, formatter_class=_Help, allow_abbrev=False, **options)
+
+
+class _Help(argparse.HelpFormatter):
+    def __init__(self, prog: str, **options: Any) -> None:
+        super().__init__(prog, **{**options, "width": 96, "max_help_position": 28})
+
+
+def _serve(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help="address to listen on (127.0.0.1)")
+    parser.add_argument("--port", type=_port, metavar="N", help="port to listen on (7860, or a free one)")
+    parser.add_argument("--open", dest="open", action="store_true", default=None, help="open a browser")
+    parser.add_argument("--no-open", dest="open", action="store_false", help="open none (a desktop terminal would)")
+    parser.add_argument(
+        "--token", metavar="auto|TEXT", default=None,
+        help="ask for this token to log in; auto takes $GROUPWISE_TOKEN, or makes one and prints it once, in a link. "
+        "$GROUPWISE_TOKEN alone does the same and is not seen by other users of this machine",
+    )  # fmt: skip
+    parser.add_argument(
+        "--allow-host", dest="allow_hosts", action="append", default=[], metavar="NAME",
+        help="a name or address by which browsers may call this machine, beside localhost; can be repeated",
+    )  # fmt: skip
+    parser.add_argument(
+        "--proxy",
+        dest="proxies",
+        action="append",
+        default=[],
+        metavar="ADDRESS",
+        help="believe the proxy at this address, or in this network (10.0.0.0/24), when it says who asks, by which "
+        "name and whether over https (X-Forwarded-For, -Host, -Proto); can be repeated. No other's word is believed",
+    )
+    parser.add_argument(
+        "--trust-reward-code", dest="trusted", action="store_true",
+        help="run people's own reward functions in the training process itself, with no sandbox: they can then do "
+        "all that you can. It holds for this home until the dashboard is started without it",
+    )  # fmt: skip
+
+
+def _launch(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("spec", metavar="SPEC.yaml", help="what to run; every problem in it is named by line and field")
+    parser.add_argument("--name", metavar="NAME", help="the run's name, instead of the file's")
+    parser.add_argument("--wait", action="store_true", help=WAIT_HELP)
+
+
+def _list(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="every field, as JSON")
+
+
+def _stop(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("run", metavar="RUN", help=RUN_HELP)
+    parser.add_argument("--now", action="store_true", help="end it at once: nothing is saved since the last checkpoint")
+    parser.add_argument("--wait", action="store_true", help="wait until it has ended")
+
+
+def _resume(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("run", metavar="RUN", help=RUN_HELP)
+    parser.add_argument("--wait", action="store_true", help=WAIT_HELP)
+
+
+def _no_options(parser: argparse.ArgumentParser) -> None:
+    """`repair` and `worker` take none."""
+
+
+_OPTIONS: dict[str, Callable[[argparse.ArgumentParser], None]] = {
+    "serve": _serve,
+    "launch": _launch,
+    "list": _list,
+    "stop": _stop,
+    "resume": _resume,
+    "repair": _no_options,
+    "worker": _no_options,
+}
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= 65535:
+        raise argparse.ArgumentTypeError(f"a port is a number from 1 to 65535, not “{text}”")
+    return int(text)
+
+
+def makes_token(option: str | None) -> bool:
+    """Whether `token_from` makes a new token, which nobody knows until it is printed."""
+    return option == "auto" and not os.environ.get("GROUPWISE_TOKEN")
+
+
+def token_from(option: str | None) -> str | None:
+    """The token that `--token` and $GROUPWISE_TOKEN mean together; None where neither was given."""
+    made = makes_token(option)
+    given = os.environ.pop("GROUPWISE_TOKEN", None) or None  # popped: no child of this process shall have it
+    if made:
+        from groupwise.app.server.login import new_token
+
+        given = new_token()
+    token = given if option in (None, "auto") else option
+    if token is not None:
+        redaction.learn(token, "GROUPWISE_TOKEN")
+    return token

@@ -1,0 +1,174 @@
+"""Compare: several runs over each other, what differs between them, and the same prompts side by side."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import gradio as gr
+from sqlite_utils import Database
+
+from groupwise.app.core import format
+from groupwise.app.core.errors import Unanswerable
+from groupwise.app.pages.compare.prompts import prompt, prompts
+from groupwise.app.pages.compare.runs import MOST, asked, find, looks, reading
+from groupwise.app.pages.compare.settings import code, differences
+from groupwise.app.ui import figures
+from groupwise.app.ui.live import Payload, answer, live, plain, text
+from groupwise.storage.analysis.compare import curves, finals
+from groupwise.storage.record import metrics, states
+from groupwise.storage.registry import registry
+
+POLL, POLL_ENDED = 2000, 15000  # ms
+MOST_CHARTS = 24
+FOUND = 8  # runs that the search for another one shows
+SCRIPTS = ("lines", "walk", "charts", "parallel", "axis_walk", "tables", "prompts")
+# The charts of the first look: metric, title, what stands under it, unit (“%” multiplies by 100).
+CURATED = (
+    ("reward", "reward", "mean over all completions of a step", ""),
+    ("eval_reward", "held-out reward", "on prompts that are not trained on", ""),
+    ("groups/solved", "solved", "completions that the target function calls right", "%"),
+    ("groups/tied", "tied groups", "which teach nothing", "%"),
+    ("kl", "kl", "distance from the reference model", ""),
+    ("entropy", "entropy", "near 0: always the same answer", ""),
+    ("completions/mean_length", "length", "tokens of a completion", ""),
+    ("grad_norm", "grad_norm", "", ""),
+)
+TEMPLATE = """
+<div class="row between top"><h1>Compare</h1><div class="adder"><input class="input" type="search" autocomplete="off"
+placeholder="add a run by name, state, model" aria-label="Add a run"><div class="found panel" hidden></div></div></div>
+<p class="s problem" role="status" hidden></p><div class="legend" role="group" aria-label="Runs"></div>
+<p class="s mut kept" role="status" hidden><span></span> <button class="link s every" type="button">Show
+all</button></p><p class="s mut hint" hidden></p><p class="choose" hidden><a class="btn" href="/">Choose runs</a></p>
+<div class="whole" hidden>
+<section><div class="row controls"><h2>Curves</h2><span class="s mut">over</span><span class="switch s x" role="group"
+aria-label="Lay the curves over"><button data-x="step">step</button><button data-x="tokens">tokens</button>
+<button data-x="time">time</button><button data-x="attempt" title="Each attempt from its own beginning">attempt</button>
+</span><label class="s mut">grouped by <select class="input s by" aria-label="Group the runs by"></select></label>
+<span class="switch s band" role="group" aria-label="What the band is" hidden><button data-band="range">min–max</button>
+<button data-band="std">± std</button></span><label class="s mut check"><input type="checkbox" class="smooth"> smoothed
+</label><button class="link s all-of-it" type="button" hidden>Show all of it</button></div>
+<p class="s mut unlaid" hidden></p><div class="grid two charts"></div><details class="all"><summary>All
+metrics <span class="mut s"></span></summary><input class="input" type="search" placeholder="search metrics"
+aria-label="Search metrics"><div class="names"></div></details></section>
+<section><h2>Finals <span class="mut xs">means of the last ten logged values; ▲ the best of these runs</span></h2>
+<div class="panel flush scroll" tabindex="-1"><table class="finals"></table></div></section>
+<section class="several"><h2>Settings that differ <span class="mut xs">faint: the default</span></h2>
+<p class="s mut settled"></p>
+<div class="panel flush scroll" tabindex="-1"><table class="settings"></table></div></section>
+<section class="sweep several"><h2>Settings against finals <span class="mut xs">one line a run; drag along an axis to
+choose some</span> <button class="link s every" type="button" hidden>Show all</button></h2><p class="s mut why"></p>
+<div class="panel"><div class="lay"><div class="plot"></div>
+<i class="mark" hidden></i></div></div></section>
+<section class="code several"><h2>Reward code</h2><div class="row pair s"><label class="mut">from <select
+class="input s a" aria-label="Reward code of this run"></select></label><label class="mut">to <select class="input s b"
+aria-label="Against the reward code of this run"></select></label></div><div class="functions"></div></section>
+<section class="alike several"><div class="row controls"><h2>The same prompts <span class="mut xs">solved at first → at
+last</span></h2><input class="input s" type="search"
+placeholder="words in the prompt" aria-label="Search prompts"></div>
+<p class="s mut told">Looking…</p><div class="panel flush scroll prompts" tabindex="-1"><table></table></div>
+<div class="one"></div></section></div>
+"""
+SHARES = ("completions/clipped_ratio", "frac_reward_zero_std", "groups/")
+
+
+@answer
+def compared(payload: Payload) -> dict[str, Any]:
+    """The runs that `ids` name: how each is drawn, its lines over `x` and its finals.
+
+    `metrics`: names to draw; none: the curated ones. `zoom`: only from here to there on the axis. `seen`: run
+    id → the `seq` of its last answer, with which a run that recorded nothing since comes without lines and finals.
+    """
+    ids, seen = asked(payload), payload.get("seen")
+    seen = seen if isinstance(seen, dict) else {}
+    axis = text(payload, "x") if text(payload, "x") in curves.AXES else "step"
+    wanted = chosen(payload) or [name for name, *_ in CURATED]
+    runs = [(run_id, find(run_id)) for run_id in ids]
+    names: set[str] = set()
+    drawn = [
+        look | about(run, wanted, axis, zoom(payload), seen.get(look["id"]), names)
+        for look, (_, run) in zip(looks(runs), runs, strict=True)
+    ]
+    given = payload.get("ids")
+    return {
+        "runs": drawn, "names": sorted(names), "left_out": max(0, len(given) - MOST) if isinstance(given, list) else 0,
+        "charts": [chart(name) for name in wanted if name in names or chosen(payload)],
+        "poll": POLL if any(run.get("live") for run in drawn) else POLL_ENDED,
+    }  # fmt: skip
+
+
+def chosen(payload: Payload) -> list[str]:
+    """The metrics that a payload names, each once."""
+    metrics = payload.get("metrics")
+    named = [name[:200] for name in metrics if isinstance(name, str) and name] if isinstance(metrics, list) else []
+    return list(dict.fromkeys(named))[:MOST_CHARTS]
+
+
+def zoom(payload: Payload) -> curves.Span | None:
+    """The stretch of the axis that is in sight; None: all of it."""
+    ends = payload.get("zoom")
+    if not isinstance(ends, list) or len(ends) != 2:
+        return None
+    low, high = (float(end) if type(end) in (int, float) and 0 <= end < 2**62 else math.nan for end in ends)
+    return (low, high) if low < high else None
+
+
+def about(
+    run: registry.Run | None, wanted: list[str], axis: str, span: curves.Span | None, seen: Any, names: set[str]
+) -> dict[str, Any]:
+    """One run's lines and finals, if there is anything new; its metrics' names are added to `names`."""
+    if run is None:
+        return {"problem": "There is no run of this id here."}
+    try:
+        with reading(run) as record:
+            names.update(curves.keys_of(record))
+            return news(record, wanted, axis, span, seen)
+    except Unanswerable as reason:
+        return {"problem": plain(str(reason)), "seq": -1, "curves": {}, "final": {"step": run.step}}
+
+
+def news(record: Database, wanted: list[str], axis: str, span: curves.Span | None, seen: Any) -> dict[str, Any]:
+    seq = curves.latest(record)
+    if seq == seen:
+        return {"seq": seq}
+    counting = metrics.stretches(record)
+    lines = curves.read(record, wanted, axis, counting, span)
+    return {"seq": seq, "curves": lines, "final": finals.of(record, counting)}
+
+
+def chart(name: str) -> dict[str, str]:
+    """How a metric's chart is headed."""
+    for metric, title, note, unit in CURATED:
+        if metric == name:
+            return {"name": name, "title": title, "note": note, "unit": unit}
+    share = name.removeprefix("eval_").startswith(SHARES) and not name.endswith(("/spread", "/best", "/worst"))
+    return {"name": name, "title": plain(name), "note": "", "unit": "%" if share else ""}
+
+
+@answer
+def search(payload: Payload) -> dict[str, Any]:
+    """Runs to add: the newest ones with these words in their name, id, state, model or data, without those in `ids`."""
+    there, words = set(asked(payload)), text(payload, "words").lower().split()
+    found = []
+    for run in registry.runs():
+        of_run = f"{run.name} {run.id} {states.LABELS.get(run.state, run.state)} {run.model} {run.data}".lower()
+        if run.id not in there and all(word in of_run for word in words):
+            found.append(run)
+        if len(found) == FOUND:
+            break
+    return {
+        "runs": [
+            {"id": run.id, "name": plain(format.shorten(run.name, 60)), "colour": figures.identity(run.id),
+             "about": f"{states.LABELS.get(run.state, run.state)} · {format.age(run.created)}"}
+            for run in found
+        ]
+    }  # fmt: skip
+
+
+def compare() -> gr.HTML:
+    """The whole of the Compare page."""
+    return live(
+        "pages/compare/compare", compared, search, differences, code, prompts, prompt,
+        template=TEMPLATE,
+        scripts=("ui/charts/plots", "ui/charts/smoother", *(f"pages/compare/{name}" for name in SCRIPTS)),
+    )  # fmt: skip

@@ -1,0 +1,54 @@
+"""What a new run can be made of: models and data files at hand, and how an uploaded file gets in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from groupwise.app.core import data_files
+from groupwise.storage.checks.data import DATA_SUFFIXES
+from groupwise.storage.home import paths
+from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.library.models import model_files
+
+SUFFIXES = DATA_SUFFIXES
+LIMIT = f"{data_files.MAX_FILE // data_files.MEGABYTE} MB"
+ADVICE = f"JSONL, CSV or Parquet of at most {LIMIT}; it is copied into the home. Copy a larger one to its data folder."
+Choice = dict[str, str]
+
+
+def models() -> list[Choice]:
+    """The models at hand: the starter, the home's model folders, and what the hub's cache on this machine holds."""
+    return [
+        {"value": model.id, "label": model.label, "revision": model.revision or ""} for model in model_files.at_hand()
+    ]
+
+
+def tasks(offer: Offer) -> list[Choice]:
+    """The built-in tasks."""
+    return [{"value": f"task:{name}", "label": name} for name in offer.tasks or {"arithmetic": {}}]
+
+
+def files() -> list[Choice]:
+    """The data files of the home."""
+    folder = paths.data_folder()
+    names = sorted(path.name for path in folder.iterdir() if _usable(path)) if folder.is_dir() else []
+    return [{"value": f"file:{name}", "label": name} for name in names]
+
+
+def _usable(path: Path) -> bool:
+    return path.is_file() and path.suffix.lower() in SUFFIXES and bool(paths.DATA_NAME.fullmatch(path.name))
+
+
+def keep(upload: str | None) -> str:
+    """Copy an uploaded file into the home's data folder, never over another one; the name it has there.
+
+    Raises ValueError, in words, for what is no data file, and OSError, with nothing kept, for a full disk.
+    """
+    path = Path(upload) if isinstance(upload, str) else None
+    if path is None or not path.is_file() or path.is_symlink():
+        raise ValueError(f"The file did not arrive. Try again; it may have at most {LIMIT}.")
+    if path.suffix.lower() not in SUFFIXES:
+        raise ValueError(f"“{path.name[:80]}” should be a JSONL, CSV or Parquet file ({', '.join(SUFFIXES)}).")
+    if path.stat().st_size == 0:
+        raise ValueError(f"“{path.name[:80]}” is empty.")
+    return data_files.copy_into_home(path)[0].name

@@ -1,0 +1,158 @@
+"""Edits of a spec's text: each sets or removes one setting and leaves every other line as it was typed. Pure."""
+
+from __future__ import annotations
+
+import copy
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from groupwise.app.pages.new import field_values, form_rows, yaml_edit
+from groupwise.app.pages.new.yaml_edit import ABSENT
+
+MOST = 200  # edits in one request
+STAGE_SETTINGS = re.compile(r"stages\.[0-9]{1,4}\.training")  # typed as the YAML they are
+
+
+@dataclass(frozen=True)
+class Edit:
+    """One setting by its dotted path (“data.filter”, “rewards.0.weight”) and its new value, or ABSENT."""
+
+    path: str
+    value: Any
+    written: str | None = None
+
+
+def read(sent: Any, types: dict[str, list[str]]) -> list[Edit]:
+    """What a page sent: {path, typed} for a text field (`types`: what each takes), {path, value}, {path, remove},
+    {fix}, and the rows of app.pages.new.form_rows. Anything of another form is left out."""
+    found = []
+    for item in (sent if isinstance(sent, list) else [])[:MOST]:
+        if isinstance(item, dict) and isinstance(item.get("fix"), dict):
+            found += [_fitting(edit, types) for edit in of_fix(item["fix"])]
+        if not isinstance(item, dict) or not isinstance(item.get("path"), str) or not _is_path(item["path"]):
+            continue
+        path = item["path"]
+        if isinstance(item.get("typed"), str) and STAGE_SETTINGS.fullmatch(path):
+            found.append(Edit(path, form_rows.training_of(item["typed"])))
+        elif isinstance(item.get("typed"), str):
+            value = field_values.value_of(item["typed"], types.get(path, ["str"]))
+            found.append(_fitting(Edit(path, value, field_values.written(item["typed"], value)), types))
+        elif item.get("remove") is True:
+            found.append(Edit(path, ABSENT))
+        elif path == "data.filter" and "conditions" in item:
+            found.append(Edit(path, form_rows.conditions_of(item["conditions"])))
+        elif "value" in item:
+            found.append(Edit(path, item["value"]))
+    return found
+
+
+def _fitting(edit: Edit, types: dict[str, list[str]]) -> Edit:
+    """A whole number for a field of decimals, as a decimal: transformers refuses temperature 2, and a browser cannot
+    say 2.0. (Fields that count steps take decimals only so that they may be shares.)"""
+    whole = isinstance(edit.value, int) and not isinstance(edit.value, bool) and abs(edit.value) < 10**15
+    if whole and types.get(edit.path) == ["float"] and not edit.path.endswith("_steps"):
+        return Edit(edit.path, float(edit.value), None)
+    return edit
+
+
+def of_fix(fix: dict[str, Any]) -> list[Edit]:
+    """A fix (storage.spec.problem.Fix, as a page was sent it) as edits: first what goes, from the end, so that places
+    in a list stay right."""
+    settings, removed = fix.get("settings"), fix.get("removed")
+    gone = [path for path in (removed if isinstance(removed, list) else []) if isinstance(path, str) and _is_path(path)]
+    given = settings.items() if isinstance(settings, dict) else []
+    edits = [Edit(path, ABSENT) for path in sorted(gone, key=_by_place, reverse=True)]
+    return [*edits, *(Edit(path, value) for path, value in given if isinstance(path, str) and _is_path(path))]
+
+
+def apply(text: str, edits: list[Edit]) -> str:
+    """The text with the edits made, one after the other. A text that cannot be read stays as it is."""
+    for edit in edits:
+        text = _apply(text, edit)
+    return text
+
+
+def _apply(text: str, edit: Edit) -> str:
+    parts = edit.path.split(".")
+    place = next((n for n, part in enumerate(parts) if _is_place(part)), None)
+    raw = yaml_edit.load(text)
+    if raw is None or (place is None and _passes_a_list(raw, parts)):
+        return text
+    if place is None:
+        return yaml_edit.put(text, tuple(parts), edit.value, edit.written)
+    given = yaml_edit.get(raw, tuple(parts[:place]))
+    first = given in (ABSENT, None) and parts[place:] == ["0"]
+    listed = [] if first else copy.deepcopy(given)
+    if not isinstance(listed, list) or not _put_in(listed, parts[place:], edit.value):
+        return text
+    return yaml_edit.put(text, tuple(parts[:place]), listed)
+
+
+def _passes_a_list(raw: dict[str, Any], parts: list[str]) -> bool:
+    """Whether a path leads through a list, whose entries have no names: it would take the list's place."""
+    return any(isinstance(yaml_edit.get(raw, tuple(parts[:n])), list) for n in range(1, len(parts)))
+
+
+def put(raw: dict[str, Any], edit: Edit) -> bool:
+    """The same in plain values; whether there was such a place."""
+    return _put_in(raw, edit.path.split("."), edit.value)
+
+
+def get(raw: dict[str, Any], path: str) -> Any:
+    """The value at a dotted path, through lists too, or ABSENT."""
+    container: Any = raw
+    for part in path.split("."):
+        container = container.get(part, ABSENT) if isinstance(container, dict) else _at(container, part)
+        if container is ABSENT or container is None:
+            return ABSENT
+    return container
+
+
+def _put_in(container: Any, parts: list[str], value: Any) -> bool:
+    """Set (or, for ABSENT, remove) one value inside plain lists and dicts; whether there was such a place. A mapping
+    that a value is put into need not be there yet; parameters that are left with nothing go too."""
+    *way, last = parts
+    before: Any = None
+    for part in way:
+        before, container = container, _at(container, part)
+        if container is None and isinstance(before, dict) and part in ("parameters", "adapt") and value is not ABSENT:
+            container = before[part] = {}
+    if isinstance(container, list):
+        if not _is_place(last) or int(last) > len(container) or (value is ABSENT and int(last) == len(container)):
+            return False
+        if value is ABSENT:
+            del container[int(last)]
+        else:
+            container[int(last) : int(last) + 1] = [value]  # the place behind the last one is there to be filled
+        return True
+    if not isinstance(container, dict):
+        return False
+    if value is ABSENT:
+        for key in [key for key in container if str(key) == last]:
+            del container[key]
+        if not container and way[-1:] == ["parameters"]:
+            before.pop("parameters")
+    else:
+        container[last] = value
+    return True
+
+
+def _at(container: Any, part: str) -> Any:
+    if isinstance(container, list):
+        return container[int(part)] if _is_place(part) and int(part) < len(container) else None
+    return container.get(part) if isinstance(container, dict) else None
+
+
+def _is_place(part: str) -> bool:
+    """Whether a part of a path counts the entries of a list."""
+    return part.isascii() and part.isdecimal() and len(part) < 6
+
+
+def _is_path(path: str) -> bool:
+    return 0 < len(path) <= 200 and all(path.split("."))
+
+
+def _by_place(path: str) -> list[tuple[int, str]]:
+    """Sorts rewards.10 behind rewards.9."""
+    return [(int(part), "") if _is_place(part) else (0, part) for part in path.split(".")]

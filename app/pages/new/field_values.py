@@ -1,0 +1,62 @@
+"""What is typed into a field ↔ the value it means, by the types the field takes. Pure."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+from groupwise.app.pages.new.yaml_edit import ABSENT, load
+
+
+def value_of(typed: str, types: list[str]) -> Any:
+    """The value that was meant; ABSENT for nothing. What fits none of the types stays text, for the check to name."""
+    if not typed.strip():
+        return ABSENT
+    if types and not set(types) - {"str", "none"}:
+        return typed
+    read = _read(typed)
+    if isinstance(read, str):
+        return typed
+    if not types or _kinds(read) & set(types):
+        return read
+    return typed if "str" in types or isinstance(read, (dict, list)) or read is None else read
+
+
+def written(typed: str, value: Any) -> str | None:
+    """How a number was typed (1e-4 rather than 0.0001), to be kept so; None for other values."""
+    return typed.strip() if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+
+
+def shown(value: Any) -> str:
+    """A value as a field shows it: what typing it again would mean."""
+    if value is ABSENT or value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return repr(value) if math.isfinite(value) else {"inf": ".inf", "-inf": "-.inf", "nan": ".nan"}[str(value)]
+    return value if isinstance(value, str) else _inside(value)
+
+
+def _inside(value: Any) -> str:
+    """A value as JSON, which is also YAML, but for infinity, which JSON cannot say."""
+    if isinstance(value, list):
+        return f"[{', '.join(map(_inside, value))}]"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{_inside(str(key))}: {_inside(inner)}' for key, inner in value.items())}}}"
+    return shown(value) if isinstance(value, float) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _read(typed: str) -> Any:
+    raw = load(f"x: {typed.strip()}")
+    return raw["x"] if raw is not None and list(raw) == ["x"] else typed
+
+
+def _kinds(value: Any) -> set[str]:
+    """The types that a value may be taken for: a whole number is also a float."""
+    if isinstance(value, bool):
+        return {"bool"}
+    if isinstance(value, int):
+        return {"int", "float"}
+    return {{float: "float", str: "str", list: "list", dict: "dict", type(None): "none"}.get(type(value), "")}

@@ -1,0 +1,203 @@
+"""What a colleague who has trained with GRPO would say of a spec, with one click for each. Pure.
+
+Thresholds are of three kinds, each said at its rule: what the libraries do (read in trl 1.16 and transformers 5.23),
+what a model's own config says, and “common practice”, what practitioners' guides agree on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from groupwise.app.core import format
+from groupwise.app.pages.new.preflight.counts import Counts, counts
+from groupwise.app.pages.new.preflight.settings import Settings
+from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.library.models.model_facts import LEARNED_POSITIONS, ModelFacts
+from groupwise.storage.spec.spec import ADVICE, BLOCKING, WARNING, Fix, Problem, RunSpec
+
+FEW, MANY = 4, 32  # completions in a group: fewer are too few to compare, more cost more than they tell
+BILLION = 500_000_000  # parameters from which the guides' learning rates are meant
+FAST, FAST_LORA = 1e-5, 1e-4
+LONG_RUN = 5000  # steps: more than guides' runs have by far
+POINTS = 20  # a curve of fewer says little
+WORTH_RESUMING = 100  # steps
+# Before NVIDIA's Ampere there was no bfloat16.
+WITHOUT_BF16 = ("V100", "T4", "P100", "P40", "GTX", "RTX 20", "Quadro RTX", "TITAN")
+
+
+def advise(
+    spec: RunSpec, offer: Offer, facts: ModelFacts | None, rows: int | None = None, prompt_tokens: int | None = None
+) -> list[Problem]:
+    """What is to be said, each thing once, though several stages may have it. prompt_tokens: the longest that was
+    counted; None while nobody has."""
+    found: dict[tuple[str, str], Problem] = {}
+    for stage in spec.by_stage():
+        settings, numbers = Settings(stage, offer), counts(stage, offer, rows)
+        rules = (
+            *_group(numbers), *_rate(settings, facts), *_positions(settings, facts, prompt_tokens),
+            *_sampling(settings), *_precision(settings), *_devices(settings), *_rewards(stage),
+            *_steps(settings, numbers), *_saving(settings, numbers), *_watching(settings, numbers),
+        )  # fmt: skip
+        for problem in rules:
+            found.setdefault((problem.field, problem.message), problem)
+    return list(found.values())
+
+
+def _training(name: str, message: str, level: str, *fixes: Fix) -> Problem:
+    return Problem(f"training.{name}", message, level=level, fixes=fixes)
+
+
+def _set(label: str, **training: Any) -> Fix:
+    return Fix(label, {f"training.{name}": value for name, value in training.items()})
+
+
+def _group(found: Counts | None) -> Iterator[Problem]:
+    """Common practice: 2 or 3 are too few; 4 to 8 for simple tasks, 8 to 16 for reasoning."""
+    if found is None:
+        return
+    better = next((size for size in (8, 16, 4, 6, 12) if found.generation % size == 0), None)
+    fixes = (_set(f"Use groups of {better}", num_generations=better),) if better else ()
+    if found.group < FEW:
+        message = f"groups of {found.group} are too few to compare: most will be all right or all wrong. 8 is usual."
+        yield _training("num_generations", message, ADVICE, *fixes)
+    elif found.group > MANY:
+        message = f"groups of {found.group} cost in proportion; common practice is 4 to 16."
+        yield _training("num_generations", message, ADVICE, *fixes)
+
+
+def _rate(settings: Settings, facts: ModelFacts | None) -> Iterator[Problem]:
+    """Common practice for a billion parameters: 5e-6 is safe, 1e-5 faster and riskier; adapters bear ten times more."""
+    rate, size = settings.number("learning_rate"), facts.parameters if facts else None
+    lora = settings.spec.lora is not None
+    if rate is None:
+        return
+    if rate == 0:
+        yield _training("learning_rate", "at 0 nothing is learned.", WARNING, _set("Use 1e-6", learning_rate=1e-6))
+    elif size and size >= BILLION and rate > (FAST_LORA if lora else FAST):
+        safe = 1e-5 if lora else 5e-6
+        message = f"{rate:g} is high for a model of this size, and training may collapse; common practice is {safe:g}."
+        yield _training("learning_rate", message, WARNING, _set(f"Use {safe:g}", learning_rate=safe))
+
+
+def _positions(settings: Settings, facts: ModelFacts | None, prompt_tokens: int | None) -> Iterator[Problem]:
+    """A model with learned positions has none beyond max_position and fails; others go on, and badly."""
+    longest, room = settings.count("max_completion_length"), facts.max_position if facts else None
+    if not facts or not longest or not room or longest + (prompt_tokens or 1) <= room:
+        return
+    fits = room - (prompt_tokens or room // 4)
+    fixes = (_set(f"At most {fits} tokens", max_completion_length=fits),) if fits > 0 else ()
+    prompt = f"{format.count(prompt_tokens)} tokens of prompt and" if prompt_tokens else "a prompt and"
+    asked = f"{prompt} {format.count(longest)} of completion"
+    message = f"{asked} are more than the {format.count(room)} positions that this model knows."
+    level = BLOCKING if facts.model_type in LEARNED_POSITIONS else WARNING
+    yield _training("max_completion_length", message, level, *fixes)
+
+
+def _sampling(settings: Settings) -> Iterator[Problem]:
+    """transformers refuses to sample at 0, or at a whole number that is not written as 2.0 (TemperatureLogitsWarper);
+    near 0 the completions of a group are alike."""
+    given = settings.number("temperature")
+    if given is None:
+        return
+    if type(settings.get("temperature")) is int and given > 1:
+        message = f"transformers wants a decimal number here: {given:.1f} instead of {given:.0f}."
+        yield _training("temperature", message, BLOCKING, _set(f"Write {given:.1f}", temperature=given))
+    if given <= 0:
+        message = "should be above 0: completions of a group must differ to be compared."
+        yield _training("temperature", message, BLOCKING, _set("Use 1.0", temperature=1.0))
+    elif given < 0.4:
+        message = f"at {given:g} the completions of a group will be nearly alike, and there is little to learn from."
+        yield _training("temperature", message, WARNING, _set("Use 1.0", temperature=1.0))
+
+
+def _precision(settings: Settings) -> Iterator[Problem]:
+    if not settings.on("fp16") or not settings.gpus:
+        return
+    if any(word in gpu["name"] for gpu in settings.gpus for word in WITHOUT_BF16):
+        return
+    message = "bfloat16 has float32's range and needs no loss scaling; this device can do it."
+    yield _training("fp16", message, ADVICE, _set("Use bf16", fp16=False, bf16=True))
+
+
+def _devices(settings: Settings) -> Iterator[Problem]:
+    """Each process takes a device of its own."""
+    there, wanted = len(settings.gpus), settings.spec.launch.processes
+    if there and wanted > there:
+        message = f"{wanted} processes need as many GPUs; there {'is' if there == 1 else 'are'} {there}."
+        fix = Fix(f"Use {format.plural(there, 'process', 'processes')}", {"launch.processes": there})
+        yield Problem("launch.processes", message, level=BLOCKING, fixes=(fix,))
+
+
+def _rewards(spec: RunSpec) -> Iterator[Problem]:
+    if all(reward.weight == 0 and not reward.schedule for reward in spec.rewards):
+        message = "every reward has weight 0: there is nothing to learn from."
+        fix = Fix("Give the first one weight 1", {"rewards.0.weight": 1.0})
+        yield Problem("rewards", message, level=WARNING, fixes=(fix,))
+
+
+def _steps(settings: Settings, found: Counts | None) -> Iterator[Problem]:
+    if found is None:
+        return
+    if found.rows is not None and found.prompts and found.rows < found.prompts:
+        # The worker refuses it (worker.training.train.make_trainer): TRL would train on nothing, and say it is done.
+        message = (
+            f"each generation takes {format.plural(found.prompts, 'prompt')}, but there are "
+            f"{format.plural(found.rows, 'row')} to train on."
+        )
+        yield _training("per_device_train_batch_size", message, BLOCKING, *_fewer_prompts(settings, found))
+    if settings.count("max_steps") is None and found.steps and found.steps > LONG_RUN:
+        epochs = format.number(settings.number("num_train_epochs"))
+        message = (
+            f"is not set, and {epochs} passes over {format.count(found.rows or 0)} rows are "
+            f"{format.count(found.steps)} steps. Most runs show what they can in a thousand."
+        )
+        yield _training("max_steps", message, ADVICE, _set("Stop after 1,000 steps", max_steps=1000))
+
+
+def _fewer_prompts(settings: Settings, found: Counts) -> tuple[Fix, ...]:
+    """One device batch of as many whole groups as there are rows for, if that is any."""
+    groups = (found.rows or 0) // found.processes
+    if not groups:
+        return ()
+    changed = {"per_device_train_batch_size": groups * found.group, "gradient_accumulation_steps": 1}
+    given = [name for name in ("steps_per_generation", "generation_batch_size") if settings.get(name)]
+    removed = tuple(f"training.{name}" for name in given)
+    fix = _set(f"Take {groups * found.processes} prompts at a time", **changed)
+    return (Fix(fix.label, fix.settings, removed),)
+
+
+def _saving(settings: Settings, found: Counts | None) -> Iterator[Problem]:
+    steps = found.steps if found else None
+    if not steps or steps < WORTH_RESUMING:
+        return
+    often = max(1, min(100, steps // 5))
+    fix = _set(f"Save every {often} steps", save_strategy="steps", save_steps=often)
+    every = settings.number("save_steps") or 0
+    if settings.get("save_strategy") == "no":
+        yield _training("save_strategy", "no checkpoints: if it is interrupted, all is lost.", ADVICE, fix)
+    elif settings.get("save_strategy") == "steps" and every > steps:
+        message = f"the first checkpoint is at the end: this run has {format.count(steps)} steps."
+        yield _training("save_steps", message, ADVICE, fix)
+
+
+def _watching(settings: Settings, found: Counts | None) -> Iterator[Problem]:
+    """What the charts will show of it."""
+    steps, every = found.steps if found else None, settings.number("logging_steps")
+    if every and steps and every > 1 and steps / every < POINTS and settings.get("logging_strategy") != "no":
+        points = max(1, int(steps // every))
+        message = f"only {format.plural(points, 'point')} on each chart: it logs every {every:g} steps of {steps}."
+        yield _training("logging_steps", message, ADVICE, _set("Log every step", logging_steps=1))
+    elif every and every > 10:
+        message = f"one point on the charts for {every:g} steps: what goes wrong shows late."
+        yield _training("logging_steps", message, ADVICE, _set("Log every step", logging_steps=1))
+    if settings.get("beta") == 0 and "loss_type" not in settings.spec.training:
+        # Who chose a method decided this, too. Common practice; TRL computes no KL then and needs no reference model.
+        message = "at 0 nothing holds the model near where it began, and there is no KL chart. It also saves memory."
+        yield _training("beta", message, ADVICE, _set("Use 0.02", beta=0.02))
+    if found and settings.spec.data.holdout and not settings.evaluates:
+        batch = (settings.count("per_device_eval_batch_size") or 0) * found.processes
+        whole = {} if batch and batch % found.eval_group == 0 else {"per_device_eval_batch_size": found.eval_group}
+        fix = _set("Evaluate every 50 steps", eval_strategy="steps", eval_steps=50, **whole)
+        message = "rows are held out, but nothing evaluates on them."
+        yield _training("eval_strategy", message, ADVICE, fix)

@@ -1,0 +1,100 @@
+"""Everything that is known of a run before it is started: sentences, figures, and what to do about problems."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from groupwise.app.core import format
+from groupwise.app.pages.new.preflight import advice, counts, disk, memory, memory_fixes, timing
+from groupwise.app.pages.new.preflight.timing import Pace
+from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.library.models.model_facts import ModelFacts
+from groupwise.storage.spec.spec import ADVICE, BLOCKING, WARNING, Problem, RunSpec
+
+ORDER = {BLOCKING: 0, WARNING: 1, ADVICE: 2}
+
+
+@dataclass(frozen=True)
+class Report:
+    """`sentences`: what will happen, in plain words. `figures`: {label, value, detail}. `problems`: gravest first.
+    `estimate`: of memory, for whoever wants its terms."""
+
+    sentences: list[str]
+    figures: list[dict[str, Any]]
+    problems: list[Problem]
+    estimate: memory.Estimate | None = None
+
+
+def report(
+    spec: RunSpec,
+    offer: Offer,
+    facts: ModelFacts | None,
+    rows: int | None = None,
+    prompt_tokens: int | None = None,
+) -> Report:
+    """What a spec will do and need. `facts`: None while the model's files are not here. `rows`: how many rows the
+    data has, as the preview counted them. `prompt_tokens`: the longest prompt, as the data checks counted it."""
+    estimate = memory.estimate(spec, offer, facts, prompt_tokens)
+    written = disk.disk(spec, offer, facts, rows, disk.free_space())
+    pace, steps = _pace(spec, offer, facts, rows, prompt_tokens)
+    said = counts.sentences(spec, offer, rows)
+    said += _memory_sentences(estimate, facts, prompt_tokens)
+    shown = _figures(estimate, written, pace, steps)
+    problems = [
+        *memory_fixes.problems(spec, offer, facts, estimate),
+        *disk.problems(spec, offer, written),
+        *advice.advise(spec, offer, facts, rows, prompt_tokens),
+    ]
+    return Report(said, shown, sorted(problems, key=lambda problem: ORDER[problem.level]), estimate)
+
+
+def _pace(
+    spec: RunSpec, offer: Offer, facts: ModelFacts | None, rows: int | None, prompt_tokens: int | None
+) -> tuple[Pace | None, int | None]:
+    """Seconds a step, over all stages, and how many steps there are in all (None: not known)."""
+    stages = spec.by_stage()
+    paces = [timing.pace(stage, offer, facts, prompt_tokens) for stage in stages]
+    found = [counts.counts(stage, offer, rows) for stage in stages]
+    known = counts.totals(found)
+    whole = [pace for pace in paces if pace]
+    if not whole or len(whole) < len(stages):
+        return None, None
+    if not known:
+        return whole[0], None
+    taken = [pace.times(one.steps) for pace, one in zip(whole, found, strict=True) if one and one.steps]
+    low, high = sum(pace.low for pace in taken) / known[0], sum(pace.high for pace in taken) / known[0]
+    name = whole[0].run if all(pace.run for pace in whole) else None
+    return Pace(low, high, name), known[0]
+
+
+def _memory_sentences(
+    estimate: memory.Estimate | None, facts: ModelFacts | None, prompt_tokens: int | None
+) -> list[str]:
+    if estimate is None:
+        missing = "the model’s files are not here yet" if facts is None else "the model’s files do not say its sizes"
+        return [f"Memory cannot be estimated: {missing}."]
+    return [] if prompt_tokens else [f"The estimates take prompts of {estimate.prompt_tokens} tokens for granted."]
+
+
+def _figures(
+    estimate: memory.Estimate | None, written: disk.Disk | None, pace: Pace | None, steps: int | None
+) -> list[dict[str, Any]]:
+    """Memory, time and disk, each with where it comes from; `level` where it is worth a colour."""
+    shown: list[dict[str, Any]] = []
+    if estimate:
+        of = f"of {format.size(estimate.available)}, " if estimate.available else ""
+        largest = f"{of}mostly {estimate.largest.name} ({format.size(estimate.largest.bytes)}), {estimate.moment}"
+        shown.append({"label": "Memory", "value": format.size(estimate.total), "detail": largest})
+        shown[-1]["level"] = estimate.level or ""
+    if pace:
+        known = f"as “{pace.run}” took" if pace.run is not None else "a rough guess until a like run has made steps"
+        each = f"{pace.words} a step, {known}"
+        whole = pace.times(steps).words if steps else f"{pace.words} a step"
+        shown.append({"label": "Time", "value": whole, "detail": each if steps else known})
+    if written:
+        free = f" of {format.size(written.free)} free" if written.free is not None else ""
+        kept = format.plural(written.kept, "checkpoint") if written.kept else "no checkpoints"
+        detail = f"{free.strip()}; {kept} and the trained model".strip("; ")
+        shown.append({"label": "Disk", "value": format.size(written.total), "detail": detail})
+    return shown

@@ -1,0 +1,155 @@
+"""How long a step and a whole run take: a rough range at first, then from what a like run of this home took."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from groupwise.app.core import format
+from groupwise.app.pages.new.preflight import counts
+from groupwise.app.pages.new.preflight.counts import Counts
+from groupwise.app.pages.new.preflight.memory_parts import BYTES
+from groupwise.app.pages.new.preflight.settings import PROMPT_TOKENS, Settings
+from groupwise.app.pages.new.preflight.shape import Shape, shape_of
+from groupwise.storage.home import paths
+from groupwise.storage.home.paths import RunFolder
+from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.library.models.model_facts import ModelFacts
+from groupwise.storage.record import metrics, run_files
+from groupwise.storage.registry import registry
+from groupwise.storage.registry.registry import Run
+from groupwise.storage.spec.spec import RunSpec
+
+# By a word in the device's name, the more special first: 16-bit dense FLOP/s (as trl.trainer.utils lists them, after
+# TorchTitan; consumer cards by NVIDIA's architecture papers) and bytes/s of its memory (NVIDIA's data sheets).
+DEVICES = (
+    ("B300", 2.25e15, 8.0e12), ("B200", 2.25e15, 8.0e12), ("H200", 989e12, 4.8e12), ("H100 NVL", 835e12, 3.9e12),
+    ("H100 PCIe", 756e12, 2.0e12), ("H100", 989e12, 3.35e12), ("H20", 148e12, 4.0e12), ("A100", 312e12, 2.0e12),
+    ("A6000", 155e12, 0.77e12), ("A10", 125e12, 0.6e12), ("L40", 362e12, 0.86e12), ("L4", 121e12, 0.3e12),
+    ("V100", 125e12, 0.9e12), ("T4", 65e12, 0.32e12), ("5090", 210e12, 1.8e12), ("4090", 165e12, 1.0e12),
+    ("3090", 71e12, 0.94e12),
+)  # fmt: skip
+OTHER_GPU = (100e12, 0.6e12)
+CORE = (60e9, 8e9)  # one core: 16 to 32 float32 operations a cycle; its share of the memory's speed
+BUSY = (0.1, 0.5)  # the share of the peak that training reaches: badly, well
+LAUNCH = (0.0003, 0.001)  # seconds that transformers' generate spends on each layer for each token, whatever the size
+VLLM = 5  # so much faster does vLLM generate (common practice: 3 to 10)
+LOOK = 5  # like runs looked into, newest first: the page asks at every keystroke
+ENOUGH = 3  # steps after which a run's pace says something
+
+
+@dataclass(frozen=True)
+class Pace:
+    """Seconds a step, between `low` and `high`; `run` is the name of the run it is known from, else it is a guess."""
+
+    low: float
+    high: float
+    run: str | None = None
+
+    def times(self, steps: float) -> Pace:
+        return Pace(self.low * steps, self.high * steps, self.run)
+
+    @property
+    def words(self) -> str:
+        if self.run is not None:
+            return f"about {format.duration((self.low + self.high) / 2)}"
+        return f"{format.duration(self.low)} to {format.duration(self.high)}"
+
+
+def pace(spec: RunSpec, offer: Offer, facts: ModelFacts | None, prompt_tokens: int | None = None) -> Pace | None:
+    """Seconds a step of a spec without stages, from the likest run of this home, else worked out; None where neither
+    can be."""
+    found = counts.counts(spec, offer)
+    if found is None or not found.longest:
+        return None
+    known = from_runs(spec, offer, found)
+    if known:
+        return known
+    shape = shape_of(facts) if facts else None
+    return guess(Settings(spec, offer), found, shape, prompt_tokens or PROMPT_TOKENS) if shape else None
+
+
+def guess(settings: Settings, found: Counts, shape: Shape, prompt_tokens: int) -> Pace:
+    """From a device's peaks. Generating a token reads all weights once and does 2 FLOP for each and completion; a
+    trained token costs 6 for each weight, 8 with checkpointing (Kaplan et al. 2020; Korthikanti et al. 2022), 2 fewer
+    where LoRA trains little of it; each pass for log-probabilities 2. Fast: completions half as long as they may be,
+    the device well used. Slow: the longest, badly used. Rewards are not counted."""
+    flops, bandwidth = speed(settings)
+    every = found.processes if settings.gpus else 1
+    passes = 6 + 2 * settings.checkpointing - 2 * (settings.spec.lora is not None)
+    passes += 2 * bool(settings.get("beta")) + 2 * settings.on("use_vllm")
+    read = shape.parameters * BYTES.get(shape.dtype, 4) / bandwidth
+    ends = []
+    for longest, busy, launch in (
+        ((found.longest or 0) / 2, BUSY[1], LAUNCH[0]), (found.longest or 0, BUSY[0], LAUNCH[1])
+    ):  # fmt: skip
+        share = found.step / max(1, found.generation * found.iterations)  # of a generation, for one update
+        work = 2 * shape.parameters * found.generation / every / (flops * busy)
+        token = max(read, work) + launch * shape.layers
+        generating = longest * token * share / (VLLM if settings.on("use_vllm") else 1)
+        tokens = found.step / every * (prompt_tokens + longest)
+        ends.append(generating + passes * shape.parameters * tokens / (flops * busy))
+    return Pace(ends[0], ends[1])
+
+
+def speed(settings: Settings) -> tuple[float, float]:
+    """(FLOP/s, bytes/s) of the device, at its best."""
+    if settings.gpus:
+        name = settings.gpus[0]["name"]
+        return next(((flops, moved) for word, flops, moved in DEVICES if word.lower() in name.lower()), OTHER_GPU)
+    cores = settings.offer.hardware.get("cores") or 1
+    return CORE[0] * cores, CORE[1] * min(cores, 8)
+
+
+def from_runs(spec: RunSpec, offer: Offer, found: Counts) -> Pace | None:
+    """The pace of the newest runs with this model that trained in the same way, scaled to so many completions, so
+    long; of those, the one that needs the least scaling."""
+    best: tuple[float, Pace] | None = None
+    for run in _newest(spec.model.id):
+        theirs = _taken(run.folder.path, run.attempt, run.step)
+        if theirs is None:
+            continue
+        like = counts.counts(theirs[0], offer)
+        if like is None or not like.longest or _kind(theirs[0], offer) != _kind(spec, offer):
+            continue
+        scale = found.step * (found.longest or 0) / (like.step * like.longest)
+        far = max(scale, 1 / scale)
+        if best is None or far < best[0]:
+            best = far, Pace(theirs[1] * scale, theirs[1] * scale, run.name)
+    return best[1] if best else None
+
+
+def _newest(model: str) -> tuple[Run, ...]:
+    """The newest runs of a model that trained for some steps. The registry is read again when it was written to."""
+    try:
+        status = paths.registry_path().stat()
+        return _runs_of(model, paths.registry_path(), status.st_ino, status.st_mtime_ns)
+    except (OSError, sqlite3.Error):
+        return ()
+
+
+@lru_cache(maxsize=16)
+def _runs_of(model: str, registry_at: Path, *version: int) -> tuple[Run, ...]:
+    return tuple([run for run in registry.runs() if run.model == model and run.step >= ENOUGH][:LOOK])
+
+
+def _kind(spec: RunSpec, offer: Offer) -> tuple[object, ...]:
+    """What must be the same for one run to say something about another's pace."""
+    settings = Settings(spec, offer)
+    return (
+        spec.lora is None, spec.launch.processes, spec.model.quantization, spec.model.dtype, settings.autocast,
+        settings.on("use_vllm"), settings.on("use_cpu"), bool(settings.get("beta")),
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=256)
+def _taken(folder: Path, attempt: int, step: int) -> tuple[RunSpec, float] | None:
+    """(its spec, median seconds a step) of a run without stages. Read again only when it has gone on."""
+    spec = run_files.spec_of(RunFolder(folder))
+    try:
+        median = metrics.pace(folder / "run.db")["median"]
+    except sqlite3.Error:
+        return None
+    return (spec, median) if spec and median and not spec.stages else None

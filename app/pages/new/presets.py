@@ -1,0 +1,115 @@
+"""What a new run begins with: a preset that ships, one's own, or the settings of a run."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+from groupwise.app.core import format
+from groupwise.app.core.errors import Unanswerable
+from groupwise.app.pages.new import url_settings, yaml_edit
+from groupwise.storage.home import paths
+from groupwise.storage.library import presets
+from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.library.presets import PresetError, PresetExists
+from groupwise.storage.record import run_files
+from groupwise.storage.registry import registry
+from groupwise.storage.spec.problem import SpecError
+
+SHIPPED = Path(__file__).with_name("shipped_presets")
+QUICKSTART = "quickstart"
+
+
+def begin(
+    run_id: str, name: str, reward: str = "", settings: object = None, offer: Offer | None = None
+) -> tuple[str, str]:
+    """The YAML to begin with and a sentence on where it is from. What cannot be opened is said; the quickstart is
+    there. `reward`: a function that is to be among its rewards. `settings`: changes on top, “FIELD=VALUE” each."""
+    text, origin, more = _begin(run_id, name)
+    with_what = [f"with the reward {reward}"] if reward else []
+    if reward:
+        text = with_reward(text, reward)
+    if settings:
+        text, said = url_settings.change(text, settings, offer or Offer())
+        with_what += [said] if said else []
+    said = ", ".join([origin, *with_what])
+    return text, said if more is None and not with_what else f"{said}. {more or ''}".strip()
+
+
+def with_reward(text: str, name: str) -> str:
+    """A spec's text in which a function is one of the rewards; every other line stays as it is."""
+    raw = yaml_edit.load(text)
+    listed = raw.get("rewards") if raw is not None else None
+    rewards = listed if isinstance(listed, list) else []
+    if any(isinstance(reward, dict) and reward.get("name") == name for reward in rewards):
+        return text
+    return yaml_edit.put(text, ("rewards",), [*rewards, {"name": name, "weight": 1.0}])
+
+
+def _begin(run_id: str, name: str) -> tuple[str, str, str | None]:
+    """The YAML; where it is from, without a full stop; and what else there is to say (None: it is no sentence)."""
+    if run_id:
+        try:
+            text = run_files.spec_text(paths.run_folder(run_id))
+            return text, f"The settings of {_called(run_id)}", "Change what you like; that run stays as it is."
+        except (OSError, ValueError):
+            missing = f"There is no run “{run_id[:80]}” to take settings from. This is the quickstart"
+            return quickstart(), missing, ""
+    shipped = {preset.name: preset for preset in presets.shipped(SHIPPED)}
+    found = shipped.get(name or QUICKSTART)
+    if found is None:
+        return quickstart(), f"There is no preset “{name[:80]}”. This is the quickstart", ""
+    return found.text, f"Preset: {found.title}", None
+
+
+def _called(run_id: str) -> str:
+    """A run by its name, and its id, as several may have the same name; by its id while the registry is unreadable."""
+    try:
+        run = registry.get(run_id)
+    except sqlite3.Error:
+        run = None
+    return f"“{format.shorten(run.name, 80)}” ({run_id})" if run else run_id
+
+
+def quickstart() -> str:
+    """The quickstart's YAML, from its file: there also while the registry is not."""
+    return (SHIPPED / f"{QUICKSTART}.yaml").read_text(encoding="utf-8")
+
+
+def text_of(name: str) -> str:
+    """A preset's YAML. Raises Unanswerable for a name there is none of."""
+    try:
+        return presets.get(name, SHIPPED).text
+    except PresetError as error:
+        raise Unanswerable(str(error)) from error
+
+
+def listed(*, own: bool = True) -> list[dict[str, Any]]:
+    """Every preset for the page: one's own, then those that ship."""
+    return [
+        {"name": preset.name, "title": preset.title, "sentence": preset.sentence, "own": preset.own}
+        for preset in (presets.every(SHIPPED) if own else presets.shipped(SHIPPED))
+    ]
+
+
+def keep(name: str, sentence: str, text: str, *, replace: bool) -> dict[str, Any]:
+    """Save a text as one's own preset; all presets then. `taken`: one of this name is there, and stays."""
+    try:
+        presets.save(name, sentence, text, SHIPPED, replace=replace)
+    except PresetExists as error:
+        return {"taken": True, "sentence": f"{error} Save again to replace it."}
+    except PresetError as error:
+        raise Unanswerable(str(error)) from error
+    except SpecError as error:
+        raise Unanswerable(f"Only what is a spec can be kept as one: {error.problems[0]}") from error
+    return {"presets": listed()}
+
+
+def forget(name: str) -> dict[str, Any]:
+    """Delete one of one's own; all presets then."""
+    try:
+        presets.delete(name)
+    except PresetError as error:
+        raise Unanswerable(str(error)) from error
+    return {"presets": listed()}

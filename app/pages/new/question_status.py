@@ -1,0 +1,27 @@
+"""What became of a question to the worker: its answer, or how far it is. Pages ask for it until it is there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from groupwise.app.pages.new import view
+from groupwise.storage.home import locks, paths
+from groupwise.storage.registry import questions
+
+
+def answered(question_id: int) -> dict[str, Any]:
+    """{answer}, or {waiting: a sentence, done, total (None: not known)}; {gone: true} where it was withdrawn."""
+    question = questions.get(question_id)
+    if question is None:
+        return {"gone": True}
+    if question.answer is not None:
+        return {"answer": view.sayable(question.answer)}
+    so_far = question.progress or {}
+    words = str(so_far.get("sentence") or _waits_for(question))
+    return {"waiting": words, "done": so_far.get("done"), "total": so_far.get("total")}
+
+
+def _waits_for(question: questions.Question) -> str:
+    if question.taken:
+        return "The worker is at it…"
+    return "Waiting for the worker…" if locks.is_held(paths.supervisor_lock()) else "The worker is starting…"

@@ -1,0 +1,35 @@
+"""The reward functions that a run can be scored by, as the form offers them: one's own, then those that ship."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from groupwise.app.core import format
+from groupwise.app.pages.new import form
+from groupwise.storage.library.capabilities import Offer
+
+
+def functions(offer: Offer) -> list[dict[str, Any]]:
+    """{name, help, own, network, parameters (as fields), versions} of each; one's own first, else in order.
+
+    Each of one's own has its saved versions, the newest first: {hash, saved (when, in words), parameters}.
+    """
+    names = sorted(offer.rewards, key=lambda name: (not offer.rewards[name].get("own"), name))
+    return [_function(name, offer.rewards[name], offer) for name in names]
+
+
+def _function(name: str, about: dict[str, Any], offer: Offer) -> dict[str, Any]:
+    own = about.get("own") is True
+    return {
+        "name": name,
+        "help": str(about.get("help") or ""),
+        "own": own,
+        "hash": str(about.get("hash") or ""),
+        "network": about.get("network") is True,
+        "parameters": form.parameters(about),
+        "versions": [_version(one) for one in offer.versions.get(name, [])] if own else [],
+    }
+
+
+def _version(version: dict[str, Any]) -> dict[str, Any]:
+    return {"hash": version["hash"], "saved": format.age(version["at"]), "parameters": form.parameters(version)}

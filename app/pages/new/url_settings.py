@@ -1,0 +1,85 @@
+"""Settings that an address asks for on top of those it begins with: `/new?from=RUN&set=training.beta=0.04`."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from groupwise.app.core import format
+from groupwise.app.pages.new import edits, field_labels, field_values, form, form_rows, yaml_edit
+from groupwise.storage.library.capabilities import Offer
+
+MOST, LONGEST = 20, 300  # changes in one address; characters of each
+REWARDS = re.compile(r"(stages\.[0-9]{1,4}\.)?rewards")
+
+
+def change(text: str, asked: object, offer: Offer) -> tuple[str, str]:
+    """The text with the changes `asked` for (“FIELD=VALUE” each) made as the form would, and a sentence on them: what
+    each was, and which were refused."""
+    listed = [one[:LONGEST] for one in asked[:MOST] if isinstance(one, str)] if isinstance(asked, list) else []
+    made, refused = [], []
+    for one in listed:
+        field, _, value = (part.strip() for part in one.partition("="))
+        raw = yaml_edit.load(text)
+        if _is_next_reward(raw, field) and value in offer.rewards:
+            text = edits.apply(text, [edits.Edit(field, {"name": value, "weight": 1.0})])
+            made.append(f"the reward {value}")
+            continue
+        types = _types(raw, offer)
+        if field not in types or not value:
+            refused.append(format.shorten(field or one, 80))
+            continue
+        before = _was(raw, field, offer)
+        text = edits.apply(text, edits.read([{"path": field, "typed": value}], types))
+        if yaml_edit.load(text) != raw:
+            made.append(f"{_label(field, text)} {value} (was {before})")
+    return text, _sentence(made, refused, offer)
+
+
+def _is_next_reward(raw: Any, field: str) -> bool:
+    """Whether a field is the place after the last reward function, of the run or of a stage."""
+    place, _, number = field.rpartition(".")
+    listed = edits.get(raw or {}, place) if REWARDS.fullmatch(place) else None
+    return isinstance(listed, list) and number == str(len(listed))
+
+
+def _types(raw: Any, offer: Offer) -> dict[str, list[str]]:
+    """What each field takes, those too that a stage has of its own."""
+    types = form.types(offer) | form.reward_types(raw, offer)
+    own = {path: types[setting] for path, setting in form_rows.stage_settings(raw) if setting in types}
+    return types | own
+
+
+def _was(raw: dict[str, object] | None, field: str, offer: Offer) -> str:
+    """What a setting was, as a person would type it; its default where it was not said."""
+    value = edits.get(raw, field) if raw is not None else yaml_edit.ABSENT
+    if value is yaml_edit.ABSENT and field.startswith("training."):
+        value = (offer.training or {}).get(field.removeprefix("training."), {}).get("default")
+    elif value is yaml_edit.ABSENT:
+        value = form.own_fields().get(field, {}).get("default")
+    return field_values.shown(value) or "not set"
+
+
+def _label(field: str, text: str) -> str:
+    """A setting's name in a sentence: learning_rate, the weight of format, beta of stage 2."""
+    part, _, name = field.rpartition(".")
+    stage, _, inner = field.removeprefix("stages.").partition(".")
+    if field.startswith("stages.") and inner.startswith("training."):
+        return f"{name} of stage {int(stage) + 1}"
+    plain = yaml_edit.load(text) or {}
+    if part.endswith(".parameters"):
+        return f"{name} of {format.shorten(str(edits.get(plain, part.removesuffix('parameters') + 'name')), 80)}"
+    reward = edits.get(plain, part)
+    if isinstance(reward, dict) and isinstance(reward.get("name"), str) and name in field_labels.REWARD:
+        return f"the {field_labels.REWARD[name][0].lower()} of {format.shorten(reward['name'], 80)}"
+    return name if part in ("training", "lora") else field
+
+
+def _sentence(made: list[str], refused: list[str], offer: Offer) -> str:
+    said = f"with {', '.join(made)}" if made else ""
+    if not refused:
+        return said
+    why = (
+        "the worker has not said yet which settings there are" if offer.training is None else "there is no such setting"
+    )
+    return f"{said}{'; ' if said else ''}without {', '.join(f'“{one}”' for one in refused)}: {why}"

@@ -1,0 +1,145 @@
+"""A spec's text as the page shows it: what each field says, what is wrong, what will happen, and the script."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from groupwise.app.pages.new import form_rows, launch, presets, yaml_edit
+from groupwise.app.pages.new.field_values import shown
+from groupwise.storage.checks import script
+from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.spec.problem import BLOCKING, SpecError
+from groupwise.storage.spec.spec import DataSpec, RunSpec
+from groupwise.storage.spec.yaml_text import read
+
+View = dict[str, Any]
+# Parts of a spec that the form holds as plain values rather than as one text each.
+PLAIN = ("rewards", "data.examples", "data.filter", "data.columns", "data.parameters", "stages", "lora")
+
+
+def of(text: str, offer: Offer, known: Any = None) -> View:
+    """Everything the page needs to know of this text. `known`: what the preview has found out: rows, prompt_tokens,
+    columns.
+
+    A text that is no YAML mapping has only `unreadable` (a sentence and its line): the form keeps what it showed.
+    """
+    raw = yaml_edit.load(text)
+    if raw is None:
+        return {"text": text, "unreadable": _why(text)}
+    reading = launch.read(text, offer, known)
+    spec, sound = reading.spec, reading.sound
+    about = launch.estimates(sound, offer, known) if sound is not None else None
+    problems = reading.problems + (about.problems if about else [])
+    return sayable({
+        "text": text,
+        "shown": fields(raw),
+        "plain": {path: _at(raw, path) for path in PLAIN},
+        "conditions": form_rows.condition_rows(_at(raw, "data.filter")),
+        "stages": form_rows.stage_rows(_at(raw, "stages")),
+        "empty": empty(raw),
+        "problems": [problem.as_dict() for problem in problems],
+        "blocked": any(problem.level == BLOCKING for problem in problems),
+        "sentences": about.sentences if about else [],
+        "figures": about.figures if about else [],
+        "script": script.to_script(spec) if spec is not None else "",
+        "quickstart": text == presets.quickstart(),
+        "name": str(raw.get("name") or "run"),
+        "keys": keys(sound) if sound is not None else {},
+    })  # fmt: skip
+
+
+def _why(text: str) -> dict[str, Any]:
+    try:
+        read(text)
+    except SpecError as error:
+        problem = error.problems[0]
+        return {"message": problem.message, "line": problem.line}
+    return {"message": "A spec is a mapping of settings, such as “name: my-run”.", "line": 1}
+
+
+def _at(raw: dict[str, Any], path: str) -> Any:
+    return yaml_edit.get(raw, tuple(path.split(".")))
+
+
+def fields(raw: dict[str, Any]) -> dict[str, str]:
+    """What each field shows, by dotted path, for every setting that the text gives."""
+    found: dict[str, str] = {}
+
+    def walk(value: Any, path: str) -> None:
+        if isinstance(value, dict) and path.count(".") < 1 and path not in PLAIN:
+            for key, inner in value.items():
+                walk(inner, f"{path}.{key}".lstrip("."))
+        elif value is not None:
+            found[path] = shown(value)
+
+    walk(raw, "")
+    for path in ("lora", "data.parameters"):
+        inner = _at(raw, path)
+        if isinstance(inner, dict):
+            found |= {f"{path}.{key}": shown(value) for key, value in inner.items() if value is not None}
+    for number, stage in enumerate(form_rows.stage_rows(_at(raw, "stages"))):
+        found |= {f"stages.{number}.name": shown(stage["name"]), f"stages.{number}.training": stage["training_text"]}
+    for path, reward in form_rows.reward_places(raw):
+        found |= {f"{path}.{name}": shown(value) for name, value in _settings_of(reward) if value is not None}
+    return found
+
+
+def _settings_of(reward: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The settings of a reward function that are one value each, by their paths below its own."""
+    yield from ((name, reward[name]) for name in ("weight", "timeout") if name in reward)
+    for part in ("parameters", "adapt"):
+        inner = reward.get(part)
+        yield from ((f"{part}.{name}", value) for name, value in (inner.items() if isinstance(inner, dict) else ()))
+    points = reward.get("schedule")
+    for number, point in enumerate(points if isinstance(points, list) else []):
+        inner = point.items() if isinstance(point, dict) else ()
+        yield from ((f"schedule.{number}.{name}", value) for name, value in inner)
+
+
+def empty(raw: dict[str, Any]) -> dict[str, str | None]:
+    """The settings that are said to be nothing, null or blank text, which is not the same as not said: “no answer”,
+    where the default is “answer”. A field cannot show it."""
+    parts = [(part, raw.get(part)) for part in ("model", "data", "training", "launch")]
+    said = {f"{part}.{key}": v for part, inner in parts if isinstance(inner, dict) for key, v in inner.items()}
+    said["name"] = raw.get("name", "…")
+    return {path: v for path, v in said.items() if v is None or (isinstance(v, str) and not v.strip())}
+
+
+def keys(spec: RunSpec) -> dict[str, str]:
+    """What each question to the worker depends on, in a few characters: asked again only when it changes."""
+    asked = {"preview": about_data(spec), "check_data": about_lengths(spec), "build": about_build(spec)}
+    asked["model"] = spec.model.model_dump()
+    return {
+        kind: hashlib.sha256(json.dumps(value, default=str).encode()).hexdigest()[:16] for kind, value in asked.items()
+    }
+
+
+def about_data(spec: RunSpec) -> dict[str, Any]:
+    return {"data": spec.data.model_dump(), "model": spec.model.model_dump()}
+
+
+def about_lengths(spec: RunSpec) -> dict[str, Any]:
+    return {**about_data(spec), "longest_completion": spec.training.get("max_completion_length")}
+
+
+def about_build(spec: RunSpec) -> dict[str, Any]:
+    """All but the data: what TRL's own configs are built from."""
+    data = DataSpec(holdout=spec.data.holdout)  # evaluation needs held-out rows
+    return {"spec": {**spec.model_dump(), "name": "run", "data": data.model_dump()}}
+
+
+def sayable(value: Any) -> Any:
+    """A value that JSON can say to a browser: numbers that it cannot hold as text, what is not there as null."""
+    if value is yaml_edit.ABSENT:
+        return None
+    if isinstance(value, float) and not math.isfinite(value):
+        return shown(value)
+    if isinstance(value, int) and abs(value) >= 2**53:
+        return str(value)
+    if isinstance(value, dict):
+        return {str(key): sayable(inner) for key, inner in value.items()}
+    return [sayable(inner) for inner in value] if isinstance(value, (list, tuple)) else value

@@ -1,0 +1,132 @@
+"""What the Rewards page asks the worker: completions to try functions on, their scores, a run's history scored anew."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from groupwise.app.core.errors import Unanswerable
+from groupwise.app.pages.new import launch, view
+from groupwise.app.pages.rewards import functions, sources
+from groupwise.storage.home import paths
+from groupwise.storage.registry import questions
+
+FROM = ("model", "run", "typed", "probes")
+SCALES = ("group", "batch", "none")  # what TRL's scale_rewards can be
+MOST_ROWS, MOST_SIZE, MOST_TYPED, LONGEST_TYPED = 64, 64, 200, 20_000
+GONE = "These completions are no longer kept."
+
+Sent = dict[str, Any]
+
+
+def columns(sent: Sent) -> int:
+    """Ask which columns the data has; the question's id."""
+    spec = sources.spec_of(_text(sent, "data", 300_000))
+    return _ask(questions.PREVIEW, {**view.about_data(spec), "row": 0}, sent)
+
+
+def completions(sent: Sent) -> int:
+    """Ask for completions: of the model, of a run, typed, or probes. Raises Unanswerable."""
+    kind = _text(sent, "from")
+    if kind not in FROM:
+        raise Unanswerable("Choose where the completions come from.")
+    payload: dict[str, Any] = {
+        "spec": sources.plain(sources.spec_of(_text(sent, "data", 300_000))),
+        "from": kind,
+        "rows": _whole(sent.get("rows"), 4, MOST_ROWS),
+        "size": _whole(sent.get("size"), 8, MOST_SIZE),
+    }
+    if kind == "run":
+        payload |= _of_run(sent)
+    if kind == "typed":
+        payload |= {"typed": _typed(sent.get("typed")), "rows": _rows_of(sent.get("typed"))}
+    return _ask(questions.COMPLETIONS, payload, sent)
+
+
+def score(sent: Sent) -> int:
+    """Ask for the scores of the completions that an earlier question brought. Raises Unanswerable."""
+    asked = questions.get(_whole(sent.get("completions"), 0, 2**62, least=0))
+    answer = asked.answer if asked is not None and asked.kind == questions.COMPLETIONS else None
+    if asked is None or not answer or "groups" not in answer:
+        raise Unanswerable(GONE)
+    training = asked.payload["spec"]["training"]
+    payload = {
+        "functions": functions.of(sent.get("functions")),
+        "groups": answer["groups"],
+        "scale_rewards": _scale(sent) or training.get("scale_rewards"),
+        "multi_objective_aggregation": training.get("multi_objective_aggregation"),
+        "columns": sorted({name for group in answer["groups"] for name in group.get("columns") or {}}),
+    }
+    return _ask(questions.SCORE, payload, sent)
+
+
+def rescore(sent: Sent) -> int:
+    """Ask for a run's stored completions to be scored anew. Raises Unanswerable."""
+    weights = sent.get("weights") if isinstance(sent.get("weights"), dict) else {}
+    payload = {"functions": functions.of(sent.get("functions")), "weights": weights, "scale_rewards": _scale(sent)}
+    payload |= _run(sent)
+    return _ask(questions.RESCORE, payload, sent)
+
+
+KINDS = {"columns": columns, "completions": completions, "score": score, "rescore": rescore}
+
+
+def ask(kind: str, sent: Sent) -> int:
+    """Ask; the question's id. Raises Unanswerable."""
+    if kind not in KINDS:
+        raise Unanswerable("There is no such question.")
+    return KINDS[kind](sent)
+
+
+def _ask(kind: str, payload: dict[str, Any], sent: Sent) -> int:
+    launch.wake_worker()
+    return questions.ask(kind, payload, topic=f"{_text(sent, 'topic', 40)}:{kind}" if sent.get("topic") else "")
+
+
+def _of_run(sent: Sent) -> dict[str, Any]:
+    step = sent.get("step")
+    known = isinstance(step, int) and not isinstance(step, bool) and 0 <= step < 2**62
+    return {**_run(sent), "step": step if known else None}
+
+
+def _run(sent: Sent) -> dict[str, Any]:
+    name = _text(sent, "run")
+    try:
+        folder = paths.run_folder(name)
+    except ValueError as error:
+        raise Unanswerable("Choose a run.") from error
+    if not folder.db.is_file():
+        raise Unanswerable(f"Nothing is recorded of the run “{name[:80]}”.")
+    return {"run": name}
+
+
+def _typed(sent: Any) -> list[dict[str, Any]]:
+    """[{row, text}] as they were typed. Raises Unanswerable where there is none, or more than can be read."""
+    listed = [one for one in sent if isinstance(one, dict)] if isinstance(sent, list) else []
+    found = [
+        {"row": _whole(one.get("row"), 0, 2**40, least=0), "text": str(one.get("text") or "")[:LONGEST_TYPED]}
+        for one in listed[:MOST_TYPED]
+    ]
+    if not found:
+        raise Unanswerable("Type or paste at least one completion.")
+    return found
+
+
+def _rows_of(sent: Any) -> list[int]:
+    return sorted({one["row"] for one in _typed(sent)})
+
+
+def _scale(sent: Sent) -> str | None:
+    """None: as the settings of the data, or of the run, have it."""
+    asked = _text(sent, "scale_rewards")
+    return asked if asked in SCALES else None
+
+
+def _text(sent: Sent, key: str, limit: int = 200) -> str:
+    value = sent.get(key)
+    return value[:limit] if isinstance(value, str) else ""
+
+
+def _whole(value: Any, default: int, most: int, *, least: int = 1) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        return default
+    return min(max(value, least), most)

@@ -1,0 +1,95 @@
+"""Which functions a try is about: what the page sent → what the worker is told, with the code of each."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from groupwise.app.core.errors import Unanswerable
+from groupwise.app.pages.new import field_values
+from groupwise.app.pages.new.yaml_edit import ABSENT
+from groupwise.storage.checks.texts import IN_CODE
+from groupwise.storage.home import redaction
+from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.library.rewards import library
+
+MOST = 32  # functions in one try
+MOST_CODE = 64 * 1024  # characters, as the library takes them
+TIMEOUT, LONGEST = 10.0, 3600.0  # seconds a call may take: as a run's own, and at most
+
+
+def of(sent: Any) -> list[dict[str, Any]]:
+    """The functions that a page sent, whole; a weight of None is the run's own. Raises Unanswerable, in words, where
+    one cannot be used."""
+    listed = [one for one in sent if isinstance(one, dict)] if isinstance(sent, list) else []
+    if not listed:
+        raise Unanswerable("Choose at least one function.")
+    if len(listed) > MOST:
+        raise Unanswerable(f"At most {MOST} functions at once.")
+    offer = Offer.published()
+    found = [_one(one, offer) for one in listed]
+    names = [one["name"] for one in found]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise Unanswerable(f"“{twice}” is there twice. Give one of them another name.")
+    return found
+
+
+def _one(sent: dict[str, Any], offer: Offer) -> dict[str, Any]:
+    name = str(sent.get("name") or "")[:80]
+    code, network = _code(name, sent, offer)
+    return {
+        "name": name,
+        "code": code,
+        "parameters": parameters(sent.get("parameters")),
+        "weight": None if sent.get("weight") is None else _number(sent.get("weight"), 1.0),
+        "timeout": min(max(_number(sent.get("timeout"), TIMEOUT), 0.01), LONGEST),
+        "network": network,
+    }
+
+
+def _code(name: str, sent: dict[str, Any], offer: Offer) -> tuple[str | None, bool]:
+    """The code as it stands in the editor, or of the library; None for what ships. And whether it may use the
+    network."""
+    code = sent.get("code")
+    if isinstance(code, str):
+        if len(code) > MOST_CODE:
+            raise Unanswerable(f"The code of “{name}” is longer than {MOST_CODE // 1024} KB.")
+        if redaction.holds(code):
+            raise Unanswerable(f"The code of “{name}” {IN_CODE}")
+        return code, sent.get("network") is True
+    about = offer.rewards.get(name)
+    if about is not None and not about.get("own"):
+        return None, False
+    try:
+        kept = library.get(name, str(sent["hash"]) if sent.get("hash") else None)
+    except library.LibraryError as error:
+        raise Unanswerable(str(error)) from error
+    return kept.code, kept.network
+
+
+def parameters(sent: Any) -> dict[str, Any]:
+    """{name: [what was typed, the types it takes]} → {name: value}, without those left empty."""
+    found = {}
+    for name, pair in sent.items() if isinstance(sent, dict) else []:
+        if not isinstance(pair, list) or len(pair) != 2 or not isinstance(pair[0], str):
+            continue
+        types = [str(one) for one in pair[1]] if isinstance(pair[1], list) else []
+        value = _listed(pair[0], types) if {"list", "tuple"} & set(types) else field_values.value_of(pair[0], types)
+        if value is not ABSENT:
+            found[str(name)[:80]] = value
+    return found
+
+
+def _listed(words: str, types: list[str]) -> Any:
+    """A list as people type it, think, answer, or as YAML says it, [think, answer]."""
+    value = field_values.value_of(words, ["list", "dict"])
+    if isinstance(value, str) and "str" not in types:
+        return [part.strip() for part in value.split(",") if part.strip()]
+    return value
+
+
+def _number(value: Any, default: float) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        return default
+    return float(value)

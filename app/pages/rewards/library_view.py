@@ -1,0 +1,181 @@
+"""The library of reward functions as the page shows it: what ships, one's own, versions, differences, who uses what."""
+
+from __future__ import annotations
+
+import difflib
+import functools
+from typing import Any
+
+from groupwise.app.core import format
+from groupwise.app.core.errors import Unanswerable
+from groupwise.app.pages.new import presets, view, yaml_edit
+from groupwise.app.pages.rewards import lint, strip_script
+from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.library.rewards import builder, library, pasted, signature
+from groupwise.storage.registry import registry
+from groupwise.storage.spec.problem import BLOCKING, WARNING
+
+MOST_RUNS = 50  # runs that are named as users of a function
+TRL_NAMES = {
+    "prompts": "the prompts, one for each completion",
+    "completions": "what the model wrote, one for each",
+    "completion_ids": "the tokens of each completion",
+    "trainer_state": "where training is: global_step, max_steps, epoch",
+    "log_extra": "log_extra(column, values): a column beside the completions",
+    "log_metric": "log_metric(name, value): a number to chart",
+}
+
+
+def listed(offer: Offer) -> dict[str, list[dict[str, Any]]]:
+    """{own, built_in}: each function with its name, first sentence, arguments and parameters; one's own with hash,
+    age and whether it may use the network."""
+    own = [
+        {"name": kept.name, **_signature(kept.code, kept.name), "hash": kept.hash, "age": format.age(kept.at),
+         "network": kept.network}
+        for kept in library.every()
+    ]  # fmt: skip
+    built_in = [
+        {"name": name, **_signature(str(about.get("code") or ""), name), "needs": about.get("needs") or []}
+        for name, about in sorted(offer.rewards.items())
+        if not about.get("own")
+    ]
+    return {"own": own, "built_in": built_in}
+
+
+def opened(name: str, version: str, offer: Offer) -> dict[str, Any]:
+    """One function with its code, versions and users. Raises Unanswerable where there is none."""
+    about = offer.rewards.get(name)
+    if about is not None and not about.get("own"):
+        return {"name": name, "built_in": True, "code": str(about.get("code") or ""), "needs": about.get("needs") or []}
+    try:
+        kept, versions = library.get(name, version or None), library.versions(name)
+    except library.LibraryError as error:
+        raise Unanswerable(str(error)) from error
+    return {
+        "name": name,
+        "built_in": False,
+        "code": kept.code,
+        "hash": kept.hash,
+        "network": kept.network,
+        "newest": versions[0].hash if versions else kept.hash,
+        "versions": [{"hash": one.hash, "age": format.age(one.at)} for one in versions],
+        "users": users(name),
+    }
+
+
+def users(name: str) -> list[dict[str, str]]:
+    """The runs that have a copy of a function: [{id, name, hash}], the newest first."""
+    found = library.users(name)
+    named = {run.id: run.name for run in registry.runs()} if found else {}
+    newest = sorted(found, key=lambda pair: pair[0], reverse=True)[:MOST_RUNS]
+    return [{"id": run_id, "name": named.get(run_id, run_id), "hash": digest} for run_id, digest in newest]
+
+
+def looked(code: str, name: str = "", columns: set[str] | None = None) -> dict[str, Any]:
+    """What can be said of a text without running it: its functions, problems with their lines (of the function of
+    this name what it asks for in vain, too), whether `pasted.cleaned` makes Python of it, and whether a script
+    stands around its functions that `needed.only` takes out."""
+    analysis = signature.analyse(code)
+    chosen = next((one for one in analysis.functions if one.name == name), None) or next(iter(analysis.functions), None)
+    asked = signature.problems_for(chosen, columns) if chosen else []
+    ours = [_problem(problem) for problem in [*analysis.problems, *asked]]
+    return {
+        "functions": [view.sayable(_described(one)) for one in analysis.functions],
+        "problems": sorted([*ours, *_beside(ours, lint.lint(code))], key=lambda one: one["line"]),
+        "cleaner": not pasted.is_python(code) and pasted.is_python(pasted.cleaned(code)),
+        "script": bool(analysis.functions) and strip_script.only(code) != code,
+    }
+
+
+LEVELS = {BLOCKING: "error", WARNING: "warning"}
+
+
+def _problem(problem: signature.CodeProblem) -> dict[str, Any]:
+    level = LEVELS.get(problem.level, "info")
+    return {"line": problem.line, "column": problem.column, "message": problem.message, "level": level}
+
+
+def _beside(ours: list[dict[str, Any]], linted: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What lint adds to what we said: of text that is no Python nothing, and nothing grave twice of one line."""
+    broken = {one["line"] for one in ours if one["level"] == "error"}
+    return [one for one in linted if not (broken and one["syntax"]) and one["line"] not in broken]
+
+
+def _described(one: signature.FunctionSig) -> dict[str, Any]:
+    return {
+        "name": one.name, "help": one.help, "arguments": one.arguments, "parameters": one.parameters,
+        "is_async": one.is_async, "line": one.line,
+    }  # fmt: skip
+
+
+@functools.lru_cache(maxsize=256)
+def _signature(code: str, name: str) -> dict[str, Any]:
+    """What a function that is kept asks for and can be set."""
+    found = signature.analyse(code, name).functions
+    about = _described(found[0]) if found else {}
+    return view.sayable({key: about.get(key, default) for key, default in SIGNATURE.items()})
+
+
+SIGNATURE: dict[str, Any] = {"help": "", "arguments": [], "parameters": []}
+
+
+def difference(old: str, new: str) -> list[dict[str, str]]:
+    """What changed between two texts: [{kind: “+”, “-”, “ ” or “…”, text}], with three lines around each change."""
+    lines = list(difflib.unified_diff(old.splitlines(), new.splitlines(), n=3, lineterm=""))[2:]
+    return [
+        {"kind": "…", "text": ""} if line.startswith("@@") else {"kind": line[:1], "text": line[1:]}
+        for n, line in enumerate(lines)
+        if not (n == 0 and line.startswith("@@ -1"))
+    ]
+
+
+def saved(name: str, code: str, network: bool) -> dict[str, Any]:
+    """Keep a version. Raises Unanswerable with the reason where it cannot be kept."""
+    try:
+        kept = library.save(name, code, network=network)
+    except library.LibraryError as error:
+        raise Unanswerable(str(error)) from error
+    return {"name": kept.name, "hash": kept.hash}
+
+
+def with_reward(text: str, name: str) -> str:
+    """A spec's text in which a function is one of the rewards. Raises Unanswerable where the text is no spec."""
+    if yaml_edit.load(text) is None:
+        raise Unanswerable("The settings that New run is at cannot be read. Mend their YAML there first.")
+    return presets.with_reward(text, name)
+
+
+def built(name: str, blocks: Any, sentence: str) -> dict[str, Any]:
+    """The code that blocks mean, or what is wrong with them."""
+    read = _blocks(blocks)
+    problems = [str(problem) for problem in builder.problems(read)]
+    try:
+        return {"code": "" if problems else builder.to_code(name, read, sentence), "problems": problems}
+    except ValueError as error:
+        return {"code": "", "problems": [str(error)]}
+
+
+def _blocks(sent: Any) -> list[builder.Block]:
+    listed = [one for one in sent if isinstance(one, dict)] if isinstance(sent, list) else []
+    return [
+        builder.Block(
+            kind=str(one.get("kind")), settings=one["settings"] if isinstance(one.get("settings"), dict) else {},
+            weight=_weight(one.get("weight")), partial=one.get("partial") is True,
+        )
+        for one in listed[:64]
+    ]  # fmt: skip
+
+
+def _weight(value: Any) -> float:
+    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e9 else 1.0
+
+
+def functions_only(text: str) -> dict[str, str]:
+    """The text without the training script around its functions."""
+    return {"text": strip_script.only(text)}
+
+
+def brought(text: str) -> dict[str, Any]:
+    """What was pasted or chosen, as Python: {text, cleaned, functions, problems}."""
+    clean = pasted.cleaned(text)
+    return {"text": clean, "cleaned": clean != text, **looked(clean)}

@@ -1,0 +1,156 @@
+"""The Rewards page's one live part: library, editor, builder, workbench and re-scoring of reward functions.
+
+The page holds the text that is typed; every function here is handed it and says what it means. Nothing typed is run
+here: what tries it is the worker, in its sandbox.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gradio as gr
+
+from groupwise.app.pages.new import question_status, view
+from groupwise.app.pages.rewards import asking, library_view, sources
+from groupwise.app.ui.live import APP, Payload, Unanswerable, answer, live, text, whole
+from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.library.rewards import builder, library, templates
+from groupwise.storage.registry import questions, registry
+from groupwise.storage.spec.yaml_text import MAX_BYTES
+
+SCRIPTS = (
+    "core", "charts", "editor", "drafts", "library", "transfer", "builder", "functions", "source", "bench", "results",
+    "rescore", "rescored",
+)  # fmt: skip
+MOST_CODE = 64 * 1024  # characters; the library says the same of bytes
+
+
+def code_of(payload: Payload, key: str = "text") -> str:
+    """The code of a payload. Raises Unanswerable where it is none, or too long."""
+    sent = payload.get(key)
+    if not isinstance(sent, str) or len(sent) > MOST_CODE:
+        raise Unanswerable(f"A reward function is a text of at most {MOST_CODE // 1024} KB.")
+    return sent
+
+
+@answer
+def opened(payload: Payload) -> dict[str, Any]:
+    """All that the page chooses from: the library, templates, the builder's blocks, data, and whether code can run."""
+    offer = Offer.published()
+    return {
+        "library": library_view.listed(offer),
+        "complete": bool(offer.rewards),
+        "templates": templates.templates(),
+        "kinds": view.sayable(builder.KINDS),
+        "sources": sources.listed(),
+        "trl": library_view.TRL_NAMES,
+        "sandbox": registry.published("sandbox") or {},
+    }
+
+
+@answer
+def shown(payload: Payload) -> dict[str, Any]:
+    """One function of the library: code, versions, users."""
+    return library_view.opened(text(payload, "name", 80), text(payload, "version", 64), Offer.published())
+
+
+@answer
+def looked(payload: Payload) -> dict[str, Any]:
+    """What can be said of a text as it is typed: its functions, and problems with their lines."""
+    columns = payload.get("columns")
+    known = {name for name in columns if isinstance(name, str)} if isinstance(columns, list) else None
+    return library_view.looked(code_of(payload), text(payload, "name", 80), known)
+
+
+@answer
+def saved(payload: Payload) -> dict[str, Any]:
+    """Keep the text as the newest version of a function; the library then."""
+    kept = library_view.saved(text(payload, "name", 80), code_of(payload), payload.get("network") is True)
+    return {**kept, "library": library_view.listed(Offer.published())}
+
+
+@answer
+def deleted(payload: Payload) -> dict[str, Any]:
+    """Delete one of one's own; the library then. Runs keep the copy they ran with."""
+    try:
+        library.delete(text(payload, "name", 80))
+    except library.LibraryError as error:
+        raise Unanswerable(str(error)) from error
+    return {"library": library_view.listed(Offer.published())}
+
+
+@answer
+def compared(payload: Payload) -> dict[str, Any]:
+    """What changed from one text to another."""
+    return {"lines": library_view.difference(code_of(payload, "old"), code_of(payload, "new"))}
+
+
+@answer
+def brought(payload: Payload) -> dict[str, Any]:
+    """What was pasted, or is in a file, as Python, with what can be said of it."""
+    return library_view.brought(code_of(payload))
+
+
+@answer
+def stripped(payload: Payload) -> dict[str, Any]:
+    """The text with all that its functions do not need turned into comments."""
+    return dict(library_view.functions_only(code_of(payload)))
+
+
+@answer
+def built(payload: Payload) -> dict[str, Any]:
+    """The Python that the builder's blocks mean, or what is wrong with them."""
+    return library_view.built(text(payload, "name", 80), payload.get("blocks"), text(payload, "sentence", 300))
+
+
+@answer
+def used(payload: Payload) -> dict[str, Any]:
+    """The settings that the New run page is at, with this function among the rewards."""
+    sent = payload.get("text")
+    if not isinstance(sent, str) or len(sent) > MAX_BYTES:
+        raise Unanswerable("There are no settings to add the function to.")
+    return {"text": library_view.with_reward(sent, text(payload, "name", 80))}
+
+
+@answer
+def ran(payload: Payload) -> dict[str, Any]:
+    """The functions that some settings (a run's, a preset's) have, and how each is set."""
+    said = [
+        {"name": one.name, "weight": one.weight, "timeout": one.timeout, "parameters": one.parameters}
+        for one in sources.spec_of(text(payload, "data", 300_000)).rewards
+    ]
+    return {"rewards": view.sayable(said)}
+
+
+@answer
+def asked(payload: Payload) -> dict[str, Any]:
+    """Ask the worker; the question's number."""
+    return {"question": asking.ask(text(payload, "kind"), payload)}
+
+
+@answer
+def answered(payload: Payload) -> dict[str, Any]:
+    """What the worker said to a question, or how far it is."""
+    return question_status.answered(whole(payload, "question"))
+
+
+@answer
+def cancelled(payload: Payload) -> dict[str, Any]:
+    """Nobody waits for this any more."""
+    questions.cancel(whole(payload, "question"))
+    return {"cancelled": True}
+
+
+def rewards_page() -> gr.HTML:
+    """The page's body."""
+    functions = (
+        opened, shown, looked, saved, deleted, compared, brought, stripped, built, used, ran, asked, answered,
+        cancelled,
+    )  # fmt: skip
+    template = (APP / "pages" / "rewards" / "page.html").read_text(encoding="utf-8")
+    return live(
+        "pages/rewards/rewards_page",
+        *functions,
+        template=template,
+        scripts=tuple(f"pages/rewards/{name}" for name in SCRIPTS),
+    )

@@ -1,0 +1,62 @@
+"""What the workbench can take its rows from: the data of a preset or a run, by a word such as `preset:quickstart`."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from groupwise.app.core import format
+from groupwise.app.core.errors import Unanswerable
+from groupwise.app.pages.new import launch, presets
+from groupwise.storage.home import paths
+from groupwise.storage.record import run_files
+from groupwise.storage.registry import registry
+from groupwise.storage.spec.spec import RunSpec
+from groupwise.storage.spec.yaml_text import MAX_BYTES
+
+QUICKSTART = f"preset:{presets.QUICKSTART}"
+RUNS = 100  # runs that are offered
+
+
+def listed() -> dict[str, list[dict[str, Any]]]:
+    """{presets, runs}: each {value, label}; a run's `stored` says whether completions of it are kept."""
+    named = [{"value": f"preset:{one['name']}", "label": one["title"]} for one in presets.listed()]
+    runs = [
+        {
+            "value": f"run:{run.id}",
+            "id": run.id,
+            "label": f"{format.shorten(run.name, 60)} · {run.state} · {format.age(run.created)}",
+            "stored": run.folder.db.is_file(),
+        }
+        for run in registry.runs()[:RUNS]
+    ]
+    return {"presets": named, "runs": runs}
+
+
+def text_of(source: str) -> str:
+    """The YAML that a source names, or that it is, after `text:`. Raises Unanswerable."""
+    kind, _, name = (source or QUICKSTART).partition(":")
+    if kind == "text" and len(name) <= MAX_BYTES:
+        return name
+    if kind == "preset":
+        return presets.text_of(name)
+    if kind == "run":
+        try:
+            return run_files.spec_text(paths.run_folder(name))
+        except (OSError, ValueError) as error:
+            raise Unanswerable(f"There is no run “{name[:80]}” to take data from.") from error
+    raise Unanswerable(f"There is no data “{source[:80]}”.")
+
+
+def spec_of(source: str) -> RunSpec:
+    """The spec that a source names, without what is wrong in it. Raises Unanswerable."""
+    sound = launch.read(text_of(source)).sound
+    if sound is None:
+        raise Unanswerable("The settings of this data cannot be read. Choose another.")
+    return sound
+
+
+def plain(spec: RunSpec) -> dict[str, Any]:
+    """A spec as plain values that JSON can say."""
+    kept: dict[str, Any] = json.loads(spec.model_dump_json())
+    return kept

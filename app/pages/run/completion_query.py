@@ -1,0 +1,84 @@
+"""What an address asks of a run's completions: the Completions tab and the export read it here, the same way."""
+
+from __future__ import annotations
+
+import math
+from urllib.parse import parse_qs
+
+from groupwise.app.core.errors import Unanswerable
+from groupwise.storage.record import find
+from groupwise.storage.record.find import OPEN, Range, Wanted
+from groupwise.storage.registry import notes
+
+LONGEST = 4000  # characters of an address
+TRUNCATED = {"yes": True, "no": False}
+
+
+def parameters(query: str) -> dict[str, str]:
+    """The parameters of a query string, each once. Raises Unanswerable."""
+    try:
+        given = parse_qs(query[:LONGEST].removeprefix("?"), errors="replace", max_num_fields=50)
+    except ValueError as error:
+        raise Unanswerable("This address has too many parts.") from error
+    return {name: values[0] for name, values in given.items()}
+
+
+def wanted(run_id: str, given: dict[str, str]) -> Wanted:
+    """What is looked for. Raises Unanswerable for a range or a word that means nothing."""
+    function, score, status = _function(given.get("function", ""))
+    return Wanted(
+        words=given.get("q", "").strip(),
+        regex=given.get("regex") == "1",
+        reward=ranged(given.get("reward", ""), "reward"),
+        function=function,
+        score=score,
+        status=status,
+        steps=ranged(given.get("steps", ""), "steps"),
+        length=ranged(given.get("length", ""), "length"),
+        truncated=TRUNCATED.get(given.get("truncated", "")),
+        mode=_one_of(given.get("mode", ""), find.MODES),
+        starred=notes.starred(run_id) if given.get("starred") == "1" else None,
+    )
+
+
+def sort(given: dict[str, str]) -> str:
+    return _one_of(given.get("sort", ""), find.SORTS)
+
+
+def page(given: dict[str, str]) -> int:
+    """The page asked for, from 1."""
+    asked = given.get("page", "")
+    return max(1, int(asked)) if asked.isdecimal() and len(asked) < 7 else 1
+
+
+def ranged(words: str, what: str) -> Range:
+    """“0.5..2”, “0.5..”, “..2” or “1” (which is 1..1) as two ends; nothing is open at both."""
+    low, dots, high = words.partition("..")
+    try:
+        ends = _number(low), _number(high if dots else low)
+    except ValueError:
+        raise Unanswerable(f"“{words[:40]}” is no range for {what}: write 0.5..2, 0.5.. or ..2.") from None
+    if None not in ends and ends[0] > ends[1]:  # type: ignore[operator]
+        raise Unanswerable(f"The range for {what} ends ({high}) before it begins ({low}).")
+    return ends
+
+
+def _number(words: str) -> float | None:
+    if not words.strip():
+        return None
+    value = float(words.replace("−", "-"))
+    if not math.isfinite(value):
+        raise ValueError(words)
+    return value
+
+
+def _function(words: str) -> tuple[str, Range, str]:
+    """“NAME:0.5..1” or “NAME:error” as name, range and status. A name may have colons in it."""
+    name, colon, rest = words.rpartition(":")
+    if not colon:
+        return words, OPEN, ""
+    return (name, OPEN, rest) if rest in find.STATUSES else (name, ranged(rest, f"the score of {name[:40]}"), "")
+
+
+def _one_of(given: str, known: tuple[str, ...]) -> str:
+    return given if given in known else known[0]

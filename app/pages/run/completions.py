@@ -1,0 +1,193 @@
+"""The Completions of a run: search, filter, read and export everything it wrote."""
+
+from __future__ import annotations
+
+import math
+import time
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import gradio as gr
+
+from groupwise.app.core import format
+from groupwise.app.pages.run import completion_query, stars
+from groupwise.app.pages.run.empty_state import why_empty
+from groupwise.app.pages.run.excerpt import excerpt
+from groupwise.app.pages.run.overview import words
+from groupwise.app.ui.completion import STATUS, exact
+from groupwise.app.ui.live import Payload, Unanswerable, answer, escape, live, record_of, run_of, text
+from groupwise.storage.record import find, find_text, states
+from groupwise.storage.record.find import OPEN, Found, Wanted
+from groupwise.storage.registry import notes, registry
+
+SIZE = 50  # completions of a page
+MARKING = 0.3  # seconds in which matches are marked: a slow pattern is slow once more for each row
+TEMPLATE = Path(__file__).with_suffix(".html").read_text(encoding="utf-8")
+Row = dict[str, Any]
+
+
+@answer
+def found(payload: Payload) -> dict[str, Any]:
+    """The completions that an address (`query`) asks for: a page of rows as HTML, what they come to, and how their
+    rewards are spread."""
+    run = run_of(payload)
+    out: dict[str, Any] = {"live": is_live(run)}
+    try:
+        path = record_of(run)
+        newest = find.newest(path)
+    except Unanswerable as reason:
+        return out | {"wait": waiting(run) if run.folder.path.is_dir() else str(reason)}
+    out |= {"newest": newest}
+    if not newest:
+        return out | {"wait": waiting(run)}
+    out |= {"functions": find.functions(path)}
+    try:
+        given = completion_query.parameters(text(payload, "query", completion_query.LONGEST))
+        asked = completion_query.wanted(run.id, given)
+        matching = find.search(path, asked)
+    except (Unanswerable, find_text.BadPattern) as problem:
+        return out | {"problem": str(problem)}
+    pages = max(1, math.ceil(len(matching.hits) / SIZE))
+    page = min(completion_query.page(given), pages)
+    return out | {
+        "told": told(matching, asked), "none": none(asked) if not matching.hits and matching.whole else "",
+        "page": page, "pages": pages,
+        "rows": draw(run, path, asked, matching.ids(completion_query.sort(given), page, SIZE)), "bins": bins(matching),
+    }  # fmt: skip
+
+
+def is_live(run: registry.Run) -> bool:
+    return run.state in states.LIVE or run.state == states.QUEUED
+
+
+def waiting(run: registry.Run) -> str:
+    return why_empty(
+        run,
+        "train",
+        stored="No completion is stored in this run's record, so there is nothing to search.",
+        ended="This run ended before its first completion was scored. Its log says why.",
+        what="completion",
+    )
+
+
+def told(matching: Found, asked: Wanted) -> str:
+    """How many match, and of how much, where not everything was looked at."""
+    n = len(matching.hits)
+    if matching.late:
+        return (
+            f"{format.plural(n, 'match', 'matches')} in the newest {format.count(matching.looked)} of "
+            f"{format.plural(matching.of, 'completion')}: then the {find.SECONDS:g} s for reading were over. "
+            "A narrower range of steps lets it finish."
+        )
+    if not matching.whole:
+        return f"More than {format.count(find.MOST)} match. These are the newest of them."
+    if not narrowed(asked):
+        return format.plural(n, "completion")
+    return f"{format.plural(n, 'completion')} {'matches' if n == 1 else 'match'}" if n else ""
+
+
+def narrowed(asked: Wanted) -> list[str]:
+    """What keeps completions out, in words."""
+    sides = [
+        ("the words" if not asked.regex else "the pattern", asked.words),
+        ("the reward range", asked.reward != OPEN),
+        (f"the score of {asked.function[:40]}", asked.function),
+        ("the range of steps", asked.steps != OPEN),
+        ("the length", asked.length != OPEN),
+        ("truncated or not", asked.truncated is not None),
+        ("starred only", asked.starred is not None),
+        ("held-out only", asked.mode == "eval"),
+    ]
+    return [name for name, is_set in sides if is_set]
+
+
+def none(asked: Wanted) -> str:
+    """No completion matches, and what may be too narrow."""
+    sides = narrowed(asked)
+    if asked.starred is not None and not asked.starred:
+        return "Nothing is starred in this run yet. The ☆ beside a completion stars it."
+    if not sides:
+        return "No training completion is recorded. Held-out ones may be: choose “both”."
+    return f"No completion matches. What may be too narrow: {', '.join(sides)}."
+
+
+def bins(matching: Found) -> dict[str, Any]:
+    """The rewards' histogram: each bin with its place, count and the least and greatest reward that are in it."""
+    some = find.distribution(matching.hits)
+    if len(some) < 2:
+        return {"of": [], "low": "", "high": ""}
+    most = max(one.count for one in some)
+    return {
+        "of": [
+            {"at": one.at, "share": one.count / most, "range": f"{one.low!r}..{one.high!r}",
+             "words": f"reward {between(one.low, one.high)}: {format.plural(one.count, 'completion')}"}
+            for one in some
+        ],
+        "low": format.number(some[0].low), "high": format.number(some[-1].high),
+    }  # fmt: skip
+
+
+def between(low: float, high: float) -> str:
+    return format.number(low) if low == high else f"{format.number(low)} to {format.number(high)}"
+
+
+def draw(run: registry.Run, path: Path, asked: Wanted, ids: list[int]) -> str:
+    """The rows of a page as HTML."""
+    pattern = find_text.finder(asked.words, asked.regex)
+    said = {(note.grp, note.idx): note for note in notes.of_run(run.id)}
+    until = time.monotonic() + MARKING
+    drawn = []
+    for one in find.rows(path, ids):
+        left = until - time.monotonic()
+        spans = find_text.spans(pattern, one["text"], seconds=left) if pattern is not None and left > 0 else []
+        drawn.append(row(run.id, one, spans, said.get((one["grp"], one["idx"]))))
+    return "".join(drawn)
+
+
+def row(run_id: str, one: Row, spans: list[tuple[int, int]], note: notes.Note | None) -> str:
+    """One completion: a star, an excerpt that leads to its group, what it earned."""
+    starred = note is not None and note.starred
+    mode = {"mode": "eval"} if one["mode"] == "eval" else {}
+    place = {"id": run_id, "tab": "groups", "step": one["step"], "group": one["grp"], "idx": one["idx"], **mode}
+    asked = format.shorten(" ".join(words(one["prompt"]).split()), 90)
+    held_out = " · held-out" if one["mode"] == "eval" else ""
+    truncated = ' · <span class="warn">truncated</span>' if one["truncated"] else ""
+    remark = f'<p class="s note"><bdi>{escape(note.words)}</bdi></p>' if note is not None and note.words else ""
+    return (
+        f'<li class="hit" data-group="{one["grp"]}" data-idx="{one["idx"]}">'
+        f'<button class="star" aria-pressed="{"true" if starred else "false"}" '
+        f'aria-label="Star completion {one["idx"] + 1} of step {one["step"]}">{"★" if starred else "☆"}</button>'
+        f'<div class="what"><a class="text" href="/run?{escape(urlencode(place))}" dir="auto">'
+        f"{excerpt(one['text'], spans)}</a>"
+        f'<p class="xs mut"><span>step {one["step"]}{held_out} · completion {one["idx"] + 1} · '
+        f"{format.plural(one['tokens'], 'token')}{truncated}</span> · <bdi>{escape(asked)}</bdi></p>{remark}</div>"
+        f'<div class="earned"><span class="reward" title="total reward"><b>{format.number(one["reward"])}</b></span>'
+        '<span class="s mut" title="advantage: how much better than its group">'
+        f"{format.signed(one['advantage'])}</span>"
+        f'<span class="scores">{"".join(score(name, *said) for name, said in one["scores"].items())}</span></div></li>'
+    )
+
+
+def score(name: str, value: float | None, status: str) -> str:
+    """One function's score, or why there is none."""
+    if status != "ok" or value is None:
+        says = f'<b class="warn">{escape(STATUS.get(status, status))}</b>'
+    else:
+        says = f"<b>{exact(value)}</b>"
+    return f"<span><bdi>{escape(format.shorten(name, 24))}</bdi> {says}</span>"
+
+
+@answer
+def news(payload: Payload) -> dict[str, Any]:
+    """The newest completion's number, by which a page knows that there are more than it shows."""
+    run = run_of(payload)
+    return {"newest": find.newest(record_of(run)), "live": is_live(run)}
+
+
+def completions() -> gr.HTML:
+    """The Completions part of a run's page."""
+    return live(
+        "pages/run/completions", found, news, stars.note, template=TEMPLATE, elem_id="part-completions",
+        elem_classes=["part", "part-completions"],
+    )  # fmt: skip

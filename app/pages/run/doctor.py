@@ -1,0 +1,134 @@
+"""The doctor on a run's Overview: how it stands in one sentence, and what looks wrong, with the evidence and a new run
+that has it changed."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+from urllib.parse import urlencode
+
+import gradio as gr
+
+from groupwise.app.ui.live import Payload, Unanswerable, answer, live, plain, record_of, run_of, whole
+from groupwise.storage.analysis.doctor import evidence_reader
+from groupwise.storage.analysis.doctor.evidence_reader import Surroundings
+from groupwise.storage.analysis.doctor.examine import Report, examine
+from groupwise.storage.analysis.doctor.verdict import Change, Link, Verdict
+from groupwise.storage.analysis.doctor.words import written
+from groupwise.storage.record import run_files, states
+from groupwise.storage.registry import registry
+
+POLL, POLL_ENDED = 2000, 10_000  # ms
+PAUSE = 2.0  # seconds between two looks at the same run, however many watch it
+KEPT = 64  # runs whose last report is kept
+WAITS = {
+    states.QUEUED: "The doctor looks as soon as it trains.",
+    states.STARTING: "The doctor looks as soon as the first step is done.",
+}
+LEVELS = {"problem": "Problem", "warning": "Warning", "suspicion": "Suspicion", "calm": "Good to know"}
+TEMPLATE = """
+<section class="panel" aria-label="The doctor"><div class="row stands"><i class="sign" aria-hidden="true"></i>
+<p class="headline" role="status">…</p><span class="mut xs at"></span></div>
+<div class="verdicts"></div><details class="more" hidden><summary class="s"></summary>
+<div class="verdicts"></div></details>
+<details class="calm" hidden><summary class="s mut"></summary><ul class="s"></ul></details></section>
+"""
+_reports: dict[str, tuple[int, float, dict[str, Any]]] = {}
+_around: tuple[float, Surroundings] | None = None
+_lock = threading.Lock()
+
+
+@answer
+def told(payload: Payload) -> dict[str, Any]:
+    """How the run stands and its verdicts, where anything was recorded since number `after`; `seq` is what to give as
+    `after` next time."""
+    run = run_of(payload)
+    live_now = run.state in states.LIVE or run.state == states.QUEUED
+    out: dict[str, Any] = {"poll": POLL if live_now else POLL_ENDED}
+    try:
+        record = record_of(run)
+    except Unanswerable as reason:
+        gone = not run.folder.path.is_dir()
+        ended = "It ended before anything was recorded: there is nothing to say of it."
+        said = str(reason) if gone else WAITS.get(run.state, WAITS[states.STARTING] if live_now else ended)
+        return out | {"seq": 0, "kind": "waiting", "headline": said, "verdicts": [], "calm": [], "at": ""}
+    seq = evidence_reader.newest(record)
+    if seq == whole(payload, "after", -1):
+        return out | {"seq": seq}
+    return out | _report(run, seq)
+
+
+def _report(run: registry.Run, seq: int) -> dict[str, Any]:
+    """The report at this point of the record, or the last one where that is only a moment old."""
+    with _lock:  # twenty who watch one run have it looked at once
+        known = _reports.get(run.id)
+        if known and (known[0] == seq or (time.monotonic() - known[1] < PAUSE and known[0] < seq)):
+            return known[2]
+        evidence = evidence_reader.gather(run.folder.db, run_files.spec_of(run.folder), _surroundings())
+        found = shown(run.id, examine(evidence), evidence.step) | {"seq": seq}
+        _reports.pop(run.id, None)
+        _reports[run.id] = (seq, time.monotonic(), found)
+        while len(_reports) > KEPT:
+            _reports.pop(next(iter(_reports)))
+    return found
+
+
+def _surroundings() -> Surroundings:
+    """What the worker published, read again each minute."""
+    global _around
+    if _around is None or time.monotonic() - _around[0] > 60:
+        fields = (registry.published("catalogue") or {}).get("training") or {}
+        defaults = {name: about.get("default") for name, about in fields.items()}
+        hardware = registry.published("hardware") or {}
+        extras = (registry.published("built_in") or {}).get("extras") or {}
+        _around = (time.monotonic(), Surroundings(defaults, hardware.get("gpus") or [], extras))
+    return _around[1]
+
+
+def shown(run_id: str, report: Report, step: int) -> dict[str, Any]:
+    """A report as the page draws it. Names and messages in it are whatever a person or a model made them."""
+    return {
+        "kind": report.kind,
+        "headline": plain(report.headline),
+        "at": f"at step {step:,}" if step else "",
+        "verdicts": [_verdict(run_id, verdict) for verdict in report.verdicts],
+        "calm": [_verdict(run_id, verdict) for verdict in report.calm],
+    }
+
+
+def _verdict(run_id: str, verdict: Verdict) -> dict[str, Any]:
+    return {
+        "key": verdict.key,
+        "level": verdict.level,
+        "label": LEVELS[verdict.level],
+        "title": plain(verdict.title),
+        "sentence": plain(verdict.sentence),
+        "threshold": plain(verdict.threshold),
+        "source": plain(verdict.source),
+        "links": [_link(link) for link in verdict.evidence],
+        "changes": [_change(run_id, change) for change in verdict.changes],
+    }
+
+
+def _link(link: Link) -> dict[str, Any]:
+    return {"label": plain(link.label), "tab": link.tab, "params": link.params, "chart": link.chart}
+
+
+def _change(run_id: str, change: Change) -> dict[str, str]:
+    """A button: to a new run, or to the workbench with what this run wrote."""
+    label = plain(change.label)
+    if change.mend is not None:
+        named = [("name", change.mend)] if change.mend else []
+        asked = urlencode([*named, ("run", run_id), ("view", "rescore")])
+        return {"label": label, "to": "Rewards", "go": f"/rewards?{asked}"}
+    sets = [("set", f"{field}={written(value)}") for field, value in change.settings.items()]
+    at = [("at", change.field or next(iter(change.settings)))]
+    return {"label": label, "to": "New run", "go": f"/new?{urlencode([('from', run_id), *sets, *at])}"}
+
+
+def doctor() -> gr.HTML:
+    """The doctor's part of the Overview."""
+    return live(
+        "pages/run/doctor", told, template=TEMPLATE, elem_id="part-doctor", elem_classes=["part", "part-overview"]
+    )

@@ -1,0 +1,119 @@
+"""One group as HTML: what was asked, how it did, the same prompt's other times, and its completions. Pure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from groupwise.app.core import format
+from groupwise.app.pages.run.group_list import tie
+from groupwise.app.pages.run.overview import words
+from groupwise.app.ui.completion import cards
+from groupwise.app.ui.live import escape
+from groupwise.app.ui.word_diff import MOST, Difference, differences
+from groupwise.storage.record.group_metrics import Range
+from groupwise.storage.registry.notes import Note
+
+WORDS = 12_000  # words that one answer compares at most, over all completions of a group: about 20 ms
+TIED = {
+    "all_low": "Tied, all low: every completion earned the least of this run, so this group teaches nothing. "
+    "The prompt may be too hard as yet.",
+    "all_high": "Tied, all high: every completion earned the most of this run, so this group teaches nothing more.",
+    "other": "Tied: every completion scored the same, so this group teaches nothing.",
+}
+
+
+def draw(
+    found: dict[str, Any], *, by_reward: bool, notes: dict[int, Note] | None = None, reference: int | None = None,
+    seen: Range | None = None,
+) -> str:  # fmt: skip
+    """Prompt, answer and other columns, the same prompt over time, and the completions. `reference`: the index of the
+    completion that the others are compared with; `seen`: the run's range of rewards."""
+    completions = found["completions"]
+    return (
+        f'<section class="panel prompt">{prompt(found["prompt"])}{columns(found["columns"], words(found["prompt"]))}'
+        f"{history(found)}{standing(found, seen)}</section>"
+        '<div class="grid three comps">'
+        + cards(
+            completions, by_reward=by_reward, tied=found["tied"], group=found["id"], notes=notes, reference=reference,
+            differences=compared(completions, reference),
+        )
+        + "</div>"
+    )  # fmt: skip
+
+
+def standing(found: dict[str, Any], seen: Range | None) -> str:
+    """Whether it teaches nothing, and whether a resumed run trained over it."""
+    said = []
+    if found["tied"] and found["mode"] == "train":
+        said.append(TIED[tie(found, seen) or "other"])
+    if not found.get("counts", True):
+        said.append(
+            f"From attempt {found['attempt']}, before the run was resumed: a later attempt trained step "
+            f"{format.count(found['step'])} again."
+        )
+    return "".join(f'<p class="s warn">{sentence}</p>' for sentence in said)
+
+
+def reference_of(completions: list[dict[str, Any]], asked: str) -> int | None:
+    """The index of the completion that the others are compared with: the best one, or the one asked for."""
+    if asked == "best":
+        scored = [c for c in completions if c["reward"] is not None]
+        return max(scored, key=lambda c: c["reward"])["idx"] if scored else None
+    return int(asked) if asked in {str(c["idx"]) for c in completions} else None
+
+
+def compared(completions: list[dict[str, Any]], reference: int | None) -> dict[int, Difference]:
+    """How each of the others differs from the reference, by index; in so many words that it stays quick."""
+    texts = {c["idx"]: c["text"] for c in completions}
+    if reference is None:
+        return {}
+    most = min(MOST, WORDS // len(texts))
+    return {idx: differences(texts[reference], text, most) for idx, text in texts.items() if idx != reference}
+
+
+def prompt(value: Any) -> str:
+    """What the model was asked; earlier messages of a chat are folded away."""
+    asked = f'<pre class="asked" dir="auto" tabindex="0">{escape(words(value))}</pre>'
+    earlier = value[:-1] if isinstance(value, list) else []
+    if not earlier:
+        return asked
+    rows = "".join(
+        f'<p class="s"><b>{escape(message.get("role", ""))}</b> <bdi>{escape(message.get("content", ""))}</bdi></p>'
+        for message in earlier
+        if isinstance(message, dict)
+    )
+    return (
+        f"{asked}<details class=s><summary>{format.plural(len(earlier), 'earlier message')}</summary>{rows}</details>"
+    )
+
+
+def columns(values: dict[str, Any], asked: str) -> str:
+    """The dataset row's other columns, the answer first; not the one that is the prompt itself."""
+    ordered = sorted(values.items(), key=lambda item: item[0] != "answer")
+    cells = "".join(
+        f'<span><span class="mut">{escape(name)}</span> '
+        f'<b dir="auto">{escape(format.shorten(str(value), 200))}</b></span>'
+        for name, value in ordered
+        if value is not None and str(value) != asked
+    )
+    return f'<div class="row s columns">{cells}</div>' if cells else ""
+
+
+def history(found: dict[str, Any]) -> str:
+    """This prompt's mean reward each time it came, those around this one, as links; and the way to all of them."""
+    rows, times = found["history"], found["times"]
+    if times < 2:
+        return '<p class="s mut over">this prompt has come once so far</p>'
+    some = f", {format.count(len(rows))} of {format.count(times)} times" if times > len(rows) else ""
+    chips = "".join(
+        f'<button class="chip" data-group="{row["id"]}" data-step="{row["step"]}" data-mode="{escape(row["mode"])}"'
+        f"{' aria-current=true' if row['id'] == found['id'] else ''}>step {format.count(row['step'])}"
+        f"{' held-out' if row['mode'] == 'eval' != found['mode'] else ''} "
+        f"<b>{format.number(row['mean'])}</b></button>"
+        for row in rows
+    )
+    return (
+        f'<div class="row s over"><span class="mut">this prompt over time{some}</span>{chips}'
+        f'<button class="btn s down" data-prompt="{found["prompt_id"]}" title="Same prompt (o)">'
+        "Then and now</button></div>"
+    )

@@ -1,0 +1,70 @@
+"""The list of a step's groups: one line each, in the order that was picked, with what ties the tied ones. Pure."""
+
+from __future__ import annotations
+
+import math
+import zlib
+from collections.abc import Callable, Collection
+from typing import Any
+
+from groupwise.app.core import format
+from groupwise.app.pages.run.overview import words
+from groupwise.app.ui.live import plain
+from groupwise.storage.record.group_metrics import Range, kind
+
+Rows = list[dict[str, Any]]
+KINDS = {"all_low": "all low", "all_high": "all high", "other": "tied"}
+MOST = 400  # lines
+
+
+def _finite(value: float | None, instead: float) -> float:
+    return value if value is not None and math.isfinite(value) else instead
+
+
+ORDERS: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "worst": lambda group: _finite(group["mean"], math.inf),
+    "best": lambda group: -_finite(group["mean"], -math.inf),
+    "spread": lambda group: -_finite(group["std"], -1.0),
+    "tied": lambda group: (not group["tied"], _finite(group["mean"], math.inf)),
+    "random": lambda group: zlib.crc32(b"%d" % group["id"]),  # the same after a reload
+}
+
+
+def picked(groups: Rows, pick: str) -> Rows:
+    """The groups in the order that was picked; as they were generated where none was."""
+    return sorted(groups, key=ORDERS[pick]) if pick in ORDERS else groups
+
+
+def tie(group: dict[str, Any], seen: Range | None) -> str:
+    """all_low, all_high or other of a tied group; nothing of another. `seen`: the run's range of rewards."""
+    if not group["tied"]:
+        return ""
+    return kind([group["low"], group["high"]], seen) or "other" if seen else "other"
+
+
+def line(group: dict[str, Any], seen: Range | None, starred: Collection[int] = ()) -> dict[str, Any]:
+    """One line of the list."""
+    tied = tie(group, seen)
+    return {
+        "id": group["id"], "prompt": plain(format.shorten(words(group["prompt"]), 70)),
+        "mean": format.number(group["mean"]), "spread": KINDS[tied] if tied else format.number(group["std"]),
+        "tied": group["tied"], "starred": group["id"] in starred,
+    }  # fmt: skip
+
+
+def verdict(groups: Rows, mode: str = "train", seen: Range | None = None) -> str:
+    """5 of 8 groups are tied (3 all low, 2 all high): no gradient from them. Held-out groups give none anyway."""
+    ties = [tie(group, seen) for group in groups if group["tied"]]
+    if not ties:
+        return ""
+    whose = "This group is" if len(groups) == 1 else f"{len(ties)} of {len(groups)} groups {_be(len(ties))}"
+    told = [f"{ties.count(one)} {KINDS[one]}" for one in ("all_low", "all_high") if one in ties]
+    kinds = f" ({', '.join(told)})" if told and len(groups) > 1 else f" {KINDS[ties[0]][4:]}" if told else ""
+    if mode == "eval":
+        return f"{whose} tied{kinds}: every completion scored the same."
+    them = "it" if len(ties) == 1 else "them"
+    return f"{whose} tied{kinds}: every completion scored the same, so there is no gradient from {them}."
+
+
+def _be(n: int) -> str:
+    return "is" if n == 1 else "are"

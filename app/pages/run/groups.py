@@ -1,0 +1,151 @@
+"""The Groups of a run: pick a step, see its groups, read one group's completions side by side."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gradio as gr
+
+from groupwise.app.pages.run import group_list, same_prompt, stars
+from groupwise.app.pages.run.empty_state import why_empty
+from groupwise.app.pages.run.group import draw, reference_of
+from groupwise.app.ui.completion import spans, text_html
+from groupwise.app.ui.live import Payload, Unanswerable, answer, live, record_of, run_of, text, whole
+from groupwise.app.ui.word_diff import differences
+from groupwise.storage.record import groups as record
+from groupwise.storage.record import states
+from groupwise.storage.record.group_metrics import Range
+from groupwise.storage.registry import notes, registry
+
+MODES = {"train": "training", "eval": "held-out"}
+PICKS = {
+    "worst": "the lowest mean reward first", "best": "the highest mean reward first",
+    "spread": "the most spread within the group first", "tied": "those that teach nothing first",
+    "random": "any, in no order",
+}  # fmt: skip
+KEYS = (
+    ("j", "k", "next or previous group"), ("[", "]", "earlier or later step"),
+    ("n", "p", "next or previous completion"), ("s", "", "star the completion"),
+    ("a", "", "note on the completion"), ("d", "", "mark differences from the best"),
+    ("o", "", "the same prompt down the steps, and back"), ("?", "", "these keys"),
+)  # fmt: skip
+TEMPLATE = """
+<div class="row picker"><label class="s mut" for="gw-step">Step</label>
+<input id="gw-step" type="range" min="0" max="1" value="0">
+<input class="input step" type="number" aria-label="Step number">
+<button class="btn s earlier" title="Earlier step ([)">← earlier</button>
+<button class="btn s later" title="Later step (])">later →</button>
+<label class="s row tight"><input type="checkbox" class="follow" checked> follow the latest</label>
+<span class="switch s modes" role="group" aria-label="Which prompts">
+<button data-mode="train" aria-pressed="true">training</button>
+<button data-mode="eval" aria-pressed="false">held-out</button></span></div>
+<div class="row picker second"><span class="s mut">Groups</span>
+<span class="switch s picks" role="group" aria-label="Which groups first">PICKS</span>
+<span class="grow"></span>
+<label class="s row tight"><input type="checkbox" class="sorted" checked> best first</label>
+<label class="s row tight">differences from
+<select class="input s diff"><option value="">nothing</option></select></label>
+<button class="btn quiet s keys" title="Keys (?)">Keys</button></div>
+<p class="s mut wait"></p>
+<div class="grid sides" hidden><div class="panel flush list">
+<div class="head"><span class="where"></span><span class="n">mean</span><span class="n">spread</span></div>
+<div class="options" role="listbox" tabindex="0" aria-label="Groups of this step"></div><p class="s mut told"></p></div>
+<div class="one" aria-live="off"></div></div>
+<div class="same" hidden></div>
+<p class="s problem saving" role="status" hidden></p>
+<dialog class="help" aria-label="Keys"><h2>Keys</h2><dl class="s">KEYS</dl>
+<form method="dialog" class="row end"><button class="btn" autofocus>Close</button></form></dialog>
+"""
+
+
+@answer
+def step(payload: Payload) -> dict[str, Any]:
+    """The groups of a step (`step`, or the latest where it is not given), its neighbours and the range of steps."""
+    run, mode, pick = run_of(payload), text(payload, "mode"), text(payload, "pick")
+    mode = mode if mode in MODES else "train"
+    out: dict[str, Any] = {"live": run.state in states.LIVE or run.state == states.QUEUED}
+    try:
+        path = record_of(run)
+        span = record.span(path, mode)
+    except Unanswerable as reason:
+        return out | {"wait": waiting(run, mode) if run.folder.path.is_dir() else str(reason)}
+    if span is None:
+        return out | {"wait": waiting(run, mode)}
+    near = record.nearest(path, whole(payload, "step", span[1]), mode)
+    mark = f"{mode} {near['step']} {run.attempt} {pick if pick in group_list.ORDERS else ''}"
+    out |= near | {"first": span[0], "last": span[1], "mark": mark}
+    if payload.get("mark") == mark:
+        return out
+    at_step = record.at_step(path, near["step"] or 0, mode)
+    seen = record.reward_range(path)
+    starred = {group for group, _ in notes.starred(run.id)}
+    lines = [group_list.line(group, seen, starred) for group in group_list.picked(at_step, pick)[: group_list.MOST]]
+    return out | {"groups": lines, "verdict": told(at_step, mode, pick, seen)}
+
+
+def told(at_step: group_list.Rows, mode: str, pick: str, seen: Range | None) -> str:
+    """What is said under the list."""
+    more = len(at_step) - group_list.MOST
+    left_out = f" The list leaves out {more} more." if more > 0 else ""
+    none = "No group of this step is tied." if pick == "tied" and not any(group["tied"] for group in at_step) else ""
+    return (none or group_list.verdict(at_step, mode, seen)) + left_out
+
+
+def waiting(run: registry.Run, mode: str) -> str:
+    return why_empty(
+        run,
+        mode,
+        stored="No group is stored in this run's record: its curves are in the Overview.",
+        ended="This run ended before its first group was scored. Its log says why.",
+    )
+
+
+@answer
+def group(payload: Payload) -> dict[str, Any]:
+    """One group as HTML. `diff`: “best” or the index of the completion that the others are compared with."""
+    run = run_of(payload)
+    path = record_of(run)
+    found = record.one(path, whole(payload, "group", 0))
+    if found is None:
+        raise Unanswerable("There is no such group in this run.")
+    reference = reference_of(found["completions"], text(payload, "diff"))
+    seen = record.reward_range(path) if found["tied"] else None
+    html = draw(
+        found, by_reward=payload.get("sorted") is not False, notes=notes.of_group(run.id, found["id"]),
+        reference=reference, seen=seen,
+    )  # fmt: skip
+    return {
+        "html": html, "step": found["step"], "mode": found["mode"], "prompt": found["prompt_id"],
+        "counts": found["counts"], "size": len(found["completions"]),
+    }  # fmt: skip
+
+
+@answer
+def unfold(payload: Payload) -> dict[str, Any]:
+    """The whole text of one completion (`group`, `idx`) as HTML, its differences marked as in the group."""
+    found = record.one(record_of(run_of(payload)), whole(payload, "group", 0))
+    completions = {c["idx"]: c for c in (found or {}).get("completions", [])}
+    completion = completions.get(whole(payload, "idx", -1))
+    if completion is None:
+        raise Unanswerable("There is no such completion in this run.")
+    reference = completions.get(reference_of(list(completions.values()), text(payload, "diff")))
+    apart = differences(reference["text"], completion["text"]) if reference else None
+    return {"html": text_html(completion["text"], spans(apart)[1], whole=True)}
+
+
+def groups() -> gr.HTML:
+    """The Groups part of a run's page."""
+    picks = "".join(
+        f'<button data-pick="{name}" aria-pressed="false" title="{about}">{name}</button>'
+        for name, about in PICKS.items()
+    )
+    keys = "".join(
+        f"<dt><kbd>{one}</kbd>{f' <kbd>{other}</kbd>' if other else ''}</dt><dd>{what}</dd>"
+        for one, other, what in KEYS
+    )
+    return live(
+        "pages/run/groups", step, group, unfold, same_prompt.same, stars.note,
+        template=TEMPLATE.replace("PICKS", picks).replace("KEYS", keys),
+        scripts=("ui/charts/plots", "pages/run/stars", "pages/run/same_prompt", "pages/run/group_keys"),
+        elem_id="part-groups", elem_classes=["part", "part-groups"],
+    )  # fmt: skip

@@ -1,0 +1,168 @@
+"""The Overview of a run: a board of charts fed with deltas, and beside it the numbers of now."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+
+from groupwise.app.core import format
+from groupwise.app.core.answer_cache import shared
+from groupwise.app.ui import figures
+from groupwise.app.ui.live import Payload, Unanswerable, answer, live, plain, record_of, run_of, whole
+from groupwise.storage.record import groups, metrics, run_files, states
+from groupwise.storage.registry import registry
+
+POLL, POLL_ENDED = 300, 5000  # ms
+MOST_EVENTS = 200
+# Settings whose defaults matter to what is drawn, or to when it comes.
+DRAWN = (
+    "beta", "max_steps", "logging_strategy", "logging_steps", "logging_first_step", "eval_strategy", "eval_steps",
+    "eval_delay", "eval_on_start",
+)  # fmt: skip
+WAITS = {
+    states.QUEUED: "Waiting for its turn: the worker has not started this run yet.",
+    states.STARTING: "Waiting for the first step: the model is loading.",
+    states.RUNNING: "Waiting for the first step: the first group is being generated.",
+    states.STOPPING: "Stopping before the first step.",
+}
+SCRIPTS = tuple(
+    f"ui/charts/{name}"
+    for name in ("plots", "smoother", "curves", "axis", "traces", "strokes", "span", "chart", "walk", "board")
+)
+UNBEGUN = "This run ended before its first step."
+MOST_NAMES, NAME_LENGTH = 200, 200
+TEMPLATE = """
+<div class="board"><p class="s problem" role="status" hidden></p>
+<section class="panel ended" hidden><h2></h2><p class="why"></p><p class="row">
+<a class="btn" data-tab="log">Read its log</a>
+<a class="btn" data-new>Use these settings</a></p></section>
+<div class="charted"><div class="controls s">
+<div class="switch axes" role="group" aria-label="What the charts run along">
+<button type="button" data-x="step">Steps</button><button type="button" data-x="tokens">Tokens</button>
+<button type="button" data-x="time">Time</button></div><label class="log"><input type="checkbox"> Log scale</label>
+<button type="button" class="btn s whole" hidden>Show all steps</button><span class="mut shown" role="status"></span>
+<span class="mut xs how">Click a point to see its step's groups.</span>
+</div>
+<div class="sections"></div>
+<details class="all"><summary>All metrics <span class="mut s"></span></summary>
+<input class="input" type="search" placeholder="search metrics" aria-label="Search metrics"><div class="names"></div>
+<div class="grid three charts"></div></details></div></div>
+<aside>
+<section class="panel"><h2>Now</h2><dl class="now s"></dl><p class="mut s wait"></p></section>
+<section class="panel latest"><h2>Latest group <span class="mut xs"></span></h2><div class="body s"></div></section>
+<section class="panel"><h2>Events</h2><ol class="events s"></ol><p class="mut s none">Nothing has happened yet.</p>
+</section>
+</aside>
+"""
+
+
+@answer
+@shared("after", "event", "drawn", "empty", large="reset")
+def board(payload: Payload) -> dict[str, Any]:
+    """What is new since number `after`: curves, events since `event`, the latest group.
+
+    The first answer (`after` 0) also has the layout. `seq` is what to give as `after` next time; `empty` says that
+    the reader has none of the metrics that training logs. `ended` says why there will be nothing to draw.
+    """
+    run = run_of(payload)
+    after, event = whole(payload, "after"), whole(payload, "event")
+    live = run.state in states.LIVE or run.state == states.QUEUED
+    out: dict[str, Any] = {"poll": POLL if live else POLL_ENDED, "live": live}
+    out["wait"] = WAITS.get(run.state, f"{UNBEGUN} Its log says why.")
+    if not after and not payload.get("drawn"):
+        out["sections"] = figures.sections(settings(run), run.state in states.ENDED)
+    try:
+        record = record_of(run)
+    except Unanswerable as reason:
+        out["wait"] = out["wait"] if run.folder.path.is_dir() else str(reason)
+        return out | {"seq": after, "curves": {}, "ended": ended(run, out["wait"])}
+    if payload.get("empty"):
+        out["wait"] = unlogged(run, metrics.standing(record)) or out["wait"]
+    new = metrics.read(record, after)
+    if new["seq"] != after:
+        out["latest"] = latest_group(record)
+        out["events"] = events(record, event)
+        if not new["reset"] and any(row["kind"] in ("begin", "stage") for row in out["events"]):
+            out["marks"] = metrics.marks(record)
+    if not new["curves"]:
+        out["ended"] = ended(run, out["wait"])
+    return out | new
+
+
+def ended(run: registry.Run, wait: str) -> dict[str, str] | None:
+    """What to say once, in place of charts, of a run that is over and logged nothing."""
+    if run.state not in states.ENDED:
+        return None
+    return {"title": UNBEGUN if wait.startswith(UNBEGUN) else wait, "why": plain(run.sentence)}
+
+
+@answer
+def window(payload: Payload) -> dict[str, Any]:
+    """The curves of the metrics `names` from step `first` to step `last`, as finely as they can be drawn."""
+    record = record_of(run_of(payload))
+    given = payload.get("names")
+    names = [name[:NAME_LENGTH] for name in given if isinstance(name, str)] if isinstance(given, list) else []
+    return metrics.window(record, names[:MOST_NAMES], whole(payload, "first"), whole(payload, "last"))
+
+
+def unlogged(run: registry.Run, standing: dict[str, Any]) -> str:
+    """Why there is no metric though steps are done; empty where none is done, or the settings cannot be read."""
+    waits_for_step = run.state in (states.QUEUED, states.STARTING) or not standing["step"]
+    training = None if waits_for_step else settings(run)
+    return figures.first_metrics(training, standing["total"], run.state == states.RUNNING) if training else ""
+
+
+def settings(run: registry.Run) -> dict[str, Any] | None:
+    """The run's GRPOConfig settings, with the published defaults for those that decide what is drawn; None where
+    its spec cannot be read."""
+    catalogue = registry.published("catalogue") or {}
+    fields = catalogue.get("training") or {}
+    defaults = {name: fields[name].get("default") for name in DRAWN if name in fields}
+    spec = run_files.spec_of(run.folder)
+    return defaults | spec.training if spec else None
+
+
+def latest_group(record: Path) -> dict[str, Any] | None:
+    """The newest training group that is not tied (else the newest), as bars and a link."""
+    span = groups.span(record)
+    if span is None:
+        return None
+    at_step = groups.at_step(record, span[1])
+    chosen = next((group for group in at_step if not group["tied"]), at_step[0])
+    whole_group = groups.one(record, chosen["id"])
+    rewards = sorted(c["reward"] for c in (whole_group or {}).get("completions", []) if c["reward"] is not None)
+    if not rewards:
+        return None
+    top = max(abs(rewards[0]), abs(rewards[-1])) or 1.0
+    named = {"best": rewards[-1], "median": figures.median(rewards) or 0.0, "worst": rewards[0]}
+    return {
+        "step": span[1], "id": chosen["id"], "tied": chosen["tied"],
+        "prompt": plain(format.shorten(words(chosen["prompt"]), 80)),
+        "bars": [[f"{name} {format.number(value)}", max(0.0, value / top)] for name, value in named.items()],
+    }  # fmt: skip
+
+
+def words(prompt: Any) -> str:
+    """What a person asked: the last message of a chat, or the text itself."""
+    if isinstance(prompt, list) and prompt and isinstance(prompt[-1], dict):
+        return str(prompt[-1].get("content") or "")
+    return str(prompt)
+
+
+def events(record: Path, after: int) -> list[dict[str, Any]]:
+    """The events after one, oldest first, at most the newest 200."""
+    return [
+        {"id": row["id"], "at": format.clock(row["at"]), "step": row["step"], "kind": row["kind"],
+         "message": plain(format.shorten(row["message"], 400)), "trace": plain(row["trace"] or "")}
+        for row in metrics.events(record, after)[-MOST_EVENTS:]
+    ]  # fmt: skip
+
+
+def overview() -> gr.HTML:
+    """The Overview."""
+    return live(
+        "pages/run/overview", board, window, template=TEMPLATE, scripts=SCRIPTS, elem_id="part-overview",
+        elem_classes=["part", "part-overview"],
+    )  # fmt: skip

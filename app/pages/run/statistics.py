@@ -1,0 +1,184 @@
+"""The Statistics of a run: ties, solve rates, distributions and agreement of its groups, one panel after the other."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import gradio as gr
+
+from groupwise.app.pages.run import statistics_panels as panels
+from groupwise.app.pages.run.empty_state import why_empty
+from groupwise.app.pages.run.statistics_panels import Asked
+from groupwise.app.ui.live import Payload, Unanswerable, answer, live, plain, record_of, run_of, text
+from groupwise.storage.analysis.statistics import reading
+from groupwise.storage.analysis.statistics.reading import Statistics
+from groupwise.storage.record import group_metrics, run_files, states
+from groupwise.storage.registry import registry
+
+MODES = ("train", "eval")
+POLL, POLL_ENDED = 2000, 10_000  # ms
+PANELS: dict[str, Callable[[Statistics, Asked], dict[str, Any]]] = {
+    "ties": panels.ties,
+    "spread": panels.spread,
+    "pass": panels.passing,
+    "best": panels.best,
+    "prompts": panels.prompts,
+    "reward": panels.rewards,
+    "advantage": panels.advantages,
+    "scores": panels.scores,
+    "lengths": panels.lengths,
+    "correlation": panels.correlation,
+    "share": panels.share,
+}
+SECTIONS = (
+    ("Gradient", (
+        ("ties", "tied groups", "Groups whose completions all scored the same teach nothing. Few is good; all low: too "
+         "hard, all high: too easy."),
+        ("spread", "spread within groups", "How far apart the rewards of one group are (standard deviation). Above 0.1 "
+         "is good; falling to 0, nothing is left to learn from."),
+    )),
+    ("Solving", (
+        ("pass", "pass@k", "The chance that at least one of k completions is right. Rising is good; where a large k is "
+         "far above k = 1, the model can, but not yet reliably."),
+        ("best", "best, mean and worst of a group", "The reward of each group's best, mean and worst completion, "
+         "averaged. The mean nearing the best is good."),
+        ("prompts", "solve rate by prompt", "The share of a prompt's completions that are right, down the steps. "
+         "A click opens the same prompt down the steps."),
+    )),
+    ("Distributions", (
+        ("reward", "rewards over the steps", "Each column is what the completions of those steps got. Mass that moves "
+         "up is good. A click finds its completions."),
+        ("advantage", "advantages over the steps", "How far above or below its group each completion is. A wide column "
+         "is good; only 0: no gradient. A click finds those steps' completions."),
+        ("scores", "scores by function", "What each function gave lately. Several values are good: a function that "
+         "always gives the same teaches nothing. A click finds the completions."),
+        ("lengths", "length against reward", "The newest completions by tokens and reward. No slope is good: a strong "
+         "one says that length itself is rewarded. A click finds the completions."),
+    )),
+    ("Functions", (
+        ("correlation", "agreement of functions", "Correlation of each two functions' scores: 1 they say the same, 0 "
+         "nothing of each other, below 0 they are at odds."),
+        ("share", "share of the reward's variance", "Whose scores the differences in reward come from; together 100 %. "
+         "One near 100 % decides alone; below 0 it works against the rest."),
+    )),
+)  # fmt: skip
+ORDERS = {"hardest": "hardest", "easiest": "easiest", "improved": "most improved", "forgotten": "forgotten"}
+
+
+@answer
+def told(payload: Payload) -> dict[str, Any]:
+    """What there is to draw: `mark` changes when something new was recorded; `wait` says why there is nothing."""
+    run, mode = run_of(payload), mode_of(payload)
+    alive = run.state in states.LIVE or run.state == states.QUEUED
+    out: dict[str, Any] = {"poll": POLL if alive else POLL_ENDED, "wait": "", "mark": ""}
+    try:
+        record = record_of(run)
+    except Unanswerable as reason:
+        return out | {"wait": waiting(run, mode) if run.folder.path.is_dir() else str(reason)}
+    with reading.opened(record, mode) as statistics:
+        mark = statistics.mark()
+        functions = [name for _, name, _ in statistics.functions()]
+    if mark is None:
+        return out | {"wait": waiting(run, mode)}
+    name, threshold = target(run, functions)
+    choices = [[name, plain(name)] for name in functions]
+    return out | {"mark": mark, "functions": choices, "solved": {"name": name, "threshold": threshold}}
+
+
+def waiting(run: registry.Run, mode: str) -> str:
+    return why_empty(
+        run,
+        mode,
+        stored="No group is stored in this run's record, so there is nothing to count.",
+        ended="This run ended before its first group was scored, so there is nothing to count. Its log says why.",
+    )
+
+
+@answer
+def panel(payload: Payload) -> dict[str, Any]:
+    """One panel (`panel`, a name of PANELS), as plain data: `says` in words, `wait` where it has nothing yet."""
+    run, mode = run_of(payload), mode_of(payload)
+    draw = PANELS.get(text(payload, "panel"))
+    if draw is None:
+        raise Unanswerable("There is no such panel.")
+    with reading.opened(record_of(run), mode) as statistics:
+        return draw(statistics, asked(run, mode, statistics, payload))
+
+
+def mode_of(payload: Payload) -> str:
+    mode = text(payload, "mode")
+    return mode if mode in MODES else "train"
+
+
+def asked(run: registry.Run, mode: str, statistics: Statistics, payload: Payload) -> Asked:
+    """What is asked of a panel; a function or a threshold that is none is the run's own."""
+    functions = {name: number for number, name, _ in statistics.functions()}
+    name, threshold = target(run, list(functions))
+    wanted, _, limit = text(payload, "solved").rpartition(":")
+    if wanted in functions:
+        name, threshold = wanted, _number(limit, threshold)
+    order = text(payload, "order")
+    return Asked(mode, functions.get(name), name, threshold, order if order in ORDERS else "hardest")
+
+
+def target(run: registry.Run, functions: list[str]) -> tuple[str, float]:
+    """The function and the score that say whether a completion is right; where the spec cannot be read, or names none
+    that has scored, the last function and TRL's 1."""
+    spec = run_files.spec_of(run.folder)
+    name, threshold = group_metrics.target(spec.rewards) if spec else ("", group_metrics.SOLVED)
+    if name in functions or not functions:
+        return name, threshold
+    return functions[-1], group_metrics.SOLVED
+
+
+def _number(words: str, default: float) -> float:
+    try:
+        value = float(words)
+    except ValueError:
+        return default
+    return value if math.isfinite(value) else default
+
+
+def figure(name: str, title: str, about: str) -> str:
+    """One panel's place. Its picture is described by the words beneath its title."""
+    more = _orders() if name == "prompts" else ""
+    return (
+        f'<figure class="panel chart {name}" data-panel="{name}"><figcaption><span class="about"><h3>{title}</h3>'
+        f'<span class="xs mut">{about}</span></span></figcaption><p class="s says"></p>{more}'
+        f'<p class="wait s mut">Counting…</p><div class="drawn"></div></figure>'
+    )
+
+
+def _orders() -> str:
+    buttons = "".join(
+        f'<button data-order="{key}" aria-pressed="false">{words}</button>' for key, words in ORDERS.items()
+    )
+    return f'<span class="switch s orders" role="group" aria-label="Which prompts first">{buttons}</span>'
+
+
+def template() -> str:
+    sections = "".join(
+        f'<section><h2>{title}</h2><div class="grid two">{"".join(figure(*one) for one in of)}</div></section>'
+        for title, of in SECTIONS
+    )
+    return (
+        '<div class="row tools"><span class="switch s" role="group" aria-label="Which groups">'
+        '<button data-mode="train" aria-pressed="true">training</button>'
+        '<button data-mode="eval" aria-pressed="false">held-out</button></span>'
+        '<span class="row tight s solved" hidden><label for="gw-solved">Right is</label>'
+        '<select class="input" id="gw-solved" aria-label="Reward function that says whether a completion is right">'
+        '</select> ≥ <input class="input" type="number" step="any" aria-label="Score from which on it is right">'
+        '<button class="link usual" hidden>as the run counts it</button></span></div>'
+        f'<p class="s mut nothing" role="status"></p><div class="sections" hidden>{sections}</div>'
+    )
+
+
+def statistics() -> gr.HTML:
+    """The Statistics part of a run's page."""
+    return live(
+        "pages/run/statistics", told, panel, template=template(),
+        scripts=("ui/charts/plots", "ui/charts/statistics", "ui/charts/figure_walk"),
+        elem_id="part-statistics", elem_classes=["part", "part-statistics"],
+    )  # fmt: skip

@@ -1,0 +1,297 @@
+"""What each panel of the Statistics says: from a run's record to plain data and a sentence."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from groupwise.app.core import format
+from groupwise.app.pages.run.overview import words
+from groupwise.app.ui.live import plain
+from groupwise.storage.analysis.statistics import pass_at_k
+from groupwise.storage.analysis.statistics import ties as tied
+from groupwise.storage.analysis.statistics.agreement import FEWEST
+from groupwise.storage.analysis.statistics.pass_at_k import PromptRate, Solved
+from groupwise.storage.analysis.statistics.reading import Statistics
+
+LAST = 100  # groups that “lately” means
+LINE, HEAT, CELLS, AGREEMENT = 200, 60, 24, 30  # stretches of steps, at most
+ROWS = 25  # prompts
+SMALL = 0.1  # spread within groups under which little is left to learn from
+AGAINST = 0.05  # share of it below 0 from which on a function is said to work against the rest
+ALONE = 0.9  # share of the variance with which a function decides alone
+
+
+class Asked(NamedTuple):
+    """`function`: the id of the reward function that says what is solved; None where the run has none."""
+
+    mode: str
+    function: int | None
+    name: str
+    threshold: float
+    order: str
+
+
+def ties(statistics: Statistics, asked: Asked) -> dict[str, Any]:
+    """Shares of tied groups by kind, over the steps."""
+    groups, stretches = tied.told(statistics.groups(), asked.mode), statistics.buckets(LINE)
+    if not groups or stretches is None:
+        return unscored()
+    return tied.over_steps(groups, stretches) | {"says": tied_words(tied.counts(groups[-LAST:]), asked.mode)}
+
+
+def tied_words(counts: dict[str, int], mode: str) -> str:
+    """Of the last 100 groups 62 are tied (40 all low, 22 all high): no gradient from them."""
+    groups, number = counts["groups"], counts["tied"]
+    whose = "The only group so far" if groups == 1 else f"Of the last {groups} groups"
+    if not number:
+        rest = "is not tied" if groups == 1 else "none is tied"
+        return f"{whose} {rest}{': each bears a gradient' if mode == 'train' else ''}."
+    kinds = [f"{counts[kind]} {kind.replace('_', ' ')}" for kind in tied.KINDS if counts[kind]]
+    many = "is" if groups == 1 else f"{format.count(number)} {'is' if number == 1 else 'are'}"
+    why = f"no gradient from {'it' if number == 1 else 'them'}" if mode == "train" else "all of a group scored the same"
+    return f"{whose} {many} tied ({', '.join(kinds)}): {why}."
+
+
+def spread(statistics: Statistics, asked: Asked) -> dict[str, Any]:
+    """The standard deviation within groups, over the steps."""
+    groups, stretches = tied.told(statistics.groups(), asked.mode), statistics.buckets(LINE)
+    if not groups or stretches is None:
+        return unscored()
+    lately = [group.row.std or 0.0 for group in groups[-LAST:]]
+    mean = sum(lately) / len(lately)
+    small = f", which is little (under {SMALL})" if mean < SMALL else ""
+    says = f"{format.number(mean)} on average {of_last(len(lately))}{small}."
+    return tied.over_steps(groups, stretches) | {"says": says, "small": SMALL}
+
+
+def best(statistics: Statistics, asked: Asked) -> dict[str, Any]:
+    """Each group's best, mean and worst reward, over the steps."""
+    groups, stretches = tied.told(statistics.groups(), asked.mode), statistics.buckets(LINE)
+    if not groups or stretches is None:
+        return unscored()
+    part = [group.row for group in groups[-LAST:]]
+    high, mean, low = (sum(values) / len(part) for values in zip(*((r.high, r.mean, r.low) for r in part), strict=True))
+    says = f"Best {plainly(high)}, mean {plainly(mean)}, worst {plainly(low)} {of_last(len(part))}."
+    return tied.over_steps(groups, stretches) | {"says": says}
+
+
+def of_last(groups: int) -> str:
+    return "in the only group so far" if groups == 1 else f"in the last {groups} groups"
+
+
+def unscored() -> dict[str, Any]:
+    return {"wait": "No group has two completions with a reward so far: there is nothing to compare."}
+
+
+def solved(statistics: Statistics, asked: Asked) -> list[Solved]:
+    return [] if asked.function is None else statistics.solved(asked.function, asked.threshold)
+
+
+def unsolved(asked: Asked) -> dict[str, Any]:
+    if asked.function is None:
+        return {"wait": "This run has no reward function that could say what is right."}
+    return {"wait": f"“{plain(asked.name)}” has scored no completion of these groups so far."}
+
+
+def passing(statistics: Statistics, asked: Asked) -> dict[str, Any]:
+    """pass@k over the steps."""
+    groups, stretches = solved(statistics, asked), statistics.buckets(LINE)
+    if not groups or stretches is None:
+        return unsolved(asked)
+    found, part = pass_at_k.pass_over_steps(groups, stretches), groups[-LAST:]
+    largest = min(group.n for group in part)
+    told = [f"pass@{k} {percent(mean_pass(k, part))}" for k in dict.fromkeys((1, largest))]
+    return found | {"says": f"{' and '.join(told)} {of_last(len(part))}."}
+
+
+def mean_pass(k: int, part: list[Solved]) -> float:
+    return sum(pass_at_k.pass_at(k, group.n, group.c) for group in part) / len(part)
+
+
+def prompts(statistics: Statistics, asked: Asked) -> dict[str, Any]:
+    """The prompts that the order asks for, each with its solve rate in each stretch of steps."""
+    groups, stretches = solved(statistics, asked), statistics.buckets(CELLS)
+    if not groups or stretches is None:
+        return unsolved(asked)
+    rates = pass_at_k.by_prompt(groups)
+    rows, of = pass_at_k.pick(rates, asked.order, ROWS)
+    ids = {row.prompt for row in rows}
+    cells = pass_at_k.cells((group for group in groups if group.prompt in ids), stretches)
+    texts = statistics.prompts(sorted(ids))
+    return {
+        "steps": stretches.all_steps(),
+        "rows": [outline(row, texts.get(row.prompt), cells[row.prompt]) for row in rows],
+        "says": prompt_words(asked.order, len(rows), of, rates),
+    }
+
+
+def outline(row: PromptRate, prompt: Any, cells: list[float | None]) -> dict[str, Any]:
+    """One line of the table."""
+    return {
+        "prompt": row.prompt, "text": plain(format.shorten(words(prompt), 90)), "cells": cells, "groups": row.groups,
+        "rate": row.rate, "early": row.early, "late": row.late,
+    }  # fmt: skip
+
+
+def prompt_words(order: str, shown: int, of: int, rates: list[PromptRate]) -> str:
+    """How many prompts there are, how many of them the order is about, and how many are shown."""
+    all_ = format.plural(len(rates), "prompt")
+    never, always = sum(not one.late for one in rates), sum(one.late == 1 for one in rates)
+    if order == "improved":
+        told = f"{format.count(of)} of {all_} solved more often in the newer half of their groups than before"
+    elif order == "forgotten":
+        told = f"{format.count(of)} of {all_} solved by half of a group before, and by none of the newest"
+    else:
+        told = f"{all_}: lately {format.count(never)} never solved, {format.count(always)} always"
+    return f"{told}; {format.count(shown)} shown." if shown < of else f"{told}."
+
+
+def rewards(statistics: Statistics, asked: Asked) -> dict[str, Any]:
+    """Reward histograms over the steps."""
+    stretches = statistics.buckets(HEAT)
+    found = statistics.heat("reward", stretches) if stretches else None
+    if found is None or not any(map(any, found["counts"])):
+        return {"wait": "No completion has a reward so far."}
+    return found | {"says": commonest(found)}
+
+
+def commonest(found: dict[str, Any]) -> str:
+    """What most completions of the newest stretch got."""
+    column = [line[-1] for line in found["counts"]]
+    row = column.index(max(column))
+    low, high = found["bounds"][row]
+    what = plainly(low) if low == high else f"{plainly(low)} to {plainly(high)}"
+    share = percent(column[row] / (sum(column) or 1))
+    return f"Most often {what} lately: {share} of the completions of {steps(found['steps'][-1])}."
+
+
+def advantages(statistics: Statistics, asked: Asked) -> dict[str, Any]:
+    """Advantage histograms over the steps."""
+    stretches = statistics.buckets(HEAT)
+    found = statistics.heat("advantage", stretches) if stretches else None
+    if found is None or not any(map(any, found["counts"])):
+        return {"wait": "No completion has an advantage so far."}
+    column = [line[-1] for line in found["counts"]]
+    zero = column[len(column) // 2]
+    share = percent(zero / (sum(column) or 1))
+    return found | {"says": f"{share} of the completions of {steps(found['steps'][-1])} are at about 0."}
+
+
+def scores(statistics: Statistics, asked: Asked) -> dict[str, Any]:
+    """Each function's scores in the last groups."""
+    groups = statistics.last_groups(LAST)
+    found = statistics.score_histograms([number for number, _ in groups])
+    if not any(one["scored"] for one in found):
+        return {"wait": "No function has scored a completion of these groups so far."}
+    constant = [
+        plain(one["name"]) for one in found if one["histogram"] and sum(map(bool, one["histogram"]["counts"])) == 1
+    ]
+    says = f"Always the same: {', '.join(constant)}." if constant else "Each function tells completions apart."
+    if len(groups) > 1:
+        says = f"In the last {len(groups)} groups. {says}"
+    named = [one | {"name": plain(one["name"]), "asked": one["name"]} for one in found]
+    return {"functions": named, "steps": (groups[0][1], groups[-1][1]), "says": says}
+
+
+def lengths(statistics: Statistics, asked: Asked) -> dict[str, Any]:
+    """Length against reward of the newest completions."""
+    found = statistics.lengths()
+    return found | {"says": length_words(found)} if found else {"wait": "No completion has a reward so far."}
+
+
+def length_words(found: dict[str, Any]) -> str:
+    """Correlation 0.42 over the newest 3,000 completions: longer ones are rewarded more."""
+    many = f"the newest {format.plural(found['completions'], 'completion')}"
+    value = found["correlation"]
+    if value is None:
+        told = f"No correlation over {many}: all are of one length or have one reward."
+    elif abs(value) < SMALL:
+        told = f"Correlation {signed(value)} over {many}: reward hardly goes with length."
+    else:
+        how = "" if abs(value) > 0.5 else " somewhat" if abs(value) > 0.25 else " slightly"
+        told = (
+            f"Correlation {signed(value)} over {many}: longer ones are rewarded{how} {'more' if value > 0 else 'less'}."
+        )
+    cut, mean, rest = found["truncated"]
+    if not cut:
+        return told
+    against = f", the others {format.number(rest)}" if rest is not None else ""
+    return f"{told} {format.count(cut)} truncated: {format.number(mean)} on average{against}."
+
+
+def correlation(statistics: Statistics, asked: Asked) -> dict[str, Any]:
+    """Each pair of functions' correlation, over the steps."""
+    found = agreement(statistics)
+    if "wait" in found:
+        return found
+    if len(found["names"]) < 2:
+        return {"wait": "This run has one reward function: there is none to compare it with."}
+    newest = [(lately(line), pair) for pair, line in zip(found["pairs"], found["correlation"], strict=True)]
+    told = [(value, pair) for value, pair in newest if value is not None]
+    if not told:
+        return found | {"says": f"No two functions can be compared: all but one give always the same.{sampled(found)}"}
+    value, pair = max(told, key=lambda one: abs(one[0]))
+    a, b = (found["names"][k] for k in pair)
+    return found | {"says": f"Strongest lately: {a} and {b}, {signed(value)}.{sampled(found)}"}
+
+
+def share(statistics: Statistics, asked: Asked) -> dict[str, Any]:
+    """Each function's share of the total's variance, over the steps."""
+    found = agreement(statistics)
+    if "wait" in found:
+        return found
+    newest = [(lately(line), name) for line, name in zip(found["share"], found["names"], strict=True)]
+    return found | {
+        "says": share_words([(value, name) for value, name in newest if value is not None]) + sampled(found)
+    }
+
+
+def share_words(told: list[tuple[float, str]]) -> str:
+    """Lately 72 % of the differences in reward come from correctness."""
+    if not told:
+        return "All completions have the same reward."
+    most, name = max(told)
+    if len(told) == 1:
+        return f"{name} is the only reward function, so all comes from it."
+    alone = " It decides nearly alone." if most > ALONE else ""
+    against = [f" {other} works against the rest." for value, other in told if value < -AGAINST]
+    return f"Lately {percent(most)} of the differences in reward come from {name}.{alone}{''.join(against)}"
+
+
+def lately(values: list[float | None]) -> float | None:
+    """The mean of the newest three that are there."""
+    newest = [value for value in values if value is not None][-3:]
+    return sum(newest) / len(newest) if newest else None
+
+
+def agreement(statistics: Statistics) -> dict[str, Any]:
+    """How the functions go together, or what it waits for. Their names are as a page shows them."""
+    stretches = statistics.buckets(AGREEMENT)
+    found = statistics.agreement(stretches) if stretches else {"steps": []}
+    if not found["steps"]:
+        return {"wait": f"Waiting for {FEWEST} scored completions in one stretch of steps."}
+    return found | {"names": [plain(name) for name in found["names"]]}
+
+
+def sampled(found: dict[str, Any]) -> str:
+    some, all_ = found["of"]
+    return f" From a sample of {format.count(some)} of {format.count(all_)} completions." if some < all_ else ""
+
+
+def percent(value: float) -> str:
+    return f"{value * 100:.0f} %" if value >= 0.1 or not value else f"{format.number(value * 100, 2)} %"
+
+
+def plainly(value: float) -> str:
+    """A reward: 3, 2.26."""
+    whole = abs(value) < 1e6 and value == int(value)
+    return f"{value:,.0f}".replace("-", "−") if whole else format.number(value)
+
+
+def signed(value: float) -> str:
+    return f"{abs(value):.2f}" if value > -0.005 else f"−{abs(value):.2f}"
+
+
+def steps(bounds: tuple[int, int]) -> str:
+    first, last = bounds
+    return f"step {first}" if first == last else f"steps {first}–{last}"

@@ -1,0 +1,1 @@
+"""The runs, as a table."""

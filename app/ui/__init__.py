@@ -1,0 +1,1 @@
+"""What several pages share: live parts, charts, cards, colours."""

@@ -1,0 +1,199 @@
+"""How a live part of a page works: a constant template, a .js file, and functions the browser calls.
+
+No gr.Timer: the browser keeps its own cursor, asks `server.NAME(payload)` for what is new, and draws it (see live.js).
+The server keeps nothing about a reader, so a reload, a second tab or a restarted app just work. Every function here
+may be called by anyone with any payload: `answer` checks the form of it, `run_of` the run, and what goes wrong comes
+back as a sentence.
+
+Parts are made by a function, not by subclassing gr.HTML: Gradio writes a .pyi file beside each subclass's source.
+"""
+
+from __future__ import annotations
+
+import functools
+import html
+import logging
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+from gradio.routes import ORJSONResponse
+from starlette.responses import Response
+
+from groupwise.app.core.errors import Unanswerable
+from groupwise.storage.home import db, paths
+from groupwise.storage.home.logs import Repeats
+from groupwise.storage.record import metrics, record_check
+from groupwise.storage.registry import registry
+
+APP = Path(__file__).parents[1]  # the room: scripts and styles are named from there
+LOG = logging.getLogger("groupwise")
+LOG.addFilter(Repeats())  # a page asks again and again
+MOST_RUNS = 50  # of a payload
+DAMAGED = (
+    "This run's record is damaged, or was copied only in part ({}). Where it was copied, copy it again, whole; to "
+    "resume the run sets it aside and begins another."
+)
+Payload = dict[str, Any]
+Answer = Callable[[Any], dict[str, Any]]
+
+
+def live(name: str, *functions: Answer, template: str = "", scripts: tuple[str, ...] = (), **options: Any) -> gr.HTML:
+    """A live part. `name` is its .js file, as seen from `app`, whose last part is its CSS class; `scripts` are .js
+    files that stand before it."""
+    code = "\n".join((APP / f"{script}.js").read_text(encoding="utf-8") for script in (*scripts, name))
+    return gr.HTML(
+        html_template=f'<div class="gw gw-{Path(name).name}">{template}</div>',
+        js_on_load=code,
+        server_functions=[_served(function) for function in functions] or None,
+        apply_default_css=False,
+        container=False,
+        padding=False,
+        **options,
+    )
+
+
+def _served(function: Answer) -> Callable[..., Response]:
+    """The function as a page calls it (see app.server.calls), its answer already JSON."""
+
+    def served(payload: Any = None) -> Response:
+        return reply(function(payload))
+
+    served.__name__ = function.__name__  # by which the browser calls it
+    return served
+
+
+def reply(said: dict[str, Any]) -> Response:
+    """An answer as JSON. Text of old records that is not Unicode is written as its escapes."""
+    try:
+        return ORJSONResponse(said)
+    except TypeError:
+        return ORJSONResponse(_encodable(said))
+
+
+def _encodable(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, dict):
+        return {_encodable(str(key)): _encodable(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_encodable(each) for each in value]
+    return float(value) if isinstance(value, int) and not -(2**63) <= value < 2**64 else value
+
+
+def answer(function: Callable[[Payload], dict[str, Any]]) -> Answer:
+    """Make a function safe to be called from any page, or by hand: never an exception, always a plain dict.
+
+    The one place where what goes wrong in a live part becomes a sentence.
+    """
+
+    @functools.wraps(function)
+    def answered(payload: Any = None) -> dict[str, Any]:
+        try:
+            return function(payload if isinstance(payload, dict) else {})
+        except (Unanswerable, registry.Refused) as refusal:
+            return {"sentence": str(refusal)}
+        except registry.RegistryError as error:
+            return {"sentence": str(error)}
+        except sqlite3.OperationalError as error:
+            return {"sentence": _unread(error)}
+        except sqlite3.Error as error:
+            return {"sentence": DAMAGED.format(error)}
+        except Exception as error:
+            odd = _odd_record(payload)
+            if isinstance(error, OSError) and not odd:
+                odd = f"The run's folder could not be read ({error.strerror or error})."
+            if odd:
+                return {"sentence": odd}
+            LOG.exception("%s failed", function.__name__)
+            sentence = "Something went wrong inside Groupwise. The terminal it was started in says what."
+            return {"sentence": sentence, "fault": True}
+
+    return answered
+
+
+def _unread(error: sqlite3.OperationalError) -> str:
+    """Why a record could not be read, which may be another matter in a moment."""
+    if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_INTERRUPT:
+        return f"Reading this run's record took more than {db.LONGEST:.0f} s, and was given up."
+    return f"The record could not be read just now ({error}). Trying again."
+
+
+def _odd_record(payload: Any) -> str:
+    """A sentence on the first record among those that a payload names in which no run has written what is there: then
+    it is no mistake of a page's that it fails; "" where there is none."""
+    given = payload if isinstance(payload, dict) else {}
+    ids = given.get("ids")
+    for run_id in [given.get("run"), *(ids if isinstance(ids, list) else [])][:MOST_RUNS]:
+        try:
+            path = paths.run_folder(run_id if isinstance(run_id, str) else "").db
+            fault = record_check.of_file(path, odd=True)
+        except (ValueError, sqlite3.Error):
+            continue
+        if fault is not None:
+            return record_check.NEWER_SENTENCE if fault.newer else DAMAGED.format(fault.reason)
+    return ""
+
+
+def run_of(payload: Payload) -> registry.Run:
+    """The run that a payload names. Raises Unanswerable."""
+    run_id = text(payload, "run")
+    try:
+        folder = paths.run_folder(run_id)
+    except ValueError:
+        folder = None
+    run = registry.get(run_id) if folder else None
+    if run is None:
+        raise Unanswerable(f"There is no run “{run_id[:80]}”." if run_id else "This address names no run.")
+    return run
+
+
+def record_of(run: registry.Run) -> Path:
+    """The run's run.db. Raises Unanswerable where it is not there (yet, or any more)."""
+    if not run.folder.path.is_dir():
+        raise Unanswerable("The folder of this run was deleted. What it recorded is gone with it.")
+    if not has_record(run):
+        raise Unanswerable("Nothing is recorded yet: the training process writes the first row when it begins.")
+    return run.folder.db
+
+
+def has_record(run: registry.Run) -> bool:
+    """Whether run.db is there with its tables; for some milliseconds it is a file with none, or some of them."""
+    if not run.folder.db.is_file():
+        return False
+    try:
+        metrics.checkpoints(run.folder.db)  # of the table that is made last
+    except sqlite3.OperationalError as error:
+        if "no such table" in str(error):
+            return False
+        raise
+    return True
+
+
+def text(payload: Payload, key: str, limit: int = 200) -> str:
+    value = payload.get(key)
+    return value[:limit] if isinstance(value, str) else ""
+
+
+def whole(payload: Payload, key: str, default: int = 0) -> int:
+    """A whole number that SQLite can hold, or the default."""
+    value = payload.get(key)
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**62:
+        return default
+    return value
+
+
+def plain(value: object) -> str:
+    """Text that a page places as text: control characters and changes of direction become visible."""
+    return str(value).translate(_VISIBLE)
+
+
+def escape(value: object) -> str:
+    """Text as HTML: what `plain` does, and nothing can end the element it stands in."""
+    return html.escape(plain(value))
+
+
+_VISIBLE = {code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n"} | {0x7F: 0x2421}
+_VISIBLE |= {code: f"⟨U+{code:04X}⟩" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))}

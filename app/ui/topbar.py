@@ -1,0 +1,40 @@
+"""The bar on top of every page: where one is, what hardware there is, whether the worker is there."""
+
+from __future__ import annotations
+
+import gradio as gr
+
+from groupwise.app.ui.live import Payload, answer, live
+from groupwise.storage.home import locks, paths
+from groupwise.storage.registry import registry
+
+TRUSTED = (
+    "Reward functions of your own run without a sandbox (--trust-reward-code): they can do all that you can on this "
+    "machine. Start Groupwise without it to have them contained."
+)
+PAGES = {"Runs": "/", "New run": "/new", "Rewards": "/rewards"}
+
+
+@answer
+def worker(payload: Payload) -> dict[str, object]:
+    """The hardware sentence (null until the worker has looked), whether a worker holds this home, and whether people's
+    own reward functions run without a sandbox."""
+    hardware = registry.published("hardware")
+    sentence = hardware.get("sentence") if isinstance(hardware, dict) else None
+    trusted = registry.published(registry.TRUSTED) is True
+    return {"hardware": sentence, "ready": locks.is_held(paths.supervisor_lock()), "trusted": trusted}
+
+
+def topbar(current: str) -> gr.HTML:
+    """The bar, with one page marked as the current one."""
+    links = "".join(
+        f'<a href="{path}"{" aria-current=page" if name == current else ""}>{name}</a>' for name, path in PAGES.items()
+    )
+    template = (
+        '<a class="skip" href="#">Skip to content</a>'
+        f'<a class="brand" href="/">Groupwise</a><nav aria-label="Pages">{links}</nav><span class="grow"></span>'
+        '<span class="hardware s mut"></span><span class="worker pill s" hidden><i></i><span></span></span>'
+        '<form class="logout" method="post" action="/logout" hidden><button class="s">Log out</button></form>'
+        f'<p class="trusted s" role="alert" hidden>{TRUSTED}</p>'
+    )
+    return live("ui/topbar", worker, template=template, elem_id="gw-topbar")

@@ -1,0 +1,1 @@
+"""What records say: the doctor's verdicts, statistics, and runs beside each other. Nothing here writes."""

@@ -1,0 +1,243 @@
+"""run.db, reading metrics to lay over those of other runs: few points of each, over steps, tokens, time or attempts."""
+
+from __future__ import annotations
+
+import bisect
+import math
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Any
+
+from sqlite_utils import Database
+
+from groupwise.storage.record import metrics
+from groupwise.storage.record.rollup import SIZES
+
+POINTS = 300  # of one line: about what a chart is wide
+READ = 1000  # rows read for one line, of which the points are made
+AXES = ("step", "tokens", "time", "attempt")
+OF_AXIS = {"tokens": "num_tokens", "time": "time/elapsed"}
+Line = dict[str, Any]  # attempt; x, y: the points; per: how many logged values one of them is the mean of, at most
+Part = tuple[int, int, int]  # attempt, first step, last step
+Span = tuple[float, float]  # from and to, on the axis
+Scale = tuple[list[float], list[float]]  # steps, and where each is on the axis
+Row = tuple[float, int, float]  # step, n, total: the mean of n values around a step
+
+
+def latest(run: Database) -> int:
+    """The number of the newest acknowledged row; 0 before there is one. What was read at this number is still right."""
+    return run.execute("SELECT max(seq) FROM acknowledged").fetchone()[0] or 0
+
+
+def keys_of(run: Database) -> dict[str, int]:
+    """Every metric's name, with its key."""
+    return dict(run.execute("SELECT name, id FROM metric_key").fetchall())
+
+
+def read(
+    run: Database, names: Sequence[str], axis: str = "step", counting: list[Part] | None = None,
+    span: Span | None = None,
+) -> dict[str, list[Line]]:  # fmt: skip
+    """The lines of these metrics, of those that have any: one of the run as it counts, or, over “attempt”, one of each
+    attempt from its own beginning, what was trained over included.
+
+    x is in steps, in tokens (TRL's num_tokens) or in seconds trained; a record without the metric that says so has
+    no line over it, but for the time, which is then that between its rows. `counting`: series.stretches, where the
+    caller has them already. `span`: only from here to there on the axis, and so the more finely.
+    """
+    keys = keys_of(run)
+    parts = _attempts(run) if axis == "attempt" else metrics.stretches(run) if counting is None else counting
+    begun = _begun(run, parts) if axis == "attempt" else {}
+    scale = _scale(run, keys, axis, parts)
+    if scale is not None and not scale[0]:
+        return {}
+    if span is not None:
+        before, parts = parts, _within(parts, span, scale, begun)
+        scale = _scale(run, keys, axis, before, parts)
+    whole = [[part] for part in parts] if axis == "attempt" else [parts]
+    size = _size(parts)
+    found = {}
+    for name in names:
+        if name not in keys:
+            continue
+        drawn = [_line(run, keys[name], some, size, scale, begun) for some in whole]
+        drawn = [line for line in drawn if line["x"]]
+        if drawn:
+            found[name] = drawn
+    return found
+
+
+def _attempts(run: Database) -> list[Part]:
+    """Every attempt with all its steps."""
+    found = []
+    for attempt in reversed(metrics.attempts(run)):
+        # apart, SQLite finds each of the two at once
+        first, last = (
+            run.execute(f"SELECT {which}(step) FROM acknowledged WHERE attempt = ?", [attempt]).fetchone()[0]
+            for which in ("min", "max")
+        )
+        if first is not None:
+            found.append((attempt, first, last))
+    return found
+
+
+def _begun(run: Database, parts: list[Part]) -> dict[int, int]:
+    """The step that each attempt began after."""
+    known = metrics.begun_at(run)
+    return {attempt: known.get(attempt, first - 1) for attempt, first, _ in parts}
+
+
+def _within(parts: list[Part], span: Span, scale: Scale | None, begun: dict[int, int]) -> list[Part]:
+    """What of these parts lies in a stretch of the axis, with the steps next to its ends that a scale knows."""
+    low, high = span if scale is None else _steps_of(scale, span)
+    ends = ((attempt, low + begun.get(attempt, 0), high + begun.get(attempt, 0)) for attempt, _, _ in parts)
+    clipped = [
+        (attempt, max(first, math.floor(from_)), min(last, math.ceil(to)))
+        for (_, first, last), (attempt, from_, to) in zip(parts, ends, strict=True)
+    ]
+    return [part for part in clipped if part[1] <= part[2]]
+
+
+def _steps_of(scale: Scale, span: Span) -> Span:
+    """The steps around a stretch of a scale; where the run was never there, none."""
+    steps, values = scale
+    if span[1] < values[0] or span[0] > values[-1]:
+        return 0, -1
+    before, after = bisect.bisect_right(values, span[0]) - 1, bisect.bisect_left(values, span[1])
+    return steps[max(0, before)], steps[min(after, len(steps) - 1)]
+
+
+def _size(parts: Sequence[Part]) -> int:
+    """Steps per row read: 1 while that is quick, else the smallest pre-computed bucket that is."""
+    steps = sum(last - first + 1 for _, first, last in parts)
+    return next((size for size in (1, *SIZES) if steps / size <= READ), SIZES[-1])
+
+
+def _line(
+    run: Database, key: int, parts: list[Part], size: int, scale: Scale | None,
+    begun: dict[int, int],
+) -> Line:  # fmt: skip
+    rows = [row for part in parts for row in _rows(run, key, part, size)]
+    points = thin(rows, POINTS)
+    start = begun.get(parts[0][0], 0) if parts else 0
+    x = [step - start for step, _, _ in points] if scale is None else [at(scale, step) for step, _, _ in points]
+    return {
+        "attempt": parts[-1][0] if parts else 0,
+        "x": [_short(value) for value in x],
+        "y": [_short(total / n) for _, n, total in points],
+        "per": max((n for _, n, _ in points), default=1),
+    }
+
+
+def _rows(run: Database, key: int, part: Part, size: int) -> list[Row]:
+    """What one attempt contributes, in buckets while they lie within it, then as it was logged."""
+    attempt, first, last = part
+    rows: list[Row] = []
+    start = first
+    if size > 1:
+        buckets = run.execute(
+            "SELECT bucket, n, total FROM rollup WHERE size = ? AND key = ? AND attempt = ? "
+            "AND bucket >= ? AND bucket < ? ORDER BY bucket",
+            [size, key, attempt, first // size, (last + 1) // size],
+        ).fetchall()
+        logged = sum(n for _, n, _ in buckets)
+        if logged > min(READ, (last - first + 1) // 2):  # what is logged seldom stands at its own steps
+            rows = [(max(first, number * size + size // 2), n, total) for number, n, total in buckets]
+            start = max(first, (buckets[-1][0] + 1) * size)
+    raw = run.execute(
+        "SELECT step, value FROM metric WHERE key = ? AND attempt = ? AND step BETWEEN ? AND ? AND value IS NOT NULL "
+        "ORDER BY step",
+        [key, attempt, start, last],
+    )
+    newest = [(step, 1, value) for step, value in raw if math.isfinite(value)]
+    if not rows:
+        return newest
+    # As many steps together as before, or the end of the line would look wilder than the rest
+    together = (list(some) for _, some in groupby(newest, key=lambda row: row[0] // size))
+    return rows + [_one(some) for some in together]
+
+
+def thin(rows: Sequence[Row], most: int) -> list[Row]:
+    """At most so many rows: neighbours are put together, and keep the sum of what they are the mean of."""
+    if len(rows) <= most:
+        return list(rows)
+    together = math.ceil(len(rows) / most)
+    found = []
+    for begin in range(0, len(rows), together):
+        found.append(_one(rows[begin : begin + together]))
+    return found
+
+
+def _one(rows: Sequence[Row]) -> Row:
+    n = sum(row[1] for row in rows)
+    return sum(row[0] * row[1] for row in rows) / n, n, sum(row[2] for row in rows)
+
+
+def _scale(
+    run: Database, keys: dict[str, int], axis: str, parts: list[Part], closer: Sequence[Part] = ()
+) -> Scale | None:
+    """Steps and what they are on the axis; None where the axis is the steps themselves.
+
+    `closer`: what of the parts is looked at more closely. What came before it is read as coarsely as ever: a scale
+    is right only from its beginning on.
+    """
+    name = OF_AXIS.get(axis)
+    if name is None:
+        return None
+    if name not in keys and axis != "time":
+        return [], []
+    pieces = [(part, _size(parts)) for part in (_until(parts, closer[0]) if closer else parts)]
+    pieces += [(part, _size(closer)) for part in closer]
+    if name not in keys:
+        return rising(_clock(run, pieces))
+    rows = (row for part, width in pieces for row in _rows(run, keys[name], part, width))
+    return rising([(step, total / n) for step, n, total in rows])
+
+
+def _until(parts: list[Part], begin: Part) -> list[Part]:
+    """What of the parts lies before one that begins within them."""
+    before = parts[: next(place for place, part in enumerate(parts) if part[0] == begin[0]) + 1]
+    attempt, first, _ = before.pop()
+    return [*before, (attempt, first, begin[1] - 1)] if first < begin[1] else before
+
+
+def _clock(run: Database, pieces: list[tuple[Part, int]]) -> list[tuple[float, float]]:
+    """Seconds since the first step, by the clock, of a record that has no time/elapsed; a row of so many steps."""
+    rows: list[tuple[float, float]] = []
+    for (attempt, first, last), every in pieces:
+        rows += run.execute(
+            "SELECT step, at FROM acknowledged WHERE attempt = ? AND step BETWEEN ? AND ? AND (step - ?) % ? = 0 "
+            "ORDER BY step",
+            [attempt, first, last, first, every],
+        ).fetchall()
+    return [(step, when - rows[0][1]) for step, when in rows]
+
+
+def rising(rows: Sequence[tuple[float, float]]) -> Scale:
+    """A scale that never falls: where a resumed run counts from nothing again, it goes on from where it was."""
+    steps: list[float] = []
+    values: list[float] = []
+    offset = 0.0
+    for step, value in rows:
+        if values and value + offset < values[-1]:
+            offset = values[-1] if value < values[-1] - offset else offset
+        steps.append(step)
+        values.append(max(value + offset, values[-1] if values else -math.inf))
+    return steps, values
+
+
+def at(scale: Scale, step: float) -> float:
+    """Where a step is on the scale, between the two steps that are known next to it."""
+    steps, values = scale
+    place = bisect.bisect_left(steps, step)
+    if place == len(steps):
+        return values[-1]
+    if place == 0 or steps[place] == step:
+        return values[place]
+    left, right = steps[place - 1], steps[place]
+    return values[place - 1] + (values[place] - values[place - 1]) * (step - left) / (right - left)
+
+
+def _short(value: float) -> float | None:
+    """In six digits: more would only make the answer longer. None for what is too large to be a number."""
+    return float(f"{value:.6g}") if math.isfinite(value) else None

@@ -1,0 +1,111 @@
+"""The settings of several runs, by dotted names, and those in which they differ. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import BaseModel
+
+from groupwise.storage.spec.spec import RewardSpec, RunSpec
+
+ABSENT = object()
+Value = dict[str, Any]  # value; set: whether the spec says it, or it is the default
+WHOLE = ("data.examples", "data.filter", "data.columns")  # lists that are one value
+
+
+def flat(spec: RunSpec, defaults: Mapping[str, Any] | None = None) -> dict[str, Value]:
+    """Every setting that the spec says, or that has a default of ours: `training.learning_rate`,
+    `rewards.correctness.weight`, `stages.1.training.beta`. `defaults`: those of GRPOConfig by name, as published."""
+    found: dict[str, Value] = {}
+    for part in ("model", "data", "launch"):
+        _model(found, part, getattr(spec, part))
+    _tree(found, "training", spec.training)
+    for name, value in (defaults or {}).items():
+        found.setdefault(f"training.{name}", {"value": value, "set": False})
+    _tree(found, "lora", spec.lora if spec.lora is not None else {})
+    found["lora"] = {"value": "off" if spec.lora is None else "on", "set": spec.lora is not None}
+    _rewards(found, "rewards", spec.rewards)
+    for number, stage in enumerate(spec.stages, 1):
+        _tree(found, f"stages.{number}.training", stage.training)
+        _rewards(found, f"stages.{number}.rewards", stage.rewards or [])
+    return found
+
+
+def differing(runs: Sequence[Mapping[str, Value] | None]) -> list[dict[str, Any]]:
+    """The fields in which the runs that are known differ: name, and each run's value, None where the run is not known
+    or has no such field."""
+    known = [run for run in runs if run is not None]
+    names = dict.fromkeys(name for run in known for name in run)
+    found = []
+    for name in names:
+        values = [run.get(name) if run is not None else None for run in runs]
+        there = {_key(run[name]["value"]) if name in run else "" for run in known}
+        if len(there) > 1 and not _only_comes_along(name, [run.get(name) for run in known]):
+            found.append({"name": name, "values": values})
+    return sorted(found, key=lambda field: _place(field["name"]))
+
+
+def _only_comes_along(name: str, values: Sequence[Value | None]) -> bool:
+    """Whether this is a default of a reward that some of the runs do not use: that they do not says its weight."""
+    return ".rewards." in f".{name}" and not name.endswith(".weight") and None in values and not any(
+        value["set"] for value in values if value is not None
+    )  # fmt: skip
+
+
+def words(value: Any) -> str:
+    """A setting as a person writes it."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return f"{value:g}" if float(f"{value:g}") == value else repr(value)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _place(name: str) -> tuple[int, str]:
+    """What one changes on purpose comes first, what differs of itself last."""
+    order = ("training", "rewards", "lora", "model", "data", "stages", "launch")
+    part = name.partition(".")[0]
+    late = name in ("training.seed", "training.data_seed", "training.output_dir", "training.run_name")
+    return (len(order) if late else order.index(part), name)
+
+
+def _model(found: dict[str, Value], prefix: str, part: BaseModel) -> None:
+    for name in type(part).model_fields:
+        value, known = getattr(part, name), name in part.model_fields_set
+        if isinstance(value, dict):
+            _tree(found, f"{prefix}.{name}", value)
+        else:
+            plain = [one.model_dump() if isinstance(one, BaseModel) else one for one in value] if isinstance(
+                value, list) else value  # fmt: skip
+            found[f"{prefix}.{name}"] = {"value": plain, "set": known}
+
+
+def _tree(found: dict[str, Value], prefix: str, values: Mapping[str, Any]) -> None:
+    for name, value in values.items():
+        if isinstance(value, dict) and value:
+            _tree(found, f"{prefix}.{name}", value)
+        else:
+            found[f"{prefix}.{name}"] = {"value": value, "set": True}
+
+
+def _rewards(found: dict[str, Value], prefix: str, rewards: Sequence[RewardSpec]) -> None:
+    for reward in rewards:
+        for name in RewardSpec.model_fields:
+            value, known = getattr(reward, name), name in reward.model_fields_set
+            if name == "parameters":
+                _tree(found, f"{prefix}.{reward.name}.parameters", value)
+            elif name != "name":
+                plain = reward.model_dump().get(name, value) if name in ("schedule", "adapt") else value
+                found[f"{prefix}.{reward.name}.{name}"] = {"value": plain or None if name == "schedule" else plain,
+                                                          "set": known}  # fmt: skip
+
+
+def _key(value: Any) -> str:
+    """Equal for what means the same: 1 and 1.0 do."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return repr(float(value))
+    return json.dumps(value, sort_keys=True, default=str)

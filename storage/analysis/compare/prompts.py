@@ -1,0 +1,113 @@
+"""The prompts that several runs had, and how each run did on them: at first, at last, and at its best."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from sqlite_utils import Database
+
+from groupwise.storage.record.groups import counting
+
+LOOKED_AT = 1000  # prompts of each run that may be shared
+AT_ONCE = 500  # values in one question to SQLite
+Target = tuple[str, float]  # the function that says what is solved, and from which score on
+
+
+def hashes(run: Database, words: str = "") -> list[str]:
+    """Some of the run's prompts, with these words in them, by hash: what a prompt and its row's columns are known by
+    in every run."""
+    where, values = ("WHERE prompt LIKE ? ESCAPE '!'", [_like(words)]) if words else ("", [])
+    rows = run.execute(f"SELECT hash FROM prompt {where} ORDER BY id LIMIT ?", [*values, LOOKED_AT])
+    return [digest for (digest,) in rows]
+
+
+def _like(words: str) -> str:
+    escaped = words.replace("!", "!!").replace("%", "!%").replace("_", "!_")
+    return f"%{escaped}%"
+
+
+def known(run: Database, asked: Sequence[str]) -> dict[str, int]:
+    """Of these hashes, those of prompts that the run had, with the prompt's number there."""
+    found: dict[str, int] = {}
+    for begin in range(0, len(asked), AT_ONCE):
+        some = asked[begin : begin + AT_ONCE]
+        rows = run.execute(f"SELECT hash, id FROM prompt WHERE hash IN ({', '.join('?' * len(some))})", some)
+        found |= dict(rows.fetchall())
+    return found
+
+
+def shared(had: Iterable[Iterable[str]]) -> list[str]:
+    """The hashes that at least two runs had, those of the most runs first, else in the order of the runs."""
+    counts: Counter[str] = Counter()
+    for some in had:
+        counts.update(list(some))  # of a mapping, a Counter would add up the values
+    return sorted((digest for digest, n in counts.items() if n > 1), key=lambda digest: -counts[digest])
+
+
+def text(run: Database, prompt: int) -> Any:
+    """The prompt: a chat's messages, or plain text."""
+    return json.loads(run.execute("SELECT prompt FROM prompt WHERE id = ?", [prompt]).fetchone()[0])
+
+
+class Looker:
+    """Asks one run's record about many prompts; what is the same for all of them is read once."""
+
+    def __init__(self, run: Database, target: Target | None) -> None:
+        self.run = run
+        self._counts, self._values = counting(run)
+        row = run.execute("SELECT id FROM reward_function WHERE name = ?", [target[0]]).fetchone() if target else None
+        self._solver = (row[0], target[1]) if row and target else None
+
+    def ends(self, prompt: int) -> dict[str, Any] | None:
+        """How the run did on a prompt in training: `first` and `last`, each step, mean reward and share solved."""
+        first = self._group(prompt, "step, id")
+        last = self._group(prompt, "step DESC, id DESC") if first else None
+        return {"first": self._summary(first), "last": self._summary(last)} if first and last else None
+
+    def best(self, prompt: int) -> dict[str, Any] | None:
+        """The completion with the highest reward that the run ever gave to a prompt in training, the latest of equals:
+        group, step, idx, text, tokens, reward."""
+        group = self._group(prompt, "high IS NULL, high DESC, step DESC, id DESC")
+        if group is None:
+            return None
+        row = self.run.execute(
+            "SELECT idx, text, tokens, truncated, reward FROM completion WHERE grp = ? "
+            "ORDER BY reward IS NULL, reward DESC, idx LIMIT 1",
+            [group[0]],
+        ).fetchone()
+        if row is None:
+            return None
+        index, words, tokens, truncated, reward = row
+        return {
+            "group": group[0], "step": group[1], "idx": index, "text": words, "tokens": tokens,
+            "truncated": bool(truncated), "reward": reward,
+        }  # fmt: skip
+
+    def count(self, prompt: int) -> int:
+        """How many of the prompt's groups were trained on."""
+        found: int = self.run.execute(
+            f"SELECT count(*) FROM grp WHERE prompt = ? AND mode = 'train' AND {self._counts}", [prompt, *self._values]
+        ).fetchone()[0]
+        return found
+
+    def _group(self, prompt: int, order: str) -> tuple[Any, ...] | None:
+        found: tuple[Any, ...] | None = self.run.execute(
+            f"SELECT id, step, mean FROM grp WHERE prompt = ? AND mode = 'train' AND {self._counts} "
+            f"ORDER BY {order} LIMIT 1",
+            [prompt, *self._values],
+        ).fetchone()
+        return found
+
+    def _summary(self, group: tuple[Any, ...]) -> dict[str, Any]:
+        group_id, step, mean = group
+        solved = None
+        if self._solver is not None:
+            function, threshold = self._solver
+            solved = self.run.execute(
+                "SELECT avg(coalesce(value, -9e999) >= ?) FROM score WHERE grp = ? AND function = ?",
+                [threshold, group_id, function],
+            ).fetchone()[0]
+        return {"group": group_id, "step": step, "mean": mean, "solved": solved}

@@ -1,0 +1,34 @@
+"""What worries newcomers and is as it should be. Each rule is pure."""
+
+from __future__ import annotations
+
+from groupwise.storage.analysis.doctor.evidence import Evidence
+from groupwise.storage.analysis.doctor.verdict import CALM, COMMON, TRL, Verdict, chart
+from groupwise.storage.analysis.doctor.words import number
+
+POINTS = 5  # logged steps
+NEAR_ZERO = 0.02
+
+
+def loss_near_zero(e: Evidence) -> Verdict | None:
+    loss = e.curve("loss")
+    if len(loss) < POINTS or abs(loss.now) > NEAR_ZERO:
+        return None
+    words = (
+        f"The loss is {number(loss.now)}, and that is normal in GRPO: advantages of a group sum to 0, so the loss says "
+        "nothing about learning. The reward does."
+    )
+    return Verdict(
+        "loss_near_zero", CALM, "Loss near zero is normal", words, f"Said while it is within {NEAR_ZERO} of 0.",
+        f"{COMMON}; {TRL}", (chart("loss"), chart("reward")),
+    )  # fmt: skip
+
+
+def no_kl(e: Evidence) -> Verdict | None:
+    if not e.settings_known or e.training.get("beta") not in (0, 0.0) or len(e.curve("kl")) or len(e.reward) < POINTS:
+        return None
+    words = "beta is 0, so there is no reference model, and TRL logs no KL. Nothing anchors the model, by choice."
+    return Verdict("no_kl", CALM, "No KL is logged", words, "Said where beta is 0, which is TRL's default.", TRL)
+
+
+RULES = (loss_near_zero, no_kl)

@@ -1,0 +1,137 @@
+"""Suspicions that the reward is earned without what it is meant for. Never more than a suspicion: only reading the
+completions tells. Each rule is pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from groupwise.storage.analysis.doctor import changes
+from groupwise.storage.analysis.doctor.evidence import Evidence, Sample
+from groupwise.storage.analysis.doctor.verdict import COMMON, MEASURED, SUSPICION, Change, Verdict, chart, completions
+from groupwise.storage.analysis.doctor.words import number, percent
+
+TREND = 20  # logged steps
+UP = 0.05  # of the rewards' scale
+REPEATS, REPEATS_MORE = 0.6, 0.2  # how well long completions pack (storage.record.group_metrics.repetition)
+RISES, FALLS = 0.15, 0.1  # of a function's own range
+EARNING, PATTERN = 0.8, 0.25  # of the rewards' range; share of the completions that earn so much
+ENOUGH = 16  # completions that earn it
+STUFFED, COPIED = 4, 40  # times the same tag is opened; characters of the prompt
+_TAG = re.compile(r"<([A-Za-z][A-Za-z0-9_-]{0,30})>")
+WHICH = Change("Find which function pays for it", mend="")
+
+
+def repetition(e: Evidence) -> Verdict | None:
+    """Reward and repetition rise together."""
+    told = e.curve("groups/repetition")
+    if len(told) < TREND or told.now < REPEATS or told.rise < REPEATS_MORE or e.reward.moved(UP * e.scale) < 1:
+        return None
+    words = (
+        f"The reward rose while long completions came to repeat themselves: {percent(told.now)} of them is repetition, "
+        f"{percent(told.start)} at the start. Perhaps a reward is earned by repeating."
+    )
+    first, last = told.when_now()
+    return Verdict(
+        "hacking_repetition", SUSPICION, "Is repeating rewarded?", words,
+        f"Said from {percent(REPEATS)} on, up by {percent(REPEATS_MORE)} or more, while the reward rises.", MEASURED,
+        (chart("groups/repetition", "The chart of repetition"),
+         completions("The best of the last completions", steps=f"{first}..{last}", sort="-reward")),
+        (changes.added(e, "repetition_penalty"), WHICH),
+    )  # fmt: skip
+
+
+def against_the_others(e: Evidence) -> Verdict | None:
+    """The total rises because one function does, while another, that also counts, falls."""
+    if len(e.reward) < TREND or e.weights_move:
+        return None
+    moved: dict[str, float] = {}
+    for name in e.functions:
+        curve = e.curves.get(f"rewards/{name}/mean")
+        if curve is None or len(curve) < TREND or e.weight(name) <= 0:
+            continue
+        span = _range(e, name, curve.low, curve.high)
+        if span > 0 and curve.moved((FALLS if curve.rise < 0 else RISES) * span):
+            moved[name] = curve.rise / span
+    up = max(moved, key=lambda name: moved[name], default="")
+    down = min(moved, key=lambda name: moved[name], default="")
+    if not moved or moved[up] <= 0 or moved[down] >= 0 or e.reward.moved(0, 2.0) < 0:
+        return None
+    words = (
+        f"“{up}” rose by {percent(moved[up])} of its range while “{down}” fell by {percent(-moved[down])} of its own: "
+        f"perhaps the model earns the one at the cost of the other."
+    )
+    return Verdict(
+        "hacking_one", SUSPICION, f"{up} at the cost of {down}?", words,
+        f"Said when one rises by {percent(RISES)} of its range and another falls by {percent(FALLS)}, beyond noise.",
+        COMMON,
+        (chart(f"rewards/{up}/mean", f"The chart of {up}"), chart(f"rewards/{down}/mean", f"… and of {down}"),
+         completions("The best completions", sort="-reward")),
+        (_weigh(e, down), Change(f"Close the loophole in {up}", mend=up)),
+    )  # fmt: skip
+
+
+def pattern(e: Evidence) -> Verdict | None:
+    """What earns much looks like what a probe would try: nothing written, tags stuffed, the prompt copied."""
+    before, now = _earning(e, e.first), _earning(e, e.last)
+    if len(now) < ENOUGH or e.high is None or e.low is None or e.high <= e.low:
+        return None
+    for kind, words in KINDS.items():
+        share = sum(kind_of(sample) == kind for sample in now) / len(now)
+        earlier = sum(kind_of(sample) == kind for sample in before) / len(before) if before else 0.0
+        if share >= PATTERN and share >= earlier + PATTERN / 2:
+            said = (
+                f"{percent(share)} of the completions that now earn {number(e.low + EARNING * (e.high - e.low))} or "
+                f"more {words}; it was {percent(earlier)} at the start."
+            )
+            return Verdict(
+                "hacking_pattern", SUSPICION, "Is a pattern rewarded?", said,
+                f"Said when {percent(PATTERN)} of those that earn {percent(EARNING)} of the rewards' range have it, "
+                "and more than at the start.", "what the workbench's probes try; the share is " + MEASURED,
+                (completions("What earns the most", sort="-reward",
+                             reward=f"{e.low + EARNING * (e.high - e.low):g}.."),),
+                (WHICH,),
+            )  # fmt: skip
+    return None
+
+
+KINDS = {
+    "empty": "are empty",
+    "stuffed": "open the same tag again and again",
+    "copied": "copy the prompt",
+}
+
+
+def kind_of(sample: Sample) -> str | None:
+    """Which pattern a completion has; None: none of them."""
+    text = sample.text.strip()
+    if not text:
+        return "empty"
+    tags = _TAG.findall(text[:2000])
+    if tags and max(tags.count(tag) for tag in set(tags)) >= STUFFED:
+        return "stuffed"
+    asked = sample.prompt.strip()
+    if len(asked) >= COPIED and asked in text and len(asked) > len(text) / 2:
+        return "copied"
+    return None
+
+
+def _earning(e: Evidence, samples: Sequence[Sample]) -> list[Sample]:
+    if e.low is None or e.high is None:
+        return []
+    return [sample for sample in samples if sample.reward >= e.low + EARNING * (e.high - e.low)]
+
+
+def _range(e: Evidence, name: str, low: float, high: float) -> float:
+    """How far apart the scores of a function are at most."""
+    told = e.functions[name]
+    ends = [low, high, *(v for v in (told.low, told.high, *(told.before or ())) if v is not None)]
+    return max(ends) - min(ends)
+
+
+def _weigh(e: Evidence, name: str) -> Change:
+    place, weight = e.place(name), 2 * e.weight(name)
+    return Change(f"Weight {weight:g} for {name}", {f"{place}.weight": weight} if place else {})
+
+
+RULES = (repetition, against_the_others, pattern)

@@ -1,0 +1,69 @@
+"""The same run as a plain TRL script: RunSpec → Python that runs with no Groupwise installed.
+
+It stands in the run's folder, beside the reward code it imports, and makes the same first steps at the same seed.
+storage.checks.script_reader reads it back.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from groupwise.storage.checks.script import prompts, rewards, training
+from groupwise.storage.checks.script.literal import docstring, literal
+from groupwise.storage.spec.spec import LaunchSpec, RunSpec
+
+TITLE = ": a GRPO run as a plain TRL script."
+UNUSED = "UNUSED"
+
+
+def to_script(spec: RunSpec) -> str:
+    """The text of the run folder's train.py."""
+    constants = training.model_constants(spec.model) + prompts.constants(spec.data) + _unused(spec)
+    functions = prompts.functions(spec.data)
+    main = training.main(spec)
+    here = "HERE = Path(__file__).resolve().parent\nsys.path.insert(0, str(HERE))\n\n"
+    body = f"{here}{rewards.imports(spec)}\n{constants}{rewards.helpers(spec)}{functions}{main}"
+    return f"{_title(spec)}\n\n{_imports(body)}\n{body}"
+
+
+def _title(spec: RunSpec) -> str:
+    command = "python train.py"
+    if spec.launch.processes > 1:
+        command = f"accelerate launch --multi_gpu --num_processes {spec.launch.processes} train.py"
+    return f'{docstring(spec.name + TITLE)[:-3]}\n\nRun it in this folder: {command}\n"""'
+
+
+# Every import that a script can need.
+_STANDARD = ["csv", "dataclasses", "datetime", "enum", "functools", "inspect", "json", "os", "re", "typing"]
+_THIRD = {
+    "numpy": [], "torch": [], "reasoning_gym": [],
+    "datasets": ["Dataset", "Features", "Value", "load_dataset"],
+    "huggingface_hub": ["snapshot_download"],
+    "peft": ["LoraConfig", "TaskType"],
+    "transformers": ["AutoModelForCausalLM", "AutoTokenizer", "BitsAndBytesConfig"],
+    "trl": ["GRPOConfig", "GRPOTrainer"],
+}  # fmt: skip
+
+
+def _imports(body: str) -> str:
+    """The import lines for the names that a script's body uses."""
+    used = {node.id for node in ast.walk(ast.parse(body)) if isinstance(node, ast.Name)}
+    standard = "".join(f"import {module}\n" for module in sorted({"sys", *(used & set(_STANDARD))}))
+    standard += "from importlib import import_module\n" if "import_module" in used else ""
+    plain = "".join(f"import {module}\n" for module in sorted(_THIRD) if module in used)
+    named = {module: ", ".join(name for name in names if name in used) for module, names in _THIRD.items()}
+    third = plain + "".join(f"from {module} import {names}\n" for module, names in sorted(named.items()) if names)
+    return f"{standard}from pathlib import Path\n\n{third}"
+
+
+def _unused(spec: RunSpec) -> str:
+    """What the spec says and the script has no use for, so that it can be read back all the same."""
+    values = {f"model.{name}": getattr(spec.model, name) for name in training.unused(spec.model)}
+    values |= {f"data.{name}": getattr(spec.data, name) for name in prompts.unused(spec.data)}
+    values |= {f"rewards.{name}": value for name, value in rewards.unused(spec.rewards).items()}
+    for index, stage in enumerate(spec.stages):
+        own = rewards.unused(stage.rewards or [])
+        values |= {f"stages.{index}.rewards.{name}": value for name, value in own.items()}
+    if spec.launch.reward_failures != LaunchSpec().reward_failures:
+        values["launch.reward_failures"] = spec.launch.reward_failures
+    return f"\n# Of no use here, and kept for Groupwise.\n{UNUSED} = {literal(values, 0, 9)}\n" if values else ""

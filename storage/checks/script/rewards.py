@@ -1,0 +1,152 @@
+"""The reward functions of a run's plain script: their imports, their parameters, and the weights that change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from groupwise.storage.checks.script.literal import WIDTH, flat_keywords, keywords, literal, sayable
+from groupwise.storage.spec.spec import RewardSpec, RunSpec
+
+WITH_PARAMETERS = '''
+
+def with_parameters(function, /, **parameters):
+    """A reward function with these parameters, which win over columns of the same name."""
+
+    @functools.wraps(function)
+    def now(**batch):
+        return function(**{**batch, **parameters})
+
+    @functools.wraps(function)
+    async def later(**batch):
+        return await function(**{**batch, **parameters})
+
+    return later if inspect.iscoroutinefunction(function) else now
+'''
+WEIGHING_TRAINER = '''
+
+class WeighingTrainer(GRPOTrainer):
+    """Scores the completions of each step with the weights of that step."""
+
+    def __init__(self, *, changes, **settings):
+        """`changes`: for each function how its weight changes, or None."""
+        super().__init__(**settings)
+        self.changes = changes
+        self.weights = list(self.args.reward_weights)
+        self.seen = [[] for _ in changes]  # each function's scores since its weight last changed,
+        self.since = [None for _ in changes]  # and the step of that
+
+    def _calculate_rewards(self, *batch):
+        if not self.model.training:
+            return super()._calculate_rewards(*batch)
+        for index, change in enumerate(self.changes):
+            if change is not None:
+                self.weights[index] = self.weight(index, **change)
+        self.reward_weights = torch.tensor(self.weights, dtype=torch.float32)
+        scores = super()._calculate_rewards(*batch)  # completions of all processes × functions; NaN for no score
+        for index, column in enumerate(scores.T.tolist()):
+            if "adapt" in (self.changes[index] or {}):
+                self.seen[index] += [score for score in column if score == score]
+        return scores
+
+    def weight(self, index, schedule=None, adapt=None):
+        """In straight lines between the (step, weight) points of a schedule; or, every so many steps, more when few
+        completions succeeded, and less when many did."""
+        step, seen, weight = self.state.global_step, self.seen[index], self.weights[index]
+        if schedule is not None:
+            return float(numpy.interp(step, *zip(*schedule, strict=True)))
+        if self.since[index] is None:
+            self.since[index] = step
+        if step - self.since[index] < adapt["every"] or not seen:
+            return weight
+        rate = sum(score >= adapt["success"] for score in seen) / len(seen)
+        self.seen[index], self.since[index] = [], step
+        weight *= adapt["up"] if rate < adapt["low"] else adapt["down"] if rate > adapt["high"] else 1
+        return min(max(weight, adapt["least"]), adapt["most"])
+'''
+
+
+def imports(spec: RunSpec) -> str:
+    """One line per reward function. Each under a name of its own: `format` is also Python's, `model` main's."""
+    names = dict.fromkeys(reward.name for reward in _all(spec))
+    return "".join(
+        f"from rewards.{name} import {name} as {alias(name)}\n"
+        if sayable(name)
+        else f"{alias(name)} = getattr(import_module({literal(f'rewards.{name}')}), {literal(name)})\n"
+        for name in names
+    )
+
+
+def helpers(spec: RunSpec) -> str:
+    """What the functions and their weights need, as far as they do."""
+    wrapper = WITH_PARAMETERS if any(reward.parameters for reward in _all(spec)) else ""
+    return wrapper + (WEIGHING_TRAINER if changing(spec) else "")
+
+
+def _all(spec: RunSpec) -> list[RewardSpec]:
+    return [reward for part in [spec, *spec.by_stage()] for reward in part.rewards]
+
+
+def changing(spec: RunSpec) -> bool:
+    """Whether any weight changes while it trains."""
+    return any(change(reward) for reward in _all(spec))
+
+
+def alias(name: str) -> str:
+    return f"{name}_reward"
+
+
+def trainer(spec: RunSpec) -> str:
+    """The trainer's class."""
+    return "WeighingTrainer" if changing(spec) else "GRPOTrainer"
+
+
+def change(reward: RewardSpec) -> dict[str, Any] | None:
+    """How a function's weight changes, as WeighingTrainer takes it."""
+    points = [[point.step, point.weight] for point in reward.schedule]
+    found = {"schedule": points} if points else {}
+    return (found | ({"adapt": reward.adapt.model_dump()} if reward.adapt else {})) or None
+
+
+def unused(rewards: list[RewardSpec]) -> dict[str, Any]:
+    """What a script has no use for, by place and name: each function's version (its code lies beside the script) and
+    the time that a call may take."""
+    usual = RewardSpec(name="usual")
+    return {
+        f"{index}.{name}": getattr(reward, name)
+        for index, reward in enumerate(rewards)
+        for name in ("version", "timeout")
+        if getattr(reward, name) != getattr(usual, name)
+    }
+
+
+def functions(rewards: list[RewardSpec], indent: int) -> str:
+    """The list of functions, on one line where none has parameters."""
+    if not any(reward.parameters for reward in rewards):
+        return f"[{', '.join(alias(reward.name) for reward in rewards)}]"
+    pad = " " * indent
+    return "[\n" + "".join(f"{pad}    {function(reward, indent + 4)},\n" for reward in rewards) + f"{pad}]"
+
+
+def function(reward: RewardSpec, indent: int) -> str:
+    """A function, with its parameters where it has some."""
+    if not reward.parameters:
+        return alias(reward.name)
+    short = flat_keywords(reward.parameters, WIDTH - indent - len(alias(reward.name)) - 20)
+    if short is not None:
+        return f"with_parameters({alias(reward.name)}, {short})"
+    pad = " " * indent
+    return f"with_parameters(\n{pad}    {alias(reward.name)},\n{keywords(reward.parameters, indent + 4)}{pad})"
+
+
+def pairs(rewards: list[RewardSpec], indent: int, *, with_changes: bool) -> str:
+    """[(function, weight), …] or, with_changes, [(function, weight, how it changes), …]; on one line if it is short."""
+    pad = " " * (indent + 4)
+    plain = not any(reward.parameters or change(reward) for reward in rewards)
+    parts = [
+        [function(reward, 0 if plain else indent + 4), literal(reward.weight)]
+        + ([literal(change(reward), indent + 4)] if with_changes else [])
+        for reward in rewards
+    ]
+    if plain:
+        return "[" + ", ".join(f"({', '.join(each)})" for each in parts) + "]"
+    return "[\n" + "".join(f"{pad}({', '.join(each)}),\n" for each in parts) + f"{' ' * indent}]"

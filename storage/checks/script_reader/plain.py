@@ -1,0 +1,79 @@
+"""Arithmetic on what a script says in plain values, within bounds: what is larger, or of another kind, is Unknown."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from groupwise.storage.spec.yaml_text import MAX_BYTES
+
+
+class Unknown(Exception):
+    """A value that only running the script would tell."""
+
+
+_OPERATIONS: dict[type, Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod,
+}  # fmt: skip
+
+
+def combined(op: ast.operator, left: Any, right: Any) -> Any:
+    """Arithmetic on numbers of a sane size, and texts, lists or mappings joined."""
+    if isinstance(op, ast.Add) and isinstance(left, str) and isinstance(right, str):
+        return short(left + right)
+    if isinstance(op, ast.Add) and isinstance(left, list) and isinstance(right, list):
+        return short(left + right)
+    if isinstance(op, ast.BitOr):
+        return {**mapping(left), **mapping(right)}
+    numbers = number(left), number(right)
+    if isinstance(op, ast.Pow):
+        if not (abs(numbers[0]) <= 1000 and 0 <= abs(numbers[1]) <= 64):
+            raise Unknown
+        return computed(lambda: numbers[0] ** numbers[1])
+    operation = _OPERATIONS.get(type(op))
+    if operation is None:
+        raise Unknown
+    return computed(lambda: operation(*numbers))
+
+
+def computed(compute: Callable[[], Any]) -> Any:
+    try:
+        result = compute()
+    except (ArithmeticError, ValueError) as error:
+        raise Unknown from error
+    return number(result)
+
+
+def number(value: Any) -> Any:
+    small = isinstance(value, float) or (isinstance(value, int) and abs(value) < 2**256)
+    if not small or isinstance(value, bool):
+        raise Unknown
+    return value
+
+
+def decimal(value: Any) -> float:
+    try:
+        return float(value)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise Unknown from error
+
+
+def text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise Unknown
+    return value
+
+
+def mapping(value: Any) -> dict[Any, Any]:
+    if not isinstance(value, dict):
+        raise Unknown
+    return value
+
+
+def short(value: Any) -> Any:
+    if len(value) > MAX_BYTES:
+        raise Unknown
+    return value

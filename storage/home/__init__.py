@@ -1,0 +1,1 @@
+"""Where everything lies: the home's paths, locks, processes, files, and how SQLite is opened."""

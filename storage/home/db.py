@@ -1,0 +1,118 @@
+"""How SQLite files are opened here: one place for the settings that durability and speed hang on."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+import stat
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+from sqlite_utils import Database
+
+from groupwise.storage.home.redaction import redact
+
+LONGEST = 30.0  # seconds of reading; the statistics of a very long run take some
+LARGEST = 64 * 2**20  # bytes of one value, or row
+LOOK_EVERY = 100_000  # steps of SQLite's own machine between two looks at the clock: some milliseconds
+
+
+def open_writer(
+    path: Path, *, journal: Literal["wal", "delete"], patience: float = 10.0, make: bool = True
+) -> Database:
+    """Open for reading and writing; a commit is on the disk when it returns (synchronous=FULL). `make`: also where
+    there is no such file; else sqlite3.OperationalError.
+
+    `journal` is "wal" for a file with one writer, "delete" where several processes write: SQLite before 3.51.3
+    has a rare corruption with several WAL writers. `patience` is how many seconds to wait for a locked file.
+    """
+    _refuse_odd(path)
+    address = f"{path.absolute().as_uri()}?mode={'rwc' if make else 'rw'}"
+    connection = sqlite3.connect(address, uri=True, timeout=patience, isolation_level=None, factory=_Connection)
+    connection.execute(f"PRAGMA journal_mode={journal}")
+    connection.execute("PRAGMA synchronous=FULL")
+    return Database(connection)
+
+
+def open_reader(
+    path: Path, *, journal: Literal["wal", "delete"] = "wal", patience: float = 5.0, seconds: float = LONGEST
+) -> Database:
+    """Open for reading only. Raises sqlite3.OperationalError where there is no such file.
+
+    The file may have been copied from anywhere. All that is read through one such connection may take so many
+    `seconds`, whatever its tables are (a view can be without end), and no value may have more than LARGEST bytes.
+
+    A killed writer of a “delete” file leaves its journal, and nobody reads on who could not take back what is half
+    written: such a reader may open the file for writing, for that alone.
+    """
+    _refuse_odd(path)
+    mode = "rw" if journal == "delete" else "ro"
+    connection = sqlite3.connect(
+        f"{path.absolute().as_uri()}?mode={mode}", uri=True, timeout=patience, factory=_Connection
+    )
+    connection.execute("PRAGMA query_only=ON")
+    connection.execute("PRAGMA trusted_schema=OFF")
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LARGEST)
+    until = time.monotonic() + seconds
+    connection.set_progress_handler(lambda: time.monotonic() > until, LOOK_EVERY)
+    return Database(connection)
+
+
+class _Connection(sqlite3.Connection):
+    """No text gets into a file, or is looked for, with a secret in it or half a character, which SQLite refuses."""
+
+    def execute(self, sql: str, parameters: Any = (), /) -> sqlite3.Cursor:
+        return super().execute(sql, _redacted(parameters))
+
+    def executemany(self, sql: str, parameters: Iterable[Any], /) -> sqlite3.Cursor:
+        rows = list(parameters)
+        texts = "\n".join(value for row in rows for value in row if isinstance(value, str))
+        return super().executemany(sql, rows if redact(texts) is texts else map(_redacted, rows))
+
+
+def _redacted(parameters: Any) -> Any:
+    if isinstance(parameters, dict):
+        return {name: _plain(value) for name, value in parameters.items()}
+    return [_plain(value) for value in parameters]
+
+
+def _plain(value: Any) -> Any:
+    return redact(value) if isinstance(value, str) else value
+
+
+def _refuse_odd(path: Path) -> None:
+    """Raises sqlite3.OperationalError where the file, or what SQLite keeps beside it, is a link (to another run's, say)
+    or a pipe, for which SQLite would wait for ever."""
+    for end in ("", "-wal", "-shm", "-journal"):
+        with contextlib.suppress(OSError):  # not there, mostly
+            if not stat.S_ISREG(os.lstat(f"{path}{end}").st_mode):
+                raise sqlite3.OperationalError(f"{path.name}{end} is no file")
+
+
+def is_damage(error: sqlite3.Error) -> bool:
+    """Whether this says that a file is damaged, or no database."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
+def files_of(path: Path) -> tuple[Path, Path]:
+    """The files that a commit to this one is written to: itself, or its write-ahead log."""
+    return path, path.with_name(f"{path.name}-wal")
+
+
+@contextlib.contextmanager
+def transaction(database: Database) -> Iterator[Database]:
+    """All of it or nothing, with the write lock held from the start.
+
+    A transaction that read before it wrote would have to wait for the readers while another waits for it: SQLite
+    refuses one of the two at once ("database is locked"), however patient it is.
+    """
+    database.conn.execute("BEGIN IMMEDIATE")
+    try:
+        yield database
+        database.conn.execute("COMMIT")
+    except BaseException:
+        database.conn.rollback()  # nothing where SQLite has done so itself (a full disk): what it said is what counts
+        raise

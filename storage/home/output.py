@@ -1,0 +1,134 @@
+"""What a process of ours prints, to a log that the operating system appends to: without secrets, and never a reason to
+end.
+
+No pipe and no reader in between, on which a training would depend. So what passes here is what Python prints, its
+libraries included; what a library's C code, or a program that it starts, writes by itself is looked at once the process
+has ended (`scrub`).
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import io
+import os
+import resource
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from groupwise.storage.home import redaction
+
+HELD = 8192  # bytes of a word that may go on in the next write
+BLOCK = 1 << 20  # bytes of a log that are looked at together
+
+
+def keep_secrets() -> None:
+    """From now on nothing that this process prints shows a secret, and no crash leaves its memory on the disk.
+
+    What cannot be written (a full disk) is left out: nothing that prints may end a training.
+    """
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+    for name in ("stdout", "stderr"):
+        held: Any = _Redacting(getattr(sys, f"__{name}__").fileno())
+        setattr(sys, name, io.TextIOWrapper(held, encoding="utf-8", errors="backslashreplace", write_through=True))
+        atexit.register(held.finish)
+        os.register_at_fork(after_in_child=held.begin)
+
+
+class _Redacting(io.BufferedIOBase):
+    """Writes to a descriptor what is whole: a word that may go on is held until it ends, so that a secret which comes
+    in pieces is still seen."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self.begin()
+
+    def begin(self) -> None:
+        """With nothing held: in a child process that is the parent's to write."""
+        self._words, self._lock, self._lost = _Words(), threading.RLock(), 0
+
+    def write(self, data: Any) -> int:
+        with self._lock:
+            self._out(self._words.take(bytes(data)))
+        return len(data)
+
+    def finish(self) -> None:
+        """Write what is held."""
+        with self._lock:
+            self._out(self._words.rest())
+
+    def _out(self, data: bytes) -> None:
+        """Write it, or count what finds no room, to be said once there is some."""
+        data = redaction.current().clean(data)
+        if self._lost:
+            note = f"\n… {self._lost:,} bytes could not be written here …\n".encode()
+            self._lost = 0 if self._written(note) == len(note) else self._lost
+        self._lost += len(data) - (0 if self._lost else self._written(data))
+
+    def _written(self, data: bytes) -> int:
+        """How many of these bytes the file took."""
+        done = 0
+        with contextlib.suppress(OSError):
+            while done < len(data):
+                done += os.write(self._descriptor, data[done:])
+        return done
+
+    def writable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return self._descriptor
+
+    def isatty(self) -> bool:
+        return os.isatty(self._descriptor)
+
+
+class _Words:
+    """Bytes as they come, given on up to the last break between words."""
+
+    def __init__(self) -> None:
+        self._held = b""
+
+    def take(self, data: bytes) -> bytes:
+        whole = self._held + data
+        last = max(whole.rfind(space) for space in (b"\n", b" ", b"\r", b"\t"))
+        end = max(last + 1, len(whole) - HELD)
+        self._held = whole[end:]
+        return whole[:end]
+
+    def rest(self) -> bytes:
+        rest, self._held = self._held, b""
+        return rest
+
+
+def scrub(path: Path) -> bool:
+    """Take the secrets out of a log that nobody writes to any more; whether there were any. The file is replaced whole,
+    or not at all. Raises OSError."""
+    with path.open("rb") as file:
+        if all(_clean(block) is block for block in _blocks(file)):
+            return False
+        file.seek(0)
+        draft = path.with_name(f".{path.name}.{os.getpid()}")
+        with draft.open("wb") as cleaned:
+            cleaned.writelines(map(_clean, _blocks(file)))
+            cleaned.flush()
+            os.fsync(cleaned.fileno())
+    draft.replace(path)
+    return True
+
+
+def _clean(block: bytes) -> bytes:
+    return redaction.current().clean(block)
+
+
+def _blocks(file: Any) -> Iterator[bytes]:
+    """All of a file, cut between words."""
+    words = _Words()
+    while data := file.read(BLOCK):
+        if ready := words.take(data):
+            yield ready
+    if rest := words.rest():
+        yield rest

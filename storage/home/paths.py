@@ -1,0 +1,185 @@
+"""The data home: the one place that knows where Groupwise keeps things and what a path may look like."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+DATA_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._-]{0,127}")
+
+
+class HomeError(Exception):
+    """The data home cannot be used; the message says what happened and what to do."""
+
+
+def home() -> Path:
+    """The data home: $GROUPWISE_HOME, or ~/.groupwise. It may not exist yet (see `prepare`)."""
+    return Path(os.environ.get("GROUPWISE_HOME") or "~/.groupwise").expanduser().absolute()
+
+
+def prepare() -> Path:
+    """Make the home and its folders, private to this user, and return it.
+
+    Raises HomeError when it is a file, or cannot be made or written.
+    """
+    place = home()
+    advice = "Choose another folder with GROUPWISE_HOME=/some/folder."
+    if place.exists() and not place.is_dir():
+        raise HomeError(f"The data home {place} is a file, not a folder. {advice}")
+    try:
+        for folder in (place, runs_folder(), data_folder(), models_folder(), rewards_folder()):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        probe = place / f".write-test-{os.getpid()}-{secrets.token_hex(4)}"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise HomeError(f"The data home {place} cannot be written: {error.strerror}. {advice}") from error
+    return place
+
+
+def registry_path() -> Path:
+    return home() / "registry.db"
+
+
+def runs_folder() -> Path:
+    return home() / "runs"
+
+
+def data_folder() -> Path:
+    """Where data files live that a spec names as `file:NAME`."""
+    return home() / "data"
+
+
+def models_folder() -> Path:
+    return home() / "models"
+
+
+def rewards_folder() -> Path:
+    """Every saved version of one's own reward functions, as NAME/HASH.py: what is left when the registry is damaged."""
+    return home() / "rewards"
+
+
+def supervisor_lock() -> Path:
+    """Held by the one supervisor of this home for as long as it lives."""
+    return home() / "supervisor.lock"
+
+
+def app_lock() -> Path:
+    """Held (shared) by every living app, so that an idle supervisor knows whether to stay."""
+    return home() / "groupwise.app.lock"
+
+
+def dashboards_lock() -> Path:
+    """Locked by every living dashboard at the byte of its port's number (see storage.registry.judge_ports)."""
+    return home() / "dashboards.lock"
+
+
+def worker_log() -> Path:
+    """What the supervisor prints, appended."""
+    return home() / "groupwise.worker.log"
+
+
+def logged_out() -> Path:
+    """The sessions that were logged out before their time."""
+    return home() / "logged-out"
+
+
+def uploads_folder() -> Path:
+    """Where uploads wait until the app has looked at them; emptied of what is older than a day."""
+    return home() / "uploads"
+
+
+def data_file(name: str) -> Path:
+    """The file that `file:NAME` means. Raises ValueError for a name that could leave the data folder."""
+    path = data_folder() / name
+    if not DATA_NAME.fullmatch(name) or path.resolve().parent != data_folder().resolve():
+        raise ValueError(f"“{name}” is not the name of a file in {data_folder()}.")
+    return path
+
+
+def new_run_id(name: str) -> str:
+    """A run id that sorts by time and can be read: 20261120-1432-arithmetic-k3f9."""
+    slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:32] or "run"
+    return f"{time.strftime('%Y%m%d-%H%M')}-{slug}-{secrets.token_hex(2)}"
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """The paths inside one run's folder."""
+
+    path: Path
+
+    @property
+    def id(self) -> str:
+        return self.path.name
+
+    @property
+    def spec(self) -> Path:
+        """What was asked, exactly (YAML)."""
+        return self.path / "spec.yaml"
+
+    @property
+    def rewards(self) -> Path:
+        """The reward code this run scores with, exactly."""
+        return self.path / "rewards"
+
+    @property
+    def task(self) -> Path:
+        """The code of a built-in task, if the data comes from one."""
+        return self.path / "task.py"
+
+    @property
+    def script(self) -> Path:
+        """The same run as a plain TRL script."""
+        return self.path / "train.py"
+
+    @property
+    def db(self) -> Path:
+        return self.path / "run.db"
+
+    @property
+    def log(self) -> Path:
+        """stdout and stderr of the training process, appended by the operating system."""
+        return self.path / "log.txt"
+
+    @property
+    def exit(self) -> Path:
+        """Written last by the training process: how it ended."""
+        return self.path / "exit.json"
+
+    @property
+    def state(self) -> Path:
+        """The registry's row of this run, kept beside it so that a copied folder is whole."""
+        return self.path / "state.json"
+
+    @property
+    def notes(self) -> Path:
+        """What people said of its completions: a copy of the registry's rows."""
+        return self.path / "notes.json"
+
+    @property
+    def lock(self) -> Path:
+        """Held by the training process for as long as it lives."""
+        return self.path / "run.lock"
+
+    @property
+    def checkpoints(self) -> Path:
+        return self.path / "checkpoints"
+
+    @property
+    def final(self) -> Path:
+        """The trained model."""
+        return self.path / "final"
+
+
+def run_folder(run_id: str) -> RunFolder:
+    """The folder of a run, which may not exist. Raises ValueError for an id that no run can have."""
+    path = runs_folder() / run_id
+    if not RUN_ID.fullmatch(run_id) or path.resolve().parent != runs_folder().resolve():
+        raise ValueError(f"“{run_id[:80]}” is not a run id.")
+    return RunFolder(path)

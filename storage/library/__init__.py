@@ -1,0 +1,1 @@
+"""What runs are made of and are kept for the next: reward functions, presets, capabilities, models."""

@@ -1,0 +1,134 @@
+"""Presets: whole specs that a run can begin from. Those that ship are files; a person's own are rows of registry.db.
+
+A shipped file begins with comments: its title, then its sentence; after a bare `#`, what else is good to know.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from groupwise.storage.home import redaction
+from groupwise.storage.registry import registry
+from groupwise.storage.spec import spec
+
+LONGEST_NAME = 80
+LONGEST_SENTENCE = 300
+TOKENS = {"hub_token", "push_to_hub_token"}  # secrets, which belong in no file and no row
+
+
+class PresetError(Exception):
+    """A preset cannot be opened, saved or deleted; the message says why."""
+
+
+class PresetExists(PresetError):
+    """There is one of this name already: saving over it has to be asked for."""
+
+
+@dataclass(frozen=True)
+class Preset:
+    """One preset. `name` is what it is asked for by (a shipped one's file name, without its ending), `title` what
+    people read, `text` the spec as YAML."""
+
+    name: str
+    title: str
+    sentence: str
+    text: str
+    own: bool
+
+
+def shipped(folder: Path) -> list[Preset]:
+    """Those that ship, from the app's folder of YAML files: the quickstart first, then by title."""
+    found = [_from_file(path) for path in folder.glob("*.yaml")]
+    return sorted(found, key=lambda preset: (preset.name != "quickstart", preset.title.casefold()))
+
+
+def own() -> list[Preset]:
+    """A person's own, the newest first."""
+    with registry.reading() as db:
+        rows = db.execute("SELECT name, sentence, spec FROM preset ORDER BY at DESC, name").fetchall()
+    return [Preset(name, name, sentence, text, True) for name, sentence, text in rows]
+
+
+def every(folder: Path) -> list[Preset]:
+    """One's own, then those that ship in `folder`."""
+    return [*own(), *shipped(folder)]
+
+
+def get(name: str, folder: Path) -> Preset:
+    """The preset of this name. Raises PresetError where there is none."""
+    for preset in every(folder):
+        if preset.name == name:
+            return preset
+    raise PresetError(f"There is no preset “{name[:LONGEST_NAME]}”.")
+
+
+def save(name: str, sentence: str, text: str, folder: Path, *, replace: bool = False) -> Preset:
+    """Keep a spec as one's own preset, exactly as it is written.
+
+    Raises PresetExists where there is one of that name and `replace` was not said, PresetError for a name or sentence
+    that cannot be, and SpecError (its problems name fields and lines) for a text that is no spec.
+    """
+    name, sentence = _named(name, folder), _said(sentence)
+    _refuse_secrets(spec.parse(text), text)
+    with registry.writing() as db:
+        before = db.execute("SELECT name FROM preset").fetchall()
+        same = [known for (known,) in before if known.casefold() == name.casefold()]
+        if same and not replace:
+            raise PresetExists(f"You already have a preset “{same[0]}”. Replace it, or choose another name.")
+        for known in same:
+            db.execute("DELETE FROM preset WHERE name = ?", [known])
+        db.execute("INSERT INTO preset (name, sentence, spec, at) VALUES (?, ?, ?, ?)",
+                   [name, sentence, text, time.time()])  # fmt: skip
+    return Preset(name, name, sentence, text, True)
+
+
+def delete(name: str) -> None:
+    """Delete one's own preset. Raises PresetError where there is none of this name."""
+    with registry.writing() as db:
+        gone = db.execute("DELETE FROM preset WHERE name = ?", [name]).rowcount
+    if not gone:
+        raise PresetError(f"You have no preset “{name[:LONGEST_NAME]}”.")
+
+
+def _from_file(path: Path) -> Preset:
+    text = path.read_text(encoding="utf-8")
+    said: list[str] = []
+    for line in text.splitlines():
+        if not line.startswith("# "):
+            break
+        said.append(line[2:].strip())
+    title, *sentence = said or [path.stem]
+    return Preset(path.stem, title, " ".join(sentence), text, False)
+
+
+def _named(name: str, folder: Path) -> str:
+    name = name.strip()
+    if not name:
+        raise PresetError("Give the preset a name.")
+    if len(name) > LONGEST_NAME:
+        raise PresetError(f"The name has {len(name)} characters; {LONGEST_NAME} is the most.")
+    if not name.isprintable():
+        raise PresetError("The name has characters that cannot be seen. Write it on one line, in plain text.")
+    taken = {word.casefold() for preset in shipped(folder) for word in (preset.name, preset.title)}
+    if name.casefold() in taken:
+        raise PresetError(f"“{name}” is a preset that ships with Groupwise. Choose another name.")
+    return name
+
+
+def _said(sentence: str) -> str:
+    sentence = " ".join(sentence.split())
+    if len(sentence) > LONGEST_SENTENCE:
+        raise PresetError(f"The sentence has {len(sentence)} characters; {LONGEST_SENTENCE} is the most.")
+    if not sentence.isprintable():
+        raise PresetError("The sentence has characters that cannot be seen.")
+    return sentence
+
+
+def _refuse_secrets(run_spec: spec.RunSpec, text: str) -> None:
+    given = [run_spec.training, *(stage.training for stage in run_spec.stages)]
+    if any(TOKENS & settings.keys() for settings in given):
+        raise PresetError("A token is a secret: take it out of training, and put it in the environment (HF_TOKEN).")
+    if redaction.holds(text):
+        raise PresetError("The preset holds a secret: take it out. Secrets belong in the environment.")

@@ -1,0 +1,85 @@
+"""Making the registry anew from the run folders: after damage, or for folders that were copied here."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+from groupwise.storage.home import files, locks, paths
+from groupwise.storage.library.rewards import library
+from groupwise.storage.record import run_files, states
+from groupwise.storage.registry import notes, registry
+
+
+def open_registry() -> int:
+    """registry.open_registry; one that was not there is filled from the folders. How many runs were found in them."""
+    if not registry.open_registry():
+        return 0
+    library.adopt_files()
+    return adopt_folders()
+
+
+def repair() -> tuple[Path | None, int]:
+    """Set a damaged registry aside and make a new one from the run folders; the old file and how many runs."""
+    path = paths.registry_path()
+    aside = None
+    if path.exists():
+        aside = path.with_name(f"registry.damaged-{time.strftime('%Y%m%d-%H%M%S')}.db")
+        path.rename(aside)
+    path.with_name(f"{path.name}-journal").unlink(missing_ok=True)
+    registry.open_registry()
+    library.adopt_files()
+    return aside, adopt_folders()
+
+
+def adopt_folders(*, settled: float = 0.0) -> int:
+    """Add a row for each run folder that has none (copied here, or lost with a registry); how many.
+
+    `settled`: leave out folders that changed in the last so many seconds, and may still be in the making.
+    """
+    known = {run.id for run in registry.runs()}
+    found = 0
+    for path in sorted(paths.runs_folder().iterdir()):
+        if path.name in known or not paths.RUN_ID.fullmatch(path.name) or not files.is_folder(path):
+            continue
+        folder = paths.RunFolder(path)
+        if not files.is_file(folder.spec) or time.time() - path.lstat().st_mtime < settled:
+            continue
+        _add(_row_from_folder(folder))
+        notes.adopt(folder)
+        found += 1
+    return found
+
+
+def _add(row: dict[str, Any]) -> None:
+    with registry.writing() as index:
+        index.execute(
+            f"INSERT INTO run ({', '.join(row)}) VALUES ({', '.join('?' * len(row))}) ON CONFLICT (id) DO NOTHING",
+            list(row.values()),
+        )
+
+
+def _row_from_folder(folder: paths.RunFolder) -> dict[str, Any]:
+    """A run's row from the state that was kept beside it, or as much as its folder tells."""
+    kept, odd = run_files.kept_state(folder)
+    run_id, now = folder.id, time.time()
+    row: dict[str, Any] = {
+        "id": run_id, "name": run_id, "model": "", "data": "", "created": now, "state": states.INTERRUPTED,
+        "sentence": "Found as a folder whose state was not kept. Resume continues from its last checkpoint.",
+        "state_at": now, "attempt": 1, "step": 0, "total": 0, "reward": None, "spark": [], "seen_at": None,
+        "boot": None, "pid": None, "started": None, "tag": None,
+    }  # fmt: skip
+    row |= {"sentence": f"{states.LABELS[kept['state']]}."} if "state" in kept else {}
+    row |= kept
+    if row["state"] == states.QUEUED:  # copying a folder must not start anything
+        row |= {"state": states.STOPPED, "sentence": "Was waiting to start. Resume starts it."}
+    if row["state"] in states.LIVE and not (folder.lock.exists() and locks.is_held(folder.lock)):
+        # Nothing trains in this very folder: the process its state speaks of is gone, or belongs to the original that
+        # this is a copy of. Forget it, or stopping the copy would end the original.
+        row |= {"boot": None, "pid": None, "started": None, "tag": None, "state": states.INTERRUPTED}
+        row["sentence"] = "Found as a folder in which nothing trains. Resume continues from its last checkpoint."
+    row["sentence"] = f"{row['sentence']} {odd}".strip()
+    row["spark"] = json.dumps(row["spark"])
+    return row

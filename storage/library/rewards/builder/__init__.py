@@ -1,0 +1,198 @@
+"""The builder for people who do not write code: blocks → readable Python with a docstring and a test. Pure.
+
+What it writes is ordinary code from then on. Every value that a person typed stands in it as a literal, so that it can
+be nothing but that value.
+"""
+
+from __future__ import annotations
+
+from groupwise.storage.library.rewards import names
+from groupwise.storage.library.rewards.builder.blocks import KINDS, Block, BlockProblem, problems
+from groupwise.storage.library.rewards.builder.parts import COLUMN, Part, part_of
+from groupwise.storage.library.rewards.builder.python_text import WIDTH, call, docstring, number, visible
+from groupwise.storage.library.rewards.builder.shared import JUDGE, NUMBER, SHARED, weighted_mean
+
+__all__ = ["KINDS", "Block", "BlockProblem", "BuilderError", "needs_network", "problems", "to_code"]
+
+LONGEST_SENTENCE = 300
+SCORE = "score_of"
+_TYPES = {"text": "str", "ids": "list[int]", "prompt": "object"}
+_LISTS = {"text": "completions", "ids": "completion_ids", "prompt": "prompts"}
+
+
+class BuilderError(ValueError):
+    """Code cannot be written from this; the message says why."""
+
+
+def needs_network(blocks: list[Block]) -> bool:
+    """Whether a function of these blocks has to be saved with leave to use the network."""
+    return any(KINDS.get(block.kind, {}).get("network") for block in blocks)
+
+
+def to_code(name: str, blocks: list[Block], sentence: str) -> str:
+    """The code of a reward function `name` that these blocks mean, with a test; `sentence` becomes its first line.
+
+    A completion's score is the mean of what the blocks give, by weight: 0 to 1. Blocks with a negative weight are
+    penalties: the sum is divided by the positive weights alone, so that the score can fall below 0 (where all are
+    penalties: −1 to 0). A block that does not apply to a row (no number in its column) does not count there; a judge
+    that does not answer makes it no score. Raises BuilderError.
+    """
+    wrong = names.problem_with(name) or next((str(each) for each in problems(blocks)), "")
+    if wrong:
+        raise BuilderError(wrong)
+    parts = _parts(blocks)
+    if name in _taken(parts):
+        raise BuilderError(f"“{name}” is what the builder calls a part of the code. Choose another name.")
+    sentence = visible(" ".join(sentence.split()))[:LONGEST_SENTENCE]
+    direct = len(blocks) == 1 and blocks[0].weight > 0
+    functions = [
+        _main(name, blocks, parts, sentence or f"A reward made of {_count(len(blocks))}.", direct),
+        *([] if direct else _together(blocks, parts)),
+        *(part.code for part in parts),
+        *(SHARED[helper] for helper in _shared(parts, blocks)),
+        _test(name, parts, needs_network(blocks)),
+    ]
+    head = [_imports(parts), "\n".join(_constants(parts))]
+    return (
+        "\n\n".join(part for part in head if part) + ("\n\n\n" if any(head) else "") + "\n\n\n".join(functions) + "\n"
+    )
+
+
+def _count(blocks: int) -> str:
+    return "one block" if blocks == 1 else f"{blocks} blocks"
+
+
+def _parts(blocks: list[Block]) -> list[Part]:
+    """The code of each block; the second of a kind gets _2 after its names."""
+    found = []
+    for at, block in enumerate(blocks):
+        before = sum(each.kind == block.kind for each in blocks[:at])
+        found.append(part_of(block, f"_{before + 1}" if before else ""))
+    return found
+
+
+def _taken(parts: list[Part]) -> set[str]:
+    constants = {line.split(" ")[0] for part in parts for line in part.constants}
+    return {SCORE, "weighted_mean", "NUMBER", "MARK", "PROBLEMS", *SHARED, *(part.helper for part in parts), *constants}
+
+
+def _shared(parts: list[Part], blocks: list[Block]) -> list[str]:
+    """The shared functions that are called, in the order in which they are kept."""
+    called = {helper for part in parts for helper in part.shared}
+    texts = needs_network(blocks) or any("text" in part.takes for part in parts)
+    return [helper for helper in SHARED if helper in called or (helper == "text_of" and texts)]
+
+
+def _imports(parts: list[Part]) -> str:
+    wanted = {line if line.startswith("from ") else f"import {line}" for part in parts for line in part.imports}
+    return "\n".join(sorted(wanted, key=lambda line: (line.startswith("from "), line)))
+
+
+def _constants(parts: list[Part]) -> list[str]:
+    called = {helper for part in parts for helper in part.shared}
+    shared = [text for helper, text in (("number_in", NUMBER), ("ask_judge", JUDGE)) if helper in called]
+    return [*(line for part in parts for line in part.constants), *shared]
+
+
+def _takes(parts: list[Part]) -> list[str]:
+    """What is needed of a row: text, ids and prompt in this order, then the columns."""
+    wanted = dict.fromkeys(each for part in parts for each in part.takes)
+    return [*(each for each in _TYPES if each in wanted), *(each for each in wanted if each not in _TYPES)]
+
+
+def _list_of(taken: str) -> str:
+    """The argument that a row's value comes from: a column under its own name."""
+    return _LISTS.get(taken) or taken.removeprefix(COLUMN)
+
+
+def _main(name: str, blocks: list[Block], parts: list[Part], sentence: str, direct: bool) -> str:
+    """The reward function itself."""
+    takes = list(parts[0].takes) if direct else _takes(parts)
+    lists = dict.fromkeys(["completions", *(_list_of(each) for each in takes)])
+    kind = "float | None" if any(part.may_be_none for part in parts) else "float"
+    head = call(f"def {name}(", [*(f"{each}: list" for each in lists), "**kwargs: object"], f") -> list[{kind}]:")
+    row = parts[0].helper if direct else SCORE
+    body = _at_once(row, takes) if needs_network(blocks) else _each(row, takes)
+    return "\n".join([head, docstring([sentence, *_explained(blocks, parts)]), body])
+
+
+def _each(row: str, takes: list[str]) -> str:
+    """The scores, one row after the other."""
+    given = ", ".join("text_of(completion)" if each == "text" else each for each in takes)
+    looped = ["completion" if each == "text" else each for each in takes]
+    lists = [_list_of(each) for each in takes]
+    head, made = f"for {', '.join(looped)} in ", f"{row}({given})"
+    flat = f"{head}{lists[0]}" if len(lists) == 1 else f"{head}zip({', '.join(lists)}, strict=True)"
+    if len(f"    return [{made} {flat}]") <= WIDTH:
+        return f"    return [{made} {flat}]"
+    loop = flat if len(lists) == 1 else call(f"{head}zip(", [*lists, "strict=True"], ")", indent=8)
+    return f"    return [\n        {made}\n        {loop}\n    ]"
+
+
+def _at_once(row: str, takes: list[str]) -> str:
+    """The scores, eight rows at a time: each waits for the judge."""
+    lists = ["map(text_of, completions)" if each == "text" else _list_of(each) for each in takes]
+    made = call("scores = pool.map(", [row, *lists], ")", indent=8)
+    return f"    with ThreadPoolExecutor(max_workers=8) as pool:\n        {made}\n        return list(scores)"
+
+
+def _explained(blocks: list[Block], parts: list[Part]) -> list[str]:
+    """The docstring's paragraphs after its first line: each block in words, and how they go together."""
+    judged, single = needs_network(blocks), len(blocks) == 1
+    if single and blocks[0].weight > 0:
+        said = [f"A completion earns 1 where {parts[0].words}."]
+    else:
+        items = [f"- {number(block.weight)}: {part.words}." for block, part in zip(blocks, parts, strict=True)]
+        said = ["What counts for a completion, with its weight:", "\n".join(items)]
+        said = ["\n".join(said), _range_in_words(blocks)]
+    if any(part.may_be_none and not part.helper.startswith("judge") for part in parts):
+        rest = "gets None: no score." if single else "is scored by the other conditions."
+        said.append(f"A row without a number in its column {rest}")
+    if judged:
+        said.append("It asks a judge over the network. None, no score, where the judge does not answer.")
+    return said
+
+
+def _range_in_words(blocks: list[Block]) -> str:
+    if all(block.weight > 0 for block in blocks):
+        return "The score is their mean by weight: 0 to 1."
+    if all(block.weight < 0 for block in blocks):
+        return "All of them are penalties: -1 to 0."
+    return "Negative weights are penalties: the sum is divided by the positive weights, and can fall below 0."
+
+
+def _together(blocks: list[Block], parts: list[Part]) -> list[str]:
+    """The function that scores one row by all blocks, and the mean it takes."""
+    takes = _takes(parts)
+    judges = [part for part in parts if part.helper.startswith("judge")]
+    none = any(part.may_be_none for part in parts if part not in judges)
+    kind = "float | None" if none or judges else "float"
+    lines = [
+        call(f"def {SCORE}(", [f"{each}: {_TYPES.get(each, 'object')}" for each in takes], f") -> {kind}:"),
+        '    """What one completion earns."""',
+    ]
+    for part in judges:
+        verdict = _verdict(part)
+        lines += [f"    {verdict} = {part.helper}({', '.join(part.takes)})", f"    if {verdict} is None:"]
+        lines += ["        return None"]
+    calls = [_verdict(part) if part in judges else f"{part.helper}({', '.join(part.takes)})" for part in parts]
+    pairs = [f"({float(block.weight)!r}, {made})" for block, made in zip(blocks, calls, strict=True)]
+    lines += ["    parts = [", *(f"        {pair}," for pair in pairs), "    ]", "    return weighted_mean(parts)"]
+    return ["\n".join(lines), weighted_mean(none=none, penalties=any(block.weight < 0 for block in blocks))]
+
+
+def _verdict(part: Part) -> str:
+    return part.helper.replace("judge_says", "verdict")
+
+
+def _test(name: str, parts: list[Part], judged: bool) -> str:
+    """A test of each block, and that plain text and chat score alike."""
+    lines = [f"def test_{name}() -> None:", '    """Examples that earn, and examples that do not."""']
+    lines += [f"    {test}" for test in dict.fromkeys(test for part in parts for test in part.tests)]
+    if not judged:
+        given = {"ids": "completion_ids=[[0], [0]]"}
+        more = [given.get(each) or f'{_list_of(each)}=["1", "1"]' for each in _takes(parts) if each != "text"]
+        lines += ['    chat = [{"role": "assistant", "content": "a"}]']
+        lines += ["    " + call(f"plain, same = {name}(", ['completions=["a", chat]', *more], ")", indent=4)]
+        lines += ["    assert plain == same"]
+    return "\n".join(lines)

@@ -1,0 +1,286 @@
+"""The builder's blocks: what kinds there are, what each can be set to, and what is wrong with those that were set."""
+
+from __future__ import annotations
+
+import keyword
+import math
+import re
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+from groupwise.storage.library.rewards.names import NOT_GIVEN, TRL_ARGUMENTS
+
+Setting = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Block:
+    """One condition. `weight` is how much it counts beside the others; a negative one is a penalty. `partial`: it
+    also earns where it is met in part."""
+
+    kind: str
+    settings: dict[str, Any] = field(default_factory=dict)
+    weight: float = 1.0
+    partial: bool = False
+
+
+@dataclass(frozen=True)
+class BlockProblem:
+    """Why a block cannot be built. `block` counts from 0; None: it is about all of them."""
+
+    block: int | None
+    setting: str | None
+    message: str
+
+    def __str__(self) -> str:
+        place = "" if self.block is None else f"Block {self.block + 1}"
+        return ": ".join(part for part in (place, self.message) if part)
+
+
+def _setting(name: str, label: str, types: str, default: Any, help: str, choices: list[str] | None = None) -> Setting:
+    return {
+        "name": name, "label": label, "types": types.split(), "default": default, "choices": choices, "help": help,
+    }  # fmt: skip
+
+
+# {kind: {label, sentence, settings, partial: what partial credit means there, network: whether it needs it}}
+KINDS: dict[str, dict[str, Any]] = {
+    "matches": {
+        "label": "Matches",
+        "sentence": "The completion fits a regular expression.",
+        "partial": "Half where the pattern is found, but is not the whole completion.",
+        "network": False,
+        "settings": [
+            _setting("pattern", "Pattern", "str", "", "A regular expression, as in Python: [0-9]+ is a row of digits."),
+            _setting("whole", "The whole completion", "bool", False, "Nothing may stand before or after the match."),
+            _setting("ignore_case", "Ignore case", "bool", False, "Capital and small letters are the same."),
+            _setting("dot_all", "The dot means line ends too", "bool", True, "So that .* goes on over several lines."),
+            _setting("earns", "Example that earns", "str", "", "It goes into the test. Empty: one is looked for."),
+            _setting("fails", "Example that does not", "str", "", "It goes into the test. Empty: one is looked for."),
+        ],
+    },
+    "contains": {
+        "label": "Contains",
+        "sentence": "The completion contains these texts, or none of them.",
+        "partial": "Each of the texts earns its share.",
+        "network": False,
+        "settings": [
+            _setting("texts", "Texts", "list", [], "Words, tags or phrases."),
+            _setting("need", "It needs", "str", "all", "All of them, one of them, or none.", ["all", "any", "none"]),
+            _setting("ignore_case", "Ignore case", "bool", True, "Capital and small letters are the same."),
+        ],
+    },
+    "number_equals": {
+        "label": "Number equals",
+        "sentence": "The completion's number is the right one: the last number in its answer.",
+        "partial": "A number nearby earns the more, the nearer it is.",
+        "network": False,
+        "settings": [
+            _setting("column", "Column", "str", "answer", "The column of the data that has the right number."),
+            _setting("value", "Or this number", "float none", None, "The same for every row, instead of a column."),
+            _setting("tag", "Inside of the tag", "str", "answer", "Looks inside the last <answer>…</answer>, and where "
+                     "there is none in all of it. Empty: always in all of it."),
+            _setting("tolerance", "Tolerance", "float", 0.0, "How far off still counts as right."),
+            _setting("near", "Nearby, in per cent", "float", 10.0, "For partial credit: how far off earns nothing."),
+        ],
+    },
+    "length_between": {
+        "label": "Length between",
+        "sentence": "The completion is neither too short nor too long.",
+        "partial": "Half as long as the least, or twice as long as the most, earns half.",
+        "network": False,
+        "settings": [
+            _setting("least", "At least", "int", 1, "The shortest that earns everything."),
+            _setting("most", "At most", "int", 200, "The longest that earns everything."),
+            _setting("unit", "Counted in", "str", "words", "Tokens are what the model counts in.",
+                     ["words", "characters", "tokens"]),
+        ],
+    },
+    "valid_json": {
+        "label": "Valid JSON",
+        "sentence": "The completion is JSON that can be read.",
+        "partial": "Half for JSON that can be read; its keys earn the other half.",
+        "network": False,
+        "settings": [
+            _setting("must_be", "It must be", "str", "object", "An object is {…}, an array is […].",
+                     ["object", "array", "any"]),
+            _setting("keys", "With the keys", "list", [], "Keys that the object must have."),
+            _setting("fenced", "A ```json block counts", "bool", True, "Reads what stands in the first such block."),
+        ],
+    },
+    "judge_says": {
+        "label": "Judge says",
+        "sentence": "Another model, asked about prompt and completion, says yes. This one needs the network.",
+        "partial": "The judge gives 0 to 10 instead of yes or no.",
+        "network": True,
+        "settings": [
+            _setting("question", "Question", "str", "", "What the judge is asked: “Is the answer polite?”"),
+            _setting("model", "Model", "str", "gpt-4o-mini", "The name of the model at the endpoint."),
+            _setting("endpoint", "Endpoint", "str", "https://api.openai.com/v1", "Any that speaks as OpenAI's does. "
+                     "The key comes from the environment: GROUPWISE_JUDGE_KEY, or OPENAI_API_KEY."),
+        ],
+    },
+}  # fmt: skip
+
+MOST_BLOCKS, LONGEST_TEXT, MOST_TEXTS, HIGHEST = 20, 2000, 50, 10**9
+# What the code that is written uses by these names, and an argument would hide.
+_USED = {
+    "zip",
+    "map",
+    "list",
+    "pool",
+    "score_of",
+    "number_is_right",
+    "text_of",
+    "ThreadPoolExecutor",
+    "kwargs",
+    "args",
+    *TRL_ARGUMENTS,
+}
+_TAG = re.compile(r"[A-Za-z][\w-]{0,39}", re.ASCII)
+_KIND_OF: dict[str, tuple[type, ...]] = {
+    "int": (int,), "float": (int, float), "bool": (bool,), "str": (str,), "list": (list,), "none": (type(None),),
+}  # fmt: skip
+_WORDS = {"int": "a whole number", "float": "a number", "bool": "true or false", "str": "text", "list": "a list"}
+
+
+def settings_of(block: Block) -> dict[str, Any]:
+    """What a block is set to, with the defaults of what was not said."""
+    return {each["name"]: each["default"] for each in KINDS[block.kind]["settings"]} | block.settings
+
+
+def problems(blocks: list[Block]) -> list[BlockProblem]:
+    """What is wrong with blocks, in their order; none where they can be built."""
+    if not blocks:
+        return [BlockProblem(None, None, "Add a block: a reward needs something to look for.")]
+    if len(blocks) > MOST_BLOCKS:
+        return [BlockProblem(None, None, f"These are {len(blocks)} blocks; {MOST_BLOCKS} is the most.")]
+    return [BlockProblem(at, *found) for at, block in enumerate(blocks) for found in _of_block(block)]
+
+
+def _of_block(block: Block) -> list[tuple[str | None, str]]:
+    if block.kind not in KINDS:
+        return [(None, f"There is no kind of block “{block.kind[:40]}”. There are {', '.join(KINDS)}.")]
+    found: list[tuple[str | None, str]] = []
+    if not math.isfinite(block.weight) or abs(block.weight) > HIGHEST:
+        found.append((None, "The weight has to be a number."))
+    elif not block.weight:
+        found.append((None, "A weight of 0 counts nothing. Give it another, or take the block out."))
+    known = {each["name"]: each for each in KINDS[block.kind]["settings"]}
+    found += [(name, f"There is no setting “{str(name)[:40]}” here.") for name in block.settings if name not in known]
+    found += [(name, words) for name, value in block.settings.items() if (words := _misfit(value, known.get(name)))]
+    return found or _CHECKS[block.kind](settings_of(block), block.partial)
+
+
+def _misfit(value: Any, setting: Setting | None) -> str:
+    """What is wrong with one value, whatever its block."""
+    if setting is None:
+        return ""
+    label, types = setting["label"], setting["types"]
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not any(isinstance(value, _KIND_OF[kind]) for kind in types) or (
+        isinstance(value, bool) and "bool" not in types
+    ):
+        return f"“{label}” has to be {_WORDS[types[0]]}."
+    if is_number and not (math.isfinite(value) and abs(value) <= HIGHEST):
+        return f"“{label}” is too large."
+    if setting["choices"] and value not in setting["choices"]:
+        return f"“{label}” is one of {', '.join(setting['choices'])}."
+    if isinstance(value, str):
+        return _bad_text(label, value)
+    return _bad_list(label, value) if isinstance(value, list) else ""
+
+
+def _bad_text(label: str, value: str) -> str:
+    if len(value) > LONGEST_TEXT:
+        return f"“{label}” has {len(value)} characters; {LONGEST_TEXT} is the most."
+    if any("\ud800" <= letter <= "\udfff" for letter in value):
+        return f"“{label}” has a character that no file can hold."
+    return ""
+
+
+def _bad_list(label: str, value: list[Any]) -> str:
+    if len(value) > MOST_TEXTS:
+        return f"“{label}” has {len(value)} texts; {MOST_TEXTS} is the most."
+    if not all(isinstance(each, str) and each for each in value):
+        return f"“{label}” has an entry that is empty, or no text."
+    return next((words for each in value if (words := _bad_text(label, each))), "")
+
+
+Found = list[tuple[str | None, str]]
+
+
+def _matches(settings: Setting, partial: bool) -> Found:
+    if not settings["pattern"]:
+        return [("pattern", "Write the pattern that the completion has to fit.")]
+    try:
+        re.compile(settings["pattern"])
+    except (re.error, OverflowError, RecursionError) as error:
+        return [("pattern", f"This is no regular expression: {error}.")]
+    if partial and not settings["whole"]:
+        return [("whole", "Partial credit is for what should be the whole completion. Set that, or take it off.")]
+    return []
+
+
+def _contains(settings: Setting, partial: bool) -> Found:
+    if not settings["texts"]:
+        return [("texts", "Write at least one text to look for.")]
+    if partial and settings["need"] == "any":
+        return [("need", "Where one text is enough there is no partial credit. Take it off, or need all.")]
+    return []
+
+
+def _number(settings: Setting, partial: bool) -> Found:
+    found: Found = []
+    column = settings["column"]
+    if settings["value"] is None:
+        if not (column.isascii() and column.isidentifier()) or keyword.iskeyword(column) or len(column) > 64:
+            found.append(("column", "The column's name has to be letters, digits and _, as in Python."))
+        elif column in _USED or column in NOT_GIVEN:
+            found.append(("column", f"“{column}” cannot be the column: the code uses that name itself."))
+    if settings["tag"] and not _TAG.fullmatch(settings["tag"]):
+        found.append(("tag", "A tag is a word without < and >: answer."))
+    if settings["tolerance"] < 0:
+        found.append(("tolerance", "The tolerance cannot be below 0."))
+    if partial and settings["near"] <= 0:
+        found.append(("near", "Nearby has to be more than 0 per cent."))
+    return found
+
+
+def _length(settings: Setting, partial: bool) -> Found:
+    if settings["least"] < 0 or settings["most"] < 1:
+        return [("least", "A length is at least 0, and at most 1 or more.")]
+    if settings["least"] > settings["most"]:
+        return [("most", f"At least {settings['least']} and at most {settings['most']}: nothing is both.")]
+    return []
+
+
+def _json(settings: Setting, partial: bool) -> Found:
+    if settings["keys"] and settings["must_be"] != "object":
+        return [("keys", "Only an object has keys. Take them out, or choose object.")]
+    if partial and not settings["keys"]:
+        return [("keys", "Partial credit is for keys. Name some, or take it off.")]
+    return []
+
+
+def _judge(settings: Setting, partial: bool) -> Found:
+    found: Found = [
+        (name, f"Say the {name}.") for name in ("question", "model") if not settings[name].strip()
+    ]  # fmt: skip
+    try:
+        place = urlsplit(settings["endpoint"])
+        usable = place.scheme in ("http", "https") and place.hostname and settings["endpoint"].isprintable()
+    except ValueError:
+        usable = False
+    if not usable or " " in settings["endpoint"]:
+        found.append(("endpoint", "The endpoint is an address such as https://api.openai.com/v1."))
+    elif place.username or place.password or place.query or place.fragment:
+        found.append(("endpoint", "Keep keys and passwords out of the address: the key comes from the environment."))
+    return found
+
+
+_CHECKS = {
+    "matches": _matches, "contains": _contains, "number_equals": _number, "length_between": _length,
+    "valid_json": _json, "judge_says": _judge,
+}  # fmt: skip

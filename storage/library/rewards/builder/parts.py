@@ -1,0 +1,275 @@
+"""What the builder writes for each kind of block: a small function that scores one completion, with its tests."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from groupwise.storage.library.rewards.builder import examples
+from groupwise.storage.library.rewards.builder.blocks import Block, settings_of
+from groupwise.storage.library.rewards.builder.python_text import (
+    WIDTH,
+    assign,
+    call,
+    decimal,
+    docstring,
+    number,
+    pattern,
+    said,
+    text,
+)
+
+COLUMN = "its_"  # begins the name of one row's value of a column
+
+
+@dataclass(frozen=True)
+class Part:
+    """The code of one block. `helper` is its function's name, `code` that function, `constants` the lines it needs
+    above; `takes` what it is given of one row, `words` what it looks for. `shared`: helpers of SHARED that it calls."""
+
+    helper: str
+    code: str
+    takes: tuple[str, ...]
+    words: str
+    constants: tuple[str, ...] = ()
+    tests: tuple[str, ...] = ()
+    imports: tuple[str, ...] = ()
+    shared: tuple[str, ...] = ()
+    may_be_none: bool = False
+
+
+Settings = dict[str, Any]
+
+
+def part_of(block: Block, suffix: str) -> Part:
+    """The code of a block; `suffix` is put after its names, so that two of one kind go together."""
+    return _WRITERS[block.kind](settings_of(block), block.partial, suffix)
+
+
+def _function(head: str, doc: str, *body: str) -> str:
+    """A function's source; `doc` is its docstring, with an empty line between its paragraphs."""
+    return "\n".join([f"def {head}:", docstring(doc.split("\n\n")), *(f"    {line}" for line in body)])
+
+
+def _check(helper: str, example: str, verdict: str, more: str = "") -> str:
+    """An assertion about a helper, in one line, or with its example in a line before."""
+    line = f"assert {helper}({example}{more}) {verdict}"
+    if len(line) + 4 <= WIDTH:
+        return line
+    return f"{assign('example', example, indent=4)}\n    assert {helper}(example{more}) {verdict}"
+
+
+def _matches(settings: Settings, partial: bool, suffix: str) -> Part:
+    helper, constant = f"matches_pattern{suffix}", f"PATTERN{suffix}"
+    flags = [flag for flag, on in (("re.IGNORECASE", "ignore_case"), ("re.DOTALL", "dot_all")) if settings[on]]
+    found = f"{constant}.search(text) is not None"
+    whole = f"{constant}.fullmatch(text.strip()) is not None"
+    if partial:
+        doc = "1 when all of the text fits the pattern, half when a part of it does, else 0."
+        body = [f"if {whole}:", "    return 1.0", f"return 0.5 if {found} else 0.0"]
+    else:
+        what = "all of the text fits the pattern" if settings["whole"] else "the pattern is found in the text"
+        doc, body = f"1 when {what}, else 0.", [f"return float({whole if settings['whole'] else found})"]
+    shape = said(settings["pattern"])
+    return Part(
+        helper, _function(f"{helper}(text: str) -> float", doc, *body), ("text",),
+        f"as a whole it fits the pattern {shape}" if settings["whole"] else f"the pattern {shape} is found in it",
+        constants=(call(f"{constant} = re.compile(", _flagged(settings["pattern"], flags), ")"),),
+        tests=tuple(_pattern_tests(helper, settings)), imports=("re",),
+    )  # fmt: skip
+
+
+def _flagged(expression: str, flags: list[str]) -> list[str]:
+    return [pattern(expression), *([" | ".join(flags)] if flags else [])]
+
+
+def _pattern_tests(helper: str, settings: Settings) -> list[str]:
+    """Tests by the examples that were given, and where none was by those that can be found."""
+    flags = (re.IGNORECASE if settings["ignore_case"] else 0) | (re.DOTALL if settings["dot_all"] else 0)
+    compiled = re.compile(settings["pattern"], flags)
+
+    def fits(example: str) -> bool:
+        found = compiled.fullmatch(example.strip()) if settings["whole"] else compiled.search(example)
+        return found is not None
+
+    def is_whole(example: str) -> bool:  # before it is stripped, too
+        return fits(example) and (not settings["whole"] or example == example.strip())
+
+    earns = settings["earns"] or examples.fitting(compiled, is_whole)
+    fails = settings["fails"] or examples.unfitting(compiled, fits)
+    tests = [] if earns is None else [_check(helper, text(earns), "== 1.0")]
+    return tests if fails is None else [*tests, _check(helper, text(fails), "< 1.0")]
+
+
+def _contains(settings: Settings, partial: bool, suffix: str) -> Part:
+    helper, constant = f"contains_texts{suffix}", f"TEXTS{suffix}"
+    texts, need, fold = settings["texts"], settings["need"], settings["ignore_case"]
+    each = "each.casefold() in text.casefold()" if fold else "each in text"
+    body = [f"found = sum({each} for each in {constant})"]
+    if need == "all":
+        doc, result = "all of the texts are there", f"found / len({constant})"
+        exact = f"float(found == len({constant}))"
+    elif need == "any":
+        doc, result, exact = "one of the texts is there", "", "float(found > 0)"
+    else:
+        doc, result = "none of the texts is there", f"1 - found / len({constant})"
+        exact = "float(found == 0)"
+    ending = ", else its share" if partial else ", else 0"
+    body.append(f"return {result if partial else exact}")
+    return Part(
+        helper, _function(f"{helper}(text: str) -> float", f"1 when {doc}{ending}.", *body), ("text",),
+        f"{doc.replace('there', 'in it')}: {', '.join(said(each, 30) for each in texts[:6])}"
+        + ("…" if len(texts) > 6 else "") + (", each for its share" if partial else ""),
+        constants=(call(f"{constant} = [", [text(each) for each in texts], "]"),),
+        tests=_contains_tests(helper, texts, need),
+    )  # fmt: skip
+
+
+def _contains_tests(helper: str, texts: list[str], need: str) -> tuple[str, ...]:
+    if need == "none":
+        return _check(helper, text(""), "== 1.0"), _check(helper, text(texts[0]), "< 1.0")
+    full = " ".join(texts) if need == "all" else texts[0]
+    return _check(helper, text(full), "== 1.0"), _check(helper, text(""), "== 0.0")
+
+
+def _number(settings: Settings, partial: bool, suffix: str) -> Part:
+    helper, fixed = f"number_is_right{suffix}", settings["value"]
+    given = COLUMN + settings["column"]
+    where = f"answer_in(text, {text(settings['tag'])})" if settings["tag"] else "text"
+    wanted = decimal(fixed) if fixed is not None else "number_in(str(right))"
+    body = [f"wanted, given = {wanted}, number_in({where})"]
+    if fixed is None:
+        body += ["if wanted is None:", "    return None"]
+    body += ["if given is None:", "    return 0.0", *_number_result(settings, partial)]
+    aim = number(fixed) if fixed is not None else "the row's"
+    more = " A number nearby earns a share." if partial else ""
+    head = (
+        f"{helper}(text: str) -> float" if fixed is not None else f"{helper}(text: str, right: object) -> float | None"
+    )
+    more += "" if fixed is not None else " None where the row has no number."
+    source = number(fixed) if fixed is not None else f"that of the column {settings['column']}"
+    inside = f" in its <{settings['tag']}>" if settings["tag"] else ""
+    return Part(
+        helper, _function(head, f"1 when the text's number is {aim}, else 0.\n\n{more}".rstrip(), *body),
+        ("text",) if fixed is not None else ("text", given),
+        f"its last number{inside} is {source}"
+        + (f", give or take {number(settings['tolerance'])}" if settings["tolerance"] else "")
+        + (f"; less and less up to {number(settings['near'])} % off" if partial else ""),
+        tests=_number_tests(helper, settings, partial), imports=("re", "from decimal import Decimal"),
+        shared=("number_in", "answer_in") if settings["tag"] else ("number_in",), may_be_none=fixed is None,
+    )  # fmt: skip
+
+
+def _number_result(settings: Settings, partial: bool) -> list[str]:
+    tolerance = settings["tolerance"]
+    right = f"abs(given - wanted) <= {decimal(tolerance)}" if tolerance else "given == wanted"
+    if not partial:
+        return [f"return float({right})"]
+    return [
+        f"if {right}:", "    return 1.0", f"most = max(abs(wanted), 1) * {decimal(settings['near'])} / 100",
+        "return max(0.0, 1 - float(abs(given - wanted) / most))",
+    ]  # fmt: skip
+
+
+def _number_tests(helper: str, settings: Settings, partial: bool) -> tuple[str, ...]:
+    wanted = settings["value"] if settings["value"] is not None else 42
+    more = "" if settings["value"] is not None else ', "42"'
+    reach = settings["tolerance"] + (max(abs(wanted), 1) * settings["near"] / 100 if partial else 0)
+    tag = settings["tag"]
+    right, wrong = number(wanted), number(int(wanted + 2 * reach) + 2)
+    right, wrong = (f"<{tag}>{each}</{tag}>" if tag else f"It is {each}." for each in (right, wrong))
+    tests = [_check(helper, text(right), "== 1.0", more), _check(helper, text(wrong), "== 0.0", more)]
+    tests.append(_check(helper, text("I do not know."), "== 0.0", more))
+    return (*tests, _check(helper, text("42"), "is None", ", None")) if more else tuple(tests)
+
+
+def _length(settings: Settings, partial: bool, suffix: str) -> Part:
+    helper, unit = f"length_fits{suffix}", settings["unit"]
+    least, most = settings["least"], settings["most"]
+    counted, taken = {
+        "words": ("len(text.split())", "text: str"), "characters": ("len(text)", "text: str"),
+        "tokens": ("len(ids)", "ids: list[int]"),
+    }[unit]  # fmt: skip
+    if partial:
+        low = [f"if count < {least}:", f"    return count / {least}"] if least else []
+        body = [f"count = {counted}", *low, f"return min(1.0, {most} / max(count, 1))"]
+        doc = f"1 from {least} to {most} {unit}, and less the further it is from that."
+    else:
+        body = [f"return float({least} <= {counted} <= {most})"]
+        doc = f"1 from {least} to {most} {unit}, else 0."
+    sample = {"words": '"word " * {}', "characters": '"a" * {}', "tokens": "[0] * {}"}[unit]
+    tests = [(max(least, 1), "== 1.0"), (most, "== 1.0"), (most + 1, "< 1.0"), *([(0, "< 1.0")] if least else [])]
+    return Part(
+        helper, _function(f"{helper}({taken}) -> float", doc, *body), ("ids",) if unit == "tokens" else ("text",),
+        f"it has {least} to {most} {unit}" + ("; outside of that a share of it" if partial else ""),
+        tests=tuple(_check(helper, sample.format(count), verdict) for count, verdict in tests),
+    )  # fmt: skip
+
+
+def _json(settings: Settings, partial: bool, suffix: str) -> Part:
+    helper, constant, keys = f"json_is_valid{suffix}", f"KEYS{suffix}", settings["keys"]
+    source = "fenced_json(text)" if settings["fenced"] else "text"
+    kind = {"object": "dict", "array": "list", "any": ""}[settings["must_be"]]
+    body = ["try:", f"    value = json.loads({source}, parse_constant=no_number)"]
+    body += ["except (ValueError, RecursionError):", "    return 0.0"]
+    what = {"object": "a JSON object", "array": "a JSON array", "any": "JSON"}[settings["must_be"]]
+    if keys:
+        body += [f"if not isinstance(value, {kind}):", "    return 0.0"]
+        body += [f"found = sum(key in value for key in {constant})"]
+        body += [
+            f"return 0.5 + 0.5 * found / len({constant})" if partial else f"return float(found == len({constant}))"
+        ]
+    else:
+        body += [f"return float(isinstance(value, {kind}))" if kind else "return 1.0"]
+        body = [line.replace("value = ", "") for line in body] if not kind else body
+    ending = " with all of the keys" if keys else ""
+    more = "\n\nWithout them it is half, and each key earns its share of the rest." if partial else ""
+    doc = f"1 when the text is {what}{ending}, else 0.{more}"
+    good = json.dumps(dict.fromkeys(keys, 1)) if keys else "[]" if kind == "list" else "{}"
+    tests = [_check(helper, text(good), "== 1.0"), _check(helper, text("not JSON"), "== 0.0")]
+    return Part(
+        helper, _function(f"{helper}(text: str) -> float", doc, *body), ("text",),
+        f"it is {what}" + (f" with the keys {', '.join(said(key, 30) for key in keys[:6])}" if keys else "")
+        + ("…" if len(keys) > 6 else "") + (", each for its share" if partial else ""),
+        constants=(call(f"{constant} = [", [text(key) for key in keys], "]"),) if keys else (),
+        tests=(*tests, *([_check(helper, text("{}"), "< 1.0")] if keys else [])), imports=("json",),
+        shared=("no_number", "fenced_json") if settings["fenced"] else ("no_number",),
+    )  # fmt: skip
+
+
+def _judge(settings: Settings, partial: bool, suffix: str) -> Part:
+    helper, constant = f"judge_says{suffix}", f"QUESTION{suffix}"
+    reader = "out_of_ten" if partial else "yes_or_no"
+    order = "Reply with only a number from 0 to 10." if partial else "Reply with only yes or no."
+    body = [assign("words", f'f"{{about(prompt, text)}}\\n\\n{{{constant}}}\\n{order}"', indent=4)]
+    body += [f"return {reader}(ask_judge(JUDGE_URL{suffix}, JUDGE_MODEL{suffix}, words))"]
+    replies = (("10", "== 1.0"), ("0", "== 0.0")) if partial else (("Yes.", "== 1.0"), ("no", "== 0.0"))
+    return Part(
+        helper,
+        _function(
+            f"{helper}(prompt: object, text: str) -> float | None",
+            "What the judge gives one completion; None when it does not answer.", *body,
+        ),
+        ("prompt", "text"),
+        f"a judge, asked {said(settings['question'])}, {'gives up to 10' if partial else 'says yes'}",
+        constants=(
+            assign(constant, text(settings["question"])),
+            assign(f"JUDGE_MODEL{suffix}", text(settings["model"])),
+            assign(f"JUDGE_URL{suffix}", text(settings["endpoint"].rstrip("/") + "/chat/completions")),
+        ),
+        tests=tuple(_check(reader, text(reply), verdict) for reply, verdict in (*replies, ("?", "is None"))),
+        imports=(
+            "http.client", "json", "os", "secrets", "time", "urllib.request",
+            "from concurrent.futures import ThreadPoolExecutor", *(("re",) if partial else ()),
+        ),
+        shared=("about", "ask_judge", reader), may_be_none=True,
+    )  # fmt: skip
+
+
+_WRITERS: dict[str, Callable[[Settings, bool, str], Part]] = {
+    "matches": _matches, "contains": _contains, "number_equals": _number, "length_between": _length,
+    "valid_json": _json, "judge_says": _judge,
+}  # fmt: skip

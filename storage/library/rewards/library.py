@@ -1,0 +1,290 @@
+"""The library of one's own reward functions: versions by the hash of their code, and the runs that use them.
+
+Rows of registry.db; each version is also a file of the home, from which a new registry gets them back. What was saved
+once is never lost: deleting takes a function out of the library, and its versions stay under their hashes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import math
+import os
+import time
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlite_utils import Database
+
+from groupwise.storage.home import files, paths, redaction
+from groupwise.storage.home.redaction import to_json
+from groupwise.storage.library.rewards import names, pasted, signature
+from groupwise.storage.registry import registry
+
+MOST_BYTES = 64 * 1024  # of one function's code
+_COLUMNS = "name, hash, code, at, network"
+
+
+class LibraryError(Exception):
+    """A function cannot be found, saved or deleted; the message says why."""
+
+
+@dataclass(frozen=True)
+class Reward:
+    """One version of one's own function. `at`: when it was saved last, in seconds since 1970; `network`: may use it."""
+
+    name: str
+    hash: str
+    code: str
+    at: float
+    network: bool
+
+
+def hash_of(code: str) -> str:
+    """What a version is known by: the first 16 hexadecimal digits of the SHA-256 of its code in UTF-8."""
+    return _digest(code.encode("utf-8"))
+
+
+def _digest(code: bytes) -> str:
+    return hashlib.sha256(code).hexdigest()[:16]
+
+
+def normal(code: str) -> str:
+    """The code as it is kept: with \\n at the end of its lines, whatever they ended in, and else as it is."""
+    return code.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def functions_in(code: str) -> list[str]:
+    """The names of what looks like a reward function in a text, in its order; a notebook's text as well."""
+    return [function.name for function in signature.analyse(code).functions]
+
+
+def save(name: str, code: str, *, network: bool = False, taken: Collection[str] | None = None) -> Reward:
+    """Keep this code as the newest version of a function; the same code is the same version.
+
+    `name` is the Python function's, which the code defines; what stands beside it is kept. `taken`: the names of the
+    built-in functions; None: those that the worker published. Raises LibraryError.
+    """
+    code = normal(code)
+    if redaction.holds(code):
+        raise LibraryError("The code holds a secret. Take it out, and read it there from the environment (os.environ).")
+    about = _about(name, code, _built_in() if taken is None else taken)
+    with registry.writing() as db:
+        _refuse_other_case(db, name)
+        newest = _newest(db, name)
+        same = newest is not None and newest.hash == hash_of(code)
+        reward = Reward(name, hash_of(code), code, newest.at if newest and same else time.time(), network)
+        _insert(db, reward, about)
+        db.execute("INSERT OR REPLACE INTO reward (name, hash) VALUES (?, ?)", [name, reward.hash])
+        _keep_file(db, reward)
+    return reward
+
+
+def _built_in() -> Collection[str]:
+    return (registry.published("built_in") or {}).get("rewards", {})
+
+
+def _about(name: str, code: str, taken: Collection[str]) -> dict[str, Any]:
+    """What is stored of a function beside its code. Raises LibraryError for what is none."""
+    problem = names.problem_with(name, taken) or _unkeepable(code)
+    if problem:
+        raise LibraryError(problem)
+    analysis = signature.analyse(code, name)
+    if not analysis.functions or not pasted.is_python(code):
+        first = analysis.problems[0]
+        raise LibraryError(f"Line {first.line}: {first.message}")
+    found = analysis.functions[0]
+    return {
+        "form": signature.FORM, "help": found.help, "arguments": found.arguments, "parameters": found.parameters,
+    }  # fmt: skip
+
+
+def _unkeepable(code: str) -> str:
+    try:
+        size = len(code.encode("utf-8"))
+    except UnicodeEncodeError:
+        return "The code has a character that no file can hold. Type it anew, or take it out."
+    if size > MOST_BYTES:
+        return f"The code has {size:,} bytes; {MOST_BYTES:,} is the most. Keep only what the function needs."
+    return ""
+
+
+def _refuse_other_case(db: Database, name: str) -> None:
+    """Names that differ in capitals only would be one file on some disks."""
+    found = db.execute("SELECT name FROM reward_code WHERE name = ? COLLATE NOCASE AND name <> ?", [name, name])
+    row = found.fetchone()
+    if row:
+        raise LibraryError(f"You have had a function “{row[0]}”. Use that name, or one that differs in more than case.")
+
+
+def _newest(db: Database, name: str) -> Reward | None:
+    found = db.execute(f"SELECT {_COLUMNS} FROM reward_code JOIN reward USING (name, hash) WHERE name = ?", [name])
+    row = found.fetchone()
+    return _reward(row) if row else None
+
+
+def _insert(db: Database, reward: Reward, about: dict[str, Any]) -> None:
+    row = [reward.name, reward.hash, reward.code, reward.at, int(reward.network), to_json(about)]
+    db.execute(f"INSERT OR REPLACE INTO reward_code ({_COLUMNS}, about) VALUES (?, ?, ?, ?, ?, ?)", row)
+
+
+def _reward(row: Any) -> Reward:
+    name, digest, code, at, network = row
+    return Reward(name, digest, code, at, bool(network))
+
+
+def versions(name: str) -> list[Reward]:
+    """Every version of a function, the newest first; also of one that was deleted. Empty for an unknown name."""
+    with registry.reading() as db:
+        rows = db.execute(f"SELECT {_COLUMNS} FROM reward_code WHERE name = ? ORDER BY at DESC, hash", [name])
+        return [_reward(row) for row in rows.fetchall()]
+
+
+def get(name: str, hash: str | None = None) -> Reward:
+    """A function's newest version, or the one of this hash (though it was deleted). Raises LibraryError."""
+    with registry.reading() as db:
+        if hash is None:
+            found = _newest(db, name)
+        else:
+            row = db.execute(f"SELECT {_COLUMNS} FROM reward_code WHERE name = ? AND hash = ?", [name, hash]).fetchone()
+            found = _reward(row) if row else None
+    if found is None:
+        which = f"“{name[:80]}”" if hash is None else f"“{name[:80]}” of the version {hash[:64]}"
+        raise LibraryError(f"Your library has no function {which}.")
+    return found
+
+
+def every() -> list[Reward]:
+    """The newest version of each function, by name."""
+    with registry.reading() as db:
+        rows = db.execute(f"SELECT {_COLUMNS} FROM reward_code JOIN reward USING (name, hash) ORDER BY name")
+        return [_reward(row) for row in rows.fetchall()]
+
+
+def offered() -> dict[str, dict[str, Any]]:
+    """The newest version of each function as an Offer has it: {help, code, needs, parameters, arguments, own, hash,
+    network}. What was found in the code when it was saved stands in its row: nothing is read anew."""
+    with registry.reading() as db:
+        query = f"SELECT {_COLUMNS}, about FROM reward_code JOIN reward USING (name, hash) ORDER BY name"
+        rows = db.execute(query).fetchall()
+    known = json.loads(f"[{','.join(row[-1] for row in rows)}]")  # quicker than one by one
+    return {row[0]: _offered(_reward(row[:-1]), about) for row, about in zip(rows, known, strict=True)}
+
+
+def saved() -> dict[str, list[dict[str, Any]]]:
+    """Every version of each function, also of those that were deleted, the newest first: {hash, at, network, own, help,
+    parameters, arguments}; the last three are absent where another version of Groupwise saved it."""
+    with registry.reading() as db:
+        query = "SELECT name, hash, at, network, about FROM reward_code ORDER BY name, at DESC, hash"
+        rows = db.execute(query).fetchall()
+    found: dict[str, list[dict[str, Any]]] = {}
+    for name, digest, at, network, written in rows:
+        about = json.loads(written)
+        known = about if about.pop("form") == signature.FORM else {}
+        version = {"hash": digest, "at": at, "network": bool(network), "own": True, **known}
+        found.setdefault(name, []).append(version)
+    return found
+
+
+def _offered(reward: Reward, about: dict[str, Any]) -> dict[str, Any]:
+    if about["form"] != signature.FORM:  # saved by another version of Groupwise
+        with contextlib.suppress(LibraryError):
+            about = _about(reward.name, reward.code, ())
+    return {
+        "help": about["help"], "code": reward.code, "needs": [], "parameters": about["parameters"],
+        "arguments": about["arguments"], "own": True, "hash": reward.hash, "network": reward.network,
+    }  # fmt: skip
+
+
+def may_use_network(name: str, code: str) -> bool:
+    """Whether exactly this code was saved with leave to use the network; False for code that was never saved."""
+    with registry.reading() as db:
+        query = "SELECT network FROM reward_code WHERE name = ? AND hash = ?"
+        row = db.execute(query, [name, hash_of(code)]).fetchone()
+    return bool(row and row[0])
+
+
+def delete(name: str) -> None:
+    """Take a function out of the library; its versions stay findable by their hashes. Raises LibraryError."""
+    with registry.writing() as db:
+        if not db.execute("DELETE FROM reward WHERE name = ?", [name]).rowcount:
+            raise LibraryError(f"Your library has no function “{name[:80]}”.")
+        _keep_card(db, name)
+
+
+def users(name: str) -> list[tuple[str, str]]:
+    """The runs that keep a copy of this function, each with the copy's hash, by run id."""
+    if not names.NAME.fullmatch(name):
+        return []
+    folder = paths.runs_folder()
+    with os.scandir(folder) as entries:
+        runs = sorted(entry.name for entry in entries if paths.RUN_ID.fullmatch(entry.name))
+    found = []
+    for run_id in runs:
+        try:
+            found.append((run_id, _digest(files.read_bytes(folder / run_id / "rewards" / f"{name}.py", MOST_BYTES))))
+        except OSError:  # the run does not use it
+            continue
+    return found
+
+
+def _keep_file(db: Database, reward: Reward) -> None:
+    """Write a version into the home, where it outlives the registry."""
+    folder = paths.rewards_folder() / reward.name
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    files.write_whole(folder / f"{reward.hash}.py", reward.code)
+    _keep_card(db, reward.name)
+
+
+def _keep_card(db: Database, name: str) -> None:
+    """Write beside a function's files what their text does not tell: when, with which leave, and whether it was
+    deleted."""
+    rows = db.execute("SELECT hash, at, network FROM reward_code WHERE name = ? ORDER BY at", [name]).fetchall()
+    listed = {digest: {"at": at, "network": bool(network)} for digest, at, network in rows}
+    newest = db.execute("SELECT hash FROM reward WHERE name = ?", [name]).fetchone()
+    card = {"newest": newest[0] if newest else None, "versions": listed}
+    files.write_json(paths.rewards_folder() / name / "versions.json", card)
+
+
+def adopt_files() -> int:
+    """Take up the saved versions that the registry does not have: it is new, or they were copied here; how many."""
+    if not paths.rewards_folder().is_dir():
+        return 0
+    return sum(_adopt(folder) for folder in sorted(paths.rewards_folder().iterdir()) if folder.is_dir())
+
+
+def _adopt(folder: Path) -> int:
+    """Take up one function's versions. A file that is not its hash's code any more is taken up as what it is now."""
+    card = files.read_json(folder / "versions.json")
+    listed, newest = (card.get("versions") or {}, card.get("newest", "")) if isinstance(card, dict) else ({}, "")
+    known = {reward.hash for reward in versions(folder.name)}
+    found = [reward for path in sorted(folder.glob("*.py")) if (reward := _from_file(path, listed)) is not None]
+    new = {reward.hash: reward for reward in found if reward.hash not in known}
+    with registry.writing() as db:
+        for reward in new.values():
+            _insert(db, reward, _about(reward.name, reward.code, ()))
+        if new and newest is not None:
+            last = (
+                newest
+                if isinstance(newest, str) and newest in new
+                else max(new.values(), key=lambda reward: reward.at).hash
+            )
+            db.execute("INSERT INTO reward (name, hash) VALUES (?, ?) ON CONFLICT DO NOTHING", [folder.name, last])
+    return len(new)
+
+
+def _from_file(path: Path, listed: dict[str, Any]) -> Reward | None:
+    """The version that a file holds; None where it holds no function of the folder's name."""
+    try:
+        code = normal(files.read_text(path, MOST_BYTES))
+        _about(path.parent.name, code, ())
+        known = listed.get(hash_of(code)) or {"at": path.stat().st_mtime, "network": False}
+        at = float(known["at"])
+        return Reward(
+            path.parent.name, hash_of(code), code, at if math.isfinite(at) else 0.0, known["network"] is True
+        )  # fmt: skip
+    except (OSError, LibraryError, UnicodeDecodeError, AttributeError, KeyError, TypeError, ValueError):
+        return None  # edited by hand, or not ours

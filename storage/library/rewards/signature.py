@@ -1,0 +1,209 @@
+"""What a reward function's code says of itself: its functions, what each asks for, its parameters, and what is wrong.
+
+Everything is read from the syntax tree. Nothing is ever run or imported: these checks help to write code, they do not
+make it safe to run.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from groupwise.storage.library.rewards import bodies, defined, parameters, pasted
+from groupwise.storage.library.rewards.bodies import Function
+from groupwise.storage.library.rewards.names import NOT_GIVEN, TRL_ARGUMENTS
+from groupwise.storage.library.rewards.pasted import cleaned
+from groupwise.storage.spec.problem import ADVICE, BLOCKING, WARNING, nearest
+
+__all__ = ["FORM", "Analysis", "CodeProblem", "FunctionSig", "analyse", "cleaned", "problems_for"]
+
+FORM = 1  # of what `analyse` finds: another one is stored anew
+
+
+@dataclass(frozen=True)
+class CodeProblem:
+    """Something to say about a place in the code; line and column (in characters) count from 1.
+
+    `level` is storage.spec.problem's: with what is BLOCKING every call of the function would fail.
+    """
+
+    line: int
+    column: int
+    message: str
+    level: str = BLOCKING
+
+
+TOO_DEEP = CodeProblem(1, 1, "This is nested too deeply to be read.")
+
+
+@dataclass(frozen=True)
+class FunctionSig:
+    """One reward function. `help` is its docstring's first line, `arguments` the columns and TRL's own values that it
+    cannot do without, `parameters` what can be adjusted: {name, types, default, choices, help, adjustable}.
+    `takes_rest`: has **kwargs. `line` is where it begins; `places` the line and column of each argument."""
+
+    name: str
+    help: str
+    doc: str
+    arguments: list[str]
+    parameters: list[dict[str, Any]]
+    is_async: bool
+    takes_rest: bool
+    line: int
+    places: dict[str, tuple[int, int]] = field(default_factory=dict, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """The reward functions of a text, in its order, and what is wrong with it, by line."""
+
+    functions: list[FunctionSig]
+    problems: list[CodeProblem]
+
+
+def analyse(code: str, name: str | None = None) -> Analysis:
+    """The reward functions of a text: those that look like one, or only the one of this name, whatever it looks like.
+
+    Lines that a notebook or a terminal added (see `cleaned`) are problems, and what is left of the text is read.
+    """
+    odd = [CodeProblem(each.line, 1, each.message) for each in pasted.oddities(code)]
+    text = cleaned(code) if odd else code
+    module, broken = _parsed(text)
+    if module is None:
+        return Analysis([], sorted([*odd, *broken], key=_place))
+    try:
+        functions, problems = _read(module, text, name)
+    except RecursionError:  # Python could still read it, and walking its tree goes deeper
+        functions, problems = [], [TOO_DEEP]
+    return Analysis(functions, sorted(dict.fromkeys([*odd, *problems]), key=_place))
+
+
+def _read(module: ast.Module, text: str, name: str | None) -> tuple[list[FunctionSig], list[CodeProblem]]:
+    """The functions of a syntax tree, and what is wrong with it."""
+    found = defined.named(module, name) if name else defined.rewards(module)
+    missing = [] if found else defined.missing(module, name)
+    said = [*missing, *bodies.module_findings(module), *_shape_findings(module, found)]
+    lines = text.split("\n")
+    problems = [_problem(node, message, level, lines) for node, message, level in said]
+    return [_signature(function, lines) for function in found], problems
+
+
+def _place(problem: CodeProblem) -> tuple[int, int]:
+    return problem.line, problem.column
+
+
+def _parsed(code: str) -> tuple[ast.Module | None, list[CodeProblem]]:
+    """The syntax tree, or why there is none."""
+    try:
+        return ast.parse(code), []
+    except SyntaxError as error:
+        words = (error.msg or "invalid syntax").rstrip(".")
+        return None, [CodeProblem(error.lineno or 1, max(error.offset or 1, 1), f"This is not Python: {words}.")]
+    except ValueError as error:  # a NUL, or half of a pair of code units
+        return None, [CodeProblem(1, 1, f"This is not Python: {error}.")]
+    except (RecursionError, MemoryError):
+        return None, [TOO_DEEP]
+
+
+def _problem(node: ast.AST, message: str, level: str, lines: list[str]) -> CodeProblem:
+    line, column = _position(node, lines)
+    return CodeProblem(line, column, message, level)
+
+
+def _position(node: ast.AST, lines: list[str]) -> tuple[int, int]:
+    """Where a node stands, from 1 and in characters: a syntax tree counts bytes."""
+    line = getattr(node, "lineno", 1)
+    before = lines[line - 1].encode("utf-8", "replace")[: getattr(node, "col_offset", 0)] if line <= len(lines) else b""
+    return line, len(before.decode("utf-8", "replace")) + 1
+
+
+def _shape_findings(module: ast.Module, found: list[Function]) -> Iterator[bodies.Finding]:
+    """What is wrong with each function's arguments and body."""
+    known = defined.names_of(module)
+    for function in found:
+        yield from _argument_findings(function)
+        yield from bodies.findings(function, known)
+
+
+def _argument_findings(function: Function) -> Iterator[bodies.Finding]:
+    given = function.args
+    if given.posonlyargs:
+        message = f"TRL gives “{function.name}” every argument by its name: take the / out."
+        yield given.posonlyargs[0], message, BLOCKING
+    if given.vararg:
+        message = f"*{given.vararg.arg} stays empty: TRL gives every argument by its name."
+        yield given.vararg, message, ADVICE
+    if not given.kwarg:
+        message = f"“{function.name}” has to end its arguments with **kwargs: TRL gives it every column of the data."
+        yield function, message, BLOCKING
+    for argument in (*given.args, *given.kwonlyargs):
+        if argument.arg in NOT_GIVEN:
+            message = f"TRL gives “{NOT_GIVEN[argument.arg]}”, a list, not “{argument.arg}”."
+            yield argument, message, BLOCKING
+    for argument in _required(function):
+        if argument.arg in ("self", "cls"):
+            message = f"“{argument.arg}” belongs to a class's method, and nothing is given for it. Take it out."
+            yield argument, message, BLOCKING
+
+
+def _signature(function: Function, lines: list[str]) -> FunctionSig:
+    doc = parameters.sayable(ast.get_docstring(function) or "")
+    places = {argument.arg: _position(argument, lines) for argument in bodies.arguments(function)}
+    return FunctionSig(
+        name=function.name,
+        help=doc.strip().split("\n")[0].strip(),
+        doc=doc,
+        arguments=[argument.arg for argument in _required(function)],
+        parameters=_adjustable(function, doc),
+        is_async=isinstance(function, ast.AsyncFunctionDef),
+        takes_rest=function.args.kwarg is not None,
+        line=function.lineno,
+        places=places,
+    )
+
+
+def _required(function: Function) -> list[ast.arg]:
+    """The arguments that have no default."""
+    given = function.args
+    plain = [*given.posonlyargs, *given.args]
+    plain = plain[: len(plain) - len(given.defaults)]
+    only = zip(given.kwonlyargs, given.kw_defaults, strict=True)
+    return [*plain, *(argument for argument, default in only if default is None)]
+
+
+def _adjustable(function: Function, doc: str) -> list[dict[str, Any]]:
+    """The keyword-only arguments with a default that are none of TRL's own."""
+    pairs = [
+        (argument, default)
+        for argument, default in zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True)
+        if default is not None and argument.arg not in (*TRL_ARGUMENTS, *NOT_GIVEN)
+    ]
+    helps = parameters.helps(doc, [argument.arg for argument, _ in pairs])
+    return [parameters.parameter(argument, default, helps[argument.arg]) for argument, default in pairs]
+
+
+def problems_for(sig: FunctionSig, columns: set[str] | None) -> list[CodeProblem]:
+    """What a function asks for that this data does not give, and its parameters that hide a column.
+
+    `columns`: the dataset's, as its rows have them when TRL gets them; None: not known, and nothing is said.
+    """
+    if columns is None:
+        return []
+    given = columns - NOT_GIVEN.keys()
+    names = [*sorted(given), *TRL_ARGUMENTS]
+    found = []
+    for argument in sig.arguments:
+        if argument not in names and argument not in (*NOT_GIVEN, "self", "cls"):
+            message = f"“{sig.name}” asks for “{argument}”, which this dataset does not give."
+            found.append(CodeProblem(*_asked_at(sig, argument), message + nearest(argument, names)))
+    for parameter in sig.parameters:
+        if parameter["name"] in given:
+            message = f"The parameter “{parameter['name']}” hides the dataset's column of the same name."
+            found.append(CodeProblem(*_asked_at(sig, parameter["name"]), message, WARNING))
+    return found
+
+
+def _asked_at(sig: FunctionSig, argument: str) -> tuple[int, int]:
+    return sig.places.get(argument, (sig.line, 1))

@@ -1,0 +1,1 @@
+"""A run's record, run.db: written once a step, read by the pages."""

@@ -1,0 +1,290 @@
+"""run.db, looking for completions: by words, rewards, scores, steps and lengths, and what they look like together."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import sys
+import time
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+from sqlite_utils import Database
+
+from groupwise.storage.home import db
+from groupwise.storage.record import find_text, groups, record_check
+
+Range = tuple[float | None, float | None]  # both ends belong to it; None: open
+OPEN: Range = (None, None)
+STATUSES = ("none", "error", "timeout")  # of a score that is no number
+MODES = ("train", "eval", "both")
+SORTS = ("newest", "oldest", "reward", "-reward", "length", "-length")
+MOST = 10_000  # matches, where texts have to be read
+SECONDS = 2.0  # for reading texts
+SLICE = 250  # texts that are read at once
+BINS = 24
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is looked for. `reward` and `score` are in the reward's own units, `length` in tokens. `score` and `status`
+    are of the reward function `function`. `starred`: (group, index) of those to choose from, where only they count."""
+
+    words: str = ""
+    regex: bool = False
+    reward: Range = OPEN
+    function: str = ""
+    score: Range = OPEN
+    status: str = ""
+    steps: Range = OPEN
+    length: Range = OPEN
+    truncated: bool | None = None
+    mode: str = "train"
+    starred: Sequence[tuple[int, int]] | None = None
+
+
+Hit = tuple[int, float | None, int]  # completion id, reward, tokens
+
+
+@dataclass
+class Found:
+    """The matches, the newest first. Where texts had to be read, `looked` of `of` candidates were before it was enough
+    (`MOST`) or took too long (`late`)."""
+
+    hits: list[Hit] = field(default_factory=list)
+    looked: int = 0
+    of: int = 0
+    late: bool = False
+
+    @property
+    def whole(self) -> bool:
+        return self.looked == self.of
+
+    def ids(self, sort: str, page: int, size: int) -> list[int]:
+        """The ids of one page (from 1)."""
+        ordered = arranged(self.hits, sort)
+        return [hit[0] for hit in ordered[(page - 1) * size : page * size]]
+
+
+def arranged(hits: list[Hit], sort: str) -> list[Hit]:
+    """The hits (given newest first) in the order of one of SORTS; what has no reward comes last."""
+    if sort in ("newest", "oldest"):
+        return hits if sort == "newest" else hits[::-1]
+    column, down = (1 if sort.endswith("reward") else 2), sort.startswith("-")
+    some = [hit for hit in hits if hit[column] is not None]
+    rest = [hit for hit in hits if hit[column] is None] if len(some) < len(hits) else []
+    return sorted(some, key=lambda hit: hit[column] or 0.0, reverse=down) + rest
+
+
+def search(path: Path, wanted: Wanted, *, most: int = MOST, seconds: float = SECONDS) -> Found:
+    """The completions that match, of what no later attempt trained over. Raises find_text.BadPattern."""
+    until = time.monotonic() + seconds
+    pattern = find_text.compiled(wanted.words) if wanted.regex and wanted.words else None
+    terms = [] if wanted.regex else find_text.terms(wanted.words)
+    run = record_check.open_record(path, seconds=seconds + db.LONGEST)
+    try:
+        query = find_text.index_query(terms) if has(run, "table", "completion_text") else ""
+        hits = _chosen(run, wanted, query)
+        hits.sort(reverse=True)
+        check = find_text.matches(pattern, until) if pattern else find_text.sieve(terms, indexed=bool(query))
+        if check is None:
+            return Found(hits, len(hits), len(hits))
+        return _sifted(run, hits, check, most, until)
+    finally:
+        run.close()
+
+
+def _chosen(run: Database, wanted: Wanted, query: str) -> list[Hit]:
+    """What everything but the texts themselves says."""
+    where, values = _conditions(run, wanted)
+    if query:
+        where.append("completion.id IN (SELECT rowid FROM completion_text WHERE completion_text MATCH ?)")
+        values.append(query)
+    # The planner has no statistics, and would rather walk the rewards and fetch each row from beside its text.
+    hint = "INDEXED BY completion_numbers" if has(run, "index", "completion_numbers") else ""
+    sql = f"SELECT id, reward, tokens FROM completion {hint} WHERE {' AND '.join(where) or '1'}"
+    return run.execute(sql, values).fetchall()
+
+
+def _conditions(run: Database, wanted: Wanted) -> tuple[list[str], list[Any]]:
+    where, values = _groups(run, wanted)
+    for column, (low, high) in (("reward", wanted.reward), ("tokens", wanted.length)):
+        _within(where, values, column, low, high)
+    if wanted.truncated is not None:
+        where.append("(truncated != 0) = ?")
+        values.append(int(wanted.truncated))
+    if wanted.function:
+        inner = ["score.grp = completion.grp", "score.idx = completion.idx", "function = ?"]
+        known = run.execute("SELECT id FROM reward_function WHERE name = ?", [wanted.function]).fetchone()
+        values.append(known[0] if known else -1)
+        if wanted.status:
+            inner.append("status = ?")
+            values.append(wanted.status)
+        _within(inner, values, "value", *wanted.score)
+        where.append(f"EXISTS (SELECT 1 FROM score WHERE {' AND '.join(inner)})")
+    if wanted.starred is not None:
+        where.append("(grp, idx) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?))")
+        values.append(json.dumps(list(wanted.starred)))
+    return where, values
+
+
+def _groups(run: Database, wanted: Wanted) -> tuple[list[str], list[Any]]:
+    """Which groups count; nothing where all do, since asking costs a look at each completion's."""
+    counts, values = groups.counting(run)
+    inner, given = [f"({counts})"], list[Any](values)
+    if wanted.mode != "both":
+        inner.append("mode = ?")
+        given.append(wanted.mode)
+    _within(inner, given, "step", *wanted.steps)
+    of_group = " AND ".join(inner)
+    if run.execute(f"SELECT 1 FROM grp WHERE NOT ({of_group}) LIMIT 1", given).fetchone() is None:
+        return [], []
+    return [f"grp IN (SELECT id FROM grp WHERE {of_group})"], given
+
+
+def _within(where: list[str], values: list[Any], column: str, low: float | None, high: float | None) -> None:
+    for bound, sign in ((low, ">="), (high, "<=")):
+        if bound is not None:
+            where.append(f"{column} {sign} ?")
+            values.append(bound)
+
+
+def _sifted(run: Database, hits: list[Hit], check: Callable[[str], bool], most: int, until: float) -> Found:
+    """Those whose text passes, looked at from the newest on until there are enough or the time is over."""
+    found = Found(of=len(hits))
+    for start in range(0, len(hits), SLICE):
+        part = hits[start : start + SLICE]
+        marks = ", ".join("?" * len(part))
+        texts = dict(run.execute(f"SELECT id, text FROM completion WHERE id IN ({marks})", [h[0] for h in part]))
+        for hit in part:
+            try:
+                passes = check(texts[hit[0]])
+            except TimeoutError:
+                found.late = True
+                return found
+            if passes and len(found.hits) >= most:
+                return found
+            found.looked += 1
+            if passes:
+                found.hits.append(hit)
+        if time.monotonic() > until and found.looked != found.of:
+            found.late = True
+            return found
+    return found
+
+
+def has(run: Database, kind: str, name: str) -> bool:
+    """Whether the file has this table or index; older ones lack some."""
+    return run.execute("SELECT 1 FROM sqlite_master WHERE type = ? AND name = ?", [kind, name]).fetchone() is not None
+
+
+def newest(path: Path) -> int:
+    """The id of the last completion recorded; 0 before there is any."""
+    run = record_check.open_record(path)
+    try:
+        return run.execute("SELECT coalesce(max(id), 0) FROM completion").fetchone()[0]
+    finally:
+        run.close()
+
+
+def functions(path: Path) -> list[str]:
+    """The run's reward functions, in its order."""
+    run = record_check.open_record(path)
+    try:
+        return [name for (name,) in run.execute("SELECT name FROM reward_function ORDER BY id")]
+    finally:
+        run.close()
+
+
+def rows(path: Path, ids: Sequence[int]) -> list[dict[str, Any]]:
+    """Whole completions, in the order of `ids`: with group, step, mode, attempt, prompt, the row's other columns, what
+    functions logged (`extra`), and `scores`, by function: (value, status)."""
+    run = record_check.open_record(path)
+    try:
+        marks = f"completion.id IN ({', '.join('?' * len(ids))})"
+        found = {
+            row["id"]: row
+            for row in run.query(
+                "SELECT completion.id, grp, idx, text, tokens, truncated, reward, advantage, attempt, mode, step, "
+                "grp.prompt AS prompt_id, prompt.prompt, columns FROM completion JOIN grp ON grp.id = grp "
+                f"JOIN prompt ON prompt.id = grp.prompt WHERE {marks}",
+                list(ids),
+            )
+        }
+        scores, extras = _scores(run, marks, ids), _extras(run, marks, ids)
+    finally:
+        run.close()
+    return [
+        {
+            **found[one],
+            "prompt": _read(found[one]["prompt"]),
+            "columns": _read(found[one]["columns"]),
+            "scores": scores.get(one, {}),
+            "extra": extras.get(one, {}),
+        }
+        for one in ids
+        if one in found
+    ]
+
+
+def _read(words: str) -> Any:
+    """JSON as the recorder writes it, in which Python's NaN and Infinity may stand: they become None."""
+    return json.loads(words, parse_constant=lambda _: None)
+
+
+def _scores(run: Database, marks: str, ids: Sequence[int]) -> dict[int, dict[str, tuple[float | None, str]]]:
+    scores: dict[int, dict[str, tuple[float | None, str]]] = {}
+    for one, name, value, status in run.execute(
+        "SELECT completion.id, name, value, status FROM completion CROSS JOIN score USING (grp, idx) "
+        f"JOIN reward_function ON reward_function.id = function WHERE {marks} ORDER BY completion.id, function",
+        list(ids),
+    ):
+        scores.setdefault(one, {})[name] = (value, status)
+    return scores
+
+
+def _extras(run: Database, marks: str, ids: Sequence[int]) -> dict[int, dict[str, Any]]:
+    """What functions logged of each completion; nothing in a record of the time before that was kept."""
+    sql = f"SELECT completion.id, columns FROM completion CROSS JOIN extra USING (grp, idx) WHERE {marks}"
+    try:
+        return {one: _read(columns) for one, columns in run.execute(sql, list(ids))}
+    except sqlite3.OperationalError as error:
+        if "no such table" not in str(error):
+            raise
+        return {}
+
+
+@dataclass
+class Bin:
+    """So many completions with a reward from `low` to `high`, which are rewards that some of them have; `at`: which
+    of the equal stretches of the axis it is."""
+
+    at: int
+    count: int
+    low: float
+    high: float
+
+
+def distribution(hits: Iterable[Hit], bins: int = BINS) -> list[Bin]:
+    """How the hits' rewards are spread over at most `bins` equal stretches from the least to the greatest."""
+    counts = Counter(map(itemgetter(1), hits))  # many hits have few different rewards
+    rewards = sorted(reward for reward in counts if reward is not None)
+    values = rewards[bisect_left(rewards, -sys.float_info.max) : bisect_right(rewards, sys.float_info.max)]
+    found: list[Bin] = []
+    start = 0
+    while start < len(values):
+        at = _bin(values[start], values[0], values[-1], bins)
+        end = bisect_right(values, at, lo=start, key=lambda value: _bin(value, values[0], values[-1], bins))
+        found.append(Bin(at, sum(counts[value] for value in values[start:end]), values[start], values[end - 1]))
+        start = end
+    return found
+
+
+def _bin(value: float, low: float, high: float, bins: int) -> int:
+    width = high / bins - low / bins  # each by itself: their difference may be more than a float can be
+    return min(bins - 1, int(value / width - low / width)) if width > 0 else 0

@@ -1,0 +1,124 @@
+"""What a step's groups say that TRL's own metrics do not: ties and their kinds, spread within groups, solved, alike.
+
+TRL's `reward_std` and `frac_reward_zero_std` are over the whole batch under some settings; these are always of the
+groups themselves. The training process records them as metrics, so that they are charted and compared as any other.
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from collections import Counter
+from collections.abc import Sequence
+
+from groupwise.storage.record.step_record import Completion, Group
+from groupwise.storage.spec.spec import RewardSpec
+
+TIED = 1e-8  # rewards that differ by no more are tied: torch.isclose(std, 0), as for TRL's frac_reward_zero_std
+SOLVED = 1.0  # what a reward function gives a right answer, by TRL's own convention
+LONG = 200  # characters from which on repetition can be told
+READ = 2000  # characters of a completion that repetition is told by
+Range = tuple[float, float]
+Metrics = dict[str, float | None]
+
+
+def target(rewards: Sequence[RewardSpec]) -> tuple[str, float]:
+    """The reward function that says whether a completion is right, and the score from which on it is: the heaviest
+    (of equals the last), and what its `adapt` calls success, or 1."""
+    chosen = max(reversed(rewards), key=lambda reward: reward.weight)
+    return chosen.name, chosen.adapt.success if chosen.adapt else SOLVED
+
+
+def of(groups: Sequence[Group], seen: Range | None, solver: int | None, threshold: float = SOLVED) -> Metrics:
+    """The metrics of the groups of one mode, scored together, named without `eval_`.
+
+    `seen`: the least and the greatest reward of the run so far, these groups included. `solver`: which of a
+    completion's scores says whether it is solved.
+    """
+    rewards = [_rewards(group) for group in groups]
+    some = [values for values in rewards if values]
+    found: Metrics = _ties([values for values in rewards if len(values) > 1], seen)
+    found |= {
+        "groups/spread": _mean([_std(values) for values in some if len(values) > 1]),
+        "groups/best": _mean([max(values) for values in some]),
+        "groups/worst": _mean([min(values) for values in some]),
+        "groups/alike": _mean([alike(group.completions) for group in groups if len(group.completions) > 1]),
+        "groups/repetition": _mean([repetition(c.text) for group in groups for c in group.completions]),
+    }
+    if solver is not None:
+        found |= _solved(groups, solver, threshold)
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def widened(seen: Range | None, groups: Sequence[Group]) -> Range | None:
+    """The least and the greatest reward seen, with these groups'; what is not finite says nothing of either."""
+    rewards = [reward for group in groups for reward in _rewards(group)]
+    ends = [*rewards, *(seen or ())]
+    return (min(ends), max(ends)) if ends else None
+
+
+def kind(values: Sequence[float], seen: Range) -> str | None:
+    """Why a group of these rewards teaches nothing: “all_low” (each is the least the run has seen, or 0), “all_high”
+    (the greatest), “other”; None: it bears a gradient."""
+    low, high = seen
+    if max(values) - min(values) > TIED:
+        return None
+    value = values[0]
+    if high - low <= TIED:
+        return "all_high" if value > TIED else "all_low"
+    if high - value <= TIED:
+        return "all_high"
+    return "all_low" if value - low <= TIED or abs(value) <= TIED else "other"
+
+
+def alike(completions: Sequence[Completion]) -> float:
+    """The share of a group's completions whose very text another one of it has too: 0 to 1."""
+    counts = Counter(completion.text for completion in completions)
+    return sum(count for count in counts.values() if count > 1) / len(completions)
+
+
+def repetition(text: str) -> float | None:
+    """How much of a long text its own repetitions are: 0 (none) to nearly 1, by how well zlib packs it. None where it
+    is too short to tell."""
+    if len(text) < LONG:
+        return None
+    data = text[:READ].encode("utf-8", "replace")
+    return max(0.0, 1.0 - len(zlib.compress(data, 1)) / len(data))
+
+
+def _ties(groups: list[list[float]], seen: Range | None) -> Metrics:
+    if not groups or seen is None:
+        return {}
+    kinds = Counter(kind(values, seen) for values in groups)
+    share = {name: kinds[name] / len(groups) for name in ("all_low", "all_high", "other")}
+    return {
+        "groups/tied": sum(share.values()),
+        "groups/all_low": share["all_low"],
+        "groups/all_high": share["all_high"],
+        "groups/tied_other": share["other"],
+        "groups/bearing": kinds[None] / len(groups),
+    }
+
+
+def _solved(groups: Sequence[Group], solver: int, threshold: float) -> Metrics:
+    scores = [[completion.scores[solver][0] for completion in group.completions] for group in groups]
+    solved = [[float(score is not None and score >= threshold) for score in group] for group in scores]
+    return {
+        "groups/solved": _mean([one for group in solved for one in group]),
+        "groups/any_solved": _mean([max(group, default=0.0) for group in solved]),
+    }
+
+
+def _rewards(group: Group) -> list[float]:
+    return [c.reward for c in group.completions if c.reward is not None and math.isfinite(c.reward)]
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    some = [value for value in values if value is not None]
+    return math.fsum(some) / len(some) if some else None
+
+
+def _std(values: list[float]) -> float:
+    """The sample standard deviation, as torch.std and so TRL has it."""
+    mean = math.fsum(values) / len(values)
+    return math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1))

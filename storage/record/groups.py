@@ -1,0 +1,183 @@
+"""run.db, reading groups: which steps have them, the groups of a step, one group with its completions."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+from sqlite_utils import Database
+
+from groupwise.storage.record import metrics, record_check
+from groupwise.storage.record.group_metrics import TIED, Range
+
+HISTORY = 12  # of a prompt's times, those around a group
+ENDLESS = 2**62
+
+
+def span(path: Path, mode: str = "train") -> tuple[int, int] | None:
+    """The first and the last step that have groups; None before there are any. What a resume trained anew does not
+    count: see `series.stretches`."""
+    run = record_check.open_record(path)
+    try:
+        first, last = _seek(run, mode, ">=", 0), _seek(run, mode, "<=", 2**62)
+        return None if first is None or last is None else (first, last)
+    finally:
+        run.close()
+
+
+def nearest(path: Path, step: int, mode: str = "train") -> dict[str, int | None]:
+    """The step with groups at or before `step` (else the first after it), and its neighbours either side."""
+    run = record_check.open_record(path)
+    try:
+        here = _seek(run, mode, "<=", step)
+        if here is None:
+            here = _seek(run, mode, ">", step)
+        if here is None:
+            return {"step": None, "earlier": None, "later": None}
+        return {"step": here, "earlier": _seek(run, mode, "<", here), "later": _seek(run, mode, ">", here)}
+    finally:
+        run.close()
+
+
+def _seek(run: Database, mode: str, bound: str, step: int) -> int | None:
+    """The nearest step with groups on one side of `step`, along the index."""
+    counts, values = counting(run)
+    order = "DESC" if bound.startswith("<") else "ASC"
+    found = run.execute(
+        f"SELECT step FROM grp WHERE mode = ? AND step {bound} ? AND {counts} ORDER BY step {order} LIMIT 1",
+        [mode, step, *values],
+    ).fetchone()
+    return found[0] if found else None
+
+
+def counting(run: Database) -> tuple[str, list[int]]:
+    """SQL for “this group was not trained over by a later attempt”."""
+    cut = [(attempt, end) for attempt, end in ends(run).items() if end != ENDLESS]
+    if not cut:
+        return "1", []
+    cases = " ".join("WHEN ? THEN ?" for _ in cut)
+    return f"step <= CASE attempt {cases} ELSE {ENDLESS} END", [value for pair in cut for value in pair]
+
+
+def ends(run: Database) -> dict[int, int]:
+    """The last step up to which each attempt counts: where the next began."""
+    begun = metrics.begun_at(run)
+    return {attempt: min((at for other, at in begun.items() if other > attempt), default=ENDLESS) for attempt in begun}
+
+
+def reward_range(path: Path) -> Range | None:
+    """The least and the greatest total reward of the whole run: what says whether a tie is all low or all high. None
+    before there is one."""
+    run = record_check.open_record(path)
+    try:
+        finite = "reward > -9e999 AND reward < 9e999"  # along the index on it, where the record has one
+        low = run.execute(f"SELECT reward FROM completion WHERE {finite} ORDER BY reward LIMIT 1").fetchone()
+        high = run.execute(f"SELECT reward FROM completion WHERE {finite} ORDER BY reward DESC LIMIT 1").fetchone()
+        return None if low is None or high is None else (low[0], high[0])
+    finally:
+        run.close()
+
+
+def at_step(path: Path, step: int, mode: str = "train") -> list[dict[str, Any]]:
+    """The groups of one step, as its latest attempt made them: id, prompt, size, mean, std, low, high, tied."""
+    run = record_check.open_record(path)
+    try:
+        rows = run.query(
+            "SELECT grp.id, prompt.prompt, size, mean, std, low, high FROM grp JOIN prompt ON prompt.id = grp.prompt "
+            "WHERE mode = ? AND step = ? AND attempt = "
+            "(SELECT max(attempt) FROM grp WHERE mode = ? AND step = ?) ORDER BY grp.id",
+            [mode, step, mode, step],
+        )
+        return [{**row, "prompt": json.loads(row["prompt"]), "tied": is_tied(row)} for row in rows]
+    finally:
+        run.close()
+
+
+def is_tied(group: dict[str, Any]) -> bool:
+    """Whether every scored completion of the group has the same reward."""
+    return group["low"] is not None and group["high"] - group["low"] <= TIED
+
+
+def one(path: Path, group_id: int) -> dict[str, Any] | None:
+    """One group: prompt, the row's other columns, its completions with their scores; whether it `counts` (was not
+    trained over by a later attempt); how many `times` its prompt came and those around this one (`history`, in order).
+    None where there is no such group."""
+    run = record_check.open_record(path)
+    try:
+        group = next(
+            run.query(
+                "SELECT grp.*, prompt.id AS prompt_id, prompt.prompt AS text, prompt.columns FROM grp "
+                "JOIN prompt ON prompt.id = grp.prompt WHERE grp.id = ?",
+                [group_id],
+            ),
+            None,
+        )
+        if group is None:
+            return None
+        times = run.execute("SELECT count(*) FROM grp WHERE prompt = ?", [group["prompt_id"]]).fetchone()[0]
+        weights = metrics.stage_weights(run, group["attempt"], group["step"]) or {}
+        weights |= metrics.changing_weights(run, group["attempt"], group["step"])
+        return {
+            **group,
+            "prompt": json.loads(group.pop("text")),
+            "columns": json.loads(group["columns"]),
+            "tied": is_tied(group),
+            "counts": group["step"] <= ends(run).get(group["attempt"], ENDLESS),
+            "completions": _completions(run, group_id, weights),
+            "times": times,
+            "history": _history(run, group["prompt_id"], group["step"]),
+        }
+    finally:
+        run.close()
+
+
+def _history(run: Database, prompt: int, step: int) -> list[dict[str, Any]]:
+    """The prompt's groups around a step, of those that no later attempt trained over."""
+    counts, values = counting(run)
+    chosen = f"SELECT id, step, mode, attempt, mean, low, high FROM grp WHERE prompt = ? AND {counts}"
+    before = list(
+        run.query(f"{chosen} AND step <= ? ORDER BY step DESC, id DESC LIMIT {HISTORY}", [prompt, *values, step])
+    )
+    after = list(run.query(f"{chosen} AND step > ? ORDER BY step, id LIMIT {HISTORY}", [prompt, *values, step]))
+    kept = max(HISTORY // 2, HISTORY - len(after))
+    return before[:kept][::-1] + after[: HISTORY - min(kept, len(before))]
+
+
+def has_completion(path: Path, group_id: int, idx: int) -> bool:
+    """Whether there is such a completion."""
+    run = record_check.open_record(path)
+    try:
+        return run.execute("SELECT 1 FROM completion WHERE grp = ? AND idx = ?", [group_id, idx]).fetchone() is not None
+    finally:
+        run.close()
+
+
+def _completions(run: Database, group_id: int, weights: dict[str, float]) -> list[dict[str, Any]]:
+    """`weights`: those of the group's stage; where a run has no stages, those the function itself has."""
+    scores: dict[int, list[dict[str, Any]]] = {}
+    for index, name, weight, value, status in run.execute(
+        "SELECT idx, name, weight, value, status FROM score JOIN reward_function ON id = function WHERE grp = ? "
+        "ORDER BY idx, function",
+        [group_id],
+    ):
+        scores.setdefault(index, []).append(
+            {"name": name, "weight": weights.get(name, weight), "value": value, "status": status}
+        )
+    rows = run.query(
+        "SELECT idx, text, tokens, truncated, reward, advantage FROM completion WHERE grp = ? ORDER BY idx", [group_id]
+    )
+    extras = _extras(run, group_id)
+    return [{**row, "scores": scores.get(row["idx"], []), "extra": extras.get(row["idx"], {})} for row in rows]
+
+
+def _extras(run: Database, group_id: int) -> dict[int, dict[str, Any]]:
+    """What functions logged of each completion; nothing in a record of the time before that was kept."""
+    try:
+        rows = run.execute("SELECT idx, columns FROM extra WHERE grp = ?", [group_id]).fetchall()
+    except sqlite3.OperationalError as error:
+        if "no such table" not in str(error):
+            raise
+        return {}
+    return {index: json.loads(columns) for index, columns in rows}

@@ -1,0 +1,311 @@
+"""run.db, reading metrics: whole curves in at most ~1,000 points, a closer look at some steps, and what is new since a
+reader last looked."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter
+from sqlite_utils import Database
+
+from groupwise.storage.home.bounds import Form, Positive, When, Whole, fitting
+from groupwise.storage.record import metric_buckets, record_check
+from groupwise.storage.record.metric_buckets import MAX_POINTS, RECENT, Part, Span
+
+MOST_MARKS = 100
+MOST_ATTEMPTS = 1000
+MOST_PAST = 8  # stretches of overwritten past that are drawn, the newest
+
+
+class Standing(Form):
+    """What the registry takes over of a record."""
+
+    attempt: Positive
+    step: Whole
+    at: When
+
+
+_STANDING, _WHOLE = TypeAdapter(Standing), TypeAdapter(Whole)
+
+
+def read(path: Path, after: int = 0) -> dict[str, Any]:
+    """The run's curves, or what was acknowledged after number `after`.
+
+    `seq` is the number to pass next time. `reset` says that the curves are whole (the first look, or a new attempt
+    began) and replace what the reader has; else their points come after, or replace, those of the same step. A whole
+    look has also `past`, what earlier attempts had trained beyond the step where the next began, `marks`, where
+    attempts and stages began, and `odd`, how many values were no numbers.
+    """
+    run = record_check.open_record(path)
+    try:
+        newest = run.execute("SELECT seq, attempt FROM acknowledged ORDER BY seq DESC LIMIT 1").fetchone()
+        if newest is None or newest[0] <= after:
+            return {"seq": after, "reset": False, "curves": {}}
+        seq, attempt = newest
+        before = run.execute("SELECT attempt FROM acknowledged WHERE seq = ?", [after]).fetchone()
+        if before is not None and before[0] == attempt and seq - after <= MAX_POINTS:
+            first = run.execute("SELECT min(step) FROM acknowledged WHERE seq > ?", [after]).fetchone()[0]
+            found = metric_buckets.logged(run, [(attempt, first, metric_buckets.ALL_STEPS[1])])
+            return {"seq": seq, "reset": False, "curves": found}
+        return {"seq": seq, "reset": True, **_whole(run)}
+    finally:
+        run.close()
+
+
+def window(path: Path, names: Sequence[str], first: int, last: int) -> dict[str, Any]:
+    """The curves of these metrics from step `first` to step `last`, in at most ~1,000 points each, with what
+    earlier attempts had trained there (`past`)."""
+    run = record_check.open_record(path)
+    try:
+        return _whole(run, names, (first, last))
+    finally:
+        run.close()
+
+
+def _whole(run: Database, names: Sequence[str] | None = None, span: Span = metric_buckets.ALL_STEPS) -> dict[str, Any]:
+    parts, gone = _clipped(stretches(run), span), _clipped(overwritten(run), span)
+    metrics = len(names) if names is not None else run.execute("SELECT count(*) FROM metric_key").fetchone()[0]
+    size, past_size = (metric_buckets.bucket_size(_steps(some, span), metrics) for some in (parts, gone))
+    past = [
+        {"attempt": part[0], "first": part[1], "last": part[2],
+         "curves": metric_buckets.bucketed(run, [part], past_size, names, span, tail=False)}
+        for part in gone[-MOST_PAST:]
+    ]  # fmt: skip
+    return {
+        "bucket": size, "curves": metric_buckets.bucketed(run, parts, size, names, span), "past": past,
+        "marks": _marks(run), "odd": metric_buckets.not_finite(run, parts) if size > 1 else {},
+    }  # fmt: skip
+
+
+def _clipped(parts: list[Part], span: Span) -> list[Part]:
+    return [part for part in parts if part[1] <= span[1] and part[2] >= span[0]]
+
+
+def _steps(parts: list[Part], span: Span) -> int:
+    return sum(min(last, span[1]) - max(first, span[0]) + 1 for _, first, last in parts)
+
+
+def overwritten(run: Database) -> list[Part]:
+    """(attempt, first step, last step) of what earlier attempts had trained and a later one trained again, from the
+    step that they share on."""
+    kept = {attempt: last for attempt, _, last in stretches(run)}
+    found = []
+    for attempt in attempts(run)[1:][::-1]:
+        reach = _reach(run, attempt)
+        if reach is not None:
+            first, last = reach
+            found.append((attempt, max(first, kept.get(attempt, first)), last))
+    return [part for part in found if part[2] > part[1] or part[0] not in kept]
+
+
+def marks(path: Path) -> list[dict[str, Any]]:
+    """Where attempts after the first, and stages, began: step, kind (begin or stage), attempt, stage."""
+    run = record_check.open_record(path)
+    try:
+        return _marks(run)
+    finally:
+        run.close()
+
+
+def _marks(run: Database) -> list[dict[str, Any]]:
+    """The newest 100. An attempt that begins within a stage names it again; that is no new stage."""
+    rows = run.execute(
+        "SELECT step, kind, attempt, json_extract(data, '$.stage') FROM event WHERE kind = 'stage' "
+        "OR (kind = 'begin' AND attempt > 1) ORDER BY id"
+    ).fetchall()
+    found: list[dict[str, Any]] = []
+    stage: int | None = None
+    for step, kind, attempt, number in rows:
+        if kind == "stage" and number == stage:
+            continue
+        if kind == "stage":
+            before, stage = stage, number
+            if before is None:  # the run begins in it
+                continue
+        found.append({"step": step, "kind": kind, "attempt": attempt, "stage": number})
+    return found[-MOST_MARKS:]
+
+
+def stretches(run: Database) -> list[Part]:
+    """(attempt, first step, last step) of what each attempt contributes: a resumed run overlaps its past, and from the
+    step where an attempt began, it counts."""
+    found: list[Part] = []
+    end = math.inf
+    begun = begun_at(run)
+    for attempt in attempts(run):
+        begin = begun.get(attempt, 0)
+        reach = _reach(run, attempt, after=begin)
+        if reach is not None and reach[0] < end:
+            found.insert(0, (attempt, reach[0], int(min(reach[1], end - 1))))
+        if attempt in begun:
+            end = min(end, begin + 1)
+        elif reach is not None:
+            end = min(end, reach[0])
+    return found
+
+
+def attempts(run: Database) -> list[int]:
+    """Those that have recorded anything, the newest first; each a step along the index, however long the run is."""
+    found: list[int] = []
+    before = 2**62
+    while len(found) < MOST_ATTEMPTS:
+        (newest,) = run.execute("SELECT max(attempt) FROM acknowledged WHERE attempt < ?", [before]).fetchone()
+        if newest is None:
+            break
+        found.append(newest)
+        before = newest
+    return found
+
+
+def _reach(run: Database, attempt: int, after: int = -1) -> tuple[int, int] | None:
+    """The first and the last step of an attempt beyond one; None: it has none there. Asked one by one, each is the end
+    of an index; asked together, SQLite reads all that is between."""
+    of_attempt = "FROM acknowledged WHERE attempt = ? AND step > ?"
+    first, last = run.execute(
+        f"SELECT (SELECT min(step) {of_attempt}), (SELECT max(step) {of_attempt})", [attempt, after] * 2
+    ).fetchone()
+    return None if first is None else (first, last)
+
+
+def begun_at(run: Database) -> dict[int, int]:
+    """The step after which each attempt trained."""
+    rows = run.execute("SELECT attempt, max(step) FROM event WHERE kind = 'begin' GROUP BY attempt").fetchall()
+    return dict(rows)
+
+
+def stage_weights(run: Database, attempt: int, step: int) -> dict[str, float] | None:
+    """What each reward function counted in the stage that this step of this attempt belongs to; None in a run
+    without stages, where it is the same all along (`reward_function.weight`)."""
+    row = run.execute(
+        "SELECT json_extract(data, '$.weights') FROM event WHERE kind = 'stage' AND attempt = ? AND step < ? "
+        "ORDER BY id DESC LIMIT 1",
+        [attempt, step],
+    ).fetchone()
+    weights = json.loads(row[0]) if row and row[0] else None
+    return weights if isinstance(weights, dict) else None
+
+
+def changing_weights(run: Database, attempt: int, step: int) -> dict[str, float]:
+    """What those reward functions counted at a step whose weight changes (a schedule, the success rate): it is logged
+    as rewards/NAME/weight."""
+    found: dict[str, tuple[int, int, float]] = {}
+    for key, name in run.execute("SELECT id, name FROM metric_key WHERE name LIKE 'rewards/%/weight'").fetchall():
+        for one in [known for known in attempts(run) if known <= attempt]:
+            row = run.execute(
+                "SELECT step, attempt, value FROM metric WHERE key = ? AND attempt = ? AND step <= ? "
+                "AND value IS NOT NULL ORDER BY step DESC LIMIT 1",
+                [key, one, step],
+            ).fetchone()
+            if row is not None:
+                found[name] = max(row, found.get(name, row))
+    return {name.split("/")[1]: value for name, (_, _, value) in found.items()}
+
+
+def standing(path: Path) -> dict[str, Any]:
+    """Where a run is: attempt and step last acknowledged and when (`at`), `total` steps planned, and whether training
+    has `begun` in this attempt. Cheap, for every poll."""
+    run = record_check.open_record(path)
+    try:
+        return _standing(run)
+    finally:
+        run.close()
+
+
+def _standing(run: Database) -> dict[str, Any]:
+    last = run.execute("SELECT attempt, step, at FROM acknowledged ORDER BY seq DESC LIMIT 1").fetchone()
+    if last is None:
+        return {"attempt": 0, "step": 0, "at": None, "total": 0, "begun": False}
+    plan = run.execute(
+        "SELECT json_extract(data, '$.total'), attempt FROM event WHERE kind IN ('begin', 'stage') "
+        "ORDER BY id DESC LIMIT 1"
+    ).fetchone()
+    total, begun = (fitting(_WHOLE, plan[0]) or 0, plan[1] == last[0]) if plan else (0, False)
+    found = {"attempt": last[0], "step": last[1], "at": last[2], "total": total, "begun": begun}
+    if fitting(_STANDING, found) is None:
+        raise record_check.OddRecord("where it stands makes no sense")
+    return found
+
+
+def progress(path: Path) -> dict[str, Any]:
+    """`standing`, and what the Runs page shows: `reward`, the mean of the last ten logged, and `spark`, at most 40
+    points of it."""
+    run = record_check.open_record(path)
+    try:
+        points, newest = _rewards(run)
+        recent = newest[-RECENT:]
+        return _standing(run) | {
+            "reward": sum(recent) / len(recent) if recent else None,
+            "spark": [round(value, 4) for value in _thin(points, 40)],
+        }
+    finally:
+        run.close()
+
+
+def _rewards(run: Database) -> tuple[list[float], list[float]]:
+    """The reward's points, as they are drawn, and its newest values, as they were logged."""
+    parts = stretches(run)
+    size = metric_buckets.bucket_size(_steps(parts, metric_buckets.ALL_STEPS))
+    curve = metric_buckets.bucketed(run, parts, size, ["reward"]).get("reward", {"y": []})
+    points, tail = [value for value in curve["y"] if value is not None], curve.get("tail", {"x": [], "y": []})
+    means = metric_buckets.folded(tail["x"], tail["y"], size)[1] if tail["x"] else []
+    return points + means, points + tail["y"]
+
+
+def _thin(values: list[float], count: int) -> list[float]:
+    """Means of `count` equal stretches."""
+    if len(values) <= count:
+        return values
+    edges = [round(i * len(values) / count) for i in range(count + 1)]
+    return [sum(values[a:b]) / (b - a) for a, b in zip(edges, edges[1:], strict=False)]
+
+
+def pace(path: Path) -> dict[str, float | None]:
+    """Median and longest seconds between the last 50 acknowledged steps of the latest attempt."""
+    run = record_check.open_record(path)
+    try:
+        times = [
+            at
+            for (at,) in run.execute(
+                "SELECT max(at) FROM acknowledged WHERE attempt = (SELECT max(attempt) FROM acknowledged) AND step > 0 "
+                "GROUP BY step ORDER BY step DESC LIMIT 51"
+            )
+        ]
+    finally:
+        run.close()
+    gaps = sorted(later - earlier for later, earlier in zip(times, times[1:], strict=False))
+    return {"median": gaps[len(gaps) // 2], "longest": gaps[-1]} if gaps else {"median": None, "longest": None}
+
+
+def events(path: Path, after: int = 0) -> list[dict[str, Any]]:
+    """What happened, oldest first; `trace` is the traceback of what failed, if one was kept."""
+    run = record_check.open_record(path)
+    try:
+        columns = "id, at, attempt, step, kind, message, json_extract(data, '$.traceback') AS trace"
+        return list(run.query(f"SELECT {columns} FROM event WHERE id > ?", [after]))
+    finally:
+        run.close()
+
+
+def waits_for(path: Path) -> str | None:
+    """What training waits for, in a sentence, where that is the last that happened; None while it goes on."""
+    run = record_check.open_record(path)
+    try:
+        last = run.execute(
+            "SELECT message, json_extract(data, '$.waits') FROM event ORDER BY id DESC LIMIT 1"
+        ).fetchone()
+        return last[0] if last and last[1] else None
+    finally:
+        run.close()
+
+
+def checkpoints(path: Path) -> list[dict[str, Any]]:
+    """Checkpoints that were completed, newest first; the folder may since have been rotated away."""
+    run = record_check.open_record(path)
+    try:
+        return list(run.query("SELECT step, attempt, at, path, bytes FROM checkpoint ORDER BY step DESC"))
+    finally:
+        run.close()

@@ -1,0 +1,173 @@
+"""Whether a run.db is one that this version of Groupwise can write, and why not: an enemy, a newer version or a failing
+disk may have had it in hand."""
+
+from __future__ import annotations
+
+import functools
+import sqlite3
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlite_utils import Database
+
+from groupwise.storage.home import db, files, migrations
+
+DEEP_SECONDS = 600.0  # reading every page of a record of some gigabytes takes seconds
+Shape = dict[str, tuple[object, ...]]
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What is wrong with a record. `newer`: nothing is, but this version of Groupwise is too old to write it."""
+
+    reason: str
+    newer: bool = False
+
+
+NEWER = Fault("a newer version of Groupwise has written it", newer=True)
+NEWER_SENTENCE = (
+    "A newer version of Groupwise has written this run's record: what can be read of it is shown. Update Groupwise to "
+    "resume it."
+)
+NO_RUN = Fault("its tables are not those that a run makes")
+_HUGE = "abs({0}) > 1e300 AND abs({0}) < 9e999"  # an infinity is a value that a run can have
+_FROM_0 = {
+    "acknowledged": "seq step at", "metric": "step", "event": "step at", "grp": "step size",
+    "completion": "tokens idx", "checkpoint": "step at bytes", "rollup": "bucket",
+}  # fmt: skip
+# What no run writes, though SQLite takes it: words, and a query that finds one such row.
+ODD = {
+    "a prompt is no JSON": "FROM prompt WHERE NOT json_valid(prompt) OR NOT json_valid(columns)",
+    "a prompt's columns are no mapping": "FROM prompt WHERE json_valid(columns) AND json_type(columns) <> 'object'",
+    "what a function logged is no mapping":
+        "FROM extra WHERE NOT json_valid(columns) OR json_type(columns) <> 'object'",
+    "an event's data is no mapping": "FROM event WHERE NOT json_valid(data) OR json_type(data) <> 'object'",
+    "an event's numbers make no sense":
+        "FROM event WHERE json_valid(data) AND (json_type(data, '$.total') NOT IN ('integer', 'null') "
+        "OR json_type(data, '$.stage') NOT IN ('integer', 'null') OR json_type(data, '$.weights') <> 'object' "
+        f"OR abs(json_extract(data, '$.total')) > {2**53})",
+    "a group has rewards and no mean":
+        "FROM grp WHERE (mean IS NULL) <> (low IS NULL) OR (low IS NULL) <> (high IS NULL)",
+    "a group is of no mode": "FROM grp WHERE mode NOT IN ('train', 'eval')",
+    "a group's prompt is not there": "FROM grp WHERE prompt NOT IN (SELECT id FROM prompt)",
+    "a score is of no function": "FROM score WHERE function NOT IN (SELECT id FROM reward_function)",
+    "a weight is no number": "FROM reward_function WHERE NOT abs(weight) < 1e300",
+    "an attempt is out of range": f"FROM acknowledged WHERE attempt NOT BETWEEN 1 AND {2**31}",
+    **{
+        f"{column} of {table} is beyond all measure": f"FROM {table} WHERE {_HUGE.format(column)}"
+        for table, column in (("score", "value"), ("metric", "value"), ("completion", "reward"), ("grp", "mean"),
+                              ("completion", "advantage"), ("grp", "std"), ("grp", "low"), ("grp", "high"))
+    },
+    **{
+        f"{column} of {table} is out of range": f"FROM {table} WHERE {column} NOT BETWEEN 0 AND {2**53}"
+        for table, columns in _FROM_0.items() for column in columns.split()
+    },
+}  # fmt: skip
+
+
+class OddRecord(sqlite3.DatabaseError):
+    """A run.db is there that no run has written; the message says why."""
+
+
+def open_record(path: Path, *, seconds: float = db.LONGEST) -> Database:
+    """A run's record, for reading. Raises sqlite3.DatabaseError where it is not there, damaged, or none."""
+    run = db.open_reader(path, seconds=seconds)
+    try:
+        (version,) = run.execute("PRAGMA schema_version").fetchone()
+        if not _is_ours(path, path.lstat().st_ino, version, run):
+            raise OddRecord(NO_RUN.reason)
+    except BaseException:
+        run.close()
+        raise
+    return run
+
+
+def of_file(path: Path, *, deep: bool = False, odd: bool = False) -> Fault | None:
+    """What is wrong with a record; None where nothing is, or there is none. `deep` also looks at every page, `odd` at
+    every row as well: whether it could be a run's. Raises sqlite3.DatabaseError where that cannot be told just now: it
+    is locked, or nobody may read it."""
+    if not files.exists(path):
+        return None
+    if not files.is_file(path):
+        return Fault("it is no file")
+    try:
+        run = db.open_reader(path, seconds=DEEP_SECONDS if deep or odd else db.LONGEST)
+        try:
+            return _fault(run, deep or odd) or (_odd_row(run) if odd else None)
+        finally:
+            run.close()
+    except sqlite3.DatabaseError as error:
+        if not db.is_damage(error):
+            raise
+        return Fault(str(error))
+
+
+def is_newer(path: Path) -> bool:
+    """Whether a newer version of Groupwise has written a record; False where that cannot be told."""
+    try:
+        found = of_file(path)
+    except sqlite3.DatabaseError:
+        return False
+    return found is not None and found.newer
+
+
+_known: dict[tuple[Path, int, int], bool] = {}  # by file and version of its tables: whether they are a run's
+MOST_KNOWN = 4096
+
+
+def _is_ours(path: Path, inode: int, version: int, run: Database) -> bool:
+    """Whether the tables are a run's, or a newer version's, which nobody here can tell; looked at once."""
+    key = path, inode, version
+    if key not in _known:
+        if len(_known) >= MOST_KNOWN:
+            _known.clear()
+        _known[key] = _fault(run, deep=False) in (None, NEWER)
+    return _known[key]
+
+
+def _fault(run: Database, deep: bool) -> Fault | None:
+    applied = migrations.applied(run, migrations.record)
+    if set(applied) - set(migrations.names(migrations.record)):
+        return NEWER
+    odd = run.execute("SELECT name FROM sqlite_master WHERE type IN ('view', 'trigger')").fetchone()
+    found, usual = _shape(run), _usual(tuple(applied))
+    # A table that is missing is for whoever reads it to say: for some milliseconds a run's first ones are.
+    if odd or (found != usual if deep else not found.items() <= usual.items()):
+        return NO_RUN
+    if deep:
+        word = run.execute("PRAGMA quick_check(1)").fetchone()[0]
+        return None if word == "ok" else Fault(str(word).splitlines()[-1])
+    return None
+
+
+def _odd_row(run: Database) -> Fault | None:
+    tables = {name for (name,) in run.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()}
+    for words, query in ODD.items():
+        if query.split()[1] in tables and run.execute(f"SELECT 1 {query} LIMIT 1").fetchone():
+            return Fault(words)
+    return None
+
+
+def _shape(run: Database) -> Shape:
+    """Each table with whether it is STRICT, and its columns. Those of the migrations and of SQLite itself are left
+    out."""
+    rows = run.execute(
+        'SELECT t.name, t.strict, t.wr, c.name, c.type, c."notnull", c.pk, c.hidden FROM pragma_table_list AS t '
+        "JOIN pragma_table_xinfo(t.name) AS c WHERE t.schema = 'main' AND t.name NOT LIKE 'sqlite\\_%' ESCAPE '\\' "
+        "AND t.name NOT LIKE '\\_sqlite\\_%' ESCAPE '\\' ORDER BY t.name, c.cid"
+    ).fetchall()
+    found: Shape = {}
+    for name, *about in rows:
+        found[name] = (*found.get(name, ()), tuple(about))
+    return found
+
+
+@functools.lru_cache(maxsize=16)
+def _usual(applied: tuple[str, ...]) -> Shape:
+    """The tables after these migrations."""
+    made = Database(memory=True)
+    try:
+        migrations.record.apply(made, stop_before=set(migrations.names(migrations.record)) - set(applied))
+        return _shape(made)
+    finally:
+        made.close()

@@ -1,0 +1,92 @@
+"""What a run's folder says of the run: state.json and exit.json, of which anyone may have written every word."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, TypeAdapter
+
+from groupwise.storage.home import files
+from groupwise.storage.home.bounds import Finite, Form, Positive, Text, When, Whole, fitting, forms, salvaged, text
+from groupwise.storage.home.paths import RunFolder
+from groupwise.storage.record import states
+from groupwise.storage.spec.problem import SpecError
+from groupwise.storage.spec.spec import RunSpec, parse
+from groupwise.storage.spec.yaml_text import MAX_BYTES
+
+LONGEST_SENTENCE = 4000  # characters
+Name = text(500)
+# The columns of the registry's row that a folder keeps (registry.Run), and what each can be.
+_COLUMNS = forms({
+    "name": text(500, least=1), "model": Name, "data": Name, "created": When, "state": Literal[tuple(states.LABELS)],
+    "sentence": text(LONGEST_SENTENCE), "state_at": When, "attempt": Positive, "step": Whole, "total": Whole,
+    "reward": Finite, "spark": Annotated[list[Finite], Field(max_length=1000)], "seen_at": When, "boot": text(64),
+    "pid": Positive, "started": Whole, "tag": text(200),
+})  # fmt: skip
+
+
+def kept_state(folder: RunFolder) -> tuple[dict[str, Any], str]:
+    """The columns of the run's row that its state.json gives, and a sentence on what of it could not be read; ({}, "")
+    where there is none."""
+    if not files.exists(folder.state):
+        return {}, ""
+    kept = files.read_json(folder.state)
+    if not isinstance(kept, dict):
+        return {}, "Its state.json could not be read."
+    found, odd = salvaged(_COLUMNS, kept)
+    return found, f"What its state.json said of {', '.join(odd)} made no sense." if odd else ""
+
+
+class Exit(Form):
+    """How a training process says that it ended: see worker.training.train."""
+
+    attempt: Positive
+    outcome: Literal["finished", "stopped", "failed"]
+    step: Whole
+    planned: Whole
+    reason: Text = ""
+
+
+_EXIT = TypeAdapter(Exit)
+
+
+def exit_record(folder: RunFolder, attempt: int) -> dict[str, Any] | None:
+    """The exit record of this attempt; None where it has written none that can be read."""
+    found = fitting(_EXIT, files.read_json(folder.exit))
+    if found is None or found.attempt != attempt:
+        return None
+    return found.model_dump() | {"reason": found.reason[:LONGEST_SENTENCE]}
+
+
+class OddFolder(Exception):
+    """A run's folder holds what is no file, or no folder, where one should be; the message says which."""
+
+
+def refuse_odd(folder: RunFolder) -> None:
+    """Raises OddFolder where something in a run's folder is a link, a pipe or the like: to write through it would reach
+    elsewhere, or wait for ever."""
+    plain = [folder.spec, folder.task, folder.script, folder.log, folder.exit, folder.state, folder.notes, folder.lock]
+    record = [folder.path / f"{folder.db.name}{end}" for end in ("", "-wal", "-shm", "-journal")]
+    for path in (*plain, *record, folder.path / "run.spill.jsonl"):
+        if files.exists(path) and not files.is_file(path):
+            raise OddFolder(f"{path.name} in its folder is no file. Remove it, or put the file itself there.")
+    for path in (folder.path, folder.rewards, folder.checkpoints, folder.final):
+        if files.exists(path) and not files.is_folder(path):
+            raise OddFolder(f"{path.name} is no folder, or a link to one. Put the folder itself there.")
+    if folder.rewards.is_dir():
+        for path in folder.rewards.iterdir():
+            if not files.is_file(path) and path.name != "__pycache__":
+                raise OddFolder(f"rewards/{path.name} in its folder is no file. Remove it.")
+
+
+def spec_of(folder: RunFolder) -> RunSpec | None:
+    """What was asked of the run; None where its spec.yaml is not there, or cannot be read."""
+    try:
+        return parse(spec_text(folder))
+    except (OSError, ValueError, SpecError):
+        return None
+
+
+def spec_text(folder: RunFolder) -> str:
+    """The run's spec.yaml. Raises OSError, and UnicodeDecodeError (a ValueError)."""
+    return files.read_text(folder.spec, MAX_BYTES)

@@ -1,0 +1,56 @@
+"""run.db, reading one prompt down the steps: each time it came, how its group did, and how much of it was solved."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from sqlite_utils import Database
+
+from groupwise.storage.record import groups, record_check
+
+MOST = 300  # times that are read; of more, evenly many are left out
+Solver = tuple[str, float]  # a reward function, and from which of its scores on a completion is solved
+
+
+def times(path: Path, prompt_id: int, solver: Solver | None = None, most: int = MOST) -> dict[str, Any] | None:
+    """The prompt, the row's other columns, how many times it came (`total`) and these `times`, by step: id, step,
+    mode, attempt, size, mean, std, low, high, `counts` (not trained over by a later attempt) and `solved` (the share
+    of its completions; None where no function says so). None where there is no such prompt."""
+    run = record_check.open_record(path)
+    try:
+        row = run.execute("SELECT prompt, columns FROM prompt WHERE id = ?", [prompt_id]).fetchone()
+        if row is None:
+            return None
+        total, first, last = run.execute(
+            "SELECT count(*), min(step), max(step) FROM grp WHERE prompt = ?", [prompt_id]
+        ).fetchone()
+        apart = -(-total // most)
+        found = list(
+            run.query(
+                "SELECT id, step, mode, attempt, size, mean, std, low, high FROM grp WHERE prompt = ? "
+                "AND (step % ? = 0 OR step IN (?, ?)) ORDER BY step, attempt, id LIMIT ?",
+                [prompt_id, max(1, apart), first, last, 4 * most],
+            )
+        )
+        ends, solved = groups.ends(run), _solved(run, [time["id"] for time in found], solver)
+        for time in found:
+            time["counts"] = time["step"] <= ends.get(time["attempt"], groups.ENDLESS)
+            time["solved"] = solved.get(time["id"])
+        return {"prompt": json.loads(row[0]), "columns": json.loads(row[1]), "total": total, "times": found}
+    finally:
+        run.close()
+
+
+def _solved(run: Database, ids: list[int], solver: Solver | None) -> dict[int, float]:
+    """The share of solved completions by group."""
+    function = run.execute("SELECT id FROM reward_function WHERE name = ?", [solver[0]]).fetchone() if solver else None
+    if function is None or solver is None:
+        return {}
+    marks = ", ".join("?" for _ in ids)
+    rows = run.execute(
+        f"SELECT grp, total(value >= ?) / count(*) FROM score WHERE function = ? AND grp IN ({marks}) GROUP BY grp",
+        [solver[1], function[0], *ids],
+    )
+    return dict(rows.fetchall())

@@ -1,0 +1,34 @@
+"""How far the answer to a question is, said while it is worked out: a hand answers one question at a time."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+import time
+from typing import Any
+
+from groupwise.storage.registry import questions
+
+log = logging.getLogger("groupwise.bench")
+EVERY = 0.2  # seconds between what is said, and before the first: most answers come sooner
+_question: int | None = None
+_said_at = 0.0
+
+
+def about(question_id: int | None) -> None:
+    """Which question is worked on from now on."""
+    global _question, _said_at
+    _question, _said_at = question_id, time.monotonic()
+
+
+def say(progress: dict[str, Any], *, at_once: bool = False) -> None:
+    """Say how far it is, now and then, or `at_once` before what takes long; nothing where no question is asked (a
+    test, a measurement)."""
+    global _said_at
+    if _question is None or (time.monotonic() - _said_at < EVERY and not at_once):
+        return
+    _said_at = time.monotonic()
+    try:
+        questions.say(_question, progress)
+    except sqlite3.Error as error:  # nobody's answer depends on it
+        log.warning("the progress could not be said: %s", error)

@@ -1,0 +1,107 @@
+"""Short questions the app asks and the worker answers: what a dataset looks like, whether TRL takes these settings,
+what one step costs. Rows of the registry, like everything that app and worker say to each other."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from groupwise.storage.home.redaction import to_json
+from groupwise.storage.registry import registry
+
+# What can be asked. Each is a function of its payload, but for TRY, which runs a training step.
+PREVIEW, CHECK_DATA, BUILD, MODEL, TRY = "preview", "check_data", "build", "model", "try"
+COMPLETIONS, SCORE, RESCORE = "completions", "score", "rescore"  # the reward workbench
+KEPT = 3600.0  # seconds an answered question stays readable
+
+
+@dataclass(frozen=True)
+class Question:
+    """One question. `answer` is None until it is answered; then a dict, with `error` (a sentence) where it failed."""
+
+    id: int
+    kind: str
+    payload: dict[str, Any]
+    taken: bool = False
+    cancelled: bool = False
+    progress: dict[str, Any] | None = None
+    answer: dict[str, Any] | None = None
+
+
+def ask(kind: str, payload: dict[str, Any], *, topic: str = "") -> int:
+    """Ask; the question's id. What the same topic (one field of one open page, say) asked before and nobody took up
+    yet is withdrawn: only its newest question matters."""
+    now = time.time()
+    with registry.writing() as db:
+        db.execute("DELETE FROM question WHERE answered_at < ? OR asked_at < ?", [now - KEPT, now - 24 * KEPT])
+        if topic:
+            db.execute("DELETE FROM question WHERE topic = ? AND taken_at IS NULL AND answered_at IS NULL", [topic])
+        row = {"kind": kind, "topic": topic, "payload": to_json(payload), "asked_at": now}
+        cursor = db.execute(
+            "INSERT INTO question (kind, topic, payload, asked_at) VALUES (:kind, :topic, :payload, :asked_at)", row
+        )
+        return int(cursor.lastrowid or 0)
+
+
+def get(question_id: int) -> Question | None:
+    """The question as it stands; None where it was withdrawn or is long answered."""
+    with registry.reading() as db:
+        rows = list(db.query(f"{_SELECT} WHERE id = ?", [question_id]))
+    return _question(rows[0]) if rows else None
+
+
+def open_ones() -> list[Question]:
+    """What nobody has taken up yet, oldest first."""
+    with registry.reading() as db:
+        rows = db.query(f"{_SELECT} WHERE taken_at IS NULL AND answered_at IS NULL ORDER BY id")
+        return [_question(row) for row in rows]
+
+
+def abandoned() -> list[Question]:
+    """What was taken up and never answered: by a process that is gone, when a new one asks."""
+    with registry.reading() as db:
+        return [_question(row) for row in db.query(f"{_SELECT} WHERE taken_at IS NOT NULL AND answered_at IS NULL")]
+
+
+def take(question_id: int) -> bool:
+    """Take a question up; whether it was still there to be taken."""
+    with registry.writing() as db:
+        cursor = db.execute(
+            "UPDATE question SET taken_at = ? WHERE id = ? AND taken_at IS NULL", [time.time(), question_id]
+        )
+        return cursor.rowcount == 1
+
+
+def say(question_id: int, progress: dict[str, Any]) -> None:
+    """How far the answer is."""
+    with registry.writing() as db:
+        db.execute("UPDATE question SET progress = ? WHERE id = ?", [to_json(progress), question_id])
+
+
+def reply(question_id: int, answer: dict[str, Any]) -> None:
+    """Answer; the first answer stays."""
+    with registry.writing() as db:
+        db.execute(
+            "UPDATE question SET answer = ?, answered_at = ? WHERE id = ? AND answered_at IS NULL",
+            [to_json(answer), time.time(), question_id],
+        )
+
+
+def cancel(question_id: int) -> None:
+    """Say that nobody waits for the answer any more: at once where it was not taken up, else whoever works on it
+    stops as soon as it looks."""
+    with registry.writing() as db:
+        db.execute("DELETE FROM question WHERE id = ? AND taken_at IS NULL", [question_id])
+        db.execute("UPDATE question SET cancelled_at = ? WHERE id = ?", [time.time(), question_id])
+
+
+_SELECT = "SELECT id, kind, payload, taken_at, cancelled_at, progress, answer FROM question"
+
+
+def _question(row: dict[str, Any]) -> Question:
+    return Question(
+        row["id"], row["kind"], json.loads(row["payload"]), row["taken_at"] is not None,
+        row["cancelled_at"] is not None, json.loads(row["progress"] or "null"), json.loads(row["answer"] or "null"),
+    )  # fmt: skip

@@ -1,0 +1,366 @@
+"""registry.db: every run of this home, what people asked of it, and what the worker published.
+
+Written by app, command and supervisor alike, in short transactions; an index that storage.library.repair can make anew
+from the run folders.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import json
+import secrets
+import shutil
+import sqlite3
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from sqlite_utils import Database
+
+from groupwise.storage.home import db, files, migrations, paths
+from groupwise.storage.home.process import Identity
+from groupwise.storage.home.redaction import to_json
+from groupwise.storage.record import record_check, states
+
+STOP, KILL, RESUME = "stop", "kill", "resume"
+TRUSTED = "trust_reward_code"  # published: whether people's own reward functions may run without a sandbox
+ALLOWED = {
+    STOP: {states.QUEUED, *states.LIVE},
+    KILL: states.LIVE,
+    RESUME: states.RESUMABLE,
+}
+
+
+class RegistryError(sqlite3.DatabaseError):
+    """registry.db cannot be used; the message says why and what to do."""
+
+
+class Damaged(RegistryError):
+    """It is damaged, or gone: `groupwise repair` makes a new one."""
+
+
+class Newer(RegistryError):
+    """A newer version of Groupwise has written it: it can be read, but not written."""
+
+
+class Refused(Exception):
+    """What was asked cannot be done to this run now; the message says why."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run as the registry knows it. Times are seconds since 1970; `total` is 0 until the trainer has planned."""
+
+    id: str
+    name: str
+    model: str
+    data: str
+    created: float
+    state: str
+    sentence: str
+    state_at: float
+    attempt: int
+    step: int
+    total: int
+    reward: float | None
+    spark: list[float]
+    seen_at: float | None
+    boot: str | None
+    pid: int | None
+    started: int | None
+    tag: str | None
+
+    @property
+    def identity(self) -> Identity | None:
+        """The training process, if one was recorded."""
+        if self.boot is None or self.pid is None or self.started is None:
+            return None
+        return Identity(self.boot, self.pid, self.started)
+
+    @functools.cached_property
+    def folder(self) -> paths.RunFolder:
+        return paths.run_folder(self.id)
+
+
+COLUMNS = ", ".join(field.name for field in fields(Run))
+
+
+@dataclass(frozen=True)
+class Command:
+    """One thing a person asked of one attempt of a run."""
+
+    id: int
+    run: str
+    attempt: int
+    kind: str
+
+
+def open_registry() -> bool:
+    """Make or migrate the registry of the prepared home; whether it was made. Raises Damaged, Newer, or RegistryError
+    where it cannot be used just now."""
+    try:
+        with _open(make=True) as registry:
+            problem = registry.execute("PRAGMA quick_check(1)").fetchone()[0]
+            if problem != "ok":
+                raise _damaged(str(problem).splitlines()[-1])
+            is_new = not migrations.applied(registry, migrations.registry)
+            migrations.registry.apply(registry)
+            return is_new
+    except sqlite3.OperationalError as error:
+        advice = (
+            "Another process has held it for 10 s." if "locked" in str(error) else "Is the disk full, or read-only?"
+        )
+        raise RegistryError(f"The registry {paths.registry_path()} cannot be used ({error}). {advice}") from error
+
+
+def _damaged(reason: str) -> Damaged:
+    return Damaged(
+        f"The registry {paths.registry_path()} is damaged ({reason}). No run is lost: "
+        "`groupwise repair` sets it aside and makes a new one from the run folders."
+    )
+
+
+def _refuse_newer(registry: Database) -> None:
+    """Raises Newer where the file has had steps that this version does not know."""
+    unknown = set(migrations.applied(registry, migrations.registry)) - set(migrations.names(migrations.registry))
+    if unknown:
+        raise Newer(
+            f"A newer version of Groupwise has used {paths.home()} ({min(unknown)}), and this one would not write its "
+            "registry as it should be. Update Groupwise, or choose another folder with GROUPWISE_HOME=/some/folder."
+        )
+
+
+def create(spec_yaml: str, *, name: str, model: str, data: str) -> str:
+    """Make a run's folder with the spec in it and queue it; the new run's id.
+
+    Both or neither: the folder gets its name inside the transaction that adds the row, and goes when that fails.
+    Raises OSError or sqlite3.Error.
+    """
+    draft = paths.runs_folder() / f".draft-{secrets.token_hex(8)}"
+    draft.mkdir(mode=0o700)
+    folder = paths.run_folder(paths.new_run_id(name))
+    try:
+        files.write_whole(draft / "spec.yaml", spec_yaml)
+        with writing() as registry:
+            _insert(registry, folder.id, name=name, model=model, data=data)
+            draft.rename(folder.path)
+    except BaseException:
+        shutil.rmtree(draft if draft.exists() else folder.path, ignore_errors=True)
+        raise
+    _keep_beside(folder.id)
+    return folder.id
+
+
+def _insert(registry: Database, run_id: str, *, name: str, model: str, data: str) -> None:
+    now = time.time()
+    registry.table("run").insert(
+        {
+            "id": run_id,
+            "name": name,
+            "model": model,
+            "data": data,
+            "created": now,
+            "state": states.QUEUED,
+            "sentence": "Waiting for the worker to start it.",
+            "state_at": now,
+            "attempt": 1,
+            "step": 0,
+            "total": 0,
+            "spark": "[]",
+        }  # fmt: skip
+    )
+
+
+def get(run_id: str) -> Run | None:
+    with reading() as registry:
+        rows = list(registry.query(f"SELECT {COLUMNS} FROM run WHERE id = ?", [run_id]))
+    return _run(rows[0]) if rows else None
+
+
+def runs(*, only: frozenset[str] | set[str] | None = None) -> list[Run]:
+    """All runs, newest first, or those in some states."""
+    where = f"WHERE state IN ({', '.join('?' * len(only))})" if only is not None else ""
+    with reading() as registry:
+        rows = registry.query(f"SELECT {COLUMNS} FROM run {where} ORDER BY created DESC, id DESC", sorted(only or ()))
+        return [_run(row) for row in rows]
+
+
+def _run(row: dict[str, Any]) -> Run:
+    return Run(**{**row, "spark": json.loads(row["spark"])})
+
+
+def set_state(run_id: str, state: str, sentence: str, **facts: Any) -> bool:
+    """Move a run to a state, with the sentence a person reads and any other columns; whether it was allowed.
+
+    Allowed is what `states.NEXT` says: a late or doubled report never undoes an end. Within a state only the
+    sentence and the facts change.
+    """
+    before = sorted(old for old, after in states.NEXT.items() if state in after or old == state)
+    columns = {"state": state, "sentence": sentence, "state_at": time.time(), **facts}
+    assignments = ", ".join(f"{column} = ?" for column in columns)
+    with writing() as registry:
+        changed = registry.execute(
+            f"UPDATE run SET {assignments} WHERE id = ? AND state IN ({', '.join('?' * len(before))})",
+            [*columns.values(), run_id, *before],
+        ).rowcount
+    if changed:
+        _keep_beside(run_id)
+    return bool(changed)
+
+
+def set_facts(run_id: str, **facts: Any) -> None:
+    """Change a run's progress columns; `spark` is a list of floats."""
+    if "spark" in facts:
+        facts["spark"] = json.dumps(facts["spark"])
+    with writing() as registry:
+        registry.execute(
+            f"UPDATE run SET {', '.join(f'{column} = ?' for column in facts)} WHERE id = ?", [*facts.values(), run_id]
+        )
+
+
+def _keep_beside(run_id: str) -> None:
+    """Write the run's row into its folder, where there is one and it lets us: the row is the truth, this a copy."""
+    run = get(run_id)
+    with contextlib.suppress(OSError, ValueError):  # ValueError: the folder is now a link out of the home
+        if run is not None and files.is_folder(run.folder.path):
+            files.write_json(run.folder.state, asdict(run))
+
+
+def ask(run_id: str, kind: str) -> None:
+    """Record what a person wants of a run. Asking twice is asking once. Raises Refused."""
+    run = get(run_id)
+    if run is None:
+        raise Refused(f"There is no run “{run_id[:80]}”.")
+    if run.state not in ALLOWED[kind]:
+        raise Refused(f"{run.name} is {states.LABELS[run.state].lower()}: there is nothing to {kind}.")
+    if kind == RESUME and record_check.is_newer(run.folder.db):
+        raise Refused(record_check.NEWER_SENTENCE)
+    with writing() as registry:
+        registry.execute(
+            "INSERT INTO command (run, attempt, kind, asked_at) SELECT ?, ?, ?, ? WHERE NOT EXISTS "
+            "(SELECT 1 FROM command WHERE run = ? AND attempt = ? AND kind = ?)",
+            [run_id, run.attempt, kind, time.time(), run_id, run.attempt, kind],
+        )
+
+
+def open_commands() -> list[Command]:
+    """What was asked and not yet taken up, oldest first."""
+    with reading() as registry:
+        rows = registry.query("SELECT id, run, attempt, kind FROM command WHERE taken_at IS NULL ORDER BY id")
+        return [Command(**row) for row in rows]
+
+
+def take(command: Command, result: str) -> None:
+    with writing() as registry:
+        registry.execute("UPDATE command SET taken_at = ?, result = ? WHERE id = ?", [time.time(), result, command.id])
+
+
+def asked_at(run_id: str, attempt: int, kind: str) -> float | None:
+    """When this was asked of this attempt, taken up or not."""
+    with reading() as registry:
+        row = registry.execute(
+            "SELECT asked_at FROM command WHERE run = ? AND attempt = ? AND kind = ?", [run_id, attempt, kind]
+        ).fetchone()
+    return row[0] if row else None
+
+
+class StopFlag:
+    """What the training process asks at each step boundary: did someone say stop? It never waits for a lock.
+
+    Most steps cost one look at the file's time: it is read again only when someone wrote to it. (A write in the same
+    tick of the clock as our reading is seen with the next one: the worker writes at least twice for every stop.)
+    """
+
+    def __init__(self, run_id: str, attempt: int) -> None:
+        self._about = [run_id, attempt, STOP]
+        self._read_at: tuple[int, int] | None = None  # the file and its time when it was read
+        self._found = False
+
+    def is_set(self) -> bool:
+        """Whether a stop was asked. While the registry cannot be read (locked, damaged, being replaced), what was
+        known before; it is opened anew at the next step."""
+        try:
+            status = paths.registry_path().stat()
+            if (status.st_ino, status.st_mtime_ns) != self._read_at:
+                self._found = self._look()
+                self._read_at = status.st_ino, status.st_mtime_ns
+        except (OSError, sqlite3.Error):
+            return self._found
+        return self._found
+
+    def _look(self) -> bool:
+        registry = db.open_reader(paths.registry_path(), journal="delete", patience=0.0)
+        try:
+            found = registry.execute(
+                "SELECT 1 FROM command WHERE run = ? AND attempt = ? AND kind = ?", self._about
+            ).fetchone()
+            return found is not None
+        finally:
+            registry.close()
+
+
+def publish(key: str, value: Any) -> None:
+    """Say something to everyone: the catalogue, the hardware, the built-in rewards."""
+    with writing() as registry:
+        registry.execute(
+            "INSERT OR REPLACE INTO published (key, value, at) VALUES (?, ?, ?)",
+            [key, to_json(value), time.time()],
+        )
+
+
+def published(key: str) -> Any | None:
+    """What the worker last said under this key; None before it said anything."""
+    with reading() as registry:
+        row = registry.execute("SELECT value FROM published WHERE key = ?", [key]).fetchone()
+    return json.loads(row[0]) if row else None
+
+
+@contextlib.contextmanager
+def writing() -> Iterator[Database]:
+    """The registry in one transaction."""
+    with _open(make=False) as registry:
+        yield registry
+
+
+@contextlib.contextmanager
+def _open(*, make: bool) -> Iterator[Database]:
+    with _in_words():
+        registry = db.open_writer(paths.registry_path(), journal="delete", make=make)
+        try:
+            with db.transaction(registry):
+                _refuse_newer(registry)
+                yield registry
+        finally:
+            registry.close()
+
+
+@contextlib.contextmanager
+def reading() -> Iterator[Database]:
+    with _in_words():
+        registry = db.open_reader(paths.registry_path(), journal="delete")
+        try:
+            yield registry
+        finally:
+            registry.close()
+
+
+@contextlib.contextmanager
+def _in_words() -> Iterator[None]:
+    """Says of a registry that is damaged, or gone, what to do."""
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        if db.is_damage(error):
+            raise _damaged(str(error)) from error
+        if isinstance(error, sqlite3.OperationalError) and _is_gone(error):
+            raise Damaged(
+                f"The registry {paths.registry_path()} is gone. No run is lost: `groupwise repair` makes a new one "
+                "from the run folders."
+            ) from error
+        raise
+
+
+def _is_gone(error: sqlite3.OperationalError) -> bool:
+    return "no such table" in str(error) or not paths.registry_path().exists()

@@ -1,0 +1,328 @@
+"""RunSpec: what a person configures, in YAML both ways, with errors that name the field, the line and the nearest
+real name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    model_serializer,
+)  # fmt: skip
+from pydantic_core import PydanticCustomError
+
+from groupwise.storage.spec.problem import (
+    ADVICE,
+    BLOCKING,
+    WARNING,
+    Fix,
+    Problem,
+    SpecError,
+    near,
+    nearest,
+    rename_or_remove,
+)
+from groupwise.storage.spec.yaml_text import MAX_DIGITS, Dumper, read
+
+__all__ = [
+    "ADVICE", "BLOCKING", "WARNING", "AdaptSpec", "DataSpec", "Example", "Fix", "LaunchSpec", "ModelSpec", "Problem",
+    "RewardSpec", "RunSpec", "SchedulePoint", "SpecError", "StageSpec", "from_dict", "line_numbers", "near", "nearest",
+    "parse", "rename_or_remove", "to_yaml",
+]  # fmt: skip
+
+
+ENDLESS = f"has more than {MAX_DIGITS} digits: too large to mean anything."
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, validate_default=True)
+
+
+Name = Annotated[str, Field(min_length=1, max_length=80)]
+
+
+class ModelSpec(_Part):
+    """The model to train: `starter`, a folder, or a hub id. `quantization` needs bitsandbytes and trains with LoRA."""
+
+    id: Annotated[str, Field(min_length=1, max_length=500)] = "starter"
+    revision: str | None = None
+    dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
+    attn_implementation: str | None = None
+    quantization: Literal["8bit", "4bit"] | None = None
+
+
+class Example(_Part):
+    """A worked example that stands before every prompt: what was asked, and what a good model says."""
+
+    prompt: Annotated[str, Field(min_length=1)]
+    completion: Annotated[str, Field(min_length=1)]
+
+
+def _count_or_share(value: Any) -> Any:
+    whole = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 10**12
+    if whole or (isinstance(value, float) and 0 <= value < 1):
+        return value
+    raise PydanticCustomError("count_or_share", "should be a number of rows, or a share of them below 1")
+
+
+class DataSpec(_Part):
+    """The prompts: `task:NAME` (built in), `gym:NAME` (a reasoning-gym task, with its `parameters`), `file:NAME` (a
+    JSONL, CSV or Parquet file in the home's data folder) or `hub:ORG/NAME` (with `config`, `split`, `revision`;
+    `streaming` reads only the rows that `limit` asks for).
+
+    What is read is filtered (storage.spec.row_filter), shuffled (by the seed `shuffle`), cut to `limit` rows, and
+    split: the first `holdout` rows (a count, or a share below 1) are never trained on. The prompt is `prompt_template`
+    with each `{column}` filled in, or the column `prompt_column` as it is (a chat, or plain text). `answer_pattern` is
+    a regular expression whose first group (or whole match) is the answer. `columns` are those that the rewards get
+    besides the answer; null: all.
+    """
+
+    source: Annotated[str, Field(min_length=1, max_length=500)] = "task:arithmetic"
+    config: str | None = None
+    split: Annotated[str, Field(min_length=1)] = "train"
+    revision: str | None = None
+    streaming: bool = False
+    parameters: dict[str, Any] = {}
+    filter: Annotated[list[str], Field(max_length=64)] = []
+    shuffle: Annotated[int, Field(ge=0, lt=2**32)] | None = None
+    limit: Annotated[int, Field(ge=1, le=10**12)] | None = None
+    holdout: Annotated[int | float, BeforeValidator(_count_or_share)] = 0
+    system_prompt: str | None = None
+    examples: Annotated[list[Example], Field(max_length=64)] = []
+    prompt_template: Annotated[str, Field(min_length=1)] = "{question}"
+    prompt_column: str | None = None
+    answer_column: str | None = "answer"
+    answer_pattern: str | None = None
+    columns: Annotated[list[str], Field(max_length=1000)] | None = None
+
+
+class SchedulePoint(_Part):
+    """The weight that a reward function has at a step."""
+
+    step: Annotated[int, Field(ge=0, le=10**12)]
+    weight: Annotated[float, Field(allow_inf_nan=False)]
+
+
+class AdaptSpec(_Part):
+    """A weight that follows the success rate: the share of completions that score `success` or more.
+
+    Every `every` steps the weight is multiplied by `up` when the rate since the last change is below `low`, and by
+    `down` when it is above `high`; it stays between `least` and `most`. The defaults are common practice.
+    """
+
+    low: Annotated[float, Field(ge=0, le=1)] = 0.3
+    high: Annotated[float, Field(ge=0, le=1)] = 0.8
+    up: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.2
+    down: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 0.9
+    every: Annotated[int, Field(ge=1, le=10**12)] = 10
+    success: Annotated[float, Field(allow_inf_nan=False)] = 1.0
+    least: Annotated[float, Field(allow_inf_nan=False)] = 0.1
+    most: Annotated[float, Field(allow_inf_nan=False)] = 10.0
+
+
+class RewardSpec(_Part):
+    """One reward function, by its Python name, and how much it counts.
+
+    `parameters` are what its keyword-only arguments are set to. `version` is the content hash of one's own function
+    (null: the newest when the run is launched). `timeout` is how many seconds a call may take. With `schedule` the
+    weight moves in straight lines between the points, with `adapt` it follows the success rate; steps are counted
+    from the beginning of the stage.
+    """
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=80)]
+    weight: Annotated[float, Field(allow_inf_nan=False)] = 1.0
+    version: Annotated[str, Field(pattern=r"^[0-9a-f]{6,64}$")] | None = None
+    parameters: dict[str, Any] = {}
+    timeout: Annotated[float, Field(gt=0, le=3600)] = 10.0
+    schedule: Annotated[list[SchedulePoint], Field(max_length=64)] = []
+    adapt: AdaptSpec | None = None
+
+    @model_serializer(mode="wrap")
+    def _short(self, whole: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Without what nobody changed: most rewards are a name and a weight."""
+        usual = type(self).model_fields
+        written: dict[str, Any] = whole(self)
+        return {
+            name: value
+            for name, value in written.items()
+            if name in ("name", "weight") or getattr(self, name) != usual[name].default
+        }
+
+
+class StageSpec(_Part):
+    """One stage of a run: what it changes of the run's rewards and training settings."""
+
+    name: Name | None = None
+    rewards: Annotated[list[RewardSpec], Field(min_length=1, max_length=64)] | None = None
+    training: dict[str, Any] = {}
+
+
+class LaunchSpec(_Part):
+    """Where and how the run is started. More than one process trains data-parallel through accelerate.
+
+    After `reward_failures` calls in a row in which a reward function scored nothing, the run saves and fails; 0: never.
+    """
+
+    engine: Literal["local"] = "local"
+    processes: Annotated[int, Field(ge=1, le=64)] = 1
+    reward_failures: Annotated[int, Field(ge=0, le=10**6)] = 5
+
+
+class RunSpec(_Part):
+    """A whole run. The names under `training` are TRL's GRPOConfig's, those under `lora` PEFT's LoraConfig's.
+
+    With `stages`, the run trains once per stage, one after the other; each begins with the model of the one before.
+    The reference model of the KL weight is the run's own in every stage.
+    """
+
+    name: Name
+    model: ModelSpec = ModelSpec()
+    lora: dict[str, Any] | None = None
+    data: DataSpec = DataSpec()
+    rewards: Annotated[list[RewardSpec], Field(min_length=1, max_length=64)]
+    training: dict[str, Any] = {}
+    launch: LaunchSpec = LaunchSpec()
+    stages: Annotated[list[StageSpec], Field(max_length=8)] = []
+
+    def by_stage(self) -> list[RunSpec]:
+        """What each stage trains, as a spec of its own without stages; the run itself where it has none."""
+        return [
+            self.model_copy(
+                update={
+                    "rewards": stage.rewards or self.rewards,
+                    "training": {**self.training, **stage.training},
+                    "stages": [],
+                }
+            )
+            for stage in self.stages
+        ] or [self]
+
+
+def parse(text: str) -> RunSpec:
+    """The spec that a YAML text means. Raises SpecError with every problem of its form."""
+    raw, lines = read(text)
+    return from_dict(raw, lines)
+
+
+def from_dict(raw: Any, lines: dict[str, int] | None = None) -> RunSpec:
+    """The spec that plain values mean. `lines` maps dotted paths to lines, for the messages."""
+    if not isinstance(raw, dict):
+        raise SpecError([Problem("", "A spec is a mapping of settings such as “name: my-run”.")])
+    endless = [
+        Problem(path, ENDLESS, (lines or {}).get(path), fixes=_to_usual(path.split("."))) for path in _endless(raw)
+    ]
+    if endless:
+        raise SpecError(endless)
+    try:
+        return RunSpec.model_validate(raw)
+    except ValidationError as error:
+        raise SpecError([_problem(detail, lines or {}) for detail in error.errors()]) from error
+
+
+def _endless(raw: Any) -> Iterator[str]:
+    """The dotted path of each whole number that is longer than any can mean. Python refuses to write out one of some
+    thousand digits, so that it could not even be quoted in a message."""
+    left = [("", raw)]
+    while left:
+        path, value = left.pop()
+        if isinstance(value, int) and abs(value) >= 10**MAX_DIGITS:
+            yield path
+        elif isinstance(value, (dict, list)):
+            parts = value.items() if isinstance(value, dict) else enumerate(value)
+            left += [(f"{path}.{key}".lstrip("."), part) for key, part in parts]
+
+
+def line_numbers(text: str) -> dict[str, int]:
+    """Dotted path → line of every field in a YAML text."""
+    return read(text)[1]
+
+
+def to_yaml(spec: RunSpec) -> str:
+    """The spec as YAML, in the order people think: name, model, data, rewards, training."""
+    return yaml.dump(spec.model_dump(), Dumper=Dumper, sort_keys=False, allow_unicode=True, width=110)
+
+
+def _problem(detail: Any, lines: dict[str, int]) -> Problem:
+    """A pydantic error in a person's words."""
+    path = [str(part) for part in detail["loc"]]
+    field = ".".join(path)
+    fixes: tuple[Fix, ...] = ()
+    if detail["type"] == "extra_forbidden":
+        siblings = list(_part_at(path[:-1]).model_fields)
+        message = f"there is no such field.{nearest(path[-1], siblings)}"
+        fixes = rename_or_remove(field, detail["input"], siblings)
+    else:
+        message = "is needed." if detail["type"] == "missing" else _misfit(detail)
+        fixes = _to_usual(path)
+    line = next((lines[".".join(path[:n])] for n in range(len(path), 0, -1) if ".".join(path[:n]) in lines), None)
+    return Problem(field, message, line, fixes=fixes)
+
+
+# What stands where a value must be given and has no default.
+_USUAL: dict[str, Any] = {"name": "my-run", "rewards": [{"name": "format", "weight": 1.0}]}
+
+
+def _to_usual(path: list[str]) -> tuple[Fix, ...]:
+    """Back to the default; without one, to something that works, or without the list's entry."""
+    field = ".".join(path)
+    if field in _USUAL:
+        words = _USUAL[field] if isinstance(_USUAL[field], str) else "format"
+        return (Fix(f"Use “{words}”", {field: _USUAL[field]}),)
+    owner = _part_at(path[:-1]) if tuple(p for p in path[:-1] if not p.isdigit()) in _PARTS else None
+    info = owner.model_fields.get(path[-1]) if owner else None
+    if info is not None and not info.is_required():
+        words = "nothing" if info.default in (None, [], {}) else str(info.default)[:40]
+        return (Fix(f"Use the default ({words})" if not isinstance(info.default, BaseModel) else "Use the defaults",
+                    {}, (field,)),)  # fmt: skip
+    entry = next((n for n in range(len(path), 0, -1) if path[n - 1].isdigit()), None)
+    return (Fix("Remove this entry", {}, (".".join(path[:entry]),)),) if entry else ()
+
+
+_MISFITS = {
+    "model_type": "should be a mapping of settings, one to a line",
+    "dict_type": "should be a mapping of settings, one to a line",
+    "list_type": "should be a list",
+    "string_type": "should be text",
+    "string_too_short": "must not be empty",
+    "too_short": "needs at least one entry",
+    "too_long": "has too many entries",
+    "int_type": "should be a whole number",
+    "float_type": "should be a number",
+    "finite_number": "should be a finite number",
+    "string_pattern_mismatch": "should be the name of a Python function",
+}
+
+
+def _misfit(detail: Any) -> str:
+    """What a value should have been."""
+    words = _MISFITS.get(detail["type"]) or detail["msg"].removeprefix("Input ")
+    if detail["loc"][-1] == "version":
+        words = "should be the hash of a saved version"
+    for bound, least in (("ge", "at least"), ("le", "at most"), ("lt", "below"), ("gt", "above")):
+        if bound in (detail.get("ctx") or {}):
+            words = f"should be {least} {detail['ctx'][bound]}"
+    if detail["type"] in ("string_too_short", "too_short", "too_long"):
+        return f"{words}."
+    if detail["type"] == "string_too_long":
+        words = f"should have at most {detail['ctx']['max_length']} characters"
+    given = repr(detail["input"])
+    return f"{words}, not {given if len(given) < 60 else given[:56] + '…' + given[-1]}."
+
+
+_PARTS: dict[tuple[str, ...], type[BaseModel]] = {
+    (): RunSpec, ("model",): ModelSpec, ("data",): DataSpec, ("launch",): LaunchSpec, ("rewards",): RewardSpec,
+    ("data", "examples"): Example, ("stages",): StageSpec, ("stages", "rewards"): RewardSpec,
+    ("rewards", "schedule"): SchedulePoint, ("rewards", "adapt"): AdaptSpec,
+    ("stages", "rewards", "schedule"): SchedulePoint, ("stages", "rewards", "adapt"): AdaptSpec,
+}  # fmt: skip
+
+
+def _part_at(path: list[str]) -> type[BaseModel]:
+    return _PARTS[tuple(part for part in path if not part.isdigit())]

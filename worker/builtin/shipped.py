@@ -1,0 +1,138 @@
+"""Code that ships with Groupwise and is copied into run folders: built-in rewards and tasks."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from groupwise.storage.checks import script
+from groupwise.storage.home import files
+from groupwise.storage.home.paths import RunFolder
+from groupwise.storage.library.rewards import library, signature
+from groupwise.storage.spec.spec import RewardSpec, RunSpec
+
+REWARDS = Path(__file__).parent / "rewards"
+TASKS = Path(__file__).parent / "tasks"
+
+
+class ShippedError(Exception):
+    """A run folder's copy cannot be used; the message says why."""
+
+
+def names(folder: Path) -> list[str]:
+    """What ships in a folder, by the file's (and so the function's) name."""
+    return sorted(path.stem for path in folder.glob("*.py") if not path.stem.startswith("_"))
+
+
+def describe() -> dict[str, Any]:
+    """What the worker publishes: each built-in reward and task with its first docstring line, its code, what it
+    needs, and what a reward asks for (arguments) and can be told (parameters)."""
+    rewards = {name: _about(REWARDS / f"{name}.py", name) for name in names(REWARDS)}
+    tasks = {name: _about(TASKS / f"{name}.py", None) for name in names(TASKS)}
+    return {"rewards": rewards, "tasks": tasks}
+
+
+def _about(path: Path, function: str | None) -> dict[str, Any]:
+    code = path.read_text(encoding="utf-8")
+    whole = ast.parse(code)
+    said = _said(whole)
+    about = {
+        "code": code,
+        "needs": said.get("NEEDS", []),
+        "programs": said.get("NEEDS_PROGRAMS", []),
+        "network": bool(said.get("NEEDS_NETWORK")),
+        "given": said.get("NEEDS_PARAMETERS", []),
+        "columns": said.get("NEEDS_COLUMNS", []),
+    }
+    if function is None:
+        return {"help": (ast.get_docstring(whole) or "").split("\n")[0], **about}
+    found = signature.analyse(code, function).functions[0]
+    return {
+        "help": found.help,
+        **about,
+        "arguments": found.arguments,
+        "parameters": found.parameters,
+    }
+
+
+def _said(tree: ast.Module) -> dict[str, Any]:
+    """What a file says of itself in capitals: NEEDS (optional packages), NEEDS_PROGRAMS, NEEDS_NETWORK,
+    NEEDS_PARAMETERS, of each list of which one must be given, and NEEDS_COLUMNS: the parameters that name a column
+    without which there is no score."""
+    return {
+        ast.unparse(node.targets[0]): ast.literal_eval(node.value)
+        for node in tree.body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]).startswith("NEEDS")
+    }
+
+
+def freeze(folder: RunFolder, spec: RunSpec) -> None:
+    """Put into a run's folder the code it will run and the same run as a plain script; kept as it is on a resume.
+    Raises library.LibraryError for a function that there is none of."""
+    folder.rewards.mkdir(exist_ok=True)
+    for reward in [reward for part in [spec, *spec.by_stage()] for reward in part.rewards]:
+        _freeze_reward(reward, folder.rewards / f"{reward.name}.py")
+    task = task_of(spec)
+    if task:
+        _copy_once(TASKS / f"{task}.py", folder.task)
+    if not folder.script.exists():
+        files.write_whole(folder.script, script.to_script(spec))
+
+
+def _freeze_reward(reward: RewardSpec, copy: Path) -> None:
+    if reward.name in names(REWARDS):
+        _copy_once(REWARDS / copy.name, copy)
+    elif not copy.exists():
+        files.write_whole(copy, library.get(reward.name, reward.version).code)
+
+
+def task_of(spec: RunSpec) -> str | None:
+    kind, _, name = spec.data.source.partition(":")
+    return name if kind == "task" else None
+
+
+def _copy_once(shipped: Path, copy: Path) -> None:
+    if not copy.exists():
+        shutil.copyfile(shipped, copy)
+
+
+def is_shipped(copy: Path) -> bool:
+    """Whether a run's copy of a reward function is, byte for byte, what ships: only such code may run in the
+    trainer's process."""
+    shipped = REWARDS / copy.name
+    return shipped.is_file() and copy.is_file() and copy.read_bytes() == shipped.read_bytes()
+
+
+def load_file(path: Path, function: str) -> Callable[..., Any]:
+    """A function of a file, in this process: the file is one that ships, or its code is trusted."""
+    found = importlib.util.spec_from_file_location(f"groupwise_run.{path.stem}", path)
+    assert found is not None and found.loader is not None  # a .py file always has both
+    module = importlib.util.module_from_spec(found)
+    found.loader.exec_module(module)
+    loaded: Callable[..., Any] = getattr(module, function)
+    return loaded
+
+
+def load_task(folder: RunFolder, name: str) -> Callable[..., list[dict[str, Any]]]:
+    """A run's task, checked likewise: rows(count) → rows."""
+    return _load(TASKS / f"{name}.py", folder.task, "rows")
+
+
+def task_rows(name: str) -> Callable[[int], list[dict[str, Any]]]:
+    """The rows of a task as it ships, for looking at. Raises ShippedError where there is none of this name."""
+    if name not in names(TASKS):
+        raise ShippedError(f"there is no built-in task “{name}”. There are {', '.join(names(TASKS))}.")
+    return _load(TASKS / f"{name}.py", TASKS / f"{name}.py", "rows")
+
+
+def _load(shipped: Path, copy: Path, function: str) -> Callable[..., Any]:
+    if not shipped.is_file() or not copy.is_file() or copy.read_bytes() != shipped.read_bytes():
+        raise ShippedError(
+            f"{copy.parent.name}/{copy.name} is not the code that ships with this version of Groupwise. "
+            "Start a new run with the same settings instead."
+        )
+    return load_file(copy, function)

@@ -1,0 +1,131 @@
+"""What the installed TRL and PEFT can be told: every field of GRPOConfig and LoraConfig, read from the libraries.
+
+`python -m groupwise.worker.capabilities.catalogue` publishes it, in a process of its own, because reading it means
+importing torch.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import importlib.metadata
+import logging
+import sys
+import typing
+from typing import Any
+
+from groupwise.storage.home import output
+from groupwise.storage.registry import registry
+from groupwise.worker.builtin import models
+from groupwise.worker.capabilities import docstrings, extras, field_types
+
+FORM = "2"  # of what is published: another one is published anew though the libraries are the same
+LIBRARIES = ("trl", "transformers", "peft")
+log = logging.getLogger("groupwise.catalogue")
+
+
+def versions() -> dict[str, str]:
+    """What the catalogue depends on: its form, and the installed versions; reasoning_gym's where it is there."""
+    known = {"form": FORM, **{name: importlib.metadata.version(name) for name in LIBRARIES}}
+    gym = extras.installed().get("reasoning_gym")
+    return known if gym is None else {**known, "reasoning_gym": gym}
+
+
+def build() -> dict[str, Any]:
+    """{versions, training, lora, gym, model_types}; each field has types, default, choices, help, section, order."""
+    import trl.trainer.grpo_trainer  # noqa: F401  # its code says what values some fields take
+    from peft import LoraConfig
+    from trl import GRPOConfig
+
+    return {
+        "versions": versions(),
+        "training": fields_of(GRPOConfig),
+        "lora": fields_of(LoraConfig, section="LoRA"),
+        "gym": _gym(),
+        "model_types": models.text_models(),
+    }
+
+
+def _gym() -> Any:
+    """reasoning-gym's tasks; None where it is not installed, or cannot be read."""
+    if not extras.is_installed("reasoning_gym"):
+        return None
+    from groupwise.worker.capabilities import gym_tasks
+
+    try:
+        return gym_tasks.describe()
+    except Exception:  # a broken optional package must not take the form with it
+        log.exception("reasoning-gym could not be read")
+        return None
+
+
+def fields_of(config: type, section: str = docstrings.OTHER) -> dict[str, dict[str, Any]]:
+    """The fields of a dataclass as plain values, by name, in the order a person reads them: section by section.
+
+    `section` is where fields stand whose docstring says none.
+    """
+    hints = typing.get_type_hints(config)
+    entries, compared = docstrings.of_class(config), docstrings.compared(config)
+    fields = [field for field in dataclasses.fields(config) if field.init]
+    order = _order([field.name for field in fields], entries)
+    return {
+        field.name: {
+            "types": field_types.kinds(hints[field.name]),
+            "default": _default(field),
+            "choices": _choices(field, hints[field.name], compared.get(field.name, set())),
+            "help": _help(field, entries.get(field.name)),
+            "section": _section(entries.get(field.name), section),
+            "order": order[field.name],
+        }
+        for field in fields
+    }
+
+
+def _order(names: list[str], entries: dict[str, docstrings.Entry]) -> dict[str, int]:
+    """A number for each field: by where its section begins, then by its place in it; what has no entry comes last."""
+    begins: dict[str, int] = {}
+    for entry in entries.values():
+        begins[entry.section] = min(entry.place, begins.get(entry.section, entry.place))
+    begins[docstrings.OTHER] = sys.maxsize
+
+    def place(name: str) -> tuple[int, int]:
+        entry = entries.get(name)
+        return (begins[entry.section], entry.place) if entry else (sys.maxsize, sys.maxsize)
+
+    return {name: number for number, name in enumerate(sorted(names, key=place))}
+
+
+def _section(entry: docstrings.Entry | None, section: str) -> str:
+    return entry.section if entry and entry.section != docstrings.OTHER else section
+
+
+def _help(field: dataclasses.Field[Any], entry: docstrings.Entry | None) -> str:
+    """The field's own words, or else its docstring's."""
+    said = " ".join(str(field.metadata.get("help") or "").replace("%%", "%").split())
+    return said or (entry.text if entry else "")
+
+
+def _choices(field: dataclasses.Field[Any], hint: Any, compared: set[str]) -> list[Any] | None:
+    """What the hint or the field lists; else, for a field of plain text, what the library's code compares it with,
+    where that is several values and the default is among them."""
+    listed = field_types.choices(hint) or list(field.metadata.get("choices") or [])
+    if not listed and field_types.kinds(hint) == ["str"] and len(compared) > 1 and field.default in compared:
+        listed = sorted(compared)
+    return listed or None
+
+
+def _default(field: dataclasses.Field[Any]) -> Any:
+    """The default as JSON can say it; None where a value must be given."""
+    value = field.default
+    if field.default_factory is not dataclasses.MISSING:
+        value = field.default_factory()
+    if value is dataclasses.MISSING:
+        return None
+    if isinstance(value, enum.Enum):
+        return value.value
+    return value if isinstance(value, (int, float, bool, str, list, dict, type(None))) else str(value)
+
+
+if __name__ == "__main__":
+    output.keep_secrets()
+    registry.publish("catalogue", build())

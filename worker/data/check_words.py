@@ -1,0 +1,178 @@
+"""What a look over the rows found, and what to say about it, each with what would mend it."""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+from groupwise.storage.spec.row_filter import Condition
+from groupwise.storage.spec.spec import ADVICE, WARNING, DataSpec, Fix, Problem
+from groupwise.worker.data.data import COLUMN, held_out_rows
+from groupwise.worker.data.data_error import DataError
+
+SAME = 0.6  # share of one answer above which a model can score by always giving it
+FEW_ANSWERS = 20  # so many different ones are classes, of which balance can be said
+
+
+@dataclass
+class Found:
+    """Counts over the rows that were looked at. All but checked and filtered are of rows that the filter keeps."""
+
+    asked: DataSpec
+    completion: int  # tokens that a completion may take
+    context: int | None = None  # tokens that the model can hold
+    unread: DataError | None = None  # why there is no tokenizer
+    checked: int = 0
+    filtered: int = 0
+    empty: int = 0
+    duplicates: int = 0
+    missing: int = 0
+    unmarked: int = 0  # of the missing: there is something, but the pattern does not find it
+    too_long: int = 0
+    finished: bool = True  # whether these are all rows
+    rows: int = 0
+    exact: bool = True
+    notes: list[str] = field(default_factory=list)
+    answers: Counter[str] = field(default_factory=Counter)
+    lengths: array[int] = field(default_factory=lambda: array("q"))
+    longest: tuple[int, int, Any] = (0, -1, "")  # row, length, prompt
+    fitting: list[tuple[int, bool]] = field(default_factory=list)  # characters of the column, whether the prompt fits
+
+    @property
+    def template_columns(self) -> list[str]:
+        named = dict.fromkeys(COLUMN.findall(self.asked.prompt_template))
+        return [] if self.asked.prompt_column else list(named)
+
+    @property
+    def room(self) -> int | None:
+        """Tokens that a prompt may have beside the longest completion; None where the model does not say."""
+        return None if self.context is None else max(self.context - self.completion, 0)
+
+    @property
+    def used(self) -> int:
+        return self.checked - self.filtered
+
+    @property
+    def left(self) -> int:
+        """Rows that filter and limit leave, of all: counted, or estimated by those that were looked at."""
+        share = self.used / self.checked if self.checked else 0
+        left = self.used if self.finished else round(share * max(self.rows, self.checked))
+        return min(left, self.asked.limit or left)
+
+    @property
+    def held_out(self) -> int:
+        try:
+            return held_out_rows(self.asked, self.left)
+        except DataError:
+            return 0
+
+    @property
+    def trained(self) -> int:
+        return self.left - self.held_out
+
+    def note(self) -> str:
+        about = "" if self.exact else "about "
+        looked = "All" if self.finished else f"The first {self.checked:,} of {about}{self.rows:,}"
+        return f"{looked} rows were checked: {self._kept()}."
+
+    def _kept(self) -> str:
+        about = "" if self.finished else "about "
+        held = f", {about}{self.held_out:,} held out" if self.held_out else ""
+        return f"{about}{self.trained:,} to train on{held}"
+
+
+def problems(found: Found) -> list[Problem]:
+    """What a person should know, the worst first."""
+    said = [*_nothing_left(found), *_empty(found), *_missing(found), *_too_long(found), *_balance(found)]
+    if found.duplicates and found.used:
+        message = f"{_of(found, found.duplicates)} the same prompt as one before. They weigh more than the others."
+        said.append(Problem("data.source", message, level=ADVICE))
+    if found.unread:
+        message = f"{found.unread}. Lengths are in characters."
+        said.append(Problem(found.unread.field, message, level=WARNING))
+    return said + [Problem("data.source", note, level=WARNING) for note in found.notes]
+
+
+def _nothing_left(found: Found) -> list[Problem]:
+    asked = found.asked
+    if found.checked and not found.used:
+        fix = Fix("Remove the filter", {"data.filter": []})
+        where = "" if found.finished else f" first {found.checked:,}"
+        return [Problem("data.filter", f"keeps none of the{where} rows.", fixes=(fix,))] if asked.filter else []
+    if found.finished and asked.holdout and not found.held_out and not isinstance(asked.holdout, float):
+        tenth = found.left // 10
+        message = f"{asked.holdout} rows are held out, but there are only {found.left}, which leaves none to train on."
+        return [Problem("data.holdout", message, fixes=(Fix(f"Hold out {tenth}", {"data.holdout": tenth}),))]
+    return []
+
+
+def _empty(found: Found) -> list[Problem]:
+    if not found.empty:
+        return []
+    columns = [found.asked.prompt_column] if found.asked.prompt_column else found.template_columns
+    fix = _filter(found, Condition(columns[0], "is not empty"))
+    return [Problem("data.filter", f"{_of(found, found.empty)} nothing to ask.", level=WARNING, fixes=(fix,))]
+
+
+def _missing(found: Found) -> list[Problem]:
+    column, pattern = found.asked.answer_column, found.asked.answer_pattern
+    if not found.missing or not column:
+        return []
+    if found.unmarked:
+        without = Fix("Take the whole text as the answer", {"data.answer_pattern": None})
+        fits = pattern and pattern == pattern.strip() and not pattern.startswith('"')
+        fixes = (_filter(found, Condition(column, "matches", str(pattern))),) if fits else ()
+        message = f"{_of(found, found.missing)} no answer: the pattern finds nothing in “{column}”."
+        if found.missing == found.used:
+            return [Problem("data.answer_pattern", message, fixes=(without,))]
+        return [Problem("data.answer_pattern", message, level=WARNING, fixes=(*fixes, without))]
+    message = f"{_of(found, found.missing)} no answer in “{column}”; rewards that compare with it skip them."
+    return [
+        Problem(
+            "data.answer_column", message, level=WARNING, fixes=(_filter(found, Condition(column, "is not empty")),)
+        )
+    ]
+
+
+def _too_long(found: Found) -> list[Problem]:
+    if not found.too_long or found.room is None or found.context is None:
+        return []
+    fixes = []
+    fitting = max((characters for characters, fits in found.fitting if fits), default=0)
+    limit = min((characters for characters, fits in found.fitting if not fits), default=fitting + 1)
+    if fitting and limit > 1:
+        fixes.append(_filter(found, Condition(found.template_columns[0], "<", str(limit), True)))
+    shorter = found.context - found.longest[1]
+    if shorter >= 16:
+        fixes.append(Fix(f"Completions of {shorter} tokens", {"training.max_completion_length": shorter}))
+    message = (
+        f"{_of(found, found.too_long)} more than {found.room} tokens, which with a completion of {found.completion} "
+        f"is more than the {found.context} that the model can hold."
+    )
+    return [Problem("data.filter", message, level=WARNING, fixes=tuple(fixes))]
+
+
+def _balance(found: Found) -> list[Problem]:
+    total = found.answers.total()
+    if total < FEW_ANSWERS or not found.answers:
+        return []
+    value, times = found.answers.most_common(1)[0]
+    if len(found.answers) == 1:
+        return [Problem("data.answer_column", f"every answer is “{value}”: there is nothing to learn.", level=WARNING)]
+    if len(found.answers) <= FEW_ANSWERS and times > SAME * total:
+        message = f"{times / total:.0%} of the answers are “{value}”: a model that always says so scores well.".replace(
+            "%", " %"
+        )
+        return [Problem("data.answer_column", message, level=ADVICE)]
+    return []
+
+
+def _filter(found: Found, condition: Condition) -> Fix:
+    return Fix(f"Keep rows where {condition}", {"data.filter": [*found.asked.filter, str(condition)]})
+
+
+def _of(found: Found, count: int) -> str:
+    """“12 of 2,000 rows have”."""
+    return f"{count:,} of {found.used:,} rows {'has' if count == 1 else 'have'}"

@@ -1,0 +1,173 @@
+"""CSV for looking at: every cell is text exactly as it was written, as training reads it."""
+
+from __future__ import annotations
+
+import bisect
+import csv
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from groupwise.worker.data.data_error import DataError
+
+CELL = 16 * 2**20  # characters
+SCAN_SECONDS = 1.0  # of a question spent on finding where rows are
+EVERY = 500  # rows between two places that are noted
+COLUMNS = 2000
+csv.field_size_limit(CELL)
+
+
+class CsvTable:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.size = path.stat().st_size
+        self.columns, start = header(path)
+        self.notes = _separator_note(path, self.columns)
+        self._rows_at, self._places = [0], [start]  # (row, (offset, line)) every so many rows
+        self._end = (0, start)
+        if self._cells(0) is None:
+            raise DataError(f"{path.name} has a heading line, but no rows.")
+
+    def count(self) -> tuple[int, bool]:
+        self._scan()
+        rows, (offset, _) = self._end
+        if offset >= self.size:
+            return rows, True
+        return round(rows * self.size / max(offset, 1)), False
+
+    def row(self, index: int) -> tuple[dict[str, Any], bool]:
+        self._scan(index)
+        rows, (offset, _) = self._end
+        if index >= rows and offset >= self.size:
+            raise DataError(f"{self.path.name} has {rows} rows, so there is no row {index + 1}.")
+        if index >= rows:  # only reading on can tell where rows begin, so the last row that was reached stands for it
+            return self.row(rows - 1)[0], False
+        found = self._cells(index)
+        assert found is not None  # it lies before what was read to
+        return self._named(*found), True
+
+    def _named(self, cells: list[str], line: int) -> dict[str, Any]:
+        """A row by column name. What is missing at its end is empty, as in training; that is said once."""
+        missing = len(self.columns) - len(cells)
+        if missing and not any("lacks" in note for note in self.notes):
+            self.notes.append(
+                f"line {line} of {self.path.name} has {len(cells)} cells, but the heading has {len(self.columns)}: "
+                "what such a row lacks is taken as empty."
+            )
+        return dict(zip(self.columns, cells + [""] * missing, strict=True))
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        with self.path.open("rb") as file:
+            for place, cells in read(file, self._places[0], self.path.name, len(self.columns)):
+                yield self._named(cells, place[1])
+
+    def _cells(self, index: int) -> tuple[list[str], int] | None:
+        """(cells, line) of a row."""
+        at = bisect.bisect_right(self._rows_at, index) - 1
+        with self.path.open("rb") as file:
+            rows = read(file, self._places[at], self.path.name, len(self.columns))
+            for number, (place, cells) in enumerate(rows, self._rows_at[at]):
+                if number == index:
+                    return cells, place[1]
+        return None
+
+    def _scan(self, until: int | None = None) -> None:
+        give_up = time.monotonic() + SCAN_SECONDS
+        row, place = self._end
+        if place[0] >= self.size:
+            return
+        with self.path.open("rb") as file:
+            for after, _ in read(file, place, self.path.name, len(self.columns)):
+                row, place = row + 1, after
+                if row % EVERY == 0:
+                    self._rows_at.append(row)
+                    self._places.append(place)
+                    if time.monotonic() > give_up or (until is not None and row > until):
+                        break
+            else:
+                place = (self.size, place[1])
+        self._end = (row, place)
+
+
+Place = tuple[int, int]  # where a row begins: byte offset, and lines before it
+
+
+def header(path: Path) -> tuple[list[str], Place]:
+    """(column names, where the rows begin). Raises DataError where there are no usable names."""
+    with path.open("rb") as file:
+        first = next(read(file, (0, 0), path.name, None), None)
+    if first is None:
+        raise DataError(f"{path.name} is empty.")
+    place, names = first
+    if len(names) > COLUMNS:
+        raise DataError(f"{path.name} has {len(names)} columns; at most {COLUMNS} can be read.")
+    for name in names:
+        if not name.strip():
+            raise DataError(f"the heading of {path.name} has an empty name (column {names.index(name) + 1}). Name it.")
+        if names.count(name) > 1:
+            raise DataError(f"the heading of {path.name} has “{name}” twice. Give each column a name of its own.")
+    return names, place
+
+
+def read(file: BinaryIO, place: Place, name: str, width: int | None) -> Iterator[tuple[Place, list[str]]]:
+    """(where the next row begins, cells) of each row from a place on. A row with more cells than the heading is a
+    DataError, as is all that is no CSV."""
+    offset, lines = place
+    begun = lines
+
+    def decoded() -> Iterator[str]:
+        nonlocal offset, lines
+        file.seek(offset)
+        while line := file.readline(CELL):
+            offset, lines = offset + len(line), lines + 1
+            text = line.decode("utf-8").removeprefix("\ufeff" if lines == 1 else "")
+            if "\r" in text.rstrip("\r\n") and '"' not in text:
+                raise DataError(
+                    f"line {lines} of {name} ends in old Macintosh manner (CR). Save it with usual line ends."
+                )
+            yield text
+
+    source = decoded()
+    rows = csv.reader(source, strict=True)
+    while True:
+        begun = lines + 1
+        try:
+            cells = next(rows, None)
+        except UnicodeDecodeError as error:
+            raise DataError(
+                f"line {lines} of {name} is not UTF-8 (byte {error.start + 1}). Save it as UTF-8."
+            ) from error
+        except csv.Error as error:
+            raise DataError(f"line {begun} of {name} cannot be read: {_words(error)}.") from error
+        if cells is None:
+            return
+        if not cells or (len(cells) == 1 and not cells[0].strip() and lines == begun and width != 1):
+            continue  # a blank line
+        if width is not None and len(cells) > width:
+            raise DataError(
+                f"line {begun} of {name} has {len(cells)} cells, but the heading has {width}. Put cells that hold a "
+                "comma in double quotes."
+            )
+        yield (offset, lines), cells
+
+
+def _words(error: csv.Error) -> str:
+    text = str(error)
+    if "unexpected end of data" in text:
+        return "a quoted cell that begins there is never closed"
+    if "field larger" in text:
+        return f"a cell is longer than {CELL // 2**20} MB"
+    if "expected after" in text:
+        return 'a quoted cell goes on after its closing quote; a quote inside one is written twice ("")'
+    return text
+
+
+def _separator_note(path: Path, columns: list[str]) -> list[str]:
+    if len(columns) > 1:
+        return []
+    words = {";": "semicolons (;)", "\t": "tabs", "|": "bars (|)"}
+    found = next((mark for mark in words if mark in columns[0]), None)
+    if not found:
+        return []
+    return [f"{path.name} looks separated by {words[found]}, not by commas. Save it as comma-separated."]

@@ -1,0 +1,155 @@
+"""Answers “is this data fit to train on?”: empty, doubled and overlong prompts, missing answers, balance, lengths."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import time
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from groupwise.storage.registry import progress
+from groupwise.storage.spec import row_filter
+from groupwise.storage.spec.spec import DataSpec, ModelSpec
+from groupwise.worker.data import data, mapping, preview_source, tokens
+from groupwise.worker.data.check_words import Found, problems
+from groupwise.worker.data.data_error import DataError
+from groupwise.worker.data.preview import as_dict, failure, specs
+
+FEW = 2000  # rows that are checked when not all are asked for
+MOST, SECONDS = 2_000_000, 240.0  # rows and time after which even “all” ends
+FEW_SECONDS = 40.0  # the same for some: the bench would give up later, and could not say how far it came
+BATCH = 256  # prompts that are counted at once
+DISTINCT = 10_000  # different answers that are told apart
+COMPLETION = 256  # TRL's own max_completion_length, where none is said
+BINS, SHOWN = 24, 4000
+
+
+def answer(payload: dict[str, Any]) -> dict[str, Any]:
+    """What CHECK_DATA asks: {"data", "model", "longest_completion", "all"} → counts, lengths, balance, problems."""
+    try:
+        asked, model = specs(payload)
+        completion = payload.get("longest_completion")
+        if not isinstance(completion, int) or completion < 1:  # not said, or said wrongly, which others say
+            completion = COMPLETION
+        return check(asked, model, completion, bool(payload.get("all")))
+    except DataError as error:
+        return failure(error)
+
+
+def check(asked: DataSpec, model: ModelSpec, completion: int, every: bool) -> dict[str, Any]:
+    """The same, for a spec. Raises DataError where nothing can be checked."""
+    table = preview_source.table_of(asked)
+    data.check_pattern(asked)
+    data.check_columns(asked, table.columns)
+    found = Found(asked, completion)
+    try:
+        reader = tokens.reader(model)
+        found.context = reader.context
+    except DataError as error:
+        reader, found.unread = None, error
+    begun = time.monotonic()
+    rows = itertools.islice(table.rows(), MOST if every else FEW)
+    _count(found, rows, reader, begun + (SECONDS if every else FEW_SECONDS))
+    found.rows, found.exact = table.count()
+    if found.finished and not every:
+        found.finished = found.exact and found.checked >= found.rows
+    found.notes = list(table.notes)
+    return {
+        "checked": found.checked,
+        "rows": {"count": found.rows, "exact": found.exact},
+        "empty": found.empty,
+        "duplicates": found.duplicates,
+        "missing_answers": found.missing,
+        "filtered": found.filtered,
+        "too_long": found.too_long,
+        "room": found.room,
+        "lengths": _lengths(found),
+        "answers": {"distinct": len(found.answers), "top": found.answers.most_common(5)},
+        "kept": found.trained,
+        "held_out": found.held_out,
+        "problems": [as_dict(problem) for problem in problems(found)],
+        "note": found.note(),
+    }
+
+
+def _count(found: Found, rows: Iterator[dict[str, Any]], reader: tokens.Reader | None, until: float) -> None:
+    """Look at the rows, some hundred at a time, until they or the time end."""
+    wanted = [row_filter.parse(written) for written in found.asked.filter]
+    seen: set[bytes] = set()
+    while batch := list(itertools.islice(rows, BATCH)):
+        kept = [(found.checked + number, row) for number, row in enumerate(batch) if data.keeps(row, wanted)]
+        found.checked += len(batch)
+        found.filtered += len(batch) - len(kept)
+        prompts = []
+        for number, row in kept:
+            prompt = data.prompt(row, found.asked, reader is None or reader.chat)
+            prompts.append((number, row, prompt))
+            _note_row(found, row, prompt, seen)
+        _note_lengths(found, prompts, reader)
+        progress.say({"sentence": f"Checking rows… {found.checked:,} so far."})
+        if time.monotonic() > until:
+            found.finished = False
+            return
+
+
+def _note_row(found: Found, row: dict[str, Any], prompt: Any, seen: set[bytes]) -> None:
+    asked = found.asked
+    read = [asked.prompt_column] if asked.prompt_column else found.template_columns
+    found.empty += not any(row_filter.text(row.get(name)).strip() for name in read)
+    mark = hashlib.blake2b(json.dumps(prompt, default=str).encode(), digest_size=8).digest()
+    found.duplicates += mark in seen
+    seen.add(mark)
+    if asked.answer_column:
+        given = data.answer(row[asked.answer_column], asked.answer_pattern)
+        words = row_filter.text(given).strip()
+        found.missing += not words
+        found.unmarked += not words and bool(row_filter.text(row[asked.answer_column]).strip())
+        if words and (len(found.answers) < DISTINCT or words[:80] in found.answers):
+            found.answers[words[:80]] += 1
+
+
+def _note_lengths(found: Found, prompts: list[tuple[int, dict[str, Any], Any]], reader: tokens.Reader | None) -> None:
+    if reader is not None:
+        counts = reader.counts([prompt for _, _, prompt in prompts])
+    else:
+        counts = [
+            len(prompt if isinstance(prompt, str) else json.dumps(prompt, default=str)) for _, _, prompt in prompts
+        ]
+    for (number, row, prompt), length in zip(prompts, counts, strict=True):
+        found.lengths.append(length)
+        if length > found.longest[1]:
+            found.longest = (number, length, prompt)
+        if found.room is not None and reader is not None:
+            found.too_long += length > found.room
+            if len(found.template_columns) == 1:
+                characters = len(row_filter.text(row.get(found.template_columns[0])))
+                found.fitting.append((characters, length <= found.room))
+
+
+def _lengths(found: Found) -> dict[str, Any]:
+    ordered = sorted(found.lengths)
+    row, length, prompt = found.longest
+    text = prompt if isinstance(prompt, str) else "\n\n".join(str(each["content"]) for each in prompt or [])
+    return {
+        "unit": "characters" if found.unread else "tokens",
+        **histogram(ordered),
+        "median": ordered[len(ordered) // 2] if ordered else 0,
+        "p95": ordered[min(len(ordered) - 1, int(0.95 * len(ordered)))] if ordered else 0,
+        "longest": {"row": row, "length": length, "text": mapping.capped(text, SHOWN)},
+    }
+
+
+def histogram(ordered: list[int]) -> dict[str, list[int]]:
+    """{edges, counts} of sorted lengths: at most BINS bins of one whole width; a bin holds its left edge."""
+    if not ordered:
+        return {"edges": [], "counts": []}
+    width = max(1, -(-(ordered[-1] - ordered[0] + 1) // BINS))
+    counts = Counter((length - ordered[0]) // width for length in ordered)
+    bins = max(counts) + 1
+    return {
+        "edges": [ordered[0] + width * number for number in range(bins + 1)],
+        "counts": [counts[number] for number in range(bins)],
+    }

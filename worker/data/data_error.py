@@ -1,0 +1,14 @@
+"""What is raised where data cannot be used: a sentence for a person, at the field it is about."""
+
+from __future__ import annotations
+
+from groupwise.storage.spec.spec import Fix
+
+
+class DataError(Exception):
+    """The data cannot be used as the spec says; the message says where, why and what to do."""
+
+    def __init__(self, message: str, field: str = "data.source", fixes: tuple[Fix, ...] = ()) -> None:
+        super().__init__(message)
+        self.field = field
+        self.fixes = fixes

@@ -1,0 +1,266 @@
+"""JSONL for looking at: any row of a file of any size, as `datasets` will give it to training.
+
+Which kind each column has is what `datasets` reads from the first 10 MB (1 and 2.5 make 1.0 and 2.5); a row is then
+read alone. Where rows are is noted a block of some megabytes at a time, for about a second per question.
+"""
+
+from __future__ import annotations
+
+import bisect
+import io
+import json
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.json
+from datasets import Features, load_dataset_builder
+from datasets.table import table_cast
+from datasets.utils.json import get_json_field_paths_from_feature, json_encode_fields_in_json_lines
+
+from groupwise.worker.data.data_error import DataError
+
+BLOCK = 4 * 2**20  # bytes
+LINE = 16 * 2**20  # bytes: a longer line is no row of prompts
+DEPTH = 64  # levels of nesting
+HEAD = 10 * 2**20  # bytes from which `datasets` reads the kinds of the columns
+SCAN_SECONDS = 1.0  # of a question spent on finding where rows are
+BOM = b"\xef\xbb\xbf"
+
+
+class JsonlTable:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.size = path.stat().st_size
+        self.notes: list[str] = []
+        with path.open("rb") as file:
+            start = len(BOM) if file.read(len(BOM)) == BOM else 0
+            file.seek(start)
+            first = b""
+            while not first and (line := file.readline(LINE)):
+                first = line.strip()
+            if first.startswith(b"["):
+                raise DataError(
+                    f"{path.name} is one JSON list. Write each of its entries on a line of its own (JSONL)."
+                )
+        if first and (wrong := _line_fault(first)):
+            raise DataError(f"{path.name} cannot be read as JSONL: its first line {wrong}.")
+        self._starts, self._rows_before = [start], [0]  # of each block; a block begins where a line does
+        self._end = (start, 0)  # offset and rows up to which the file was looked through
+        self.features = _features(path)
+        self._as_json = get_json_field_paths_from_feature(self.features)  # columns of mixed kinds
+        self._schema = pa.schema([(each.name, _as_read(each.type)) for each in self.features.arrow_schema])
+        self.columns = list(self.features)
+
+    def count(self) -> tuple[int, bool]:
+        self._scan()
+        offset, rows = self._end
+        if offset >= self.size:
+            return rows, True
+        return round(rows * self.size / offset), False
+
+    def row(self, index: int) -> tuple[dict[str, Any], bool]:
+        if index >= self._end[1]:
+            self._scan(index)
+        offset, rows = self._end
+        if index < rows:
+            block = bisect.bisect_right(self._rows_before, index) - 1
+            line = _lines(self._block(block))[index - self._rows_before[block]]
+            return self._parse(line, f"row {index + 1}")[0], True
+        if offset >= self.size:
+            raise DataError(f"{self.path.name} has {rows} rows, so there is no row {index + 1}.", "data.source")
+        return self._near(index)
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        done = 0
+        with self.path.open("rb") as file:
+            file.seek(self._starts[0])
+            while block := _read_block(file, self.path.name):
+                lines = _lines(block)
+                try:
+                    yield from self._parse(b"\n".join(lines), "") if lines else ()
+                except DataError:
+                    for number, line in enumerate(lines, done + 1):  # one of them is at fault: say which
+                        yield from self._parse(line, f"row {number}")
+                done += len(lines)
+
+    def _scan(self, until: int | None = None) -> None:
+        """Look for rows from where the last question stopped, for about a second, or up to a row."""
+        give_up = time.monotonic() + SCAN_SECONDS
+        offset, rows = self._end
+        with self.path.open("rb") as file:
+            file.seek(offset)
+            while offset < self.size and time.monotonic() < give_up and (until is None or rows <= until):
+                block = _read_block(file, self.path.name)
+                if not block:
+                    break
+                if offset != self._starts[-1]:
+                    self._starts.append(offset)
+                    self._rows_before.append(rows)
+                offset, rows = offset + len(block), rows + _count(block)
+        self._end = (offset, rows)
+
+    def _block(self, number: int) -> bytes:
+        stop = self._starts[number + 1] if number + 1 < len(self._starts) else self._end[0]
+        with self.path.open("rb") as file:
+            file.seek(self._starts[number])
+            return file.read(stop - self._starts[number])
+
+    def _near(self, index: int) -> tuple[dict[str, Any], bool]:
+        """A row near to where this one should be, by the mean length of those before."""
+        offset, rows = self._end
+        guess = min(round(index * offset / max(rows, 1)), self.size - 1)
+        with self.path.open("rb") as file:
+            file.seek(max(guess - 1, 0))
+            file.readline(LINE)
+            line = file.readline(LINE).strip()
+        if not line:
+            raise DataError(f"{self.path.name} has about {self.count()[0]} rows, so there is no row {index + 1}.")
+        return self._parse(line, f"the row near {index + 1}")[0], False
+
+    def _parse(self, lines: bytes, where: str) -> list[dict[str, Any]]:
+        """Rows from whole lines, of the kinds that training will see. Raises DataError."""
+        rows: list[dict[str, Any]]
+        try:
+            _check_text(lines, self.path.name, 0)
+            if self._as_json:
+                lines = json_encode_fields_in_json_lines(lines, self._as_json)
+            table = pyarrow.json.read_json(
+                io.BytesIO(lines),
+                read_options=pyarrow.json.ReadOptions(use_threads=False, block_size=max(len(lines) + 1, 16 * 1024)),
+                parse_options=pyarrow.json.ParseOptions(explicit_schema=self._schema),
+            )
+            unknown = [name for name in table.column_names if name not in self.features]
+            if unknown:
+                raise DataError(f"{where} of {self.path.name} has a column “{unknown[0]}” that the first rows lack.")
+            rows = table_cast(table.select(self.columns), self.features.arrow_schema).to_pylist()
+        except (pa.ArrowException, ValueError, TypeError, RecursionError, DataError) as error:
+            fault = _line_fault(lines)
+            reason = fault or f"does not fit the rows before it ({_first_line(error)})"
+            raise DataError(f"{where} of {self.path.name} {reason}.") from error
+        return [self.features.decode_example(row) for row in rows] if self._as_json else rows
+
+
+def _as_read(kind: pa.DataType) -> pa.DataType:
+    """The type as a reader of JSON knows it: what is of mixed kinds is a text until it is cast."""
+    if isinstance(kind, pa.BaseExtensionType):
+        return kind.storage_type
+    if pa.types.is_list(kind):
+        return pa.list_(_as_read(kind.value_type))
+    if pa.types.is_struct(kind):
+        return pa.struct([(kind.field(n).name, _as_read(kind.field(n).type)) for n in range(kind.num_fields)])
+    return kind
+
+
+def check_text(path: Path, upto: int | None = None) -> None:
+    """Raises DataError for what would end a process that reads the file (its first so many bytes) as JSON, or break
+    it later: nesting so deep that pyarrow, which recurses without a limit, would crash; and bytes that are no UTF-8."""
+    with path.open("rb") as file:
+        before = 0
+        while (upto is None or file.tell() < upto) and (block := _read_block(file, path.name)):
+            _check_text(block, path.name, before)
+            before += block.count(b"\n")
+
+
+def _check_text(block: bytes, name: str, before: int) -> None:
+    """The same for some whole lines, that many lines into the file."""
+    try:
+        block.decode("utf-8")
+    except UnicodeDecodeError as error:
+        number = before + block.count(b"\n", 0, error.start) + 1
+        raise DataError(f"line {number} of {name} is not UTF-8. Save the file as UTF-8.") from error
+    if block.count(b"[") + block.count(b"{") <= DEPTH:
+        return
+    for number, line in enumerate(block.split(b"\n"), before + 1):
+        if line.count(b"[") + line.count(b"{") > DEPTH and _depth(line) > DEPTH:
+            raise DataError(f"line {number} of {name} is nested more than {DEPTH} levels deep. Leave it out.")
+
+
+def _depth(line: bytes) -> int:
+    """How deeply a line is nested; brackets inside texts are not counted."""
+    depth = deepest = 0
+    for found in re.finditer(rb'"(?:[^"\\]|\\.)*"?|[\[{]|[\]}]', line):
+        depth += (found[0] in b"[{") - (found[0] in b"]}")
+        deepest = max(deepest, depth)
+    return deepest
+
+
+def _features(path: Path) -> Features:
+    """What `datasets` takes the columns to be. Leans on its JSON builder's own first step, because nothing public
+    says it without importing torch; a test holds the rows against load_dataset's."""
+    where = str(path)
+    check_text(path, HEAD)
+    try:
+        builder = load_dataset_builder("json", data_files=where)
+        tables = builder._generate_tables([where], [[where]], [where], allow_full_read=False)
+        first = next(iter(tables), None)
+    except Exception as error:  # datasets and pyarrow raise many kinds for a damaged file; all mean the same here
+        raise DataError(f"{path.name} cannot be read as JSONL: {fault(path) or _first_line(error)}.") from error
+    if first is None or not first[1].num_rows or not first[1].num_columns:
+        raise DataError(f'{path.name} holds no rows. Each line should be a JSON object such as {{"question": "1+1?"}}.')
+    return Features.from_arrow_schema(first[1].schema)
+
+
+def fault(path: Path, seconds: float = 2.0) -> str:
+    """The first line that is no JSON object, and why; "" where none is found in this time."""
+    give_up = time.monotonic() + seconds
+    with path.open("rb") as file:
+        if file.read(len(BOM)) != BOM:
+            file.seek(0)
+        number = 0
+        while time.monotonic() < give_up and (line := file.readline(LINE)):
+            number += 1
+            reason = _line_fault(line) if line.strip() else ""
+            if reason:
+                return f"line {number} {reason}"
+    return ""
+
+
+def _line_fault(line: bytes) -> str:
+    """Why a line is no row, in words; "" where it is one."""
+    try:
+        value = json.loads(line.decode("utf-8"))
+        json.dumps(value, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError as error:
+        return f"holds half a character ({ascii(error.object[error.start])[1:-1]} without the other half of its pair)"
+    except UnicodeDecodeError as error:
+        return f"is not UTF-8 (at byte {error.start + 1} of the line); save the file as UTF-8"
+    except RecursionError:
+        return "is nested too deeply"
+    except ValueError as error:
+        return f"is not JSON: {error}; each line should be one whole object" if b"\n" not in line.strip() else ""
+    return "" if isinstance(value, dict) else 'is JSON, but not an object with columns, such as {"question": "1+1?"}'
+
+
+def _read_block(file: BinaryIO, name: str) -> bytes:
+    """Some megabytes of whole lines; empty at the end of the file."""
+    block = file.read(BLOCK)
+    if block and not block.endswith(b"\n"):
+        rest = file.readline(LINE)
+        if len(rest) == LINE and not rest.endswith(b"\n"):
+            raise DataError(f"{name} has a line of more than {LINE // 2**20} MB: too long for a row.")
+        block += rest
+    return block
+
+
+def _lines(block: bytes) -> list[bytes]:
+    """The rows of a block: its lines, but for blank ones."""
+    return [line for line in block.split(b"\n") if line.strip()]
+
+
+def _count(block: bytes) -> int:
+    """How many rows a block holds. Splitting it is slow, and only needed where lines may be blank."""
+    characters = np.frombuffer(block, np.uint8)
+    ends = np.flatnonzero(characters == ord("\n"))
+    begins = np.append(0, ends[: len(ends) - block.endswith(b"\n")] + 1)
+    if (characters[begins] <= ord(" ")).any():
+        return len(_lines(block))
+    return len(begins)
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error.__cause__ or error).splitlines() or [type(error).__name__])[0][:300].rstrip(".")

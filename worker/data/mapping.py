@@ -1,0 +1,223 @@
+"""From columns to prompts and answers: what a source's columns probably are, and what of a spec does not fit them."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from groupwise.storage.spec import row_filter
+from groupwise.storage.spec.spec import DataSpec, Fix, Problem, near
+from groupwise.worker.data.data import COLUMN, PLAIN, RESERVED, answer
+from groupwise.worker.data.data_error import DataError
+
+Rows = list[dict[str, Any]]
+CHATS = ("messages", "prompt", "conversation", "conversations", "chat")
+PROMPTS = ("question", "problem", "prompt", "instruction", "query", "input", "text", "task", "puzzle", "goal", "q",
+           "frage", "aufgabe", "pregunta", "domanda")  # fmt: skip
+ANSWERS = ("answer", "final_answer", "solution", "target", "label", "expected", "ground_truth", "expected_answer",
+           "output", "response", "result", "completion", "a", "lösung", "loesung", "antwort", "réponse", "reponse",
+           "respuesta")  # fmt: skip
+# How answers are marked in longer texts, and what finds them there.
+MARKS = {
+    "####": r"####\s*(.+)",
+    r"\boxed{": r"\\boxed\{([^{}]*)\}",
+    "<answer>": r"(?s)<answer>\s*(.*?)\s*</answer>",
+}
+
+
+def kind(values: list[Any]) -> str:
+    """What a column's cells are, in a word."""
+    there = [value for value in values if value is not None]
+    if not there:
+        return "empty"
+    if all(is_chat(value) for value in there):
+        return "chat"
+    kinds = {bool: "true or false", int: "number", float: "number", str: "text", list: "list", dict: "mapping"}
+    found = {kinds.get(type(value), "other") for value in there}
+    return found.pop() if len(found) == 1 else "mixed"
+
+
+def is_chat(value: Any) -> bool:
+    """Whether a cell is a list of messages."""
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and all(isinstance(each, dict) and "role" in each and "content" in each for each in value)
+    )
+
+
+def guess(columns: list[str], rows: Rows) -> dict[str, Any]:
+    """The settings, by dotted path, that would probably map these columns; empty where nothing is recognised."""
+    kinds = {name: kind([row.get(name) for row in rows]) for name in columns}
+    found = _guess_prompt(columns, kinds, rows)
+    answers = _named(
+        ANSWERS,
+        [name for name in columns if kinds[name] not in ("chat", "empty") and name not in found.get("used", [])],
+    )
+    others = [
+        name for name in columns if kinds[name] in ("text", "number", "mixed") and name not in found.get("used", [])
+    ]
+    if not answers and found and len(others) == 1:
+        answers = others[0]  # what is left beside the question
+    if not found and not answers:
+        return {}
+    settings = {path: value for path, value in found.items() if path != "used"}
+    settings["data.answer_column"] = answers
+    settings["data.answer_pattern"] = _pattern([row.get(answers) for row in rows]) if answers else None
+    return settings
+
+
+def _guess_prompt(columns: list[str], kinds: dict[str, str], rows: Rows) -> dict[str, Any]:
+    chat = _named(CHATS, [name for name in columns if kinds[name] == "chat"])
+    if chat:
+        return {"data.prompt_column": chat, "used": [chat]}
+    texts = [name for name in columns if kinds[name] in ("text", "number", "mixed")]
+    asked = _named(PROMPTS, texts) or _longest([name for name in texts if not _named(ANSWERS, [name])], rows)
+    if not asked:
+        return {}
+    used = [asked]
+    more = _named(("input", "context"), [name for name in texts if name != asked])
+    if asked.lower() == "instruction" and more:
+        used.append(more)  # as in Alpaca: an instruction, and what it is about
+    template = "\n\n".join("{" + name + "}" for name in used)
+    return {"data.prompt_template": template, "data.prompt_column": None, "used": used}
+
+
+def _named(wanted: tuple[str, ...], columns: list[str]) -> str | None:
+    """The column that has one of the names, the first of them first."""
+    by_name = {re.sub(r"[\s-]+", "_", name.strip().lower()): name for name in reversed(columns)}
+    return next((by_name[name] for name in wanted if name in by_name), None)
+
+
+def _longest(columns: list[str], rows: Rows) -> str | None:
+    """The column with the most text; None where no text is longer than a word."""
+    lengths = {name: sum(len(str(row.get(name) or "")) for row in rows) for name in columns}
+    best = max(lengths, key=lambda name: lengths[name], default=None)
+    return best if best and lengths[best] > 10 * max(len(rows), 1) else None
+
+
+def _pattern(values: list[Any]) -> str | None:
+    there = [value for value in values if isinstance(value, str) and value.strip()]
+    try:
+        fits = (p for mark, p in MARKS.items() if there and all(mark in v and answer(v, p) for v in there))
+        return next(fits, None)
+    except DataError:  # a mark that comes a hundred thousand times marks no answer
+        return None
+
+
+def problems(data: DataSpec, columns: list[str], rows: Rows) -> list[Problem]:
+    """What of a spec does not fit these columns, each with what would."""
+    guessed = guess(columns, rows)
+    listed = f"The columns are {', '.join(columns[:40])}."
+    return [
+        *_prompt_problems(data, columns, rows, guessed, listed),
+        *_answer_problems(data, columns, rows, guessed, listed),
+        *_column_problems(data, columns, listed),
+    ]
+
+
+def _prompt_problems(
+    data: DataSpec, columns: list[str], rows: Rows, guessed: dict[str, Any], listed: str
+) -> list[Problem]:
+    mapped = {path: value for path, value in guessed.items() if path.startswith("data.prompt")}
+    whole = (Fix(f"Use {_shown(mapped)}", mapped),) if mapped else ()
+    if data.prompt_column is not None:
+        if data.prompt_column not in columns:
+            fixes = (*_nearest("data.prompt_column", data.prompt_column, columns), *whole)
+            message = f"there is no column “{data.prompt_column}”. {listed}"
+            return [Problem("data.prompt_column", message, fixes=fixes)]
+        found = kind([row.get(data.prompt_column) for row in rows])
+        if found in ("list", "mapping", "mixed"):
+            message = f"“{data.prompt_column}” holds neither chats (messages with role and content) nor text."
+            template = Fix("Use the template", {}, ("data.prompt_column",))
+            return [Problem("data.prompt_column", message, fixes=(*whole, template))]
+        return []
+    named = COLUMN.findall(data.prompt_template)
+    missing = [name for name in named if name not in columns and PLAIN.fullmatch(name)]
+    found_problems = []
+    for name in dict.fromkeys(missing):
+        better = COLUMN.findall(mapped.get("data.prompt_template") or "")
+        better += [close] if (close := near(name, columns)) and close not in better else []
+        fixes = tuple(
+            Fix(
+                f"Use “{each}”",
+                {"data.prompt_template": data.prompt_template.replace("{" + name + "}", "{" + each + "}")},
+            )
+            for each in better[:3]
+        )
+        chat = whole if mapped.get("data.prompt_column") else ()
+        found_problems.append(
+            Problem("data.prompt_template", f"there is no column “{name}”. {listed}", fixes=fixes + chat)
+        )
+    if not named:
+        message = f"names no column, so every prompt would be the same. {listed}"
+        found_problems.append(Problem("data.prompt_template", message, fixes=whole))
+    return found_problems
+
+
+def _answer_problems(
+    data: DataSpec, columns: list[str], rows: Rows, guessed: dict[str, Any], listed: str
+) -> list[Problem]:
+    name = data.answer_column
+    if not name:
+        return []
+    if name not in columns:
+        better = guessed.get("data.answer_column")
+        pattern = guessed.get("data.answer_pattern")
+        settings = {"data.answer_column": better, **({"data.answer_pattern": pattern} if pattern else {})}
+        fixes = (Fix(f"Use “{better}”", settings, () if pattern else ("data.answer_pattern",)),) if better else ()
+        none = Fix("There is no answer", {"data.answer_column": None}, ("data.answer_pattern",))
+        return [Problem("data.answer_column", f"there is no column “{name}”. {listed}", fixes=(*fixes, none))]
+    if not data.answer_pattern:
+        pattern = _pattern([row.get(name) for row in rows])
+        if pattern:
+            message = f"“{name}” holds whole solutions with the answer marked. Without a pattern, all is the answer."
+            fix = Fix(f"Take what {pattern} finds", {"data.answer_pattern": pattern})
+            return [Problem("data.answer_pattern", message, level="warning", fixes=(fix,))]
+    return []
+
+
+def _column_problems(data: DataSpec, columns: list[str], listed: str) -> list[Problem]:
+    found = []
+    for number, written in enumerate(data.filter):
+        try:
+            name = row_filter.parse(written).column
+        except row_filter.ConditionError:
+            continue  # said where the text is checked
+        if name not in columns:
+            others = [other for index, other in enumerate(data.filter) if index != number]
+            fix = Fix("Remove it", {"data.filter": others})
+            found.append(Problem(f"data.filter.{number}", f"there is no column “{name}”. {listed}", fixes=(fix,)))
+    for number, name in enumerate(data.columns or []):
+        if name not in columns or name in RESERVED:
+            why = "the rewards have their own of this name" if name in columns else f"there is no column “{name}”"
+            fix = Fix("Remove it", {"data.columns": [other for other in data.columns or [] if other != name]})
+            found.append(Problem(f"data.columns.{number}", f"{why}. {listed}", fixes=(fix,)))
+    return found
+
+
+def _nearest(path: str, name: str, columns: list[str]) -> tuple[Fix, ...]:
+    close = near(name, columns)
+    return (Fix(f"Use “{close}”", {path: close}),) if close else ()
+
+
+def _shown(mapped: dict[str, Any]) -> str:
+    column = mapped.get("data.prompt_column")
+    return f"the column “{column}”" if column else f"“{mapped['data.prompt_template']}”".replace("\n\n", " ")
+
+
+def capped(value: Any, characters: int) -> str:
+    """A cell as text to show, no longer than this."""
+    if isinstance(value, (bytes, bytearray)):
+        return f"({len(value)} bytes)"
+    said = value if isinstance(value, str) else _as_text(value)
+    return said if len(said) <= characters else said[: characters - 1] + "…"
+
+
+def _as_text(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, (list, dict)):
+        return json.dumps(value, ensure_ascii=False, default=lambda other: capped(other, 100))
+    return str(value)

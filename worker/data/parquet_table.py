@@ -1,0 +1,92 @@
+"""Parquet for looking at: one row at a time, from the row group it is in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet
+
+from groupwise.worker.data.data_error import DataError
+
+BATCH = 32  # rows that are unpacked at once
+ROW = 16 * 2**20  # bytes that a row may unpack to, as long as a line of JSONL may be
+GROUP = 4 * 2**30  # bytes that a row group may say it unpacks to
+COLUMNS = 2000
+
+
+class ParquetTable:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.notes: list[str] = []
+        with parquet_words(path), pyarrow.parquet.ParquetFile(path) as file:
+            meta = file.metadata
+            self.columns = list(file.schema_arrow.names)
+            self._sizes = [meta.row_group(number).num_rows for number in range(meta.num_row_groups)]
+            largest = max((meta.row_group(n).total_byte_size for n in range(meta.num_row_groups)), default=0)
+        if len(self.columns) > COLUMNS:
+            raise DataError(f"{path.name} has {len(self.columns)} columns; at most {COLUMNS} can be read.")
+        if len(set(self.columns)) != len(self.columns):
+            raise DataError(f"{path.name} has two columns of one name. Give each a name of its own.")
+        if largest > GROUP:
+            raise DataError(
+                f"a row group of {path.name} unpacks to {largest / 2**30:.0f} GB. Write smaller row groups."
+            )
+        if not sum(self._sizes):
+            raise DataError(f"{path.name} holds no rows.")
+
+    def count(self) -> tuple[int, bool]:
+        return sum(self._sizes), True
+
+    def row(self, index: int) -> tuple[dict[str, Any], bool]:
+        if index >= sum(self._sizes):
+            raise DataError(f"{self.path.name} has {sum(self._sizes)} rows, so there is no row {index + 1}.")
+        group, left = 0, index
+        while left >= self._sizes[group]:
+            group, left = group + 1, left - self._sizes[group]
+        with parquet_words(self.path), pyarrow.parquet.ParquetFile(self.path) as file:
+            for batch in file.iter_batches(batch_size=BATCH, row_groups=[group], use_threads=False):
+                refuse_long_rows(self.path, batch, index - left)
+                if left < batch.num_rows:
+                    return batch.slice(left, 1).to_pylist()[0], True
+                left -= batch.num_rows
+        raise DataError(f"{self.path.name} is damaged: row {index + 1} is not where the file says.")
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        with parquet_words(self.path), pyarrow.parquet.ParquetFile(self.path) as file:
+            before = 0
+            for batch in file.iter_batches(batch_size=BATCH, use_threads=False):
+                refuse_long_rows(self.path, batch, before)
+                before += batch.num_rows
+                yield from batch.to_pylist()
+
+
+def refuse_long_rows(path: Path, batch: pa.RecordBatch, before: int) -> None:
+    """Raises DataError for the first row of a batch that is too long to be one; `before`: how many come before it."""
+    if batch.nbytes <= ROW:
+        return
+    for number in range(batch.num_rows):
+        size = batch.slice(number, 1).nbytes
+        if size > ROW:
+            raise DataError(
+                f"row {before + number + 1:,} of {path.name} unpacks to {size / 2**20:,.0f} MB; a row may have "
+                f"{ROW >> 20}. Shorten its texts."
+            )
+
+
+class parquet_words:
+    """Turns what pyarrow raises for a damaged file into a DataError. What finds no room stays a MemoryError."""
+
+    def __init__(self, path: Path) -> None:
+        self.name = path.name
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, (pa.ArrowException, OSError, ValueError, TypeError)) and not isinstance(
+            error, MemoryError
+        ):
+            reason = (str(error).splitlines() or ["it is damaged"])[0][:200].rstrip(".")
+            raise DataError(f"{self.name} cannot be read as PARQUET: {reason}. Write it anew.") from error

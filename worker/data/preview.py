@@ -1,0 +1,154 @@
+"""Answers “what does this data look like, and what will the model read?”, for any row of any source.
+
+Nothing of the data is ever run: cells are text, capped, and templates reach columns only.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from typing import Any
+
+from pydantic import ValidationError
+
+from groupwise.storage.spec import patterns, row_filter
+from groupwise.storage.spec.spec import WARNING, DataSpec, Fix, ModelSpec, Problem
+from groupwise.worker.data import data, mapping, preview_source, tokens
+from groupwise.worker.data.data_error import DataError
+
+FIRST = 20  # rows from which kinds and guesses are made
+CELL, SAMPLE, TEXT = 4000, 80, 60_000  # characters that are shown
+COLUMNS = 200  # columns that are shown
+
+
+def answer(payload: dict[str, Any]) -> dict[str, Any]:
+    """What PREVIEW asks: {"data", "model", "row"} → columns, a row, the prompt made of it, problems, a guess."""
+    try:
+        asked, model = specs(payload)
+        return preview(asked, model, max(int(payload.get("row") or 0), 0))
+    except DataError as error:
+        return failure(error)
+
+
+def preview(asked: DataSpec, model: ModelSpec, index: int) -> dict[str, Any]:
+    """The same, for a spec. Raises DataError where there is nothing to show."""
+    table = preview_source.table_of(asked)
+    first = list(itertools.islice(table.rows(), FIRST))
+    row, exact = table.row(index)
+    found = mapping.problems(asked, table.columns, first)
+    shown = _rendered(asked, model, row, found)
+    count, counted = table.count()
+    found += [Problem("data.source", note, level=WARNING) for note in table.notes]
+    return {
+        "columns": [_column(name, first) for name in table.columns[:COLUMNS]],
+        "rows": {"count": count, "exact": counted},
+        "row": {
+            "index": index,
+            "cells": {name: mapping.capped(row.get(name), CELL) for name in table.columns[:COLUMNS]},
+            "kept": _kept(asked, row),
+        },
+        **shown,
+        "guess": mapping.guess(table.columns, first),
+        "problems": [as_dict(problem) for problem in found],
+        "note": _note(count, counted, exact, index, len(table.columns)),
+    }
+
+
+def specs(payload: dict[str, Any]) -> tuple[DataSpec, ModelSpec]:
+    """The two parts of a spec that a question carries. Raises DataError."""
+    try:
+        return DataSpec.model_validate(payload["data"]), ModelSpec.model_validate(payload.get("model") or {})
+    except ValidationError as error:
+        detail = error.errors()[0]
+        part = "data" if error.title == "DataSpec" else "model"
+        raise DataError(detail["msg"], ".".join([part, *map(str, detail["loc"])])) from error
+
+
+# Where the data itself has to be mended elsewhere: what makes the rest of the run work until then.
+MEANWHILE = Fix(
+    "Use the built-in task meanwhile",
+    {"data.source": "task:arithmetic"},
+    tuple(
+        f"data.{name}"
+        for name in ("config", "split", "revision", "streaming", "parameters", "filter", "prompt_template",
+                     "prompt_column", "answer_column", "answer_pattern", "columns")
+    ),
+)  # fmt: skip
+
+
+def failure(error: DataError) -> dict[str, Any]:
+    """An answer that says why there is none."""
+    unusable = error.field == "data.source" and not error.fixes
+    problem = Problem(error.field, str(error), fixes=(MEANWHILE,) if unusable else error.fixes)
+    return {"error": str(error), "field": error.field, "problems": [as_dict(problem)]}
+
+
+def as_dict(problem: Problem) -> dict[str, Any]:
+    return dataclasses.asdict(problem)
+
+
+def _column(name: str, rows: mapping.Rows) -> dict[str, str]:
+    values = [row.get(name) for row in rows]
+    sample = next((value for value in values if row_filter.text(value).strip()), None)
+    return {"name": name, "kind": mapping.kind(values), "sample": " ".join(mapping.capped(sample, SAMPLE).split())}
+
+
+def _kept(asked: DataSpec, row: dict[str, Any]) -> bool:
+    try:
+        return data.keeps(row, [row_filter.parse(written) for written in asked.filter])
+    except row_filter.ConditionError:
+        return True  # said at the filter itself
+
+
+def _rendered(asked: DataSpec, model: ModelSpec, row: dict[str, Any], found: list[Problem]) -> dict[str, Any]:
+    """What a row becomes. What goes wrong on the way is added to the problems, and the rest is shown."""
+    shown: dict[str, Any] = {"messages": None, "prompt": "", "tokens": None, "chat": True, "answer": None}
+    try:
+        reader = tokens.reader(model)
+        shown["chat"] = reader.chat
+    except DataError as error:
+        reader = None
+        found.append(Problem(error.field, str(error), level=WARNING))
+    try:
+        shown["answer"] = _answer(asked, row)
+    except DataError as error:
+        found.append(Problem(error.field, str(error)))
+    if any(problem.field.startswith("data.prompt") and problem.level != WARNING for problem in found):
+        return shown
+    try:
+        prompt = data.prompt(row, asked, shown["chat"])
+        if isinstance(prompt, list):
+            shown["messages"] = [
+                {"role": str(each["role"])[:80], "content": mapping.capped(each["content"], TEXT)} for each in prompt
+            ]
+        if reader is not None:
+            shown["prompt"] = mapping.capped(reader.text(prompt), TEXT)
+            shown["tokens"] = reader.counts([prompt])[0]
+        elif isinstance(prompt, str):
+            shown["prompt"] = mapping.capped(prompt, TEXT)
+    except DataError as error:
+        found.append(Problem(error.field, str(error), fixes=error.fixes + _without_system(asked, error)))
+    return shown
+
+
+def _without_system(asked: DataSpec, error: DataError) -> tuple[Fix, ...]:
+    """Some models' templates know no system message."""
+    refused = asked.system_prompt and "system" in str(error).lower()
+    return (Fix("Leave the system prompt out", {}, ("data.system_prompt",)),) if refused else ()
+
+
+def _answer(asked: DataSpec, row: dict[str, Any]) -> str | None:
+    """The answer in a row; None where there is none, or the pattern is none, which is said there. Raises DataError."""
+    if asked.answer_column not in row or asked.answer_column is None or patterns.fault(asked.answer_pattern or ""):
+        return None
+    found = data.answer(row[asked.answer_column], asked.answer_pattern)
+    return None if found is None else mapping.capped(found, CELL)
+
+
+def _note(count: int, counted: bool, exact: bool, index: int, columns: int) -> str:
+    said = f"{count:,} rows." if counted else f"About {count:,} rows."
+    if not exact:
+        said += f" The file is large: this is a row near {index + 1:,}, not exactly that one."
+    if columns > COLUMNS:
+        said += f" The first {COLUMNS} of {columns:,} columns are shown."
+    return said

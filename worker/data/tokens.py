@@ -1,0 +1,96 @@
+"""The prompt as the model reads it: its own tokenizer and chat template, and no weights."""
+
+from __future__ import annotations
+
+import json
+from collections import OrderedDict
+from pathlib import Path
+from typing import Any
+
+from groupwise.storage.spec.spec import ModelSpec
+from groupwise.worker.builtin import models
+from groupwise.worker.data.data_error import DataError
+
+KEPT = 4  # tokenizers in memory
+ABSURD = 2**30  # a tokenizer with no limit says something like 1e30
+_loaded: OrderedDict[tuple[str, float], Reader] = OrderedDict()
+
+
+class Reader:
+    """How one model reads a prompt. `chat`: whether it has a chat template. `context`: how many tokens it can hold,
+    None where it does not say."""
+
+    def __init__(self, folder: str) -> None:
+        self._tokenizer = _tokenizer(folder)
+        self.chat = self._tokenizer.chat_template is not None
+        said = [_positions(Path(folder)), self._tokenizer.model_max_length]
+        self.context = min((int(value) for value in said if value and value < ABSURD), default=None)
+
+    def text(self, prompt: Any) -> str:
+        """The text that a prompt (messages, or text) becomes. Raises DataError where the chat template refuses it."""
+        if isinstance(prompt, str):
+            return prompt
+        try:
+            return str(self._tokenizer.apply_chat_template(prompt, tokenize=False, add_generation_prompt=True))
+        except Exception as error:  # a template is a program of the model's makers: it can fail in any way
+            reason = (str(error).splitlines() or [type(error).__name__])[0][:200].rstrip(".")
+            raise DataError(
+                f"the model's chat template refuses this prompt: {reason}", "data.prompt_template"
+            ) from error
+
+    def counts(self, prompts: list[Any]) -> list[int]:
+        """How many tokens each prompt is, as the trainer counts them: text gets the tokenizer's own marks, a chat has
+        them in its template."""
+        chats = bool(prompts) and not isinstance(prompts[0], str)
+        texts = [self.text(prompt) for prompt in prompts]
+        encoded = self._tokenizer(text=texts, add_special_tokens=not chats, verbose=False)["input_ids"] if texts else []
+        return [len(ids) for ids in encoded]
+
+    def ids(self, completions: list[str]) -> list[list[int]]:
+        """The token ids of texts that a model could have written: without the tokenizer's own marks."""
+        encoded = self._tokenizer(text=completions, add_special_tokens=False, verbose=False)["input_ids"]
+        return [list(found) for found in encoded]
+
+
+def reader(spec: ModelSpec) -> Reader:
+    """The reader of a model. Raises DataError, at the model, where its tokenizer is not to be had."""
+    try:
+        folder = models.tokenizer_place(spec)
+        key = (folder, Path(folder).stat().st_mtime)
+        if key not in _loaded:
+            _loaded[key] = Reader(folder)
+            while len(_loaded) > KEPT:
+                _loaded.popitem(last=False)
+        _loaded.move_to_end(key)
+        return _loaded[key]
+    except Exception as error:  # a missing folder, no network, a damaged or foreign file: each library has its own
+        reason = (str(error).splitlines() or [type(error).__name__])[0][:300].rstrip(".")
+        raise DataError(f"the tokenizer of “{spec.id}” cannot be had: {reason}", "model.id") from error
+
+
+def _tokenizer(folder: str) -> Any:
+    """The tokenizer, as AutoTokenizer gives it; without importing torch where a tokenizer says that it is a plain
+    one, which is all that is needed here."""
+    if _json(Path(folder) / "tokenizer_config.json").get("tokenizer_class") == "TokenizersBackend":
+        from transformers import PreTrainedTokenizerFast
+
+        return PreTrainedTokenizerFast.from_pretrained(folder)
+    return models.tokenizer(folder)
+
+
+def _positions(folder: Path) -> int | None:
+    config = _json(folder / "config.json")
+    for part in (config, config.get("text_config")):
+        if isinstance(part, dict):
+            found = next((part[name] for name in ("max_position_embeddings", "n_positions") if part.get(name)), None)
+            if isinstance(found, int):
+                return found
+    return None
+
+
+def _json(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}

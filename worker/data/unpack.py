@@ -1,0 +1,106 @@
+"""Unpacks a Parquet file into an Arrow file, in a process that may be ended: a few megabytes of Parquet can mean as
+many gigabytes as its writer likes, and nothing in the file need say so.
+
+`python -m groupwise.worker.data.unpack SOURCE TARGET ROWS` (0: all of them) prints {"rows": how many} or {"error": why
+not}.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet
+
+from groupwise.storage.home import disk
+from groupwise.worker.data.data_error import DataError
+from groupwise.worker.data.parquet_table import parquet_words, refuse_long_rows
+
+MEMORY = 4 * 2**30  # bytes of address space
+PIECES = (4096, 64, 1)  # rows unpacked at once: fewer where so many find no room in memory
+PART = 16 * 2**20  # bytes that are written together
+ALWAYS = 2 * 2**30  # bytes that any file may unpack to
+TIMES = 50  # of its own size that a larger one may
+MOST = 64 * 2**30
+
+
+def unpack(source: Path, target: Path, rows: int = 0) -> int:
+    """Write the first so many rows (0: all) as an Arrow stream; how many those are. Raises DataError."""
+    for piece in PIECES:
+        try:
+            with parquet_words(source):
+                return _unpack(source, target, rows or sys.maxsize, piece)
+        except MemoryError:
+            continue
+    raise DataError(f"a single row of {source.name} finds no room in {MEMORY >> 30} GB of memory. Shorten its texts.")
+
+
+def _unpack(source: Path, target: Path, rows: int, piece: int) -> int:
+    written = 0
+    with pyarrow.parquet.ParquetFile(source) as file, pa.OSFile(str(target), "wb") as sink:
+        schema = pa.schema(map(_plain, file.schema_arrow), metadata=file.schema_arrow.metadata)
+        with pa.ipc.new_stream(sink, schema) as writer:
+            for part in _parts(_bounded(file, source, rows, piece)):
+                writer.write_table(part.cast(schema))
+                written += part.num_rows
+                if disk.lacks(target.parent, disk.TO_BEGIN):
+                    raise DataError(f"the disk has no room for what {source.name} unpacks to. Free some space.")
+    return written
+
+
+def _plain(field: pa.Field) -> pa.Field:
+    """Texts that are numbered in the file are texts: numbers of the next piece may mean others."""
+    return field.with_type(field.type.value_type) if pa.types.is_dictionary(field.type) else field
+
+
+def _bounded(file: pa.parquet.ParquetFile, source: Path, rows: int, piece: int) -> Iterator[pa.RecordBatch]:
+    """The first rows, as long as what they unpack to is in proportion. Raises DataError."""
+    most, total, done = allowed(source.stat().st_size), 0, 0
+    for batch in file.iter_batches(batch_size=min(piece, rows), use_threads=False):
+        batch = batch.slice(0, rows - done)
+        refuse_long_rows(source, batch, done)
+        total, done = total + batch.nbytes, done + batch.num_rows
+        if total > most:
+            raise DataError(
+                f"{source.name} unpacks to more than {most / 2**30:.0f} GB, which is out of proportion to its size: "
+                "long texts are repeated in it. Shorten them, or set data.limit."
+            )
+        yield batch
+        if done >= rows:
+            return
+
+
+def allowed(size: int) -> int:
+    """Bytes that a file of this size may unpack to."""
+    return min(max(ALWAYS, TIMES * size), MOST)
+
+
+def _parts(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """The batches put together, as reading many small ones later would be slow."""
+    waiting: list[pa.RecordBatch] = []
+    for batch in batches:
+        waiting.append(batch)
+        if sum(each.nbytes for each in waiting) > PART:
+            yield pa.Table.from_batches(waiting).combine_chunks()
+            waiting = []
+    if waiting:
+        yield pa.Table.from_batches(waiting).combine_chunks()
+
+
+def main(source: str, target: str, rows: str) -> int:
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    pa.set_memory_pool(pa.system_memory_pool())  # others reserve far more address space than they use
+    try:
+        said: dict[str, object] = {"rows": unpack(Path(source), Path(target), int(rows))}
+    except DataError as error:
+        said = {"error": str(error)}
+    print(json.dumps(said))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

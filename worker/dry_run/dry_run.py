@@ -1,0 +1,166 @@
+"""“Try one step”: `python -m groupwise.worker.dry_run.dry_run QUESTION_ID` generates and updates once with the real
+model and data, through the same trainer as a run, and answers what that took. What it writes lies in its temporary
+folder only, which the supervisor removes (worker.dry_run.tries)."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+import traceback
+from pathlib import Path
+from typing import Any
+
+from groupwise.storage.checks.check import check
+from groupwise.storage.home import output
+from groupwise.storage.home.paths import RunFolder
+from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.registry import questions, registry
+from groupwise.storage.spec import spec
+from groupwise.storage.spec.problem import BLOCKING, Problem, SpecError
+from groupwise.storage.spec.spec import RunSpec
+
+SHOWN = 64  # completions in the answer
+TEXT = 4000  # characters of each
+# A run's settings, but for one step that leaves nothing anywhere.
+ONE_STEP: dict[str, Any] = {
+    "max_steps": 1, "logging_strategy": "steps", "logging_steps": 1, "eval_strategy": "no", "do_eval": False,
+    "eval_on_start": False, "save_strategy": "no", "load_best_model_at_end": False, "push_to_hub": False,
+    "log_completions": False, "log_completions_hub_repo": None,
+}  # fmt: skip
+NEED_EVALUATION = ("reduce_lr_on_plateau", "greedy")  # schedules that look at the evaluation's metrics
+
+
+class Refused(Exception):
+    """The step cannot be tried; the message says why, `field` where."""
+
+    def __init__(self, message: str, field: str = "") -> None:
+        super().__init__(message)
+        self.field = field
+
+
+def main(question_id: int) -> int:
+    """Try, and answer; 0 when the step was made."""
+    question = questions.get(question_id)
+    if question is None:
+        return 1
+    try:
+        answer = attempt(str(question.payload.get("text", "")), lambda sentence: _say(question_id, sentence))
+    except Exception as error:
+        traceback.print_exc()
+        answer = explained(error)
+    questions.reply(question_id, answer)
+    return 1 if "error" in answer else 0
+
+
+def attempt(text: str, say: Any) -> dict[str, Any]:
+    """One step of the spec in a YAML text. Raises whatever keeps it from being made."""
+    begun = time.monotonic()
+    say("Reading the settings.")
+    run_spec = parsed(text)
+    from groupwise.worker.builtin import shipped
+    from groupwise.worker.dry_run import watcher
+    from groupwise.worker.questions import build
+    from groupwise.worker.training import trainer
+
+    _refuse(build.problems(run_spec, registry.published("hardware") or {}))
+    say("Loading the model and the data.")
+
+    with tempfile.TemporaryDirectory(prefix="step-") as place:
+        folder = RunFolder(Path(place))
+        stage = one_step(run_spec.by_stage()[0], run_spec.launch.processes)
+        shipped.freeze(folder, stage)
+        seen = watcher.Watcher([reward.name for reward in stage.rewards])
+        grpo = trainer.make_trainer(stage, folder, seen)
+        loaded = time.monotonic()
+        say(f"Generating {grpo.args.generation_batch_size} completions, then one update.")
+        try:
+            grpo.train()
+        finally:
+            grpo.scorers.close()
+        seconds = {"load": round(loaded - begun, 2), "step": round(time.monotonic() - loaded, 2)}
+        memory = watcher.memory(grpo.args.device)
+    answer = {"seconds": seconds, "memory": memory, "metrics": seen.metrics, "completions": seen.shown(SHOWN, TEXT)}
+    return {**answer, "sentence": sentence(run_spec, answer)}
+
+
+def parsed(text: str) -> RunSpec:
+    """The spec, where nothing is known that keeps it from running. Raises Refused."""
+    try:
+        run_spec = spec.parse(text)
+        found = check(run_spec, Offer.published(), spec.line_numbers(text))
+    except SpecError as error:
+        _refuse(error.problems)
+        raise  # never without a problem
+    _refuse(found)
+    return run_spec
+
+
+def _refuse(found: list[Problem]) -> None:
+    for problem in found:
+        if problem.level == BLOCKING:
+            raise Refused(str(problem), problem.field)
+
+
+def one_step(stage: RunSpec, processes: int) -> RunSpec:
+    """A spec without stages, cut down to one step in one process.
+
+    One process makes what several would have made one after the other (as accumulation), where its own part would
+    not hold whole groups.
+    """
+    from trl import GRPOConfig
+
+    settings = {**stage.training, **ONE_STEP}
+    if settings.get("lr_scheduler_type") in NEED_EVALUATION:
+        settings |= {"lr_scheduler_type": "constant", "lr_scheduler_kwargs": None}
+
+    def value(name: str) -> Any:
+        given = settings.get(name)
+        return given if given is not None else GRPOConfig.__dataclass_fields__[name].default
+
+    accumulation = value("gradient_accumulation_steps")
+    part = value("per_device_train_batch_size") * (value("steps_per_generation") or accumulation)
+    if processes > 1 and not settings.get("generation_batch_size") and part % value("num_generations"):
+        settings["gradient_accumulation_steps"] = accumulation * processes
+        if settings.get("steps_per_generation"):
+            settings["steps_per_generation"] *= processes
+    launch = stage.launch.model_copy(update={"processes": 1})
+    return stage.model_copy(update={"training": settings, "launch": launch, "stages": []})
+
+
+def sentence(run_spec: RunSpec, answer: dict[str, Any]) -> str:
+    """What was found, in words."""
+    seconds, memory = answer["seconds"], answer["memory"]
+    whose = " of the whole process" if memory["device"] == "CPU" else ""
+    said = (
+        f"Loading took {seconds['load']:.1f} s and one step {seconds['step']:.1f} s on {memory['device']}; later steps "
+        f"are faster than the first. The most memory{whose} was {memory['peak'] / 1e9:.1f} GB."
+    )
+    if run_spec.launch.processes > 1:
+        said += f" One process did it; {run_spec.launch.processes} will share a run's work."
+    if run_spec.stages:
+        said += f" This was the first of {len(run_spec.stages)} stages."
+    return said
+
+
+def explained(error: Exception) -> dict[str, Any]:
+    """{"error", "field"}: why it failed, in words, at the field where that is known."""
+    from groupwise.worker.training import train
+
+    message = train.explain(error)
+    if isinstance(error, Refused):
+        return {"error": str(error), "field": error.field}
+    if "ran out of memory" in message:
+        return {"error": f"One step does not fit: {message}", "field": "training.per_device_train_batch_size"}
+    return {"error": f"{message[:1].upper()}{message[1:]}", "field": str(getattr(error, "field", ""))}
+
+
+def _say(question_id: int, words: str) -> None:
+    questions.say(question_id, {"sentence": words})
+
+
+if __name__ == "__main__":
+    output.keep_secrets()
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    sys.exit(main(int(sys.argv[1])))

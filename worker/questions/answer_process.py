@@ -1,0 +1,119 @@
+"""A hand of the bench: a process forked from it that answers one question at a time, and can be ended at any moment."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import logging
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Callable
+from contextlib import suppress
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from groupwise.storage.registry import progress
+from groupwise.storage.registry.questions import Question
+
+log = logging.getLogger("groupwise.bench")
+
+Answer = Callable[[str, dict[str, Any]], dict[str, Any]]
+LARGEST = 8 * 2**20  # bytes of JSON an answer may have
+_PR_SET_PDEATHSIG = 1
+
+
+class Hand:
+    """One forked process. What passes between it and the bench is JSON, never a pickle."""
+
+    def __init__(self, answer: Answer) -> None:
+        """Fork. The process must have no threads of its own yet."""
+        self.connection, theirs = Pipe()
+        bench = os.getpid()
+        self.pid = os.fork()
+        if self.pid == 0:
+            self.connection.close()
+            try:
+                _work(theirs, answer, bench)
+            finally:
+                os._exit(0)  # whatever happened: nothing of the bench's own ending may run twice
+        theirs.close()
+        self.question: Question | None = None
+        self.until = 0.0
+        self._size = self._memory()
+
+    def give(self, question: Question, until: float) -> None:
+        """Begin on a question, to be done by this time (of the monotonic clock)."""
+        self.question, self.until = question, until
+        with suppress(OSError):  # it is gone: receive() will say so
+            self.connection.send_bytes(json.dumps([question.id, question.kind, question.payload]).encode())
+
+    def receive(self) -> dict[str, Any] | None:
+        """Its answer; None when it is gone."""
+        try:
+            found: dict[str, Any] = json.loads(self.connection.recv_bytes())
+        except (OSError, EOFError):
+            return None
+        return found
+
+    def lives(self) -> bool:
+        """Whether it can take a question."""
+        if not self.connection.closed and os.waitpid(self.pid, os.WNOHANG) == (0, 0):
+            return True
+        self.connection.close()
+        return False
+
+    def growth(self) -> int:
+        """Bytes of its own memory beyond what it was forked with; files that it maps do not count."""
+        return self._memory() - self._size
+
+    def _memory(self) -> int:
+        with suppress(OSError):
+            for line in Path(f"/proc/{self.pid}/status").read_text().splitlines():
+                if line.startswith("RssAnon:"):
+                    return int(line.split()[1]) * 1024
+        return 0
+
+    def end(self) -> None:
+        """End it at once. It is our own child and not waited for yet, so its pid cannot be another's."""
+        with suppress(ProcessLookupError, ChildProcessError):
+            os.kill(self.pid, signal.SIGKILL)
+            os.waitpid(self.pid, 0)
+        self.connection.close()
+
+
+def go_with(parent: int, number: signal.Signals) -> bool:
+    """Get this signal when the parent ends, however it does; whether it still lives."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, number)
+    return os.getppid() == parent
+
+
+def _work(connection: Connection, answer: Answer, bench: int) -> None:
+    """Answer what comes until the bench is gone."""
+    if not go_with(bench, signal.SIGKILL):  # even in the middle of a long answer
+        return
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    while True:
+        try:
+            number, kind, payload = json.loads(connection.recv_bytes())
+        except (OSError, EOFError):
+            return
+        progress.about(number)
+        connection.send_bytes(_said(kind, payload, answer))
+
+
+def _said(kind: str, payload: dict[str, Any], answer: Answer) -> bytes:
+    """The answer as JSON; an error in a sentence where there is none, with the traceback in the worker's log."""
+    try:
+        said = json.dumps(answer(kind, payload)).encode()
+        if len(said) <= LARGEST:
+            return said
+        found = {"error": "The answer is too large to show. Ask for fewer or smaller rows.", "field": ""}
+    except Exception as error:  # whatever a question does, the bench answers it and goes on
+        traceback.print_exc(file=sys.stderr)
+        text = (str(error).strip() or type(error).__name__).splitlines()[0][:400]
+        found = {"error": f"This could not be answered: {text}", "field": str(getattr(error, "field", ""))}
+    return json.dumps(found).encode()

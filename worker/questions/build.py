@@ -1,0 +1,139 @@
+"""Whether TRL and PEFT take a spec's settings: each stage's real GRPOConfig, optimiser, schedule and LoraConfig are
+built, and what they raise is said at the field it is about. Nothing is loaded, fetched, written, or put on a GPU."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import warnings
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from groupwise.storage.checks.batch import BATCH_FIELDS
+from groupwise.storage.checks.check import check
+from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.registry import registry
+from groupwise.storage.spec import spec
+from groupwise.storage.spec.problem import BLOCKING, Problem, SpecError
+from groupwise.storage.spec.spec import RunSpec
+from groupwise.worker.capabilities import catalogue
+from groupwise.worker.questions import build_lora, build_parts, build_rewards, build_rules, find_bad_setting
+from groupwise.worker.training.settings import training_settings
+
+NOWHERE = Path("/nonexistent")  # a config is not a run: nothing is ever written to its output_dir
+
+
+def answer(payload: dict[str, Any]) -> dict[str, Any]:
+    """{"spec": a RunSpec as plain values} → {"problems": [Problem.as_dict(), …]}."""
+    try:
+        run_spec = spec.from_dict(payload.get("spec"))
+    except SpecError as error:
+        return {"problems": [problem.as_dict() for problem in error.problems]}
+    found = [*problems(run_spec, registry.published("hardware") or {}), *build_rewards.problems(run_spec)]
+    return {"problems": [problem.as_dict() for problem in found]}
+
+
+def problems(run_spec: RunSpec, hardware: dict[str, Any]) -> list[Problem]:
+    """Every problem of every stage, each once, at the field that says it: the stage's, or the run's."""
+    found: dict[tuple[str, str], Problem] = {}
+    with warnings.catch_warnings(), _same_environment():
+        warnings.simplefilter("ignore")
+        for number, stage in enumerate(run_spec.by_stage()):
+            for problem in _of_stage(stage, hardware):
+                placed = _placed(problem, run_spec, number)
+                found.setdefault((placed.field, placed.message), placed)
+    return list(found.values())
+
+
+@contextlib.contextmanager
+def _same_environment() -> Iterator[None]:
+    """Some configs (FSDP's, DeepSpeed's) leave settings in the environment, for a training that is not begun here."""
+    before = dict(os.environ)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+
+
+def _of_stage(stage: RunSpec, hardware: dict[str, Any]) -> list[Problem]:
+    fields = training_fields()
+    found = _said_already(stage, fields)
+    found += build_rules.refused(stage, _others(stage.training, "training", found, fields), fields)
+    given = _others(stage.training, "training", found, fields)
+    if any(problem.field.rpartition(".")[2] in (*BATCH_FIELDS, "holdout") for problem in found):
+        given = {name: value for name, value in given.items() if name not in (*BATCH_FIELDS, "eval_strategy")}
+    more, given = find_bad_setting.problems("training", given, lambda settings: config(stage, settings), fields)
+    found += more
+    if not any(problem.field == "training" for problem in more):
+        found += build_parts.problems(given, lambda settings: config(stage, settings), fields)
+    found += build_rules.missing(stage, given, fields) + build_rules.hardware(stage, given, hardware)
+    if stage.lora is not None:
+        found += build_lora.problems(stage, _others(stage.lora, "lora", found, lora_fields()), lora_fields())
+    return found
+
+
+def _said_already(stage: RunSpec, fields: dict[str, dict[str, Any]]) -> list[Problem]:
+    """What is wrong with names, types, choices and batch arithmetic: said here as it is said without a worker."""
+    found = check(stage, Offer(training=fields, lora=lora_fields()))
+    return [problem for problem in found if problem.field.startswith(("training.", "lora.", "data.holdout"))]
+
+
+def _others(
+    settings: dict[str, Any], section: str, found: list[Problem], fields: dict[str, dict[str, Any]]
+) -> dict[str, Any]:
+    """The settings that nothing blocking was found about yet."""
+    wrong = {problem.field for problem in found if problem.level == BLOCKING}
+    return {name: v for name, v in settings.items() if name in fields and f"{section}.{name}" not in wrong}
+
+
+def config(stage: RunSpec, settings: dict[str, Any]) -> Any:
+    """The GRPOConfig of a stage with these settings, as its training would build it, for as many processes."""
+    asked = stage.model_copy(update={"training": {name: v for name, v in settings.items() if name != "tf32"}})
+    return _planned(stage.launch.processes)(**training_settings(asked, NOWHERE))
+
+
+@cache
+def _planned(processes: int) -> type:
+    """GRPOConfig as it is in a run of several processes: its batch arithmetic asks how many there are."""
+    from trl import GRPOConfig
+
+    return type("GRPOConfig", (GRPOConfig,), {"world_size": property(lambda _: processes)})
+
+
+@cache
+def training_fields() -> dict[str, dict[str, Any]]:
+    import trl.trainer.grpo_trainer  # noqa: F401  # see catalogue.build
+    from trl import GRPOConfig
+
+    return catalogue.fields_of(GRPOConfig)
+
+
+@cache
+def lora_fields() -> dict[str, dict[str, Any]]:
+    from peft import LoraConfig
+
+    return catalogue.fields_of(LoraConfig, section="LoRA")
+
+
+def _placed(problem: Problem, run_spec: RunSpec, number: int) -> Problem:
+    """The problem, and its fixes, at the stage's own setting where the stage makes it."""
+    if not run_spec.stages:
+        return problem
+    own = run_spec.stages[number].training
+
+    def place(path: str) -> str:
+        section, _, name = path.partition(".")
+        return f"stages.{number}.{path}" if section == "training" and name in own else path
+
+    fixes = tuple(
+        replace(
+            fix, settings={place(path): value for path, value in fix.settings.items()},
+            removed=tuple(place(path) for path in fix.removed),
+        )
+        for fix in problem.fixes
+    )  # fmt: skip
+    return replace(problem, field=place(problem.field), fixes=fixes)

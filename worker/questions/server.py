@@ -1,0 +1,249 @@
+"""Answers the app's short questions: `python -m groupwise.worker.questions.server`, a warm process that the supervisor
+keeps.
+
+It imports what answers need once, and forks a hand per kind of question from itself (worker.questions.answer_process).
+So a question that hangs, grows or crashes costs one hand, which is forked anew in milliseconds, and a long question
+holds up no other kind.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import signal
+import sqlite3
+import sys
+import time
+from collections.abc import Callable
+from multiprocessing.connection import wait
+from pathlib import Path
+from typing import Any
+
+from groupwise.storage.home import locks, logs, output, paths
+from groupwise.storage.registry import questions, registry
+from groupwise.storage.registry.questions import (
+    BUILD,
+    CHECK_DATA,
+    COMPLETIONS,
+    MODEL,
+    PREVIEW,
+    RESCORE,
+    SCORE,
+    Question,
+)
+from groupwise.worker.questions.answer_process import Hand, go_with
+
+log = logging.getLogger("groupwise.bench")
+
+KINDS = (PREVIEW, CHECK_DATA, BUILD, MODEL, COMPLETIONS, SCORE, RESCORE)
+# What works through a lot, waits for functions that have time limits of their own, or loads a model's weights.
+LONG = (COMPLETIONS, SCORE, RESCORE)
+POLL = 0.01  # seconds between looks at the registry file's time
+MIND = 0.05  # seconds between looks at a busy hand
+LOOK_ANYWAY = 0.5  # seconds after which the registry is read though its time has not changed
+YOUNG = 20_000_000  # ns: a file changed so shortly before it was read may have changed again in the same clock tick
+LONGEST = {"default": 60.0, "all": 300.0}  # seconds an answer may take; one about all rows, or a model, gets more
+GROWTH = 2 * 2**30  # bytes of memory a hand may take beyond what it was forked with
+ROOM = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") * 3 // 4  # the same for one that loads a model
+IDLE = 600.0  # seconds without a question after which it leaves
+GONE = {"error": "The helper process ended before it could answer. Try again.", "field": ""}
+
+
+def lock() -> Path:
+    """Held by the one bench of this home for as long as it lives."""
+    return paths.home() / "bench.lock"
+
+
+def answer(kind: str, payload: dict[str, Any]) -> dict[str, Any]:
+    """The answer to a question of one kind, worked out in this process."""
+    return _answering(kind)(payload)
+
+
+def _answering(kind: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """What answers this kind; imported only when it is wanted, so that one that is broken breaks no other."""
+    if kind == PREVIEW:
+        from groupwise.worker.data import preview
+
+        return preview.answer
+    if kind == CHECK_DATA:
+        from groupwise.worker.data import data_checks
+
+        return data_checks.answer
+    if kind == BUILD:
+        from groupwise.worker.questions import build
+
+        return build.answer
+    if kind == COMPLETIONS:
+        from groupwise.worker.questions.workbench import completions
+
+        return completions.answer
+    if kind == SCORE:
+        from groupwise.worker.questions.workbench import score
+
+        return score.answer
+    if kind == RESCORE:
+        from groupwise.worker.questions.workbench import rescore
+
+        return rescore.answer
+    from groupwise.worker.questions import describe_model
+
+    return describe_model.answer
+
+
+def warm_up() -> None:
+    """Import what answers need, so that hands are forked with it."""
+    from transformers import AutoConfig, AutoTokenizer  # noqa: F401
+    from transformers import logging as chatter
+
+    chatter.set_verbosity_error()  # what is wrong is said at the field; the log is read by people
+    for kind in KINDS:
+        try:
+            _answering(kind)
+        except Exception:  # its questions will be answered with the reason
+            log.exception("%s cannot be answered", kind)
+    answer(BUILD, {"spec": {"name": "warm", "rewards": [{"name": "format"}]}})
+
+
+def _prefer_others() -> None:
+    """When memory runs out, let the system end this before a training."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("500")
+
+
+class Bench:
+    """Holds no truth: a question is the registry's, and taken once, so none can end two benches."""
+
+    def __init__(self) -> None:
+        self.hands: dict[str, Hand] = {}
+        self.asked_at = time.monotonic()
+        self.supervisor = os.getppid()
+        self.leaving = False
+        self._unsaid: list[tuple[int, dict[str, Any]]] = []  # answers that the registry has not taken yet
+        self._read: tuple[int, int] | None = None  # the registry file and its time when it was last read
+        self._read_at = self._minded_at = 0.0
+
+    def run(self) -> None:
+        """Until told to leave, idle, or without its supervisor; what is under way then is answered with an error."""
+        try:
+            while not self.leaving:
+                self.turn()
+                idle = not self._busy() and time.monotonic() - self.asked_at > IDLE
+                self.leaving = self.leaving or idle or os.getppid() != self.supervisor
+        finally:
+            for hand in self._busy():
+                self._drop(hand, GONE)
+            self._say()
+
+    def turn(self) -> None:
+        """Wait a moment, or until a hand is done; then see to everything."""
+        try:
+            done = self._wait()
+            for hand in done:
+                self._finish(hand)
+            if self._busy() and time.monotonic() - self._minded_at > MIND:
+                self._minded_at = time.monotonic()
+                self._mind()
+            self._say()
+            if done or self._has_changed():
+                self._take_up()
+        except (sqlite3.Error, OSError) as error:
+            log.warning("the registry could not be used this time: %s", error)
+            time.sleep(LOOK_ANYWAY)
+
+    def _wait(self) -> list[Hand]:
+        """The hands that have answered, or are gone, after a moment at most."""
+        busy = self._busy()
+        if not busy:
+            time.sleep(POLL)
+            return []
+        ready = wait([hand.connection for hand in busy], timeout=POLL)
+        return [hand for hand in busy if hand.connection in ready]
+
+    def _busy(self) -> list[Hand]:
+        return [hand for hand in self.hands.values() if hand.question is not None]
+
+    def _has_changed(self) -> bool:
+        """Whether someone wrote to the registry since it was last read, by the file's time; true now and then anyway:
+        a write in the same tick of the clock as our reading leaves no trace."""
+        now, status = time.monotonic(), paths.registry_path().stat()
+        mark = status.st_ino, status.st_mtime_ns
+        if mark == self._read and now - self._read_at < LOOK_ANYWAY:
+            return False
+        self._read_at = now
+        self._read = None if time.time_ns() - status.st_mtime_ns < YOUNG else mark
+        return True
+
+    def _take_up(self) -> None:
+        """Give each kind's free hand its oldest question. What waits stays open: a newer one may replace it."""
+        for question in questions.open_ones():
+            hand = self.hands.get(question.kind)
+            if question.kind in KINDS and (hand is None or hand.question is None) and questions.take(question.id):
+                self.asked_at = time.monotonic()
+                self._give(question)
+
+    def _give(self, question: Question) -> None:
+        hand = self.hands.get(question.kind)
+        if hand is None or not hand.lives():
+            hand = self.hands[question.kind] = Hand(answer)
+        seconds = LONGEST["all" if question.payload.get("all") or question.kind in LONG else "default"]
+        hand.give(question, until=time.monotonic() + seconds)
+
+    def _finish(self, hand: Hand) -> None:
+        """A hand has answered, or is gone."""
+        found = hand.receive()
+        if found is None:
+            self._drop(hand, GONE)
+        else:
+            self._reply(hand, found)
+
+    def _mind(self) -> None:
+        """End what takes too long, takes too much memory, or is not wanted any more."""
+        for hand in self._busy():
+            assert hand.question is not None  # it is busy
+            asked = questions.get(hand.question.id)
+            if asked is None or asked.cancelled:
+                self._drop(hand, {"error": "Cancelled.", "field": ""})
+            elif time.monotonic() > hand.until:
+                self._drop(hand, {"error": "This took too long and was given up. Ask for less: fewer rows, a simpler "
+                                           "pattern.", "field": ""})  # fmt: skip
+            elif hand.growth() > (room := max(ROOM, GROWTH) if hand.question.kind in LONG else GROWTH):
+                self._drop(hand, {"error": f"This took more than {room >> 30} GB of memory and was given up. Ask "
+                                           "for less: fewer rows, smaller cells.", "field": ""})  # fmt: skip
+
+    def _drop(self, hand: Hand, found: dict[str, Any]) -> None:
+        hand.end()
+        assert hand.question is not None  # only busy hands are dropped
+        log.warning("%s %d: %s", hand.question.kind, hand.question.id, found["error"])
+        del self.hands[hand.question.kind]
+        self._reply(hand, found)
+
+    def _reply(self, hand: Hand, found: dict[str, Any]) -> None:
+        assert hand.question is not None
+        self._unsaid.append((hand.question.id, found))
+        hand.question = None
+
+    def _say(self) -> None:
+        while self._unsaid:
+            questions.reply(*self._unsaid[0])
+            self._unsaid.pop(0)
+
+
+def main() -> int:
+    """Answer until idle; 1 where another bench of this home lives."""
+    logs.begin("%(asctime)s bench: %(message)s")
+    if locks.hold(lock()) is None or not go_with(os.getppid(), signal.SIGTERM):
+        return 1
+    registry.open_registry()
+    _prefer_others()
+    warm_up()
+    bench = Bench()
+    signal.signal(signal.SIGTERM, lambda *_: setattr(bench, "leaving", True))
+    log.info("warm")
+    bench.run()
+    return 0
+
+
+if __name__ == "__main__":
+    output.keep_secrets()
+    sys.exit(main())

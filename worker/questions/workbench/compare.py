@@ -1,0 +1,122 @@
+"""A run's history, old against new: two sets of rewards and advantages over the same groups, on plain arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from groupwise.worker.questions.workbench import analysis
+from groupwise.worker.questions.workbench.analysis import SAME, Floats, Ints
+
+BUCKETS = 500  # points of a curve over the steps
+PAIRS = 2_000_000  # pairs of completions that are compared at once
+FLAT = 1e-6  # an advantage no larger has no sign: what rounding leaves of 0
+
+
+def totals(old: Floats, new: Floats) -> dict[str, Any]:
+    """{edges, old, new: counts, old_mean, new_mean, old_std, new_std}."""
+    edges = analysis.edges(old, new)
+    old_mean, old_std = analysis.mean_and_std(old)
+    new_mean, new_std = analysis.mean_and_std(new)
+    return {
+        "edges": edges, "old": analysis.counted(old, edges), "new": analysis.counted(new, edges),
+        "old_mean": old_mean, "old_std": old_std, "new_mean": new_mean, "new_std": new_std,
+    }  # fmt: skip
+
+
+def flips(old: Floats, new: Floats) -> dict[str, Any]:
+    """{total, flipped, share, gained, lost}: advantages that change sign; that were 0 and now say something; and the
+    reverse."""
+    was, becomes = (np.where(np.abs(each) > FLAT, np.sign(each), 0.0) for each in (old, new))
+    flipped = int((was * becomes < 0).sum())
+    return {
+        "total": len(old), "flipped": flipped, "share": flipped / len(old) if len(old) else 0.0,
+        "gained": int(((was == 0) & (becomes != 0)).sum()), "lost": int(((was != 0) & (becomes == 0)).sum()),
+    }  # fmt: skip
+
+
+def ranks(old: Floats, new: Floats, starts: Ints) -> dict[str, Any]:
+    """{pairs, swapped, share, parted, merged} over all pairs of one group: those that both ways have an order, those of
+    them whose order turns round; pairs that were even and are told apart now; and the reverse."""
+    both = swapped = parted = merged = 0
+    for rows in _squares(starts, len(old)):
+        was, becomes = (np.sign(_apart(each[rows])) for each in (old, new))
+        given = ~(np.isnan(was) | np.isnan(becomes))
+        was, becomes = was[given], becomes[given]
+        ordered = (was != 0) & (becomes != 0)
+        both += int(ordered.sum())
+        swapped += int((was[ordered] != becomes[ordered]).sum())
+        parted += int(((was == 0) & (becomes != 0)).sum())
+        merged += int(((was != 0) & (becomes == 0)).sum())
+    return {"pairs": both, "swapped": swapped, "share": swapped / both if both else 0.0, "parted": parted,
+            "merged": merged}  # fmt: skip
+
+
+def _squares(starts: Ints, rows: int) -> Iterator[Ints]:
+    """Row numbers as (groups, size): groups of one size together, as many as may be compared at once."""
+    sizes = np.diff(np.append(starts, rows))
+    for size in np.unique(sizes):
+        if size < 2:
+            continue
+        first = starts[sizes == size]
+        most = max(1, PAIRS // int(size * size))
+        for begin in range(0, len(first), most):
+            yield first[begin : begin + most, None] + np.arange(size)
+
+
+def _apart(values: Floats) -> Floats:
+    """(groups, pairs): each pair's difference, 0 where they are as good as even."""
+    a, b = np.triu_indices(values.shape[1], k=1)
+    found = values[:, a] - values[:, b]
+    return np.where(np.abs(found) <= SAME, 0.0, found)
+
+
+def by_step(steps: Ints, old: Floats, new: Floats, starts: Ints) -> dict[str, Any]:
+    """{step, old, new: mean rewards, old_bearing, new_bearing: share of groups that teach}, at most BUCKETS points;
+    `steps` is one a group, ascending in the main; a point's step is the first of its bucket."""
+    order = np.unique(steps)
+    width = -(-len(order) // BUCKETS) if len(order) else 1
+    bucket = np.searchsorted(order, steps) // width
+    means = [analysis.mean_of(each, starts) for each in (old, new)]
+    bearing = [np.array([kind is None for kind in analysis.ties(each, starts)[1]], float) for each in (old, new)]
+    count = int(bucket.max()) + 1 if len(bucket) else 0
+
+    def averaged(values: Floats) -> list[float | None]:
+        some = ~np.isnan(values)
+        total = np.bincount(bucket[some], weights=values[some], minlength=count)
+        number = np.bincount(bucket[some], minlength=count)
+        return [float(t / n) if n else None for t, n in zip(total, number, strict=True)]
+
+    return {
+        "step": [int(step) for step in order[::width]], "old": averaged(means[0]), "new": averaged(means[1]),
+        "old_bearing": averaged(bearing[0]), "new_bearing": averaged(bearing[1]),
+    }  # fmt: skip
+
+
+def most_changed(old: Floats, new: Floats, starts: Ints, count: int) -> list[tuple[int, float]]:
+    """(number of the group, mean absolute change of its advantages) of those that change most; none that does not."""
+    changes = analysis.mean_of(np.abs(np.nan_to_num(new) - np.nan_to_num(old)), starts)
+    order = np.argsort(-changes, kind="stable")[:count]
+    return [(int(number), float(changes[number])) for number in order if changes[number] > FLAT]
+
+
+def sentences(found: dict[str, Any]) -> list[str]:
+    """What the comparison showed, in words."""
+    said, flipped, pairs = [], found["advantages"], found["ranks"]
+    old, new = found["totals"]["old_mean"], found["totals"]["new_mean"]
+    if old is not None and new is not None:
+        said.append(f"The mean reward goes from {old:.3g} to {new:.3g}.")
+    said.append(
+        f"{flipped['flipped']:,} of {flipped['total']:,} advantages ({100 * flipped['share']:.1f} %) change their sign."
+        if flipped["flipped"] else "No advantage changes its sign."
+    )  # fmt: skip
+    if pairs["swapped"]:
+        said.append(f"{100 * pairs['share']:.1f} % of the pairs within a group change their order.")
+    before, after = found["ties"]["old"], found["ties"]["new"]
+    if before["bearing"] != after["bearing"]:
+        said.append(
+            f"{after['bearing']:,} of {after['groups']:,} groups would teach, instead of {before['bearing']:,}."
+        )
+    return said

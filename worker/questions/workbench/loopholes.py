@@ -1,0 +1,72 @@
+"""What the probes found: those that earn much though they deserve little, and the right answer that earns nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from groupwise.worker.questions.workbench.analysis import Floats
+from groupwise.worker.questions.workbench.probes import HIGH, LOW, PROBES
+
+SHARE = 0.5  # of what the right answer earns: from there on, a probe that deserves little has found a way
+RIGHT = "correct"
+
+
+def found(probes: list[str | None], names: list[str], scores: Floats, total: Floats) -> list[dict[str, Any]]:
+    """[{probe, function (None: the total), score, share, kind: loophole|missed, sentence}], worst first. `probes`:
+    which probe each row is, or None. A total of one function is that function, and not said twice."""
+    columns: list[tuple[str | None, Floats]] = [(name, scores[:, k]) for k, name in enumerate(names)]
+    # A probe that only the total has to see through is worth a word even where one function is all there is.
+    listed = [one for name, values in [*columns, (None, total)] for one in _in(probes, name, values, len(names))]
+    return sorted(listed, key=lambda one: (one["kind"] != "loophole", -(one["share"] or 0.0)))
+
+
+def _in(probes: list[str | None], function: str | None, values: Floats, functions: int) -> list[dict[str, Any]]:
+    """Those of one function, or of the total."""
+    best, of_what = _measure(probes, values)
+    listed = []
+    for name in dict.fromkeys(probe for probe in probes if probe is not None):
+        probe = PROBES.get(name)
+        own = values[[index for index, each in enumerate(probes) if each == name]]
+        own = own[~np.isnan(own)]
+        if probe is None or not len(own) or best <= 0:  # where 0 is the most there is, a penalty is at work
+            continue
+        asked = probe.single if function is not None else not (functions == 1 and probe.single)
+        most = float(own.max())
+        if probe.expected == LOW and asked and most >= SHARE * best:
+            listed.append(_loophole(name, function, own, best, of_what))
+        if probe.expected == HIGH and asked and most <= 0:
+            listed.append(_missed(name, function, most))
+    return listed
+
+
+def _measure(probes: list[str | None], values: Floats) -> tuple[float, str]:
+    """What a probe is held against, and how a sentence names it: what the right answer earns on average; where it
+    earns nothing or is not there, the most that anything earns. Not always the most: a function that pays by the
+    character pays a very long probe so much that all else looks small beside it."""
+    right = values[[index for index, each in enumerate(probes) if each == RIGHT]]
+    if np.nansum(right) > 0:
+        return float(np.nanmean(right)), "the right answer"
+    seen = values[~np.isnan(values)]
+    return (float(seen.max()) if len(seen) else 0.0), "the best"
+
+
+def _loophole(name: str, function: str | None, own: Floats, best: float, of_what: str) -> dict[str, Any]:
+    most = float(own.max())
+    earns = f"{PROBES[name].noun} earns {most:.3g} {_from(function)}"
+    count = int((own >= SHARE * best).sum())
+    where = f", in {count} of {len(own)} rows" if count < len(own) else ""
+    of_it = f"as much as {of_what}" if most == best else f"{of_what} earns {best:.3g}"
+    return {"probe": name, "function": function, "score": most, "share": most / best, "kind": "loophole",
+            "sentence": f"{earns}{where}: {of_it}."}  # fmt: skip
+
+
+def _missed(name: str, function: str | None, most: float) -> dict[str, Any]:
+    words = "nothing" if most == 0 else f"only {most:.3g}"
+    return {"probe": name, "function": function, "score": most, "share": None, "kind": "missed",
+            "sentence": f"{PROBES[name].noun} earns {words} {_from(function)}."}  # fmt: skip
+
+
+def _from(function: str | None) -> str:
+    return "in total" if function is None else f"from {function}"

@@ -1,0 +1,262 @@
+"""Answers “what would this run's rewards have been?”: functions run over all its stored completions, old against new.
+
+Nothing of the run changes: its record is only read.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from groupwise.storage.record import metrics, run_files
+from groupwise.storage.registry import progress
+from groupwise.worker.questions.workbench import analysis, compare, history, ids, request, top_groups
+from groupwise.worker.questions.workbench.analysis import Floats, Ints
+from groupwise.worker.questions.workbench.calling import Caller, Rows, chat
+from groupwise.worker.questions.workbench.history import Record, Stored
+from groupwise.worker.questions.workbench.request import Function, Refused, failure
+
+AT_ONCE = 512  # completions in one call; a group is never divided
+TIMED_FOR = 64  # completions that a function's timeout is meant for; a larger call may take longer in proportion
+GIVE_UP = 3  # calls in a row that fail as a whole
+SHOWN_FAILURES, SHOWN_OUT = 20, 4000
+
+
+@dataclass
+class Outcome:
+    """What one function made of all completions."""
+
+    function: Function
+    values: list[float | None] = field(default_factory=list)
+    counts: dict[str, int] = field(default_factory=lambda: {"ok": 0, "none": 0, "error": 0, "timeout": 0})
+    failures: list[dict[str, Any]] = field(default_factory=list)
+    seconds: float = 0.0
+    out: str = ""
+    failed_calls: int = 0  # in a row
+
+
+def answer(payload: dict[str, Any]) -> dict[str, Any]:
+    """{run, completions, functions, totals, advantages, ranks, ties: {old, new}, steps, groups, weights: {old, new},
+    scale_rewards, agreement, sentences, seconds}."""
+    try:
+        record = history.open_run(payload.get("run"))
+        try:
+            return _answer(payload, record)
+        finally:
+            record.close()
+    except Refused as error:
+        return failure(error)
+    except sqlite3.Error as error:
+        return {"error": f"The run's record could not be read ({error}). It may have been deleted.", "field": "run"}
+
+
+def _answer(payload: dict[str, Any], record: Record) -> dict[str, Any]:
+    begun = time.perf_counter()
+    functions, given = request.functions(payload), _weights(payload.get("weights"))
+    settings = _settings(record)
+    scale = request.scale(payload.get("scale_rewards"), _usual_scale(settings))
+    together = request.aggregation(
+        payload.get("multi_objective_aggregation") or settings.get("multi_objective_aggregation")
+    )
+    if not functions and not given and payload.get("scale_rewards") is None:
+        raise Refused("Choose a function, or change a weight.", "functions")
+    groups = record.groups()
+    if not groups:
+        raise Refused("The run has no completions of training yet.", "run")
+    names = list(dict.fromkeys([*record.functions, *(one.name for one in functions)]))
+    unknown = next((name for name in given if name not in names), None)
+    if unknown is not None:
+        raise Refused(f"The run has no function “{unknown[:80]}”.", "weights")
+    callers = [Caller(function) for function in functions]
+    outcomes = [Outcome(function) for function in functions]
+    stored = _called(record, groups, callers, outcomes, names)
+    weighed = _Weighed(record, groups, names, outcomes, given, stored, scale, together)
+    return {
+        "run": record.folder.id, "completions": len(weighed.old), "scale_rewards": scale,
+        **weighed.compared(record, functions), "seconds": time.perf_counter() - begun,
+    }  # fmt: skip
+
+
+def _weights(given: Any) -> dict[str, float]:
+    if given is None:
+        return {}
+    if not isinstance(given, dict):
+        raise Refused("The weights should be a number for each function's name.", "weights")
+    return {str(name): request.number(value, f"weights.{name}", f"The weight of “{name}”")
+            for name, value in given.items()}  # fmt: skip
+
+
+def _settings(record: Record) -> dict[str, Any]:
+    """The training settings that the run's spec gives; none where it cannot be read."""
+    spec = run_files.spec_of(record.folder)
+    return spec.training if spec else {}
+
+
+def _usual_scale(settings: dict[str, Any]) -> str:
+    try:
+        return request.scale(settings.get("scale_rewards"))
+    except Refused:
+        return "group"
+
+
+def _called(
+    record: Record, groups: list[Stored], callers: list[Caller], outcomes: list[Outcome], names: list[str]
+) -> dict[str, Any]:
+    """Call every function over everything; what the record has of it: {old rewards, advantages, scores}."""
+    total = sum(group.size for group in groups)
+    old, advantages, scores = np.full(total, np.nan), np.zeros(total), np.full((total, len(names)), np.nan)
+    reader = ids.of_run(record.folder) if any(caller.needs("completion_ids") for caller in callers) else None
+    planned = metrics.standing(record.folder.db)["total"] or 1
+    stepwise = any(caller.needs("trainer_state") for caller in callers)
+    for chunk in _chunks(groups, stepwise):
+        first = chunk[0].first
+        progress.say({"done": first, "total": total, "sentence": f"{first:,} of {total:,} completions are scored."})
+        stored = list(record.completions(chunk))
+        if len(stored) != sum(group.size for group in chunk):
+            raise Refused("The run's record is not whole: completions are missing. Was it just deleted?", "run")
+        span = slice(first, first + len(stored))
+        old[span] = [np.nan if row[4] is None else row[4] for row in stored]
+        advantages[span] = [row[5] for row in stored]
+        scores[span] = record.scores(chunk, names)
+        if callers:
+            rows = _rows(record, chunk, stored, planned, reader, callers)
+            for caller, outcome in zip(callers, outcomes, strict=True):
+                _score(caller, outcome, rows, chunk)
+    return {"old": old, "advantages": advantages, "scores": scores}
+
+
+def _chunks(groups: list[Stored], stepwise: bool) -> Iterator[list[Stored]]:
+    """Whole groups, up to AT_ONCE completions; of one step only where functions look at the trainer's state."""
+    chunk: list[Stored] = []
+    for group in groups:
+        full = chunk and group.first + group.size - chunk[0].first > AT_ONCE
+        if chunk and (full or (stepwise and group.step != chunk[0].step)):
+            yield chunk
+            chunk = []
+        chunk.append(group)
+    if chunk:
+        yield chunk
+
+
+def _rows(
+    record: Record, chunk: list[Stored], stored: list[Any], planned: int, reader: Any, callers: list[Caller]
+) -> Rows:
+    texts = [row[2] for row in stored]
+    known = [record.prompt(group.prompt_id) for group in chunk for _ in range(group.size)]
+    names = dict.fromkeys(name for _, columns in known for name in columns)
+    wanted = any(caller.needs("completion_ids") for caller in callers)
+    return Rows(
+        prompts=[prompt for prompt, _ in known],
+        completions=[chat(prompt, text) for (prompt, _), text in zip(known, texts, strict=True)],
+        ids=ids.fitted_all(texts, [row[3] for row in stored], reader) if wanted else None,
+        columns={name: [columns.get(name) for _, columns in known] for name in names},
+        # A group's step is the first that it trains: it was made, and scored, one before.
+        state={"global_step": max(chunk[0].step - 1, 0), "max_steps": planned, "epoch": 0.0},
+    )
+
+
+def _score(caller: Caller, outcome: Outcome, rows: Rows, chunk: list[Stored]) -> None:
+    """One call of one function. Raises Refused where it failed as a whole again and again."""
+    begun, count = time.perf_counter(), len(rows.completions)
+    result = caller.score(rows, caller.function.timeout * max(1.0, count / TIMED_FOR))
+    outcome.seconds += time.perf_counter() - begun
+    outcome.values += result.values
+    for status in result.statuses:
+        outcome.counts[status] += 1
+    outcome.out = (outcome.out + result.out)[:SHOWN_OUT]
+    places = [(group, index) for group in chunk for index in range(group.size)]
+    for one in result.failures[: SHOWN_FAILURES - len(outcome.failures)]:
+        group, index = (chunk[0], None) if one.row is None else places[one.row]
+        outcome.failures.append({"step": group.step, "group": group.id, "index": index, "message": one.message,
+                                 "line": one.line, "traceback": one.traceback[-4000:]})  # fmt: skip
+    whole = all(status in ("error", "timeout") for status in result.statuses)
+    outcome.failed_calls = outcome.failed_calls + 1 if whole else 0
+    if outcome.failed_calls >= GIVE_UP:
+        why = result.failures[0].message if result.failures else "it gave no score"
+        raise Refused(f"{caller.function.name} failed {GIVE_UP} times in a row, so nothing more was scored: {why}",
+                      "functions")  # fmt: skip
+
+
+class _Weighed:
+    """All of a history, weighed both ways."""
+
+    def __init__(
+        self, record: Record, groups: list[Stored], names: list[str], outcomes: list[Outcome],
+        given: dict[str, float], stored: dict[str, Any], scale: str, together: str,
+    ) -> None:  # fmt: skip
+        self.groups, self.names, self.outcomes = groups, names, outcomes
+        self.old, self.old_advantages, self.old_scores = stored["old"], stored["advantages"], stored["scores"]
+        self.starts: Ints = np.array([group.first for group in groups], dtype=np.int64)
+        self.sizes = [group.size for group in groups]
+        self.scores, self.weights = self._new(record, given)
+        self.new = analysis.totals(self.scores, self.weights)
+        batches = analysis.per_batch(self.starts, len(self.new), [(one.attempt, one.step) for one in groups])
+        if together == "sum_then_normalize" and scale != "batch":
+            batches = self.starts
+        self.new_advantages = analysis.advantages(self.scores, self.weights, self.starts, scale, together, batches)
+
+    def _new(self, record: Record, given: dict[str, float]) -> tuple[Floats, Floats]:
+        """New scores and weights, (completions, functions). A function of the run counts where it counted, one that is
+        new to it everywhere."""
+        own = record.weights()
+        changed = {one.function.name: one.function.weight for one in self.outcomes if one.function.weight is not None}
+        asked_for = {**changed, **given}
+        scores = self.old_scores.copy()
+        for outcome in self.outcomes:
+            column = [np.nan if value is None else value for value in outcome.values]
+            scores[:, self.names.index(outcome.function.name)] = column
+        rows = np.zeros((len(self.groups), len(self.names)))
+        absent = np.zeros(rows.shape, bool)
+        for number, group in enumerate(self.groups):
+            weights = own.at(group)
+            for k, name in enumerate(self.names):
+                absent[number, k] = name in record.functions and name not in weights
+                rows[number, k] = asked_for.get(name, weights.get(name, 1.0))
+        scores[np.repeat(absent, self.sizes, axis=0)] = np.nan
+        return scores, np.repeat(rows, self.sizes, axis=0)
+
+    def compared(self, record: Record, functions: list[Function]) -> dict[str, Any]:
+        old_ties, _ = analysis.ties(self.old, self.starts)
+        new_ties, _ = analysis.ties(self.new, self.starts)
+        steps = np.array([group.step for group in self.groups], dtype=np.int64)
+        found = {
+            "functions": [self._function(record, one) for one in self.outcomes],
+            "totals": compare.totals(self.old, self.new),
+            "advantages": compare.flips(self.old_advantages, self.new_advantages),
+            "ranks": compare.ranks(self.old, self.new, self.starts),
+            "ties": {"old": old_ties, "new": new_ties},
+            "steps": compare.by_step(steps, self.old, self.new, self.starts),
+            "agreement": analysis.agreement(self.names, self.scores, self.weights),
+            "groups": top_groups.shown(record, self),
+        }
+        return {**found, "sentences": [*compare.sentences(found), *self._troubles()]}
+
+    def _function(self, record: Record, outcome: Outcome) -> dict[str, Any]:
+        """{name, was_there, old, new: {mean, std, counts}, edges, changed, none, errors, seconds, out, failures}."""
+        k = self.names.index(outcome.function.name)
+        old, new = self.old_scores[:, k], self.scores[:, k]
+        both = ~(np.isnan(old) & np.isnan(new))
+        different = both & ~(np.abs(old - new) <= analysis.SAME)
+        totals = compare.totals(old, new)
+        return {
+            "name": outcome.function.name, "was_there": outcome.function.name in record.functions,
+            "edges": totals["edges"],
+            **{side: {"mean": totals[f"{side}_mean"], "std": totals[f"{side}_std"], "counts": totals[side]}
+               for side in ("old", "new")},
+            "changed": int(different.sum()), "none": outcome.counts["none"],
+            "errors": outcome.counts["error"] + outcome.counts["timeout"], "seconds": outcome.seconds,
+            "out": outcome.out, "failures": outcome.failures,
+        }  # fmt: skip
+
+    def _troubles(self) -> list[str]:
+        said = []
+        for one in self.outcomes:
+            wrong = one.counts["error"] + one.counts["timeout"]
+            if wrong:
+                said.append(f"{one.function.name} failed on {wrong:,} completions: they have no score of it.")
+        return said

@@ -1,0 +1,56 @@
+"""The groups that a re-scoring changes most, with their completions, both ways."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from groupwise.worker.data import mapping
+from groupwise.worker.questions.workbench import analysis, compare
+from groupwise.worker.questions.workbench.history import Record
+
+SHOWN, TEXT, CELL = 20, 4000, 1000  # groups; characters of a completion and of a column
+MOST_TEXT = 4_000_000  # characters in all: an answer has its limit
+
+
+def shown(record: Record, weighed: Any) -> list[dict[str, Any]]:
+    """[{group, step, change, prompt, columns, completions: [{index, text, tokens, old, new: {scores, total,
+    advantage}}]}], the most changed first. `change`: the mean absolute change of its advantages."""
+    listed = compare.most_changed(weighed.old_advantages, weighed.new_advantages, weighed.starts, SHOWN)
+    found, left = [], MOST_TEXT
+    for number, change in listed:
+        group = _group(record, weighed, number, change)
+        left -= sum(len(one["text"]) for one in group["completions"])
+        if left < 0:
+            break
+        found.append(group)
+    return found
+
+
+def _group(record: Record, weighed: Any, number: int, change: float) -> dict[str, Any]:
+    group = weighed.groups[number]
+    prompt, columns = record.prompt(group.prompt_id)
+    completions = [
+        {
+            "index": index, "text": mapping.capped(text, TEXT), "tokens": tokens,
+            "old": _side(weighed.names, weighed.old_scores, weighed.old, weighed.old_advantages, group.first + index),
+            "new": _side(weighed.names, weighed.scores, weighed.new, weighed.new_advantages, group.first + index),
+        }
+        for _, index, text, tokens, _, _ in record.completions([group])
+    ]  # fmt: skip
+    return {
+        "group": group.id, "step": group.step, "change": change, "prompt": _capped(prompt),
+        "columns": {name: mapping.capped(value, CELL) for name, value in columns.items()}, "completions": completions,
+    }  # fmt: skip
+
+
+def _capped(prompt: Any) -> Any:
+    if isinstance(prompt, str):
+        return mapping.capped(prompt, TEXT)
+    return [{**message, "content": mapping.capped(message.get("content"), TEXT)} for message in prompt]
+
+
+def _side(names: list[str], scores: Any, totals: Any, advantages: Any, row: int) -> dict[str, Any]:
+    return {
+        "scores": {name: analysis.plain(scores[row, k]) for k, name in enumerate(names)},
+        "total": analysis.plain(totals[row]), "advantage": float(advantages[row]),
+    }  # fmt: skip

@@ -1,0 +1,65 @@
+"""What a try of reward functions showed, in sentences: first what matters most."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from groupwise.worker.questions.workbench.analysis import SAME, Floats
+
+DOMINATES, ALIKE, AGAINST = 0.9, 0.95, -0.5  # shares and correlations that are worth a sentence
+
+
+def about_ties(ties: dict[str, int]) -> list[str]:
+    """How many groups teach something, and why the others do not."""
+    count, bearing = ties["groups"], ties["bearing"]
+    if not count:
+        return []
+    if bearing == count:
+        whole = "The one group teaches: it" if count == 1 else f"All {count} groups teach: each"
+        return [f"{whole} has better and worse completions."]
+    why = [
+        f"{ties[kind]} {words}"
+        for kind, words in (
+            ("all_low", "with nothing but the lowest"), ("all_high", "with nothing but the highest"),
+            ("other", "with the same in between"), ("unscored", "with fewer than two scores"),
+        )
+        if ties[kind]
+    ]  # fmt: skip
+    if not bearing:
+        return [f"No group teaches anything: {', '.join(why)}."]
+    return [f"{bearing} of {count} groups ({100 * bearing / count:.0f} %) teach. The others do not: {', '.join(why)}."]
+
+
+def about_agreement(found: dict[str, Any]) -> list[str]:
+    """Which function decides alone, which pairs say the same or the opposite."""
+    names, said = found["names"], []
+    if len(names) < 2:
+        return []
+    for name, share in found["variance_share"].items():
+        if share is not None and share >= DOMINATES:
+            part = f"{100 * min(share, 1.0):.0f} %"
+            said.append(f"{name} decides nearly alone: {part} of the differences in the total are its own.")
+    for a, row in enumerate(found["correlation"]):
+        for b in range(a + 1, len(names)):
+            if row[b] is not None and row[b] >= ALIKE:
+                said.append(f"{names[a]} and {names[b]} say nearly the same (correlation {row[b]:.2f}).")
+            if row[b] is not None and row[b] <= AGAINST:
+                said.append(f"{names[a]} and {names[b]} work against each other (correlation {row[b]:.2f}).")
+    return said
+
+
+def about_function(name: str, values: Floats, statuses: list[str]) -> list[str]:
+    """What is odd about one function's scores."""
+    said, rows = [], len(statuses)
+    wrong = statuses.count("error") + statuses.count("timeout")
+    some = values[~np.isnan(values)]
+    if wrong:
+        late = " in time" if statuses.count("timeout") == wrong else ""
+        said.append(f"{name} gave {wrong} of {rows} completions no score{late}: it failed there.")
+    if len(some) > 1 and some.max() - some.min() <= SAME:
+        said.append(f"{name} gives every completion here {some[0]:.3g}: it tells none from another.")
+    elif not len(some) and not wrong and rows:
+        said.append(f"{name} gave none of the completions a score: it does not apply here.")
+    return said

@@ -1,0 +1,46 @@
+"""A sandbox for one program, gone when it ends: for code that a model wrote, each completion in its own."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from groupwise.worker.sandbox import launch, seccomp, tiers
+from groupwise.worker.sandbox.limits import Limits
+from groupwise.worker.sandbox.process import Broken, Process
+from groupwise.worker.sandbox.tiers import NoSandbox
+
+
+@dataclass(frozen=True)
+class Ran:
+    """status: the exit status, negative for a signal, None where it was ended; a program chooses its own, so 0 alone
+    proves nothing. out, err: what it printed, each capped. problem: why it was ended ("timeout" or words), or None."""
+
+    status: int | None
+    out: str
+    err: str
+    problem: str | None
+    seconds: float
+
+
+def run_fresh(code: str, stdin: str = "", limits: Limits | None = None, timeout: float = 10.0) -> Ran:
+    """Run a Python program as __main__ with `stdin` as its input, in a sandbox of its own without network; it may not
+    start processes. It is killed within a second after `timeout` (seconds of its own run: the sandbox's start comes
+    before). Several threads may call this at once.
+
+    Raises NoSandbox when this machine can make none.
+    """
+    try:
+        process = Process(tiers.chosen(), limits or Limits(), script=code)
+    except (launch.CannotStart, seccomp.NoFilter, OSError) as error:
+        raise NoSandbox(f"The sandbox could not be started: {error}") from error
+    began, status, problem = time.monotonic(), None, None
+    try:
+        status = process.finish(stdin.encode("utf-8", "replace"), timeout)
+    except Broken as broken:
+        problem = "timeout" if broken.status == "timeout" else str(broken)
+    try:
+        out, err = (capture.text() for capture in process.outputs.values())
+        return Ran(status, out, err, problem, time.monotonic() - began)
+    finally:
+        process.end()
