@@ -22,7 +22,7 @@ from groupwise.storage.spec import spec
 from groupwise.storage.spec.spec import RunSpec
 from groupwise.worker.builtin import models, shipped
 
-QUICKSTART = Path(__file__).parents[1] / "app" / "presets" / "quickstart.yaml"
+QUICKSTART = Path(__file__).parents[1] / "app" / "pages" / "new" / "shipped_presets" / "quickstart.yaml"
 
 
 @contextlib.contextmanager

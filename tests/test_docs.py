@@ -57,7 +57,7 @@ def test_the_docs_list_every_built_in_function() -> None:
     assert sorted(listed) == shipped.names(shipped.REWARDS)
 
 
-DOCTOR = Path(__file__).parents[1] / "storage" / "doctor"
+DOCTOR = Path(__file__).parents[1] / "storage" / "analysis" / "doctor"
 UNDERSTAND = (Path(__file__).parents[1] / "docs" / "understand.md").read_text(encoding="utf-8")
 
 

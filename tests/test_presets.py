@@ -21,7 +21,7 @@ from groupwise.worker.questions import build
 from groupwise.worker.training import train
 from tests.runs import ask_db, make_spec, queue
 
-FOLDER = Path(__file__).parents[1] / "app" / "presets"
+FOLDER = Path(__file__).parents[1] / "app" / "pages" / "new" / "shipped_presets"
 SHIPPED = {preset.name: preset for preset in presets.shipped(FOLDER)}
 SPECS = {name: spec.parse(preset.text) for name, preset in SHIPPED.items()}
 TRAINABLE = sorted(name for name, run_spec in SPECS.items() if run_spec.model.id == "starter")

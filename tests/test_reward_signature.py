@@ -10,7 +10,7 @@ import pytest
 from groupwise.storage.library.rewards.signature import Analysis, analyse, problems_for
 from groupwise.storage.spec.problem import ADVICE, BLOCKING, WARNING
 
-BUILT_IN = sorted((Path(__file__).parents[1] / "worker" / "rewards").glob("[a-z]*.py"))
+BUILT_IN = sorted((Path(__file__).parents[1] / "worker" / "builtin" / "rewards").glob("[a-z]*.py"))
 BODY = "\n    return [1.0 for _ in completions]\n"
 
 

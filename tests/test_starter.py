@@ -14,7 +14,7 @@ from groupwise.worker.builtin.rewards.format import format
 from groupwise.worker.builtin.starter import MODEL
 from groupwise.worker.builtin.tasks.arithmetic import rows
 
-REPOSITORY = MODEL.parents[2]
+REPOSITORY = MODEL.parents[3]
 PRINTABLE = "".join(chr(code) for code in range(32, 127)) + "\n"
 
 
