@@ -6,14 +6,18 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from groupwise.storage.library.rewards import signature
 from groupwise.storage.record import group_metrics
 from groupwise.storage.record.step_record import Completion, Group
 from groupwise.storage.spec import spec
 from groupwise.storage.spec.spec import DataSpec, LaunchSpec, ModelSpec, RewardSpec, RunSpec
 from groupwise.worker.builtin import shipped
+from tests.conftest import REPOSITORY
+from tests.test_rooms import LAYERS
 
-TEXT = (Path(__file__).parents[1] / "docs" / "spec.md").read_text(encoding="utf-8")
+TEXT = (REPOSITORY / "docs" / "spec.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"```yaml\n(.*?)```", TEXT, re.S)
 
 
@@ -31,7 +35,7 @@ def test_the_first_example_has_every_field_with_its_default_or_the_quickstarts()
     assert set(raw["rewards"][-1]) == set(RewardSpec.model_fields)
 
 
-REWARDS = (Path(__file__).parents[1] / "docs" / "rewards.md").read_text(encoding="utf-8")
+REWARDS = (REPOSITORY / "docs" / "rewards.md").read_text(encoding="utf-8")
 
 
 def test_the_function_in_the_docs_is_one_and_scores() -> None:
@@ -57,8 +61,8 @@ def test_the_docs_list_every_built_in_function() -> None:
     assert sorted(listed) == shipped.names(shipped.REWARDS)
 
 
-DOCTOR = Path(__file__).parents[1] / "storage" / "analysis" / "doctor"
-UNDERSTAND = (Path(__file__).parents[1] / "docs" / "understand.md").read_text(encoding="utf-8")
+DOCTOR = REPOSITORY / "storage" / "analysis" / "doctor"
+UNDERSTAND = (REPOSITORY / "docs" / "understand.md").read_text(encoding="utf-8")
 
 
 def test_the_docs_list_every_metric_of_ours() -> None:
@@ -66,7 +70,7 @@ def test_the_docs_list_every_metric_of_ours() -> None:
     words = "a sentence that is long enough for its repetition to be told, " * 4
     right, wrong = ([Completion(words, 9, False, value, 0.0, [(value, "ok")])] * 2 for value in (1.0, 0.0))
     of_groups = set(group_metrics.of([Group("train", 1, "?", {}, [*right, *wrong])], (0.0, 1.0), 0))
-    code = (Path(__file__).parents[1] / "worker" / "training" / "measures.py").read_text(encoding="utf-8")
+    code = (REPOSITORY / "worker" / "training" / "measures.py").read_text(encoding="utf-8")
     assert listed == of_groups | set(re.findall(r'"((?:time|system)/\w+)"', code))
 
 
@@ -74,3 +78,21 @@ def test_the_docs_list_everything_the_doctor_can_say() -> None:
     listed = set(re.findall(r"^\| `(\w+)` \|", UNDERSTAND, re.M))
     code = "\n".join(path.read_text(encoding="utf-8") for path in DOCTOR.glob("*.py"))
     assert listed == set(re.findall(r'Verdict\(\s*"(\w+)"', code))
+
+
+@pytest.mark.parametrize("page", ["docs/architecture.md", "CONTRIBUTING.md"])
+def test_every_file_that_a_newcomer_is_sent_to_is_there(page: str) -> None:
+    """Those with a folder in their name, and the rest in one of the folders that the page names."""
+    text = (REPOSITORY / page).read_text(encoding="utf-8")
+    named = {name.rstrip("/") for name in re.findall(r"`([\w./*-]+)`", text) if not name.startswith(".")}
+    placed = {name for name in named if "/" in name}
+    assert [name for name in placed if not list(REPOSITORY.glob(name))] == []
+    folders = [REPOSITORY / (Path(name).parent if "." in name else name) for name in placed]
+    bare = {name for name in named - placed if Path(name).suffix in (".py", ".js")}
+    assert [name for name in bare if not any(list(folder.rglob(name)) for folder in folders)] == []
+
+
+def test_the_page_on_architecture_knows_every_folder_of_a_room() -> None:
+    text = (REPOSITORY / "docs" / "architecture.md").read_text(encoding="utf-8")
+    for room, layers in LAYERS.items():
+        assert re.findall(rf"^\| `{room}/(\w+)/` \|", text, re.M) == layers, room
