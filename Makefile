@@ -15,10 +15,10 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 run: $(VENV)/.run
 	$(BIN)/groupwise
 
-# Two at a time, whole files each: what a file's tests share is made once. More would only wait for one another's
-# trainings.
+# Three at a time on two cores, as many wait for most of their time; whole files each: what a file's tests share is made
+# once.
 test: chromium sandbox lint
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 3 --dist loadfile --durations=20
 
 # mypy does not follow the mapping of an editable install: it is shown the three folders under their installed names.
 lint: $(VENV)/.dev

@@ -29,6 +29,28 @@ def pytest_configure() -> None:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
+# Files that take longest, longest first. A file is one worker's (`--dist loadfile`), so one that begins last is waited
+# for alone.
+LONGEST = (
+    "test_supervisor", "test_rewards_bench", "test_full_disk", "test_stages", "test_hostile_folders",
+    "test_sandbox_threats", "test_verdicts", "test_stop_phases", "test_quickstart_in_browser", "test_planted_secrets",
+    "test_supervisor_starts", "test_locked_files", "test_judge_ports", "test_script_run", "test_rewards_page",
+    "test_compare", "test_following", "test_sandbox_network", "test_sandbox_proxy", "test_sandbox_landlock",
+    "test_other_versions", "test_rewards_code", "test_calls", "test_connections", "test_parquet",
+    "test_describe_model", "test_launch_page", "test_scoring",
+)  # fmt: skip
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Those first, then the other browser tests, which start a dashboard each, then the rest as it comes."""
+
+    def place(item: pytest.Item) -> int:
+        name = item.path.stem
+        return LONGEST.index(name) if name in LONGEST else len(LONGEST) + (item.path.parent.name != "browser")
+
+    items.sort(key=place)
+
+
 @pytest.fixture(autouse=True)
 def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A data home that exists for this test only, and that nothing has made yet."""
