@@ -20,14 +20,21 @@ FAST = {
     "learning_rate": 1e-4, "bf16": False, "gradient_checkpointing": False, "save_strategy": "no", "logging_steps": 1,
     "seed": 7,
 }  # fmt: skip
-# A run's plain script in a world without Groupwise: importing any of its rooms fails, though it is installed.
+# A run's plain script in a world without Groupwise: of all that it is, what lies beside the script can be imported.
 WITHOUT_GROUPWISE = """
-import runpy, sys
-class Absent:
+import os, runpy, sys
+from importlib.machinery import PathFinder
+class Beside:
     def find_spec(self, name, path=None, target=None):
-        if name.split(".")[0] in ("app", "worker", "storage"):
-            raise ModuleNotFoundError(name)
-sys.meta_path.insert(0, Absent())
+        if name.split(".")[0] != "groupwise":
+            return None
+        found = PathFinder.find_spec(name, [os.getcwd()] if path is None else list(path))
+        if found is None:
+            raise ModuleNotFoundError(name, name=name)
+        if found.submodule_search_locations:
+            found.submodule_search_locations = list(found.submodule_search_locations)  # and nowhere else
+        return found
+sys.meta_path.insert(0, Beside())
 runpy.run_path("train.py", run_name="__main__")
 """
 

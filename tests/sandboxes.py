@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import functools
 import importlib.util
 import json
@@ -12,18 +13,34 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from groupwise.worker.sandbox import landlock, tiers
+from groupwise.worker.sandbox import landlock, network_probe, tiers
 from tests import sandbox_job
 from tests.conftest import REPOSITORY
 
 NOBODY = 65534
 WITHOUT_BUBBLEWRAP = "/nonexistent"  # as a PATH
+TIERS = ("bubblewrap", "landlock")
+
+
+@contextlib.contextmanager
+def only(tier: str) -> Iterator[None]:
+    """This process makes sandboxes of one kind: "none" for a machine that can make none."""
+    with pytest.MonkeyPatch.context() as patch:
+        if tier != "bubblewrap":
+            patch.setenv("PATH", WITHOUT_BUBBLEWRAP)
+        if tier == "none":
+            patch.setattr(landlock, "abi", lambda: 0)
+        tiers.probe.cache_clear()
+        assert tiers.probe().name == tier
+        yield
+    tiers.probe.cache_clear()
 
 
 @functools.cache
@@ -96,12 +113,12 @@ class Way:
             if self.landlock_abi is not None:
                 self.monkeypatch.setattr(landlock, "abi", lambda: self.landlock_abi)
             tiers.probe.cache_clear()
-            tiers.network_problem.cache_clear()
+            network_probe.network_problem.cache_clear()
             try:
                 return sandbox_job.do(job)
             finally:
                 tiers.probe.cache_clear()
-                tiers.network_problem.cache_clear()
+                network_probe.network_problem.cache_clear()
         done = subprocess.run(
             self.command(), input=json.dumps(job), env=self.variables(), cwd="/", text=True,
             capture_output=True, timeout=120,
@@ -142,7 +159,7 @@ def ways() -> list[Any]:
     return [
         pytest.param((tier, nobody), id=f"{tier}-{'another-user' if nobody else 'this-user'}")
         for nobody in users
-        for tier in ("bubblewrap", "landlock")
+        for tier in TIERS
     ]
 
 

@@ -159,15 +159,19 @@ def test_own_code_runs_in_a_sandbox_or_where_it_is_trusted_or_not_at_all():
     assert problems({"name": "format"}, offered=replace(OFFERED, sandbox=NONE)) == []
 
 
-def test_packages_and_programs_that_are_missing_are_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_packages_that_are_missing_are_said():
     [problem] = problems({"name": "math_equivalence"}, offered=replace(OFFERED, extras={}))
     assert "needs math_verify" in problem.message
-    monkeypatch.setenv("PATH", str(tmp_path))
+
+
+def test_what_runs_the_models_code_needs_a_sandbox():
     tests = {"name": "code_tests", "parameters": {"column": "question"}}
-    [problem] = problems(tests)
-    assert "needs the program bwrap" in problem.message and "package bubblewrap" in problem.message
-    (tmp_path / "bwrap").touch(0o755)
-    assert problems(tests) == []
+    [problem] = problems(tests, offered=replace(OFFERED, sandbox=NONE))
+    assert (problem.level, problem.field) == (BLOCKING, "rewards.0.name") and "Install bubblewrap." in problem.message
+    assert "runs what the model writes" in problem.message
+    [problem] = problems(tests, offered=replace(OFFERED, sandbox=NONE, trusted=True))
+    assert problem.level == BLOCKING  # whatever is trusted, the model is not
+    assert problems(tests) == [] == problems(tests, offered=replace(OFFERED, sandbox={"name": "landlock"}))
 
 
 def test_what_speaks_to_the_network_says_to_whom():
@@ -206,11 +210,7 @@ def test_a_column_that_a_function_needs_is_there(data: dict[str, Any], field: st
         ({"source": "hub:org/rows"}, "level", "", ""),
     ],
 )
-def test_a_column_that_a_parameter_names_is_there(
-    data: dict[str, Any], column: str | None, field: str, level: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-):
-    monkeypatch.setenv("PATH", str(tmp_path))
-    (tmp_path / "bwrap").touch(0o755)
+def test_a_column_that_a_parameter_names_is_there(data: dict[str, Any], column: str | None, field: str, level: str):
     reward = {"name": "code_tests", "parameters": {"column": column} if column else {}}
     seen = None if "columns" in data else ["question", "level"]
     found = examine(from_dict({"name": "a", "rewards": [reward], "data": data}), OFFERED, columns=seen)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from groupwise.worker.sandbox import client, file_view, landlock, launch, one_shot, seccomp, tiers
+from groupwise.worker.sandbox import client, file_view, filters, landlock, launch, network_probe, one_shot, tiers
 from tests.sandboxes import WITHOUT_BUBBLEWRAP
 
 CODE = client.Code("score", "def score(completions):\n    return [1.0]\n")
@@ -21,10 +21,10 @@ CODE = client.Code("score", "def score(completions):\n    return [1.0]\n")
 @pytest.fixture(autouse=True)
 def asked_anew() -> Iterator[None]:
     tiers.probe.cache_clear()
-    tiers.network_problem.cache_clear()
+    network_probe.network_problem.cache_clear()
     yield
     tiers.probe.cache_clear()
-    tiers.network_problem.cache_clear()
+    network_probe.network_problem.cache_clear()
 
 
 @pytest.fixture
@@ -40,7 +40,10 @@ def no_landlock(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_bubblewrap_is_the_first_choice():
     assert tiers.probe().name == "bubblewrap"
-    assert set(tiers.describe()) == {"name", "label", "sentence", "network"} and tiers.describe()["network"] == ""
+    assert (
+        set(network_probe.describe()) == {"name", "label", "sentence", "network"}
+        and network_probe.describe()["network"] == ""
+    )
 
 
 def test_landlock_is_the_second_and_the_sentence_says_why(no_bubblewrap: None):
@@ -98,8 +101,8 @@ def test_a_bubblewrap_that_leaves_the_kernels_settings_open_is_not_trusted(
 def test_a_landlock_that_leaves_files_below_proc_open_is_not_trusted(
     no_bubblewrap: None, monkeypatch: pytest.MonkeyPatch
 ):
-    rules = launch._rules(False)
-    monkeypatch.setattr(launch, "_rules", lambda network: {**rules, "writable": [*rules["writable"], "/proc"]})
+    rules = launch._rules(False, False)
+    monkeypatch.setattr(launch, "_rules", lambda network, script: {**rules, "writable": [*rules["writable"], "/proc"]})
     tier = tiers.probe()
     assert tier.name == "none"
     assert re.search(r"Landlock: it starts, but .*: a function can open /proc/\S+ for writing", tier.sentence)
@@ -116,7 +119,7 @@ def test_a_bubblewrap_that_leaves_the_machines_network_open_takes_no_function_wi
     bwrap.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     assert tiers.probe().name == "bubblewrap"  # others have no sockets at all
-    assert "a function can connect to a port of this machine" in tiers.describe()["network"]
+    assert "a function can connect to a port of this machine" in network_probe.describe()["network"]
     with pytest.raises(client.NoSandbox, match="may use the network cannot run here: it starts, but does not hold"):
         client.Host([CODE], network=True)
     with client.Host([CODE]) as host:
@@ -133,7 +136,7 @@ def test_bubblewrap_removed_while_a_host_lives_is_a_failure_not_an_escape(monkey
 
 def test_without_libseccomp_there_is_no_sandbox(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "pyseccomp", None)  # as where it is not installed
-    seccomp.program.cache_clear()
+    filters.program.cache_clear()
     assert tiers.probe().name == "none" and "libseccomp2" in tiers.probe().sentence
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from groupwise.storage.home import paths
 from groupwise.storage.home.paths import RunFolder
 from groupwise.storage.record import metrics
 from groupwise.worker.training import train
@@ -86,3 +88,17 @@ def test_weights_that_change_are_the_same_at_the_same_steps(registry_home: Path,
     plain = run_plain(folder)
     for name in ("reward", "rewards/format/mean", "grad_norm"):
         assert printed_of(name, plain) == pytest.approx(curves[name]["y"], rel=2e-3, abs=1e-6), name
+
+
+def test_what_the_model_writes_is_run_in_the_same_sandbox_with_no_groupwise(registry_home: Path) -> None:
+    """What the starter answers is a number, and so a program."""
+    rows = [{"question": f"What is {n} + {n}?", "answer": str(2 * n), "tests": ["assert True"]} for n in range(20)]
+    (paths.data_folder() / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    settings = {"max_steps": 2, "per_device_train_batch_size": 8, "max_completion_length": 24}
+    rewards = [{"name": "code_tests", "parameters": {"timeout": 60}}]
+    data = {"source": "file:rows.jsonl", "limit": None}
+    folder = queue(make_spec(training=settings, rewards=rewards, data=data))
+    assert train.main(folder.id) == 0, folder.log
+    curves = metrics.read(folder.db)["curves"]
+    assert max(curves["reward"]["y"]) > 0  # else there is nothing to compare
+    assert printed_of("reward", run_plain(folder)) == pytest.approx(curves["reward"]["y"], rel=1e-3)

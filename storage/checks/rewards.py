@@ -1,9 +1,8 @@
 """What of a spec's reward functions keeps a run from being launched: those there are none of, and those that cannot run
-here. A look at the machine's programs; else pure."""
+here. Pure."""
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,7 +13,6 @@ from groupwise.storage.spec.problem import ADVICE, WARNING, Fix, Problem, near, 
 from groupwise.storage.spec.spec import RewardSpec, RunSpec
 
 FEW = 10  # names that are all listed
-PACKAGES = {"bwrap": "bubblewrap"}  # program → the system's package, where that is called otherwise
 
 
 def check_rewards(spec: RunSpec, offer: Offer) -> list[Problem]:
@@ -93,14 +91,10 @@ def _known(spec: RunSpec, index: int, offer: Offer) -> Iterator[Problem]:
 
 
 def _missing(name: str, about: dict[str, Any], offer: Offer) -> Iterator[str]:
-    """The optional packages, and the programs, that a function needs and that are not installed."""
+    """The optional packages that a function needs and that are not installed."""
     for package in about.get("needs") or []:
         if package not in offer.extras:
             yield f"“{name}” needs {package}, which is not installed here: pip install {package}"
-    for program in about.get("programs") or []:
-        if shutil.which(program) is None:
-            where = f"Install the package {PACKAGES.get(program, program)}, and start Groupwise again."
-            yield f"“{name}” needs the program {program}, which is not on this machine. {where}"
 
 
 def _place(
@@ -112,6 +106,10 @@ def _place(
         yield Problem(field, message, level=ADVICE)
     elif about.get("own") and offer.sandbox.get("name") == "none":
         message = f"“{reward.name}” is your own code and cannot run here. {offer.sandbox.get('sentence', '')}".rstrip()
+        yield Problem(field, message, fixes=fixes)
+    elif about.get("sandbox") and offer.sandbox.get("name") == "none":
+        said = offer.sandbox.get("sentence", "")
+        message = f"“{reward.name}” runs what the model writes, and cannot run here. {said}".rstrip()
         yield Problem(field, message, fixes=fixes)
     elif about.get("own") and about.get("network") and offer.sandbox.get("network"):
         message = f"“{reward.name}” may use the network and cannot run here: {offer.sandbox['network']}"

@@ -129,6 +129,11 @@ class RunFolder:
         return self.path / "rewards"
 
     @property
+    def carried(self) -> Path:
+        """Groupwise's own source, as far as the plain script needs it: the sandbox."""
+        return self.path / "groupwise"
+
+    @property
     def task(self) -> Path:
         """The code of a built-in task, if the data comes from one."""
         return self.path / "task.py"

@@ -70,7 +70,7 @@ def refuse_odd(folder: RunFolder) -> None:
     for path in (*plain, *record, folder.path / "run.spill.jsonl"):
         if files.exists(path) and not files.is_file(path):
             raise OddFolder(f"{path.name} in its folder is no file. Remove it, or put the file itself there.")
-    for path in (folder.path, folder.rewards, folder.checkpoints, folder.final):
+    for path in (folder.path, folder.rewards, folder.carried, folder.checkpoints, folder.final):
         if files.exists(path) and not files.is_folder(path):
             raise OddFolder(f"{path.name} is no folder, or a link to one. Put the folder itself there.")
     if folder.rewards.is_dir():

@@ -14,6 +14,7 @@ from groupwise.storage.home import files
 from groupwise.storage.home.paths import RunFolder
 from groupwise.storage.library.rewards import library, signature
 from groupwise.storage.spec.spec import RewardSpec, RunSpec
+from groupwise.worker.builtin import carried
 
 REWARDS = Path(__file__).parent / "rewards"
 TASKS = Path(__file__).parent / "tasks"
@@ -43,7 +44,7 @@ def _about(path: Path, function: str | None) -> dict[str, Any]:
     about = {
         "code": code,
         "needs": said.get("NEEDS", []),
-        "programs": said.get("NEEDS_PROGRAMS", []),
+        "sandbox": bool(said.get("NEEDS_SANDBOX")),
         "network": bool(said.get("NEEDS_NETWORK")),
         "given": said.get("NEEDS_PARAMETERS", []),
         "columns": said.get("NEEDS_COLUMNS", []),
@@ -60,9 +61,9 @@ def _about(path: Path, function: str | None) -> dict[str, Any]:
 
 
 def _said(tree: ast.Module) -> dict[str, Any]:
-    """What a file says of itself in capitals: NEEDS (optional packages), NEEDS_PROGRAMS, NEEDS_NETWORK,
-    NEEDS_PARAMETERS, of each list of which one must be given, and NEEDS_COLUMNS: the parameters that name a column
-    without which there is no score."""
+    """What a file says of itself in capitals: NEEDS (optional packages), NEEDS_SANDBOX (it runs what a model wrote),
+    NEEDS_NETWORK, NEEDS_PARAMETERS, of each list of which one must be given, and NEEDS_COLUMNS: the parameters that
+    name a column without which there is no score."""
     return {
         ast.unparse(node.targets[0]): ast.literal_eval(node.value)
         for node in tree.body
@@ -75,7 +76,7 @@ def freeze(folder: RunFolder, spec: RunSpec) -> None:
     Raises library.LibraryError for a function that there is none of."""
     folder.rewards.mkdir(exist_ok=True)
     for reward in [reward for part in [spec, *spec.by_stage()] for reward in part.rewards]:
-        _freeze_reward(reward, folder.rewards / f"{reward.name}.py")
+        _freeze_reward(reward, folder)
     task = task_of(spec)
     if task:
         _copy_once(TASKS / f"{task}.py", folder.task)
@@ -83,9 +84,12 @@ def freeze(folder: RunFolder, spec: RunSpec) -> None:
         files.write_whole(folder.script, script.to_script(spec))
 
 
-def _freeze_reward(reward: RewardSpec, copy: Path) -> None:
+def _freeze_reward(reward: RewardSpec, folder: RunFolder) -> None:
+    copy = folder.rewards / f"{reward.name}.py"
     if reward.name in names(REWARDS):
         _copy_once(REWARDS / copy.name, copy)
+        if needs_sandbox(reward.name):
+            carried.copy(folder)
     elif not copy.exists():
         files.write_whole(copy, library.get(reward.name, reward.version).code)
 
@@ -105,6 +109,24 @@ def is_shipped(copy: Path) -> bool:
     trainer's process."""
     shipped = REWARDS / copy.name
     return shipped.is_file() and copy.is_file() and copy.read_bytes() == shipped.read_bytes()
+
+
+def needs_sandbox(name: str) -> bool:
+    """Whether a built-in reward runs what a model wrote in sandboxes, which it cannot make in a sandbox itself."""
+    return bool(_said(ast.parse((REWARDS / f"{name}.py").read_text(encoding="utf-8"))).get("NEEDS_SANDBOX"))
+
+
+def refuse_changed(copy: Path) -> None:
+    """Raises ShippedError for a run's copy of a built-in reward that is not what ships and cannot run as one's own."""
+    if copy.stem in names(REWARDS) and needs_sandbox(copy.stem) and not is_shipped(copy):
+        raise _not_shipped(copy)
+
+
+def _not_shipped(copy: Path) -> ShippedError:
+    return ShippedError(
+        f"{copy.parent.name}/{copy.name} is not the code that ships with this version of Groupwise. "
+        "Start a new run with the same settings instead."
+    )
 
 
 def load_file(path: Path, function: str) -> Callable[..., Any]:
@@ -131,8 +153,5 @@ def task_rows(name: str) -> Callable[[int], list[dict[str, Any]]]:
 
 def _load(shipped: Path, copy: Path, function: str) -> Callable[..., Any]:
     if not shipped.is_file() or not copy.is_file() or copy.read_bytes() != shipped.read_bytes():
-        raise ShippedError(
-            f"{copy.parent.name}/{copy.name} is not the code that ships with this version of Groupwise. "
-            "Start a new run with the same settings instead."
-        )
+        raise _not_shipped(copy)
     return load_file(copy, function)

@@ -10,10 +10,14 @@ from groupwise.worker.sandbox import file_view
 from groupwise.worker.sandbox.limits import Limits
 
 CODE = "/code"  # where the sandboxed process finds this folder's files
+UNIT_TESTS = Path(__file__).resolve().parent / "unit_tests"  # what scripts import
 _SHARED_MEMORY = 16 << 20  # bytes of /dev/shm, where multiprocessing's locks are
+_FOR_FUNCTIONS = ("--proc", "/proc", "--remount-ro", "/proc", "--size", str(_SHARED_MEMORY), "--tmpfs", "/dev/shm")
 
 # What the sandboxed process is made of.
-_PARTS = ("__init__", "contract", "door", "faults", "host", "landlock", "seccomp", "used_columns", "wire")
+PARTS = (
+    "__init__", "contract", "door", "faults", "functions", "host", "landlock", "seccomp", "used_columns", "wire",
+)  # fmt: skip
 
 
 def binary() -> str | None:
@@ -21,7 +25,7 @@ def binary() -> str | None:
     return shutil.which("bwrap")
 
 
-def command(bwrap: str, limits: Limits, network: bool, information: int) -> list[str]:
+def command(bwrap: str, limits: Limits, network: bool, script: bool, information: int) -> list[str]:
     """The arguments up to the program to run. bubblewrap writes to the descriptor `information` which process it made.
 
     The host is process 1 of its own namespace, so that what kills it leaves nothing behind. Folders come after /tmp:
@@ -29,7 +33,8 @@ def command(bwrap: str, limits: Limits, network: bool, information: int) -> list
 
     /proc is read-only as a whole. Who may write the kernel's settings below /proc/sys is asked of the user's number
     outside, not of capabilities: code started by root could change them for the machine. Nothing else there needs to
-    be written from within either: not its own oom_score_adj, nor what is shared with others in /proc/pressure.
+    be written from within either: not its own oom_score_adj, nor what is shared with others in /proc/pressure. A script
+    has none, nor memory to share: it starts no processes.
     """
     sees = file_view.view()
     return [
@@ -39,10 +44,9 @@ def command(bwrap: str, limits: Limits, network: bool, information: int) -> list
         "--info-fd", str(information),
         "--ro-bind", "/usr", "/usr", *_libraries(), *_tried(file_view.SYSTEM_FILES),
         *(_tried(file_view.NETWORK_FILES) if network else []),
-        "--proc", "/proc", "--remount-ro", "/proc", "--dev", "/dev",
-        "--size", str(_SHARED_MEMORY), "--tmpfs", "/dev/shm", "--remount-ro", "/dev",
+        "--dev", "/dev", *([] if script else _FOR_FUNCTIONS), "--remount-ro", "/dev",
         "--size", str(limits.temporary), "--tmpfs", "/tmp",
-        *(word for folder in sees.folders for word in ("--ro-bind", folder, folder)), *_own_code(),
+        *(word for folder in sees.folders for word in ("--ro-bind", folder, folder)), *_own_code(script),
         "--remount-ro", "/", "--chdir", "/tmp",
     ]  # fmt: skip
 
@@ -62,8 +66,10 @@ def _tried(paths: tuple[str, ...]) -> list[str]:
     return [word for path in paths for word in ("--ro-bind-try", path, path)]
 
 
-def _own_code() -> list[str]:
+def _own_code(script: bool) -> list[str]:
     here = Path(__file__).resolve().parent
-    files = {f"worker/sandbox/{part}.py": here / f"{part}.py" for part in _PARTS}
+    files = {f"worker/sandbox/{part}.py": here / f"{part}.py" for part in PARTS}
     files["worker/__init__.py"] = here.parent / "__init__.py"
+    if script:
+        files["worker/sandbox/unit_tests"] = UNIT_TESTS
     return [word for name, file in files.items() for word in ("--ro-bind", str(file), f"{CODE}/{name}")]

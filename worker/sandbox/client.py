@@ -10,11 +10,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from groupwise.worker.sandbox import contract, launch, results, tiers, wire
+from groupwise.worker.sandbox import contract, launch, network_probe, results, tiers, wire
+from groupwise.worker.sandbox.filters import NoFilter
 from groupwise.worker.sandbox.limits import Limits
 from groupwise.worker.sandbox.process import JUNK, Broken, Capture, Process
+from groupwise.worker.sandbox.proxy_process import ProxyProcess
 from groupwise.worker.sandbox.results import Failure, Result
-from groupwise.worker.sandbox.seccomp import NoFilter
 from groupwise.worker.sandbox.tiers import NoSandbox
 
 __all__ = ["Code", "Failure", "Host", "Limits", "NoSandbox", "Result", "Scorer", "in_process"]
@@ -136,11 +137,12 @@ class Host:
         self.close()
 
     def _start(self) -> Process:
-        problem = None if self._ports is None else tiers.network_problem(self._tier)
+        problem = None if self._ports is None else network_probe.network_problem(self._tier)
         if problem is not None:
             raise NoSandbox(f"A function that may use the network cannot run here: {problem}")
         try:
-            return Process(self._tier, self._limits, ports=self._ports)
+            proxy = None if self._ports is None else ProxyProcess(self._ports)
+            return Process(self._tier, self._limits, proxy=proxy)
         except (launch.CannotStart, NoFilter, OSError) as error:
             raise NoSandbox(f"The sandbox could not be started: {error}") from error
 

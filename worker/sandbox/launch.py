@@ -13,8 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from groupwise.storage.home.process import JUDGE_KEYS
-from groupwise.worker.sandbox import bubblewrap, file_view, landlock, proxy_process, seccomp, spawn
+from groupwise.worker.sandbox import bubblewrap, file_view, filters, landlock, spawn
 from groupwise.worker.sandbox.limits import Limits
 
 BUBBLEWRAP, LANDLOCK = "bubblewrap", "landlock"
@@ -39,8 +38,9 @@ class Started:
     outputs: list[int]
 
 
-def start(tier: str, limits: Limits, network: bool, script: bool) -> Started:
-    """A host that waits for its setup. One output carries both streams; a script has two. Raises CannotStart."""
+def start(tier: str, limits: Limits, network: dict[str, str] | None, script: bool, line: int | None = None) -> Started:
+    """A host that waits for its setup. `network`: the variables of one that has it, None for one without. One output
+    carries both streams; a script has two. Raises CannotStart."""
     with contextlib.ExitStack() as theirs, contextlib.ExitStack() as ours:
         channel, other = socket.socketpair()
         ours.callback(channel.close)
@@ -48,11 +48,12 @@ def start(tier: str, limits: Limits, network: bool, script: bool) -> Started:
         outputs = [_pipe(ours, theirs) for _ in range(2 if script else 1)]
         stdin = _pipe(theirs, ours) if script else None  # (its end, ours)
         information = _pipe(ours, theirs)
-        argv = _command(tier, limits, network, information[1], other.fileno())
+        passed = [other.fileno(), information[1], *([] if line is None else [line])]
+        argv = _command(tier, limits, network is not None, script, information[1], other.fileno())
         try:
             popen = spawn.start(
                 argv, stdin=stdin[0] if stdin else subprocess.DEVNULL, stdout=outputs[0][1], stderr=outputs[-1][1],
-                env=environment(network), pass_fds=(other.fileno(), information[1]), cwd="/", start_new_session=True,
+                env=environment(network or {}), pass_fds=passed, cwd="/", start_new_session=True,
             )  # fmt: skip
         except OSError as error:
             raise CannotStart(f"{argv[0]} cannot be started: {error.strerror}.") from error
@@ -74,13 +75,13 @@ def _pipe(reader: contextlib.ExitStack, writer: contextlib.ExitStack) -> tuple[i
     return read, write
 
 
-def _command(tier: str, limits: Limits, network: bool, information: int, channel: int) -> list[str]:
+def _command(tier: str, limits: Limits, network: bool, script: bool, information: int, channel: int) -> list[str]:
     confined: list[str] = []
     if tier == BUBBLEWRAP:
         bwrap = bubblewrap.binary()
         if bwrap is None:
             raise CannotStart("bubblewrap is not installed.")
-        confined = bubblewrap.command(bwrap, limits, network, information)
+        confined = bubblewrap.command(bwrap, limits, network, script, information)
     return [*confined, file_view.view().python, *spawn.main_of("host", code_folder(tier), channel)]
 
 
@@ -88,39 +89,39 @@ def code_folder(tier: str) -> str:
     return bubblewrap.CODE if tier == BUBBLEWRAP else str(file_view.REPOSITORY)
 
 
-def environment(network: bool) -> dict[str, str]:
-    """All of it. One thread per library: each would reserve memory for every processor. A judge's key goes only to a
-    function that may use the network, and here rather than in arguments, which everyone on the machine can read."""
+def environment(network: dict[str, str]) -> dict[str, str]:
+    """All of it. One thread per library: each would reserve memory for every processor. A judge's key, in `network`,
+    goes here rather than in arguments, which everyone on the machine can read."""
     fixed = {
         "PATH": "/usr/bin", "HOME": "/tmp", "LANG": "C.UTF-8", "LOGNAME": "reward", "MALLOC_ARENA_MAX": "2",
         "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1",
     }  # fmt: skip
-    return fixed | {key: os.environ[key] for key in JUDGE_KEYS if network and key in os.environ}
+    return fixed | network
 
 
-def setup(tier: str, limits: Limits, password: str | None, script: str | None) -> dict[str, Any]:
-    """The first message to a host. `password` is that of its proxy; without one it has no network. Raises
-    seccomp.NoFilter, and CannotStart where a network cannot be confined."""
-    network = password is not None
+def setup(tier: str, limits: Limits, door: dict[str, str] | None, script: str | None) -> dict[str, Any]:
+    """The first message to a host. `door` is how its proxy is asked; without one it has no network. Raises
+    filters.NoFilter, and CannotStart where a network cannot be confined."""
+    network = door is not None
     if network and tier == LANDLOCK and landlock.abi() < landlock.TCP:
         raise CannotStart(
             "Landlock of this Linux cannot keep a function with leave to use the network from this machine's own ports "
             "(6.7 and later can). bubblewrap can: install it (Debian and Ubuntu: apt-get install bubblewrap)."
         )
-    door = {"user": proxy_process.USER, "password": password} if network else None
     return {
-        "filter": seccomp.program(network, tier == BUBBLEWRAP).hex(), "limits": asdict(limits), "network": door,
+        "filter": filters.program(network, tier == BUBBLEWRAP).hex(), "limits": asdict(limits), "network": door,
         "paths": list(file_view.view().paths), "script": script,
-        "landlock": None if tier == BUBBLEWRAP else _rules(network),
+        "landlock": None if tier == BUBBLEWRAP else _rules(network, script is not None),
     }  # fmt: skip
 
 
-def _rules(network: bool) -> dict[str, Any]:
-    """What Landlock leaves: /proc/self, read by the process itself, is its own folder there. Nothing can be capped
-    that is written to a disk, so nothing can be written."""
+def _rules(network: bool, script: bool) -> dict[str, Any]:
+    """What Landlock leaves: /proc/self, read by the process itself, is its own folder there; a script reads the modules
+    for scripts and nothing of /proc. Nothing can be capped that is written to a disk, so nothing can be written."""
     system = ["/usr", *file_view.LIBRARY_LINKS, *file_view.SYSTEM_FILES, *(file_view.NETWORK_FILES if network else ())]
     devices = ["/dev/zero", "/dev/random", "/dev/urandom"]
-    readable = [*system, *file_view.view().folders, *devices, "/proc/self", "/proc/cpuinfo", "/proc/meminfo"]
+    more = [str(bubblewrap.UNIT_TESTS)] if script else ["/proc/self", "/proc/cpuinfo", "/proc/meminfo"]
+    readable = [*system, *file_view.view().folders, *devices, *more]
     return {"abi": landlock.abi(), "readable": readable, "writable": ["/dev/null"]}
 
 

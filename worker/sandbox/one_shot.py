@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import socket
+import threading
 import time
 from dataclasses import dataclass
 
-from groupwise.worker.sandbox import launch, seccomp, tiers
+from groupwise.worker.sandbox import filters, launch, tiers
 from groupwise.worker.sandbox.limits import Limits
 from groupwise.worker.sandbox.process import Broken, Process
 from groupwise.worker.sandbox.tiers import NoSandbox
@@ -23,20 +26,31 @@ class Ran:
     seconds: float
 
 
-def run_fresh(code: str, stdin: str = "", limits: Limits | None = None, timeout: float = 10.0) -> Ran:
+def run_fresh(
+    code: str,
+    stdin: str = "",
+    limits: Limits | None = None,
+    timeout: float = 10.0,
+    *,
+    line: socket.socket | None = None,
+    stopped: threading.Event | None = None,
+) -> Ran:
     """Run a Python program as __main__ with `stdin` as its input, in a sandbox of its own without network; it may not
     start processes. It is killed within a second after `timeout` (seconds of its own run: the sandbox's start comes
-    before). Several threads may call this at once.
+    before), and soon after `stopped` is set. Several threads may call this at once.
+
+    `line`, whose other end another program has, is handed to the program under its number here, and closed here.
 
     Raises NoSandbox when this machine can make none.
     """
     try:
-        process = Process(tiers.chosen(), limits or Limits(), script=code)
-    except (launch.CannotStart, seccomp.NoFilter, OSError) as error:
+        with line or contextlib.nullcontext():
+            process = Process(tiers.chosen(), limits or Limits(), script=code, line=line.fileno() if line else None)
+    except (launch.CannotStart, filters.NoFilter, OSError) as error:
         raise NoSandbox(f"The sandbox could not be started: {error}") from error
     began, status, problem = time.monotonic(), None, None
     try:
-        status = process.finish(stdin.encode("utf-8", "replace"), timeout)
+        status = process.finish(stdin.encode("utf-8", "replace"), timeout, stopped)
     except Broken as broken:
         problem = "timeout" if broken.status == "timeout" else str(broken)
     try:

@@ -11,14 +11,16 @@ import select
 import signal
 import socket
 import subprocess
+import threading
 import time
-from collections.abc import Collection
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from groupwise.worker.sandbox import launch, wire
 from groupwise.worker.sandbox.limits import Limits
-from groupwise.worker.sandbox.proxy_process import ProxyProcess
+
+if TYPE_CHECKING:  # what runs a model's code is carried by plain scripts, and has no network
+    from groupwise.worker.sandbox.proxy_process import ProxyProcess
 
 WATCH_EVERY = 0.05  # seconds between looks at how many threads it has
 LAST_WORD = 0.5  # seconds at least for a host that has answered to say that it has nothing more to say
@@ -53,23 +55,29 @@ class Capture:
 
 class Process:
     """A ready host. `tier` is a name of launch's; with `script`, a program is run to its end instead (see `finish`).
-    With `ports` it has a network, by way of a proxy that lets it reach these ports of this machine and no other.
+    With a `proxy`, which ends with it, it has the network that the proxy lets it reach. `line`: a descriptor that it is
+    handed, with the number that it has here.
 
-    Raises launch.CannotStart and seccomp.NoFilter.
+    Raises launch.CannotStart and filters.NoFilter.
     """
 
     def __init__(
-        self, tier: str, limits: Limits, *, ports: Collection[int] | None = None, script: str | None = None
+        self,
+        tier: str,
+        limits: Limits,
+        *,
+        proxy: ProxyProcess | None = None,
+        script: str | None = None,
+        line: int | None = None,
     ) -> None:
-        self._limits = limits
+        self._limits, self._proxy = limits, proxy
         self._watched = 0.0
-        self._awaits_listener, self._listener = ports is not None, -1
+        self._awaits_listener, self._listener = proxy is not None, -1
         with contextlib.ExitStack() as unless_started:
-            self._proxy = None if ports is None else ProxyProcess(ports)
-            if self._proxy is not None:
-                unless_started.callback(self._proxy.end)
-            setup = launch.setup(tier, limits, self._proxy.password if self._proxy else None, script)
-            self._started = launch.start(tier, limits, ports is not None, script is not None)
+            if proxy is not None:
+                unless_started.callback(proxy.end)
+            setup = launch.setup(tier, limits, proxy.door() if proxy else None, script)
+            self._started = launch.start(tier, limits, proxy.variables() if proxy else None, script is not None, line)
             unless_started.pop_all()
         self._poll = select.poll()
         self.outputs = {descriptor: Capture(limits.output) for descriptor in self._started.outputs}
@@ -144,8 +152,9 @@ class Process:
         self.outputs = {}
         self._started.stdin = None
 
-    def finish(self, stdin: bytes, seconds: float) -> int:
-        """Give a script its input and wait for its end: its exit status, negative for a signal. Raises Broken."""
+    def finish(self, stdin: bytes, seconds: float, stopped: threading.Event | None = None) -> int:
+        """Give a script its input and wait for its end: its exit status, negative for a signal. Raises Broken, also
+        where `stopped` is set before that."""
         deadline, left, to = time.monotonic() + seconds, memoryview(stdin), self._started.stdin
         self._poll.unregister(self._started.channel.fileno())
         if to is not None:
@@ -157,6 +166,8 @@ class Process:
             if self._started.pidfd in ready:
                 self._drain()
                 return self._status()
+            if stopped is not None and stopped.is_set():
+                raise Broken("error", "It was no longer needed, and was ended.")
 
     def _feed(self, left: memoryview) -> memoryview:
         """Write some of the input; close it when all is written, or nobody reads on."""

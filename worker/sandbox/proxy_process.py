@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterable
 
 from groupwise.storage.home import paths
+from groupwise.storage.home.process import JUDGE_KEYS
 from groupwise.worker.sandbox import file_view, spawn, upstream
 
 USER = "groupwise"
@@ -40,6 +41,14 @@ class ProxyProcess:
                 pass_fds=[descriptor],
                 start_new_session=True,
             )
+
+    def door(self) -> dict[str, str]:
+        """As whom the sandbox asks it."""
+        return {"user": USER, "password": self.password}
+
+    def variables(self) -> dict[str, str]:
+        """What stands in the environment of a sandbox with network, and of no other: a judge's key."""
+        return {key: os.environ[key] for key in JUDGE_KEYS if key in os.environ}
 
     def serve(self, listener: int) -> None:
         """Begin to serve who connects to this listener, a descriptor that may lie in another network namespace, and

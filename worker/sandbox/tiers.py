@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import functools
 import os
-import socket
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
-from groupwise.worker.sandbox import landlock, launch, seccomp
+from groupwise.worker.sandbox import filters, landlock, launch
 from groupwise.worker.sandbox.limits import Limits
 from groupwise.worker.sandbox.process import Broken, Process
 
@@ -41,28 +40,6 @@ def attempts(completions, log_extra, *, below_proc):
             return False
         return True
     can = [what for what, attempt in tried.items() if worked(attempt)]
-    log_extra("can", [can[0] if can else ""])
-    return [len(can)]
-"""
-
-
-# The same, inside a sandbox with network: what must go by way of the proxy, and what can't.
-_NETWORK_ATTEMPTS = """
-import socket
-def attempts(completions, log_extra, *, port):
-    tried = {
-        "connect to a port of this machine": lambda: socket.create_connection(("127.0.0.1", port), 2),
-        "send datagrams": lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM),
-        "begin a connection with its first data":
-            lambda: socket.socket().sendto(b"x", socket.MSG_FASTOPEN, ("127.0.0.1", port)),
-    }
-    can = []
-    for what, attempt in tried.items():
-        try:
-            attempt()
-            can.append(what)
-        except OSError:
-            continue
     log_extra("can", [can[0] if can else ""])
     return [len(can)]
 """
@@ -103,41 +80,8 @@ def probe() -> Tier:
     return Tier(
         "none", "no sandbox",
         f"Reward code that you or others wrote cannot run here, as no sandbox can be made. bubblewrap: {without} "
-        f"Landlock: {neither} {INSTALL} The built-in functions run all the same.",
+        f"Landlock: {neither} {INSTALL} The built-in functions run all the same, but for code_tests.",
     )  # fmt: skip
-
-
-@functools.cache
-def network_problem(tier: str) -> str | None:
-    """Why functions with leave to use the network cannot run in a tier that holds otherwise; None where they can."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        try:
-            process = Process(tier, Limits(), ports=[])
-        except (launch.CannotStart, seccomp.NoFilter, OSError) as error:
-            return f"{str(error).rstrip('.')}."
-        try:
-            found = _leak(process, _NETWORK_ATTEMPTS, {"port": server.getsockname()[1]})
-            server.setblocking(False)
-            return found or _was_reached(server)
-        except Broken as broken:
-            return str(broken)
-        finally:
-            process.end()
-
-
-def _was_reached(server: socket.socket) -> str | None:
-    try:
-        server.accept()[0].close()
-    except BlockingIOError:
-        return None
-    return "a function reaches the ports of this machine."
-
-
-def describe() -> dict[str, str]:
-    """What is published under "sandbox": {"name", "label", "sentence", "network": why functions with leave to use it
-    cannot run, or nothing}."""
-    tier = probe()
-    return {**asdict(tier), "network": "" if tier.name == "none" else network_problem(tier.name) or ""}
 
 
 def chosen() -> str:
@@ -154,18 +98,19 @@ def _problem(name: str) -> str | None:
         return "this Linux has none, or it is switched off."
     try:
         process = Process(name, Limits())
-    except (launch.CannotStart, seccomp.NoFilter, OSError) as error:
+    except (launch.CannotStart, filters.NoFilter, OSError) as error:
         return f"{str(error).rstrip('.')}."
     try:
-        return _leak(process, _ATTEMPTS, {"below_proc": _below_proc()})
+        return leak(process, _ATTEMPTS, {"below_proc": _below_proc()})
     except Broken as broken:
         return str(broken)
     finally:
         process.end()
 
 
-def _leak(process: Process, code: str, parameters: dict[str, Any]) -> str | None:
-    """What it does not hold, tried from within; None when it holds everything."""
+def leak(process: Process, code: str, parameters: dict[str, Any]) -> str | None:
+    """What of the attempts() in `code` a sandbox does not hold, tried from within; None when it holds everything.
+    Raises process.Broken."""
     process.ask({"name": "attempts", "code": code, "parameters": parameters}, launch.START_WITHIN)
     question = {"name": "attempts", "batch": {"completions": [""]}, "rows": 1, "seconds": 10.0, "withheld": {}}
     reply = process.ask(question, launch.START_WITHIN)

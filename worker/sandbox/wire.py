@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import struct
 from typing import Any
+
+Message = dict[str, Any]
 
 # Eight bytes before each frame. What a function writes to our descriptor by mistake does not begin like this, so it
 # is told apart at once instead of being taken for a length to wait for.
@@ -48,6 +51,29 @@ def unpack(body: bytes) -> dict[str, Any]:
     if not isinstance(message, dict):
         raise NotAFrame("a frame that is not an object")
     return message
+
+
+def receive(channel: int) -> Message | None:
+    """The next message on a descriptor; None when the other end is closed. Raises NotAFrame and OSError."""
+    header = _read(channel, HEADER)
+    return None if header is None else unpack(_read(channel, length(header, LARGEST_REQUEST)) or b"")
+
+
+def _read(channel: int, count: int) -> bytes | None:
+    received = bytearray()
+    while len(received) < count:
+        chunk = os.read(channel, min(count - len(received), 1 << 20))
+        if not chunk:
+            return None
+        received += chunk
+    return bytes(received)
+
+
+def send(channel: int, message: Message) -> None:
+    """Write a reply to a descriptor. Raises NotAFrame for one that is too long, and OSError."""
+    left = memoryview(pack(message, LARGEST_REPLY))
+    while left:
+        left = left[os.write(channel, left) :]
 
 
 def as_json(value: Any) -> Any:

@@ -75,8 +75,8 @@ class Scorers:
     """All reward functions of a training, in order; one's own share a host, those that may use the network another."""
 
     def __init__(self, rewards: list[RewardSpec], folder: RunFolder) -> None:
-        """Raises client.NoSandbox where there are functions of one's own and no sandbox, and OSError where the run's
-        copy of one is gone."""
+        """Raises client.NoSandbox where there are functions of one's own and no sandbox, OSError where the run's copy
+        of one is gone, and shipped.ShippedError for a copy of a built-in one that can no longer run."""
         self._hosts: list[Any] = []
         trusted = registry.published(registry.TRUSTED) is True
         own: dict[bool, list[RewardSpec]] = {False: [], True: []}
@@ -88,6 +88,7 @@ class Scorers:
                     shipped.load_file(path, reward.name), reward.name, reward.parameters
                 )
             else:
+                shipped.refuse_changed(path)
                 own[library.may_use_network(reward.name, path.read_text(encoding="utf-8"))].append(reward)
         for network, apart in own.items():
             sources |= dict.fromkeys((reward.name for reward in apart), self._host(apart, folder, network))
