@@ -105,7 +105,8 @@ def test_a_pid_that_was_reused_between_look_and_signal_is_spared(start: Start, m
 
 
 def test_a_child_inherits_what_training_needs_and_no_secret_of_the_dashboard(monkeypatch: pytest.MonkeyPatch):
-    given = {"CUDA_VISIBLE_DEVICES": "0", "HF_HOME": "/x", "LC_ALL": "C", "GROUPWISE_HOME": "/h"}
+    given = {"CUDA_VISIBLE_DEVICES": "0", "HF_HOME": "/x", "LC_ALL": "C", "GROUPWISE_HOME": "/h", "CC": "gcc-14"}
+    given |= {"TRITON_CACHE_DIR": "/t", "TORCHINDUCTOR_CACHE_DIR": "/i"}  # what compiles kernels for a GPU
     secret = {"GROUPWISE_TOKEN": "t", "AWS_SECRET_ACCESS_KEY": "k", "GITHUB_TOKEN": "g", "SSH_AUTH_SOCK": "s"}
     for name, value in {**given, **secret}.items():
         monkeypatch.setenv(name, value)

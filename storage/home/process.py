@@ -18,11 +18,11 @@ JUDGE_KEYS = ("GROUPWISE_JUDGE_KEY", "OPENAI_API_KEY")
 _INHERITED = (
     "PATH", "HOME", "USER", "LANG", "TMPDIR", "TZ", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "XDG_CACHE_HOME",
     "GROUPWISE_HOME", "DO_NOT_TRACK", *JUDGE_KEYS, "http_proxy", "https_proxy", "no_proxy",
-    "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY",
+    "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "CC", "CXX", "CPATH", "LIBRARY_PATH",  # Triton compiles with them
 )  # fmt: skip
 _INHERITED_FAMILIES = (
     "LC_", "PYTHON", "HF_", "TRANSFORMERS_", "TOKENIZERS_", "CUDA_", "NVIDIA_", "NCCL_", "OMP_", "MKL_", "TORCH_",
-    "PYTORCH_", "ACCELERATE_", "VLLM_",
+    "PYTORCH_", "ACCELERATE_", "VLLM_", "TRITON_", "TORCHINDUCTOR_", "CUBLAS_", "FLASHINFER_",
 )  # fmt: skip
 
 

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 import shutil
 import subprocess
 from typing import Any
+
+_ALWAYS = "index,uuid,name,memory.total,memory.free"
+QUERIES = (f"{_ALWAYS},compute_cap", _ALWAYS)  # drivers before 2021 do not know the capability
 
 
 def describe() -> dict[str, Any]:
@@ -16,22 +20,60 @@ def describe() -> dict[str, Any]:
 
 
 def _gpus() -> list[dict[str, Any]]:
-    """NVIDIA devices by nvidia-smi, which every driver brings; none where it is missing or fails."""
+    """The NVIDIA devices that a training will see, in its order: {name, memory, free, capability where it is known}.
+    By nvidia-smi, which every driver brings; none where it is missing or fails."""
     if not shutil.which("nvidia-smi"):
         return []
+    listed = next((answer for fields in QUERIES if (answer := _asked(fields)) is not None), "")
+    rows = list(csv.reader(listed.splitlines(), skipinitialspace=True))
+    return _visible([gpu for row in rows if (gpu := _described(row)) is not None])
+
+
+def _asked(fields: str) -> str | None:
+    """What nvidia-smi says; None where it does not know one of the fields, or does not answer."""
     try:
         answer = subprocess.run(
-            ["nvidia-smi", "--query-gpu=name,memory.total,memory.free", "--format=csv,noheader,nounits"],
+            ["nvidia-smi", f"--query-gpu={fields}", "--format=csv,noheader,nounits"],
             capture_output=True, text=True, timeout=20, check=False,
         )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired):  # a driver that hangs must not keep runs from being watched
-        return []
-    lines = answer.stdout.splitlines() if answer.returncode == 0 else []
-    return [
-        {"name": name, "memory": int(total) * 2**20, "free": int(free) * 2**20}
-        for name, total, free in csv.reader(lines, skipinitialspace=True)
-        if total.isdigit() and free.isdigit()
-    ]
+        return ""
+    return answer.stdout if answer.returncode == 0 else None
+
+
+def _described(row: list[str]) -> dict[str, Any] | None:
+    """A device by its line; None where the line is none, or the device does not work."""
+    if len(row) < 5:
+        return None
+    index, uuid, name, total, free, *capability = row
+    memory = _bytes(total)
+    if not index.isdigit() or memory is None:
+        return None
+    known = {"capability": capability[0]} if capability and re.fullmatch(r"\d+\.\d+", capability[0]) else {}
+    return {"index": int(index), "uuid": uuid, "name": name, "memory": memory, "free": _bytes(free) or 0, **known}
+
+
+def _bytes(mebibytes: str) -> int | None:
+    """A size that nvidia-smi gives; the machine's, of a device that has no memory of its own."""
+    if mebibytes.isdigit():
+        return int(mebibytes) * 2**20
+    return _memory() if mebibytes == "[N/A]" else None
+
+
+def _visible(gpus: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Those that CUDA_VISIBLE_DEVICES leaves, in the order that it gives them: numbers or the beginnings of UUIDs, up
+    to the first that there is none of (CUDA's documentation, “Environment Variables”). What a part of a device (MIG)
+    has is not known from outside: where one is named, all are listed."""
+    said = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if said is None or "MIG-" in said:
+        return gpus
+    found: list[dict[str, Any]] = []
+    for name in (part.strip() for part in said.split(",")):
+        one = next((gpu for gpu in gpus if name and (name == str(gpu["index"]) or gpu["uuid"].startswith(name))), None)
+        if one is None:
+            break
+        found.append(one)
+    return found
 
 
 def _memory() -> int:
