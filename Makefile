@@ -10,7 +10,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: run test lint bench picture shots docs starter chromium sandbox clean
+.PHONY: run test lint bench bench-gpu picture shots docs starter chromium sandbox clean
 
 run: $(VENV)/.run
 	$(BIN)/groupwise
@@ -30,6 +30,10 @@ lint: $(VENV)/.dev
 
 bench: chromium sandbox $(VENV)/.dev
 	$(BIN)/python -m bench
+
+# On a machine with an NVIDIA GPU, and no network once .venv is made: OPTIONS="--only 0.5B LoRA" measures less.
+bench-gpu: $(VENV)/.run
+	$(BIN)/python -m bench.gpu $(OPTIONS)
 
 # The README's picture, made by the browser test.
 picture: chromium $(VENV)/.dev

@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import torch
 import trl
 from transformers import TrainerCallback
 
@@ -28,6 +29,7 @@ class StepClock(TrainerCallback):
 
     def on_step_begin(self, *_: Any, **__: Any) -> None:
         if self.begun is not None:
+            finish()
             self.steps.append((self.begun, time.monotonic()))
             self.pass_on()
         if self.turn:
@@ -41,6 +43,12 @@ class StepClock(TrainerCallback):
         if self.turn:
             with contextlib.suppress(BrokenPipeError):  # the other has ended
                 os.write(self.turn[1], b".")
+
+
+def finish() -> None:
+    """Wait for what a GPU was given to do and is still at."""
+    if torch.cuda.is_available():
+        torch.cuda.synchronize()
 
 
 def main(times: Path, kind: str, what: str, *turn: str) -> None:

@@ -108,7 +108,7 @@ def end_supervisor() -> None:
             continue
         with contextlib.suppress(OSError):
             words = (entry / "cmdline").read_bytes().split(b"\0")
-            if words[1:3] == [b"-m", b"worker"] and here in (entry / "environ").read_bytes().split(b"\0"):
+            if words[1:3] == [b"-m", b"groupwise.worker"] and here in (entry / "environ").read_bytes().split(b"\0"):
                 os.kill(int(entry.name), signal.SIGTERM)
 
 
