@@ -62,7 +62,8 @@ def _serve(options: argparse.Namespace) -> int:
     made = makes_token(options.token)
     token = token_from(options.token)
     settings = Settings(options.host, options.port, token, options.allow_hosts, options.open, token_is_new=made)
-    return serve(replace(settings, trusted=options.trusted, proxies=options.proxies))
+    chosen = replace(settings, trusted=options.trusted, proxies=options.proxies, warm_start=options.warm_start)
+    return serve(chosen)
 
 
 def _become_worker() -> int:

@@ -226,7 +226,7 @@ def opened(path):
     except OSError: return False
     return True
 """
-    private = "'/etc/passwd', '/home', '/sys', '/proc', '/proc/1/stat', '/proc/self/status', '/proc/cpuinfo'"
+    private = f"'/etc/passwd', {__file__!r}, '/sys', '/proc', '/proc/1/stat', '/proc/self/status', '/proc/cpuinfo'"
     tests = ["assert not {'GROUPWISE_HOME', 'HF_TOKEN'} & set(variables())", f"assert can_open({private}) == []"]
     # Landlock cannot hide that a file is there.
     hidden = [f"assert there_are({private}) == []"] if tier == "bubblewrap" else []

@@ -20,14 +20,14 @@ from groupwise.storage.checks.check import check
 from groupwise.storage.home import disk, files, locks, logs, output, paths, process
 from groupwise.storage.library import repair
 from groupwise.storage.library.capabilities import Offer
-from groupwise.storage.record import metrics, record, record_check, run_files, states
+from groupwise.storage.record import metrics, record, run_files, states
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.registry import Command, Run
 from groupwise.storage.spec import spec
 from groupwise.worker.builtin import models, shipped
 from groupwise.worker.helpers import Helpers
-from groupwise.worker.launchers import local
 from groupwise.worker.training import checkpoints, endings
+from groupwise.worker.warm_start import WarmStart
 
 log = logging.getLogger("groupwise.supervisor")
 
@@ -48,6 +48,7 @@ class Supervisor:
         self.looked: dict[str, float] = {}
         self.since: dict[tuple[str, int, str], float] = {}  # when (monotonic) a run's attempt was first seen in a phase
         self.helpers = Helpers()
+        self.warm_start = WarmStart()
         self.looked_at_folders = 0.0
         self.busy_at = time.monotonic()
         self.leaving = False
@@ -57,6 +58,7 @@ class Supervisor:
             self.tick()
             time.sleep(TICK)
         self.helpers.end()
+        self.warm_start.end()
 
     def tick(self) -> None:
         """One look at everything."""
@@ -69,7 +71,9 @@ class Supervisor:
             for run in live:
                 self._safely(run.id, self.watch, run)
             queued = [run for run in active if run.state == states.QUEUED]
-            working = self.helpers.look(next(iter([*live, *queued[-1:]]), None))
+            ahead = next(iter([*live, *queued[-1:]]), None)
+            working = self.helpers.look(ahead)
+            self.warm_start.look(ahead, busy=working or self.helpers.reader is not None)
             if queued and not live:
                 self.launch(queued[-1])
             for run in queued[: -1 if not live else None]:
@@ -125,7 +129,7 @@ class Supervisor:
         # The tag is on record before the process exists: a supervisor that is killed between the two leaves
         # nothing that the next one cannot find.
         registry.set_state(run.id, states.STARTING, "Loading the model and the data.", tag=tag)
-        child = local.start(run.folder, tag, run_spec.launch.processes)
+        child = self.warm_start.begin(run, tag, run_spec.launch.processes)
         self.children[run.id] = child
         identity = process.identity_of(child.pid)
         if identity is not None:
@@ -201,7 +205,7 @@ class Supervisor:
         return True
 
     def _note_progress(self, run: Run) -> None:
-        now = progress(run)
+        now = metrics.progress_if_readable(run.folder.db)
         if now is None or now["attempt"] != run.attempt:
             return
         if run.state == states.STARTING and now["begun"]:
@@ -307,18 +311,6 @@ class Supervisor:
 def is_of_registry(error: Exception) -> bool:
     """Whether this says that the registry cannot be used, and not that it cannot take what one run would put there."""
     return isinstance(error, (sqlite3.OperationalError, registry.RegistryError)) or type(error) is sqlite3.DatabaseError
-
-
-def progress(run: Run) -> dict[str, Any] | None:
-    """series.progress, or None while there is no readable record."""
-    try:
-        return metrics.progress(run.folder.db)
-    except sqlite3.DatabaseError:
-        return None
-    except Exception:
-        if record_check.of_file(run.folder.db, odd=True) is None:
-            raise
-        return None
 
 
 def _record(run: Run) -> dict[str, Any] | None:

@@ -75,6 +75,11 @@ def _serve(parser: argparse.ArgumentParser) -> None:
         help="run people's own reward functions in the training process itself, with no sandbox: they can then do "
         "all that you can. It holds for this home until the dashboard is started without it",
     )  # fmt: skip
+    parser.add_argument(
+        "--no-warm-start", dest="warm_start", action="store_false",
+        help="keep no training process waiting, its libraries imported, for the next launch: that saves 0.4 GB of "
+        "memory, and runs begin some seconds later. It holds for this home until the dashboard is started without it",
+    )  # fmt: skip
 
 
 def _launch(parser: argparse.ArgumentParser) -> None:

@@ -50,6 +50,7 @@ class Settings:
     token_is_new: bool = False
     proxies: list[str] = field(default_factory=list)  # addresses of those whose word on a request's origin counts
     trusted: bool = False  # --trust-reward-code: nothing a page can say, only whoever starts the dashboard
+    warm_start: bool = True  # --no-warm-start: no spare training process waits for the next run
 
     @property
     def beyond_this_machine(self) -> bool:
@@ -229,6 +230,7 @@ def serve(settings: Settings) -> int:
         print(f"Port {DEFAULT_PORT} is taken; using {port}.", flush=True)
     settings = replace(settings, port=port)
     registry.publish(registry.TRUSTED, settings.trusted)
+    registry.publish(registry.WARM_START, settings.warm_start)
     judge_ports.publish(for_judges)
     if settings.trusted:
         print("Reward functions of people's own run WITHOUT a sandbox (--trust-reward-code).", flush=True)

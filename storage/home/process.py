@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 from collections.abc import Iterator
@@ -10,10 +11,15 @@ from pathlib import Path
 
 # In the environment of a run's processes: how all of them are found, whatever session they moved to.
 TAG = "GROUPWISE_RUN"
+# The tag of a process that waits to become a run's: `take_tag` writes the run's own over it. A run's tag has its id (64
+# characters at most), its attempt and 16 random digits.
+NO_TAG = " " * 128
 
 # Where the key of an LLM judge is looked for: the environment only. The sandbox gets it for functions that may use the
 # network, and nothing else does.
 JUDGE_KEYS = ("GROUPWISE_JUDGE_KEY", "OPENAI_API_KEY")
+_PR_SET_PDEATHSIG = 1
+
 # What a child process may inherit. A list of what is allowed, so that no secret of the dashboard's can leak into a run.
 _INHERITED = (
     "PATH", "HOME", "USER", "LANG", "TMPDIR", "TZ", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "XDG_CACHE_HOME",
@@ -74,6 +80,22 @@ def carries(pid: int, tag: str) -> bool:
         return f"{TAG}={tag}".encode() in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
     except OSError:
         return False  # gone, or another user's
+
+
+def take_tag(tag: str) -> bool:
+    """Give this process, which was started with NO_TAG, a run's tag; whether it carries it now.
+
+    The tag is written into the memory that the environment was started in, which is what /proc/PID/environ shows for
+    as long as a process lives (proc(5)); what setenv sets lies elsewhere.
+    """
+    getenv = ctypes.CDLL(None).getenv
+    getenv.restype = ctypes.c_void_p
+    place, told = getenv(TAG.encode()), tag.encode()
+    if place is None or ctypes.string_at(place) != NO_TAG.encode() or len(told) > len(NO_TAG):
+        return False
+    ctypes.memmove(place, told.ljust(len(NO_TAG), b"\0"), len(NO_TAG))
+    os.environ[TAG] = tag  # for the processes that it starts
+    return carries(os.getpid(), tag)
 
 
 def works_in(pid: int, place: Path) -> bool:
@@ -138,3 +160,19 @@ def _signal(pid: int, tag: str, number: signal.Signals) -> bool:
     finally:
         os.close(descriptor)
     return False
+
+
+def go_with(parent: int, number: signal.Signals) -> bool:
+    """Get this signal when the parent ends, however it does; whether it still lives."""
+    _prctl(_PR_SET_PDEATHSIG, number)
+    return os.getppid() == parent
+
+
+def outlive(parent: int) -> bool:
+    """Get no signal any more when the parent ends; whether it still lives, so that its end did not come between."""
+    _prctl(_PR_SET_PDEATHSIG, 0)
+    return os.getppid() == parent
+
+
+def _prctl(option: int, value: int) -> None:
+    ctypes.CDLL(None).prctl(option, value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import math
+import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -243,6 +244,18 @@ def progress(path: Path) -> dict[str, Any]:
         }
     finally:
         run.close()
+
+
+def progress_if_readable(path: Path) -> dict[str, Any] | None:
+    """The same; None while there is no readable record."""
+    try:
+        return progress(path)
+    except sqlite3.DatabaseError:
+        return None
+    except Exception:
+        if record_check.of_file(path, odd=True) is None:
+            raise
+        return None
 
 
 def _rewards(run: Database) -> tuple[list[float], list[float]]:

@@ -26,6 +26,7 @@ from groupwise.storage.record import record_check, states
 
 STOP, KILL, RESUME = "stop", "kill", "resume"
 TRUSTED = "trust_reward_code"  # published: whether people's own reward functions may run without a sandbox
+WARM_START = "warm_start"  # published: False where no spare training process shall wait for the next run
 ALLOWED = {
     STOP: {states.QUEUED, *states.LIVE},
     KILL: states.LIVE,

@@ -7,16 +7,49 @@ import os
 import re
 import shutil
 import subprocess
+from pathlib import Path
 from typing import Any
 
 _ALWAYS = "index,uuid,name,memory.total,memory.free"
 QUERIES = (f"{_ALWAYS},compute_cap", _ALWAYS)  # drivers before 2021 do not know the capability
+GROUP = Path("/sys/fs/cgroup")  # where a container sees the limits of its own (cgroup v2)
 
 
 def describe() -> dict[str, Any]:
     """Devices, cores and memory (bytes), and one sentence that says it."""
     gpus, cores, memory = _gpus(), len(os.sched_getaffinity(0)), _memory()
     return {"gpus": gpus, "cores": cores, "memory": memory, "sentence": _sentence(gpus, cores, memory)}
+
+
+def free_memory() -> int | None:
+    """Bytes of memory that can still be taken: on this machine, or below the limit of our control group where that is
+    less. None where it cannot be known."""
+    machine, group = _free_of_machine(), _free_of_group()
+    return machine if machine is None or group is None else min(machine, group)
+
+
+def _free_of_machine() -> int | None:
+    try:
+        facts = _pairs(Path("/proc/meminfo"))
+        return facts["MemAvailable:"] * 1024
+    except (OSError, KeyError, ValueError):
+        return None
+
+
+def _free_of_group() -> int | None:
+    """What is left below the group's limit; the files it has read can be let go of, and count as free."""
+    try:
+        limit = (GROUP / "memory.max").read_text().strip()
+        facts = _pairs(GROUP / "memory.stat")
+        used = int((GROUP / "memory.current").read_text()) - facts["active_file"] - facts["inactive_file"]
+        return None if limit == "max" else max(0, int(limit) - used)
+    except (OSError, KeyError, ValueError):
+        return None
+
+
+def _pairs(path: Path) -> dict[str, int]:
+    """The first two words of each line: a name, and its number."""
+    return {words[0]: int(words[1]) for words in map(str.split, path.read_text().splitlines()) if len(words) > 1}
 
 
 def _gpus() -> list[dict[str, Any]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import json
 import logging
 import os
@@ -16,6 +15,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+from groupwise.storage.home.process import go_with
 from groupwise.storage.registry import progress
 from groupwise.storage.registry.questions import Question
 
@@ -23,7 +23,6 @@ log = logging.getLogger("groupwise.bench")
 
 Answer = Callable[[str, dict[str, Any]], dict[str, Any]]
 LARGEST = 8 * 2**20  # bytes of JSON an answer may have
-_PR_SET_PDEATHSIG = 1
 
 
 class Hand:
@@ -83,12 +82,6 @@ class Hand:
             os.kill(self.pid, signal.SIGKILL)
             os.waitpid(self.pid, 0)
         self.connection.close()
-
-
-def go_with(parent: int, number: signal.Signals) -> bool:
-    """Get this signal when the parent ends, however it does; whether it still lives."""
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, number)
-    return os.getppid() == parent
 
 
 def _work(connection: Connection, answer: Answer, bench: int) -> None:

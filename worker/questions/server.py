@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from groupwise.storage.home import locks, logs, output, paths
+from groupwise.storage.home.process import go_with
 from groupwise.storage.registry import questions, registry
 from groupwise.storage.registry.questions import (
     BUILD,
@@ -32,7 +33,7 @@ from groupwise.storage.registry.questions import (
     SCORE,
     Question,
 )
-from groupwise.worker.questions.answer_process import Hand, go_with
+from groupwise.worker.questions.answer_process import Hand
 
 log = logging.getLogger("groupwise.bench")
 

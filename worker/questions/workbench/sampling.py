@@ -6,13 +6,13 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from groupwise.storage.spec.spec import ModelSpec
 from groupwise.worker.builtin import models
+from groupwise.worker.capabilities import hardware
 from groupwise.worker.data import sources
 from groupwise.worker.data.data_error import DataError
 from groupwise.worker.questions.workbench.request import Refused
@@ -86,20 +86,12 @@ def _load(spec: ModelSpec) -> Loaded:
 
 def _refuse_too_large(folder: Path) -> None:
     size = sum(file.stat().st_size for file in folder.glob("*.safetensors"))
-    free = _free_memory()
+    free = hardware.free_memory()
     if free and size > FREE_SHARE * free:
         raise Refused(
             f"The model's weights are {size / 1e9:.1f} GB and {free / 1e9:.1f} GB of memory are free here, where it "
             "would run on the processor. Take completions of a past run, or type some.", "model.id",
         )  # fmt: skip
-
-
-def _free_memory() -> int:
-    with suppress(OSError):
-        for line in Path("/proc/meminfo").read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
-    return 0
 
 
 def generation(training: dict[str, Any]) -> dict[str, Any]:
