@@ -82,9 +82,13 @@ def free_port() -> int:
 
 
 @contextlib.contextmanager
-def dashboard(port: int | None = None, *options: str) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
-    """`groupwise` on a free port, or this one, with more options: (process, address). Its supervisor ends with it."""
+def dashboard(
+    port: int | None = None, *options: str, warm_start: bool = False
+) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+    """`groupwise` on a free port, or this one, with more options: (process, address). Its supervisor ends with it.
+    `warm_start`: whether it gets a spare training process ready, which takes processor time while others measure."""
     port = port or free_port()
+    options = options if warm_start else (*options, "--no-warm-start")
     app = subprocess.Popen(
         [sys.executable, "-m", "groupwise.app", "serve", "--port", str(port), "--no-open", *options],
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,

@@ -147,8 +147,15 @@ sys.stdin.read()
 
 @contextlib.contextmanager
 def playing_supervisor(place: Path) -> Iterator[None]:
+    with holding(place / "supervisor.lock"):
+        yield
+
+
+@contextlib.contextmanager
+def holding(lock: Path) -> Iterator[None]:
+    """While another process holds this lock."""
     with ending() as begin:
-        holder = begin("-S", "-c", HOLD, str(place / "supervisor.lock"), stdin=subprocess.PIPE)
+        holder = begin("-S", "-c", HOLD, str(lock), stdin=subprocess.PIPE)
         assert holder.stdout is not None and holder.stdout.readline() == "held\n"
         yield
 

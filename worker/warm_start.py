@@ -29,7 +29,7 @@ TO_START = 2 * 2**30  # bytes
 TO_KEEP = 1 * 2**30
 CALM = 20.0  # seconds for which a run has trained before another spare takes processor time from it
 LOOK_EVERY = 1.0  # seconds between looks at memory and at who is there
-PAUSE = 10.0  # seconds before another is started where one ended unused
+PAUSE, LONGEST_PAUSE = 10.0, 600.0  # seconds before another is started where one ended unused; twice as many each time
 
 
 class WarmStart:
@@ -39,6 +39,7 @@ class WarmStart:
         self.spare: Spare | None = None
         self._looked_at = 0.0
         self._not_before = 0.0
+        self._pause = PAUSE
         self._trains: tuple[str, int] | None = None  # the run (id, attempt) that was seen training, since `_since`
         self._since = 0.0
         self._to_park: int | None = None  # the session that is still to be given a low niceness
@@ -65,7 +66,7 @@ class WarmStart:
         return self._take(run, tag, processes) or local.start(run.folder, tag, processes)
 
     def _take(self, run: Run, tag: str, processes: int) -> subprocess.Popen[bytes] | None:
-        """None where there is no spare that fits. One that still imports is ended: it would only compete."""
+        """None where no spare is ready that fits. One that is not, or does not, is ended: it would only compete."""
         spare, self.spare, self._to_park = self.spare, None, None
         if spare is None:
             return None
@@ -76,6 +77,7 @@ class WarmStart:
         self._set_niceness(run)
         if spare.give(run.id, tag):
             log.info("%s starts warm", run.id)
+            self._pause = PAUSE
             return spare.child
         self._to_free = None
         log.info("the spare training process was stale or did not answer; %s starts cold", run.id)
@@ -106,7 +108,8 @@ class WarmStart:
         else:
             return
         self.end()
-        self._not_before = time.monotonic() + PAUSE
+        self._not_before = time.monotonic() + self._pause
+        self._pause = min(2 * self._pause, LONGEST_PAUSE)
 
     def _note_training(self, ahead: Run | None) -> None:
         """Since when the run ahead trains: from its first step on, which others may be waiting to see."""

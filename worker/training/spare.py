@@ -29,7 +29,8 @@ FIRST_TO_GO = "1000"  # the highest: the system ends it before anything that tra
 
 
 def main(channel: socket.socket, supervisor: int) -> int:
-    """Wait for a run and train it: its exit code; 0 where none came, 1 where the imports began what they must not."""
+    """Wait for a run and train it: its exit code; 0 where none came or other files are installed by now,
+    1 where the imports began what they must not."""
     if not process.go_with(supervisor, signal.SIGKILL):
         return 0
     oom_score = OOM_SCORE.read_text()
@@ -38,6 +39,8 @@ def main(channel: socket.socket, supervisor: int) -> int:
     if not import_all():
         return 1
     loaded.note()
+    if loaded.has_changed():
+        return 0
     channel.send(handover.READY)
     run_id = _wait(channel, loaded, supervisor)
     if run_id is None:
