@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.homes import wait_for
+from bench.homes import dashboard, wait_for
 from groupwise.storage.home import files, process
 from groupwise.storage.record import states
 from groupwise.storage.registry import registry
@@ -242,6 +242,12 @@ def test_nothing_waits_where_that_is_not_wanted_or_nobody_could_click(registry_h
             assert first is not None
         spares.look(warm)
         assert warm.spare is None and not first.lives()
+
+
+def test_whoever_starts_the_dashboard_says_whether_one_waits(registry_home: Path) -> None:
+    for wanted in (False, True):
+        with dashboard(warm_start=wanted):
+            assert registry.published(registry.WARM_START) is wanted
 
 
 def test_a_spare_that_still_imports_is_ended_by_a_launch(warm: WarmStart) -> None:
