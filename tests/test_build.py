@@ -196,6 +196,29 @@ def test_what_needs_a_package_says_how_to_install_it(settings: dict[str, Any], p
     assert problem.field == f"training.{next(iter(settings))}"
 
 
+def test_a_gpu_that_this_process_does_not_see_is_no_reason_against_training_on_it() -> None:
+    on_gpu = {"use_cpu": False, "bf16": True}
+    assert found(make_spec(training=on_gpu), H200) == []
+    (problem,) = found(make_spec(training=on_gpu))
+    assert problem.field == "training.use_cpu" and "no GPU" in problem.message
+
+
+@pytest.mark.parametrize(
+    ("backend", "processes", "hardware", "said"),
+    [
+        ("nccl", 2, {"gpus": H200["gpus"] * 2}, None),
+        ("gloo", 2, CPU, None),
+        ("nccl", 2, CPU, "GPUs only"),
+        ("gloo", 1, CPU, "this run has one"),
+        ("pigeons", 2, CPU, "gloo"),
+    ],
+)
+def test_what_processes_speak_through(backend: str, processes: int, hardware: dict[str, Any], said: str | None) -> None:
+    problems = found(make_spec(training={"ddp_backend": backend}, launch={"processes": processes}), hardware)
+    assert [problem.field for problem in problems] == (["training.ddp_backend"] if said else [])
+    assert said is None or said in problems[0].message
+
+
 def test_the_hardware_that_is_there_is_what_counts() -> None:
     assert found(make_spec(training={"tf32": True, "bf16": True}), H200) == []
     assert found(make_spec(training={"tf32": True}), {}) == []  # nothing published yet

@@ -241,6 +241,8 @@ def test_a_model_that_is_quantised_already_is_not_quantised_again(model: Path):
         ("zzz", HERE, "should be one of eager, sdpa"),
         ("", HERE, "should be one of eager, sdpa"),
         ("flash_attention_2", HERE, "pip install flash-attn"),
+        ("flash_attention_3", replace(HERE, extras={"flash_attn": "2.8", "kernels": "0.11"}), "needs flash-attn-3"),
+        ("flash_attention_4", replace(HERE, extras={"kernels": "0.11"}), "pip install flash-attn-4"),
         ("flash_attention_2", replace(HERE, hardware=CPU), "needs a GPU"),
     ],
 )

@@ -15,6 +15,16 @@ WHOLE = Fix("Load it unquantised", {"model.quantization": None})
 OWN_ATTENTION = Fix("Use the model's own choice", {"model.attn_implementation": None})
 IN_FLOAT32 = Fix("Load it in float32", {"model.dtype": "float32"})
 ATTENTIONS = ("eager", "sdpa", "flex_attention", "flash_attention_2", "flash_attention_3", "flash_attention_4")
+# The package of each kind of flash attention, by the name it is imported by, and how to get it.
+FLASH = {
+    "flash_attention_2": (
+        "flash_attn", "flash-attn, which is not installed: pip install flash-attn --no-build-isolation",
+    ),
+    "flash_attention_3": (
+        "flash_attn_interface", "flash-attn-3, which is not installed: it is built from flash-attention’s repository",
+    ),
+    "flash_attention_4": ("flash_attn", "flash-attn-4, which is not installed: pip install flash-attn-4"),
+}  # fmt: skip
 
 
 def check_loading(spec: RunSpec, offer: Offer, facts: ModelFacts | None) -> list[Problem]:
@@ -83,9 +93,10 @@ def _attention(spec: RunSpec, offer: Offer, facts: ModelFacts | None) -> list[Pr
     fixes = (Fix("Use sdpa", {field: "sdpa"}), OWN_ATTENTION)
     if _without_gpu(offer):
         return [Problem(field, "flash attention needs a GPU.", fixes=fixes)]
-    if name == "flash_attention_2" and _published(offer) and "flash_attn" not in offer.extras:
-        message = "needs flash-attn, which is not installed: pip install flash-attn --no-build-isolation"
-        return [Problem(field, message, fixes=fixes)]
+    package, how = FLASH[name]
+    if _published(offer) and package not in offer.extras:
+        # transformers would take the code from the hub where it finds the package `kernels`
+        return [Problem(field, f"needs {how}", fixes=fixes)]
     if _loaded_as(spec, facts) == "float32":
         half = Fix("Load it in bfloat16", {"model.dtype": "bfloat16"})
         message = "flash attention computes in bfloat16 or float16, and the model is loaded in float32."

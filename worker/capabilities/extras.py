@@ -7,7 +7,8 @@ import importlib.util
 
 # import name → distribution name, where that is another
 OPTIONAL = {
-    "bitsandbytes": "bitsandbytes", "vllm": "vllm", "flash_attn": "flash-attn", "liger_kernel": "liger-kernel",
+    "bitsandbytes": "bitsandbytes", "vllm": "vllm", "flash_attn": "flash-attn",
+    "flash_attn_interface": "flash-attn-3", "liger_kernel": "liger-kernel",
     "reasoning_gym": "reasoning-gym", "deepspeed": "deepspeed", "math_verify": "math-verify", "kernels": "kernels",
     "apex": "apex", "galore_torch": "galore-torch", "apollo_torch": "apollo-torch", "lomo_optim": "lomo-optim",
     "grokadamw": "grokadamw", "torch_optimi": "torch-optimi", "schedulefree": "schedulefree", "torchao": "torchao",

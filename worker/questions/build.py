@@ -23,6 +23,7 @@ from groupwise.worker.capabilities import catalogue
 from groupwise.worker.questions import build_lora, build_parts, build_rewards, build_rules, find_bad_setting
 from groupwise.worker.training.settings import training_settings
 
+ELSEWHERE = ("tf32", "ddp_backend")
 NOWHERE = Path("/nonexistent")  # a config is not a run: nothing is ever written to its output_dir
 
 
@@ -91,8 +92,10 @@ def _others(
 
 
 def config(stage: RunSpec, settings: dict[str, Any]) -> Any:
-    """The GRPOConfig of a stage with these settings, as its training would build it, for as many processes."""
-    asked = stage.model_copy(update={"training": {name: v for name, v in settings.items() if name != "tf32"}})
+    """The GRPOConfig of a stage with these settings, as its training would build it, for as many processes. What asks
+    for devices, or for other processes, is left to build_rules: there are none here."""
+    kept = {name: v for name, v in settings.items() if name not in ELSEWHERE and (name, v) != ("use_cpu", False)}
+    asked = stage.model_copy(update={"training": kept})
     return _planned(stage.launch.processes)(**training_settings(asked, NOWHERE))
 
 

@@ -84,7 +84,22 @@ def missing(stage: RunSpec, given: dict[str, Any], fields: Fields) -> list[Probl
         found.append(_default("router_aux_loss_coef", message, fields))
     if given.get("sync_ref_model"):
         found += _sync_ref_model(stage, given, fields)
-    return found + _hub(given) + _vllm(stage, given)
+    return found + _hub(given) + _vllm(stage, given) + _backend(stage, given)
+
+
+def _backend(stage: RunSpec, given: dict[str, Any]) -> list[Problem]:
+    """What processes speak to each other through: of the names that transformers lists, those that torch knows. With
+    one process accelerate looks for the others, and fails."""
+    from torch.distributed import Backend
+
+    name, path = given.get("ddp_backend"), "training.ddp_backend"
+    known = [backend for backend in Backend.backend_list if backend != "undefined"]
+    if name is None or (name in known and stage.launch.processes > 1):
+        return []
+    message = f"should be one of {', '.join(known)}, or null."
+    if name in known:
+        message = "connects several processes; this run has one."
+    return [Problem(path, message, fixes=(Fix("Use the default", {}, (path,)),))]
 
 
 def _sync_ref_model(stage: RunSpec, given: dict[str, Any], fields: Fields) -> list[Problem]:
@@ -131,6 +146,14 @@ def hardware(stage: RunSpec, given: dict[str, Any], machine: dict[str, Any]) -> 
         path = "training.tf32"
         message = "needs an NVIDIA GPU of the Ampere generation or newer."
         found.append(Problem(path, message, fixes=(Fix("Remove it", {}, (path,)),)))
+    half = given.get("bf16") is not False or given.get("fp16")
+    if given.get("use_cpu") is False and not gpus and half:
+        path = "training.use_cpu"
+        message = "there is no GPU here to train on in 16 bits."
+        found.append(Problem(path, message, fixes=(Fix("Remove it", {}, (path,)),)))
+    if given.get("ddp_backend") == "nccl" and on_cpu:
+        path = "training.ddp_backend"
+        found.append(Problem(path, "nccl connects GPUs only.", fixes=(Fix("Remove it", {}, (path,)),)))
     if given.get("use_vllm") and not gpus and extras.is_installed("vllm"):
         fix = Fix("Generate without vLLM", {}, ("training.use_vllm",))
         found.append(Problem("training.use_vllm", "needs a GPU, and none was found.", fixes=(fix,)))
