@@ -107,7 +107,7 @@ def test_every_groupwise_command_in_the_readme_exists():
 
 
 def test_the_readme_says_why_for_every_dependency():
-    table = " ".join(re.findall(r"^\| ([a-z0-9, -]+) \|", README, re.M)).replace(",", " ").split()
+    table = " ".join(re.findall(r"^\| ([a-z0-9., -]+) \|", README, re.M)).replace(",", " ").split()
     assert {re.split(r"[>=<\[]", name)[0] for name in PROJECT["project"]["dependencies"]} <= set(table)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from groupwise.app.pages.new import presets
 from groupwise.app.pages.new.preflight import timing
 from groupwise.storage.home import db, paths
 from groupwise.storage.library.capabilities import Offer
@@ -49,9 +50,7 @@ def test_the_quickstart_on_two_cores_lies_in_the_range(registry_home: Path) -> N
     from groupwise.storage.library.models.model_facts import facts
     from groupwise.worker.builtin import starter
 
-    quickstart = spec.parse(
-        (Path(__file__).parents[1] / "app" / "pages" / "new" / "shipped_presets" / "quickstart.yaml").read_text()
-    )
+    quickstart = spec.parse((presets.SHIPPED / "quickstart.yaml").read_text())
     two_cores = Offer(FIELDS, hardware={"gpus": [], "cores": 2, "memory": 8 * GB})
     found = timing.pace(quickstart, two_cores, facts(starter.MODEL), prompt_tokens=8)
     assert found is not None and found.low < 0.38 and 0.8 < found.high < 5

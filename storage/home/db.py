@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import contextvars
 import os
 import sqlite3
 import stat
@@ -59,6 +60,36 @@ def open_reader(
     until = time.monotonic() + seconds
     connection.set_progress_handler(lambda: time.monotonic() > until, LOOK_EVERY)
     return Database(connection)
+
+
+@contextlib.contextmanager
+def reading(path: Path, *, journal: Literal["wal", "delete"]) -> Iterator[Database]:
+    """A file to be read: opened for this, or as `kept_open` has it."""
+    kept = _kept.get()
+    if kept is None:
+        with contextlib.closing(open_reader(path, journal=journal)) as database:
+            yield database
+        return
+    if path not in kept:
+        kept[path] = open_reader(path, journal=journal)
+    yield kept[path]
+
+
+_kept: contextvars.ContextVar[dict[Path, Database] | None] = contextvars.ContextVar("kept", default=None)
+
+
+@contextlib.contextmanager
+def kept_open() -> Iterator[None]:
+    """Whatever is read in the block through `reading` is opened once, when it is first read. Each reading sees all that
+    was written until then."""
+    kept: dict[Path, Database] = {}
+    token = _kept.set(kept)
+    try:
+        yield
+    finally:
+        _kept.reset(token)
+        for database in kept.values():
+            database.close()
 
 
 class _Connection(sqlite3.Connection):

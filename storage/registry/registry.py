@@ -339,12 +339,8 @@ def _open(*, make: bool) -> Iterator[Database]:
 
 @contextlib.contextmanager
 def reading() -> Iterator[Database]:
-    with _in_words():
-        registry = db.open_reader(paths.registry_path(), journal="delete")
-        try:
-            yield registry
-        finally:
-            registry.close()
+    with _in_words(), db.reading(paths.registry_path(), journal="delete") as registry:
+        yield registry
 
 
 @contextlib.contextmanager

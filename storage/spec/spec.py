@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
-import yaml
 from pydantic import (
     BaseModel,
     BeforeValidator,
@@ -29,7 +28,7 @@ from groupwise.storage.spec.problem import (
     nearest,
     rename_or_remove,
 )
-from groupwise.storage.spec.yaml_text import MAX_DIGITS, Dumper, read
+from groupwise.storage.spec.yaml_text import MAX_DIGITS, dump, read
 
 __all__ = [
     "ADVICE", "BLOCKING", "WARNING", "AdaptSpec", "DataSpec", "Example", "Fix", "LaunchSpec", "ModelSpec", "Problem",
@@ -246,7 +245,7 @@ def line_numbers(text: str) -> dict[str, int]:
 
 def to_yaml(spec: RunSpec) -> str:
     """The spec as YAML, in the order people think: name, model, data, rewards, training."""
-    return yaml.dump(spec.model_dump(), Dumper=Dumper, sort_keys=False, allow_unicode=True, width=110)
+    return dump(spec.model_dump())
 
 
 def _problem(detail: Any, lines: dict[str, int]) -> Problem:

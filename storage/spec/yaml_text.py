@@ -1,94 +1,196 @@
-"""YAML as specs are written in: safe, bounded, numbers and words read as people expect, and the line of each field."""
+"""YAML as specs are written in: safe, bounded, numbers and words read as people expect, and the line of each field.
+
+A text is parsed once: what was read of it last is kept, so that an edit, the form, the check and the script, which all
+ask for it, cost one pass of the parser (ruamel.yaml, some milliseconds for a spec).
+"""
 
 from __future__ import annotations
 
+import functools
+import io
 import re
+from dataclasses import dataclass
 from typing import Any
 
-import yaml
+from ruamel.yaml import YAML
+from ruamel.yaml.composer import Composer
+from ruamel.yaml.error import YAMLError
+from ruamel.yaml.events import AliasEvent, CollectionStartEvent
+from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+from ruamel.yaml.representer import SafeRepresenter
+from ruamel.yaml.resolver import VersionedResolver
 
 from groupwise.storage.spec.problem import Problem, SpecError
 
 MAX_BYTES = 256 * 1024  # a spec is written by hand; anything larger is a mistake or an attack
 MAX_DEPTH = 32
+MAX_VALUES = 10_000  # names, values and lists: reading so many takes half a second
 MAX_DIGITS = 64  # of a whole number: more mean nothing, and Python itself refuses to write out some thousands
+LINE_WIDTH = 110  # characters, of what is written
+KEPT = 16  # texts that are kept parsed
+KEPT_BYTES = 16 * 1024  # of each of them at most: parsed, a text takes some fifty times its size
 
-
-class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # the C one where there is one
-    """Safe YAML in which `1e-4` is a number and `on` is a word, as everyone expects who writes one today."""
-
-
-class Dumper(yaml.SafeDumper):
-    """The same reading of words and numbers when writing, so that what is written reads back equal."""
-
-
-def _text(dumper: Dumper, value: str) -> yaml.ScalarNode:
-    """Line breaks that only Unicode knows are escaped: bare, they would be read back as spaces."""
-    style = '"' if set(value) & set("\x85\u2028\u2029\ufeff") else None
-    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
-
-
-Dumper.add_representer(str, _text)
+WORD = re.compile(r"[-+]?[\w.]+(?:[-+][\w.]+)*", re.A)  # what is one plain word wherever it stands
+_TAG = "tag:yaml.org,2002:"
 _FLOAT = re.compile(r"[-+]?(?:\d+\.\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|\d+[eE][-+]?\d+|\.inf|\.nan)$", re.I)
 # As YAML 1.1 has them, but for base 60: 59:59 is a time, and 59:59:… with a thousand parts a number without end.
 _INT = re.compile(r"[-+]?(?:0b_*[01][01_]*|0[0-7_]+|0x_*[0-9a-f][0-9a-f_]*|0|[1-9][0-9_]*)$", re.I)
-for _class in (Loader, Dumper):
-    _class.yaml_implicit_resolvers = {
-        first: [(tag, pattern) for tag, pattern in resolvers if tag.endswith(":null")]
-        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
-    }
-    _class.add_implicit_resolver("tag:yaml.org,2002:int", _INT, list("-+0123456789"))
-    _class.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile("true|false", re.I), list("tTfF"))
-    _class.add_implicit_resolver("tag:yaml.org,2002:float", _FLOAT, list("-+0123456789."))
+_PATTERNS = {
+    "null": (re.compile(r"(?:~|null|Null|NULL|)$"), ["~", "n", "N", ""]),
+    "int": (_INT, list("-+0123456789")),
+    "bool": (re.compile(r"(?:true|false)$", re.I), list("tTfF")),
+    "float": (_FLOAT, list("-+0123456789.")),
+}
 
 
-def _whole(loader: Loader, node: yaml.ScalarNode) -> int:
-    """A whole number; an endless one is read as one that is just too long (see storage.spec.spec), so that the rest of
-    the text can be read and the problem has its field."""
-    if len(node.value) > MAX_DIGITS:
-        return 10**MAX_DIGITS
-    return int(loader.construct_yaml_int(node))
+class _Resolver(VersionedResolver):
+    """Which plain words are numbers: `1e-4` is one and `on` is a word, as everyone expects who writes one today."""
+
+    _by_first: dict[str, list[tuple[str, re.Pattern[str]]]] = {}
+
+    @property
+    def versioned_resolver(self) -> dict[str, list[tuple[str, re.Pattern[str]]]]:
+        """The same for every version of YAML that a text may say it is in."""
+        return self._by_first
 
 
-Loader.add_constructor("tag:yaml.org,2002:int", _whole)
+for _kind, (_pattern, _firsts) in _PATTERNS.items():
+    for _first in _firsts:
+        _Resolver._by_first.setdefault(_first, []).append((_TAG + _kind, _pattern))
+
+
+class _Composer(Composer):
+    """Refuses what makes a small text large (aliases) or slow (deep nesting, many values) as soon as it is met."""
+
+    def __init__(self, loader: Any = None) -> None:
+        super().__init__(loader)
+        self.warn_double_anchors = False
+        self._nested = self._values = 0
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        event = self.parser.peek_event()
+        collection = isinstance(event, CollectionStartEvent)
+        self._values += 1
+        self._nested += collection
+        self._refuse_tricks(event)
+        node = super().compose_node(parent, index)
+        self._nested -= collection
+        return node
+
+    def _refuse_tricks(self, event: Any) -> None:
+        line = event.start_mark.line + 1
+        if isinstance(event, AliasEvent):
+            raise SpecError([Problem("", "Aliases (*name) are not allowed in a spec.", line)])
+        if getattr(event, "ctag", None) and event.implicit in (False, (False, False)):
+            raise SpecError([Problem("", "This is not YAML that a spec may hold: tags (!name) are not allowed.", line)])
+        if self._nested > MAX_DEPTH:
+            raise SpecError([Problem("", f"Nested more than {MAX_DEPTH} levels deep.", line)])
+        if self._values > MAX_VALUES:
+            raise SpecError([Problem("", f"More than {MAX_VALUES:,} values: too many for a spec.", line)])
+
+
+class _Representer(SafeRepresenter):
+    """Writes so that what is written reads back equal, here and by readers of YAML 1.1."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+    def represent_str(self, data: str) -> ScalarNode:
+        """Line breaks that only Unicode knows are escaped: bare, they would be read back as spaces."""
+        style = '"' if set(data) & set("\x85\u2028\u2029\ufeff") else None
+        return self.represent_scalar(f"{_TAG}str", data, style=style)
+
+    def represent_float(self, data: float) -> ScalarNode:
+        """1.0e-05 rather than 1e-05, which YAML 1.1 reads as a word."""
+        node = super().represent_float(data)
+        if "." not in node.value:
+            node.value = node.value.replace("e", ".0e", 1)
+        return node
+
+
+_Representer.add_representer(str, _Representer.represent_str)
+_Representer.add_representer(float, _Representer.represent_float)
+
+
+@dataclass(frozen=True)
+class Document:
+    """A text and what it means: `root`, the tree of its nodes (None: there are none), with each one's place in the
+    text; `values`, plain ones, which nobody may change; and the line of each field, by dotted path, from 1."""
+
+    text: str
+    root: Node | None
+    values: Any
+    lines: dict[str, int]
+
+
+def parse(text: str) -> Document:
+    """A text and what it means. Raises SpecError for what is not plain YAML."""
+    size = len(text.encode("utf-8", "replace"))
+    if size > MAX_BYTES:
+        raise SpecError([Problem("", f"The spec is larger than {MAX_BYTES // 1024} KB.")])
+    return _parsed_before(text) if size <= KEPT_BYTES else _parsed(text)
 
 
 def read(text: str) -> tuple[Any, dict[str, int]]:
-    """Plain values and the line of each field. Raises SpecError for what is not plain YAML."""
-    if len(text.encode("utf-8", "replace")) > MAX_BYTES:
-        raise SpecError([Problem("", f"The spec is larger than {MAX_BYTES // 1024} KB.")])
-    lines: dict[str, int] = {}
+    """Plain values, for the caller to change at will, and the line of each field. Raises SpecError for what is not
+    plain YAML."""
+    document = parse(text)
+    return copied(document.values), document.lines
+
+
+def dump(value: Any, *, flow: bool = False, width: int = LINE_WIDTH) -> str:
+    """YAML that reads back equal, a setting a line, or with `flow` as [a, b] and {a: b}."""
+    yaml = _yaml()
+    yaml.default_flow_style = flow
+    yaml.width = width
+    written = io.StringIO()
+    yaml.dump(value, written)
+    return written.getvalue().removesuffix("...\n")
+
+
+def copied(value: Any) -> Any:
+    """Plain values of which nothing is shared with these."""
+    if isinstance(value, dict):
+        return {key: copied(inner) for key, inner in value.items()}
+    return [copied(inner) for inner in value] if isinstance(value, list) else value
+
+
+def _yaml() -> Any:
+    yaml: Any = YAML(typ="safe", pure=True)
+    yaml.Resolver, yaml.Composer, yaml.Representer = _Resolver, _Composer, _Representer
+    yaml.sort_base_mapping_type_on_output = False
+    return yaml
+
+
+def _parsed(text: str) -> Document:
     try:
-        _refuse_tricks(text)
-        node = yaml.compose(text, Loader=Loader)
-        if node is not None:
-            _note_lines(node, "", lines)
-        return yaml.load(text, Loader=Loader), lines  # noqa: S506 - Loader is a SafeLoader
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        root = _yaml().compose(text)
+        lines: dict[str, int] = {}
+        if root is not None:
+            _note_lines(root, "", lines)
+        return Document(text, root, _value(root) if root is not None else None, lines)
+    except (YAMLError, ValueError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
-        message = getattr(error, "problem", None) or str(error).splitlines()[0]
+        message = _in_words(error)
         line = min(mark.line + 1, text.count("\n") + 1) if mark else None  # the end of a text is in its last line
         raise SpecError([Problem("", f"This is not YAML: {message}", line)]) from error
 
 
-def _refuse_tricks(text: str) -> None:
-    """Raises SpecError for what makes a small text large (aliases) or slow (deep nesting: PyYAML's time is quadratic
-    in it), as soon as it is met."""
-    depth = 0
-    for event in yaml.parse(text, Loader=Loader):
-        line = event.start_mark.line + 1 if event.start_mark else None
-        if isinstance(event, yaml.AliasEvent):
-            raise SpecError([Problem("", "Aliases (*name) are not allowed in a spec.", line)])
-        if getattr(event, "tag", None) and getattr(event, "implicit", None) in (False, (False, False)):
-            raise SpecError([Problem("", "This is not YAML that a spec may hold: tags (!name) are not allowed.", line)])
-        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-        if depth > MAX_DEPTH:
-            raise SpecError([Problem("", f"Nested more than {MAX_DEPTH} levels deep.", line)])
+_parsed_before = functools.lru_cache(maxsize=KEPT)(_parsed)
 
 
-def _note_lines(node: yaml.Node, path: str, lines: dict[str, int]) -> None:
+def _in_words(error: Exception) -> str:
+    """What the parser says, without the names of its tokens."""
+    said = str(getattr(error, "problem", None) or str(error).splitlines()[0])
+    listed = "block collection" in str(getattr(error, "context", ""))
+    said = said.replace("<block end>", "'-' indicator" if listed else "key")
+    said = said.replace("not allowed here", "not allowed in this context")
+    return re.sub(r"^expected (?:the |an? )?(.+?), but (?:found|got) .*", r"did not find expected \1", said, flags=re.S)
+
+
+def _note_lines(node: Node, path: str, lines: dict[str, int]) -> None:
     """Walk the nodes. Raises SpecError for a field given twice, which YAML would silently let win."""
-    if isinstance(node, yaml.MappingNode):
+    if isinstance(node, MappingNode):
         for key, value in node.value:
             inner = f"{path}.{key.value}".lstrip(".")
             line = key.start_mark.line + 1
@@ -96,11 +198,56 @@ def _note_lines(node: yaml.Node, path: str, lines: dict[str, int]) -> None:
                 raise SpecError([Problem(inner, f"given twice (first in line {lines[inner]}).", line)])
             lines[inner] = line
             _note_lines(value, inner, lines)
-    elif isinstance(node, yaml.SequenceNode):
+    elif isinstance(node, SequenceNode):
         for index, item in enumerate(node.value):
             inner = f"{path}.{index}".lstrip(".")
             lines[inner] = item.start_mark.line + 1
             _note_lines(item, inner, lines)
+
+
+def _value(node: Node) -> Any:
+    """The plain value of a node. Raises SpecError for a name that is itself a list or a mapping."""
+    if isinstance(node, MappingNode):
+        return {_name(key): _value(value) for key, value in node.value}
+    if isinstance(node, SequenceNode):
+        return [_value(item) for item in node.value]
+    return scalar_value(node)
+
+
+def _name(key: Node) -> Any:
+    if not isinstance(key, ScalarNode):
+        raise SpecError([Problem("", "This is not YAML: found unhashable key", key.start_mark.line + 1)])
+    return scalar_value(key)
+
+
+def scalar_value(node: Node) -> Any:
+    """The number, word or text that a scalar means."""
+    return _meant(str(node.tag).removeprefix(_TAG), node.value)
+
+
+def word_value(word: str) -> Any:
+    """What a plain word means (see WORD), without the parser."""
+    listed = _Resolver._by_first.get(word[:1], [])
+    return _meant(next((tag for tag, pattern in listed if pattern.match(word)), "").removeprefix(_TAG), word)
+
+
+def _meant(kind: str, given: str) -> Any:
+    written = given.replace("_", "").lower()
+    if kind == "int":
+        return _whole(given, written)
+    if kind == "float":
+        return float(written.replace(".inf", "inf").replace(".nan", "nan"))
+    return {"null": None, "bool": written == "true"}.get(kind, given)
+
+
+def _whole(given: str, written: str) -> int:
+    """A whole number; an endless one is read as one that is just too long (see storage.spec.spec), so that the rest of
+    the text can be read and the problem has its field."""
+    if len(given) > MAX_DIGITS:
+        return 10**MAX_DIGITS
+    digits = written.lstrip("+-")
+    base = {"0b": 2, "0x": 16}.get(digits[:2]) or (8 if digits.startswith("0") else 10)
+    return int(digits.removeprefix("0b").removeprefix("0x"), base) * (-1 if written.startswith("-") else 1)
 
 
 def yaml_number(text: str) -> int | float | None:

@@ -36,6 +36,8 @@ function replaceText(text, { keep = true } = {}) {
   asTyped.clear();
   write(text, { keep });
 }
+// What nobody sees is not made; it comes as soon as it is shown (settleIn).
+const hidden = () => [find(".view-script").hidden && "script", page.preflightUnseen && "preflight"].filter(Boolean);
 function settleIn(ms) { clearTimeout(timer); timer = setTimeout(settle, ms); }
 
 // The whole text was changed by hand, in the YAML.
@@ -50,7 +52,7 @@ async function settle() {
   busy = true;
   const text = page.text, sent = pending.splice(0), of = era;
   sending = sent;
-  const view = await within(15_000, server.edited({ text, edits: sent, known: page.known }));
+  const view = await within(15_000, server.edited({ text, edits: sent, known: page.known, hidden: hidden() }));
   busy = false;
   sending = [];
   if (of !== era) return settleIn(0);

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import copy
 import re
 from dataclasses import dataclass
 from typing import Any
 
 from groupwise.app.pages.new import field_values, form_rows, yaml_edit
 from groupwise.app.pages.new.yaml_edit import ABSENT
+from groupwise.storage.spec import yaml_text
 
 MOST = 200  # edits in one request
 STAGE_SETTINGS = re.compile(r"stages\.[0-9]{1,4}\.training")  # typed as the YAML they are
@@ -68,25 +68,34 @@ def of_fix(fix: dict[str, Any]) -> list[Edit]:
 
 def apply(text: str, edits: list[Edit]) -> str:
     """The text with the edits made, one after the other. A text that cannot be read stays as it is."""
+    document = yaml_edit.mapping_of(text)
+    if document is None:
+        return text
+    raw = yaml_text.copied(document.values)
+    written: dict[str, str] = {}
     for edit in edits:
-        text = _apply(text, edit)
-    return text
+        if _make(raw, edit):
+            written = {path: words for path, words in written.items() if not f"{path}.".startswith(f"{edit.path}.")}
+            written |= {edit.path: edit.written} if edit.written is not None else {}
+    return yaml_edit.rewrite(document, raw, written) if edits else text
 
 
-def _apply(text: str, edit: Edit) -> str:
+def _make(raw: dict[str, Any], edit: Edit) -> bool:
+    """Make an edit in plain values; whether it has a place there."""
     parts = edit.path.split(".")
     place = next((n for n, part in enumerate(parts) if _is_place(part)), None)
-    raw = yaml_edit.load(text)
-    if raw is None or (place is None and _passes_a_list(raw, parts)):
-        return text
     if place is None:
-        return yaml_edit.put(text, tuple(parts), edit.value, edit.written)
+        if _passes_a_list(raw, parts):
+            return False
+        yaml_edit.put(raw, tuple(parts), edit.value)
+        return True
     given = yaml_edit.get(raw, tuple(parts[:place]))
     first = given in (ABSENT, None) and parts[place:] == ["0"]
-    listed = [] if first else copy.deepcopy(given)
+    listed = [] if first else yaml_text.copied(given)
     if not isinstance(listed, list) or not _put_in(listed, parts[place:], edit.value):
-        return text
-    return yaml_edit.put(text, tuple(parts[:place]), listed)
+        return False
+    yaml_edit.put(raw, tuple(parts[:place]), listed)
+    return True
 
 
 def _passes_a_list(raw: dict[str, Any], parts: list[str]) -> bool:

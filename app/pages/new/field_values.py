@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 from groupwise.app.pages.new.yaml_edit import ABSENT, load
+from groupwise.storage.spec.yaml_text import WORD, word_value
 
 
 def value_of(typed: str, types: list[str]) -> Any:
@@ -49,6 +50,8 @@ def _inside(value: Any) -> str:
 
 
 def _read(typed: str) -> Any:
+    if WORD.fullmatch(typed.strip()):
+        return word_value(typed.strip())
     raw = load(f"x: {typed.strip()}")
     return raw["x"] if raw is not None and list(raw) == ["x"] else typed
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from groupwise.app.core import worker_process
@@ -30,29 +30,36 @@ TASK_TOKENS = 16  # of a built-in task's question, until the checks have counted
 @dataclass(frozen=True)
 class Reading:
     """What a text means: the spec, where its form is right; else `sound`, the spec without what is wrong, where that
-    is one; and everything there is to say about it."""
+    is one; and everything there is to say about it. `lines`: that of each field."""
 
     spec: RunSpec | None
     sound: RunSpec | None
     problems: list[Problem]
+    lines: dict[str, int] = field(default_factory=dict)
 
 
-def read(text: str, offer: Offer | None = None, known: Any = None) -> Reading:
-    """Read and check a text. Where its form is wrong somewhere, the rest is checked all the same, so that problems do
-    not come in waves. `known`: see `problems`."""
-    offer, columns = offer or Offer.published(), _columns(known)
+def read_form(text: str) -> Reading:
+    """What a text means, with the problems of its form alone: nothing is checked against what is installed."""
     try:
         raw, lines = yaml_text.read(text)
     except SpecError as error:
         return Reading(None, None, error.problems)
     try:
         spec = specs.from_dict(raw, lines)
-        return Reading(spec, spec, examine(spec, offer, lines, columns))
+        return Reading(spec, spec, [], lines)
     except SpecError as error:
-        sound = _sound(raw, error.problems)
-        named = {problem.field for problem in error.problems}
-        others = examine(sound, offer, lines, columns) if sound else []
-        return Reading(None, sound, [*error.problems, *(found for found in others if found.field not in named)])
+        return Reading(None, _sound(raw, error.problems), error.problems, lines)
+
+
+def read(text: str, offer: Offer | None = None, known: Any = None) -> Reading:
+    """Read and check a text. Where its form is wrong somewhere, the rest is checked all the same, so that problems do
+    not come in waves. `known`: see `problems`."""
+    reading = read_form(text)
+    if reading.sound is None:
+        return reading
+    found = examine(reading.sound, offer or Offer.published(), reading.lines, _columns(known))
+    named = {problem.field for problem in reading.problems}
+    return replace(reading, problems=[*reading.problems, *(one for one in found if one.field not in named)])
 
 
 def problems(text: str, known: Any = None) -> tuple[RunSpec | None, list[Problem]]:
@@ -64,13 +71,13 @@ def problems(text: str, known: Any = None) -> tuple[RunSpec | None, list[Problem
     return reading.spec, [problem for problem in found if problem.level == BLOCKING]
 
 
-def estimates(spec: RunSpec, offer: Offer, known: Any = None) -> Report:
-    """What the run will do and take."""
+def estimates(spec: RunSpec, offer: Offer, known: Any = None, *, told: bool = True) -> Report:
+    """What the run will do and take. `told`: else only the problems, where nobody sees the rest."""
     sent = known if isinstance(known, dict) else {}
     rows, tokens = (value if _count(value := sent.get(name)) else None for name in ("rows", "prompt_tokens"))
     if tokens is None and spec.data.source.startswith("task:"):
         tokens = TASK_TOKENS
-    return report(spec, offer, facts_of(spec), rows, tokens)
+    return report(spec, offer, facts_of(spec), rows, tokens, told=told)
 
 
 def _count(value: Any) -> bool:

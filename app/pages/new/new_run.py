@@ -26,7 +26,7 @@ from groupwise.app.pages.new import (
     yaml_edit,
 )
 from groupwise.app.ui.live import APP, Payload, Unanswerable, answer, live, text, whole
-from groupwise.storage.home import paths
+from groupwise.storage.home import db, paths
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.registry import questions, registry
 from groupwise.storage.spec.problem import SpecError
@@ -86,11 +86,14 @@ def described(offer: Offer) -> dict[str, Any]:
 
 @answer
 def edited(payload: Payload) -> dict[str, Any]:
-    """The text with the page's edits made, and what it means then."""
-    offer, sent = Offer.published(), spec_text(payload)
-    types = form.types(offer) | form.reward_types(yaml_edit.load(sent), offer)
-    made = edits.read(payload.get("edits"), types)
-    return view.of(edits.apply(sent, made), offer, payload.get("known"))
+    """The text with the page's edits made, and what it means then; of that, nothing that is `hidden` on the page."""
+    sent, listed = spec_text(payload), payload.get("hidden")
+    hidden = [part for part in listed if isinstance(part, str)] if isinstance(listed, list) else []
+    with db.kept_open():
+        offer = Offer.published()
+        types = form.types(offer) | form.reward_types(yaml_edit.load(sent), offer)
+        made = edits.read(payload.get("edits"), types)
+        return view.of(edits.apply(sent, made), offer, payload.get("known"), hidden)
 
 
 @answer
@@ -134,19 +137,18 @@ def cancelled(payload: Payload) -> dict[str, Any]:
 def launched(payload: Payload) -> dict[str, Any]:
     """Queue the run, if nothing is wrong with it and TRL took its settings (`built`: the question that says so)."""
     sent = spec_text(payload)
-    _, problems = launch.problems(sent, payload.get("known"))
-    if problems:
-        raise Unanswerable("There is something to mend before this can be launched.")
+    spec = launch.read_form(sent).spec
     # The quickstart as it ships is known to be taken (a test builds it): nobody waits for that on a fresh start.
-    said = [] if sent == presets.quickstart() else worker_requests.built(sent, whole(payload, "built"))
-    if said is None:
-        return {"unasked": True}
-    if said:
-        raise Unanswerable(f"TRL does not take these settings: {said[0]['message']}")
+    if spec is not None and sent != presets.quickstart():
+        said = worker_requests.built(spec, whole(payload, "built"))
+        if said is None:
+            return {"unasked": True}
+        if said:
+            raise Unanswerable(f"TRL does not take these settings: {said[0]['message']}")
     try:
         return {"url": f"/run?id={launch.start(sent, payload.get('known'))}"}
     except SpecError as error:
-        raise Unanswerable(f"Nothing was launched: {error.problems[0]}") from error
+        raise Unanswerable("There is something to mend before this can be launched.") from error
     except OSError as error:
         raise Unanswerable(f"Nothing was launched: the home could not be written ({error.strerror}).") from error
 

@@ -4,6 +4,12 @@ function drawPreflight() {
   const box = find(".preflight"), go = find("[data-do=launch]"), attempt = find("[data-do=try]");
   let built = null, buildKey = null, modelKey = null, drawn = "";
 
+  new IntersectionObserver((seen) => {
+    const { isIntersecting } = seen.at(-1);
+    if (isIntersecting && page.preflightUnseen) settleIn(0);
+    page.preflightUnseen = !isIntersecting;
+  }).observe(box);
+
   function draw() {
     const view = page.view;
     if (!view) return;

@@ -8,7 +8,7 @@ from typing import Any
 
 from groupwise.app.core import format
 from groupwise.app.core.errors import Unanswerable
-from groupwise.app.pages.new import url_settings, yaml_edit
+from groupwise.app.pages.new import edits, url_settings, yaml_edit
 from groupwise.storage.home import paths
 from groupwise.storage.library import presets
 from groupwise.storage.library.capabilities import Offer
@@ -44,7 +44,9 @@ def with_reward(text: str, name: str) -> str:
     rewards = listed if isinstance(listed, list) else []
     if any(isinstance(reward, dict) and reward.get("name") == name for reward in rewards):
         return text
-    return yaml_edit.put(text, ("rewards",), [*rewards, {"name": name, "weight": 1.0}])
+    place = f"rewards.{len(rewards)}" if rewards else "rewards"
+    reward = {"name": name, "weight": 1.0}
+    return edits.apply(text, [edits.Edit(place, reward if rewards else [reward])])
 
 
 def _begin(run_id: str, name: str) -> tuple[str, str, str | None]:

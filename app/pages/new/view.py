@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from groupwise.app.pages.new import form_rows, launch, presets, yaml_edit
@@ -21,20 +21,23 @@ View = dict[str, Any]
 PLAIN = ("rewards", "data.examples", "data.filter", "data.columns", "data.parameters", "stages", "lora")
 
 
-def of(text: str, offer: Offer, known: Any = None) -> View:
+def of(text: str, offer: Offer, known: Any = None, hidden: Collection[str] = ()) -> View:
     """Everything the page needs to know of this text. `known`: what the preview has found out: rows, prompt_tokens,
-    columns.
+    columns. `hidden`: what the page does not show now, and so is not made: “script”, “preflight”.
 
     A text that is no YAML mapping has only `unreadable` (a sentence and its line): the form keeps what it showed.
     """
-    raw = yaml_edit.load(text)
-    if raw is None:
-        return {"text": text, "unreadable": _why(text)}
+    try:
+        raw, _ = read(text)
+    except SpecError as error:
+        return {"text": text, "unreadable": _why(error)}
+    if not isinstance(raw, dict):
+        return {"text": text, "unreadable": _why(None)}
     reading = launch.read(text, offer, known)
     spec, sound = reading.spec, reading.sound
-    about = launch.estimates(sound, offer, known) if sound is not None else None
+    about = launch.estimates(sound, offer, known, told="preflight" not in hidden) if sound is not None else None
     problems = reading.problems + (about.problems if about else [])
-    return sayable({
+    seen = {
         "text": text,
         "shown": fields(raw),
         "plain": {path: _at(raw, path) for path in PLAIN},
@@ -45,19 +48,19 @@ def of(text: str, offer: Offer, known: Any = None) -> View:
         "blocked": any(problem.level == BLOCKING for problem in problems),
         "sentences": about.sentences if about else [],
         "figures": about.figures if about else [],
-        "script": script.to_script(spec) if spec is not None else "",
         "quickstart": text == presets.quickstart(),
         "name": str(raw.get("name") or "run"),
         "keys": keys(sound) if sound is not None else {},
-    })  # fmt: skip
+    }
+    if "script" not in hidden:
+        seen["script"] = script.to_script(spec) if spec is not None else ""
+    return sayable(seen)
 
 
-def _why(text: str) -> dict[str, Any]:
-    try:
-        read(text)
-    except SpecError as error:
-        problem = error.problems[0]
-        return {"message": problem.message, "line": problem.line}
+def _why(error: SpecError | None) -> dict[str, Any]:
+    """Why a text cannot be shown in the form, and its line."""
+    if error is not None:
+        return {"message": error.problems[0].message, "line": error.problems[0].line}
     return {"message": "A spec is a mapping of settings, such as “name: my-run”.", "line": 1}
 
 

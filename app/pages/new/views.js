@@ -9,6 +9,7 @@ function showView(name, line) {
     tab.tabIndex = view === name ? 0 : -1;
   }
   setParams({ view: name === "form" ? null : name });
+  if (name === "script") settleIn(0);
   if (line && name === "yaml") goToLine(line);
 }
 
@@ -48,7 +49,7 @@ function drawViews() {
 
   // ---- the script ----
   const script = find(".script pre");
-  onView((view) => { if (view && !view.unreadable) say(script, view.script || "The script is here as soon as the problems beside it are mended."); });
+  onView((view) => { if (view && "script" in view && !view.unreadable) say(script, view.script || "The script is here as soon as the problems beside it are mended."); });
   for (const [button, words] of [[".script .copy", () => script.textContent], [".yaml .copy", () => page.text]]) {
     find(button).addEventListener("click", (event) => copy(words(), event.currentTarget));
   }

@@ -30,7 +30,7 @@ def ask(kind: str, text: str, *, topic: str, **more: Any) -> int:
 
     Raises CannotAsk while the text means no spec, not even in part.
     """
-    sound = launch.read(text).sound
+    sound = launch.read_form(text).sound
     if sound is None or kind not in KINDS:
         raise CannotAsk("This is known as soon as the problems above are mended.")
     payload = KINDS[kind](sound) | more
@@ -47,11 +47,11 @@ def ask_to_try(text: str) -> int:
     return questions.ask(questions.TRY, {"text": text})
 
 
-def built(text: str, question_id: int) -> list[dict[str, Any]] | None:
+def built(spec: RunSpec, question_id: int) -> list[dict[str, Any]] | None:
     """What TRL itself said to exactly these settings: the problems that block; None where it was not asked, or has
     not answered."""
-    question, spec = questions.get(question_id), launch.read(text).spec
-    if question is None or spec is None or question.kind != questions.BUILD or question.answer is None:
+    question = questions.get(question_id)
+    if question is None or question.kind != questions.BUILD or question.answer is None:
         return None
     if question.payload != _as_sent(view.about_build(spec)):
         return None

@@ -32,15 +32,20 @@ def report(
     facts: ModelFacts | None,
     rows: int | None = None,
     prompt_tokens: int | None = None,
+    *,
+    told: bool = True,
 ) -> Report:
-    """What a spec will do and need. `facts`: None while the model's files are not here. `rows`: how many rows the
-    data has, as the preview counted them. `prompt_tokens`: the longest prompt, as the data checks counted it."""
+    """What a spec will do and need; without `told` its problems alone. `facts`: None while the model's files are not
+    here. `rows`: how many rows the data has, as the preview counted them. `prompt_tokens`: the longest prompt, as the
+    data checks counted it."""
     estimate = memory.estimate(spec, offer, facts, prompt_tokens)
     written = disk.disk(spec, offer, facts, rows, disk.free_space())
-    pace, steps = _pace(spec, offer, facts, rows, prompt_tokens)
-    said = counts.sentences(spec, offer, rows)
-    said += _memory_sentences(estimate, facts, prompt_tokens)
-    shown = _figures(estimate, written, pace, steps)
+    said: list[str] = []
+    shown: list[dict[str, Any]] = []
+    if told:
+        pace, steps = _pace(spec, offer, facts, rows, prompt_tokens)
+        said = [*counts.sentences(spec, offer, rows), *_memory_sentences(estimate, facts, prompt_tokens)]
+        shown = _figures(estimate, written, pace, steps)
     problems = [
         *memory_fixes.problems(spec, offer, facts, estimate),
         *disk.problems(spec, offer, written),

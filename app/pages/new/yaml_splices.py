@@ -1,0 +1,362 @@
+"""Where in a YAML text which lines change, so that it means other values: found by the places of its nodes.
+
+Each setting that differs is changed by itself. What a removed one leaves behind are its comments, as lines of their
+own. ruamel.yaml finds the places and writes what is new; the text between is not written again, since any writer sets
+spaces, quotes and line ends its own way.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from ruamel.yaml.nodes import CollectionNode, MappingNode, Node, ScalarNode, SequenceNode
+
+from groupwise.storage.spec.yaml_text import Document, dump, scalar_value
+
+ONE_LINE = 10**9  # characters: as a width, without line breaks
+COMMENT = re.compile(r"#[^\r\n]*")
+BLANK = re.compile(r"(?:[ \t\r\n\ufeff]+|#[^\r\n]*)*")  # and comments
+
+
+class NotInPlace(Exception):
+    """The change cannot be made where it belongs."""
+
+
+@dataclass(frozen=True)
+class Item:
+    """A setting of a mapping, or an entry of a list: where it begins (its name, or its dash), where its value may begin
+    (behind the colon or the dash), and the value's node."""
+
+    start: int
+    value_at: int
+    node: Any
+    key: Any = None
+
+
+class Splices:
+    """Changes of one text: each replaces the characters from `start` to `end`."""
+
+    def __init__(self, document: Document, written: dict[str, str]) -> None:
+        self.text = document.text if document.text.endswith("\n") else document.text + "\n"
+        self.newline = "\r\n" if "\r\n" in self.text else "\n"
+        self.document = document
+        self.written = written
+        self.places: list[tuple[int, int, str]] = []
+
+    def make(self, wanted: dict[str, Any]) -> str:
+        """The text that means the wanted values. Raises NotInPlace."""
+        root, given = self.document.root, self.document.values
+        if not isinstance(root, MappingNode):
+            raise NotInPlace
+        if not given.keys() & wanted.keys():
+            raise NotInPlace
+        self._mapping(root, given, wanted, "")
+        made, at = [], 0
+        for start, end, new in sorted(self.places, key=lambda place: place[:2]):
+            if start < at:
+                raise NotInPlace
+            made += [self.text[at:start], new.replace("\n", self.newline)]
+            at = end
+        return "".join([*made, self.text[at:]]) if made else self.document.text
+
+    def comments(self, start: int = 0, end: int | None = None) -> list[str]:
+        """The comments between two places of the text: what begins with # outside every scalar."""
+        found: list[re.Match[str]] = []
+        at = 0
+        for first, last in [*sorted(self._scalars(self.document.root)), (len(self.text), len(self.text))]:
+            found += COMMENT.finditer(self.text, at, max(at, first))
+            at = max(at, last)
+        return [hit[0].rstrip() for hit in found if start <= hit.start() and (end is None or hit.start() < end)]
+
+    def _scalars(self, node: Node | None) -> Iterator[tuple[int, int]]:
+        if isinstance(node, MappingNode):
+            for pair in node.value:
+                for part in pair:
+                    yield from self._scalars(part)
+        elif isinstance(node, SequenceNode):
+            for entry in node.value:
+                yield from self._scalars(entry)
+        elif isinstance(node, ScalarNode) and not _is_empty(node):
+            start = node.start_mark.index
+            yield (self._line_end(start) if node.style in ("|", ">") else start), node.end_mark.index
+
+    # --- where things are
+
+    def _items(self, node: CollectionNode) -> list[Item]:
+        if isinstance(node, MappingNode):
+            return [self._setting(key, value, bool(node.flow_style)) for key, value in node.value]
+        if node.flow_style:
+            return [Item(entry.start_mark.index, entry.start_mark.index, entry) for entry in node.value]
+        items: list[Item] = []
+        for entry in node.value:
+            dash = self._after_blank(self._end(items[-1]) if items else node.start_mark.index)
+            if self.text[dash] != "-":
+                raise NotInPlace
+            items.append(Item(dash, dash + 1, entry))
+        return items
+
+    def _setting(self, key: Node, value: Node, flow: bool) -> Item:
+        start, end = key.start_mark.index, key.end_mark.index
+        colon = self._after_blank(end)
+        if self.text[colon : colon + 1] == ":":
+            return Item(start, colon + 1, value, scalar_value(key))
+        if not flow:
+            raise NotInPlace
+        return Item(start, end, value, scalar_value(key))
+
+    def _after_blank(self, index: int) -> int:
+        """The next character that is neither blank nor in a comment."""
+        found = BLANK.match(self.text, index)
+        return found.end() if found else index
+
+    def _span(self, item: Item) -> tuple[int, int]:
+        """Where a value's own text begins and ends; its nodes' end marks stand behind comments and blank lines."""
+        node = item.node
+        if _is_empty(node):
+            return item.value_at, item.value_at
+        start, end = node.start_mark.index, node.end_mark.index
+        if isinstance(node, ScalarNode) and node.style in ("|", ">"):
+            header = self.text[start : self._line_end(start)].split("#")[0]
+            kept = end - 1 if self.text[end - 1] == "\n" else end  # with “+” the blank lines at its end are its own
+            return start, kept if "+" in header else start + len(self.text[start:end].rstrip())
+        if isinstance(node, ScalarNode) or node.flow_style:
+            return start, end
+        return start, self._end(self._items(node)[-1])
+
+    def _end(self, item: Item) -> int:
+        return self._span(item)[1]
+
+    def _line_start(self, index: int) -> int:
+        return self.text.rfind("\n", 0, index) + 1
+
+    def _line_end(self, index: int) -> int:
+        """Behind the line break."""
+        found = self.text.find("\n", index)
+        return len(self.text) if found < 0 else found + 1
+
+    def _column(self, index: int) -> int:
+        return len(self.text[self._line_start(index) : index].lstrip("\ufeff"))
+
+    def _begins_line(self, index: int) -> bool:
+        return not self.text[self._line_start(index) : index].strip(" \ufeff")
+
+    # --- what changes
+
+    def _splice(self, start: int, end: int, new: str) -> None:
+        self.places.append((start, end, new))
+
+    def _change(self, item: Item, old: Any, new: Any, path: str, flow: bool) -> None:
+        node = item.node
+        if _written_alike(old, new) and not any(p == path or p.startswith(f"{path}.") for p in self.written):
+            return
+        if isinstance(old, dict) and isinstance(new, dict) and old.keys() & new.keys() and self._is_whole(node):
+            self._mapping(node, old, new, path)
+        elif isinstance(old, list) and isinstance(new, list) and old and new:
+            self._sequence(node, old, new, path)
+        elif flow:
+            start, end = self._span(item)
+            self._splice(start, end, self._gap(item, start) + self._in_flow(new, path) + self._kept_in_flow(item))
+        else:
+            self._replace(item, new, path)
+
+    def _is_whole(self, node: CollectionNode) -> bool:
+        """Whether a mapping has its braces: [a: 1] is a list of one that has none."""
+        return not node.flow_style or self.text[node.start_mark.index] == "{"
+
+    def _mapping(self, node: CollectionNode, old: dict[Any, Any], new: dict[Any, Any], path: str) -> None:
+        items, flow = self._items(node), bool(node.flow_style)
+        for item in items:
+            if item.key in new:
+                self._change(item, old[item.key], new[item.key], f"{path}.{item.key}".lstrip("."), flow)
+        gone = {number for number, item in enumerate(items) if item.key not in new}
+        added = {key: value for key, value in new.items() if key not in old}
+        if flow:
+            pairs = [self._pair(key, value, f"{path}.{key}".lstrip(".")) for key, value in added.items()]
+            self._in_brackets(items, gone, {len(items): pairs})
+            return
+        for number in sorted(gone):
+            self._remove(items[number])
+        column, end = self._column(items[0].start), self._line_end(self._end(items[-1]))
+        for key, value in added.items():
+            self._splice(end, end, self._setting_lines(key, value, column, f"{path}.{key}".lstrip(".")))
+
+    def _sequence(self, node: CollectionNode, old: list[Any], new: list[Any], path: str) -> None:
+        items, flow = self._items(node), bool(node.flow_style)
+        gone: set[int] = set()
+        added: dict[int, list[int]] = {}  # before which old entry → which new ones
+        for first, last, begin, until in _differences(old, new):
+            both = min(last - first, until - begin)
+            for step in range(both):
+                at, to = first + step, begin + step
+                self._change(items[at], old[at], new[to], f"{path}.{to}", flow)
+            gone |= set(range(first + both, last))
+            if begin + both < until:
+                added[last] = list(range(begin + both, until))
+        if flow:
+            texts = {at: [self._in_flow(new[to], f"{path}.{to}") for to in places] for at, places in added.items()}
+            self._in_brackets(items, gone, texts)
+            return
+        for number in sorted(gone):
+            self._remove(items[number])
+        for at, places in added.items():
+            self._insert_entries(items, at, [new[to] for to in places])
+
+    def _insert_entries(self, items: list[Item], at: int, values: list[Any]) -> None:
+        if at == 0 and not self._begins_line(items[0].start):
+            raise NotInPlace
+        place = self._line_end(self._end(items[at - 1])) if at else self._line_start(items[0].start)
+        self._splice(place, place, _indented(dump(values), self._column(items[0].start)))
+
+    def _remove(self, item: Item) -> None:
+        """Take out a setting or entry of a block, but for its comments."""
+        start, end = item.start, self._end(item)
+        column = self._column(start)
+        if self._begins_line(start):
+            last = self._line_end(end)
+            self._splice(self._line_start(start), last, _indented_lines(self.comments(start, last), column))
+            return
+        kept = "".join(f"\n{' ' * column}{comment}" for comment in self.comments(start, end))
+        ends_line = not self.text[end : self._line_end(end)].strip()
+        before = self.text[:start].rstrip(" ")
+        self._splice(len(before) if ends_line else start, end, kept)
+
+    def _replace(self, item: Item, new: Any, path: str) -> None:
+        """Another value for a setting or entry of a block, in the form that the new value has."""
+        start, end = self._span(item)
+        column = self._column(item.start)
+        block = isinstance(item.node, (MappingNode, SequenceNode)) and not item.node.flow_style
+        below = "\n" in self.text[item.value_at : start]
+        head, lines = self._written_out(item, new, column, path, literal=not (below or block))
+        kept = self.comments(start, self._line_end(end) if below else end)
+        if below:
+            self._splice(item.value_at, item.value_at, f" {head}" if head else "")
+            self._splice(self._line_start(start), self._line_end(end), _indented_lines(kept, column + 2) + lines)
+        elif block:
+            own = "".join(f"{comment}\n{' ' * (column + 2)}" for comment in kept)
+            self._splice(start, end, head + "".join(f"  {one}" for one in kept) if head else own + lines.strip())
+        else:
+            self._splice(start if head else item.value_at, end, (self._gap(item, start) if head else "") + head
+                         + "".join(f"  {comment}" for comment in kept))  # fmt: skip
+            after = self._line_end(end)
+            self._splice(after, after, lines)
+
+    def _gap(self, item: Item, start: int) -> str:
+        """What must stand before a value: a colon where the name had none ({a, b}), and a space."""
+        if item.key is not None and self.text[item.value_at - 1 : item.value_at] != ":":
+            return ": "
+        return " " if item.value_at == start and item.start != start else ""
+
+    # --- in [ ] and { }
+
+    def _in_brackets(self, items: list[Item], gone: set[int], added: dict[int, list[str]]) -> None:
+        """`added`: the texts that come before which old entry."""
+        left = [number for number in range(len(items)) if number not in gone]
+        for run in _runs(gone):
+            if run[-1] + 1 < len(items):
+                start, end = items[run[0]].start, items[run[-1] + 1].start
+            else:
+                start, end = (self._end(items[run[0] - 1]) if run[0] else items[0].start), self._end(items[-1])
+            if not left:
+                raise NotInPlace
+            column = " " * self._column(start)
+            self._splice(start, end, "".join(f" {one}\n{column}" for one in self.comments(start, end)))
+        for at, texts in added.items():
+            after = max((number for number in left if number < at), default=None)
+            place = items[left[0]].start if after is None else self._end(items[after])
+            new = "".join(f"{text}, " for text in texts) if after is None else "".join(f", {text}" for text in texts)
+            self._splice(place, place, new)
+
+    def _kept_in_flow(self, item: Item) -> str:
+        start, end = self._span(item)
+        return "".join(f" {one}\n{' ' * self._column(item.start)}" for one in self.comments(start, end))
+
+    def _in_flow(self, value: Any, path: str) -> str:
+        return self.written.get(path) or dump([value], flow=True, width=ONE_LINE).rstrip("\n")[1:-1]
+
+    def _pair(self, key: Any, value: Any, path: str) -> str:
+        pair = dump({key: value}, flow=True, width=ONE_LINE).rstrip("\n")[1:-1]
+        typed = self.written.get(path)
+        return pair if typed is None else f"{dump([key], flow=True, width=ONE_LINE).rstrip()[1:-1]}: {typed}"
+
+    # --- what is written anew
+
+    def _setting_lines(self, key: Any, value: Any, column: int, path: str) -> str:
+        name = dump({key: 0}, width=ONE_LINE).removesuffix(": 0\n")
+        typed = self.written.get(path)
+        if typed is not None and "\n" not in name:
+            return _indented(f"{name}: {typed}\n", column)
+        if isinstance(value, str) and "\n" not in name:
+            head, lines = _text(value, column)
+            return _indented(f"{name}: {head}\n", column) + lines
+        return _indented(dump({key: value}), column)
+
+    def _written_out(self, item: Item, new: Any, column: int, path: str, *, literal: bool) -> tuple[str, str]:
+        """(what stands behind the colon or dash, the lines below it) of a value."""
+        if path in self.written:
+            return self.written[path], ""
+        if isinstance(new, str):
+            return _text(new, column) if literal else (_quoted(new), "")
+        if not isinstance(new, (dict, list)) or not new:
+            return _scalar(new), ""
+        if item.key is None:  # below a dash, or behind it
+            return "", _indented(dump(new), column + 2)
+        return "", _indented(dump({"x": new}).removeprefix("x:\n"), column)
+
+
+def _text(value: str, column: int) -> tuple[str, str]:
+    """A text of several lines below “|”, where it can stand there as it is; else in one line."""
+    lines = value.removesuffix("\n").split("\n")
+    if len(lines) < 2 or not all(line.isprintable() and line == line.strip() for line in lines):
+        return _quoted(value), ""
+    if not lines[0] or not lines[-1]:
+        return _quoted(value), ""
+    pad = " " * (column + 2)
+    below = "".join(f"{pad}{line}\n" if line else "\n" for line in lines)
+    return ("|" if value.endswith("\n") else "|-"), below
+
+
+def _quoted(value: str) -> str:
+    return dump([value], flow=True, width=ONE_LINE).rstrip("\n")[1:-1] if "\n" in value else _scalar(value)
+
+
+def _scalar(value: Any) -> str:
+    return dump({"x": value}, width=ONE_LINE).rstrip("\n").removeprefix("x: ")
+
+
+def _indented(block: str, column: int) -> str:
+    return "".join(f"{' ' * column}{line}" if line.strip() else line for line in block.splitlines(keepends=True))
+
+
+def _indented_lines(lines: list[str], column: int) -> str:
+    return "".join(f"{' ' * column}{line}\n" for line in lines)
+
+
+def _is_empty(node: Node) -> bool:
+    return isinstance(node, ScalarNode) and node.value == "" and node.style is None
+
+
+def _written_alike(old: Any, new: Any) -> bool:
+    return repr(old) == repr(new)
+
+
+def _differences(old: list[Any], new: list[Any]) -> list[tuple[int, int, int, int]]:
+    """(from, to) of the old and of the new entries that stand for each other. As many as before: each in its place."""
+    if len(old) == len(new):
+        return [(0, len(old), 0, len(new))]
+    matcher = difflib.SequenceMatcher(None, [*map(repr, old)], [*map(repr, new)], autojunk=False)
+    return [opcode[1:] for opcode in matcher.get_opcodes()]
+
+
+def _runs(numbers: set[int]) -> list[list[int]]:
+    """Numbers that follow one another, together."""
+    runs: list[list[int]] = []
+    for number in sorted(numbers):
+        if runs and runs[-1][-1] == number - 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return runs
