@@ -19,8 +19,8 @@ Warm = tuple[Path, "subprocess.Popen[bytes]"]
 
 
 @contextlib.contextmanager
-def warm_bench(place: Path, kind: str, payload: dict[str, Any], code: str = "server.main()") -> Iterator[Warm]:
-    """A home with a bench that has answered this question, for all tests of a file: to warm one takes seconds."""
+def warm_server(place: Path, kind: str, payload: dict[str, Any], code: str = "server.main()") -> Iterator[Warm]:
+    """A home with a question server that has answered this question, for all tests of a file: warming takes seconds."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GROUPWISE_HOME", str(place))
         paths.prepare()

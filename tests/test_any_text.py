@@ -38,7 +38,7 @@ from groupwise.worker.data import preview
 from groupwise.worker.data.data_error import DataError
 from groupwise.worker.sandbox import client
 from groupwise.worker.supervisor import Supervisor
-from tests.asking import Warm, ask, warm_bench
+from tests.asking import Warm, ask, warm_server
 from tests.runs import ask_db, make_spec, queue
 from tests.workbench import group
 
@@ -282,7 +282,7 @@ def test_a_run_that_fails_with_half_a_character_has_its_reason(registry_home: Pa
 @pytest.fixture(scope="module")
 def warm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warm]:
     payload = {"functions": [{"name": "format"}], "groups": [group("a")]}
-    with warm_bench(tmp_path_factory.mktemp("bench") / "home", questions.SCORE, payload) as found:
+    with warm_server(tmp_path_factory.mktemp("questions") / "home", questions.SCORE, payload) as found:
         yield found
 
 

@@ -1,4 +1,4 @@
-"""The workbench in a real bench: progress, cancelling, and that nothing of a sandbox outlives its hand."""
+"""The workbench in a real question server: progress, cancelling, and that nothing of a sandbox outlives its hand."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from bench.homes import wait_for
 from groupwise.storage.registry import questions
 from groupwise.storage.registry.questions import COMPLETIONS, RESCORE, SCORE
-from tests.asking import Warm, answer_of, ask, children, taken, warm_bench
+from tests.asking import Warm, answer_of, ask, children, taken, warm_server
 from tests.workbench import READS, SPEC, group, own, run_with, stored
 
 # Slow enough to be watched; a sandboxed process of its own, with a mark in its memory only.
@@ -24,8 +24,8 @@ STUCK = "def stuck(completions, **kwargs):\n    while True: pass\n"
 
 @pytest.fixture(scope="module")
 def warm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warm]:
-    place = tmp_path_factory.mktemp("bench") / "home"
-    with warm_bench(place, SCORE, {"functions": [{"name": "format"}], "groups": [group("a")]}) as found:
+    place = tmp_path_factory.mktemp("questions") / "home"
+    with warm_server(place, SCORE, {"functions": [{"name": "format"}], "groups": [group("a")]}) as found:
         yield found
 
 

@@ -1,4 +1,4 @@
-"""The supervisor's helpers: the process that reads the catalogue, the bench, and the dry runs."""
+"""The supervisor's helpers: the process that reads the catalogue, the question server, and the dry runs."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from groupwise.worker.sandbox import network_probe
 log = logging.getLogger("groupwise.supervisor")
 
 PACKAGES_EVERY = 60.0  # seconds between looks at which packages are installed
-PAUSE = 10.0  # seconds before another bench is started where one could not start
+PAUSE = 10.0  # seconds before another question server is started where one could not start
 STARTING = "The first answer takes some seconds: the libraries are being loaded."
-NO_BENCH = "The worker could not start the process that answers this; worker.log says why."
+NOT_STARTED = "The worker could not start the process that answers this; worker.log says why."
 
 
 class Helpers:
@@ -34,7 +34,7 @@ class Helpers:
 
     def __init__(self) -> None:
         self.reader: subprocess.Popen[bytes] | None = None  # of the catalogue
-        self.bench = BenchKeeper()
+        self.question_server = QuestionServerKeeper()
         self.tries = Tries()
         self._not_before = 0.0
         self._published_at = time.monotonic()
@@ -64,19 +64,19 @@ class Helpers:
         if time.monotonic() - self._published_at > PACKAGES_EVERY:
             self._publish_packages()
         waiting = questions.open_ones()
-        self.bench.look([question for question in waiting if question.kind in server.KINDS])
+        self.question_server.look([question for question in waiting if question.kind in server.KINDS])
         self.tries.look([question for question in waiting if question.kind == TRY], ahead)
         return bool(waiting) or self.tries.busy
 
     def _give_way(self, wanted: int) -> None:
-        living = [child.pid for child in (self.reader, self.bench.child) if child is not None]
+        living = [child.pid for child in (self.reader, self.question_server.child) if child is not None]
         self._niceness = {pid: self._niceness.get(pid, 0) for pid in living}
         for pid, given in self._niceness.items():
             if given != wanted and niceness.set_of_session(pid, wanted):
                 self._niceness[pid] = wanted
 
     def end(self) -> None:
-        """The supervisor leaves. A bench sees that itself."""
+        """The supervisor leaves. A question server sees that itself."""
         self.tries.end("The worker was ended meanwhile. Try again.")
 
     def publish(self) -> None:
@@ -107,12 +107,12 @@ class Helpers:
             self.reader = None
 
 
-class BenchKeeper:
-    """Starts a bench when there is a question and none lives, and answers what a dead one left."""
+class QuestionServerKeeper:
+    """Starts a question server when there is a question and none lives, and answers what a dead one left."""
 
     def __init__(self) -> None:
         self.child: subprocess.Popen[bytes] | None = None
-        self._settled = False  # whether what earlier benches left is answered
+        self._settled = False  # whether what earlier question servers left is answered
         self._not_before = 0.0
 
     def look(self, waiting: list[Question]) -> None:
@@ -126,15 +126,15 @@ class BenchKeeper:
             settle(server.KINDS, server.GONE["error"])
         if waiting and time.monotonic() < self._not_before:
             for question in waiting:
-                questions.reply(question.id, {"error": NO_BENCH, "field": ""})
+                questions.reply(question.id, {"error": NOT_STARTED, "field": ""})
         elif waiting:
             self.child = start("groupwise.worker.questions.server", {"CUDA_VISIBLE_DEVICES": ""})
-            log.info("started the bench as process %d", self.child.pid)
+            log.info("started the question server as process %d", self.child.pid)
             for question in waiting:
                 questions.say(question.id, {"sentence": STARTING})
 
     def _note_end(self, code: int) -> None:
-        log.info("the bench left" if code == 0 else "the bench ended with code %d", *([] if code == 0 else [code]))
+        log.info("the question server left" if code == 0 else f"the question server ended with code {code}")
         self._settled = False
         if code > 0:
             self._not_before = time.monotonic() + PAUSE

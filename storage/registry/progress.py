@@ -9,7 +9,7 @@ from typing import Any
 
 from groupwise.storage.registry import questions
 
-log = logging.getLogger("groupwise.bench")
+log = logging.getLogger("groupwise.questions")
 EVERY = 0.2  # seconds between what is said, and before the first: most answers come sooner
 _question: int | None = None
 _said_at = 0.0

@@ -20,7 +20,7 @@ from groupwise.worker.data.preview import as_dict, failure, specs
 
 FEW = 2000  # rows that are checked when not all are asked for
 MOST, SECONDS = 2_000_000, 240.0  # rows and time after which even “all” ends
-FEW_SECONDS = 40.0  # the same for some: the bench would give up later, and could not say how far it came
+FEW_SECONDS = 40.0  # the same for some: the question server would give up later, and could not say how far it came
 BATCH = 256  # prompts that are counted at once
 DISTINCT = 10_000  # different answers that are told apart
 COMPLETION = 256  # TRL's own max_completion_length, where none is said

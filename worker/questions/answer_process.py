@@ -1,4 +1,5 @@
-"""A hand of the bench: a process forked from it that answers one question at a time, and can be ended at any moment."""
+"""A hand of the question server: a process forked from it that answers one question at a time, and can be ended at any
+moment."""
 
 from __future__ import annotations
 
@@ -19,26 +20,26 @@ from groupwise.storage.home.process import go_with
 from groupwise.storage.registry import progress
 from groupwise.storage.registry.questions import Question
 
-log = logging.getLogger("groupwise.bench")
+log = logging.getLogger("groupwise.questions")
 
 Answer = Callable[[str, dict[str, Any]], dict[str, Any]]
 LARGEST = 8 * 2**20  # bytes of JSON an answer may have
 
 
 class Hand:
-    """One forked process. What passes between it and the bench is JSON, never a pickle."""
+    """One forked process. What passes between it and the question server is JSON, never a pickle."""
 
     def __init__(self, answer: Answer) -> None:
         """Fork. The process must have no threads of its own yet."""
         self.connection, theirs = Pipe()
-        bench = os.getpid()
+        server = os.getpid()
         self.pid = os.fork()
         if self.pid == 0:
             self.connection.close()
             try:
-                _work(theirs, answer, bench)
+                _work(theirs, answer, server)
             finally:
-                os._exit(0)  # whatever happened: nothing of the bench's own ending may run twice
+                os._exit(0)  # whatever happened: nothing of the question server's own ending may run twice
         theirs.close()
         self.question: Question | None = None
         self.until = 0.0
@@ -84,9 +85,9 @@ class Hand:
         self.connection.close()
 
 
-def _work(connection: Connection, answer: Answer, bench: int) -> None:
-    """Answer what comes until the bench is gone."""
-    if not go_with(bench, signal.SIGKILL):  # even in the middle of a long answer
+def _work(connection: Connection, answer: Answer, server: int) -> None:
+    """Answer what comes until the question server is gone."""
+    if not go_with(server, signal.SIGKILL):  # even in the middle of a long answer
         return
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     while True:
@@ -105,7 +106,7 @@ def _said(kind: str, payload: dict[str, Any], answer: Answer) -> bytes:
         if len(said) <= LARGEST:
             return said
         found = {"error": "The answer is too large to show. Ask for fewer or smaller rows.", "field": ""}
-    except Exception as error:  # whatever a question does, the bench answers it and goes on
+    except Exception as error:  # whatever a question does, the question server answers it and goes on
         traceback.print_exc(file=sys.stderr)
         text = (str(error).strip() or type(error).__name__).splitlines()[0][:400]
         found = {"error": f"This could not be answered: {text}", "field": str(getattr(error, "field", ""))}

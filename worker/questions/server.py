@@ -35,7 +35,7 @@ from groupwise.storage.registry.questions import (
 )
 from groupwise.worker.questions.answer_process import Hand
 
-log = logging.getLogger("groupwise.bench")
+log = logging.getLogger("groupwise.questions")
 
 KINDS = (PREVIEW, CHECK_DATA, BUILD, MODEL, COMPLETIONS, SCORE, RESCORE)
 # What works through a lot, waits for functions that have time limits of their own, or loads a model's weights.
@@ -52,8 +52,8 @@ GONE = {"error": "The helper process ended before it could answer. Try again.", 
 
 
 def lock() -> Path:
-    """Held by the one bench of this home for as long as it lives."""
-    return paths.home() / "bench.lock"
+    """Held by the one question server of this home for as long as it lives."""
+    return paths.home() / "questions.lock"
 
 
 def answer(kind: str, payload: dict[str, Any]) -> dict[str, Any]:
@@ -112,8 +112,8 @@ def _prefer_others() -> None:
         Path("/proc/self/oom_score_adj").write_text("500")
 
 
-class Bench:
-    """Holds no truth: a question is the registry's, and taken once, so none can end two benches."""
+class QuestionServer:
+    """Holds no truth: a question is the registry's, and taken once, so none can end two question servers."""
 
     def __init__(self) -> None:
         self.hands: dict[str, Hand] = {}
@@ -231,17 +231,17 @@ class Bench:
 
 
 def main() -> int:
-    """Answer until idle; 1 where another bench of this home lives."""
-    logs.begin("%(asctime)s bench: %(message)s")
+    """Answer until idle; 1 where another question server of this home lives."""
+    logs.begin("%(asctime)s questions: %(message)s")
     if locks.hold(lock()) is None or not go_with(os.getppid(), signal.SIGTERM):
         return 1
     registry.open_registry()
     _prefer_others()
     warm_up()
-    bench = Bench()
-    signal.signal(signal.SIGTERM, lambda *_: setattr(bench, "leaving", True))
+    question_server = QuestionServer()
+    signal.signal(signal.SIGTERM, lambda *_: setattr(question_server, "leaving", True))
     log.info("warm")
-    bench.run()
+    question_server.run()
     return 0
 
 

@@ -18,7 +18,7 @@ from groupwise.worker.data.data_error import DataError
 from groupwise.worker.questions.workbench.request import Refused
 
 AT_ONCE = 32  # completions that are generated side by side
-PATIENCE = 200.0  # seconds after which what is there is taken: the bench gives a question up at 300
+PATIENCE = 200.0  # seconds after which what is there is taken: the question server gives a question up at 300
 FREE_SHARE = 0.7  # of the free memory that the weights may take
 # What training says about sampling; the defaults are GRPOConfig's own.
 SETTINGS = ("max_completion_length", "temperature", "top_p", "top_k", "min_p", "repetition_penalty",

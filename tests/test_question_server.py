@@ -1,4 +1,4 @@
-"""The bench as a real process: it answers, quickly once warm, and nothing that a question does ends it."""
+"""The question server as a real process: it answers, quickly once warm, and nothing that a question does ends it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from groupwise.storage.home import locks, paths
 from groupwise.storage.registry import questions
 from groupwise.storage.registry.questions import BUILD, PREVIEW
 from groupwise.worker.questions import server
-from tests.asking import Warm, answer_of, ask, children, taken, warm_bench
+from tests.asking import Warm, answer_of, ask, children, taken, warm_server
 from tests.runs import make_spec
 
 HANGS = "^(a|aa)+$"  # on a long row of a's with something else at the end, no search comes back by itself
@@ -29,8 +29,8 @@ SPEC = make_spec().model_dump()
 
 @pytest.fixture(scope="module")
 def warm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warm]:
-    place = tmp_path_factory.mktemp("bench") / "home"
-    with warm_bench(place, BUILD, {"spec": SPEC}, BEGIN) as found:
+    place = tmp_path_factory.mktemp("questions") / "home"
+    with warm_server(place, BUILD, {"spec": SPEC}, BEGIN) as found:
         (paths.data_folder() / "hangs.jsonl").write_text('{"question": "1?", "answer": "%s!"}\n' % ("a" * 60))
         yield found
 
@@ -114,8 +114,8 @@ def test_it_sees_no_gpu_no_secret_and_ends_with_who_started_it(registry_home: Pa
     """Started by a process that is killed, as by a supervisor: neither it nor its hands stay."""
     code = (
         "import os, time; os.environ['HF_TOKEN'] = 'x'; os.environ['GROUPWISE_TOKEN'] = 'canary'\n"
-        "from groupwise.worker.helpers import BenchKeeper; from groupwise.storage.registry import questions\n"
-        "keeper = BenchKeeper()\n"
+        "from groupwise.worker.helpers import QuestionServerKeeper; from groupwise.storage.registry import questions\n"
+        "keeper = QuestionServerKeeper()\n"
         "while True:\n    keeper.look(questions.open_ones()); time.sleep(0.05)\n"
     )
     keeper = subprocess.Popen([sys.executable, "-c", code])
@@ -134,6 +134,6 @@ def test_it_sees_no_gpu_no_secret_and_ends_with_who_started_it(registry_home: Pa
     assert not locks.is_held(server.lock())
 
 
-def test_a_second_bench_leaves_at_once(living: subprocess.Popen[bytes]) -> None:
+def test_a_second_question_server_leaves_at_once(living: subprocess.Popen[bytes]) -> None:
     second = subprocess.run([sys.executable, "-m", "groupwise.worker.questions.server"], timeout=30, check=False)
     assert second.returncode == 1
