@@ -26,6 +26,8 @@ lint: $(VENV)/.dev
 	@for room in app worker storage; do ln -sfn "$(CURDIR)/$$room" $(VENV)/rooms/groupwise/$$room; done
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/oxlint app
+	$(BIN)/oxfmt --check 'app/**/*.js'
 	$(BIN)/mypy
 
 bench: chromium sandbox $(VENV)/.dev

@@ -14,6 +14,7 @@ import httpx
 import pytest
 
 from groupwise.app.server import guard
+from groupwise.app.ui import modules
 from tests.conftest import Start, ending, playing_supervisor
 from tests.servers import Server, begin
 
@@ -115,6 +116,30 @@ def test_the_charting_script_is_served_from_here(dashboard: Server):
     found = re.search(r"/?gradio_api/file=[^\"'\\\s]*plotly\.min\.js", page)
     assert found
     assert httpx.get(f"{dashboard.url}/{found[0].lstrip('/')}").status_code == 200
+
+
+def test_a_page_names_the_modules_it_needs_and_no_other_file_is_served_as_one(dashboard: Server):
+    page = httpx.get(f"{dashboard.url}/compare?ids=a").text
+    named = set(re.findall(r'<link rel="modulepreload" href="(/modules/[0-9a-f]{16}/[a-z_/]+\.js)">', page))
+    assert modules.address("pages/compare/compare.js") in named
+    assert modules.address("ui/charts/plots.js") in named
+    assert modules.address("pages/new/new_run.js") not in named
+    for path in named:
+        reply = httpx.get(dashboard.url + path)
+        assert reply.status_code == 200 and reply.headers["content-type"].startswith("text/javascript")
+        assert reply.headers["cache-control"] == "private, max-age=31536000, immutable"
+    other = modules.address("ui/poll.js").replace(modules.digest(), "0" * 16)
+    assert httpx.get(dashboard.url + other).status_code == 404
+    for name in (
+        "ui/live.py",
+        "ui/style.css",
+        "../storage/home/db.py",
+        "%2e%2e/pyproject.toml",
+        "/etc/passwd",
+        "",
+        "ui/",
+    ):
+        assert httpx.get(dashboard.url + modules.address(name)).status_code in (404, 307), name
 
 
 def test_no_page_names_another_site_as_a_source(dashboard: Server):

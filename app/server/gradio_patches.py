@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from gradio.routes import templates
 from jinja2 import FunctionLoader
@@ -20,14 +21,21 @@ SCRIPT = """<script>
 Source = tuple[str, str | None, Callable[[], bool] | None]
 
 
-def write() -> None:
-    """Put the script at the beginning of the page that Gradio serves."""
+def write(head: Callable[[Any], str]) -> None:
+    """Put the script at the beginning of the page that Gradio serves, and what `head` makes of a request for one."""
     env = templates.env
     loader = env.loader
     assert loader is not None
+    env.globals["groupwise_head"] = head
 
     def source(name: str) -> Source:
         text, path, fresh = loader.get_source(env, name)
-        return text if SCRIPT in text else text.replace("<head>", f"<head>\n{SCRIPT}", 1), path, fresh
+        return (
+            text
+            if SCRIPT in text
+            else text.replace("<head>", f"<head>\n{SCRIPT}\n{{{{ groupwise_head(request) }}}}", 1),
+            path,
+            fresh,
+        )
 
     env.loader = FunctionLoader(source)

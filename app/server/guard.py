@@ -13,6 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from groupwise.app.core.data_files import MEGABYTE
 from groupwise.app.server import uploads
+from groupwise.app.ui import modules
 
 # 'unsafe-inline' and 'unsafe-eval' are what Gradio's own pages need; nothing may come from, or go to, elsewhere.
 CONTENT_SECURITY_POLICY = (
@@ -48,8 +49,8 @@ OWN_PATHS = {
     "/gradio_api/component_server/",
     "/gradio_api/startup-events",
 }
-# Gradio's scripts and styles, the libraries' scripts, and the connection that some pages of Gradio's hold open.
-OPEN_BELOW = ("/assets/", "/static/", "/svelte/", "/gradio_api/file=", "/gradio_api/heartbeat/")
+# Gradio's scripts and styles, the libraries', our own, and the connection that some pages of Gradio's hold open.
+OPEN_BELOW = ("/assets/", "/static/", "/svelte/", modules.PREFIX, "/gradio_api/file=", "/gradio_api/heartbeat/")
 READING = {"GET", "HEAD"}
 FULL = "Too much was uploaded today: the folder for uploads is full."
 

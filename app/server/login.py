@@ -71,6 +71,7 @@ class LoginGuard:
             return
         connection = HTTPConnection(scope)
         if self.gate.sessions.known(connection):
+            scope["guarded"] = True  # its page offers to log out
             await self.app(scope, receive, send)
         elif scope["type"] == "http" and scope["method"] == "GET" and _is_page(connection):
             await _to_login(connection)(scope, receive, send)

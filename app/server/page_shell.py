@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import gradio as gr
@@ -11,15 +12,14 @@ from groupwise.app.pages.new import page as new
 from groupwise.app.pages.rewards import page as rewards
 from groupwise.app.pages.run import page as run
 from groupwise.app.pages.runs import page as runs
-from groupwise.app.server import gradio_patches, static_scripts
-from groupwise.app.ui.live import APP
+from groupwise.app.server import gradio_patches, page_head, static_scripts
+from groupwise.app.ui.modules import APP
 from groupwise.app.ui.theme import STYLE, theme
 
 
 def build() -> gr.Blocks:
     """The whole dashboard: `/`, `/new`, `/rewards`, `/run?id=…` and `/compare?ids=…`."""
     gr.set_static_paths(static_scripts.static_paths())
-    gradio_patches.write()
     with gr.Blocks(title="Groupwise", analytics_enabled=False, fill_width=True) as demo:
         runs.build()
     with demo.route("New run", "/new", show_in_navbar=False):
@@ -30,16 +30,24 @@ def build() -> gr.Blocks:
         run.build()
     with demo.route("Compare", "/compare", show_in_navbar=False):
         compare.build()
+    gradio_patches.write(partial(page_head.head, parts=parts(demo)))
     return demo
 
 
-def mount_options(guarded: bool = False) -> dict[str, Any]:
-    """What gr.mount_gradio_app needs for the looks: theme and head. `guarded`: one can log out.
+def parts(demo: gr.Blocks) -> dict[str, list[str]]:
+    """Of each page's path, the modules that its live parts begin with."""
+    found: dict[str, list[str]] = {}
+    for block in demo.blocks.values():
+        if (module := getattr(block, "module", None)) is not None:
+            found.setdefault(f"/{block.page}", []).append(module)
+    return found
+
+
+def mount_options() -> dict[str, Any]:
+    """What gr.mount_gradio_app needs for the looks: theme and head.
 
     The stylesheet goes into the head as it is: Gradio's own `css` would prefix its selectors.
     """
     sheets = [STYLE, *sorted(APP.glob("pages/*/*.css"), key=lambda path: path.name)]
     style = "\n".join(path.read_text(encoding="utf-8") for path in sheets)
-    script = (APP / "ui" / "live.js").read_text(encoding="utf-8").replace("@libraries", static_scripts.addresses())
-    script = script.replace("@guarded", "true" if guarded else "false")
-    return {"theme": theme(), "head": f"<style>{style}</style>\n<script>{script}</script>"}
+    return {"theme": theme(), "head": f"<style>{style}</style>"}

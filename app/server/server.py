@@ -22,6 +22,7 @@ from groupwise.app.core.command_errors import DONE, FAILED, WRONG_INPUT, Command
 from groupwise.app.core.worker_process import Watch
 from groupwise.app.server import connections, exports, guard, login, uploads
 from groupwise.app.server.proxy import ForwardedHeaders, Proxies
+from groupwise.app.ui import modules
 from groupwise.storage.home import locks, paths
 from groupwise.storage.registry import judge_ports, registry
 
@@ -139,7 +140,7 @@ def create_app(settings: Settings) -> FastAPI:
         api, blocks, path="/",
         footer_links=[], run_history=False, show_error=False, enable_monitoring=False, mcp_server=False,
         ssr_mode=False, pwa=False, allowed_paths=[], max_file_size=data_files.MAX_FILE,
-        app_kwargs=quiet, **page_shell.mount_options(settings.token is not None),
+        app_kwargs=quiet, **page_shell.mount_options(),
     )  # fmt: skip
 
 
@@ -153,6 +154,8 @@ def _own_gradio_environment() -> None:
 def _add_own_routes(api: FastAPI, settings: Settings) -> None:
     from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
+    from groupwise.app.server import page_head
+
     async def healthz(_: Any) -> Response:
         return PlainTextResponse("ok\n")
 
@@ -160,6 +163,7 @@ def _add_own_routes(api: FastAPI, settings: Settings) -> None:
         return RedirectResponse("/", status_code=303)
 
     api.add_route("/healthz", healthz)
+    api.add_route(f"{modules.PREFIX}{{digest}}/{{name:path}}", page_head.module)
     api.add_route("/export", exports.completions, methods=["GET"])
     if settings.token is None:
         for path in ("/login", "/logout"):

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 from pathlib import Path
 from urllib.parse import quote
 
-# What a page asks for by name (`groupwise.load` in live.js): the package that ships it, and its files, in the order in
+# What a page asks for by name (`load` in ui/libraries.js): the package that ships it, and its files, in the order in
 # which they are loaded.
 LIBRARIES = {
     "plotly": ("plotly", ("package_data/plotly.min.js",)),
@@ -35,7 +34,6 @@ def static_paths() -> list[str]:
     return [str(path) for library in LIBRARIES for path in files(library)]
 
 
-def addresses() -> str:
-    """The libraries' addresses as JSON that may stand in a page's script."""
-    found = {name: [f"/gradio_api/file={quote(str(path))}" for path in files(name)] for name in LIBRARIES}
-    return json.dumps(found).replace("<", "\\u003c")
+def addresses() -> dict[str, list[str]]:
+    """Of each library, the addresses of its files."""
+    return {name: [f"/gradio_api/file={quote(str(path))}" for path in files(name)] for name in LIBRARIES}

@@ -1,9 +1,9 @@
-"""How a live part of a page works: a constant template, a .js file, and functions the browser calls.
+"""How a live part of a page works: a constant template, a JavaScript module, and functions the browser calls.
 
-No gr.Timer: the browser keeps its own cursor, asks `server.NAME(payload)` for what is new, and draws it (see live.js).
-The server keeps nothing about a reader, so a reload, a second tab or a restarted app just work. Every function here
-may be called by anyone with any payload: `answer` checks the form of it, `run_of` the run, and what goes wrong comes
-back as a sentence.
+No gr.Timer: the browser keeps its own cursor, asks `server.NAME(payload)` for what is new, and draws it (see
+ui/poll.js). The server keeps nothing about a reader, so a reload, a second tab or a restarted app just work. Every
+function here may be called by anyone with any payload: `answer` checks the form of it, `run_of` the run, and what goes
+wrong comes back as a sentence.
 
 Parts are made by a function, not by subclassing gr.HTML: Gradio writes a .pyi file beside each subclass's source.
 """
@@ -23,12 +23,12 @@ from gradio.routes import ORJSONResponse
 from starlette.responses import Response
 
 from groupwise.app.core.errors import Unanswerable
+from groupwise.app.ui import modules
 from groupwise.storage.home import db, paths
 from groupwise.storage.home.logs import Repeats
 from groupwise.storage.record import metrics, record_check
 from groupwise.storage.registry import registry
 
-APP = Path(__file__).parents[1]  # the room: scripts and styles are named from there
 LOG = logging.getLogger("groupwise")
 LOG.addFilter(Repeats())  # a page asks again and again
 MOST_RUNS = 50  # of a payload
@@ -40,19 +40,20 @@ Payload = dict[str, Any]
 Answer = Callable[[Any], dict[str, Any]]
 
 
-def live(name: str, *functions: Answer, template: str = "", scripts: tuple[str, ...] = (), **options: Any) -> gr.HTML:
-    """A live part. `name` is its .js file, as seen from `app`, whose last part is its CSS class; `scripts` are .js
-    files that stand before it."""
-    code = "\n".join((APP / f"{script}.js").read_text(encoding="utf-8") for script in (*scripts, name))
-    return gr.HTML(
+def live(name: str, *functions: Answer, template: str = "", **options: Any) -> gr.HTML:
+    """A live part. `name` is its module as seen from app, without “.js”; the last part of it is its CSS class."""
+    mount = modules.address("ui/part.js")
+    made = gr.HTML(
         html_template=f'<div class="gw gw-{Path(name).name}">{template}</div>',
-        js_on_load=code,
+        js_on_load=f'import("{mount}").then(({{ mount }}) => mount("{name}", {{ element, server }}));',
         server_functions=[_served(function) for function in functions] or None,
         apply_default_css=False,
         container=False,
         padding=False,
         **options,
     )
+    made.module = f"{name}.js"  # fetched while Gradio's own are: see app.server.page_head
+    return made
 
 
 def _served(function: Answer) -> Callable[..., Response]:

@@ -1,12 +1,22 @@
 // The bar on top: asks now and then what the hardware is and whether the worker is there.
-const { poll, say, guarded } = window.groupwise;
+
+import { setText } from "./dom.js";
+import { part } from "./part.js";
+import { poll } from "./poll.js";
+import { guarded } from "./settings.js";
+
+const { element, server } = part("ui/topbar");
+
 const bar = element.querySelector(".gw-topbar");
-const hardware = bar.querySelector(".hardware"), pill = bar.querySelector(".worker");
+const hardware = bar.querySelector(".hardware");
+const pill = bar.querySelector(".worker");
 
 // For the keyboard: past the bar, to what stands below it. Its place in the page has no address of its own.
 bar.querySelector(".skip").addEventListener("click", (event) => {
   event.preventDefault();
-  const content = [...document.querySelectorAll(".gw")].find((part) => part !== bar && part.offsetParent && !bar.contains(part));
+  const content = [...document.querySelectorAll(".gw")].find(
+    (part) => part !== bar && part.offsetParent && !bar.contains(part),
+  );
   if (!content) return;
   content.tabIndex = -1;
   content.focus();
@@ -18,8 +28,8 @@ bar.querySelector(".logout").hidden = !guarded; // only who had to log in can lo
 poll(bar, async () => {
   const now = await server.worker({});
   if (!now || now.sentence) return now ? 5000 : undefined;
-  say(hardware, now.hardware ?? "");
-  say(pill.lastElementChild, now.ready ? "Worker ready" : "Starting the worker…");
+  setText(hardware, now.hardware ?? "");
+  setText(pill.lastElementChild, now.ready ? "Worker ready" : "Starting the worker…");
   pill.className = `worker pill s ${now.ready ? "ok" : "idle"}`;
   pill.hidden = false;
   bar.querySelector(".trusted").hidden = !now.trusted;

@@ -16,6 +16,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Mouse, Page, Route, expect, sync_playwright
 
 from bench.homes import dashboard, fresh_home, wait_for
+from groupwise.app.ui import modules
 from groupwise.storage.registry import registry
 
 FLAGS = [
@@ -74,6 +75,39 @@ def open_page(context: BrowserContext) -> Iterator[OpenPage]:
 def _note_foreign(url: str, errors: list[str]) -> None:
     if not url.startswith(("http://127.0.0.1:", "data:", "blob:")):
         errors.append(f"a request left for {url}")
+
+
+NO_DASHBOARD = "http://modules.test"
+
+
+@pytest.fixture
+def bare_page(context: BrowserContext) -> Page:
+    """An empty page with no dashboard behind it, which can import our modules."""
+    page = context.new_page()
+    page.route(f"{NO_DASHBOARD}/**", _serve_module)
+    page.goto(NO_DASHBOARD)
+    return page
+
+
+def _serve_module(route: Route) -> None:
+    known = {modules.address(name): text for name, text in modules.sources().items()}
+    text = known.get(route.request.url.removeprefix(NO_DASHBOARD))
+    route.fulfill(body=text or b"", content_type="text/html" if text is None else "text/javascript")
+
+
+def bring(page: Page, module: str, *names: str) -> Page:
+    """The page, with what the module exports under these names as globals."""
+    there = """async ([address, names]) => {
+      const all = await import(address);
+      for (const name of names) window[name] = all[name];
+    }"""
+    page.evaluate(there, [modules.address(module), names])
+    return page
+
+
+def set_params(page: Page, changes: dict[str, Any], *, push: bool = False) -> None:
+    """Change what the page's address says, as a part of the page would."""
+    bring(page, "ui/address.js", "setParams").evaluate("given => setParams(...given)", [changes, {"push": push}])
 
 
 class Held:

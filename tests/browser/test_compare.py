@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from bench.homes import dashboard
 from bench.made_runs import made_run
 from groupwise.storage.home import paths
 from groupwise.storage.record import states
-from tests.browser.conftest import OpenPage, drag, drag_begun, no_sideways_scroll, picture
-from tests.conftest import REPOSITORY
+from tests.browser.conftest import OpenPage, bring, drag, drag_begun, no_sideways_scroll, picture, set_params
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 
@@ -214,7 +213,7 @@ def test_a_drag_over_the_former_axis_is_no_stretch_of_the_next(
     page.wait_for_function(f"{ends} > 100000")
     grip = drag_begun(chart, 0, 0.4)
     with page.expect_response(lambda response: "component_server" in response.url):
-        page.evaluate("groupwise.setParams({ x: 'time' })")
+        set_params(page, {"x": "time"})
     expect(page.locator("[data-x=time]")).to_have_attribute("aria-pressed", "true")
     expect(page.locator(".gw-compare .charts")).to_have_attribute("aria-busy", "false")
     assert page.evaluate(ends) > 100000, "what is dragged over stands still"
@@ -327,11 +326,9 @@ def test_a_live_run_goes_on_in_its_curve(open_page: OpenPage, sweeps: tuple[str,
 
 
 @pytest.fixture
-def lines(context: BrowserContext) -> Page:
+def lines(bare_page: Page) -> Page:
     """An empty page that knows Lines."""
-    made = context.new_page()
-    made.add_script_tag(path=REPOSITORY / "app" / "pages" / "compare" / "lines.js")
-    return made
+    return bring(bare_page, "pages/compare/lines.js", "Lines")
 
 
 def test_a_band_is_over_the_runs_that_reach_so_far(lines: Page) -> None:

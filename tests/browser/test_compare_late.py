@@ -14,7 +14,7 @@ from bench.made_runs import made_run
 from groupwise.storage.home import paths
 from groupwise.storage.record import states
 from groupwise.storage.record.record import RunWriter
-from tests.browser.conftest import Held, OpenPage, drag
+from tests.browser.conftest import Held, OpenPage, bring, drag
 
 Runs = tuple[str, list[str]]
 LATER = "() => { const now = Date.now; Date.now = () => now() + 20000; }"  # a live run's prompts are asked for again
@@ -63,12 +63,17 @@ def answer(page: Page, question: Route) -> None:
     page.wait_for_timeout(50)
 
 
+def wake_all(page: Page) -> None:
+    """Have all parts of the page ask the server now."""
+    bring(page, "ui/poll.js", "wakeAll").evaluate("wakeAll()")
+
+
 def more(page: Page, run_id: str, step: int) -> None:
     """Records a step of the run, which the page looks for at once."""
     writer = RunWriter(paths.run_folder(run_id).db, 1, {"format": 1.0})
     writer.commit(step, metrics={"reward": 2.0})
     writer.close()
-    page.evaluate("window.groupwise.wakeAll()")
+    wake_all(page)
 
 
 def test_prompts_are_those_of_the_newest_words(open_page: OpenPage, runs: Runs) -> None:
@@ -184,7 +189,7 @@ def test_a_walk_stays_on_its_run_and_prompts_follow(open_page: OpenPage, runs: R
     page.wait_for_timeout(300)
     assert questions.kept == []
     page.mouse.move(0, 0)
-    page.evaluate("window.groupwise.wakeAll()")
+    wake_all(page)
     held(page, questions)
 
 

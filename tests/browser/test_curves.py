@@ -8,16 +8,15 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, Page
+from playwright.sync_api import Page
 
-from tests.conftest import REPOSITORY
+from tests.browser.conftest import bring
 
 
 @pytest.fixture
-def page(context: BrowserContext) -> Page:
+def page(bare_page: Page) -> Page:
     """An empty page that knows Curves, and has some."""
-    made = context.new_page()
-    made.add_script_tag(path=REPOSITORY / "app" / "ui" / "charts" / "curves.js")
+    made = bring(bare_page, "ui/charts/curves.js", "Curves")
     made.evaluate("window.curves = new Curves()")
     return made
 
@@ -88,9 +87,8 @@ def test_the_newest_steps_of_a_long_run_are_drawn_as_its_other_points_are(page: 
 
 
 @pytest.fixture
-def smoothed(context: BrowserContext) -> Callable[[list[float | None]], list[float | None]]:
-    made = context.new_page()
-    made.add_script_tag(path=REPOSITORY / "app" / "ui" / "charts" / "smoother.js")
+def smoothed(bare_page: Page) -> Callable[[list[float | None]], list[float | None]]:
+    made = bring(bare_page, "ui/charts/smoother.js", "Smoother")
 
     def over(values: list[float | None]) -> list[float | None]:
         found: list[float | None] = made.evaluate("values => Smoother.over(values)", values)

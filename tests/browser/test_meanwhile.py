@@ -16,7 +16,7 @@ from bench.made_runs import curves, learning_group, made_run
 from groupwise.storage.home import paths
 from groupwise.storage.record.record import RunWriter
 from groupwise.storage.registry import notes
-from tests.browser.conftest import Held, OpenPage
+from tests.browser.conftest import Held, OpenPage, set_params
 
 STEPS = 30
 WAKE = "() => dispatchEvent(new Event('groupwise:wake'))"
@@ -177,7 +177,7 @@ def test_a_group_that_comes_late_does_not_lead_back(address: str, run_id: str, o
     page.goto(f"{address}/run?id={run_id}&tab=log")
     expect(page.get_by_role("tab", name="Log")).to_have_attribute("aria-selected", "true")
     held = Held(page, "group")
-    page.evaluate(f"groupwise.setParams({{ tab: 'groups', group: {other} }}, {{ push: true }})")
+    set_params(page, {"tab": "groups", "group": other}, push=True)
     wait_for("the group's question", lambda: page.wait_for_timeout(30) or held.kept)
     page.get_by_role("button", name="← earlier").click()
     expect(page).to_have_url(re.compile("step=29"))
@@ -236,7 +236,7 @@ def test_the_focus_is_handed_on_by_what_goes(address: str, run_id: str, open_pag
     expect(page.get_by_label("Log scale")).to_be_focused()
     tab(page, "Completions")
     before, after = page.get_by_role("button", name="← before"), page.get_by_role("button", name="after →")
-    page.evaluate("groupwise.setParams({ page: 9 })")
+    set_params(page, {"page": 9})
     expect(page.locator(".pages span")).to_have_text("page 9 of 10")
     after.press("Enter")
     expect(after).to_be_disabled()

@@ -1,38 +1,70 @@
 // One metric of all compared runs: a line a run (its points faint under it), or a mean and a band a group of runs.
-class CompareChart {
+
+import { Plots } from "../../ui/charts/plots.js";
+import { Smoother } from "../../ui/charts/smoother.js";
+import { el, setText } from "../../ui/dom.js";
+import { LineKeyboardNav } from "./line_keyboard_nav.js";
+import { Lines } from "./lines.js";
+
+export class CompareChart {
   // `zoomed(range, x)` is told of the stretch of an axis that was chosen on it; null: all of it.
   constructor(about, zoomed) {
-    const { el } = window.groupwise;
-    this.about = about; this.zoomed = zoomed;
+    this.about = about;
+    this.zoomed = zoomed;
     this.plot = el("div", { class: "plot" });
     this.note = el("span", { class: "xs mut" });
     this.wait = el("p", { class: "wait s mut" });
-    this.walk = new LineWalk(this);
-    this.node = el("figure", { class: "panel chart", "data-chart": about.name },
-      el("figcaption", {}, el("span", { class: "about" }, el("h3", { dir: "auto" }, about.title), this.note)), this.wait, this.plot);
+    this.keyboardNav = new LineKeyboardNav(this);
+    this.node = el(
+      "figure",
+      { class: "panel chart", "data-chart": about.name },
+      el("figcaption", {}, el("span", { class: "about" }, el("h3", { dir: "auto" }, about.title), this.note)),
+      this.wait,
+      this.plot,
+    );
   }
 
-  // `series`: [{key, label, colour, dash, lines: [{x, y, per, attempt}], group}] of what is shown; `view`: x, band, smooth, zoom.
+  // `series`: [{key, label, colour, dash, lines: [{x, y, per, attempt}], group}] of what is shown; `view`: x, band,
+  // smooth, zoom.
   show(series, view) {
-    const { say } = window.groupwise, some = series.filter(({ lines }) => lines.length);
-    this.series = some; this.view = view;
-    const missing = series.length - some.length, per = Math.max(1, ...some.flatMap(({ lines }) => lines.map((line) => line.per)));
+    const some = series.filter(({ lines }) => lines.length);
+    this.series = some;
+    this.view = view;
+    const missing = series.length - some.length;
+    const per = Math.max(1, ...some.flatMap(({ lines }) => lines.map((line) => line.per)));
     const none = view.zoom ? "None of these runs has logged this here." : "None of these runs has logged this.";
-    say(this.wait, some.length ? "" : series.length ? none : "Every run is hidden.");
+    setText(this.wait, some.length ? "" : series.length ? none : "Every run is hidden.");
     this.wait.hidden = some.length > 0;
     this.plot.hidden = !some.length;
-    say(this.note, [this.about.note, per > 1 ? `a point is the mean of up to ${per}` : "",
-      missing && some.length ? `${missing} of ${series.length} have none` : ""].filter(Boolean).join(" · "));
-    if (some.length) Plots.draw(this.plot, () => this.figure(), (node) => this.wire(node));
-    this.walk.again();
+    setText(
+      this.note,
+      [
+        this.about.note,
+        per > 1 ? `a point is the mean of up to ${per}` : "",
+        missing && some.length ? `${missing} of ${series.length} have none` : "",
+      ]
+        .filter(Boolean)
+        .join(" · "),
+    );
+    if (some.length)
+      Plots.draw(
+        this.plot,
+        () => this.figure(),
+        (node) => this.wire(node),
+      );
+    this.keyboardNav.again();
   }
 
   figure() {
     const longest = Math.max(0, ...this.series.flatMap(({ lines }) => lines.map((line) => line.x.at(-1) ?? 0)));
     this.over = this.view.x;
-    const [by, unit] = this.unit = this.view.x === "time" ? Lines.unit(longest) : [1, ""];
+    const [by, unit] = (this.unit = this.view.x === "time" ? Lines.unit(longest) : [1, ""]);
     const scale = this.about.unit === "%" ? 100 : 1;
-    const scaled = (line) => ({ ...line, x: line.x.map((x) => x / by), y: line.y.map((y) => (y === null ? null : y * scale)) });
+    const scaled = (line) => ({
+      ...line,
+      x: line.x.map((x) => x / by),
+      y: line.y.map((y) => (y === null ? null : y * scale)),
+    });
     const data = this.series.flatMap((one) => {
       const lines = one.lines.map(scaled);
       return one.group ? this.banded(one, lines) : lines.flatMap((line) => this.line(one, line));
@@ -42,37 +74,96 @@ class CompareChart {
 
   // `value`: what was logged, which a smoothed line does not go through.
   hover(label, value, more = "") {
-    const where = { step: "step %{x:,.0f}", tokens: "%{x:.3s} tokens", time: "%{x:.3~g}", attempt: "%{x:,.0f} steps in" }[this.view.x];
-    return `<b>${Plots.plain(label)}</b>${more}<br>${value} · ${where}${this.view.smooth ? "<br>smoothed %{y:.4~g}" : ""}<extra></extra>`;
+    const where = {
+      step: "step %{x:,.0f}",
+      tokens: "%{x:.3s} tokens",
+      time: "%{x:.3~g}",
+      attempt: "%{x:,.0f} steps in",
+    }[this.view.x];
+    const smoothed = this.view.smooth ? "<br>smoothed %{y:.4~g}" : "";
+    return `<b>${Plots.plain(label)}</b>${more}<br>${value} · ${where}${smoothed}<extra></extra>`;
   }
 
   line(one, line) {
-    const colour = Plots.colour(one.colour), smoothed = this.view.smooth ? Smoother.over(line.y) : line.y;
+    const colour = Plots.colour(one.colour);
+    const smoothed = this.view.smooth ? Smoother.over(line.y) : line.y;
     const label = line.attempt > 1 && this.view.x === "attempt" ? `${one.label}, attempt ${line.attempt}` : one.label;
     const width = line.attempt > 1 && this.view.x === "attempt" ? 1.1 : 1.8;
-    const base = { x: line.x, type: "scatter", mode: line.x.length <= 12 ? "lines+markers" : "lines", marker: { color: colour, size: 4 } };
-    const meta = `${one.key} ${this.view.x === "attempt" ? line.attempt : ""}`; // which line it is, wherever it is drawn
-    const faint = this.view.smooth && line.x.length >= 12
-      ? [{ ...base, y: line.y, hoverinfo: "skip", line: { color: Plots.fade(colour, this.series.length > 6 ? 0.12 : 0.22), width: 1 } }] : [];
-    return [...faint, { ...base, y: smoothed, customdata: line.y, meta, name: Plots.plain(label), line: { color: colour, width, dash: one.dash }, hovertemplate: this.hover(label, "%{customdata:.4~g}") }];
+    const base = {
+      x: line.x,
+      type: "scatter",
+      mode: line.x.length <= 12 ? "lines+markers" : "lines",
+      marker: { color: colour, size: 4 },
+    };
+    // which line it is, wherever it is drawn
+    const meta = `${one.key} ${this.view.x === "attempt" ? line.attempt : ""}`;
+    const faint =
+      this.view.smooth && line.x.length >= 12
+        ? [
+            {
+              ...base,
+              y: line.y,
+              hoverinfo: "skip",
+              line: { color: Plots.fade(colour, this.series.length > 6 ? 0.12 : 0.22), width: 1 },
+            },
+          ]
+        : [];
+    return [
+      ...faint,
+      {
+        ...base,
+        y: smoothed,
+        customdata: line.y,
+        meta,
+        name: Plots.plain(label),
+        line: { color: colour, width, dash: one.dash },
+        hovertemplate: this.hover(label, "%{customdata:.4~g}"),
+      },
+    ];
   }
 
   banded(one, lines) {
     const colour = Plots.colour(one.colour);
-    const band = Lines.band(lines, this.view.band), middle = this.view.smooth ? Smoother.over(band.y) : band.y; // what they had is not smoothed
-    const base = { x: band.x, type: "scatter", mode: band.x.length < 3 ? "lines+markers" : "lines" }, edge = { ...base, mode: "lines", hoverinfo: "skip", line: { width: 0 } };
-    return [{ ...edge, y: band.low }, { ...edge, y: band.high, fill: "tonexty", fillcolor: Plots.fade(colour, 0.16) },
-      { ...base, y: middle, customdata: band.y.map((y, i) => [y, band.n[i]]), meta: one.key, name: Plots.plain(one.label), marker: { color: colour, size: 5 }, line: { color: colour, width: 2, dash: one.dash },
-        hovertemplate: this.hover(one.label, "%{customdata[0]:.4~g}", "<br>mean of %{customdata[1]}") }];
+    const band = Lines.band(lines, this.view.band);
+    const middle = this.view.smooth ? Smoother.over(band.y) : band.y; // what they had is not smoothed
+    const base = { x: band.x, type: "scatter", mode: band.x.length < 3 ? "lines+markers" : "lines" };
+    const edge = { ...base, mode: "lines", hoverinfo: "skip", line: { width: 0 } };
+    return [
+      { ...edge, y: band.low },
+      { ...edge, y: band.high, fill: "tonexty", fillcolor: Plots.fade(colour, 0.16) },
+      {
+        ...base,
+        y: middle,
+        customdata: band.y.map((y, i) => [y, band.n[i]]),
+        meta: one.key,
+        name: Plots.plain(one.label),
+        marker: { color: colour, size: 5 },
+        line: { color: colour, width: 2, dash: one.dash },
+        hovertemplate: this.hover(one.label, "%{customdata[0]:.4~g}", "<br>mean of %{customdata[1]}"),
+      },
+    ];
   }
 
   layout(by, unit) {
-    const tokens = this.view.x === "tokens", { zoom } = this.view;
+    const tokens = this.view.x === "tokens";
+    const { zoom } = this.view;
     return Plots.layout({
-      height: 220, hovermode: "closest", hoverdistance: 30, uirevision: `${this.view.x} ${zoom}`,
+      height: 220,
+      hovermode: "closest",
+      hoverdistance: 30,
+      uirevision: `${this.view.x} ${zoom}`,
       margin: { l: 46, r: 8, t: 6, b: 22 },
-      x: { rangemode: "tozero", tickformat: tokens ? "~s" : ",~g", ticksuffix: unit ? `\u202f${unit}` : "", ...(zoom ? { range: zoom.map((end) => end / by), autorange: false } : { autorange: true }) },
-      y: { fixedrange: true, rangemode: this.about.unit === "%" ? "nonnegative" : "normal", ticksuffix: this.about.unit ? `\u202f${this.about.unit}` : "" },
+      x: {
+        rangemode: "tozero",
+        tickformat: tokens ? "~s" : ",~g",
+        ticksuffix: unit ? `\u202f${unit}` : "",
+        ...(zoom ? { range: zoom.map((end) => end / by), autorange: false } : { autorange: true }),
+      },
+      y: {
+        fixedrange: true,
+        rangemode: this.about.unit === "%" ? "nonnegative" : "normal",
+        ticksuffix: this.about.unit ? `\u202f${this.about.unit}` : "",
+      },
     });
   }
 
@@ -84,5 +175,7 @@ class CompareChart {
       if (range) this.zoom(range.map((place) => Math.max(0, place * this.unit[0])));
     });
   }
-  zoom(range) { this.zoomed(range, this.over); }
+  zoom(range) {
+    this.zoomed(range, this.over);
+  }
 }

@@ -22,7 +22,6 @@ from groupwise.storage.registry import registry
 POLL, POLL_ENDED = 2000, 15000  # ms
 MOST_CHARTS = 24
 FOUND = 8  # runs that the search for another one shows
-SCRIPTS = ("lines", "walk", "charts", "parallel", "axis_walk", "tables", "prompts")
 # The charts of the first look: metric, title, what stands under it, unit (“%” multiplies by 100).
 CURATED = (
     ("reward", "reward", "mean over all completions of a step", ""),
@@ -167,8 +166,4 @@ def search(payload: Payload) -> dict[str, Any]:
 
 def compare() -> gr.HTML:
     """The whole of the Compare page."""
-    return live(
-        "pages/compare/compare", compared, search, differences, code, prompts, prompt,
-        template=TEMPLATE,
-        scripts=("ui/charts/plots", "ui/charts/smoother", *(f"pages/compare/{name}" for name in SCRIPTS)),
-    )  # fmt: skip
+    return live("pages/compare/compare", compared, search, differences, code, prompts, prompt, template=TEMPLATE)

@@ -1,13 +1,22 @@
 // Pure arithmetic on lines {x, y}: the mean of several with a band, and which runs belong together.
-class Lines {
+
+import { number } from "../../ui/number.js";
+
+export class Lines {
   static dashes = ["solid", "dash", "dot", "dashdot", "longdash", "longdashdot"]; // Plotly's
 
   // The line's value at x, between its neighbours; null before its first and after its last point.
   static at(line, x) {
-    const { x: xs, y: ys } = line, last = xs.length - 1;
+    const { x: xs, y: ys } = line;
+    const last = xs.length - 1;
     if (last < 0 || x < xs[0] || x > xs[last]) return null;
-    let low = 0, high = last;
-    while (high - low > 1) { const middle = (low + high) >> 1; if (xs[middle] <= x) low = middle; else high = middle; }
+    let low = 0;
+    let high = last;
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if (xs[middle] <= x) low = middle;
+      else high = middle;
+    }
     if (x === xs[low] || low === high) return ys[low];
     if (x === xs[high]) return ys[high];
     if (ys[low] === null || ys[high] === null) return null;
@@ -18,18 +27,24 @@ class Lines {
   // Mean, and lowest to highest (“range”) or mean ± sample standard deviation (“std”), of the lines that reach each x;
   // n: of how many.
   static band(lines, how, points = 200) {
-    const some = lines.filter((line) => line.x.length), out = { x: [], y: [], low: [], high: [], n: [] };
-    const from = Math.min(...some.map((line) => line.x[0])), to = Math.max(...some.map((line) => line.x.at(-1)));
+    const some = lines.filter((line) => line.x.length);
+    const out = { x: [], y: [], low: [], high: [], n: [] };
+    const from = Math.min(...some.map((line) => line.x[0]));
+    const to = Math.max(...some.map((line) => line.x.at(-1)));
     if (!some.length || !Number.isFinite(to - from)) return out;
     const few = Math.max(...some.map((line) => line.x.length)) < points;
-    const grid = few ? [...new Set(some.flatMap((line) => line.x))].sort((a, b) => a - b)
+    const grid = few
+      ? [...new Set(some.flatMap((line) => line.x))].sort((a, b) => a - b)
       : Array.from({ length: points }, (_, i) => from + ((to - from) * i) / (points - 1));
     for (const x of grid) {
       const values = some.map((line) => Lines.at(line, x)).filter((value) => value !== null);
       if (!values.length) continue;
-      const n = values.length, mean = values.reduce((a, b) => a + b, 0) / n;
+      const n = values.length;
+      const mean = values.reduce((a, b) => a + b, 0) / n;
       const std = n > 1 ? Math.sqrt(values.reduce((a, b) => a + (b - mean) ** 2, 0) / (n - 1)) : 0;
-      out.x.push(x); out.y.push(mean); out.n.push(n);
+      out.x.push(x);
+      out.y.push(mean);
+      out.n.push(n);
       out.low.push(how === "std" ? mean - std : Math.min(...values));
       out.high.push(how === "std" ? mean + std : Math.max(...values));
     }
@@ -40,7 +55,8 @@ class Lines {
   // values. `by` is a field's name, or “settings”: every field that differs, but for seeds.
   static groups(runs, fields, by) {
     const seeds = /(^|\.)(seed|data_seed|shuffle|run_name|output_dir)$/;
-    const those = by === "settings" ? fields.filter(({ name }) => !seeds.test(name)) : fields.filter(({ name }) => name === by);
+    const those =
+      by === "settings" ? fields.filter(({ name }) => !seeds.test(name)) : fields.filter(({ name }) => name === by);
     const found = new Map();
     runs.forEach(({ id, there }, i) => {
       if (!there) return;
@@ -51,16 +67,22 @@ class Lines {
       found.get(label).ids.push(id);
     });
     const before = (a, b) => (a.order === null || b.order === null ? 0 : a.order - b.order);
-    return [...found.values()].sort(before).map((group, i) => ({
-      ...group, colour: `--r${(i % 8) + 1}`, dash: Lines.dashes[Math.floor(i / 8) % Lines.dashes.length],
-    }));
+    return [...found.values()]
+      .sort(before)
+      .map((group, i) => ({
+        ...group,
+        colour: `--r${(i % 8) + 1}`,
+        dash: Lines.dashes[Math.floor(i / 8) % Lines.dashes.length],
+      }));
   }
 
   // Seconds in the unit that suits the longest: [what to divide by, its name].
-  static unit(seconds) { return seconds > 7200 ? [3600, "h"] : seconds > 180 ? [60, "min"] : [1, "s"]; }
+  static unit(seconds) {
+    return seconds > 7200 ? [3600, "h"] : seconds > 180 ? [60, "min"] : [1, "s"];
+  }
   static duration(seconds) {
     if (seconds === null || seconds === undefined) return "–";
     const [by, name] = Lines.unit(seconds);
-    return `${window.groupwise.number(seconds / by)}\u202f${name}`;
+    return `${number(seconds / by)}\u202f${name}`;
   }
 }

@@ -1,38 +1,93 @@
 // One setting = one field: its label, what is typed, its advice, what is wrong with it, whether it differs from the
 // default. Drawn from what the server says is installed; nothing here knows TRL.
-const fields = []; // every field that is drawn now: {path, node, show}
+
+import { el } from "../../ui/dom.js";
+import { reveal } from "./all_settings.js";
+import { asTyped, edit, isTyping, page, problems, sentence, shownAt } from "./core.js";
+import { showView } from "./views.js";
+
+export const fields = []; // every field that is drawn now: {path, node, show}
 
 function control(about, id) {
-  const options = about.choices.length ? about.choices : about.types.includes("bool") && about.types.every((type) => type === "bool" || type === "none") ? ["true", "false"] : null;
+  const options = about.choices.length
+    ? about.choices
+    : about.types.includes("bool") && about.types.every((type) => type === "bool" || type === "none")
+      ? ["true", "false"]
+      : null;
   const label = { id, "aria-describedby": `${id}-said` };
   if (options) {
     const first = about.default ? `default (${about.default})` : "default";
-    return el("select", { class: "input", ...label }, el("option", { value: "" }, first), ...options.map((one) => el("option", { value: one }, one)));
+    return el(
+      "select",
+      { class: "input", ...label },
+      el("option", { value: "" }, first),
+      ...options.map((one) => el("option", { value: one }, one)),
+    );
   }
   if (about.long) return el("textarea", { class: "input", rows: 3, placeholder: about.default, ...label });
   const number = about.types.some((type) => type === "int" || type === "float");
-  return el("input", { type: "text", class: "input", placeholder: about.default, inputmode: number ? "decimal" : "text", autocomplete: "off", spellcheck: "false", ...label });
+  return el("input", {
+    type: "text",
+    class: "input",
+    placeholder: about.default,
+    inputmode: number ? "decimal" : "text",
+    autocomplete: "off",
+    spellcheck: "false",
+    ...label,
+  });
 }
 
-function setValue(input, value) {
-  if (input.tagName === "SELECT" && ![...input.options].some((option) => option.value === value)) input.append(el("option", { value }, value));
+export function setValue(input, value) {
+  if (input.tagName === "SELECT" && ![...input.options].some((option) => option.value === value))
+    input.append(el("option", { value }, value));
   if (input.value !== value) input.value = value;
 }
 
 // `about` as app.pages.new.form describes it; `input` another control than the usual one; `full`: with TRL's help.
-function field(about, { input, full = false, label = full ? about.name : about.label } = {}) {
+export function field(about, { input, full = false, label = full ? about.name : about.label } = {}) {
   const id = `${full ? "all" : "f"}-${about.path.replace(/\W/g, "-")}`;
   const box = input ?? control(about, id);
   box.id = id;
-  const reset = el("button", { class: "reset link xs", type: "button", title: `Back to the default (${about.default || "nothing"})` }, "reset");
-  reset.addEventListener("click", () => { edit([{ path: about.path, remove: true }]); box.focus(); });
+  const reset = el(
+    "button",
+    { class: "reset link xs", type: "button", title: `Back to the default (${about.default || "nothing"})` },
+    "reset",
+  );
+  reset.addEventListener("click", () => {
+    edit([{ path: about.path, remove: true }]);
+    box.focus();
+  });
   const said = el("div", { class: "said", id: `${id}-said` });
-  const facts = full ? el("p", { class: "xs mut facts" }, el("code", {}, about.flag || about.path), ` · default ${about.default || "nothing"}`) : null;
-  const advice = about.flag && !full ? [el("code", {}, about.name), about.advice ? " · " : "", about.advice] : [full ? about.help : about.advice];
-  const node = el("div", { class: "field", "data-path": about.path },
-    el("div", { class: "row tight name" }, el("label", { for: id }, label), el("span", { class: "changed", hidden: true, title: "differs from the default" }, "●"), reset),
-    box, facts, el("p", { class: "xs mut advice" }, ...advice), said);
-  box.addEventListener("input", () => edit([{ path: about.path, typed: box.value }], { now: box.tagName === "SELECT" }));
+  const facts = full
+    ? el(
+        "p",
+        { class: "xs mut facts" },
+        el("code", {}, about.flag || about.path),
+        ` · default ${about.default || "nothing"}`,
+      )
+    : null;
+  const advice =
+    about.flag && !full
+      ? [el("code", {}, about.name), about.advice ? " · " : "", about.advice]
+      : [full ? about.help : about.advice];
+  const node = el(
+    "div",
+    { class: "field", "data-path": about.path },
+    el(
+      "div",
+      { class: "row tight name" },
+      el("label", { for: id }, label),
+      el("span", { class: "changed", hidden: true, title: "differs from the default" }, "●"),
+      reset,
+    ),
+    box,
+    facts,
+    el("p", { class: "xs mut advice" }, ...advice),
+    said,
+  );
+  box.addEventListener("input", () =>
+    edit([{ path: about.path, typed: box.value }], { now: box.tagName === "SELECT" }),
+  );
   const one = { path: about.path, node, box, show: () => showField(about, node, box) };
   fields.push(one);
   if (page.view) one.show();
@@ -40,10 +95,12 @@ function field(about, { input, full = false, label = full ? about.name : about.l
 }
 
 function showField(about, node, box) {
-  const shown = shownAt(about.path), typed = asTyped.get(about.path);
+  const shown = shownAt(about.path);
+  const typed = asTyped.get(about.path);
   const value = typed && typed[1] === shown ? typed[0] : shown;
   if (!isTyping(box, about.path)) setValue(box, value);
-  if (box.placeholder !== undefined && about.types.includes("none")) box.placeholder = page.view.empty?.[about.path] === null ? "null" : about.default;
+  if (box.placeholder !== undefined && about.types.includes("none"))
+    box.placeholder = page.view.empty?.[about.path] === null ? "null" : about.default;
   const differs = shown !== "" && shown !== about.default && about.path !== "name";
   node.classList.toggle("differs", differs);
   node.querySelector(".changed").hidden = !differs;
@@ -51,12 +108,14 @@ function showField(about, node, box) {
 }
 
 const verdict = (problem) => el("p", { class: `xs verdict-at ${problem.level}` }, sentence(problem.message));
-function fixButtons(problem) {
+export function fixButtons(problem) {
   return (problem.fixes ?? []).map((fix) => {
     const button = el("button", { class: "btn s fix", type: "button" }, fix.label);
     button.addEventListener("click", () => {
       button.disabled = true; // once: what a second click would remove is another's
-      setTimeout(() => { button.disabled = false; }, 2000);
+      setTimeout(() => {
+        button.disabled = false;
+      }, 2000);
       edit([{ fix }]);
     });
     return button;
@@ -65,10 +124,14 @@ function fixButtons(problem) {
 
 // Each problem at the drawn field whose path is the longest beginning of its own.
 function fieldOf(problem) {
-  const on = fields.filter(({ path, node }) => node.isConnected && (problem.field === path || problem.field.startsWith(`${path}.`)));
-  return on.sort((a, b) => b.path.length - a.path.length || (a.node.offsetParent ? 0 : 1) - (b.node.offsetParent ? 0 : 1))[0];
+  const on = fields.filter(
+    ({ path, node }) => node.isConnected && (problem.field === path || problem.field.startsWith(`${path}.`)),
+  );
+  return on.sort(
+    (a, b) => b.path.length - a.path.length || (a.node.offsetParent ? 0 : 1) - (b.node.offsetParent ? 0 : 1),
+  )[0];
 }
-function showProblems() {
+export function showProblems() {
   const at = new Map();
   for (const problem of problems()) {
     const place = fieldOf(problem);
@@ -77,7 +140,10 @@ function showProblems() {
   for (const { node, box } of fields) {
     const mine = at.get(node) ?? [];
     const key = JSON.stringify(mine);
-    node.classList.toggle("wrong", mine.some((problem) => problem.level === "blocking"));
+    node.classList.toggle(
+      "wrong",
+      mine.some((problem) => problem.level === "blocking"),
+    );
     box?.setAttribute?.("aria-invalid", String(mine.some((problem) => problem.level === "blocking")));
     const said = node.querySelector(":scope > .said");
     if (said && said.dataset.key !== key) {
@@ -86,10 +152,11 @@ function showProblems() {
     }
   }
 }
-function forget(node) { // fields inside a node that is drawn anew
+export function forget(node) {
+  // fields inside a node that is drawn anew
   for (let i = fields.length - 1; i >= 0; i--) if (node.contains(fields[i].node)) fields.splice(i, 1);
 }
-function goTo(problem) {
+export function goTo(problem) {
   if (fieldOf(problem) === undefined && problem.field) reveal(problem.field);
   const place = fieldOf(problem);
   if (!place) return showView(problem.line ? "yaml" : "form", problem.line);
@@ -99,11 +166,12 @@ function goTo(problem) {
   (place.box ?? place.node.querySelector("input, select, textarea, button"))?.focus();
 }
 // A field with no words of its own: a cell of a table, say, which names it. `box` has the label.
-function bare(path, box) {
+export function bare(path, box) {
   const node = el("div", { class: "field bare", "data-path": path }, box, el("div", { class: "said" }));
   box.addEventListener("input", () => edit([{ path, typed: box.value }], { now: false }));
   const show = () => {
-    const shown = shownAt(path), typed = asTyped.get(path);
+    const shown = shownAt(path);
+    const typed = asTyped.get(path);
     const value = typed && typed[1] === shown ? typed[0] : shown;
     if (!isTyping(box, path)) setValue(box, value);
   };
@@ -112,17 +180,29 @@ function bare(path, box) {
   return node;
 }
 // Draws something anew, with the focus where it was, if that is there again.
-function keepFocus(node, draw) {
+export function keepFocus(node, draw) {
   const id = node.contains(document.activeElement) ? document.activeElement.id : "";
   draw();
   if (id) document.getElementById(id)?.focus();
 }
 // For parts that are not one text: a place where problems of a path are shown.
-function place(path, node) {
+export function place(path, node) {
   node.classList.add("field");
   node.dataset.path = path;
   if (!node.querySelector(":scope > .said")) node.append(el("div", { class: "said" }));
   fields.push({ path, node, box: null, show: () => {} });
   return node;
 }
-const about = (path) => page.form.fields.find((one) => one.path === path) ?? { path, name: path.split(".").at(-1), label: path.split(".").at(-1), advice: "", help: "", types: ["str"], default: "", choices: [], flag: "", section: "" };
+export const about = (path) =>
+  page.form.fields.find((one) => one.path === path) ?? {
+    path,
+    name: path.split(".").at(-1),
+    label: path.split(".").at(-1),
+    advice: "",
+    help: "",
+    types: ["str"],
+    default: "",
+    choices: [],
+    flag: "",
+    section: "",
+  };

@@ -1,7 +1,13 @@
 // Settings that are lists: worked examples, conditions on rows, stages.
+
+import { el, setText } from "../../ui/dom.js";
+import { edit, find, onView, page, plainAt } from "./core.js";
+import { bare, forget, keepFocus, place } from "./fields.js";
+import { remover, rewardList } from "./rewards.js";
+
 const adder = (label, onclick) => el("button", { class: "btn s add", type: "button", onclick }, label);
 // Draws a list when its value changes, but never under the hands of someone who is typing in it: then when they leave.
-function keepDrawn(read, draw) {
+export function keepDrawn(read, draw) {
   let drawn = null;
   return () => {
     const key = JSON.stringify(read());
@@ -12,95 +18,216 @@ function keepDrawn(read, draw) {
 }
 function drawUnlessTyping(list, read, draw) {
   const show = keepDrawn(read, draw);
-  const typing = () => list.contains(document.activeElement) && document.activeElement.matches("input[type=text], textarea, select");
-  onView(() => { if (!typing()) show(); });
+  const typing = () =>
+    list.contains(document.activeElement) && document.activeElement.matches("input[type=text], textarea, select");
+  onView(() => {
+    if (!typing()) show();
+  });
   // Not at once: what takes the focus may be a press on one of its buttons, which must still be there at its end.
-  list.addEventListener("focusout", () => setTimeout(() => { if (!typing()) show(); }, 400));
+  list.addEventListener("focusout", () =>
+    setTimeout(() => {
+      if (!typing()) show();
+    }, 400),
+  );
   show();
 }
 
 // ---- worked examples that stand before every prompt ----
-function drawExamples() {
-  const node = place("data.examples", find(".examples")), list = node.querySelector(".list");
-  const read = () => [...list.children].map((row) => ({ prompt: row.querySelector(".asked").value, completion: row.querySelector(".said-so").value }));
+export function drawExamples() {
+  const node = place("data.examples", find(".examples"));
+  const list = node.querySelector(".list");
+  const read = () =>
+    [...list.children].map((row) => ({
+      prompt: row.querySelector(".asked").value,
+      completion: row.querySelector(".said-so").value,
+    }));
   const send = (now = true) => edit([{ path: "data.examples", value: read() }], { now });
   const row = (one, n) => {
     const part = (name, label, value) => {
-      const box = el("textarea", { class: `input ${name}`, rows: 2, "aria-label": `${label} of example ${n + 1}`, placeholder: label });
+      const box = el("textarea", {
+        class: `input ${name}`,
+        rows: 2,
+        "aria-label": `${label} of example ${n + 1}`,
+        placeholder: label,
+      });
       box.value = value ?? "";
       box.addEventListener("input", () => send(false));
       return box;
     };
-    const made = el("div", { class: "example" }, part("asked", "Question", one.prompt), part("said-so", "What a good answer looks like", one.completion),
-      remover(`Remove example ${n + 1}`, () => { made.remove(); send(); }));
+    const made = el(
+      "div",
+      { class: "example" },
+      part("asked", "Question", one.prompt),
+      part("said-so", "What a good answer looks like", one.completion),
+      remover(`Remove example ${n + 1}`, () => {
+        made.remove();
+        send();
+      }),
+    );
     return made;
   };
-  drawUnlessTyping(list, () => plainAt("data.examples") ?? [], (value) => {
-    if (JSON.stringify(value) !== JSON.stringify(read()) && Array.isArray(value)) list.replaceChildren(...value.map(row));
-  });
-  node.querySelector(".adds").append(adder("Add an example", () => { list.append(row({}, list.children.length)); list.lastChild.querySelector("textarea").focus(); }));
+  drawUnlessTyping(
+    list,
+    () => plainAt("data.examples") ?? [],
+    (value) => {
+      if (JSON.stringify(value) !== JSON.stringify(read()) && Array.isArray(value))
+        list.replaceChildren(...value.map(row));
+    },
+  );
+  node.querySelector(".adds").append(
+    adder("Add an example", () => {
+      list.append(row({}, list.children.length));
+      list.lastChild.querySelector("textarea").focus();
+    }),
+  );
+}
+
+function options(names, value) {
+  const known = new Set([...names, value].filter((name) => name !== undefined && name !== ""));
+  return [...known].map((name) => el("option", { value: name, ...(name === value ? { selected: true } : {}) }, name));
 }
 
 // ---- conditions: only rows that meet all of them are used ----
-function drawFilter() {
-  const node = place("data.filter", find(".filter")), list = node.querySelector(".list");
-  const options = (names, value) => [...new Set([...names, value].filter((name) => name !== undefined && name !== ""))].map((name) => el("option", { value: name, ...(name === value ? { selected: true } : {}) }, name));
-  const read = () => [...list.children].map((row) => ({ column: row.querySelector(".column").value, operator: row.querySelector(".operator").value, value: row.querySelector(".value").value }));
+export function drawFilter() {
+  const node = place("data.filter", find(".filter"));
+  const list = node.querySelector(".list");
+  const read = () =>
+    [...list.children].map((row) => ({
+      column: row.querySelector(".column").value,
+      operator: row.querySelector(".operator").value,
+      value: row.querySelector(".value").value,
+    }));
   const send = (now = true) => edit([{ path: "data.filter", conditions: read() }], { now });
   const row = (one, n) => {
-    const column = el("select", { class: "input column", "aria-label": `Column of condition ${n + 1}` }, ...options(page.columns, one.column));
-    const operator = el("select", { class: "input operator", "aria-label": `Operator of condition ${n + 1}` }, ...options(page.form.operators, one.operator ?? "="));
+    const column = el(
+      "select",
+      { class: "input column", "aria-label": `Column of condition ${n + 1}` },
+      ...options(page.columns, one.column),
+    );
+    const operator = el(
+      "select",
+      { class: "input operator", "aria-label": `Operator of condition ${n + 1}` },
+      ...options(page.form.operators, one.operator ?? "="),
+    );
     const value = el("input", { type: "text", class: "input value", "aria-label": `Value of condition ${n + 1}` });
     value.value = one.value ?? "";
-    const empty = () => { value.hidden = /empty$/.test(operator.value); };
+    const empty = () => {
+      value.hidden = operator.value.endsWith("empty");
+    };
     empty();
     column.addEventListener("change", () => send());
-    operator.addEventListener("change", () => { empty(); send(); });
+    operator.addEventListener("change", () => {
+      empty();
+      send();
+    });
     value.addEventListener("input", () => send(false));
-    const made = el("div", { class: "row tight condition" }, column, operator, value, remover(`Remove condition ${n + 1}`, () => { made.remove(); send(); }));
+    const made = el(
+      "div",
+      { class: "row tight condition" },
+      column,
+      operator,
+      value,
+      remover(`Remove condition ${n + 1}`, () => {
+        made.remove();
+        send();
+      }),
+    );
     return made;
   };
-  drawUnlessTyping(list, () => page.view?.conditions ?? [], (value) => list.replaceChildren(...value.map(row)));
-  node.querySelector(".adds").append(adder("Add a condition", () => {
-    list.append(row({ column: page.columns[0], operator: "is not empty", value: "" }, list.children.length));
-    list.lastChild.querySelector("select").focus();
-    send();
-  }));
+  drawUnlessTyping(
+    list,
+    () => page.view?.conditions ?? [],
+    (value) => list.replaceChildren(...value.map(row)),
+  );
+  node.querySelector(".adds").append(
+    adder("Add a condition", () => {
+      list.append(row({ column: page.columns[0], operator: "is not empty", value: "" }, list.children.length));
+      list.lastChild.querySelector("select").focus();
+      send();
+    }),
+  );
 }
 
 // ---- stages: each trains on from the one before, with rewards and settings of its own ----
-function drawStages() {
-  const node = place("stages", find(".stages")), list = node.querySelector(".list"), title = node.closest("details").querySelector("summary");
-  const stages = () => page.view?.stages ?? [];
-  let drawn = null, lists = [];
-  const card = (stage, n) => {
-    const path = `stages.${n}`, own = Array.isArray(stage.rewards), rewards = el("div", { class: "s rewards-of" });
-    const name = el("input", { type: "text", class: "input", id: `stage-${n}-name`, placeholder: `stage ${n + 1}` });
-    const settings = el("textarea", { class: "input mono", rows: 3, id: `stage-${n}-training`, spellcheck: "false", placeholder: "max_steps: 100\nlearning_rate: 5e-6" });
-    const instead = own ? { path: `${path}.rewards`, remove: true } : { path: `${path}.rewards`, value: plainAt("rewards") ?? [] };
-    const swap = el("button", { class: "btn s", type: "button", id: `stage-${n}-rewards` }, own ? "Use the run's rewards" : "Choose rewards for this stage");
-    swap.addEventListener("click", () => edit([instead]));
-    const made = el("div", { class: "stage" },
-      el("div", { class: "row between" }, el("h3", {}, `Stage ${n + 1}`), remover(`Remove stage ${n + 1}`, () => edit([{ path, remove: true }]))),
-      el("label", { for: name.id, class: "s" }, "Name"), bare(`${path}.name`, name),
-      el("div", { class: "row tight wrap between" }, el("span", { class: "s" }, own ? "Rewards of its own" : "The run's rewards"), swap), own ? rewards : null,
-      el("label", { for: settings.id, class: "s" }, "Training settings that differ, one to a line"), bare(`${path}.training`, settings));
-    if (own) lists.push(rewardList(rewards, `${path}.rewards`, () => stages()[n]?.rewards));
-    return place(path, made);
-  };
+const stages = () => page.view?.stages ?? [];
+// `lists` gets what draws the stage's own rewards anew.
+function stageCard(stage, n, lists) {
+  const path = `stages.${n}`;
+  const own = Array.isArray(stage.rewards);
+  const rewards = el("div", { class: "s rewards-of" });
+  const name = el("input", { type: "text", class: "input", id: `stage-${n}-name`, placeholder: `stage ${n + 1}` });
+  const settings = el("textarea", {
+    class: "input mono",
+    rows: 3,
+    id: `stage-${n}-training`,
+    spellcheck: "false",
+    placeholder: "max_steps: 100\nlearning_rate: 5e-6",
+  });
+  const instead = own
+    ? { path: `${path}.rewards`, remove: true }
+    : { path: `${path}.rewards`, value: plainAt("rewards") ?? [] };
+  const swap = el(
+    "button",
+    { class: "btn s", type: "button", id: `stage-${n}-rewards` },
+    own ? "Use the run's rewards" : "Choose rewards for this stage",
+  );
+  swap.addEventListener("click", () => edit([instead]));
+  const made = el(
+    "div",
+    { class: "stage" },
+    el(
+      "div",
+      { class: "row between" },
+      el("h3", {}, `Stage ${n + 1}`),
+      remover(`Remove stage ${n + 1}`, () => edit([{ path, remove: true }])),
+    ),
+    el("label", { for: name.id, class: "s" }, "Name"),
+    bare(`${path}.name`, name),
+    el(
+      "div",
+      { class: "row tight wrap between" },
+      el("span", { class: "s" }, own ? "Rewards of its own" : "The run's rewards"),
+      swap,
+    ),
+    own ? rewards : null,
+    el("label", { for: settings.id, class: "s" }, "Training settings that differ, one to a line"),
+    bare(`${path}.training`, settings),
+  );
+  if (own) lists.push(rewardList(rewards, `${path}.rewards`, () => stages()[n]?.rewards));
+  return place(path, made);
+}
+export function drawStages() {
+  const node = place("stages", find(".stages"));
+  const list = node.querySelector(".list");
+  const title = node.closest("details").querySelector("summary");
+  let drawn = null;
+  let lists = [];
   const draw = () => {
-    const now = stages(), key = JSON.stringify(now.map((stage) => Array.isArray(stage.rewards)));
+    const now = stages();
+    const key = JSON.stringify(now.map((stage) => Array.isArray(stage.rewards)));
     if (key !== drawn) {
       drawn = key;
       lists = [];
-      keepFocus(list, () => { forget(list); list.replaceChildren(...now.map(card)); });
-      say(title, now.length ? `Stages (${now.length})` : "Stages");
+      keepFocus(list, () => {
+        forget(list);
+        list.replaceChildren(...now.map((stage, n) => stageCard(stage, n, lists)));
+      });
+      setText(title, now.length ? `Stages (${now.length})` : "Stages");
       if (now.length) title.parentElement.open = true;
     }
     for (const show of lists) show();
   };
-  onView(draw); draw();
-  node.querySelector(".adds").append(adder("Add a stage", () => edit(stages().length
-    ? [{ path: `stages.${stages().length}`, value: { training: {} } }]
-    : [{ path: "stages", value: [{ name: "first", training: {} }, { training: {} }] }])));
+  onView(draw);
+  draw();
+  node
+    .querySelector(".adds")
+    .append(
+      adder("Add a stage", () =>
+        edit(
+          stages().length
+            ? [{ path: `stages.${stages().length}`, value: { training: {} } }]
+            : [{ path: "stages", value: [{ name: "first", training: {} }, { training: {} }] }],
+        ),
+      ),
+    );
 }

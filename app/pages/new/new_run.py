@@ -25,14 +25,12 @@ from groupwise.app.pages.new import (
     worker_requests,
     yaml_edit,
 )
-from groupwise.app.ui.live import APP, Payload, Unanswerable, answer, live, text, whole
+from groupwise.app.ui.live import Payload, Unanswerable, answer, live, text, whole
 from groupwise.storage.home import db, paths
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.registry import questions, registry
 from groupwise.storage.spec.problem import SpecError
 from groupwise.storage.spec.yaml_text import MAX_BYTES
-
-SCRIPTS = ("core", "fields", "all_settings", "rewards", "lists", "data", "preview", "preflight", "views", "start")
 
 
 def spec_text(payload: Payload) -> str:
@@ -205,7 +203,5 @@ def new_run() -> gr.HTML:
     functions = (
         opened, edited, asked, answered, tried, cancelled, launched, uploaded, imported, preset, kept, forgotten,
     )  # fmt: skip
-    template = (APP / "pages" / "new" / "page.html").read_text(encoding="utf-8")
-    return live(
-        "pages/new/new_run", *functions, template=template, scripts=tuple(f"pages/new/{name}" for name in SCRIPTS)
-    )
+    template = Path(__file__).with_name("page.html").read_text(encoding="utf-8")
+    return live("pages/new/new_run", *functions, template=template)

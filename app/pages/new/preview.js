@@ -1,135 +1,285 @@
 // How the data looks to the model: any row's prompt exactly as it is read, and what a check of many rows found.
-function drawPreview() {
-  const node = find(".preview"), wait = node.querySelector(".wait"), body = node.querySelector(".body");
-  let row = 0, of = null, key = null, exact = false, last = null, soon = null;
 
-  async function look() {
-    const mine = page.view?.keys?.preview;
-    if (page.view?.unreadable) return undefined;
-    if (!mine) return say(wait, "The preview is here as soon as the data's own settings are mended.");
-    key = mine;
-    node.classList.add("asking");
-    const late = setTimeout(() => say(wait, "Reading the data…"), 300);
-    const found = await askWorker("preview", { row }, (words) => { if (!last) say(wait, words); });
-    clearTimeout(late);
-    if (!found) return undefined;
-    node.classList.remove("asking");
-    if (found.lost) { key = null; soon = setTimeout(look, 2000); return undefined; }
-    say(wait, "");
-    if (found.error) {
-      workerSaid("preview", mine, found.problems ?? [{ field: found.field || "data.source", message: found.error, level: "blocking", fixes: [] }]);
-      last = null;
-      body.hidden = true;
-      return say(wait, "Nothing to show: see what is said above.");
-    }
-    last = found;
-    of = found.rows;
-    page.columns = found.columns.map((column) => column.name);
-    Object.assign(page.known, { rows: found.rows.count, columns: page.columns });
-    announceColumns();
-    workerSaid("preview", mine, found.problems);
-    draw();
-    suggest(found.guess ?? {});
-    return check();
-  }
-  // A mapping that would fit these columns, offered when the one there does not.
-  function suggest(guess) {
-    const entries = Object.entries(guess).filter(([path, value]) => (plainOf(path) ?? "") !== value);
-    const box = node.querySelector(".guess"), wrong = last.problems.some((problem) => problem.level === "blocking");
-    box.hidden = !entries.length || !wrong;
-    if (box.hidden) return;
-    const button = el("button", { class: "btn s", type: "button" }, "Use this mapping");
-    const change = ([path, value]) => (value === null && path !== "data.answer_column" ? { path, remove: true } : { path, value });
-    button.addEventListener("click", () => edit(entries.map(change)));
-    box.replaceChildren(el("span", { class: "s" }, "These columns look like ", ...entries.filter(([, value]) => value !== null).flatMap(([path, value]) => [el("b", {}, about(path).label.toLowerCase()), " ", el("code", { class: "mono" }, String(value)), " "])), button);
-  }
+import { el, setText } from "../../ui/dom.js";
+import { announceColumns, askWorker, edit, find, onView, page, settleIn, workerSaid } from "./core.js";
+import { plainOf } from "./data.js";
+import { about } from "./fields.js";
 
-  function draw() {
-    body.hidden = false;
-    const count = of.exact ? many(of.count) : `about ${many(of.count)}`;
-    say(node.querySelector(".of"), `of ${count}`);
-    const number = node.querySelector(".row-number");
-    if (document.activeElement !== number) number.value = last.row.index + 1;
-    node.querySelector(".kept").hidden = last.row.kept;
-    say(node.querySelector(".tokens"), last.tokens === null ? "" : `${last.tokens} tokens`);
-    say(node.querySelector(".answer b"), last.answer ?? "none");
-    node.querySelector(".answer").classList.toggle("mut", last.answer === null);
-    say(node.querySelector(".note"), last.note ?? "");
-    const shown = node.querySelector(".shown");
-    if (exact || !last.messages) shown.replaceChildren(el("pre", { class: "mono exact", tabindex: "0" }, last.prompt));
-    else shown.replaceChildren(...last.messages.map((message) => el("div", { class: `message ${message.role}` }, el("span", { class: "xs mut role" }, message.role), el("div", { class: "words" }, message.content))));
-    const toggle = node.querySelector(".exactly");
-    toggle.hidden = !last.messages;
-    toggle.setAttribute("aria-pressed", String(exact));
-    node.querySelector(".cells").replaceChildren(...Object.entries(last.row.cells).map(([name, cell]) => el("tr", {}, el("th", { scope: "row" }, name), el("td", {}, el("div", { class: "cell" }, cell)))));
+const node = find(".preview");
+const wait = node.querySelector(".wait");
+const body = node.querySelector(".body");
+let row = 0;
+let of = null;
+let key = null;
+let exact = false;
+let last = null;
+let soon = null;
+
+async function look() {
+  const mine = page.view?.keys?.preview;
+  if (page.view?.unreadable) return undefined;
+  if (!mine) return setText(wait, "The preview is here as soon as the data's own settings are mended.");
+  key = mine;
+  node.classList.add("asking");
+  const late = setTimeout(() => setText(wait, "Reading the data…"), 300);
+  const found = await askWorker("preview", { row }, (words) => {
+    if (!last) setText(wait, words);
+  });
+  clearTimeout(late);
+  if (!found) return undefined;
+  node.classList.remove("asking");
+  if (found.lost) {
+    key = null;
+    soon = setTimeout(look, 2000);
+    return undefined;
   }
-  const to = (n) => { row = Math.max(0, Math.min(n, (of?.count ?? 1) - 1)); look(); };
+  setText(wait, "");
+  if (found.error) {
+    workerSaid(
+      "preview",
+      mine,
+      found.problems ?? [{ field: found.field || "data.source", message: found.error, level: "blocking", fixes: [] }],
+    );
+    last = null;
+    body.hidden = true;
+    return setText(wait, "Nothing to show: see what is said above.");
+  }
+  last = found;
+  of = found.rows;
+  page.columns = found.columns.map((column) => column.name);
+  Object.assign(page.known, { rows: found.rows.count, columns: page.columns });
+  announceColumns();
+  workerSaid("preview", mine, found.problems);
+  draw();
+  suggest(found.guess ?? {});
+  return check();
+}
+// A mapping that would fit these columns, offered when the one there does not.
+function suggest(guess) {
+  const entries = Object.entries(guess).filter(([path, value]) => (plainOf(path) ?? "") !== value);
+  const box = node.querySelector(".guess");
+  const wrong = last.problems.some((problem) => problem.level === "blocking");
+  box.hidden = !entries.length || !wrong;
+  if (box.hidden) return;
+  const button = el("button", { class: "btn s", type: "button" }, "Use this mapping");
+  const change = ([path, value]) =>
+    value === null && path !== "data.answer_column" ? { path, remove: true } : { path, value };
+  button.addEventListener("click", () => edit(entries.map(change)));
+  box.replaceChildren(
+    el(
+      "span",
+      { class: "s" },
+      "These columns look like ",
+      ...entries
+        .filter(([, value]) => value !== null)
+        .flatMap(([path, value]) => [
+          el("b", {}, about(path).label.toLowerCase()),
+          " ",
+          el("code", { class: "mono" }, String(value)),
+          " ",
+        ]),
+    ),
+    button,
+  );
+}
+
+function draw() {
+  body.hidden = false;
+  const count = of.exact ? many(of.count) : `about ${many(of.count)}`;
+  setText(node.querySelector(".of"), `of ${count}`);
+  const number = node.querySelector(".row-number");
+  if (document.activeElement !== number) number.value = last.row.index + 1;
+  node.querySelector(".kept").hidden = last.row.kept;
+  setText(node.querySelector(".tokens"), last.tokens === null ? "" : `${last.tokens} tokens`);
+  setText(node.querySelector(".answer b"), last.answer ?? "none");
+  node.querySelector(".answer").classList.toggle("mut", last.answer === null);
+  setText(node.querySelector(".note"), last.note ?? "");
+  const shown = node.querySelector(".shown");
+  if (exact || !last.messages) shown.replaceChildren(el("pre", { class: "mono exact", tabindex: "0" }, last.prompt));
+  else
+    shown.replaceChildren(
+      ...last.messages.map((message) =>
+        el(
+          "div",
+          { class: `message ${message.role}` },
+          el("span", { class: "xs mut role" }, message.role),
+          el("div", { class: "words" }, message.content),
+        ),
+      ),
+    );
+  const toggle = node.querySelector(".exactly");
+  toggle.hidden = !last.messages;
+  toggle.setAttribute("aria-pressed", String(exact));
+  node
+    .querySelector(".cells")
+    .replaceChildren(
+      ...Object.entries(last.row.cells).map(([name, cell]) =>
+        el("tr", {}, el("th", { scope: "row" }, name), el("td", {}, el("div", { class: "cell" }, cell))),
+      ),
+    );
+}
+const to = (n) => {
+  row = Math.max(0, Math.min(n, (of?.count ?? 1) - 1));
+  look();
+};
+
+// ---- many rows ----
+let checked = null;
+async function check(all = false) {
+  const mine = page.view?.keys?.check_data;
+  const box = node.querySelector(".checks");
+  if (!mine || (checked === mine && !all)) return;
+  checked = mine;
+  const began = Date.now();
+  const button = box.querySelector(".check-all");
+  button.setAttribute("aria-disabled", String(all)); // not “disabled”: the keyboard would lose its place
+  box.classList.add("asking");
+  if (all) setText(box.querySelector(".wait-checks"), "Checking all rows…");
+  const found = await askWorker("check_data", { all }, (words) => {
+    if (all)
+      setText(
+        box.querySelector(".wait-checks"),
+        Date.now() - began < 2000 ? words : `${words} ${Math.floor((Date.now() - began) / 1000)} s`,
+      );
+  });
+  if (!found) return; // a newer one is under way, and frees the button
+  button.setAttribute("aria-disabled", "false");
+  box.classList.remove("asking");
+  if (found.lost) {
+    checked = null;
+    setTimeout(() => check(all), 2000);
+    return;
+  }
+  setText(box.querySelector(".wait-checks"), found.error ?? "");
+  box.querySelector(".results").hidden = Boolean(found.error);
+  if (found.error) return;
+  if (found.lengths?.unit === "tokens")
+    page.known.prompt_tokens = Math.round(found.lengths.longest?.length ?? found.lengths.p95);
+  page.known.rows =
+    found.rows.exact && found.checked >= found.rows.count ? found.kept + found.held_out : page.known.rows;
+  workerSaid("check_data", mine, found.problems);
+  drawChecks(box, found);
+  settleIn(0); // the estimates know the prompts' length now
+}
+const many = (n) => n.toLocaleString("en");
+function drawChecks(box, found) {
+  const fact = (n, words, bad) => el("li", { class: n && bad ? "bad" : "" }, el("b", {}, many(n)), ` ${words}`);
+  box
+    .querySelector(".facts")
+    .replaceChildren(
+      fact(found.kept, "to train on"),
+      fact(found.held_out, "held out"),
+      fact(found.filtered, "filtered out"),
+      fact(found.empty, "empty prompts", true),
+      fact(found.duplicates, "duplicates", true),
+      fact(found.missing_answers, "without an answer", true),
+      ...(found.room === null
+        ? []
+        : [fact(found.too_long, `longer than the ${many(found.room)} tokens that fit`, true)]),
+    );
+  setText(box.querySelector(".said-checks"), found.note ?? "");
+  drawHistogram(box.querySelector(".histogram"), found.lengths);
+  const top = found.answers?.top ?? [];
+  const balance = box.querySelector(".balance");
+  balance.hidden = !(found.answers && found.answers.distinct > 1 && found.answers.distinct <= 50 && top[0]?.[1] > 2);
+  if (!balance.hidden) {
+    const most = Math.max(...top.map(([, n]) => n));
+    balance.replaceChildren(
+      el("h3", {}, `Answers: ${found.answers.distinct} different`),
+      ...top
+        .slice(0, 8)
+        .map(([value, n]) =>
+          el(
+            "div",
+            { class: "row tight s share" },
+            el("span", { class: "value" }, value),
+            el("i", { style: `width:${(60 * n) / most}%` }),
+            el("span", { class: "mut" }, many(n)),
+          ),
+        ),
+    );
+  }
+  const more = box.querySelector(".check-all");
+  const focused = document.activeElement === more;
+  more.hidden = found.rows.exact && found.checked >= found.rows.count;
+  if (focused && more.hidden) {
+    const facts = box.querySelector(".facts");
+    facts.tabIndex = -1;
+    facts.focus();
+  }
+}
+function drawHistogram(box, lengths) {
+  box.hidden = !lengths || !lengths.counts.length;
+  if (box.hidden) return;
+  const most = Math.max(...lengths.counts, 1);
+  const unit = lengths.unit;
+  const [first, last] = [lengths.edges[0], lengths.edges.at(-1)].map(Math.round);
+  const bars = lengths.counts.map((n, i) =>
+    el("i", {
+      style: `height:${n ? Math.max(3, (100 * n) / most) : 0}%`,
+      title: `${many(n)} prompts of ${Math.round(lengths.edges[i])}–${Math.round(lengths.edges[i + 1])} ${unit}`,
+    }),
+  );
+  box.replaceChildren(
+    el(
+      "h3",
+      {},
+      `Length of the prompts in ${unit}: half have at most ${many(Math.round(lengths.median))}, ` +
+        `95 % at most ${many(Math.round(lengths.p95))}`,
+    ),
+    el(
+      "div",
+      { class: "bars", role: "img", "aria-label": `Histogram of prompt lengths from ${first} to ${last} ${unit}` },
+      ...bars,
+    ),
+    el("div", { class: "row between xs mut" }, el("span", {}, String(first)), el("span", {}, String(last))),
+    ...(lengths.longest
+      ? [
+          el(
+            "details",
+            { class: "longest" },
+            el(
+              "summary",
+              { class: "s" },
+              `The longest: row ${many(lengths.longest.row + 1)}, ${many(lengths.longest.length)} ${unit}`,
+            ),
+            el("pre", { class: "mono", tabindex: "0" }, lengths.longest.text),
+          ),
+        ]
+      : []),
+  );
+}
+
+export function drawPreview() {
   node.querySelector(".before").addEventListener("click", () => to(row - 1));
   node.querySelector(".after").addEventListener("click", () => to(row + 1));
   node.querySelector(".any").addEventListener("click", () => to(Math.floor(Math.random() * (of?.count ?? 1))));
-  node.querySelector(".row-number").addEventListener("change", (event) => { to((parseInt(event.target.value, 10) || 1) - 1); event.target.value = row + 1; });
-  node.querySelector(".exactly").addEventListener("click", () => { exact = !exact; draw(); });
-
-  // ---- many rows ----
-  let checked = null;
-  async function check(all = false) {
-    const mine = page.view?.keys?.check_data, box = node.querySelector(".checks");
-    if (!mine || (checked === mine && !all)) return;
-    checked = mine;
-    const began = Date.now(), button = box.querySelector(".check-all");
-    button.setAttribute("aria-disabled", String(all)); // not “disabled”: the keyboard would lose its place
-    box.classList.add("asking");
-    if (all) say(box.querySelector(".wait-checks"), "Checking all rows…");
-    const found = await askWorker("check_data", { all }, (words) => { if (all) say(box.querySelector(".wait-checks"), Date.now() - began < 2000 ? words : `${words} ${Math.floor((Date.now() - began) / 1000)} s`); });
-    if (!found) return; // a newer one is under way, and frees the button
-    button.setAttribute("aria-disabled", "false");
-    box.classList.remove("asking");
-    if (found.lost) { checked = null; setTimeout(() => check(all), 2000); return; }
-    say(box.querySelector(".wait-checks"), found.error ?? "");
-    box.querySelector(".results").hidden = Boolean(found.error);
-    if (found.error) return;
-    if (found.lengths?.unit === "tokens") page.known.prompt_tokens = Math.round(found.lengths.longest?.length ?? found.lengths.p95);
-    page.known.rows = found.rows.exact && found.checked >= found.rows.count ? found.kept + found.held_out : page.known.rows;
-    workerSaid("check_data", mine, found.problems);
-    drawChecks(box, found);
-    settleIn(0); // the estimates know the prompts' length now
-  }
-  const many = (n) => n.toLocaleString("en");
-  function drawChecks(box, found) {
-    const fact = (n, words, bad) => el("li", { class: n && bad ? "bad" : "" }, el("b", {}, many(n)), ` ${words}`);
-    box.querySelector(".facts").replaceChildren(
-      fact(found.kept, "to train on"), fact(found.held_out, "held out"), fact(found.filtered, "filtered out"), fact(found.empty, "empty prompts", true),
-      fact(found.duplicates, "duplicates", true), fact(found.missing_answers, "without an answer", true), ...(found.room === null ? [] : [fact(found.too_long, `longer than the ${many(found.room)} tokens that fit`, true)]));
-    say(box.querySelector(".said-checks"), found.note ?? "");
-    drawHistogram(box.querySelector(".histogram"), found.lengths);
-    const top = found.answers?.top ?? [], balance = box.querySelector(".balance");
-    balance.hidden = !(found.answers && found.answers.distinct > 1 && found.answers.distinct <= 50 && top[0]?.[1] > 2);
-    if (!balance.hidden) {
-      const most = Math.max(...top.map(([, n]) => n));
-      balance.replaceChildren(el("h3", {}, `Answers: ${found.answers.distinct} different`), ...top.slice(0, 8).map(([value, n]) => el("div", { class: "row tight s share" }, el("span", { class: "value" }, value), el("i", { style: `width:${(60 * n) / most}%` }), el("span", { class: "mut" }, many(n)))));
-    }
-    const more = box.querySelector(".check-all"), focused = document.activeElement === more;
-    more.hidden = found.rows.exact && found.checked >= found.rows.count;
-    if (focused && more.hidden) { const facts = box.querySelector(".facts"); facts.tabIndex = -1; facts.focus(); }
-  }
-  function drawHistogram(box, lengths) {
-    box.hidden = !lengths || !lengths.counts.length;
-    if (box.hidden) return;
-    const most = Math.max(...lengths.counts, 1), unit = lengths.unit;
-    const bars = lengths.counts.map((n, i) => el("i", { style: `height:${n ? Math.max(3, (100 * n) / most) : 0}%`, title: `${many(n)} prompts of ${Math.round(lengths.edges[i])}–${Math.round(lengths.edges[i + 1])} ${unit}` }));
-    box.replaceChildren(
-      el("h3", {}, `Length of the prompts in ${unit}: half have at most ${many(Math.round(lengths.median))}, 95 % at most ${many(Math.round(lengths.p95))}`),
-      el("div", { class: "bars", role: "img", "aria-label": `Histogram of prompt lengths from ${Math.round(lengths.edges[0])} to ${Math.round(lengths.edges.at(-1))} ${unit}` }, ...bars),
-      el("div", { class: "row between xs mut" }, el("span", {}, String(Math.round(lengths.edges[0]))), el("span", {}, String(Math.round(lengths.edges.at(-1))))),
-      ...(lengths.longest ? [el("details", { class: "longest" }, el("summary", { class: "s" }, `The longest: row ${many(lengths.longest.row + 1)}, ${many(lengths.longest.length)} ${unit}`), el("pre", { class: "mono", tabindex: "0" }, lengths.longest.text))] : []));
-  }
-  node.querySelector(".check-all").addEventListener("click", ({ currentTarget }) => { if (currentTarget.getAttribute("aria-disabled") !== "true") check(true); });
+  node.querySelector(".row-number").addEventListener("change", (event) => {
+    to((parseInt(event.target.value, 10) || 1) - 1);
+    event.target.value = row + 1;
+  });
+  node.querySelector(".exactly").addEventListener("click", () => {
+    exact = !exact;
+    draw();
+  });
+  node.querySelector(".check-all").addEventListener("click", ({ currentTarget }) => {
+    if (currentTarget.getAttribute("aria-disabled") !== "true") check(true);
+  });
 
   // Launch waits for the look that is under way: a wrong column is said before, not after.
-  page.previewed = async () => { for (let n = 0; n < 100 && node.classList.contains("asking"); n += 1) await new Promise((done) => setTimeout(done, 100)); };
+  page.previewed = async () => {
+    for (let n = 0; n < 100 && node.classList.contains("asking"); n += 1)
+      await new Promise((done) => setTimeout(done, 100));
+  };
   onView((view) => {
     if (view?.unreadable) return;
-    if (view?.keys?.preview === key && key) { if (view.keys.check_data !== checked && last) { clearTimeout(soon); soon = setTimeout(() => check(), 400); } return; }
+    if (view?.keys?.preview === key && key) {
+      if (view.keys.check_data !== checked && last) {
+        clearTimeout(soon);
+        soon = setTimeout(() => check(), 400);
+      }
+      return;
+    }
     clearTimeout(soon);
     soon = setTimeout(look, key ? 250 : 0);
   });

@@ -1,21 +1,43 @@
 // The reward functions of a run, or of one of its stages: which, how much each counts, and the settings of each.
-const remover = (label, onclick) => el("button", { class: "btn quiet s remove", type: "button", "aria-label": label, title: label, onclick }, "×");
-const rewardNamed = (name) => page.form.rewards.find((one) => one.name === name) ?? { name, help: "", own: false, parameters: [], versions: [] };
-const parametersOf = (reward) => { const known = rewardNamed(reward.name); return (known.versions.find(({ hash }) => hash === reward.version) ?? known).parameters; };
+
+import { el, setText } from "../../ui/dom.js";
+import { edit, find, onView, page, plainAt, shownAt } from "./core.js";
+import { bare, field, forget, keepFocus, place, setValue, showProblems } from "./fields.js";
+
+export const remover = (label, onclick) =>
+  el("button", { class: "btn quiet s remove", type: "button", "aria-label": label, title: label, onclick }, "×");
+const rewardNamed = (name) =>
+  page.form.rewards.find((one) => one.name === name) ?? { name, help: "", own: false, parameters: [], versions: [] };
+const parametersOf = (reward) => {
+  const known = rewardNamed(reward.name);
+  return (known.versions.find(({ hash }) => hash === reward.version) ?? known).parameters;
+};
 const isReward = (one) => one !== null && typeof one === "object" && !Array.isArray(one);
 const pointsOf = (reward) => (Array.isArray(reward.schedule) ? reward.schedule : []);
 const WAYS = { constant: "stays as it is", schedule: "changes with the steps", adapt: "follows success" };
 const wayOf = (reward) => (pointsOf(reward).length ? "schedule" : isReward(reward.adapt) ? "adapt" : "constant");
 
-// Draws a list into `node`: `base` is its path in the spec, `read` says what stands there. What it returns shows the list as it is now.
-function rewardList(node, base, read) {
-  const list = el("div", { class: "reward-list" }), chooser = addReward(base, read), open = new Set();
-  const head = el("div", { class: "reward head xs mut", "aria-hidden": "true" }, el("span", {}, "function"), el("span", { class: "num" }, "weight"), el("span", {}));
+// Draws a list into `node`: `base` is its path in the spec, `read` says what stands there. What it returns shows the
+// list as it is now.
+export function rewardList(node, base, read) {
+  const list = el("div", { class: "reward-list" });
+  const chooser = addReward(base, read);
+  const open = new Set();
+  const head = el(
+    "div",
+    { class: "reward head xs mut", "aria-hidden": "true" },
+    el("span", {}, "function"),
+    el("span", { class: "num" }, "weight"),
+    el("span", {}),
+  );
   node.append(head, list, chooser.node);
-  let drawn = null, summaries = [];
-  const shape = (reward) => (isReward(reward) ? [reward.name, reward.version, wayOf(reward), pointsOf(reward).length] : null);
+  let drawn = null;
+  let summaries = [];
+  const shape = (reward) =>
+    isReward(reward) ? [reward.name, reward.version, wayOf(reward), pointsOf(reward).length] : null;
   return () => {
-    const rewards = Array.isArray(read()) ? read() : [], key = JSON.stringify(rewards.map(shape));
+    const rewards = Array.isArray(read()) ? read() : [];
+    const key = JSON.stringify(rewards.map(shape));
     if (key !== drawn) {
       const added = drawn !== null && rewards.length > JSON.parse(drawn).length;
       drawn = key;
@@ -23,9 +45,18 @@ function rewardList(node, base, read) {
       keepFocus(list, () => {
         forget(list);
         head.hidden = !rewards.length;
-        list.replaceChildren(...rewards.flatMap((reward, n) => (isReward(reward) ? [rewardRow(reward, `${base}.${n}`, open, summaries, () => read()?.[n] ?? {})] : [])));
+        list.replaceChildren(
+          ...rewards.flatMap((reward, n) =>
+            isReward(reward) ? [rewardRow(reward, `${base}.${n}`, open, summaries, () => read()?.[n] ?? {})] : [],
+          ),
+        );
       });
-      if (added && chooser.asked) { chooser.asked = false; const weight = list.lastElementChild?.querySelector(".weight"); weight?.focus(); weight?.select(); }
+      if (added && chooser.asked) {
+        chooser.asked = false;
+        const weight = list.lastElementChild?.querySelector(".weight");
+        weight?.focus();
+        weight?.select();
+      }
       chooser.fill(rewards);
       showProblems();
     }
@@ -34,25 +65,66 @@ function rewardList(node, base, read) {
 }
 
 function rewardRow(reward, path, open, summaries, now) {
-  const known = rewardNamed(reward.name), name = String(reward.name ?? ""), id = path.replace(/\W/g, "-");
-  const weight = el("input", { type: "text", class: "input weight num", id: `${id}-weight`, inputmode: "decimal", placeholder: "1.0", "aria-label": `weight of ${name}`, autocomplete: "off" });
+  const known = rewardNamed(reward.name);
+  const name = String(reward.name ?? "");
+  const id = path.replace(/\W/g, "-");
+  const weight = el("input", {
+    type: "text",
+    class: "input weight num",
+    id: `${id}-weight`,
+    inputmode: "decimal",
+    placeholder: "1.0",
+    "aria-label": `weight of ${name}`,
+    autocomplete: "off",
+  });
   const scheduled = wayOf(reward) === "schedule";
   weight.disabled = scheduled;
   const summary = el("summary", { class: "s", id: `${id}-settings` }, "Settings", el("span", { class: "mut" }));
-  const settings = el("details", { class: "settings", ...(open.has(name) ? { open: true } : {}) }, summary, ...rewardSettings(reward, path, id));
-  settings.addEventListener("toggle", () => { if (settings.open) open.add(name); else open.delete(name); });
-  summaries.push(() => say(summary.lastElementChild, changesOf(now(), path)));
-  const own = known.own ? el("a", { class: "xs", href: `/rewards?name=${encodeURIComponent(name)}`, "aria-label": `Edit ${name}` }, "edit") : null;
-  return place(path, el("div", { class: "reward", "data-name": name },
-    el("div", { class: "what" }, el("b", { class: "mono" }, name), " ", own, own ? " " : "", el("span", { class: "s mut" }, known.help)),
-    bare(`${path}.weight`, weight), remover(`Remove ${name}`, () => edit([{ path, remove: true }])), settings));
+  const settings = el(
+    "details",
+    { class: "settings", ...(open.has(name) ? { open: true } : {}) },
+    summary,
+    ...rewardSettings(reward, path, id),
+  );
+  settings.addEventListener("toggle", () => {
+    if (settings.open) open.add(name);
+    else open.delete(name);
+  });
+  summaries.push(() => setText(summary.lastElementChild, changesOf(now(), path)));
+  const own = known.own
+    ? el("a", { class: "xs", href: `/rewards?name=${encodeURIComponent(name)}`, "aria-label": `Edit ${name}` }, "edit")
+    : null;
+  return place(
+    path,
+    el(
+      "div",
+      { class: "reward", "data-name": name },
+      el(
+        "div",
+        { class: "what" },
+        el("b", { class: "mono" }, name),
+        " ",
+        own,
+        own ? " " : "",
+        el("span", { class: "s mut" }, known.help),
+      ),
+      bare(`${path}.weight`, weight),
+      remover(`Remove ${name}`, () => edit([{ path, remove: true }])),
+      settings,
+    ),
+  );
 }
 // What differs from the defaults, in a few words.
 function changesOf(reward, path) {
-  const points = pointsOf(reward), set = Object.keys(isReward(reward.parameters) ? reward.parameters : {});
+  const points = pointsOf(reward);
+  const set = Object.keys(isReward(reward.parameters) ? reward.parameters : {});
   const words = [
     ...set.map((name) => `${name} ${shownAt(`${path}.parameters.${name}`).slice(0, 40)}`),
-    points.length ? `weight ${points.map((one) => one?.weight).join(" → ")}` : wayOf(reward) === "adapt" ? "weight follows success" : "",
+    points.length
+      ? `weight ${points.map((one) => one?.weight).join(" → ")}`
+      : wayOf(reward) === "adapt"
+        ? "weight follows success"
+        : "",
     reward.timeout !== undefined && reward.timeout !== 10 ? `at most ${reward.timeout} s` : "",
     reward.version ? `version ${String(reward.version).slice(0, 8)}` : "",
   ].filter(Boolean);
@@ -61,27 +133,63 @@ function changesOf(reward, path) {
 
 // ---- the settings of one function ----
 function rewardSettings(reward, path, id) {
-  const known = rewardNamed(reward.name), at = (one) => ({ ...one, path: `${path}.${one.path}` });
-  const ours = page.form.reward_fields, parameters = parametersOf(reward);
+  const known = rewardNamed(reward.name);
+  const at = (one) => ({ ...one, path: `${path}.${one.path}` });
+  const ours = page.form.reward_fields;
+  const parameters = parametersOf(reward);
   const newest = known.hash ? `the newest (${known.hash.slice(0, 8)})` : "the newest";
-  const version = el("select", { class: "input" }, el("option", { value: "" }, newest), ...known.versions.map(({ hash, saved }) => el("option", { value: hash }, `${hash.slice(0, 8)}, saved ${saved}`)));
+  const version = el(
+    "select",
+    { class: "input" },
+    el("option", { value: "" }, newest),
+    ...known.versions.map(({ hash, saved }) => el("option", { value: hash }, `${hash.slice(0, 8)}, saved ${saved}`)),
+  );
   if (reward.version) setValue(version, String(reward.version));
-  const about = { path: `${path}.version`, name: "version", label: "Version", advice: "of what you saved; a run keeps the one it was launched with", types: ["str"], default: "", choices: [] };
+  const about = {
+    path: `${path}.version`,
+    name: "version",
+    label: "Version",
+    advice: "of what you saved; a run keeps the one it was launched with",
+    types: ["str"],
+    default: "",
+    choices: [],
+  };
   return [
     parameters.length ? el("div", { class: "cards" }, ...parameters.map((one) => field(at(one)))) : null,
     weightWays(reward, path, id),
-    el("div", { class: "cards" }, ...ours.own.filter((one) => one.path === "timeout").map((one) => field(at(one))), known.own || reward.version ? field(about, { input: version }) : null),
+    el(
+      "div",
+      { class: "cards" },
+      ...ours.own.filter((one) => one.path === "timeout").map((one) => field(at(one))),
+      known.own || reward.version ? field(about, { input: version }) : null,
+    ),
   ].filter(Boolean);
 }
 function weightWays(reward, path, id) {
   const way = wayOf(reward);
   const edits = () => {
-    const said = Number(document.getElementById(`${id}-weight`).value || 1), weight = Number.isFinite(said) ? said : 1;
+    const said = Number(document.getElementById(`${id}-weight`).value || 1);
+    const weight = Number.isFinite(said) ? said : 1;
     const steps = Number(shownAt("training.max_steps")) > 0 ? Number(shownAt("training.max_steps")) : 100;
     return {
-      constant: [{ path: `${path}.schedule`, remove: true }, { path: `${path}.adapt`, remove: true }],
-      schedule: [{ path: `${path}.adapt`, remove: true }, { path: `${path}.schedule`, value: [{ step: 0, weight }, { step: steps, weight }] }],
-      adapt: [{ path: `${path}.schedule`, remove: true }, { path: `${path}.adapt`, value: {} }],
+      constant: [
+        { path: `${path}.schedule`, remove: true },
+        { path: `${path}.adapt`, remove: true },
+      ],
+      schedule: [
+        { path: `${path}.adapt`, remove: true },
+        {
+          path: `${path}.schedule`,
+          value: [
+            { step: 0, weight },
+            { step: steps, weight },
+          ],
+        },
+      ],
+      adapt: [
+        { path: `${path}.schedule`, remove: true },
+        { path: `${path}.adapt`, value: {} },
+      ],
     };
   };
   const choices = Object.entries(WAYS).map(([value, label]) => {
@@ -90,35 +198,117 @@ function weightWays(reward, path, id) {
     radio.addEventListener("change", () => edit(edits()[value]));
     return el("label", { class: "choice" }, radio, label);
   });
-  const node = el("div", { class: "ways" }, el("div", { class: "row tight wrap modes", role: "radiogroup", "aria-label": "How the weight changes" }, el("span", { class: "s lead" }, "Its weight"), ...choices));
+  const node = el(
+    "div",
+    { class: "ways" },
+    el(
+      "div",
+      { class: "row tight wrap modes", role: "radiogroup", "aria-label": "How the weight changes" },
+      el("span", { class: "s lead" }, "Its weight"),
+      ...choices,
+    ),
+  );
   if (way === "schedule") node.append(schedule(reward, `${path}.schedule`, id));
-  if (way === "adapt") node.append(el("div", { class: "cards four" }, ...page.form.reward_fields.adapt.map((one) => field({ ...one, path: `${path}.${one.path}` }))));
+  if (way === "adapt")
+    node.append(
+      el(
+        "div",
+        { class: "cards four" },
+        ...page.form.reward_fields.adapt.map((one) => field({ ...one, path: `${path}.${one.path}` })),
+      ),
+    );
   return node;
 }
 function schedule(reward, path, id) {
   const points = pointsOf(reward);
-  const cell = (n, name) => el("td", {}, bare(`${path}.${n}.${name}`, el("input", { type: "text", class: "input num", id: `${id}-${n}-${name}`, inputmode: "decimal", "aria-label": `${name} of point ${n + 1}`, autocomplete: "off" })));
+  const cell = (n, name) =>
+    el(
+      "td",
+      {},
+      bare(
+        `${path}.${n}.${name}`,
+        el("input", {
+          type: "text",
+          class: "input num",
+          id: `${id}-${n}-${name}`,
+          inputmode: "decimal",
+          "aria-label": `${name} of point ${n + 1}`,
+          autocomplete: "off",
+        }),
+      ),
+    );
   const drop = (n) => edit([points.length > 1 ? { path: `${path}.${n}`, remove: true } : { path, remove: true }]);
-  const row = (_, n) => el("tr", {}, cell(n, "step"), cell(n, "weight"), el("td", {}, remover(`Remove point ${n + 1}`, () => drop(n))));
+  const row = (_, n) =>
+    el(
+      "tr",
+      {},
+      cell(n, "step"),
+      cell(n, "weight"),
+      el(
+        "td",
+        {},
+        remover(`Remove point ${n + 1}`, () => drop(n)),
+      ),
+    );
   // From what stands in the fields: the spec may not have it yet.
   const typed = (name) => Number(document.getElementById(`${id}-${points.length - 1}-${name}`).value) || 0;
-  const more = () => edit([{ path: `${path}.${points.length}`, value: { step: typed("step") + 50, weight: typed("weight") } }]);
-  return place(path, el("div", { class: "schedule" }, el("p", { class: "xs mut" }, "In straight lines from point to point; before the first and after the last it stays."),
-    el("table", {}, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "step"), el("th", { scope: "col" }, "weight"), el("th", {}))), el("tbody", {}, ...points.map(row))),
-    el("button", { class: "btn s", type: "button", id: `${id}-add-point`, onclick: more }, "Add a point")));
+  const more = () =>
+    edit([{ path: `${path}.${points.length}`, value: { step: typed("step") + 50, weight: typed("weight") } }]);
+  return place(
+    path,
+    el(
+      "div",
+      { class: "schedule" },
+      el(
+        "p",
+        { class: "xs mut" },
+        "In straight lines from point to point; before the first and after the last it stays.",
+      ),
+      el(
+        "table",
+        {},
+        el(
+          "thead",
+          {},
+          el("tr", {}, el("th", { scope: "col" }, "step"), el("th", { scope: "col" }, "weight"), el("th", {})),
+        ),
+        el("tbody", {}, ...points.map(row)),
+      ),
+      el("button", { class: "btn s", type: "button", id: `${id}-add-point`, onclick: more }, "Add a point"),
+    ),
+  );
 }
 
 // ---- one more function ----
 function addReward(base, read) {
-  const id = `add-${base.replace(/\W/g, "-")}`, help = el("p", { class: "xs mut", id: `${id}-help` });
+  const id = `add-${base.replace(/\W/g, "-")}`;
+  const help = el("p", { class: "xs mut", id: `${id}-help` });
   const which = el("select", { class: "input", id, "aria-label": "Function to add", "aria-describedby": help.id });
   const add = el("button", { class: "btn", type: "button" }, "Add a reward");
-  const chooser = { node: el("div", { class: "add-reward" }, el("div", { class: "row tight" }, which, add), help), asked: false, fill };
-  const tell = () => say(help, rewardNamed(which.value).help);
+  const chooser = {
+    node: el("div", { class: "add-reward" }, el("div", { class: "row tight" }, which, add), help),
+    asked: false,
+    fill,
+  };
+  const tell = () => setText(help, rewardNamed(which.value).help);
   function fill(rewards) {
-    const taken = new Set(rewards.map((one) => one?.name)), before = which.value;
+    const taken = new Set(rewards.map((one) => one?.name));
+    const before = which.value;
     const left = page.form.rewards.filter((one) => !taken.has(one.name));
-    const group = (label, own) => { const some = left.filter((one) => one.own === own); return some.length ? [el("optgroup", { label }, ...some.map((one) => el("option", { value: one.name }, one.own ? `${one.name} (${one.hash.slice(0, 8)})` : one.name)))] : []; };
+    const group = (label, own) => {
+      const some = left.filter((one) => one.own === own);
+      return some.length
+        ? [
+            el(
+              "optgroup",
+              { label },
+              ...some.map((one) =>
+                el("option", { value: one.name }, one.own ? `${one.name} (${one.hash.slice(0, 8)})` : one.name),
+              ),
+            ),
+          ]
+        : [];
+    };
     which.replaceChildren(...group("Your own", true), ...group("Built in", false));
     if (left.some((one) => one.name === before)) which.value = before;
     add.disabled = which.disabled = !left.length;
@@ -131,7 +321,10 @@ function addReward(base, read) {
   });
   return chooser;
 }
-function drawRewards() {
-  const show = rewardList(place("rewards", find(".rewards")).querySelector(".table"), "rewards", () => plainAt("rewards"));
-  onView(show); show();
+export function drawRewards() {
+  const show = rewardList(place("rewards", find(".rewards")).querySelector(".table"), "rewards", () =>
+    plainAt("rewards"),
+  );
+  onView(show);
+  show();
 }

@@ -1,60 +1,132 @@
 // What a spec begins with: a preset, a run's settings, an imported file; and how one's own presets are kept.
-function drawStart() {
-  const dialog = find("dialog.presets"), keep = find("dialog.keep"), origin = find(".origin");
-  const from = (words) => { page.from = words; say(origin, words); };
+
+import { params, setParams } from "../../ui/address.js";
+import { el, setText } from "../../ui/dom.js";
+import { find, page, replaceText, server, settled, undo } from "./core.js";
+import { remover } from "./rewards.js";
+import { showView } from "./views.js";
+
+const dialog = find("dialog.presets");
+const keep = find("dialog.keep");
+const origin = find(".origin");
+const from = (words) => {
+  page.from = words;
+  setText(origin, words);
+};
+function drawPresets() {
+  const card = (preset) => {
+    const take = el(
+      "button",
+      { class: "take", type: "button" },
+      el("b", {}, preset.title),
+      el("span", { class: "s mut" }, preset.sentence),
+    );
+    take.addEventListener("click", async () => {
+      const got = await server.preset({ name: preset.name });
+      if (!got || got.sentence)
+        return setText(dialog.querySelector(".said"), got?.sentence ?? "The server did not answer. Try again.");
+      from(`Preset: ${preset.title}`);
+      setParams({ preset: preset.own ? null : preset.name, from: null });
+      replaceText(got.text);
+      dialog.close();
+      showView("form");
+      return undefined;
+    });
+    const drop = preset.own
+      ? remover(`Delete the preset ${preset.title}`, async () => {
+          const left = await server.forgotten({ name: preset.name });
+          if (left?.presets) {
+            page.form.presets = left.presets;
+            drawPresets();
+          }
+        })
+      : null;
+    return el("li", { class: "preset" }, take, drop);
+  };
+  dialog.querySelector(".said").textContent = "";
+  dialog.querySelector("ul").replaceChildren(...page.form.presets.map(card));
+}
+
+// ---- import: a spec, or a TRL script, whose settings are read and never run ----
+const file = find("input.import");
+function tell(lines, wrong = false) {
+  const node = find(".import-note");
+  node.hidden = !lines.length;
+  node.className = `import-note ${wrong ? "verdict blocking" : "note"}`;
+  node.replaceChildren(
+    ...lines.map((line) => el("p", { class: "s" }, line)),
+    ...(lines.length
+      ? [
+          el(
+            "button",
+            {
+              class: "link s",
+              type: "button",
+              onclick: () => {
+                node.hidden = true;
+              },
+            },
+            "Dismiss",
+          ),
+        ]
+      : []),
+  );
+}
+
+async function importFile() {
+  const chosen = file.files[0];
+  file.value = "";
+  if (!chosen) return;
+  if (chosen.size > 256 * 1024) return tell([`“${chosen.name}” is larger than 256 KB: that is no spec.`], true);
+  const bytes = new Uint8Array(await chosen.arrayBuffer());
+  let text;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return tell([`“${chosen.name}” is not text in UTF-8.`], true);
+  }
+  const got = await server.imported({ name: chosen.name, text });
+  if (!got || got.sentence) return tell([got?.sentence ?? "The server did not answer. Try again."], true);
+  from(`Imported from ${chosen.name}`);
+  replaceText(got.text);
+  return tell(got.notes ?? []);
+}
+async function savePreset(event) {
+  event.preventDefault();
+  await settled();
+  const title = keep.querySelector("[name=title]").value;
+  const words = keep.querySelector("[name=sentence]").value;
+  const kept = await server.kept({
+    name: title,
+    sentence: words,
+    text: page.text,
+    replace: keep.dataset.replace === title,
+  });
+  if (kept?.presets) {
+    page.form.presets = kept.presets;
+    keep.close();
+    from(`Saved as the preset “${title}”`);
+    return;
+  }
+  if (kept?.taken) keep.dataset.replace = title;
+  setText(keep.querySelector(".said"), kept?.sentence ?? "The server did not answer. Try again.");
+}
+
+export function drawStart() {
   from(page.from ?? "");
 
-  find("[data-do=presets]").addEventListener("click", () => { drawPresets(); dialog.showModal(); });
+  find("[data-do=presets]").addEventListener("click", () => {
+    drawPresets();
+    dialog.showModal();
+  });
   for (const one of [dialog, keep]) {
     one.querySelector(".close").addEventListener("click", () => one.close());
-    one.addEventListener("click", (event) => { if (event.target === one) one.close(); });
+    one.addEventListener("click", (event) => {
+      if (event.target === one) one.close();
+    });
   }
-  function drawPresets() {
-    const card = (preset) => {
-      const take = el("button", { class: "take", type: "button" }, el("b", {}, preset.title), el("span", { class: "s mut" }, preset.sentence));
-      take.addEventListener("click", async () => {
-        const got = await server.preset({ name: preset.name });
-        if (!got || got.sentence) return say(dialog.querySelector(".said"), got?.sentence ?? "The server did not answer. Try again.");
-        from(`Preset: ${preset.title}`);
-        setParams({ preset: preset.own ? null : preset.name, from: null });
-        replaceText(got.text);
-        dialog.close();
-        showView("form");
-        return undefined;
-      });
-      const drop = preset.own ? remover(`Delete the preset ${preset.title}`, async () => {
-        const left = await server.forgotten({ name: preset.name });
-        if (left?.presets) { page.form.presets = left.presets; drawPresets(); }
-      }) : null;
-      return el("li", { class: "preset" }, take, drop);
-    };
-    dialog.querySelector(".said").textContent = "";
-    dialog.querySelector("ul").replaceChildren(...page.form.presets.map(card));
-  }
-
-  // ---- import: a spec, or a TRL script, whose settings are read and never run ----
-  const file = find("input.import");
   find("[data-do=import]").addEventListener("click", () => file.click());
-  file.addEventListener("change", async () => {
-    const chosen = file.files[0];
-    file.value = "";
-    if (!chosen) return;
-    if (chosen.size > 256 * 1024) return tell([`“${chosen.name}” is larger than 256 KB: that is no spec.`], true);
-    const bytes = new Uint8Array(await chosen.arrayBuffer());
-    let text;
-    try { text = new TextDecoder("utf-8", { fatal: true }).decode(bytes); } catch { return tell([`“${chosen.name}” is not text in UTF-8.`], true); }
-    const got = await server.imported({ name: chosen.name, text });
-    if (!got || got.sentence) return tell([got?.sentence ?? "The server did not answer. Try again."], true);
-    from(`Imported from ${chosen.name}`);
-    replaceText(got.text);
-    return tell(got.notes ?? []);
-  });
-  function tell(lines, wrong = false) {
-    const node = find(".import-note");
-    node.hidden = !lines.length;
-    node.className = `import-note ${wrong ? "verdict blocking" : "note"}`;
-    node.replaceChildren(...lines.map((line) => el("p", { class: "s" }, line)), ...(lines.length ? [el("button", { class: "link s", type: "button", onclick: () => { node.hidden = true; } }, "Dismiss")] : []));
-  }
+  file.addEventListener("change", importFile);
 
   find("[data-do=undo]").addEventListener("click", undo);
 
@@ -65,14 +137,9 @@ function drawStart() {
     delete keep.dataset.replace;
     keep.showModal();
   });
-  keep.querySelector("form").addEventListener("submit", async (event) => {
-    event.preventDefault();
-    await settled();
-    const title = keep.querySelector("[name=title]").value, words = keep.querySelector("[name=sentence]").value;
-    const kept = await server.kept({ name: title, sentence: words, text: page.text, replace: keep.dataset.replace === title });
-    if (kept?.presets) { page.form.presets = kept.presets; keep.close(); from(`Saved as the preset “${title}”`); return; }
-    if (kept?.taken) keep.dataset.replace = title;
-    say(keep.querySelector(".said"), kept?.sentence ?? "The server did not answer. Try again.");
-  });
-  if (params().get("keep")) { setParams({ keep: null }); find("[data-do=keep]").click(); }
+  keep.querySelector("form").addEventListener("submit", savePreset);
+  if (params().get("keep")) {
+    setParams({ keep: null });
+    find("[data-do=keep]").click();
+  }
 }

@@ -1,7 +1,12 @@
 // The three views of one spec: the form, the YAML (edited here, too), and the plain TRL script.
+
+import { params, setParams } from "../../ui/address.js";
+import { copy, el, setText } from "../../ui/dom.js";
+import { find, onProblems, onView, page, problems, settleIn, write } from "./core.js";
+
 const VIEWS = ["form", "yaml", "script"];
 let goToLine = () => {};
-function showView(name, line) {
+export function showView(name, line) {
   for (const view of VIEWS) {
     find(`.view-${view}`).hidden = view !== name;
     const tab = find(`[data-view=${view}]`);
@@ -13,7 +18,36 @@ function showView(name, line) {
   if (line && name === "yaml") goToLine(line);
 }
 
-function drawViews() {
+// ---- the YAML: a plain text area over its own coloured copy, with line numbers ----
+const area = find(".yaml textarea");
+const back = find(".yaml .coloured");
+const gutter = find(".yaml .gutter");
+const paint = () => {
+  const wrong = new Map(
+    problems()
+      .filter((one) => one.line)
+      .map((one) => [one.line, one.message]),
+  );
+  if (page.view?.unreadable?.line) wrong.set(page.view.unreadable.line, page.view.unreadable.message);
+  back.replaceChildren(...coloured(area.value));
+  gutter.replaceChildren(
+    ...area.value
+      .split("\n")
+      .map((_, n) => el("span", wrong.has(n + 1) ? { class: "wrong", title: wrong.get(n + 1) } : {}, String(n + 1))),
+  );
+};
+const show = () => {
+  if (area.value !== page.text) {
+    const at = area.selectionStart;
+    area.value = page.text;
+    if (document.activeElement === area) area.setSelectionRange(at, at);
+  }
+};
+
+// ---- the script ----
+const script = find(".script pre");
+
+export function drawViews() {
   for (const name of VIEWS) {
     const tab = find(`[data-view=${name}]`);
     tab.addEventListener("click", () => showView(name));
@@ -27,37 +61,42 @@ function drawViews() {
   }
   const asked = params().get("view");
   showView(VIEWS.includes(asked) ? asked : "form");
-
-  // ---- the YAML: a plain text area over its own coloured copy, with line numbers ----
-  const area = find(".yaml textarea"), back = find(".yaml .coloured"), gutter = find(".yaml .gutter");
-  const paint = () => {
-    const wrong = new Map(problems().filter((one) => one.line).map((one) => [one.line, one.message]));
-    if (page.view?.unreadable?.line) wrong.set(page.view.unreadable.line, page.view.unreadable.message);
-    back.replaceChildren(...coloured(area.value));
-    gutter.replaceChildren(...area.value.split("\n").map((_, n) => el("span", wrong.has(n + 1) ? { class: "wrong", title: wrong.get(n + 1) } : {}, String(n + 1))));
-  };
-  area.addEventListener("input", () => { paint(); write(area.value, { now: false }); });
-  const show = () => { if (area.value !== page.text) { const at = area.selectionStart; area.value = page.text; if (document.activeElement === area) area.setSelectionRange(at, at); } };
+  area.addEventListener("input", () => {
+    paint();
+    write(area.value, { now: false });
+  });
   onView(show);
   onProblems(paint);
   goToLine = (line) => {
-    const lines = area.value.split("\n"), start = lines.slice(0, line - 1).join("\n").length + (line > 1 ? 1 : 0);
+    const lines = area.value.split("\n");
+    const start = lines.slice(0, line - 1).join("\n").length + (line > 1 ? 1 : 0);
     area.focus();
     area.setSelectionRange(start, start + (lines[line - 1] ?? "").length);
     find(".yaml .sheet").scrollTop = Math.max(0, (line - 6) * 20);
   };
-
-  // ---- the script ----
-  const script = find(".script pre");
-  onView((view) => { if (view && "script" in view && !view.unreadable) say(script, view.script || "The script is here as soon as the problems beside it are mended."); });
-  for (const [button, words] of [[".script .copy", () => script.textContent], [".yaml .copy", () => page.text]]) {
+  onView((view) => {
+    if (view && "script" in view && !view.unreadable)
+      setText(script, view.script || "The script is here as soon as the problems beside it are mended.");
+  });
+  for (const [button, words] of [
+    [".script .copy", () => script.textContent],
+    [".yaml .copy", () => page.text],
+  ]) {
     find(button).addEventListener("click", (event) => copy(words(), event.currentTarget));
   }
   find(".script .download").addEventListener("click", () => download("train.py", script.textContent, "text/x-python"));
-  find(".copy-command").addEventListener("click", (event) => copy(`groupwise launch ${fileName()}`, event.currentTarget));
+  find(".copy-command").addEventListener("click", (event) =>
+    copy(`groupwise launch ${fileName()}`, event.currentTarget),
+  );
   find(".yaml .download").addEventListener("click", () => download(fileName(), page.text, "application/yaml"));
 }
-const fileName = () => `${(page.view?.name ?? "run").toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-+|-+$/g, "") || "run"}.yaml`;
+const fileName = () =>
+  `${
+    (page.view?.name ?? "run")
+      .toLowerCase()
+      .replace(/[^a-z0-9]+/g, "-")
+      .replace(/^-+|-+$/g, "") || "run"
+  }.yaml`;
 function download(name, text, type) {
   const url = URL.createObjectURL(new Blob([text], { type }));
   const link = el("a", { href: url, download: name });
@@ -73,6 +112,12 @@ function coloured(text) {
     const [, indent, key, colon, rest] = line.match(/^(\s*(?:- )*)([\w.]+)(:)(.*)$/) ?? [null, "", "", "", line];
     const hash = rest.search(/(^|\s)#/);
     const [value, comment] = hash < 0 ? [rest, ""] : [rest.slice(0, hash), rest.slice(hash)];
-    return [indent, key && el("b", { class: "key" }, key), colon, value, comment && el("i", { class: "comment" }, comment)].filter(Boolean);
+    return [
+      indent,
+      key && el("b", { class: "key" }, key),
+      colon,
+      value,
+      comment && el("i", { class: "comment" }, comment),
+    ].filter(Boolean);
   });
 }

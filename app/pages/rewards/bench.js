@@ -1,14 +1,45 @@
 // The workbench: completions are fetched once and tried on again and again, until where they come from changes.
+
+import { params, setParams } from "../../ui/address.js";
+import { el, setText } from "../../ui/dom.js";
+import {
+  NO_ANSWER,
+  action,
+  askWorker,
+  button,
+  find,
+  many,
+  on,
+  page,
+  plain,
+  plural,
+  seconds,
+  setOff,
+  stopAsking,
+} from "./core.js";
+import { looked, showFailures } from "./editor.js";
+import { chosenFunctions, editedName, nameSettings } from "./functions.js";
+import { drawResults } from "./results.js";
+import { choose, dataChosen, from, sourceAsked } from "./source.js";
+
 let have = null; // {key, question}: the completions that are there
 let trying = false;
 const go = () => find(".view-try .go");
-const waitWords = (words) => say(go().querySelector(".wait"), words);
+const waitWords = (words) => setText(go().querySelector(".wait"), words);
 
-function drawBench() {
+export function drawBench() {
   action("try", () => tryNow());
-  action("anew", () => { have = null; tryNow(); });
-  action("stop", () => { stopTrying(); waitWords("Cancelled."); find("[data-do=try]").focus(); });
-  const views = ["try", "rescore"], tabs = views.map((name) => find(`[data-view=${name}]`));
+  action("anew", () => {
+    have = null;
+    tryNow();
+  });
+  action("stop", () => {
+    stopTrying();
+    waitWords("Cancelled.");
+    find("[data-do=try]").focus();
+  });
+  const views = ["try", "rescore"];
+  const tabs = views.map((name) => find(`[data-view=${name}]`));
   const show = (name) => {
     views.forEach((view, n) => {
       find(`.view-${view}`).hidden = view !== name;
@@ -18,35 +49,59 @@ function drawBench() {
     nameSettings();
   };
   views.forEach((name, n) => {
-    tabs[n].addEventListener("click", () => { show(name); setParams({ view: name === "try" ? null : name }); });
-    tabs[n].addEventListener("keydown", ({ key }) => { if (key === "ArrowRight" || key === "ArrowLeft") { tabs[1 - n].click(); tabs[1 - n].focus(); } });
+    tabs[n].addEventListener("click", () => {
+      show(name);
+      setParams({ view: name === "try" ? null : name });
+    });
+    tabs[n].addEventListener("keydown", ({ key }) => {
+      if (key === "ArrowRight" || key === "ArrowLeft") {
+        tabs[1 - n].click();
+        tabs[1 - n].focus();
+      }
+    });
   });
   show(params().get("view") === "rescore" ? "rescore" : "try");
   find(".view-try").addEventListener("input", drawGo);
-  on("open", () => { tried = null; find(".view-try .results").replaceChildren(); find(".loopholes").hidden = true; sayOutdated(); });
+  on("open", () => {
+    tried = null;
+    find(".view-try .results").replaceChildren();
+    find(".loopholes").hidden = true;
+    sayOutdated();
+  });
 }
 // Scores are of the code that was tried: what is typed after that makes them old, and they say so.
 let tried = null; // {text, which}
-function sayOutdated() {
+export function sayOutdated() {
   const old = Boolean(tried) && !trying && (tried.text !== page.text || tried.which !== page.which);
   find(".outdated").hidden = !old;
-  if (old) say(find(".outdated"), tried.which === page.which ? "These are the scores of the code before your last change. Try it again." : `These are the scores of ${tried.which}. Try again for ${page.which || "this one"}.`);
+  if (old)
+    setText(
+      find(".outdated"),
+      tried.which === page.which
+        ? "These are the scores of the code before your last change. Try it again."
+        : `These are the scores of ${tried.which}. Try again for ${page.which || "this one"}.`,
+    );
   find(".view-try .results").classList.toggle("old", old);
 }
-function drawGo() {
+export function drawGo() {
   const same = have?.key === JSON.stringify(sourceAsked());
   find("[data-do=anew]").hidden = trying || !same || from !== "model";
   find("[data-do=stop]").hidden = !trying;
   setOff("try", trying);
 }
-function stopTrying() {
+export function stopTrying() {
   for (const lane of ["completions", "score", "probes", "probed"]) stopAsking(lane);
   trying = false;
   waitWords("");
   drawGo();
 }
 
-async function tryNow() {
+function scoredWords({ scored, completions, sentence }, took) {
+  const part = scored < completions ? `${many(scored)} of ` : "";
+  return `${part}${plural(completions, "completion")} scored in ${seconds(took)}${sentence ? `. ${sentence}` : ""}`;
+}
+
+export async function tryNow() {
   if (trying || !page.open) return;
   trying = true;
   find(".loopholes").hidden = true;
@@ -57,7 +112,7 @@ async function tryNow() {
   const done = await tryOnce();
   if (done === undefined) return; // cancelled, or something else was opened
   trying = false;
-  waitWords(typeof done === "string" ? done : `${done.scored < done.completions ? `${many(done.scored)} of ` : ""}${plural(done.completions, "completion")} scored in ${seconds((performance.now() - began) / 1000)}${done.sentence ? `. ${done.sentence}` : ""}`);
+  waitWords(typeof done === "string" ? done : scoredWords(done, (performance.now() - began) / 1000));
   go().classList.toggle("failed", typeof done === "string");
   drawGo();
   if (typeof done !== "string" && from !== "probes") probe();
@@ -74,7 +129,8 @@ async function tryOnce() {
   if (!trying) return undefined;
   if (!isSeen) return NO_ANSWER;
   if (!editedName()) return "There is no function to try yet: a reward function is a def that gets completions.";
-  const asked = sourceAsked(), key = JSON.stringify(asked);
+  const asked = sourceAsked();
+  const key = JSON.stringify(asked);
   for (let times = 0; times < 2; times += 1) {
     if (have?.key !== key) {
       const got = await askWorker("completions", asked, waitWords);
@@ -82,7 +138,11 @@ async function tryOnce() {
       if (!got.answer) return got.sentence ?? "Cancelled.";
       have = { key, question: got.question, sentence: got.answer.sentence ?? "" };
     }
-    const scored = await askWorker("score", { completions: have.question, functions: chosenFunctions(), scale_rewards: find("select.scale").value }, waitWords);
+    const scored = await askWorker(
+      "score",
+      { completions: have.question, functions: chosenFunctions(), scale_rewards: find("select.scale").value },
+      waitWords,
+    );
     if (!scored) return undefined;
     if (scored.answer) {
       drawResults(find(".view-try .results"), scored.answer);
@@ -90,7 +150,11 @@ async function tryOnce() {
       find(".view-try .results").classList.remove("old");
       markFailures(scored.answer);
       if (from === "probes") drawLoopholes(scored.answer, false);
-      return { completions: countOf(scored.answer), scored: countOf(scored.answer, scoredAtAll), sentence: have.sentence };
+      return {
+        completions: countOf(scored.answer),
+        scored: countOf(scored.answer, scoredAtAll),
+        sentence: have.sentence,
+      };
     }
     if (!/no longer kept/.test(scored.sentence ?? "")) return scored.sentence ?? "Cancelled.";
     have = null;
@@ -98,31 +162,57 @@ async function tryOnce() {
   return "The completions were not kept. Try again.";
 }
 const scoredAtAll = (one) => one.total !== null && one.total !== undefined;
-const countOf = (answer, which = () => true) => answer.groups.reduce((n, group) => n + group.completions.filter(which).length, 0);
+const countOf = (answer, which = () => true) =>
+  answer.groups.reduce((n, group) => n + group.completions.filter(which).length, 0);
 // Lines of the edited function at which it failed, into the editor.
 function markFailures(answer) {
   const mine = answer.functions.find((one) => one.name === editedName());
   const byLine = new Map();
-  for (const one of mine?.failures ?? []) if (one.line) byLine.set(`${one.line} ${one.message}`, { line: one.line, message: one.message });
+  for (const one of mine?.failures ?? [])
+    if (one.line) byLine.set(`${one.line} ${one.message}`, { line: one.line, message: one.message });
   showFailures(page.open.builtIn ? [] : [...byLine.values()]);
 }
 
 // After every try the probes are tried, too, quietly: what a model would find, it will find.
 async function probe() {
-  const { text, which } = page, same = () => text === page.text && which === page.which;
+  const { text, which } = page;
+  const same = () => text === page.text && which === page.which;
   const got = await askWorker("completions", { from: "probes", data: dataChosen(), rows: 1 }, () => {}, "probes");
   if (!got?.answer || !same()) return;
-  const scored = await askWorker("score", { completions: got.question, functions: chosenFunctions(), scale_rewards: find("select.scale").value }, () => {}, "probed");
+  const scored = await askWorker(
+    "score",
+    { completions: got.question, functions: chosenFunctions(), scale_rewards: find("select.scale").value },
+    () => {},
+    "probed",
+  );
   if (scored?.answer && same()) drawLoopholes(scored.answer, true);
 }
 function drawLoopholes(answer, offer) {
-  const box = find(".loopholes"), found = answer.loopholes ?? [];
-  const item = (one) => el("li", { class: `verdict-at ${one.kind === "missed" ? "advice" : "warning"}` }, plain(one.sentence));
-  const probes = countOf(answer), judged = countOf(answer, scoredAtAll);
+  const box = find(".loopholes");
+  const found = answer.loopholes ?? [];
+  const item = (one) =>
+    el("li", { class: `verdict-at ${one.kind === "missed" ? "advice" : "warning"}` }, plain(one.sentence));
+  const probes = countOf(answer);
+  const judged = countOf(answer, scoredAtAll);
+  const who =
+    judged < probes ? `${many(judged)} of ${plural(probes, "probe")} got a score, and` : plural(probes, "probe");
   box.hidden = !judged; // nothing can be said of probes that it failed on, least of all that they found nothing
   if (!judged) return;
   box.classList.toggle("none", !found.length);
-  box.replaceChildren(el("h3", {}, found.some((one) => one.kind !== "missed") ? "Loopholes" : "No loophole found"),
-    found.length ? el("ul", {}, ...found.map(item)) : el("p", { class: "s mut" }, `${judged < probes ? `${many(judged)} of ${plural(probes, "probe")} got a score, and` : plural(probes, "probe")} earned no more than they deserve.`),
-    offer ? button("Show the probes", () => { choose("probes"); tryNow(); }, "link s") : "");
+  box.replaceChildren(
+    el("h3", {}, found.some((one) => one.kind !== "missed") ? "Loopholes" : "No loophole found"),
+    found.length
+      ? el("ul", {}, ...found.map(item))
+      : el("p", { class: "s mut" }, `${who} earned no more than they deserve.`),
+    offer
+      ? button(
+          "Show the probes",
+          () => {
+            choose("probes");
+            tryNow();
+          },
+          "link s",
+        )
+      : "",
+  );
 }

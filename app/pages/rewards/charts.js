@@ -1,4 +1,9 @@
 // Small charts as inline SVG: a distribution (old behind new where there are both), and values over steps.
+
+import { el } from "../../ui/dom.js";
+import { number } from "../../ui/number.js";
+import { many, plural } from "./core.js";
+
 function svg(tag, attributes = {}, ...children) {
   const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
   for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
@@ -7,47 +12,116 @@ function svg(tag, attributes = {}, ...children) {
 }
 
 // edges: one more than counts. `behind`: other counts over the same edges, drawn as an outline.
-function histogram(found, words, behind = null) {
+export function histogram(found, words, behind = null) {
   const { edges, counts } = found ?? {};
   if (!counts?.length || !counts.some(Boolean)) return el("p", { class: "xs mut none-drawn" }, "No scores to draw.");
-  const wide = 200, high = 44, each = wide / counts.length;
+  const wide = 200;
+  const high = 44;
+  const each = wide / counts.length;
   const most = Math.max(...counts, ...(behind ?? []), 1);
   const tall = (n) => (n ? Math.max(2, (high * n) / most) : 0);
-  const bars = counts.map((n, i) => svg("rect", { x: i * each + 0.5, y: high - tall(n), width: Math.max(each - 1, 0.5), height: tall(n), class: "now" },
-    svg("title", {}, `${plural(n, "completion")} from ${number(edges[i])} to ${number(edges[i + 1])}`)));
-  const old = (behind ?? []).map((n, i) => svg("rect", { x: i * each + 0.5, y: high - tall(n), width: Math.max(each - 1, 0.5), height: tall(n), class: "before" }));
-  return el("div", { class: "histogram" },
-    svg("svg", { viewBox: `0 0 ${wide} ${high}`, preserveAspectRatio: "none", role: "img", "aria-label": words }, ...bars, ...old),
-    el("div", { class: "row between xs mut" }, el("span", {}, number(edges[0])), el("span", {}, number(edges.at(-1)))));
+  const bars = counts.map((n, i) =>
+    svg(
+      "rect",
+      { x: i * each + 0.5, y: high - tall(n), width: Math.max(each - 1, 0.5), height: tall(n), class: "now" },
+      svg("title", {}, `${plural(n, "completion")} from ${number(edges[i])} to ${number(edges[i + 1])}`),
+    ),
+  );
+  const old = (behind ?? []).map((n, i) =>
+    svg("rect", {
+      x: i * each + 0.5,
+      y: high - tall(n),
+      width: Math.max(each - 1, 0.5),
+      height: tall(n),
+      class: "before",
+    }),
+  );
+  return el(
+    "div",
+    { class: "histogram" },
+    svg(
+      "svg",
+      { viewBox: `0 0 ${wide} ${high}`, preserveAspectRatio: "none", role: "img", "aria-label": words },
+      ...bars,
+      ...old,
+    ),
+    el("div", { class: "row between xs mut" }, el("span", {}, number(edges[0])), el("span", {}, number(edges.at(-1)))),
+  );
 }
 
 // series: [{name, kind: “now” | “before”, points: [[x, y|null], …]}]
-function lines(series, words) {
+export function lines(series, words) {
   const all = series.flatMap((one) => one.points.filter(([, y]) => y !== null && Number.isFinite(y)));
   if (all.length < 2) return null;
-  const wide = 600, high = 120, edge = 4;
+  const wide = 600;
+  const high = 120;
+  const edge = 4;
   const [xs, ys] = [all.map(([x]) => x), all.map(([, y]) => y)];
-  const bounds = (values) => values.reduce(([low, top], value) => [Math.min(low, value), Math.max(top, value)], [Infinity, -Infinity]);
-  const [x0, x1] = bounds(xs), [y0, y1] = bounds(ys);
-  const at = ([x, y]) => `${(wide * (x - x0)) / (x1 - x0 || 1)},${high - edge - ((high - 2 * edge) * (y - y0)) / (y1 - y0 || 1)}`;
-  const drawn = series.map((one) => svg("polyline", { class: one.kind, points: one.points.filter(([, y]) => y !== null && Number.isFinite(y)).map(at).join(" ") }));
-  return el("div", { class: "lines" },
-    el("div", { class: "row between xs mut" }, el("span", {}, number(y1)), el("span", { class: "row tight keys" }, ...series.map((one) => el("span", { class: `key ${one.kind}` }, el("i"), one.name)))),
-    svg("svg", { viewBox: `0 0 ${wide} ${high}`, preserveAspectRatio: "none", role: "img", "aria-label": words }, ...drawn),
-    el("div", { class: "row between xs mut" }, el("span", {}, number(y0)), el("span", {}, `steps ${many(x0)} to ${many(x1)}`)));
+  const bounds = (values) =>
+    values.reduce(([low, top], value) => [Math.min(low, value), Math.max(top, value)], [Infinity, -Infinity]);
+  const [x0, x1] = bounds(xs);
+  const [y0, y1] = bounds(ys);
+  const at = ([x, y]) =>
+    `${(wide * (x - x0)) / (x1 - x0 || 1)},${high - edge - ((high - 2 * edge) * (y - y0)) / (y1 - y0 || 1)}`;
+  const drawn = series.map((one) =>
+    svg("polyline", {
+      class: one.kind,
+      points: one.points
+        .filter(([, y]) => y !== null && Number.isFinite(y))
+        .map(at)
+        .join(" "),
+    }),
+  );
+  return el(
+    "div",
+    { class: "lines" },
+    el(
+      "div",
+      { class: "row between xs mut" },
+      el("span", {}, number(y1)),
+      el(
+        "span",
+        { class: "row tight keys" },
+        ...series.map((one) => el("span", { class: `key ${one.kind}` }, el("i"), one.name)),
+      ),
+    ),
+    svg(
+      "svg",
+      { viewBox: `0 0 ${wide} ${high}`, preserveAspectRatio: "none", role: "img", "aria-label": words },
+      ...drawn,
+    ),
+    el(
+      "div",
+      { class: "row between xs mut" },
+      el("span", {}, number(y0)),
+      el("span", {}, `steps ${many(x0)} to ${many(x1)}`),
+    ),
+  );
 }
 
 // A score's number: whole ones as they are.
-const score = (value) => (Number.isInteger(value) && Math.abs(value) < 1e6 ? String(value).replace("-", "−") : number(value));
+export const score = (value) =>
+  Number.isInteger(value) && Math.abs(value) < 1e6 ? String(value).replace("-", "−") : number(value);
 // A score as a bar, with its number.
-function scoreBar(value, span) {
+export function scoreBar(value, span) {
   const share = span ? Math.min(1, Math.abs(value) / span) * 100 : 0;
-  return el("span", { class: "scored" }, el("span", { class: "b" }, el("i", { class: value < 0 ? "low" : "", style: `width:${share}%` })), el("span", { class: "num" }, score(value)));
+  return el(
+    "span",
+    { class: "scored" },
+    el("span", { class: "b" }, el("i", { class: value < 0 ? "low" : "", style: `width:${share}%` })),
+    el("span", { class: "num" }, score(value)),
+  );
 }
 // An advantage as a bar either side of zero.
-function advantageBar(value, span) {
+export function advantageBar(value, span) {
   const share = span ? Math.min(1, Math.abs(value) / span) * 50 : 0;
-  const side = value >= 0 ? `left:50%;width:${share}%;background:var(--high)` : `right:50%;width:${share}%;background:var(--low)`;
+  const side =
+    value >= 0 ? `left:50%;width:${share}%;background:var(--high)` : `right:50%;width:${share}%;background:var(--low)`;
   const words = Math.abs(value) < 0.005 ? "0" : `${value > 0 ? "+" : "−"}${Math.abs(value).toFixed(2)}`;
-  return el("span", { class: "scored" }, el("span", { class: "adv" }, el("i", { style: side })), el("span", { class: "num mut" }, words));
+  return el(
+    "span",
+    { class: "scored" },
+    el("span", { class: "adv" }, el("i", { style: side })),
+    el("span", { class: "num mut" }, words),
+  );
 }

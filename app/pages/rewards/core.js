@@ -1,58 +1,106 @@
 // What the parts of the Rewards page share: what is open, text made harmless to read, asking the worker.
-const { el, say, params, setParams, onAddress, number, load } = window.groupwise;
-const root = element.querySelector(".gw-rewards_page");
-const find = (selector) => root.querySelector(selector);
-const topic = Math.random().toString(36).slice(2);
-// open: the function in the editor: {name, hash, newest, builtIn, clean (its text as saved), network, draft, versions, users}
-const page = { about: null, open: null, text: "", which: "", functions: [], problems: [], columns: null, failures: [] };
-const listeners = { open: [], looked: [], library: [] };
-const on = (what, then) => listeners[what].push(then);
-const tell = (what) => { for (const then of listeners[what]) then(); };
 
-const action = (name, then) => { find(`[data-do=${name}]`).addEventListener("click", ({ currentTarget }) => { if (currentTarget.getAttribute("aria-disabled") !== "true") then(); }); };
+import { el, setText } from "../../ui/dom.js";
+import { number } from "../../ui/number.js";
+import { part } from "../../ui/part.js";
+
+export const { element, server } = part("pages/rewards/rewards_page");
+
+export const root = element.querySelector(".gw-rewards_page");
+export const find = (selector) => root.querySelector(selector);
+const topic = Math.random().toString(36).slice(2);
+// open: the function in the editor: {name, hash, newest, builtIn, clean (its text as saved), network, draft, versions,
+// users}
+export const page = {
+  about: null,
+  open: null,
+  text: "",
+  which: "",
+  functions: [],
+  problems: [],
+  columns: null,
+  failures: [],
+};
+const listeners = { open: [], looked: [], library: [] };
+export const on = (what, then) => listeners[what].push(then);
+export const tell = (what) => {
+  for (const then of listeners[what]) then();
+};
+
+export const action = (name, then) => {
+  find(`[data-do=${name}]`).addEventListener("click", ({ currentTarget }) => {
+    if (currentTarget.getAttribute("aria-disabled") !== "true") then();
+  });
+};
 // Off, but still in its place for the keyboard: a button that is “disabled” under the focus loses it.
-const setOff = (name, off) => find(`[data-do=${name}]`).setAttribute("aria-disabled", String(off));
-const button = (words, onclick, kind = "btn s") => el("button", { class: kind, type: "button", onclick }, words);
-const remover = (label, onclick) => el("button", { class: "btn quiet s remove", type: "button", "aria-label": label, title: label, onclick }, "×");
-const option = (value, words = value) => el("option", { value }, words);
-const many = (n) => Math.round(n).toLocaleString("en");
-const plural = (n, one, more = `${one}s`) => `${many(n)} ${n === 1 ? one : more}`;
-const percent = (share) => `${Math.round(100 * (share ?? 0))} %`;
-const seconds = (value) => (value === null || value === undefined ? "–" : value < 0.9995 ? `${number(value * 1000)} ms` : `${number(value)} s`);
+export const setOff = (name, off) => find(`[data-do=${name}]`).setAttribute("aria-disabled", String(off));
+export const button = (words, onclick, kind = "btn s") => el("button", { class: kind, type: "button", onclick }, words);
+export const remover = (label, onclick) =>
+  el("button", { class: "btn quiet s remove", type: "button", "aria-label": label, title: label, onclick }, "×");
+export const option = (value, words = value) => el("option", { value }, words);
+export const many = (n) => Math.round(n).toLocaleString("en");
+export const plural = (n, one, more = `${one}s`) => `${many(n)} ${n === 1 ? one : more}`;
+export const percent = (share) => `${Math.round(100 * (share ?? 0))} %`;
+export const seconds = (value) =>
+  value === null || value === undefined ? "–" : value < 0.9995 ? `${number(value * 1000)} ms` : `${number(value)} s`;
 
 // Text that people and models wrote: control characters and changes of direction become visible.
-const plain = (text) => String(text ?? "")
-  .replace(/[\u0000-\u0008\u000b-\u001f]/g, (c) => (c === "\r" ? "" : String.fromCharCode(0x2400 + c.charCodeAt(0)))).replace(/\u007f/g, "␡")
-  .replace(/[\u202a-\u202e\u2066-\u2069]/g, (c) => `⟨U+${c.charCodeAt(0).toString(16).toUpperCase()}⟩`);
-const cut = (text, most) => (text.length > most ? `${text.slice(0, most)}…` : text);
+export const plain = (text) =>
+  String(text ?? "")
+    .replace(/[\u0000-\u0008\u000b-\u001f]/g, (c) => (c === "\r" ? "" : String.fromCharCode(0x2400 + c.charCodeAt(0))))
+    .replace(/\u007f/g, "␡")
+    .replace(/[\u202a-\u202e\u2066-\u2069]/g, (c) => `⟨U+${c.charCodeAt(0).toString(16).toUpperCase()}⟩`);
+export const cut = (text, most) => (text.length > most ? `${text.slice(0, most)}…` : text);
 // A prompt, which is a text or a chat, as one text.
-const wordsOf = (prompt) => (Array.isArray(prompt) ? prompt.map((one) => (prompt.length > 1 ? `${one.role}: ${one.content}` : one.content)).join("\n") : String(prompt ?? ""));
+export const wordsOf = (prompt) =>
+  Array.isArray(prompt)
+    ? prompt.map((one) => (prompt.length > 1 ? `${one.role}: ${one.content}` : one.content)).join("\n")
+    : String(prompt ?? "");
 
-function trouble(words) { say(find(".trouble"), words); find(".trouble").hidden = !words; }
-const NO_ANSWER = "The server did not answer. Try again.";
+export function trouble(words) {
+  setText(find(".trouble"), words);
+  find(".trouble").hidden = !words;
+}
+export const NO_ANSWER = "The server did not answer. Try again.";
 // Calls a function of the server: its answer; undefined (and a sentence on top) where there is none.
-async function call(name, payload = {}, speak = trouble) {
+export async function call(name, payload = {}, speak = trouble) {
   let got;
-  try { got = await server[name](payload); } catch (problem) { console.warn(problem); }
+  try {
+    got = await server[name](payload);
+  } catch (problem) {
+    console.warn(problem);
+  }
   find(".away").hidden = Boolean(got);
   speak(got?.sentence ?? (got ? "" : NO_ANSWER));
   return got && !got.sentence ? got : undefined;
 }
 
 // ---- asking the worker: {answer}, {sentence} where there is none, {cancelled}; undefined where a newer one replaced it ----
-const newest = {}, running = {};
-async function askWorker(kind, more = {}, waiting = () => {}, lane = kind) {
-  const turn = newest[lane] = (newest[lane] ?? 0) + 1;
+const newest = {};
+const running = {};
+export async function askWorker(kind, more = {}, waiting = () => {}, lane = kind) {
+  const turn = (newest[lane] = (newest[lane] ?? 0) + 1);
   if (running[lane]) server.cancelled({ question: running[lane] });
   let asked;
-  try { asked = await server.asked({ ...more, kind, topic: `${topic}${lane}` }); } catch (problem) { console.warn(problem); }
-  if (newest[lane] !== turn) { if (asked?.question) server.cancelled({ question: asked.question }); return undefined; }
+  try {
+    asked = await server.asked({ ...more, kind, topic: `${topic}${lane}` });
+  } catch (problem) {
+    console.warn(problem);
+  }
+  if (newest[lane] !== turn) {
+    if (asked?.question) server.cancelled({ question: asked.question });
+    return undefined;
+  }
   if (!asked?.question) return { sentence: asked?.sentence ?? NO_ANSWER, lost: !asked };
   running[lane] = asked.question;
   const began = Date.now();
   for (let pause = 25; newest[lane] === turn; pause = Math.min(pause * 1.3, 400)) {
     let now;
-    try { now = await server.answered({ question: asked.question }); } catch (problem) { console.warn(problem); }
+    try {
+      now = await server.answered({ question: asked.question });
+    } catch (problem) {
+      console.warn(problem);
+    }
     if (newest[lane] !== turn) return undefined;
     if (now?.answer || now?.gone) delete running[lane];
     if (now?.answer?.error) return { sentence: now.answer.error };
@@ -68,7 +116,7 @@ function withAge(words, began) {
   const past = Math.floor((Date.now() - began) / 1000);
   return past < 2 ? words : `${words} ${past} s`;
 }
-function stopAsking(lane) {
+export function stopAsking(lane) {
   newest[lane] = (newest[lane] ?? 0) + 1;
   if (running[lane]) server.cancelled({ question: running[lane] });
   delete running[lane];
@@ -77,10 +125,12 @@ function stopAsking(lane) {
 // ---- dialogs: a click beside one closes it ----
 for (const dialog of root.querySelectorAll("dialog")) {
   dialog.querySelector(".close, .cancel").addEventListener("click", () => dialog.close());
-  dialog.addEventListener("mousedown", (event) => { if (event.target === dialog) dialog.close(); });
+  dialog.addEventListener("mousedown", (event) => {
+    if (event.target === dialog) dialog.close();
+  });
 }
 
-function download(name, text) {
+export function download(name, text) {
   const url = URL.createObjectURL(new Blob([text], { type: "text/x-python" }));
   const link = el("a", { href: url, download: name });
   document.body.append(link);

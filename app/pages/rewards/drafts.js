@@ -1,26 +1,43 @@
 // What is typed and not saved is kept in this browser, and is there again after a reload.
-const DRAFTS = "groupwise:rewards:draft:";
+
+import { button, find, page, tell } from "./core.js";
+import { drawState, setCode, unsaved } from "./editor.js";
+import { newText } from "./library.js";
+
+export const DRAFTS = "groupwise:rewards:draft:";
 const draftKey = () => (page.open.hash ? `${DRAFTS}name:${page.open.name}` : `${DRAFTS}new:${page.open.draft}`);
 
-function keepDraft() {
+export function keepDraft() {
   if (!page.open || page.open.builtIn) return;
   try {
     if (!unsaved()) localStorage.removeItem(draftKey());
-    else localStorage.setItem(draftKey(), JSON.stringify({ text: page.text, at: Date.now(), which: page.which, network: find(".network input").checked }));
-  } catch { /* full or forbidden: no draft */ }
+    else
+      localStorage.setItem(
+        draftKey(),
+        JSON.stringify({ text: page.text, at: Date.now(), which: page.which, network: find(".network input").checked }),
+      );
+  } catch {
+    /* full or forbidden: no draft */
+  }
   drawDraftsSoon();
 }
-function dropDraft() {
-  try { localStorage.removeItem(draftKey()); } catch { /* as above */ }
+export function dropDraft() {
+  try {
+    localStorage.removeItem(draftKey());
+  } catch {
+    /* as above */
+  }
 }
-function readDraft(key) {
+export function readDraft(key) {
   try {
     const kept = JSON.parse(localStorage.getItem(DRAFTS + key));
     return kept && typeof kept.text === "string" ? kept : null;
-  } catch { return null; }
+  } catch {
+    return null;
+  }
 }
 // Texts that were never saved, the newest first: [{id, text, at, which}].
-function newDrafts() {
+export function newDrafts() {
   const found = [];
   try {
     for (let n = 0; n < localStorage.length; n += 1) {
@@ -29,27 +46,48 @@ function newDrafts() {
       const kept = readDraft(key.slice(DRAFTS.length));
       if (kept) found.push({ ...kept, id: key.slice(`${DRAFTS}new:`.length) });
     }
-  } catch { /* forbidden */ }
+  } catch {
+    /* forbidden */
+  }
   return found.sort((a, b) => b.at - a.at);
 }
 let draftsTimer = null;
-function drawDraftsSoon() { clearTimeout(draftsTimer); draftsTimer = setTimeout(() => tell("library"), 400); }
+function drawDraftsSoon() {
+  clearTimeout(draftsTimer);
+  draftsTimer = setTimeout(() => tell("library"), 400);
+}
 
-function age(then) {
+export function age(then) {
   const past = (Date.now() - then) / 1000;
-  return past < 60 ? "just now" : past < 3600 ? `${Math.floor(past / 60)} min ago` : past < 86_400 ? `${Math.floor(past / 3600)} h ago` : `${Math.floor(past / 86_400)} d ago`;
+  return past < 60
+    ? "just now"
+    : past < 3600
+      ? `${Math.floor(past / 60)} min ago`
+      : past < 86_400
+        ? `${Math.floor(past / 3600)} h ago`
+        : `${Math.floor(past / 86_400)} d ago`;
 }
 // Says that what is shown was typed earlier, and takes it back where that is wished.
-function sayDraft(kept, before) {
+export function sayDraft(kept, before) {
   const note = find(".writing .draft");
   note.hidden = !kept;
   if (!kept) return;
-  note.replaceChildren(`What you had typed ${age(kept.at)} is back; it is not saved. `, button("Discard it", () => {
-    dropDraft();
-    note.hidden = true;
-    if (before === null) { newText(page.about.templates[0]?.code ?? ""); return; }
-    setText(before);
-    drawState();
-    tell("library");
-  }, "link s"));
+  note.replaceChildren(
+    `What you had typed ${age(kept.at)} is back; it is not saved. `,
+    button(
+      "Discard it",
+      () => {
+        dropDraft();
+        note.hidden = true;
+        if (before === null) {
+          newText(page.about.templates[0]?.code ?? "");
+          return;
+        }
+        setCode(before);
+        drawState();
+        tell("library");
+      },
+      "link s",
+    ),
+  );
 }

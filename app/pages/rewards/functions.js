@@ -1,72 +1,159 @@
 // The functions of a try: the one in the editor first, any others beside it, each with parameters, weight and timeout.
+
+import { el, setText } from "../../ui/dom.js";
+import { action, call, cut, find, on, option, page, plain, remover } from "./core.js";
+import { signature } from "./editor.js";
+import { dataChosen } from "./source.js";
+
 const others = []; // names, in order
 const settings = new Map(); // name → {weight, timeout, parameters: {name: what was typed}}
 
 const about_ = (name) => [...page.about.library.own, ...page.about.library.built_in].find((one) => one.name === name);
-const editedName = () => page.which || page.open?.name || "";
-const settingsOf = (name) => { if (!settings.has(name)) settings.set(name, { weight: "1", timeout: "10", parameters: {} }); return settings.get(name); };
+export const editedName = () => page.which || page.open?.name || "";
+export const settingsOf = (name) => {
+  if (!settings.has(name)) settings.set(name, { weight: "1", timeout: "10", parameters: {} });
+  return settings.get(name);
+};
 // A parameter's default as it would be typed.
-const typedDefault = (value) => (value === null || value === undefined ? "" : typeof value === "string" ? value : Array.isArray(value) && value.every((one) => typeof one !== "object") ? value.join(", ") : JSON.stringify(value));
+const typedDefault = (value) =>
+  value === null || value === undefined
+    ? ""
+    : typeof value === "string"
+      ? value
+      : Array.isArray(value) && value.every((one) => typeof one !== "object")
+        ? value.join(", ")
+        : JSON.stringify(value);
 
 // What is asked of the worker: [{name, code?, hash?, parameters, weight, timeout, network}].
-function chosenFunctions() {
-  const decimal = (words, otherwise) => (words.trim() !== "" && Number.isFinite(Number(words)) ? Number(words) : otherwise);
+export function chosenFunctions() {
+  const decimal = (words, otherwise) =>
+    words.trim() !== "" && Number.isFinite(Number(words)) ? Number(words) : otherwise;
   const types = (name, parameter) => parametersOf(name).find((one) => one.name === parameter)?.types ?? [];
   return [editedName(), ...others].map((name, n) => {
     const set = settingsOf(name);
-    const parameters = Object.fromEntries(Object.entries(set.parameters).filter(([, typed]) => typed.trim() !== "").map(([key, typed]) => [key, [typed, types(name, key)]]));
+    const parameters = Object.fromEntries(
+      Object.entries(set.parameters)
+        .filter(([, typed]) => typed.trim() !== "")
+        .map(([key, typed]) => [key, [typed, types(name, key)]]),
+    );
     const shared = { name, parameters, weight: decimal(set.weight, 1), timeout: decimal(set.timeout, 10) };
-    return n === 0 && !page.open.builtIn ? { ...shared, code: page.text, network: find(".network input").checked } : shared;
+    return n === 0 && !page.open.builtIn
+      ? { ...shared, code: page.text, network: find(".network input").checked }
+      : shared;
   });
 }
-const parametersOf = (name) => ((name === editedName() ? signature()?.parameters : about_(name)?.parameters) ?? []).filter((one) => one.adjustable !== false);
+const parametersOf = (name) =>
+  ((name === editedName() ? signature()?.parameters : about_(name)?.parameters) ?? []).filter(
+    (one) => one.adjustable !== false,
+  );
 const argumentsOf = (name) => (name === editedName() ? signature()?.arguments : about_(name)?.arguments) ?? [];
 
-function drawFunctions() {
-  const body = find(".chosen tbody"), names = [editedName(), ...others];
+export function drawFunctions() {
+  const body = find(".chosen tbody");
+  const names = [editedName(), ...others];
   // Under the hands of someone who types here nothing is exchanged.
-  if (body.contains(document.activeElement) && [...body.children].map((row) => row.dataset.key).join() === names.map(keyOf).join()) return;
+  if (
+    body.contains(document.activeElement) &&
+    [...body.children].map((row) => row.dataset.key).join() === names.map(keyOf).join()
+  )
+    return;
   body.replaceChildren(...names.map(functionRow));
   const add = find("select.add");
   const free = [...page.about.library.own, ...page.about.library.built_in].filter((one) => !names.includes(one.name));
   add.replaceChildren(option("", "Add a function…"), ...free.map((one) => option(one.name)));
 }
-const keyOf = (name) => `${name}(${parametersOf(name).map((one) => `${one.name}=${JSON.stringify(one.default)}`).join()})`;
+const keyOf = (name) =>
+  `${name}(${parametersOf(name)
+    .map((one) => `${one.name}=${JSON.stringify(one.default)}`)
+    .join()})`;
 
 function functionRow(name, n) {
-  const set = settingsOf(name), box = (key, label) => {
-    const input = el("input", { class: `input num ${key}`, type: "text", inputmode: "decimal", "aria-label": `${label} of ${name}` });
+  const set = settingsOf(name);
+  const box = (key, label) => {
+    const input = el("input", {
+      class: `input num ${key}`,
+      type: "text",
+      inputmode: "decimal",
+      "aria-label": `${label} of ${name}`,
+    });
     input.value = set[key];
-    input.addEventListener("input", () => { set[key] = input.value; if (key === "weight") set.touched = true; input.classList.toggle("wrong", input.value.trim() === "" || !Number.isFinite(Number(input.value))); });
+    input.addEventListener("input", () => {
+      set[key] = input.value;
+      if (key === "weight") set.touched = true;
+      input.classList.toggle("wrong", input.value.trim() === "" || !Number.isFinite(Number(input.value)));
+    });
     return input;
   };
-  const missing = page.columns === null ? [] : argumentsOf(name).filter((one) => !page.columns.includes(one) && !(one in page.about.trl));
-  return el("tr", { "data-key": keyOf(name) },
-    el("td", { class: "what" }, el("b", { class: "mono" }, plain(name || "no function yet")), n === 0 ? el("span", { class: "xs mut" }, " in the editor") : "",
-      missing.length ? el("span", { class: "xs warn block" }, `This data has no column ${missing.map((one) => `“${one}”`).join(", ")}.`) : ""),
+  const missing =
+    page.columns === null
+      ? []
+      : argumentsOf(name).filter((one) => !page.columns.includes(one) && !(one in page.about.trl));
+  return el(
+    "tr",
+    { "data-key": keyOf(name) },
+    el(
+      "td",
+      { class: "what" },
+      el("b", { class: "mono" }, plain(name || "no function yet")),
+      n === 0 ? el("span", { class: "xs mut" }, " in the editor") : "",
+      missing.length
+        ? el(
+            "span",
+            { class: "xs warn block" },
+            `This data has no column ${missing.map((one) => `“${one}”`).join(", ")}.`,
+          )
+        : "",
+    ),
     el("td", { class: "parameters" }, ...parametersOf(name).map((one) => parameterField(name, set, one))),
-    el("td", { class: "n", "data-label": "weight" }, box("weight", "Weight")), el("td", { class: "n", "data-label": "timeout, s" }, box("timeout", "Timeout")),
-    el("td", {}, n ? remover(`Leave ${name} out`, () => { others.splice(others.indexOf(name), 1); drawFunctions(); find("select.add").focus(); }) : ""));
+    el("td", { class: "n", "data-label": "weight" }, box("weight", "Weight")),
+    el("td", { class: "n", "data-label": "timeout, s" }, box("timeout", "Timeout")),
+    el(
+      "td",
+      {},
+      n
+        ? remover(`Leave ${name} out`, () => {
+            others.splice(others.indexOf(name), 1);
+            drawFunctions();
+            find("select.add").focus();
+          })
+        : "",
+    ),
+  );
 }
 function parameterField(name, set, one) {
-  const words = typedDefault(one.default), choices = one.choices ?? (one.types.includes("bool") ? ["true", "false"] : null);
+  const words = typedDefault(one.default);
+  const choices = one.choices ?? (one.types.includes("bool") ? ["true", "false"] : null);
   const label = `${one.name} of ${name}`;
   const input = choices
-    ? el("select", { class: "input", "aria-label": label }, option("", String(one.default)), ...choices.filter((each) => String(each) !== String(one.default)).map((each) => option(String(each))))
+    ? el(
+        "select",
+        { class: "input", "aria-label": label },
+        option("", String(one.default)),
+        ...choices.filter((each) => String(each) !== String(one.default)).map((each) => option(String(each))),
+      )
     : el("input", { class: "input", type: "text", "aria-label": label, placeholder: words, spellcheck: "false" });
   input.value = set.parameters[one.name] ?? "";
-  input.addEventListener(choices ? "change" : "input", () => { set.parameters[one.name] = input.value; });
-  return el("label", { class: "xs", title: plain(one.help ?? "") }, el("span", { class: "mono" }, plain(one.name)), input);
+  input.addEventListener(choices ? "change" : "input", () => {
+    set.parameters[one.name] = input.value;
+  });
+  return el(
+    "label",
+    { class: "xs", title: plain(one.help ?? "") },
+    el("span", { class: "mono" }, plain(one.name)),
+    input,
+  );
 }
 // Whose settings “its” are: in a try those of the data, in a re-scoring those of the run. Both are named.
-const settingsAt = () => (!find(".view-rescore").hidden && find("select.history").value ? `run:${find("select.history").value}` : dataChosen());
-function nameSettings() {
+const settingsAt = () =>
+  !find(".view-rescore").hidden && find("select.history").value ? `run:${find("select.history").value}` : dataChosen();
+export function nameSettings() {
   const select = find(find(".view-rescore").hidden ? "select.data" : "select.history");
-  const name = cut((select.selectedOptions[0]?.textContent ?? "").split(" · ")[0], 30), whose = select.value ? `“${name}”` : "the data";
-  say(find("[data-do=as-set]"), `Add the rewards of ${whose}`);
-  say(find("select.scale option"), `as ${whose} has it`);
+  const name = cut((select.selectedOptions[0]?.textContent ?? "").split(" · ")[0], 30);
+  const whose = select.value ? `“${name}”` : "the data";
+  setText(find("[data-do=as-set]"), `Add the rewards of ${whose}`);
+  setText(find("select.scale option"), `as ${whose} has it`);
 }
-function drawFunctionActions() {
+export function drawFunctionActions() {
   find("select.add").addEventListener("change", ({ target }) => {
     if (target.value && !others.includes(target.value)) others.push(target.value);
     target.value = "";
@@ -76,12 +163,18 @@ function drawFunctionActions() {
   action("as-set", async () => {
     const got = await call("ran", { data: settingsAt() });
     for (const one of got?.rewards ?? []) {
-      const typed = Object.fromEntries(Object.entries(one.parameters).map(([name, value]) => [name, typedDefault(value)]));
+      const typed = Object.fromEntries(
+        Object.entries(one.parameters).map(([name, value]) => [name, typedDefault(value)]),
+      );
       settings.set(one.name, { weight: String(one.weight), timeout: String(one.timeout), parameters: typed });
       if (one.name !== editedName() && about_(one.name) && !others.includes(one.name)) others.push(one.name);
     }
     drawFunctions();
   });
   on("looked", drawFunctions);
-  on("open", () => { const at = others.indexOf(page.open.name); if (at >= 0) others.splice(at, 1); drawFunctions(); });
+  on("open", () => {
+    const at = others.indexOf(page.open.name);
+    if (at >= 0) others.splice(at, 1);
+    drawFunctions();
+  });
 }

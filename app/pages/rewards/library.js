@@ -1,29 +1,108 @@
 // The library: what ships, one's own, what is not saved; opening, versions and their differences, deleting.
-function drawLibrary() {
-  const { own, built_in: builtIn } = page.about.library, drafts = newDrafts();
-  const entry = (name, words, current, onclick, more = null) => el("li", { class: "entry" }, el("button", { class: "take", type: "button", ...(current ? { "aria-current": "true" } : {}), onclick }, el("b", { class: "mono" }, plain(name)), words ? el("span", { class: "xs mut" }, plain(words)) : null), more);
+
+import { onAddress, params, setParams } from "../../ui/address.js";
+import { el, setText } from "../../ui/dom.js";
+import { sayOutdated, stopTrying, tryNow } from "./bench.js";
+import { NO_ANSWER, action, button, call, find, on, page, plain, plural, remover, root, server, tell } from "./core.js";
+import { DRAFTS, age, dropDraft, keepDraft, newDrafts, readDraft, sayDraft } from "./drafts.js";
+import { code, drawLooked, drawState, looked, setCode } from "./editor.js";
+
+const entry = (name, words, current, onclick, more = null) =>
+  el(
+    "li",
+    { class: "entry" },
+    el(
+      "button",
+      { class: "take", type: "button", ...(current ? { "aria-current": "true" } : {}), onclick },
+      el("b", { class: "mono" }, plain(name)),
+      words ? el("span", { class: "xs mut" }, plain(words)) : null,
+    ),
+    more,
+  );
+const isOpen = (name) => page.open?.name === name && (page.open.hash || page.open.builtIn);
+function ownEntry(one) {
+  const about = el(
+    "span",
+    { class: "xs mut mono" },
+    one.hash.slice(0, 6),
+    readDraft(`name:${one.name}`) ? el("span", { title: "Changed, and not saved" }, " •") : "",
+    el("br"),
+    one.age,
+  );
+  return entry(one.name, one.help, isOpen(one.name), () => openNamed(one.name), about);
+}
+const noneYet = () =>
+  el(
+    "p",
+    { class: "s mut" },
+    "None yet. Begin with ",
+    button("a template", () => find("[data-do=templates]").click(), "link s"),
+    ", put one together from ",
+    button("blocks", () => find("[data-do=build]").click(), "link s"),
+    " or ",
+    button("paste one", () => find("[data-do=import]").click(), "link s"),
+    ".",
+  );
+
+export function drawLibrary() {
+  const { own, built_in: builtIn } = page.about.library;
+  const drafts = newDrafts();
   const group = (title, entries) => (entries.length ? [el("h2", {}, title), el("ul", {}, ...entries)] : []);
-  const isOpen = (name) => page.open?.name === name && (page.open.hash || page.open.builtIn);
-  const dropNew = (id) => { try { localStorage.removeItem(`${DRAFTS}new:${id}`); } catch { /* forbidden */ } if (page.open?.draft === id) openFirst(); drawLibrary(); };
+  const dropNew = (id) => {
+    try {
+      localStorage.removeItem(`${DRAFTS}new:${id}`);
+    } catch {
+      /* forbidden */
+    }
+    if (page.open?.draft === id) openFirst();
+    drawLibrary();
+  };
   find(".shelf .lists").replaceChildren(
-    ...group("Not saved", drafts.map((one) => entry(one.which || "a new function", age(one.at), page.open?.draft === one.id, () => openDraft(one.id), remover(`Throw ${one.which || "this"} away`, () => dropNew(one.id))))),
+    ...group(
+      "Not saved",
+      drafts.map((one) =>
+        entry(
+          one.which || "a new function",
+          age(one.at),
+          page.open?.draft === one.id,
+          () => openDraft(one.id),
+          remover(`Throw ${one.which || "this"} away`, () => dropNew(one.id)),
+        ),
+      ),
+    ),
     el("h2", {}, "Your own"),
-    own.length
-      ? el("ul", {}, ...own.map((one) => entry(one.name, one.help, isOpen(one.name), () => openNamed(one.name), el("span", { class: "xs mut mono" }, one.hash.slice(0, 6), readDraft(`name:${one.name}`) ? el("span", { title: "Changed, and not saved" }, " •") : "", el("br"), one.age))))
-      : el("p", { class: "s mut" }, "None yet. Begin with ", button("a template", () => find("[data-do=templates]").click(), "link s"), ", put one together from ", button("blocks", () => find("[data-do=build]").click(), "link s"), " or ", button("paste one", () => find("[data-do=import]").click(), "link s"), "."),
-    ...group("Built in", builtIn.map((one) => entry(one.name, one.help, isOpen(one.name), () => openNamed(one.name)))),
-    ...(page.about.complete ? [] : [el("p", { class: "xs mut" }, "The worker is still reading what ships. It is here in a moment.")]));
+    own.length ? el("ul", {}, ...own.map(ownEntry)) : noneYet(),
+    ...group(
+      "Built in",
+      builtIn.map((one) => entry(one.name, one.help, isOpen(one.name), () => openNamed(one.name))),
+    ),
+    ...(page.about.complete
+      ? []
+      : [el("p", { class: "xs mut" }, "The worker is still reading what ships. It is here in a moment.")]),
+  );
 }
 on("library", drawLibrary);
 on("open", drawLibrary);
 
 // ---- opening: what is opened last is open, however late another one's text comes ----
 let opening = 0;
-async function openNamed(name, version = "") {
-  const turn = ++opening, got = await call("shown", { name, version });
+export async function openNamed(name, version = "") {
+  const turn = ++opening;
+  const got = await call("shown", { name, version });
   if (!got || turn !== opening) return false;
   stopTrying();
-  page.open = { name: got.name, hash: got.hash ?? null, newest: got.newest ?? null, builtIn: got.built_in, clean: got.code, network: got.network ?? false, versions: got.versions ?? [], users: got.users ?? [], draft: null, version };
+  page.open = {
+    name: got.name,
+    hash: got.hash ?? null,
+    newest: got.newest ?? null,
+    builtIn: got.built_in,
+    clean: got.code,
+    network: got.network ?? false,
+    versions: got.versions ?? [],
+    users: got.users ?? [],
+    draft: null,
+    version,
+  };
   const kept = got.built_in || version ? null : readDraft(`name:${name}`);
   page.which = name;
   find(".network input").checked = kept ? kept.network === true : page.open.network;
@@ -32,7 +111,7 @@ async function openNamed(name, version = "") {
   setParams({ name, version: version || null, draft: null }, { push: params().get("name") !== name });
   return true;
 }
-function openDraft(id) {
+export function openDraft(id) {
   const kept = readDraft(`new:${id}`);
   if (!kept) return false;
   newText(kept.text, { id, which: kept.which, network: kept.network });
@@ -40,10 +119,20 @@ function openDraft(id) {
   return true;
 }
 // A text of its own that the library does not have.
-function newText(text, { id = null, which = "", network = false, keep = true } = {}) {
+export function newText(text, { id = null, which = "", network = false, keep = true } = {}) {
   opening += 1;
   stopTrying();
-  page.open = { name: "", hash: null, newest: null, builtIn: false, clean: "", network: false, versions: [], users: [], draft: id ?? Math.random().toString(36).slice(2, 10) };
+  page.open = {
+    name: "",
+    hash: null,
+    newest: null,
+    builtIn: false,
+    clean: "",
+    network: false,
+    versions: [],
+    users: [],
+    draft: id ?? Math.random().toString(36).slice(2, 10),
+  };
   page.which = which;
   find(".network input").checked = network;
   sayDraft(null);
@@ -57,70 +146,171 @@ function begin_(text, readOnly) {
   find(".said-saved").hidden = true;
   code.setReadOnly(readOnly);
   code.resize();
-  setText(text);
+  setCode(text);
   drawState();
   tell("open");
 }
-function openFirst() {
-  const first = page.about.library.own[0] ?? page.about.library.built_in.find((one) => one.name === "format") ?? page.about.library.built_in[0];
+export function openFirst() {
+  const first =
+    page.about.library.own[0] ??
+    page.about.library.built_in.find((one) => one.name === "format") ??
+    page.about.library.built_in[0];
   return first ? openNamed(first.name) : false;
 }
 
 // ---- saving ----
-async function save() {
+export async function save() {
   if (page.open.builtIn) return;
   const isSeen = await looked();
-  const words = (text, wrong) => { const note = find(".said-saved"); note.hidden = !text; note.className = `said-saved s ${wrong ? "verdict-at blocking" : "mut"}`; say(note, text); };
-  if (!isSeen) { words(NO_ANSWER, true); return; }
-  if (!page.which) { words("There is no function to save yet: a reward function is a def that gets completions.", true); return; }
-  const network = find(".network input").checked, text = page.text;
+  const words = (text, wrong) => {
+    const note = find(".said-saved");
+    note.hidden = !text;
+    note.className = `said-saved s ${wrong ? "verdict-at blocking" : "mut"}`;
+    setText(note, text);
+  };
+  if (!isSeen) {
+    words(NO_ANSWER, true);
+    return;
+  }
+  if (!page.which) {
+    words("There is no function to save yet: a reward function is a def that gets completions.", true);
+    return;
+  }
+  const network = find(".network input").checked;
+  const text = page.text;
   const got = await call("saved", { name: page.which, text, network }, (said) => words(said, true));
   if (!got) return;
   dropDraft();
   page.about.library = got.library;
   const renamed = page.open.hash && page.open.name !== got.name ? page.open.name : "";
   const kept = await server.shown({ name: got.name, version: got.hash }); // versions and users as they are now
-  Object.assign(page.open, { name: got.name, hash: got.hash, newest: got.hash, clean: text, network, draft: null, version: "", versions: kept?.versions ?? [], users: kept?.users ?? [] });
+  Object.assign(page.open, {
+    name: got.name,
+    hash: got.hash,
+    newest: got.hash,
+    clean: text,
+    network,
+    draft: null,
+    version: "",
+    versions: kept?.versions ?? [],
+    users: kept?.users ?? [],
+  });
   setParams({ name: got.name, version: null, draft: null });
   sayDraft(null);
-  words(`Saved as version ${got.hash.slice(0, 8)}. Runs that are under way keep the version they began with.${renamed ? ` It is a function of its own now; ${renamed} is as it was.` : ""}`);
+  words(
+    `Saved as version ${got.hash.slice(0, 8)}. Runs that are under way keep the version they began with.` +
+      (renamed ? ` It is a function of its own now; ${renamed} is as it was.` : ""),
+  );
   drawState();
   tell("library");
 }
 
 // ---- versions ----
 function drawVersions() {
-  const dialog = find("dialog.versions"), open = page.open;
-  const row = (one, n) => el("li", { class: "row between" }, el("span", { class: "s" }, el("span", { class: "mono" }, one.hash.slice(0, 8)), " ", el("span", { class: "mut" }, `${one.age}${n === 0 ? ", the newest" : ""}${one.hash === open.hash ? ", open" : ""}`)),
-    el("span", { class: "row tight" }, n ? button("What changed since", () => compare(one)) : null, button("Open", () => { dialog.close(); openNamed(open.name, n ? one.hash : ""); })));
+  const dialog = find("dialog.versions");
+  const open = page.open;
+  const row = (one, n) =>
+    el(
+      "li",
+      { class: "row between" },
+      el(
+        "span",
+        { class: "s" },
+        el("span", { class: "mono" }, one.hash.slice(0, 8)),
+        " ",
+        el(
+          "span",
+          { class: "mut" },
+          `${one.age}${n === 0 ? ", the newest" : ""}${one.hash === open.hash ? ", open" : ""}`,
+        ),
+      ),
+      el(
+        "span",
+        { class: "row tight" },
+        n ? button("What changed since", () => compare(one)) : null,
+        button("Open", () => {
+          dialog.close();
+          openNamed(open.name, n ? one.hash : "");
+        }),
+      ),
+    );
   dialog.querySelector(".list").replaceChildren(el("ul", {}, ...open.versions.map(row)));
-  const runs = open.users.map((one) => el("li", {}, el("a", { href: `/run?id=${encodeURIComponent(one.id)}` }, plain(one.name)), " ", el("span", { class: "mut mono xs" }, one.hash.slice(0, 8))));
-  dialog.querySelector(".used").replaceChildren(...(runs.length ? [el("h3", {}, "Used by"), el("ul", {}, ...runs)] : [el("p", { class: "mut" }, "No run has used it yet.")]));
+  const runs = open.users.map((one) =>
+    el(
+      "li",
+      {},
+      el("a", { href: `/run?id=${encodeURIComponent(one.id)}` }, plain(one.name)),
+      " ",
+      el("span", { class: "mut mono xs" }, one.hash.slice(0, 8)),
+    ),
+  );
+  dialog
+    .querySelector(".used")
+    .replaceChildren(
+      ...(runs.length
+        ? [el("h3", {}, "Used by"), el("ul", {}, ...runs)]
+        : [el("p", { class: "mut" }, "No run has used it yet.")]),
+    );
   dialog.querySelector(".difference").hidden = true;
 }
 async function compare(one) {
   const box = find("dialog.versions .difference");
-  const [old, now] = await Promise.all([server.shown({ name: page.open.name, version: one.hash }), server.shown({ name: page.open.name, version: page.open.newest })]);
-  const got = old?.code !== undefined && now?.code !== undefined ? await server.compared({ old: old.code, new: now.code }) : null;
+  const [old, now] = await Promise.all([
+    server.shown({ name: page.open.name, version: one.hash }),
+    server.shown({ name: page.open.name, version: page.open.newest }),
+  ]);
+  const got =
+    old?.code !== undefined && now?.code !== undefined ? await server.compared({ old: old.code, new: now.code }) : null;
   box.hidden = false;
-  say(box.querySelector("h3"), got?.lines ? `From ${one.hash.slice(0, 8)} to the newest` : NO_ANSWER);
+  setText(box.querySelector("h3"), got?.lines ? `From ${one.hash.slice(0, 8)} to the newest` : NO_ANSWER);
   const kinds = { "+": "added", "-": "removed" };
-  box.querySelector("pre").replaceChildren(...(got?.lines ?? []).map((line) => el("span", { class: `line ${kinds[line.kind] ?? ""}` }, `${line.kind} ${plain(line.text)}\n`)), ...(got?.lines?.length === 0 ? ["The same text."] : []));
+  box
+    .querySelector("pre")
+    .replaceChildren(
+      ...(got?.lines ?? []).map((line) =>
+        el("span", { class: `line ${kinds[line.kind] ?? ""}` }, `${line.kind} ${plain(line.text)}\n`),
+      ),
+      ...(got?.lines?.length === 0 ? ["The same text."] : []),
+    );
 }
 
-function drawLibraryActions() {
+export function drawLibraryActions() {
   action("save", save);
-  root.addEventListener("keydown", (event) => { // in the editor its own keys have done it
+  root.addEventListener("keydown", (event) => {
+    // in the editor its own keys have done it
     if (event.defaultPrevented || !(event.ctrlKey || event.metaKey) || root.querySelector("dialog[open]")) return;
-    if (event.key === "s") { event.preventDefault(); save(); }
-    if (event.key === "Enter") { event.preventDefault(); tryNow(); }
+    if (event.key === "s") {
+      event.preventDefault();
+      save();
+    }
+    if (event.key === "Enter") {
+      event.preventDefault();
+      tryNow();
+    }
   });
-  action("versions", () => { drawVersions(); find("dialog.versions").showModal(); });
-  find(".which").addEventListener("change", ({ target }) => { page.which = target.value; page.failures = []; find(".said-saved").hidden = true; drawLooked(); tell("looked"); keepDraft(); sayOutdated(); });
-  find(".network input").addEventListener("change", () => { drawState(); });
+  action("versions", () => {
+    drawVersions();
+    find("dialog.versions").showModal();
+  });
+  find(".which").addEventListener("change", ({ target }) => {
+    page.which = target.value;
+    page.failures = [];
+    find(".said-saved").hidden = true;
+    drawLooked();
+    tell("looked");
+    keepDraft();
+    sayOutdated();
+  });
+  find(".network input").addEventListener("change", () => {
+    drawState();
+  });
   action("delete", () => {
     const dialog = find("dialog.deleting");
-    say(dialog.querySelector("p"), `Delete “${page.open.name}” with its ${plural(page.open.versions.length, "version")}? Runs that used it keep their own copy.`);
+    setText(
+      dialog.querySelector("p"),
+      `Delete “${page.open.name}” with its ${plural(page.open.versions.length, "version")}? ` +
+        "Runs that used it keep their own copy.",
+    );
     dialog.showModal();
     dialog.querySelector(".cancel").focus();
   });
@@ -132,9 +322,10 @@ function drawLibraryActions() {
     page.about.library = got.library;
     openFirst();
   });
-  onAddress(() => { // back and forward
+  onAddress(() => {
+    // back and forward
     const [name, version, draft] = ["name", "version", "draft"].map((key) => params().get(key) ?? "");
-    if (name ? name !== page.open?.name || version !== (page.open.version ?? "") : draft && draft !== page.open?.draft) name ? openNamed(name, version) : openDraft(draft);
+    if (!name && draft && draft !== page.open?.draft) openDraft(draft);
+    if (name && (name !== page.open?.name || version !== (page.open.version ?? ""))) openNamed(name, version);
   });
 }
-

@@ -1,17 +1,48 @@
 // Re-scoring: a run's stored completions under these functions; asked, followed, cancelled.
+
+import { setParams } from "../../ui/address.js";
+import { setText } from "../../ui/dom.js";
+import {
+  NO_ANSWER,
+  action,
+  askWorker,
+  call,
+  find,
+  on,
+  option,
+  page,
+  plural,
+  seconds,
+  setOff,
+  stopAsking,
+} from "./core.js";
+import { looked, showFailures } from "./editor.js";
+import { chosenFunctions, editedName, nameSettings, settingsOf } from "./functions.js";
+import { drawRescored } from "./rescored.js";
+
 let scoring = false;
-function drawRescore() {
+export function drawRescore() {
   action("rescore", rescore);
-  action("halt", () => { stopAsking("rescore"); endRescore("Cancelled. Nothing was changed."); find("[data-do=rescore]").focus(); });
-  find("select.history").addEventListener("change", ({ target }) => { setParams({ run: target.value }); drawHistory(); });
-  find("select.instead").addEventListener("change", ({ target }) => { target.dataset.chosen = "yes"; });
+  action("halt", () => {
+    stopAsking("rescore");
+    endRescore("Cancelled. Nothing was changed.");
+    find("[data-do=rescore]").focus();
+  });
+  find("select.history").addEventListener("change", ({ target }) => {
+    setParams({ run: target.value });
+    drawHistory();
+  });
+  find("select.instead").addEventListener("change", ({ target }) => {
+    target.dataset.chosen = "yes";
+  });
   on("looked", chooseInstead);
 }
 // Which of the run's own functions the edited one takes the place of.
 let ran = [];
-async function drawHistory() {
-  const run = find("select.history").value, select = find("select.instead");
-  ran = run ? (await call("ran", { data: `run:${run}` }))?.rewards ?? [] : [];
+export async function drawHistory() {
+  const run = find("select.history").value;
+  const select = find("select.instead");
+  ran = run ? ((await call("ran", { data: `run:${run}` }))?.rewards ?? []) : [];
   nameSettings();
   select.replaceChildren(option("", "none: it is added"), ...ran.map((one) => option(one.name)));
   delete select.dataset.chosen;
@@ -19,10 +50,13 @@ async function drawHistory() {
   setOff("rescore", !run);
 }
 function chooseInstead() {
-  const select = find("select.instead"), name = editedName();
+  const select = find("select.instead");
+  const name = editedName();
   if (select.dataset.chosen) return;
   const names = ran.map((one) => one.name);
-  select.value = names.includes(name) ? name : names.find((one) => name === `my_${one}` || name.startsWith(`my_${one}_`)) ?? "";
+  select.value = names.includes(name)
+    ? name
+    : (names.find((one) => name === `my_${one}` || name.startsWith(`my_${one}_`)) ?? "");
 }
 
 function followProgress(done, total) {
@@ -38,13 +72,14 @@ function endRescore(words, wrong = false) {
   setOff("rescore", false);
   find(".view-rescore .progress").hidden = true;
   find(".view-rescore .go").classList.toggle("failed", wrong);
-  say(find(".view-rescore .wait"), words);
+  setText(find(".view-rescore .wait"), words);
 }
 // Where the weight was not touched, it stays as the run has it.
 function historyFunctions(instead) {
   return chosenFunctions().map((one, n) => {
     if (settingsOf(one.name).touched) return one;
-    const weight = n === 0 && instead && instead !== one.name ? ran.find((other) => other.name === instead)?.weight ?? 1 : null;
+    const weight =
+      n === 0 && instead && instead !== one.name ? (ran.find((other) => other.name === instead)?.weight ?? 1) : null;
     return { ...one, weight };
   });
 }
@@ -53,17 +88,31 @@ async function rescore() {
   scoring = true;
   setOff("rescore", true);
   find("[data-do=halt]").hidden = false;
-  say(find(".view-rescore .wait"), "");
-  if (!(await looked())) { endRescore(NO_ANSWER, true); return; }
-  if (!editedName()) { endRescore("There is no function in the editor yet.", true); return; }
-  const instead = find("select.instead").value, run = find("select.history").value;
+  setText(find(".view-rescore .wait"), "");
+  if (!(await looked())) {
+    endRescore(NO_ANSWER, true);
+    return;
+  }
+  if (!editedName()) {
+    endRescore("There is no function in the editor yet.", true);
+    return;
+  }
+  const instead = find("select.instead").value;
+  const run = find("select.history").value;
   const weights = instead && instead !== editedName() ? { [instead]: 0 } : {};
-  const got = await askWorker("rescore", { run, functions: historyFunctions(instead), weights, scale_rewards: find("select.scale").value }, (words, done, total) => {
-    say(find(".view-rescore .wait"), words);
-    followProgress(done ?? 0, total ?? 0);
-  });
+  const got = await askWorker(
+    "rescore",
+    { run, functions: historyFunctions(instead), weights, scale_rewards: find("select.scale").value },
+    (words, done, total) => {
+      setText(find(".view-rescore .wait"), words);
+      followProgress(done ?? 0, total ?? 0);
+    },
+  );
   if (!got) return;
-  if (!got.answer) { endRescore(got.sentence ?? "Cancelled.", Boolean(got.sentence)); return; }
+  if (!got.answer) {
+    endRescore(got.sentence ?? "Cancelled.", Boolean(got.sentence));
+    return;
+  }
   endRescore(`${plural(got.answer.completions, "completion")} in ${seconds(got.answer.seconds)}.`);
   drawRescored(find(".view-rescore .results"), got.answer);
   const mine = got.answer.functions.find((one) => one.name === editedName());

@@ -1,45 +1,160 @@
-// What a re-scoring shows: old against new in sentences, distributions, over the steps, and the groups that change most.
-function drawRescored(box, found) {
-  const figure = (label, value, words) => el("div", { class: "card figure" }, el("span", { class: "xs mut" }, label), el("b", {}, value), el("span", { class: "xs mut" }, words));
+// What a re-scoring shows: old against new in sentences, distributions, over the steps, and the groups that change
+// most.
+
+import { el } from "../../ui/dom.js";
+import { number } from "../../ui/number.js";
+import { advantageBar, histogram, lines, score } from "./charts.js";
+import { cut, many, plain, plural, seconds, wordsOf } from "./core.js";
+import { clipped, failuresOf } from "./results.js";
+
+export function drawRescored(box, found) {
+  const figure = (label, value, words) =>
+    el(
+      "div",
+      { class: "card figure" },
+      el("span", { class: "xs mut" }, label),
+      el("b", {}, value),
+      el("span", { class: "xs mut" }, words),
+    );
   const { advantages, ranks, ties } = found;
   box.replaceChildren(
     el("ul", { class: "sentences" }, ...found.sentences.map((one) => el("li", {}, plain(one)))),
-    el("div", { class: "cards" },
-      figure("Advantages that flip", shareOf(advantages.share), `${many(advantages.flipped)} of ${many(advantages.total)} change sign`),
-      figure("Pairs that change order", shareOf(ranks.share), `${many(ranks.swapped)} of ${many(ranks.pairs)} within their group`),
-      figure("Groups with a gradient", `${many(ties.old.bearing)} → ${many(ties.new.bearing)}`, `of ${many(ties.new.groups)}`)),
-    el("div", { class: "cards" }, oldAndNew("total reward", found.totals.edges, { mean: found.totals.old_mean, std: found.totals.old_std, counts: found.totals.old }, { mean: found.totals.new_mean, std: found.totals.new_std, counts: found.totals.new }),
-      ...found.functions.map((one) => oldAndNew(one.name, one.edges, one.was_there ? one.old : null, one.new, one))),
+    el(
+      "div",
+      { class: "cards" },
+      figure(
+        "Advantages that flip",
+        shareOf(advantages.share),
+        `${many(advantages.flipped)} of ${many(advantages.total)} change sign`,
+      ),
+      figure(
+        "Pairs that change order",
+        shareOf(ranks.share),
+        `${many(ranks.swapped)} of ${many(ranks.pairs)} within their group`,
+      ),
+      figure(
+        "Groups with a gradient",
+        `${many(ties.old.bearing)} → ${many(ties.new.bearing)}`,
+        `of ${many(ties.new.groups)}`,
+      ),
+    ),
+    el(
+      "div",
+      { class: "cards" },
+      oldAndNew(
+        "total reward",
+        found.totals.edges,
+        { mean: found.totals.old_mean, std: found.totals.old_std, counts: found.totals.old },
+        { mean: found.totals.new_mean, std: found.totals.new_std, counts: found.totals.new },
+      ),
+      ...found.functions.map((one) => oldAndNew(one.name, one.edges, one.was_there ? one.old : null, one.new, one)),
+    ),
     overSteps(found.steps),
     ...(found.groups.length ? [el("h3", {}, "The groups that change most")] : []),
-    ...found.groups.map(changedGroup));
+    ...found.groups.map(changedGroup),
+  );
 }
 const scoreOr = (value) => (value === null || value === undefined ? "–" : score(value));
 const shareOf = (share) => `${(100 * share).toFixed(share && share < 0.0995 ? 1 : 0)} %`;
 
 function oldAndNew(name, edges, old, now, one = null) {
   const said = (side) => (side?.mean === null || side?.mean === undefined ? "–" : number(side.mean));
-  const facts = one ? [one.was_there ? `${many(one.changed)} scores change` : "new to this run", one.errors ? plural(one.errors, "error") : "", one.none ? `${many(one.none)} without a score` : "", seconds(one.seconds)].filter(Boolean).join(" · ") : "old as an outline, new filled";
-  return el("section", { class: "card", "aria-label": name }, el("div", { class: "row between" }, el("b", { class: one ? "mono" : "" }, plain(name)), el("span", { class: "num" }, old ? `${said(old)} → ${said(now)}` : said(now))),
-    histogram({ edges, counts: now.counts }, `${name}, old and new`, old?.counts ?? null), el("p", { class: `xs ${one?.errors ? "warn" : "mut"}` }, facts), ...(one ? failuresOf(one) : []));
+  const facts = one
+    ? [
+        one.was_there ? `${many(one.changed)} scores change` : "new to this run",
+        one.errors ? plural(one.errors, "error") : "",
+        one.none ? `${many(one.none)} without a score` : "",
+        seconds(one.seconds),
+      ]
+        .filter(Boolean)
+        .join(" · ")
+    : "old as an outline, new filled";
+  return el(
+    "section",
+    { class: "card", "aria-label": name },
+    el(
+      "div",
+      { class: "row between" },
+      el("b", { class: one ? "mono" : "" }, plain(name)),
+      el("span", { class: "num" }, old ? `${said(old)} → ${said(now)}` : said(now)),
+    ),
+    histogram({ edges, counts: now.counts }, `${name}, old and new`, old?.counts ?? null),
+    el("p", { class: `xs ${one?.errors ? "warn" : "mut"}` }, facts),
+    ...(one ? failuresOf(one) : []),
+  );
 }
 function overSteps(steps) {
   if (steps.step.length < 2) return "";
   const of = (values) => steps.step.map((step, n) => [step, values[n]]);
-  const drawn = lines([{ name: "as it was", kind: "before", points: of(steps.old) }, { name: "as it would have been", kind: "now", points: of(steps.new) }], "Mean reward at each step, old and new");
+  const drawn = lines(
+    [
+      { name: "as it was", kind: "before", points: of(steps.old) },
+      { name: "as it would have been", kind: "now", points: of(steps.new) },
+    ],
+    "Mean reward at each step, old and new",
+  );
   return drawn ? el("section", {}, el("h3", {}, "Mean reward at each step"), drawn) : "";
 }
 
+const changedHead = () =>
+  el(
+    "tr",
+    {},
+    el("th", { scope: "col" }, "completion"),
+    el("th", { scope: "col", class: "n" }, "total"),
+    el("th", { scope: "col" }, "advantage then"),
+    el("th", { scope: "col" }, "advantage now"),
+  );
 function changedGroup(group) {
   const prompt = plain(wordsOf(group.prompt));
-  const widest = Math.max(...group.completions.flatMap((one) => [one.old.advantage, one.new.advantage].map((value) => Math.abs(value ?? 0))));
+  const widest = Math.max(
+    ...group.completions.flatMap((one) => [one.old.advantage, one.new.advantage].map((value) => Math.abs(value ?? 0))),
+  );
   const names = Object.keys(group.completions[0]?.new.scores ?? {});
-  const scores = (one) => names.filter((name) => one.old.scores[name] !== one.new.scores[name]).map((name) => `${name} ${scoreOr(one.old.scores[name])} → ${scoreOr(one.new.scores[name])}`).join(" · ");
+  const scores = (one) =>
+    names
+      .filter((name) => one.old.scores[name] !== one.new.scores[name])
+      .map((name) => `${name} ${scoreOr(one.old.scores[name])} → ${scoreOr(one.new.scores[name])}`)
+      .join(" · ");
   const flips = (one) => one.old.advantage * one.new.advantage < 0;
-  const row = (one) => el("tr", { class: flips(one) ? "flips" : "" }, el("td", { class: "text" }, clipped(one.text), el("span", { class: "xs mut" }, plain(scores(one)))),
-    el("td", { class: "n", "data-label": "total" }, `${scoreOr(one.old.total)} → `, el("b", {}, scoreOr(one.new.total))), el("td", { "data-label": "advantage then" }, advantageBar(one.old.advantage, widest)), el("td", { "data-label": "advantage now" }, advantageBar(one.new.advantage, widest), flips(one) ? el("span", { class: "xs warn" }, " flips") : ""));
+  const row = (one) =>
+    el(
+      "tr",
+      { class: flips(one) ? "flips" : "" },
+      el("td", { class: "text" }, clipped(one.text), el("span", { class: "xs mut" }, plain(scores(one)))),
+      el(
+        "td",
+        { class: "n", "data-label": "total" },
+        `${scoreOr(one.old.total)} → `,
+        el("b", {}, scoreOr(one.new.total)),
+      ),
+      el("td", { "data-label": "advantage then" }, advantageBar(one.old.advantage, widest)),
+      el(
+        "td",
+        { "data-label": "advantage now" },
+        advantageBar(one.new.advantage, widest),
+        flips(one) ? el("span", { class: "xs warn" }, " flips") : "",
+      ),
+    );
   const flipped = group.completions.filter(flips).length;
-  const head = el("tr", {}, el("th", { scope: "col" }, "completion"), el("th", { scope: "col", class: "n" }, "total"), el("th", { scope: "col" }, "advantage then"), el("th", { scope: "col" }, "advantage now"));
-  return el("details", { class: "group" }, el("summary", { class: "s" }, el("b", {}, `Step ${many(group.step)}`), ` ${cut(prompt.split("\n").filter(Boolean).at(-1) ?? "", 120)} `, el("span", { class: "mut" }, `advantages move by ${group.change.toFixed(2)} on average${flipped ? ` · ${plural(flipped, "flip")}` : ""}`)),
-    el("div", { class: "scroll" }, el("table", {}, el("thead", {}, head), el("tbody", {}, ...group.completions.map(row)))));
+  return el(
+    "details",
+    { class: "group" },
+    el(
+      "summary",
+      { class: "s" },
+      el("b", {}, `Step ${many(group.step)}`),
+      ` ${cut(prompt.split("\n").filter(Boolean).at(-1) ?? "", 120)} `,
+      el(
+        "span",
+        { class: "mut" },
+        `advantages move by ${group.change.toFixed(2)} on average${flipped ? ` · ${plural(flipped, "flip")}` : ""}`,
+      ),
+    ),
+    el(
+      "div",
+      { class: "scroll" },
+      el("table", {}, el("thead", {}, changedHead()), el("tbody", {}, ...group.completions.map(row))),
+    ),
+  );
 }

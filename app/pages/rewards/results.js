@@ -1,93 +1,308 @@
 // What a try found: sentences, each function's distribution, ties, agreement, and every completion with its scores.
-function drawResults(box, answer) {
+
+import { el, setText } from "../../ui/dom.js";
+import { number } from "../../ui/number.js";
+import { advantageBar, histogram, score, scoreBar } from "./charts.js";
+import { button, cut, many, page, percent, plain, plural, seconds, wordsOf } from "./core.js";
+import { goToLine } from "./editor.js";
+import { editedName } from "./functions.js";
+
+export function drawResults(box, answer) {
   box.replaceChildren(
-    ...(answer.sentences?.length ? [el("ul", { class: "sentences" }, ...answer.sentences.filter((one) => !answer.loopholes.some((other) => other.sentence === one)).map((one) => el("li", {}, plain(one))))] : []),
+    ...(answer.sentences?.length
+      ? [
+          el(
+            "ul",
+            { class: "sentences" },
+            ...answer.sentences
+              .filter((one) => !answer.loopholes.some((other) => other.sentence === one))
+              .map((one) => el("li", {}, plain(one))),
+          ),
+        ]
+      : []),
     el("div", { class: "cards functions-found" }, ...answer.functions.map(functionCard), tiesCard(answer.ties)),
     agreementTable(answer.agreement) ?? "",
-    ...answer.groups.map((group, n) => groupPanel(group, n, answer)));
+    ...answer.groups.map((group, n) => groupPanel(group, n, answer)),
+  );
 }
 
 function functionCard(one) {
-  const stats = one.mean === null || one.mean === undefined ? "no score" : `${number(one.mean)} ± ${one.std === null ? "–" : number(one.std)}`;
-  const facts = [one.errors ? plural(one.errors, "error") : "", one.none ? `${many(one.none)} without a score` : "", seconds(one.seconds)].filter(Boolean).join(" · ");
-  const metrics = Object.entries(one.metrics ?? {}).map(([name, value]) => `${name}: ${number(value)}`).join(" · ");
-  return el("section", { class: "card", "aria-label": one.name },
-    el("div", { class: "row between" }, el("b", { class: "mono" }, plain(one.name)), el("span", { class: "num" }, stats)),
-    histogram(one.histogram, `Scores of ${one.name}`), el("p", { class: `xs ${one.errors ? "warn" : "mut"}` }, facts),
+  const stats =
+    one.mean === null || one.mean === undefined
+      ? "no score"
+      : `${number(one.mean)} ± ${one.std === null ? "–" : number(one.std)}`;
+  const facts = [
+    one.errors ? plural(one.errors, "error") : "",
+    one.none ? `${many(one.none)} without a score` : "",
+    seconds(one.seconds),
+  ]
+    .filter(Boolean)
+    .join(" · ");
+  const metrics = Object.entries(one.metrics ?? {})
+    .map(([name, value]) => `${name}: ${number(value)}`)
+    .join(" · ");
+  return el(
+    "section",
+    { class: "card", "aria-label": one.name },
+    el(
+      "div",
+      { class: "row between" },
+      el("b", { class: "mono" }, plain(one.name)),
+      el("span", { class: "num" }, stats),
+    ),
+    histogram(one.histogram, `Scores of ${one.name}`),
+    el("p", { class: `xs ${one.errors ? "warn" : "mut"}` }, facts),
     metrics ? el("p", { class: "xs metrics", title: "What it gave to log_metric" }, plain(metrics)) : "",
-    ...failuresOf(one), one.out ? el("details", {}, el("summary", { class: "xs" }, "What it printed"), el("pre", { class: "mono", tabindex: "0" }, plain(one.out))) : "");
+    ...failuresOf(one),
+    one.out
+      ? el(
+          "details",
+          {},
+          el("summary", { class: "xs" }, "What it printed"),
+          el("pre", { class: "mono", tabindex: "0" }, plain(one.out)),
+        )
+      : "",
+  );
 }
 // The same failure on many completions is said once.
-function failuresOf(one) {
+export function failuresOf(one) {
   const same = new Map();
   for (const failure of one.failures ?? []) {
     const key = `${failure.line} ${failure.message}`;
     same.set(key, { ...failure, times: (same.get(key)?.times ?? 0) + 1 });
   }
   const edited = one.name === editedName() && !page.open.builtIn;
-  return [...same.values()].slice(0, 5).map((failure) => el("div", { class: "failure s" },
-    failure.line ? (edited ? button(`line ${failure.line}`, () => goToLine(failure.line), "link s") : el("span", {}, `line ${failure.line}`)) : "", " ",
-    el("span", {}, plain(cut(failure.message ?? "", 600))), failure.times > 1 ? el("span", { class: "mut" }, ` (${many(failure.times)} completions)`) : "",
-    failure.traceback ? el("details", {}, el("summary", { class: "xs" }, "Traceback"), el("pre", { class: "mono", tabindex: "0" }, plain(failure.traceback))) : ""));
+  return [...same.values()]
+    .slice(0, 5)
+    .map((failure) =>
+      el(
+        "div",
+        { class: "failure s" },
+        failure.line
+          ? edited
+            ? button(`line ${failure.line}`, () => goToLine(failure.line), "link s")
+            : el("span", {}, `line ${failure.line}`)
+          : "",
+        " ",
+        el("span", {}, plain(cut(failure.message ?? "", 600))),
+        failure.times > 1 ? el("span", { class: "mut" }, ` (${many(failure.times)} completions)`) : "",
+        failure.traceback
+          ? el(
+              "details",
+              {},
+              el("summary", { class: "xs" }, "Traceback"),
+              el("pre", { class: "mono", tabindex: "0" }, plain(failure.traceback)),
+            )
+          : "",
+      ),
+    );
 }
 
-const TIES = [["bearing", "can be learned from", "var(--high)"], ["all_high", "all high", "var(--r1)"], ["other", "tied between", "var(--ink-3)"], ["all_low", "all low", "var(--low)"], ["unscored", "not scored", "var(--line-strong)"]];
+const TIES = [
+  ["bearing", "can be learned from", "var(--high)"],
+  ["all_high", "all high", "var(--r1)"],
+  ["other", "tied between", "var(--ink-3)"],
+  ["all_low", "all low", "var(--low)"],
+  ["unscored", "not scored", "var(--line-strong)"],
+];
 function tiesCard(ties) {
   if (!ties?.groups) return "";
   const there = TIES.filter(([key]) => ties[key]);
-  const share = there.map(([key, words, colour]) => el("i", { style: `flex:${ties[key]};background:${colour}`, title: `${words}: ${ties[key]}` }));
-  return el("section", { class: "card", "aria-label": "Groups" }, el("div", { class: "row between" }, el("b", {}, "Groups with a gradient"), el("span", { class: "num" }, `${ties.bearing} of ${ties.groups}`)),
-    el("div", { class: "parts", role: "img", "aria-label": there.map(([key, words]) => `${ties[key]} ${words}`).join(", ") }, ...share),
+  const share = there.map(([key, words, colour]) =>
+    el("i", { style: `flex:${ties[key]};background:${colour}`, title: `${words}: ${ties[key]}` }),
+  );
+  return el(
+    "section",
+    { class: "card", "aria-label": "Groups" },
+    el(
+      "div",
+      { class: "row between" },
+      el("b", {}, "Groups with a gradient"),
+      el("span", { class: "num" }, `${ties.bearing} of ${ties.groups}`),
+    ),
+    el(
+      "div",
+      { class: "parts", role: "img", "aria-label": there.map(([key, words]) => `${ties[key]} ${words}`).join(", ") },
+      ...share,
+    ),
     el("p", { class: "xs mut" }, there.map(([key, words]) => `${ties[key]} ${words}`).join(" · ")),
-    el("p", { class: "xs mut" }, "A group whose completions all earn the same teaches nothing."));
+    el("p", { class: "xs mut" }, "A group whose completions all earn the same teaches nothing."),
+  );
 }
 
 function agreementTable(found) {
   if (!found || found.names.length < 2) return null;
-  const cell = (value) => el("td", { class: "n" }, value === null || value === undefined ? "–" : value.toFixed(2).replace("-", "−"));
-  const head = el("tr", {}, el("th", {}, "correlation"), ...found.names.map((name) => el("th", { scope: "col", class: "n mono" }, plain(name))), el("th", { scope: "col", class: "n" }, "share of the variance"));
-  return el("section", { class: "agreement" }, el("h3", {}, "Agreement"), el("div", { class: "scroll" }, el("table", {}, el("thead", {}, head),
-    el("tbody", {}, ...found.names.map((name, n) => el("tr", {}, el("th", { scope: "row", class: "mono" }, plain(name)), ...found.correlation[n].map((value, m) => cell(m === n ? 1 : value)),
-      el("td", { class: "n" }, found.variance_share?.[name] === null || found.variance_share?.[name] === undefined ? "–" : percent(found.variance_share[name]))))))));
+  const cell = (value) =>
+    el("td", { class: "n" }, value === null || value === undefined ? "–" : value.toFixed(2).replace("-", "−"));
+  const head = el(
+    "tr",
+    {},
+    el("th", {}, "correlation"),
+    ...found.names.map((name) => el("th", { scope: "col", class: "n mono" }, plain(name))),
+    el("th", { scope: "col", class: "n" }, "share of the variance"),
+  );
+  return el(
+    "section",
+    { class: "agreement" },
+    el("h3", {}, "Agreement"),
+    el(
+      "div",
+      { class: "scroll" },
+      el(
+        "table",
+        {},
+        el("thead", {}, head),
+        el(
+          "tbody",
+          {},
+          ...found.names.map((name, n) =>
+            el(
+              "tr",
+              {},
+              el("th", { scope: "row", class: "mono" }, plain(name)),
+              ...found.correlation[n].map((value, m) => cell(m === n ? 1 : value)),
+              el(
+                "td",
+                { class: "n" },
+                found.variance_share?.[name] === null || found.variance_share?.[name] === undefined
+                  ? "–"
+                  : percent(found.variance_share[name]),
+              ),
+            ),
+          ),
+        ),
+      ),
+    ),
+  );
 }
 
 // ---- the completions ----
 const statusWords = { none: "no score", error: "error", timeout: "timed out" };
+const asWords = (value) => (typeof value === "string" ? value : JSON.stringify(value));
+// What reward functions get beside a group's prompt.
+function columnsOf(group) {
+  const columns = Object.entries(group.columns ?? {});
+  if (!columns.length) return "";
+  const said = columns.map(([name, value]) => `${name}: ${cut(plain(asWords(value)), 80)}`);
+  return el("p", { class: "xs mut columns-of" }, said.join(" · "));
+}
 function groupPanel(group, n, answer) {
   const names = answer.functions.map((one) => one.name);
   const span = (values) => Math.max(...values.map((value) => Math.abs(value ?? 0)), 0);
-  const spans = Object.fromEntries(names.map((name) => [name, span(answer.groups.flatMap((one) => one.completions.map((each) => each.scores?.[name]?.value)))]));
+  const spans = Object.fromEntries(
+    names.map((name) => [
+      name,
+      span(answer.groups.flatMap((one) => one.completions.map((each) => each.scores?.[name]?.value))),
+    ]),
+  );
   const widest = span(group.completions.map((one) => one.advantage));
   const before = answer.groups.slice(0, n).reduce((sum, one) => sum + one.completions.length, 0);
-  const prompt = plain(wordsOf(group.prompt)), columns = Object.entries(group.columns ?? {});
-  const head = el("tr", {}, el("th", { scope: "col" }, "completion"), ...names.map((name) => el("th", { scope: "col", class: "mono" }, plain(name))), el("th", { scope: "col", class: "n" }, "total"), el("th", { scope: "col" }, "advantage"));
-  return el("section", { class: "group", "aria-label": `Group ${n + 1}` },
-    el("div", { class: "row between" }, el("h3", { class: "prompt-line", title: cut(prompt, 2000) }, group.row === null || group.row === undefined ? "" : el("span", { class: "mut" }, `row ${group.row + 1} `), cut(prompt.split("\n").filter(Boolean).at(-1) ?? "", 160))),
-    columns.length ? el("p", { class: "xs mut columns-of" }, columns.map(([name, value]) => `${name}: ${cut(plain(typeof value === "string" ? value : JSON.stringify(value)), 80)}`).join(" · ")) : "",
-    el("div", { class: "scroll" }, el("table", {}, el("thead", {}, head), el("tbody", {}, ...group.completions.map((one, m) => completionRow(one, names, spans, widest, logged(answer, before + m)))))));
+  const prompt = plain(wordsOf(group.prompt));
+  const head = el(
+    "tr",
+    {},
+    el("th", { scope: "col" }, "completion"),
+    ...names.map((name) => el("th", { scope: "col", class: "mono" }, plain(name))),
+    el("th", { scope: "col", class: "n" }, "total"),
+    el("th", { scope: "col" }, "advantage"),
+  );
+  return el(
+    "section",
+    { class: "group", "aria-label": `Group ${n + 1}` },
+    el(
+      "div",
+      { class: "row between" },
+      el(
+        "h3",
+        { class: "prompt-line", title: cut(prompt, 2000) },
+        group.row === null || group.row === undefined ? "" : el("span", { class: "mut" }, `row ${group.row + 1} `),
+        cut(prompt.split("\n").filter(Boolean).at(-1) ?? "", 160),
+      ),
+    ),
+    columnsOf(group),
+    el(
+      "div",
+      { class: "scroll" },
+      el(
+        "table",
+        {},
+        el("thead", {}, head),
+        el(
+          "tbody",
+          {},
+          ...group.completions.map((one, m) => completionRow(one, names, spans, widest, logged(answer, before + m))),
+        ),
+      ),
+    ),
+  );
 }
 // What the functions gave to log_extra about one completion.
 function logged(answer, place) {
-  return answer.functions.flatMap((one) => Object.entries(one.extras ?? {}).map(([name, values]) => [name, values[place]])).filter(([, value]) => value !== null && value !== undefined);
+  return answer.functions
+    .flatMap((one) => Object.entries(one.extras ?? {}).map(([name, values]) => [name, values[place]]))
+    .filter(([, value]) => value !== null && value !== undefined);
 }
 function completionRow(one, names, spans, widest, extras) {
-  const cell = (found, name) => (found && found.status === "ok" && found.value !== null ? scoreBar(found.value, spans[name]) : el("span", { class: found?.status === "none" ? "mut" : "warn" }, statusWords[found?.status] ?? "no score"));
-  return el("tr", {}, el("td", { class: "text" }, one.probe ? el("span", { class: "xs mut block" }, `${plain(one.probe.replace(/_/g, " "))}${one.about ? `: ${plain(one.about)}` : ""}`) : "", clipped(one.text), one.truncated ? el("span", { class: "xs warn" }, "cut off at the longest length") : "",
-      ...extras.map(([name, value]) => el("span", { class: "xs mut block extra" }, plain(`${name}: ${value === "" ? "(empty)" : cut(typeof value === "string" ? value : JSON.stringify(value), 300)}`)))),
+  const cell = (found, name) =>
+    found && found.status === "ok" && found.value !== null
+      ? scoreBar(found.value, spans[name])
+      : el("span", { class: found?.status === "none" ? "mut" : "warn" }, statusWords[found?.status] ?? "no score");
+  return el(
+    "tr",
+    {},
+    el(
+      "td",
+      { class: "text" },
+      one.probe
+        ? el(
+            "span",
+            { class: "xs mut block" },
+            `${plain(one.probe.replace(/_/g, " "))}${one.about ? `: ${plain(one.about)}` : ""}`,
+          )
+        : "",
+      clipped(one.text),
+      one.truncated ? el("span", { class: "xs warn" }, "cut off at the longest length") : "",
+      ...extras.map(([name, value]) =>
+        el(
+          "span",
+          { class: "xs mut block extra" },
+          plain(`${name}: ${value === "" ? "(empty)" : cut(asWords(value), 300)}`),
+        ),
+      ),
+    ),
     ...names.map((name) => el("td", { "data-label": name }, cell(one.scores?.[name], name))),
-    el("td", { class: "n", "data-label": "total" }, el("b", {}, one.total === null || one.total === undefined ? "–" : score(one.total))), el("td", { "data-label": "advantage" }, one.advantage === null || one.advantage === undefined ? "–" : advantageBar(one.advantage, widest)));
+    el(
+      "td",
+      { class: "n", "data-label": "total" },
+      el("b", {}, one.total === null || one.total === undefined ? "–" : score(one.total)),
+    ),
+    el(
+      "td",
+      { "data-label": "advantage" },
+      one.advantage === null || one.advantage === undefined ? "–" : advantageBar(one.advantage, widest),
+    ),
+  );
 }
 // A completion in two lines; all of it on a click.
-function clipped(text) {
-  const shown = plain(text), long = shown.length > 150 || shown.split("\n").length > 2;
-  const words = el("pre", { class: "mono clip", dir: "auto" }, ...(shown.trim() ? [cut(shown, 400)] : [el("span", { class: "mut" }, shown ? "(only white space)" : "(empty)")]));
+export function clipped(text) {
+  const shown = plain(text);
+  const long = shown.length > 150 || shown.split("\n").length > 2;
+  const words = el(
+    "pre",
+    { class: "mono clip", dir: "auto" },
+    ...(shown.trim() ? [cut(shown, 400)] : [el("span", { class: "mut" }, shown ? "(only white space)" : "(empty)")]),
+  );
   if (!long) return words;
-  const more = button("all of it", () => {
-    const open = words.classList.toggle("open");
-    words.replaceChildren(open ? cut(shown, 100_000) : cut(shown, 400));
-    say(more, open ? "less" : "all of it");
-    more.setAttribute("aria-expanded", String(open));
-  }, "link xs");
+  const more = button(
+    "all of it",
+    () => {
+      const open = words.classList.toggle("open");
+      words.replaceChildren(open ? cut(shown, 100_000) : cut(shown, 400));
+      setText(more, open ? "less" : "all of it");
+      more.setAttribute("aria-expanded", String(open));
+    },
+    "link xs",
+  );
   more.setAttribute("aria-expanded", "false");
   return el("div", {}, words, more);
 }

@@ -6,22 +6,19 @@ here: what tries it is the worker, in its sandbox.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import gradio as gr
 
 from groupwise.app.pages.new import question_status, view
 from groupwise.app.pages.rewards import asking, library_view, sources
-from groupwise.app.ui.live import APP, Payload, Unanswerable, answer, live, text, whole
+from groupwise.app.ui.live import Payload, Unanswerable, answer, live, text, whole
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.rewards import builder, library, templates
 from groupwise.storage.registry import questions, registry
 from groupwise.storage.spec.yaml_text import MAX_BYTES
 
-SCRIPTS = (
-    "core", "charts", "editor", "drafts", "library", "transfer", "builder", "functions", "source", "bench", "results",
-    "rescore", "rescored",
-)  # fmt: skip
 MOST_CODE = 64 * 1024  # characters; the library says the same of bytes
 
 
@@ -147,10 +144,5 @@ def rewards_page() -> gr.HTML:
         opened, shown, looked, saved, deleted, compared, brought, stripped, built, used, ran, asked, answered,
         cancelled,
     )  # fmt: skip
-    template = (APP / "pages" / "rewards" / "page.html").read_text(encoding="utf-8")
-    return live(
-        "pages/rewards/rewards_page",
-        *functions,
-        template=template,
-        scripts=tuple(f"pages/rewards/{name}" for name in SCRIPTS),
-    )
+    template = Path(__file__).with_name("page.html").read_text(encoding="utf-8")
+    return live("pages/rewards/rewards_page", *functions, template=template)

@@ -1,75 +1,157 @@
 // How functions come and go: templates, import of a file or of what is pasted, export, a copy, into a new run.
-function drawTransfer() {
-  const templates = find("dialog.templates"), importing = find("dialog.importing");
-  action("templates", () => templates.showModal());
-  templates.querySelector("ul").replaceChildren(...page.about.templates.map((one) => el("li", {}, el("button", { class: "take", type: "button", onclick: () => { templates.close(); newText(one.code, { keep: false }); code.focus(); } }, el("b", {}, one.title), el("span", { class: "s mut" }, one.sentence)))));
 
-  // ---- import ----
-  const paste = importing.querySelector(".paste"), file = importing.querySelector(".file"), wrong = (words) => say(importing.querySelector(".said"), words);
-  let brought = null, chosen = "", timer = null;
-  action("import", () => { paste.value = ""; brought = null; chosen = ""; draw(); wrong(""); importing.showModal(); paste.focus(); });
-  importing.querySelector(".choose").addEventListener("click", () => file.click());
-  file.addEventListener("change", async () => {
-    const [got] = file.files;
-    file.value = "";
-    if (!got) return undefined;
-    if (got.size > 64 * 1024) return wrong(`“${got.name}” is larger than 64 KB: that is more than a reward function.`);
-    try { paste.value = new TextDecoder("utf-8", { fatal: true }).decode(new Uint8Array(await got.arrayBuffer())); } catch { return wrong(`“${got.name}” is not text in UTF-8.`); }
-    return read();
-  });
-  paste.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(read, 250); });
-  async function read() {
-    clearTimeout(timer);
-    const text = paste.value;
-    const got = await call("brought", { text }, wrong);
-    if (text !== paste.value) return;
-    brought = got ?? null;
-    const names = (brought?.functions ?? []).map((one) => one.name);
-    if (!names.includes(chosen)) chosen = names[0] ?? "";
+import { el, setText } from "../../ui/dom.js";
+import { action, call, download, find, page, plain } from "./core.js";
+import { GRAVE, asksFor, code } from "./editor.js";
+import { newText } from "./library.js";
+import { NEW_RUN, newRunText } from "./source.js";
+
+const templates = find("dialog.templates");
+const importing = find("dialog.importing");
+
+// ---- import ----
+const paste = importing.querySelector(".paste");
+const file = importing.querySelector(".file");
+const wrong = (words) => setText(importing.querySelector(".said"), words);
+let brought = null;
+let chosen = "";
+let timer = null;
+async function read() {
+  clearTimeout(timer);
+  const text = paste.value;
+  const got = await call("brought", { text }, wrong);
+  if (text !== paste.value) return;
+  brought = got ?? null;
+  const names = (brought?.functions ?? []).map((one) => one.name);
+  if (!names.includes(chosen)) chosen = names[0] ?? "";
+  draw();
+}
+function draw() {
+  const box = importing.querySelector(".told");
+  const found = brought?.functions ?? [];
+  if (!brought || !paste.value.trim()) {
+    box.replaceChildren();
+    return;
+  }
+  const one = (each) => {
+    const input = el("input", { type: "radio", name: "which", value: each.name });
+    input.checked = each.name === chosen;
+    input.addEventListener("change", () => {
+      chosen = each.name;
+    });
+    return el(
+      "label",
+      { class: "choice" },
+      input,
+      el("b", { class: "mono" }, plain(each.name)),
+      " ",
+      el("span", { class: "mut" }, plain(each.help)),
+    );
+  };
+  box.replaceChildren(
+    found.length > 1
+      ? el("p", {}, "Which one do you want to open? All of them come along, and each can be saved by its own name.")
+      : "",
+    ...(found.length > 1
+      ? found.map(one)
+      : found.map((each) => el("p", {}, "Found ", el("b", { class: "mono" }, plain(each.name)), `. ${asksFor(each)}`))),
+    ...brought.problems
+      .slice(0, 6)
+      .map((each) =>
+        el("p", { class: `verdict-at ${GRAVE[each.level] ?? "warning"}` }, `line ${each.line}: ${plain(each.message)}`),
+      ),
+    brought.cleaned
+      ? el("p", { class: "mut" }, "What the notebook or terminal put around the Python is taken off.")
+      : "",
+  );
+}
+
+async function takeFile() {
+  const [got] = file.files;
+  file.value = "";
+  if (!got) return undefined;
+  if (got.size > 64 * 1024) return wrong(`“${got.name}” is larger than 64 KB: that is more than a reward function.`);
+  try {
+    paste.value = new TextDecoder("utf-8", { fatal: true }).decode(new Uint8Array(await got.arrayBuffer()));
+  } catch {
+    return wrong(`“${got.name}” is not text in UTF-8.`);
+  }
+  return read();
+}
+async function openImported(event) {
+  event.preventDefault();
+  await read();
+  if (!paste.value.trim()) {
+    wrong("Paste a function, or choose a file.");
+    return;
+  }
+  if (!brought) return;
+  importing.close();
+  newText(brought.text, { which: chosen });
+  code.focus();
+}
+function copyAsOwn() {
+  const name = page.open.name;
+  const taken = new Set([...page.about.library.own, ...page.about.library.built_in].map((one) => one.name));
+  let own = `my_${name}`;
+  for (let n = 2; taken.has(own); n += 1) own = `my_${name}_${n}`;
+  newText(page.text.replace(new RegExp(`\\bdef ${name}\\b`), `def ${own}`), { which: own });
+  code.focus();
+}
+// What the New run page is at in this tab gets the function here; else that page takes it by the address.
+async function useInNewRun() {
+  const begun = newRunText();
+  if (begun) {
+    const got = await call("used", { name: page.open.name, text: begun });
+    if (!got) return;
+    sessionStorage.setItem(NEW_RUN, got.text);
+  }
+  location.href = begun ? "/new" : `/new?reward=${encodeURIComponent(page.open.name)}`;
+}
+
+export function drawTransfer() {
+  action("templates", () => templates.showModal());
+  templates.querySelector("ul").replaceChildren(
+    ...page.about.templates.map((one) =>
+      el(
+        "li",
+        {},
+        el(
+          "button",
+          {
+            class: "take",
+            type: "button",
+            onclick: () => {
+              templates.close();
+              newText(one.code, { keep: false });
+              code.focus();
+            },
+          },
+          el("b", {}, one.title),
+          el("span", { class: "s mut" }, one.sentence),
+        ),
+      ),
+    ),
+  );
+  action("import", () => {
+    paste.value = "";
+    brought = null;
+    chosen = "";
     draw();
-  }
-  function draw() {
-    const box = importing.querySelector(".told"), found = brought?.functions ?? [];
-    if (!brought || !paste.value.trim()) { box.replaceChildren(); return; }
-    const one = (each) => {
-      const input = el("input", { type: "radio", name: "which", value: each.name });
-      input.checked = each.name === chosen;
-      input.addEventListener("change", () => { chosen = each.name; });
-      return el("label", { class: "choice" }, input, el("b", { class: "mono" }, plain(each.name)), " ", el("span", { class: "mut" }, plain(each.help)));
-    };
-    box.replaceChildren(
-      found.length > 1 ? el("p", {}, "Which one do you want to open? All of them come along, and each can be saved by its own name.") : "",
-      ...(found.length > 1 ? found.map(one) : found.map((each) => el("p", {}, "Found ", el("b", { class: "mono" }, plain(each.name)), `. ${asksFor(each)}`))),
-      ...brought.problems.slice(0, 6).map((each) => el("p", { class: `verdict-at ${GRAVE[each.level] ?? "warning"}` }, `line ${each.line}: ${plain(each.message)}`)),
-      brought.cleaned ? el("p", { class: "mut" }, "What the notebook or terminal put around the Python is taken off.") : "");
-  }
-  importing.querySelector("form").addEventListener("submit", async (event) => {
-    event.preventDefault();
-    await read();
-    if (!paste.value.trim()) { wrong("Paste a function, or choose a file."); return; }
-    if (!brought) return;
-    importing.close();
-    newText(brought.text, { which: chosen });
-    code.focus();
+    wrong("");
+    importing.showModal();
+    paste.focus();
   });
+  importing.querySelector(".choose").addEventListener("click", () => file.click());
+  file.addEventListener("change", takeFile);
+  paste.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(read, 250);
+  });
+  importing.querySelector("form").addEventListener("submit", openImported);
 
   // ---- out ----
   action("export", () => download(`${page.which || page.open.name || "reward"}.py`, page.text));
-  action("own", () => {
-    const name = page.open.name, taken = new Set([...page.about.library.own, ...page.about.library.built_in].map((one) => one.name));
-    let own = `my_${name}`;
-    for (let n = 2; taken.has(own); n += 1) own = `my_${name}_${n}`;
-    newText(page.text.replace(new RegExp(`\\bdef ${name}\\b`), `def ${own}`), { which: own });
-    code.focus();
-  });
-  // What the New run page is at in this tab gets the function here; else that page takes it by the address.
-  action("use", async () => {
-    const begun = newRunText();
-    if (begun) {
-      const got = await call("used", { name: page.open.name, text: begun });
-      if (!got) return;
-      sessionStorage.setItem(NEW_RUN, got.text);
-    }
-    location.href = begun ? "/new" : `/new?reward=${encodeURIComponent(page.open.name)}`;
-  });
+  action("own", copyAsOwn);
+  action("use", useInNewRun);
 }

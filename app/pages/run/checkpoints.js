@@ -1,5 +1,12 @@
 // The checkpoints: a table that the server draws, and where the trained model is.
-const { poll, say, setHtml, params, copy } = window.groupwise;
+
+import { params } from "../../ui/address.js";
+import { copy, setHtml, setText } from "../../ui/dom.js";
+import { part } from "../../ui/part.js";
+import { poll } from "../../ui/poll.js";
+
+const { element, server } = part("pages/run/checkpoints");
+
 const view = element.querySelector(".gw-checkpoints");
 const find = (selector) => view.querySelector(selector);
 const run = params().get("id") ?? "";
@@ -10,13 +17,13 @@ poll(view, async () => {
   const now = await server.saved({ run });
   if (!now) return undefined;
   const words = now.sentence ?? now.wait;
-  say(find(".wait"), words);
+  setText(find(".wait"), words);
   find(".wait").hidden = !words;
   if (now.sentence) return 5000;
   find(".list").hidden = !now.rows;
   setHtml(find("tbody"), now.rows);
   find(".final").hidden = !now.final;
-  say(find("code"), now.final);
-  say(find(".use"), now.use);
+  setText(find("code"), now.final);
+  setText(find(".use"), now.use);
   return 3000;
 });

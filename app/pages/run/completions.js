@@ -1,5 +1,12 @@
 // The Completions: the form and the address say the same; what the address asks for is fetched, drawn and exported.
-const { poll, say, setHtml, show, touched, openGroup, el, params, setParams, onAddress } = window.groupwise;
+
+import { onAddress, openGroup, params, setParams } from "../../ui/address.js";
+import { el, setHtml, setText, show, touched } from "../../ui/dom.js";
+import { part } from "../../ui/part.js";
+import { poll } from "../../ui/poll.js";
+
+const { element, server } = part("pages/run/completions");
+
 const view = element.querySelector(".gw-completions");
 const find = (selector) => view.querySelector(selector);
 const all = (selector) => [...view.querySelectorAll(selector)];
@@ -8,47 +15,71 @@ const FILTERS = ["q", "regex", "reward", "function", "steps", "length", "truncat
 const ASKED = [...FILTERS, "sort", "page"];
 const RANGES = ["reward", "steps", "length"];
 const LIVE = 2000; // ms between two looks for newer ones
-let drawn = null, newest = 0;
+let drawn = null;
+let newest = 0;
 
 // What the address asks of the completions, and nothing else that is in it.
 function asked(names = ASKED) {
-  const now = params(), out = new URLSearchParams();
+  const now = params();
+  const out = new URLSearchParams();
   for (const name of names) if (now.get(name)) out.set(name, now.get(name));
   return out.toString();
 }
 const onTab = () => params().get("tab") === "completions";
 
 // ---- the form, to the address ----
-const part = (name) => find(`.of [data-part=${name}]`);
+const scored = (name) => find(`.of [data-part=${name}]`);
 const range = (low, high) => (low || high ? (low === high ? low : `${low}..${high}`) : "");
-const ends = (words) => { const [low, high] = (words ?? "").split(/\.\.(.*)/s); return words?.includes("..") ? [low, high] : [low, low]; };
+const ends = (words) => {
+  const [low, high] = (words ?? "").split(/\.\.(.*)/s);
+  return words?.includes("..") ? [low, high] : [low, low];
+};
 function read() {
-  const of = (name) => find(`[name=${name}]`), two = (name) => all(`[name=${name}]`).map((input) => input.value.trim());
-  const name = part("name").value, status = part("status").value;
-  const score = status || range(part("low").value.trim(), part("high").value.trim());
+  const of = (name) => find(`[name=${name}]`);
+  const two = (name) => all(`[name=${name}]`).map((input) => input.value.trim());
+  const name = scored("name").value;
+  const status = scored("status").value;
+  const score = status || range(scored("low").value.trim(), scored("high").value.trim());
   return {
-    q: of("q").value, regex: of("regex").checked ? "1" : "", sort: of("sort").value, truncated: of("truncated").value,
-    mode: of("mode").value, starred: of("starred").checked ? "1" : "", function: name && score ? `${name}:${score}` : name,
+    q: of("q").value,
+    regex: of("regex").checked ? "1" : "",
+    sort: of("sort").value,
+    truncated: of("truncated").value,
+    mode: of("mode").value,
+    starred: of("starred").checked ? "1" : "",
+    function: name && score ? `${name}:${score}` : name,
     ...Object.fromEntries(RANGES.map((name) => [name, range(...two(name))])),
   };
 }
 let typing = null;
 function changed(wait) {
   clearTimeout(typing);
-  typing = setTimeout(() => { typing = null; write(read()); }, wait);
+  typing = setTimeout(() => {
+    typing = null;
+    write(read());
+  }, wait);
 }
 function write({ mode, ...typed }) {
   setParams({ ...typed, ...(onTab() ? { mode } : {}), page: null }); // the other tabs have a mode as well
 }
-find("form").addEventListener("input", ({ target }) => { showOf(); changed(target.matches("select, [type=checkbox]") ? 0 : 300); });
-find("form").addEventListener("keydown", (event) => { if (event.key === "Enter" && event.target.matches("input")) { event.preventDefault(); changed(0); } });
-for (const button of all(".clear")) button.addEventListener("click", () => {
-  clearTimeout(typing);
-  typing = null;
-  setParams(Object.fromEntries([...FILTERS, "page"].map((name) => [name, null])), { push: true });
-  fill();
-  find(".words").focus();
+find("form").addEventListener("input", ({ target }) => {
+  showOf();
+  changed(target.matches("select, [type=checkbox]") ? 0 : 300);
 });
+find("form").addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && event.target.matches("input")) {
+    event.preventDefault();
+    changed(0);
+  }
+});
+for (const button of all(".clear"))
+  button.addEventListener("click", () => {
+    clearTimeout(typing);
+    typing = null;
+    setParams(Object.fromEntries([...FILTERS, "page"].map((name) => [name, null])), { push: true });
+    fill();
+    find(".words").focus();
+  });
 document.addEventListener("keydown", (event) => {
   if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || !onTab() || !view.isConnected) return;
   if (event.target.closest?.("input, textarea, select, [contenteditable]")) return;
@@ -58,36 +89,45 @@ document.addEventListener("keydown", (event) => {
 });
 
 // ---- the address, to the form ----
-const put = (input, value) => { if (input.value !== value) input.value = value; };
+const put = (input, value) => {
+  if (input.value !== value) input.value = value;
+};
 function fill() {
   if (typing) return; // the address is a moment behind
-  const now = params(), get = (name) => now.get(name) ?? "";
+  const now = params();
+  const get = (name) => now.get(name) ?? "";
   put(find("[name=q]"), get("q"));
   for (const name of ["sort", "truncated", "mode"]) put(find(`[name=${name}]`), get(name));
   for (const name of ["regex", "starred"]) find(`[name=${name}]`).checked = get(name) === "1";
   for (const name of RANGES) all(`[name=${name}]`).forEach((input, i) => put(input, ends(get(name))[i] ?? ""));
   const [, name, rest] = get("function").match(/^(.*):([^:]*)$/s) ?? [null, get("function"), ""];
   const status = ["error", "timeout", "none"].includes(rest) ? rest : "";
-  if (name && ![...part("name").options].some((option) => option.value === name)) part("name").append(el("option", { value: name }, name));
-  put(part("name"), name);
-  put(part("status"), status);
-  ["low", "high"].forEach((end, i) => put(part(end), status ? "" : ends(rest)[i] ?? ""));
+  if (name && ![...scored("name").options].some((option) => option.value === name))
+    scored("name").append(el("option", { value: name }, name));
+  put(scored("name"), name);
+  put(scored("status"), status);
+  ["low", "high"].forEach((end, i) => put(scored(end), status ? "" : (ends(rest)[i] ?? "")));
   showOf();
   const set = FILTERS.filter((name) => name !== "q" && name !== "regex" && get(name)).length;
-  say(find(".filters summary span"), set ? `(${set})` : "");
+  setText(find(".filters summary span"), set ? `(${set})` : "");
   find(".filters .clear").hidden = !FILTERS.some(get);
-  for (const link of all("[data-format]")) link.href = `/export?id=${encodeURIComponent(run)}&format=${link.dataset.format}&${asked([...FILTERS, "sort"])}`;
+  for (const link of all("[data-format]"))
+    link.href = `/export?id=${encodeURIComponent(run)}&format=${link.dataset.format}&${asked([...FILTERS, "sort"])}`;
 }
 function showOf() {
-  part("status").hidden = !part("name").value;
-  find(".of .range").hidden = !part("name").value || !!part("status").value;
+  scored("status").hidden = !scored("name").value;
+  find(".of .range").hidden = !scored("name").value || !!scored("status").value;
 }
 function listFunctions(names) {
-  const key = names.join("\n"), select = part("name");
+  const key = names.join("\n");
+  const select = scored("name");
   if (select.dataset.key === key) return;
   const chosen = select.value;
   select.dataset.key = key;
-  select.replaceChildren(el("option", { value: "" }, "any"), ...names.map((name) => el("option", { value: name }, name)));
+  select.replaceChildren(
+    el("option", { value: "" }, "any"),
+    ...names.map((name) => el("option", { value: name }, name)),
+  );
   if (chosen && !names.includes(chosen)) select.append(el("option", { value: chosen }, chosen));
   select.value = chosen;
 }
@@ -97,14 +137,14 @@ function draw(now) {
   newest = now.newest;
   const hits = find(".hits");
   setHtml(hits, now.rows);
-  say(find(".told"), now.told);
+  setText(find(".told"), now.told);
   find(".listed").hidden = !now.rows;
   find(".none").hidden = !now.none;
-  say(find(".none p"), now.none);
+  setText(find(".none p"), now.none);
   find(".none .clear").hidden = !FILTERS.some((name) => params().get(name));
   show(find(".more"), false, find(".told"));
   find(".pages").hidden = now.pages < 2;
-  say(find(".pages span"), `page ${now.page} of ${now.pages.toLocaleString("en")}`);
+  setText(find(".pages span"), `page ${now.page} of ${now.pages.toLocaleString("en")}`);
   allow(find(".before"), now.page > 1, find(".after"));
   allow(find(".after"), now.page < now.pages, find(".before"));
   find(".before").onclick = () => turn(now.page - 1);
@@ -118,47 +158,75 @@ function allow(button, so, other) {
   }
   button.disabled = !so;
 }
-function turn(page) { setParams({ page: page > 1 ? page : null }, { push: true }); find(".result").scrollIntoView({ block: "start" }); }
+function turn(page) {
+  setParams({ page: page > 1 ? page : null }, { push: true });
+  find(".result").scrollIntoView({ block: "start" });
+}
 function drawBins({ of, low, high }) {
   find(".bins").hidden = !of.length;
-  say(find(".ends .low"), low);
-  say(find(".ends .high"), high);
+  setText(find(".ends .low"), low);
+  setText(find(".ends .high"), high);
   const slots = Array.from({ length: 24 }, () => el("i"));
   for (const bin of of) {
-    slots[bin.at] = el("button", { type: "button", title: bin.words, "aria-label": `Only ${bin.words}`, onclick: () => setParams({ reward: bin.range, page: null }, { push: true }) },
-      el("i", { style: `height:${Math.max(3, bin.share * 100)}%` }));
+    slots[bin.at] = el(
+      "button",
+      {
+        type: "button",
+        title: bin.words,
+        "aria-label": `Only ${bin.words}`,
+        onclick: () => setParams({ reward: bin.range, page: null }, { push: true }),
+      },
+      el("i", { style: `height:${Math.max(3, bin.share * 100)}%` }),
+    );
   }
   find(".bars").replaceChildren(...slots);
 }
 function trouble(words) {
-  say(find(".problem"), words ?? "");
+  setText(find(".problem"), words ?? "");
   find(".problem").hidden = !words;
 }
 
 find(".hits").addEventListener("click", async (event) => {
-  const hit = event.target.closest(".hit"), button = event.target.closest(".star"), link = event.target.closest("a.text");
+  const hit = event.target.closest(".hit");
+  const button = event.target.closest(".star");
+  const link = event.target.closest("a.text");
   if (button) return setStar(hit, button);
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
   event.preventDefault();
-  const to = new URL(link.href).searchParams, get = (name) => to.get(name);
+  const to = new URL(link.href).searchParams;
+  const get = (name) => to.get(name);
   openGroup({ step: get("step"), group: get("group"), idx: get("idx"), mode: get("mode"), pick: null });
 });
 async function setStar(hit, button) {
   const on = button.getAttribute("aria-pressed") !== "true";
   let now = null;
-  try { now = await server.note({ run, group: Number(hit.dataset.group), idx: Number(hit.dataset.idx), star: on }); } catch { /* said below */ }
+  try {
+    now = await server.note({ run, group: Number(hit.dataset.group), idx: Number(hit.dataset.idx), star: on });
+  } catch {
+    /* said below */
+  }
   trouble(now ? now.sentence : "The dashboard did not answer. Nothing was starred.");
   if (!now || now.sentence) return;
   button.setAttribute("aria-pressed", `${now.starred}`);
-  say(button, now.starred ? "★" : "☆");
+  setText(button, now.starred ? "★" : "☆");
   touched(button);
 }
-find(".more").addEventListener("click", () => { drawn = null; setParams({ page: null }); wake(); });
-for (const kind of ["toggle", "click"]) document.addEventListener(kind, (event) => {
-  const menu = find(".export");
-  if (menu?.open && !menu.contains(event.target)) menu.open = false;
+find(".more").addEventListener("click", () => {
+  drawn = null;
+  setParams({ page: null });
+  wake();
 });
-find(".export").addEventListener("keydown", (event) => { if (event.key === "Escape") { find(".export").open = false; find(".export summary").focus(); } });
+for (const kind of ["toggle", "click"])
+  document.addEventListener(kind, (event) => {
+    const menu = find(".export");
+    if (menu?.open && !menu.contains(event.target)) menu.open = false;
+  });
+find(".export").addEventListener("keydown", (event) => {
+  if (event.key === "Escape") {
+    find(".export").open = false;
+    find(".export summary").focus();
+  }
+});
 if (matchMedia("(max-width: 760px)").matches) find(".filters").open = false;
 
 const wake = poll(view, async () => {
@@ -172,7 +240,7 @@ const wake = poll(view, async () => {
   if (now.functions) listFunctions(now.functions);
   if (now.functions) fill();
   const wait = now.wait ?? "";
-  say(find(".wait"), wait);
+  setText(find(".wait"), wait);
   find(".wait").hidden = !wait;
   find("form").hidden = !!wait;
   trouble(now.problem ?? now.sentence);
@@ -189,7 +257,10 @@ async function lookForNews() {
   return now.live ? LIVE : null;
 }
 onAddress(() => {
-  if (!onTab()) { drawn = null; return; } // what is starred may change meanwhile
+  if (!onTab()) {
+    drawn = null;
+    return;
+  } // what is starred may change meanwhile
   fill();
   if (asked() !== drawn) wake();
 });

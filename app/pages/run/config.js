@@ -1,37 +1,55 @@
 // The Config: each file once, as text, with a button that copies it.
-const { poll, say, el, params, copy } = window.groupwise;
+
+import { params } from "../../ui/address.js";
+import { copy, el, setText } from "../../ui/dom.js";
+import { part } from "../../ui/part.js";
+import { poll } from "../../ui/poll.js";
+
+const { element, server } = part("pages/run/config");
+
 const view = element.querySelector(".gw-config");
 const run = params().get("id") ?? "";
 let drawn = "";
 
 // What one can go on to from a file: the settings to a new run, a reward function to the workbench.
 function linksOf(name) {
-  const begin = `/new?from=${encodeURIComponent(run)}`, link = (href, words) => el("a", { class: "btn s", href }, words);
+  const begin = `/new?from=${encodeURIComponent(run)}`;
+  const link = (href, words) => el("a", { class: "btn s", href }, words);
   if (name === "spec.yaml") return [link(begin, "Use these settings"), link(`${begin}&keep=1`, "Save as preset")];
   const [, reward] = name.match(/^rewards\/(\w+)\.py$/) ?? [];
-  return reward ? [link(`/rewards?name=${reward}&run=${encodeURIComponent(run)}&view=rescore`, "Re-score with changes")] : [];
+  return reward
+    ? [link(`/rewards?name=${reward}&run=${encodeURIComponent(run)}&view=rescore`, "Re-score with changes")]
+    : [];
 }
 
 function draw(files) {
   const key = files.map((file) => file.name + file.text.length).join();
   if (key === drawn) return;
   drawn = key;
-  view.querySelector(".files").replaceChildren(...files.map((file) => {
-    const button = el("button", { class: "btn s" }, "Copy");
-    button.addEventListener("click", () => copy(file.text, button));
-    const more = linksOf(file.name);
-    return el("section", { class: "panel flush file" },
-      el("header", { class: "row between" },
-        el("span", {}, el("b", { class: "mono" }, file.name), " ", el("span", { class: "xs mut" }, file.about)),
-        el("span", { class: "row tight" }, ...more, button)),
-      el("pre", { tabindex: "0", class: "mono" }, file.text));
-  }));
+  view.querySelector(".files").replaceChildren(
+    ...files.map((file) => {
+      const button = el("button", { class: "btn s" }, "Copy");
+      button.addEventListener("click", () => copy(file.text, button));
+      const more = linksOf(file.name);
+      return el(
+        "section",
+        { class: "panel flush file" },
+        el(
+          "header",
+          { class: "row between" },
+          el("span", {}, el("b", { class: "mono" }, file.name), " ", el("span", { class: "xs mut" }, file.about)),
+          el("span", { class: "row tight" }, ...more, button),
+        ),
+        el("pre", { tabindex: "0", class: "mono" }, file.text),
+      );
+    }),
+  );
 }
 
 poll(view, async () => {
   const now = await server.files({ run });
   if (!now) return undefined;
-  say(view.querySelector(".wait"), now.sentence ?? "");
+  setText(view.querySelector(".wait"), now.sentence ?? "");
   view.querySelector(".wait").hidden = !now.sentence;
   if (now.files) draw(now.files);
   return now.files?.length > 1 ? 30000 : 2000;

@@ -1,5 +1,12 @@
 // The doctor: one sentence on how the run stands, and what looks wrong, each with its evidence and what to change.
-const { poll, say, el, params, setParams, wakeAll } = window.groupwise;
+
+import { params, setParams } from "../../ui/address.js";
+import { el, setText } from "../../ui/dom.js";
+import { part } from "../../ui/part.js";
+import { poll, wakeAll } from "../../ui/poll.js";
+
+const { element, server } = part("pages/run/doctor");
+
 const view = element.querySelector(".gw-doctor");
 const find = (selector) => view.querySelector(selector);
 const run = params().get("id") ?? "";
@@ -11,8 +18,12 @@ let seq = -1;
 function toChart(metric) {
   setParams({ tab: null }, { push: true });
   // A chart says which metrics it draws; one of them may be a pattern such as rewards/*/mean.
-  const matches = (name) => name === metric || (name.includes("*") && metric.startsWith(name.split("*")[0]) && metric.endsWith(name.split("*")[1]));
-  const figure = [...document.querySelectorAll(".gw-overview figure.chart")].find((one) => (one.dataset.metrics ?? "").split(" ").some(matches));
+  const matches = (name) =>
+    name === metric ||
+    (name.includes("*") && metric.startsWith(name.split("*")[0]) && metric.endsWith(name.split("*")[1]));
+  const figure = [...document.querySelectorAll(".gw-overview figure.chart")].find((one) =>
+    (one.dataset.metrics ?? "").split(" ").some(matches),
+  );
   if (!figure) return fromAll(metric);
   figure.scrollIntoView({ block: "center", behavior: "smooth" });
   figure.tabIndex = -1;
@@ -23,7 +34,8 @@ function toChart(metric) {
 }
 // A metric without a chart of its own is one of “All metrics”.
 function fromAll(metric) {
-  const all = document.querySelector(".gw-overview .all"), search = all?.querySelector("input");
+  const all = document.querySelector(".gw-overview .all");
+  const search = all?.querySelector("input");
   if (!search) return;
   all.open = true;
   search.value = metric;
@@ -34,14 +46,34 @@ function fromAll(metric) {
     all.scrollIntoView({ block: "start", behavior: "smooth" });
   }, 100);
 }
-const SHOWN = ["step", "group", "mode", "pick", "prompt", "idx", "q", "regex", "reward", "function", "steps", "length", "truncated", "starred", "sort", "page"];
+const SHOWN = [
+  "step",
+  "group",
+  "mode",
+  "pick",
+  "prompt",
+  "idx",
+  "q",
+  "regex",
+  "reward",
+  "function",
+  "steps",
+  "length",
+  "truncated",
+  "starred",
+  "sort",
+  "page",
+];
 function link({ label, tab, params: more, chart }) {
   const there = chart ? { id: run } : { id: run, tab, ...more };
   const node = el("a", { href: `?${new URLSearchParams(there)}`, class: "s" }, label);
   node.addEventListener("click", (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
-    if (chart) { toChart(chart); return; }
+    if (chart) {
+      toChart(chart);
+      return;
+    }
     setParams({ ...Object.fromEntries(SHOWN.map((name) => [name, null])), tab, ...more }, { push: true });
     wakeAll();
     scrollTo({ top: 0 });
@@ -56,59 +88,97 @@ const ABOUT = {
 };
 function make() {
   const parts = {
-    level: el("span", { class: "level xs" }), sign: el("i", { class: "sign", "aria-hidden": "true" }), title: el("h3", { dir: "auto" }), sentence: el("p", { class: "s", dir: "auto" }),
-    links: el("div", { class: "links" }), changes: el("div", { class: "changes" }), why: el("p", { class: "s mut" }),
+    level: el("span", { class: "level xs" }),
+    sign: el("i", { class: "sign", "aria-hidden": "true" }),
+    title: el("h3", { dir: "auto" }),
+    sentence: el("p", { class: "s", dir: "auto" }),
+    links: el("div", { class: "links" }),
+    changes: el("div", { class: "changes" }),
+    why: el("p", { class: "s mut" }),
   };
-  const node = el("article", {}, el("div", { class: "what" }, parts.sign, parts.level, parts.title), parts.sentence,
-    el("div", { class: "foot" }, parts.changes, parts.links, el("details", {}, el("summary", { class: "s mut" }, "Why this is said"), parts.why)));
+  const node = el(
+    "article",
+    {},
+    el("div", { class: "what" }, parts.sign, parts.level, parts.title),
+    parts.sentence,
+    el(
+      "div",
+      { class: "foot" },
+      parts.changes,
+      parts.links,
+      el("details", {}, el("summary", { class: "s mut" }, "Why this is said"), parts.why),
+    ),
+  );
   return { node, parts, told: "" };
 }
 function draw(verdict) {
-  const one = drawn.get(verdict.key) ?? make(), { node, parts } = one;
+  const one = drawn.get(verdict.key) ?? make();
+  const { node, parts } = one;
   drawn.set(verdict.key, one);
   node.dataset.level = verdict.level;
   node.dataset.key = verdict.key;
-  say(parts.level, verdict.label);
-  say(parts.title, verdict.title);
-  say(parts.sentence, verdict.sentence);
-  say(parts.why, `${verdict.threshold} From: ${verdict.source}.`);
+  setText(parts.level, verdict.label);
+  setText(parts.title, verdict.title);
+  setText(parts.sentence, verdict.sentence);
+  setText(parts.why, `${verdict.threshold} From: ${verdict.source}.`);
   const told = JSON.stringify([verdict.links, verdict.changes]);
   if (told === one.told) return node;
   one.told = told;
   parts.links.replaceChildren(el("span", { class: "mut s" }, "See the evidence:"), ...verdict.links.map(link));
-  parts.changes.replaceChildren(...verdict.changes.map(({ label, to, go }) => el("a", { class: "btn s", href: go, title: ABOUT[to] }, `${to}: `, el("b", {}, label))));
+  parts.changes.replaceChildren(
+    ...verdict.changes.map(({ label, to, go }) =>
+      el("a", { class: "btn s", href: go, title: ABOUT[to] }, `${to}: `, el("b", {}, label)),
+    ),
+  );
   return node;
 }
 // Only what is not yet where it belongs is moved: focus and open details stay.
 function place(box, nodes) {
   for (const child of [...box.children]) if (!nodes.includes(child)) child.remove();
-  nodes.forEach((node, at) => { if (box.children[at] !== node) box.insertBefore(node, box.children[at] ?? null); });
+  nodes.forEach((node, at) => {
+    if (box.children[at] !== node) box.insertBefore(node, box.children[at] ?? null);
+  });
 }
 
 function take(now) {
   view.dataset.kind = now.kind;
   view.dataset.gravest = now.verdicts[0]?.level ?? (now.kind === "waiting" ? "waiting" : "calm");
-  say(find(".headline"), now.headline);
-  say(find(".at"), now.at);
-  const nodes = now.verdicts.map(draw), rest = nodes.slice(AT_ONCE);
+  setText(find(".headline"), now.headline);
+  setText(find(".at"), now.at);
+  const nodes = now.verdicts.map(draw);
+  const rest = nodes.slice(AT_ONCE);
   for (const key of [...drawn.keys()]) if (!now.verdicts.some((verdict) => verdict.key === key)) drawn.delete(key);
   place(view.querySelector("section > .verdicts"), nodes.slice(0, AT_ONCE));
   place(find(".more .verdicts"), rest);
   find(".more").hidden = !rest.length;
-  say(find(".more summary"), `${rest.length} more`);
+  setText(find(".more summary"), `${rest.length} more`);
   find(".calm").hidden = !now.calm.length;
-  say(find(".calm summary"), `Good to know: ${now.calm.map(({ title }) => title.charAt(0).toLowerCase() + title.slice(1)).join(", ")}`);
+  setText(
+    find(".calm summary"),
+    `Good to know: ${now.calm.map(({ title }) => title.charAt(0).toLowerCase() + title.slice(1)).join(", ")}`,
+  );
   const lines = JSON.stringify(now.calm);
   if (find(".calm ul").dataset.told === lines) return;
   find(".calm ul").dataset.told = lines;
-  find(".calm ul").replaceChildren(...now.calm.map(({ title, sentence, links }) => el("li", { dir: "auto" }, el("b", {}, `${title}. `), `${sentence} `, ...links.slice(0, 1).map(link))));
+  find(".calm ul").replaceChildren(
+    ...now.calm.map(({ title, sentence, links }) =>
+      el("li", { dir: "auto" }, el("b", {}, `${title}. `), `${sentence} `, ...links.slice(0, 1).map(link)),
+    ),
+  );
 }
 
 poll(view, async () => {
   const now = await server.told({ run, after: seq });
   if (!now) return undefined;
-  if (now.sentence) { take({ kind: "waiting", headline: now.sentence, at: "", verdicts: [], calm: [] }); seq = -1; return 5000; }
-  if (now.headline !== undefined) { seq = now.seq; take(now); }
+  if (now.sentence) {
+    take({ kind: "waiting", headline: now.sentence, at: "", verdicts: [], calm: [] });
+    seq = -1;
+    return 5000;
+  }
+  if (now.headline !== undefined) {
+    seq = now.seq;
+    take(now);
+  }
   view.dataset.seq = seq;
   return now.poll;
 });

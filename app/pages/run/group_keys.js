@@ -1,6 +1,8 @@
 // Single keys for what the buttons do too: only while this part is in view, and never while someone types or chooses.
-class Keys {
-  static typing = "input:not([type=checkbox], [type=range]), textarea, select, [contenteditable=true], [contenteditable='']";
+
+export class Keys {
+  static typing =
+    "input:not([type=checkbox], [type=range]), textarea, select, [contenteditable=true], [contenteditable='']";
 
   // `does`: what each key does.
   constructor(part, dialog, does) {
@@ -9,7 +11,7 @@ class Keys {
   }
 
   press(event) {
-    if (event.defaultPrevented || event.repeat && "sado?".includes(event.key)) return;
+    if (event.defaultPrevented || (event.repeat && "sado?".includes(event.key))) return;
     const another = (event.ctrlKey || event.altKey) && !event.getModifierState("AltGraph");
     if (another || event.metaKey || !this.does[event.key]) return;
     if (!this.part.getClientRects().length || document.querySelector("dialog[open]")) return;

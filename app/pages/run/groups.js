@@ -1,32 +1,75 @@
 // The Groups: slider, list and the chosen group, or the same prompt down the steps; the address keeps what is shown.
-const { poll, say, setHtml, touched, el, params, setParams, onAddress } = window.groupwise;
+
+import { onAddress, params, setParams } from "../../ui/address.js";
+import { el, setHtml, setText, touched } from "../../ui/dom.js";
+import { part } from "../../ui/part.js";
+import { poll } from "../../ui/poll.js";
+import { Keys } from "./group_keys.js";
+import { SamePrompt } from "./same_prompt.js";
+import { Stars } from "./stars.js";
+
+const { element, server } = part("pages/run/groups");
+
 const view = element.querySelector(".gw-groups");
 const find = (selector) => view.querySelector(selector);
 const run = params().get("id") ?? "";
-const slider = find("#gw-step"), stepBox = find(".step"), options = find(".options"), one = find(".one");
-const follow = find(".follow"), sorted = find(".sorted"), diff = find(".diff"), help = find(".help");
-let mark = null, near = {}, drawn = null, shown = {}, prompt = null, brought = null, seen = "";
+const slider = find("#gw-step");
+const stepBox = find(".step");
+const options = find(".options");
+const one = find(".one");
+const follow = find(".follow");
+const sorted = find(".sorted");
+const diff = find(".diff");
+const help = find(".help");
+let mark = null;
+let near = {};
+let drawn = null;
+let shown = {};
+let prompt = null;
+let brought = null;
+let seen = "";
 
 const asked = () => {
-  const address = params(), whole = (name) => Number.parseInt(address.get(name), 10);
+  const address = params();
+  const whole = (name) => Number.parseInt(address.get(name), 10);
   return {
-    step: address.has("step") ? whole("step") || 0 : null, group: whole("group") || null, idx: whole("idx") >= 0 ? whole("idx") : null,
-    mode: address.get("mode") === "eval" ? "eval" : "train", pick: address.get("pick") ?? "", diff: address.get("diff") ?? "",
-    made: address.get("order") === "made", prompt: address.get("prompt"),
+    step: address.has("step") ? whole("step") || 0 : null,
+    group: whole("group") || null,
+    idx: whole("idx") >= 0 ? whole("idx") : null,
+    mode: address.get("mode") === "eval" ? "eval" : "train",
+    pick: address.get("pick") ?? "",
+    diff: address.get("diff") ?? "",
+    made: address.get("order") === "made",
+    prompt: address.get("prompt"),
   };
 };
 follow.checked = asked().step === null;
 
-function complain(words) { say(find(".saving"), words); find(".saving").hidden = !words; }
-const stars = new Stars(view, run, server.note, complain, () => { mark = null; wake(); });
+function complain(words) {
+  setText(find(".saving"), words);
+  find(".saving").hidden = !words;
+}
+const stars = new Stars(view, run, server.note, complain, () => {
+  mark = null;
+  wake();
+});
 const same = new SamePrompt(find(".same"), run, server.same);
 
 // ---- moving about: everything goes through the address ----
-function goTo(step) { if (step === null || step === undefined) return; follow.checked = false; setParams({ step, group: null, idx: null }); }
+function goTo(step) {
+  if (step === null || step === undefined) return;
+  follow.checked = false;
+  setParams({ step, group: null, idx: null });
+}
 slider.addEventListener("input", () => goTo(slider.value));
-stepBox.addEventListener("change", () => { if (stepBox.value) goTo(stepBox.value); else stepBox.value = near.step; });
+stepBox.addEventListener("change", () => {
+  if (stepBox.value) goTo(stepBox.value);
+  else stepBox.value = near.step;
+});
 // One step on from the step that is drawn: while another is on its way, where on is is not known.
-function stepOn(where) { if (near.asked === whose(asked())) goTo(near[where]); }
+function stepOn(where) {
+  if (near.asked === whose(asked())) goTo(near[where]);
+}
 const whose = ({ step, mode }) => `${mode} ${step}`;
 find(".earlier").addEventListener("click", () => stepOn("earlier"));
 find(".later").addEventListener("click", () => stepOn("later"));
@@ -36,23 +79,35 @@ diff.addEventListener("change", () => setParams({ diff: diff.value }));
 find(".keys").addEventListener("click", () => help.showModal());
 for (const button of view.querySelectorAll(".modes button")) {
   const mode = button.dataset.mode === "eval" ? "eval" : null;
-  button.addEventListener("click", () => setParams({ mode, step: follow.checked ? null : near.step, group: null, idx: null }));
+  button.addEventListener("click", () =>
+    setParams({ mode, step: follow.checked ? null : near.step, group: null, idx: null }),
+  );
 }
-for (const button of view.querySelectorAll(".picks button")) button.addEventListener("click", () => choose(button.dataset.pick));
+for (const button of view.querySelectorAll(".picks button"))
+  button.addEventListener("click", () => choose(button.dataset.pick));
 // The one that is on goes off again; random takes another group each time.
 function choose(pick) {
-  const ids = [...options.children].map((option) => Number(option.dataset.group)), on = asked().pick === pick;
+  const ids = [...options.children].map((option) => Number(option.dataset.group));
+  const on = asked().pick === pick;
   if (pick !== "random") return setParams({ pick: on ? null : pick, group: null, idx: null });
   const others = ids.filter((id) => id !== current());
   setParams({ pick, step: near.step, group: others[Math.floor(Math.random() * others.length)] ?? null, idx: null });
 }
-function pick(id) { follow.checked = false; setParams({ step: near.step, group: id, idx: null }); }
-const current = () => Number([...options.children].find((option) => option.ariaSelected === "true")?.dataset.group) || null;
+function pick(id) {
+  follow.checked = false;
+  setParams({ step: near.step, group: id, idx: null });
+}
+const current = () =>
+  Number([...options.children].find((option) => option.ariaSelected === "true")?.dataset.group) || null;
 
 function move(by) {
-  const all = [...options.children], now = all.findIndex((option) => option.ariaSelected === "true");
+  const all = [...options.children];
+  const now = all.findIndex((option) => option.ariaSelected === "true");
   const next = all[Math.max(0, Math.min(all.length - 1, now + by))];
-  if (next) { pick(Number(next.dataset.group)); next.scrollIntoView({ block: "nearest" }); }
+  if (next) {
+    pick(Number(next.dataset.group));
+    next.scrollIntoView({ block: "nearest" });
+  }
 }
 options.addEventListener("keydown", (event) => {
   const by = { ArrowDown: 1, ArrowUp: -1, Home: -1e9, End: 1e9 }[event.key];
@@ -61,7 +116,8 @@ options.addEventListener("keydown", (event) => {
   move(by);
 });
 one.addEventListener("click", ({ target }) => {
-  const down = target.closest("[data-prompt]"), chip = target.closest(".chip[data-group]");
+  const down = target.closest("[data-prompt]");
+  const chip = target.closest(".chip[data-group]");
   if (down) openPrompt();
   else if (chip) {
     follow.checked = false;
@@ -69,7 +125,9 @@ one.addEventListener("click", ({ target }) => {
     setParams({ step, group, idx: null, mode: mode === "eval" ? mode : null }, { push: true });
   }
 });
-function openPrompt() { if (prompt) setParams({ prompt, now: shownGroup() }, { push: true }); }
+function openPrompt() {
+  if (prompt) setParams({ prompt, now: shownGroup() }, { push: true });
+}
 const shownGroup = () => Number(one.querySelector(".comp")?.dataset.group) || null;
 
 // ---- one completion ----
@@ -80,11 +138,15 @@ function stand(card) {
   card?.setAttribute("aria-current", "true");
 }
 function next(by) {
-  const all = cards(), now = all.indexOf(here());
+  const all = cards();
+  const now = all.indexOf(here());
   const card = all[now < 0 ? 0 : Math.max(0, Math.min(all.length - 1, now + by))];
   if (!card) return;
   stand(card);
-  if (!asked().prompt) { brought = `${card.dataset.group} ${card.dataset.idx}`; setParams({ ...shown, idx: card.dataset.idx }); }
+  if (!asked().prompt) {
+    brought = `${card.dataset.group} ${card.dataset.idx}`;
+    setParams({ ...shown, idx: card.dataset.idx });
+  }
   card.focus({ preventScroll: true });
   card.scrollIntoView({ block: "nearest" });
 }
@@ -98,30 +160,60 @@ function bring() {
   brought = key;
 }
 view.addEventListener("click", async ({ target }) => {
-  const to = target.closest("[data-to]"), fold = target.closest(".fold");
-  if (to) { setParams({ ...shown, idx: to.dataset.to }); return; }
+  const to = target.closest("[data-to]");
+  const fold = target.closest(".fold");
+  if (to) {
+    setParams({ ...shown, idx: to.dataset.to });
+    return;
+  }
   if (!fold) return;
-  const card = fold.closest(".comp"), text = card.querySelector("pre");
-  const told = await server.unfold({ run, group: Number(card.dataset.group), idx: Number(card.dataset.idx), diff: asked().prompt ? "" : asked().diff });
-  complain(told ? told.sentence ?? "" : "The dashboard did not answer. Try again.");
-  if (told?.html) { setHtml(text, told.html); text.focus(); }
+  const card = fold.closest(".comp");
+  const text = card.querySelector("pre");
+  const told = await server.unfold({
+    run,
+    group: Number(card.dataset.group),
+    idx: Number(card.dataset.idx),
+    diff: asked().prompt ? "" : asked().diff,
+  });
+  complain(told ? (told.sentence ?? "") : "The dashboard did not answer. Try again.");
+  if (told?.html) {
+    setHtml(text, told.html);
+    text.focus();
+  }
 });
 
 // ---- keys ----
 new Keys(view, help, {
-  j: () => move(1), k: () => move(-1), "[": () => stepOn("earlier"), "]": () => stepOn("later"),
-  n: () => next(1), p: () => next(-1),
-  s: () => { const card = here() ?? cards()[0]; if (card) { stand(card); stars.star(card); } },
-  a: () => { const card = here() ?? cards()[0]; if (card) { stand(card); stars.edit(card); } },
+  j: () => move(1),
+  k: () => move(-1),
+  "[": () => stepOn("earlier"),
+  "]": () => stepOn("later"),
+  n: () => next(1),
+  p: () => next(-1),
+  s: () => {
+    const card = here() ?? cards()[0];
+    if (card) {
+      stand(card);
+      stars.star(card);
+    }
+  },
+  a: () => {
+    const card = here() ?? cards()[0];
+    if (card) {
+      stand(card);
+      stars.edit(card);
+    }
+  },
   d: () => setParams({ diff: asked().diff ? null : "best" }),
-  o: () => asked().prompt ? same.back() : openPrompt(),
+  o: () => (asked().prompt ? same.back() : openPrompt()),
   "?": () => help.showModal(),
 });
 
 // ---- drawing ----
 function drawStep(now, asked) {
   near = { ...now, asked: whose(asked) };
-  slider.min = now.first; slider.max = now.last;
+  slider.min = now.first;
+  slider.max = now.last;
   slider.disabled = now.first === now.last;
   if (document.activeElement !== slider || follow.checked) slider.value = now.step;
   if (document.activeElement !== stepBox) stepBox.value = now.step;
@@ -129,21 +221,33 @@ function drawStep(now, asked) {
   find(".later").disabled = now.later === null;
   if (!now.groups) return;
   mark = now.mark;
-  say(find(".where"), `group at step ${now.step}`);
-  say(find(".told"), now.verdict);
+  setText(find(".where"), `group at step ${now.step}`);
+  setText(find(".told"), now.verdict);
   options.replaceChildren(...now.groups.map(option));
 }
 function option(group) {
-  const look = { class: `option ${group.tied ? "mut" : ""}`, role: "option", id: `gw-group-${group.id}`, "data-group": group.id };
+  const look = {
+    class: `option ${group.tied ? "mut" : ""}`,
+    role: "option",
+    id: `gw-group-${group.id}`,
+    "data-group": group.id,
+  };
   const starred = group.starred ? el("span", { class: "starred", title: "has a starred completion" }, "★ ") : null;
-  return el("div", { ...look, onclick: () => pick(group.id) },
+  return el(
+    "div",
+    { ...look, onclick: () => pick(group.id) },
     el("span", { dir: "auto", class: "what" }, starred, group.prompt),
-    el("span", { class: "n" }, group.mean), el("span", { class: "n" }, group.spread));
+    el("span", { class: "n" }, group.mean),
+    el("span", { class: "n" }, group.spread),
+  );
 }
 function drawDiff(size, chosen) {
   if (diff.children.length !== size + 2)
-    diff.replaceChildren(el("option", { value: "" }, "nothing"), el("option", { value: "best" }, "the best"),
-      ...Array.from({ length: size }, (_, n) => el("option", { value: n }, `completion ${n + 1}`)));
+    diff.replaceChildren(
+      el("option", { value: "" }, "nothing"),
+      el("option", { value: "best" }, "the best"),
+      ...Array.from({ length: size }, (_, n) => el("option", { value: n }, `completion ${n + 1}`)),
+    );
   if (document.activeElement !== diff) diff.value = chosen;
   if (diff.selectedIndex < 0) diff.value = "";
 }
@@ -155,12 +259,23 @@ async function drawGroup() {
   for (const option of options.children) option.setAttribute("aria-selected", Number(option.dataset.group) === id);
   options.setAttribute("aria-activedescendant", `gw-group-${id}`);
   const key = `${id} ${made} ${against}`;
-  if (!id || key === drawn) { bring(); return true; }
-  const address = location.search, found = await server.group({ run, group: id, sorted: !made, diff: against });
+  if (!id || key === drawn) {
+    bring();
+    return true;
+  }
+  const address = location.search;
+  const found = await server.group({ run, group: id, sorted: !made, diff: against });
   if (!found) return false;
   if (location.search !== address) return true; // one went elsewhere meanwhile, and that is asked next
-  if (found.sentence) { touched(one); one.replaceChildren(el("p", { class: "s problem" }, found.sentence)); drawn = prompt = null; return true; }
-  drawn = key; prompt = found.prompt; shown = { step: found.step, group: id, mode: found.mode === "eval" ? "eval" : null };
+  if (found.sentence) {
+    touched(one);
+    one.replaceChildren(el("p", { class: "s problem" }, found.sentence));
+    drawn = prompt = null;
+    return true;
+  }
+  drawn = key;
+  prompt = found.prompt;
+  shown = { step: found.step, group: id, mode: found.mode === "eval" ? "eval" : null };
   setHtml(one, found.html);
   drawDiff(found.size, against);
   bring();
@@ -172,8 +287,10 @@ async function drawGroup() {
 function drawPicker({ step, mode, made, pick: first }) {
   follow.checked = step === null;
   sorted.checked = !made;
-  for (const button of view.querySelectorAll(".modes button")) button.setAttribute("aria-pressed", button.dataset.mode === mode);
-  for (const button of view.querySelectorAll(".picks button")) button.setAttribute("aria-pressed", button.dataset.pick === first);
+  for (const button of view.querySelectorAll(".modes button"))
+    button.setAttribute("aria-pressed", button.dataset.mode === mode);
+  for (const button of view.querySelectorAll(".picks button"))
+    button.setAttribute("aria-pressed", button.dataset.pick === first);
 }
 
 const wake = poll(view, async () => {
@@ -184,16 +301,25 @@ const wake = poll(view, async () => {
   find(".same").hidden = !now.prompt;
   if (now.prompt) return same.draw(params());
   drawPicker(now);
-  const told = await server.step({ run, mode: now.mode, pick: now.pick, mark, ...(now.step === null ? {} : { step: now.step }) });
+  const told = await server.step({
+    run,
+    mode: now.mode,
+    pick: now.pick,
+    mark,
+    ...(now.step === null ? {} : { step: now.step }),
+  });
   if (!told) return undefined;
   const words = told.sentence ?? told.wait ?? "";
-  say(find(".wait"), words);
+  setText(find(".wait"), words);
   find(".wait").hidden = !words;
   find(".sides").hidden = !!words;
   for (const row of view.querySelectorAll(".picker")) row.classList.toggle("bare", !!words);
-  if (words) { mark = null; return told.live ? 1000 : 5000; }
+  if (words) {
+    mark = null;
+    return told.live ? 1000 : 5000;
+  }
   drawStep(told, now);
-  if (!await drawGroup()) return undefined;
+  if (!(await drawGroup())) return undefined;
   return told.live ? 700 : 5000;
 });
 // What is starred or noted elsewhere meanwhile is asked for when one comes back.

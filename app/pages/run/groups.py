@@ -146,6 +146,5 @@ def groups() -> gr.HTML:
     return live(
         "pages/run/groups", step, group, unfold, same_prompt.same, stars.note,
         template=TEMPLATE.replace("PICKS", picks).replace("KEYS", keys),
-        scripts=("ui/charts/plots", "pages/run/stars", "pages/run/same_prompt", "pages/run/group_keys"),
         elem_id="part-groups", elem_classes=["part", "part-groups"],
     )  # fmt: skip

@@ -1,5 +1,12 @@
 // The head of a run's page: draws its state, offers what can be done, and switches between the tabs.
-const { poll, say, el, params, setParams, onAddress, wakeAll } = window.groupwise;
+
+import { onAddress, params, setParams } from "../../ui/address.js";
+import { el, setText } from "../../ui/dom.js";
+import { part } from "../../ui/part.js";
+import { poll, wakeAll } from "../../ui/poll.js";
+
+const { element, server } = part("pages/run/header");
+
 const head = element.querySelector(".gw-header");
 const find = (selector) => head.querySelector(selector);
 const run = params().get("id") ?? "";
@@ -22,10 +29,13 @@ function showTab() {
 }
 // On a phone the tab may be out of sight.
 function reveal() {
-  const bar = find(".tabs"), current = bar.querySelector("[aria-selected=true]");
+  const bar = find(".tabs");
+  const current = bar.querySelector("[aria-selected=true]");
   bar.scrollLeft = current.offsetLeft - bar.offsetLeft - (bar.clientWidth - current.offsetWidth) / 2;
 }
-function choose(tab) { setParams({ tab: tab === tabs[0] ? null : tab.dataset.tab }, { push: true }); }
+function choose(tab) {
+  setParams({ tab: tab === tabs[0] ? null : tab.dataset.tab }, { push: true });
+}
 for (const tab of tabs) tab.addEventListener("click", () => choose(tab));
 find(".tabs").addEventListener("keydown", (event) => {
   const move = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
@@ -44,28 +54,42 @@ const problems = { asking: "", reading: "" };
 function complain(about, words) {
   problems[about] = words;
   const all = [...new Set(Object.values(problems))].filter(Boolean).join(" ");
-  say(find(".problem"), all);
+  setText(find(".problem"), all);
   find(".problem").hidden = !all;
 }
 async function ask(wish) {
   const reply = await server.ask({ run, do: wish });
-  complain("asking", reply ? reply.sentence ?? "" : "The dashboard did not answer. Nothing was asked of the run.");
+  complain("asking", reply ? (reply.sentence ?? "") : "The dashboard did not answer. Nothing was asked of the run.");
   wake();
 }
 function button(action) {
   const look = `btn ${action.look ?? ""}`;
   if (action.go) return el("a", { class: look, href: action.go }, action.label);
-  return el("button", { class: look, "data-do": action.do, onclick: () => {
-    if (action.confirm) { dialog.returnValue = ""; dialog.showModal(); } else ask(action.do);
-  } }, action.label);
+  return el(
+    "button",
+    {
+      class: look,
+      "data-do": action.do,
+      onclick: () => {
+        if (action.confirm) {
+          dialog.returnValue = "";
+          dialog.showModal();
+        } else ask(action.do);
+      },
+    },
+    action.label,
+  );
 }
-dialog.addEventListener("close", () => { if (dialog.returnValue === "stop") ask("stop"); });
+dialog.addEventListener("close", () => {
+  if (dialog.returnValue === "stop") ask("stop");
+});
 
 function drawActions(actions) {
   const key = JSON.stringify(actions);
   if (key === drawnActions) return;
   drawnActions = key;
-  const box = find(".actions"), at = [...box.children].findIndex((one) => one.contains(document.activeElement));
+  const box = find(".actions");
+  const at = [...box.children].findIndex((one) => one.contains(document.activeElement));
   box.replaceChildren(...actions.map(button));
   if (at >= 0) (box.children[at] ?? box.lastElementChild)?.focus({ preventScroll: true });
 }
@@ -73,14 +97,14 @@ function drawActions(actions) {
 // ---- what it says ----
 function draw(now) {
   document.title = `${now.label} · ${now.name} · Groupwise`;
-  say(find(".found h1"), now.name);
+  setText(find(".found h1"), now.name);
   find(".found h1").title = now.name;
   find(".title .dot").style.background = `var(${now.colour})`;
   find(".title .pill").className = `pill ${now.kind}`;
-  say(find(".title .pill span"), now.label);
-  say(find(".line"), now.line);
-  say(find(".sentence"), now.sentence);
-  say(find(".note"), now.note);
+  setText(find(".title .pill span"), now.label);
+  setText(find(".line"), now.line);
+  setText(find(".sentence"), now.sentence);
+  setText(find(".note"), now.note);
   find(".note").hidden = !now.note;
   const percent = Math.round(now.progress * 1000) / 10;
   find(".bar i").style.width = `${percent}%`;
@@ -92,7 +116,11 @@ function draw(now) {
 const wake = poll(head, async () => {
   const now = await server.status({ run });
   if (!now) return undefined;
-  if (now.sentence && !now.name) { find(".found").hidden = false; complain("reading", now.sentence); return 2000; }
+  if (now.sentence && !now.name) {
+    find(".found").hidden = false;
+    complain("reading", now.sentence);
+    return 2000;
+  }
   complain("reading", "");
   find(".missing").hidden = !now.missing;
   if (find(".found").hidden === !now.missing) {
@@ -100,7 +128,11 @@ const wake = poll(head, async () => {
     reveal();
   }
   document.body.classList.toggle("gw-missing", !!now.missing);
-  if (now.missing) { say(find(".why"), now.missing); document.title = "No such run · Groupwise"; return 5000; }
+  if (now.missing) {
+    setText(find(".why"), now.missing);
+    document.title = "No such run · Groupwise";
+    return 5000;
+  }
   if (document.body.dataset.state !== now.state) {
     document.body.dataset.state = now.state;
     wakeAll();

@@ -1,21 +1,41 @@
 // The Overview: asks for what is new, gives it to the charts, and says what is now.
-const { poll, say, el, params, setParams, openGroup, number } = window.groupwise;
+
+import { openGroup, params, setParams } from "../../ui/address.js";
+import { Board } from "../../ui/charts/board.js";
+import { Chart } from "../../ui/charts/chart.js";
+import { el, setText } from "../../ui/dom.js";
+import { number } from "../../ui/number.js";
+import { part } from "../../ui/part.js";
+import { poll } from "../../ui/poll.js";
+
+const { element, server } = part("pages/run/overview");
+
 const view = element.querySelector(".gw-overview");
 const find = (selector) => view.querySelector(selector);
 const run = params().get("id") ?? "";
 const board = new Board(find(".board"), ({ names, first, last }) => server.window({ run, names, first, last }));
 const { curves } = board;
-let cursor = 0, lastEvent = 0, waiting = "", laidOut = false;
+let cursor = 0;
+let lastEvent = 0;
+let waiting = "";
+let laidOut = false;
 
 // ---- the board ----
 function layOut(sections) {
   laidOut = true;
-  find(".sections").replaceChildren(...sections.map((section) => {
-    const made = section.panels.map((panel) => new Chart(panel, board));
-    made.forEach((chart) => board.add(chart));
-    const columns = section.panels.length % 3 ? "two" : "three";
-    return el("section", {}, el("h2", {}, section.title), el("div", { class: `grid ${columns}` }, ...made.map((chart) => chart.node)));
-  }));
+  find(".sections").replaceChildren(
+    ...sections.map((section) => {
+      const made = section.panels.map((panel) => new Chart(panel, board));
+      made.forEach((chart) => board.add(chart));
+      const columns = section.panels.length % 3 ? "two" : "three";
+      return el(
+        "section",
+        {},
+        el("h2", {}, section.title),
+        el("div", { class: `grid ${columns}` }, ...made.map((chart) => chart.node)),
+      );
+    }),
+  );
 }
 
 // A run that is over and logged nothing says so once, not in each chart.
@@ -23,8 +43,8 @@ function drawEnded(ended) {
   find(".ended").hidden = !ended;
   find(".charted").hidden = !!ended;
   if (!ended) return;
-  say(find(".ended h2"), ended.title);
-  say(find(".ended .why"), ended.why);
+  setText(find(".ended h2"), ended.title);
+  setText(find(".ended .why"), ended.why);
   find(".ended [data-tab]").href = `?${new URLSearchParams({ id: run, tab: "log" })}`;
   find(".ended [data-new]").href = `/new?${new URLSearchParams({ from: run })}`;
 }
@@ -35,10 +55,11 @@ find(".ended [data-tab]").addEventListener("click", (event) => {
 });
 
 // ---- every metric, drawn on demand ----
-const all = find(".all"), wanted = new Map();
+const all = find(".all");
+const wanted = new Map();
 const BARE = { pattern: "", note: "", unit: "", instead: "", wait: "", spread: [], colours: [] };
 function listAll() {
-  say(all.querySelector("summary span"), curves.names.length ? `${curves.names.length}` : "");
+  setText(all.querySelector("summary span"), curves.names.length ? `${curves.names.length}` : "");
   if (!all.open) return;
   const asked = all.querySelector("input").value.toLowerCase();
   const names = curves.names.filter((name) => name.toLowerCase().includes(asked));
@@ -47,11 +68,22 @@ function listAll() {
   if (box.dataset.key === key) return;
   box.dataset.key = key;
   const focused = box.contains(document.activeElement) ? document.activeElement.textContent : null;
-  box.replaceChildren(...names.map((name) => el("button", {
-    class: "chip mono", "aria-pressed": `${wanted.has(name)}`, onclick: (event) => toggle(name, event.currentTarget),
-  }, name)));
+  box.replaceChildren(
+    ...names.map((name) =>
+      el(
+        "button",
+        {
+          class: "chip mono",
+          "aria-pressed": `${wanted.has(name)}`,
+          onclick: (event) => toggle(name, event.currentTarget),
+        },
+        name,
+      ),
+    ),
+  );
   if (focused) [...box.children].find((chip) => chip.textContent === focused)?.focus({ preventScroll: true });
-  if (!names.length) box.append(el("span", { class: "s mut" }, curves.names.length ? "No metric has this in its name." : waiting));
+  if (!names.length)
+    box.append(el("span", { class: "s mut" }, curves.names.length ? "No metric has this in its name." : waiting));
 }
 function toggle(name, chip) {
   const there = wanted.get(name);
@@ -74,9 +106,13 @@ all.querySelector("input").addEventListener("input", listAll);
 // ---- the side ----
 const pair = (name, value) => [el("dt", {}, name), el("dd", {}, value)];
 function drawNow() {
-  const rows = [], reward = curves.recent("reward");
+  const rows = [];
+  const reward = curves.recent("reward");
   if (reward) rows.push(pair(`Reward, last ${reward.n}`, `${number(reward.mean)} ± ${number(reward.std)}`));
-  const add = (name, key, write) => { const value = curves.last(key); if (value !== undefined) rows.push(pair(name, write(value))); };
+  const add = (name, key, write) => {
+    const value = curves.last(key);
+    if (value !== undefined) rows.push(pair(name, write(value)));
+  };
   const percent = (value) => `${number(value * 100)}\u202f%`;
   add("Held-out reward", "eval_reward", number);
   add("KL", "kl", number);
@@ -86,13 +122,17 @@ function drawNow() {
   add("Step time", "step_time", (value) => `${number(value)} s`);
   add("Tokens seen", "num_tokens", (value) => number(Math.round(value)));
   find(".now").replaceChildren(...rows.flat());
-  say(find("aside .wait"), rows.length ? "" : find(".ended").hidden ? waiting : "Nothing was logged.");
+  setText(find("aside .wait"), rows.length ? "" : find(".ended").hidden ? waiting : "Nothing was logged.");
 }
 
 function drawLatest(group) {
-  const box = find(".latest .body"), focused = box.contains(document.activeElement);
-  say(find(".latest h2 span"), group ? `step ${group.step.toLocaleString("en")}` : "");
-  if (!group) { box.replaceChildren(el("p", { class: "mut" }, "No group has been scored yet.")); return; }
+  const box = find(".latest .body");
+  const focused = box.contains(document.activeElement);
+  setText(find(".latest h2 span"), group ? `step ${group.step.toLocaleString("en")}` : "");
+  if (!group) {
+    box.replaceChildren(el("p", { class: "mut" }, "No group has been scored yet."));
+    return;
+  }
   const address = new URLSearchParams({ id: run, tab: "groups", step: group.step, group: group.id });
   const link = el("a", { href: `?${address}` }, "Open the group");
   link.addEventListener("click", (event) => {
@@ -100,18 +140,42 @@ function drawLatest(group) {
     event.preventDefault();
     openGroup({ step: group.step, group: group.id });
   });
-  box.replaceChildren(el("p", { class: "mut", dir: "auto" }, `“${group.prompt}”${group.tied ? " · tied" : ""}`),
-    ...group.bars.map(([words, share]) => el("div", { class: "score wide" }, el("span", {}, words),
-      el("div", { class: "b" }, el("i", { style: `width:${share * 100}%` })))), el("p", {}, link));
+  box.replaceChildren(
+    el("p", { class: "mut", dir: "auto" }, `“${group.prompt}”${group.tied ? " · tied" : ""}`),
+    ...group.bars.map(([words, share]) =>
+      el(
+        "div",
+        { class: "score wide" },
+        el("span", {}, words),
+        el("div", { class: "b" }, el("i", { style: `width:${share * 100}%` })),
+      ),
+    ),
+    el("p", {}, link),
+  );
   if (focused) link.focus({ preventScroll: true });
 }
 
 function addEvents(events) {
   for (const event of events) {
     lastEvent = Math.max(lastEvent, event.id);
-    find(".events").prepend(el("li", { class: `event ${event.kind}` },
-      el("span", { class: "mut xs" }, `${event.at} · step ${event.step} · ${event.kind}`), el("span", { dir: "auto" }, event.message),
-      ...(event.trace ? [el("details", { class: "s" }, el("summary", {}, "Traceback"), el("pre", { dir: "auto", tabindex: "0" }, event.trace))] : [])));
+    find(".events").prepend(
+      el(
+        "li",
+        { class: `event ${event.kind}` },
+        el("span", { class: "mut xs" }, `${event.at} · step ${event.step} · ${event.kind}`),
+        el("span", { dir: "auto" }, event.message),
+        ...(event.trace
+          ? [
+              el(
+                "details",
+                { class: "s" },
+                el("summary", {}, "Traceback"),
+                el("pre", { dir: "auto", tabindex: "0" }, event.trace),
+              ),
+            ]
+          : []),
+      ),
+    );
   }
   find(".none").hidden = lastEvent > 0;
 }
@@ -124,7 +188,11 @@ function take(now) {
   const news = changed.size > 0 || now.wait !== waiting || now.marks;
   waiting = now.wait;
   drawEnded(curves.names.length ? null : now.ended);
-  if (news) { board.update(changed, waiting); drawNow(); listAll(); }
+  if (news) {
+    board.update(changed, waiting);
+    drawNow();
+    listAll();
+  }
   if ("latest" in now) drawLatest(now.latest);
   else if (!cursor && !now.seq) drawLatest(null);
   cursor = curves.tooLong ? 0 : now.seq;
@@ -134,7 +202,7 @@ poll(view, async () => {
   const now = await server.board({ run, after: cursor, event: lastEvent, drawn: laidOut, empty: !curves.logged });
   if (!now) return undefined;
   find(".problem").hidden = !now.sentence;
-  say(find(".problem"), now.sentence ?? "");
+  setText(find(".problem"), now.sentence ?? "");
   if (now.sentence) return 2000;
   take(now);
   view.dataset.seq = cursor;

@@ -27,10 +27,6 @@ WAITS = {
     states.RUNNING: "Waiting for the first step: the first group is being generated.",
     states.STOPPING: "Stopping before the first step.",
 }
-SCRIPTS = tuple(
-    f"ui/charts/{name}"
-    for name in ("plots", "smoother", "curves", "axis", "traces", "strokes", "span", "chart", "walk", "board")
-)
 UNBEGUN = "This run ended before its first step."
 MOST_NAMES, NAME_LENGTH = 200, 200
 TEMPLATE = """
@@ -163,6 +159,6 @@ def events(record: Path, after: int) -> list[dict[str, Any]]:
 def overview() -> gr.HTML:
     """The Overview."""
     return live(
-        "pages/run/overview", board, window, template=TEMPLATE, scripts=SCRIPTS, elem_id="part-overview",
+        "pages/run/overview", board, window, template=TEMPLATE, elem_id="part-overview",
         elem_classes=["part", "part-overview"],
     )  # fmt: skip

@@ -1,6 +1,9 @@
 // Stars and notes on the cards of completions in one box. `ask` is the server's `note`; `complain(words)` shows what
 // went wrong, nothing when all is well; `changed` is called after each change.
-class Stars {
+
+import { el, touched } from "../../ui/dom.js";
+
+export class Stars {
   constructor(box, run, ask, complain, changed = () => {}) {
     Object.assign(this, { box, run, ask, complain, changed });
     box.addEventListener("click", ({ target }) => {
@@ -13,24 +16,30 @@ class Stars {
   async send(card, change) {
     const { group, idx } = card.dataset;
     let now;
-    try { now = await this.ask({ run: this.run, group: Number(group), idx: Number(idx), ...change }); } catch { /* said below */ }
-    this.complain(now ? now.sentence ?? "" : "The dashboard did not answer. Nothing was saved.");
+    try {
+      now = await this.ask({ run: this.run, group: Number(group), idx: Number(idx), ...change });
+    } catch {
+      /* said below */
+    }
+    this.complain(now ? (now.sentence ?? "") : "The dashboard did not answer. Nothing was saved.");
     if (!now || now.sentence) return false;
     // The same completion may be drawn twice.
-    for (const one of this.box.querySelectorAll(`.comp[data-group="${Number(group)}"][data-idx="${Number(idx)}"]`)) Stars.draw(one, now);
+    for (const one of this.box.querySelectorAll(`.comp[data-group="${Number(group)}"][data-idx="${Number(idx)}"]`))
+      Stars.draw(one, now);
     this.changed();
     return true;
   }
 
   static draw(card, now) {
-    const star = card.querySelector(".star"), words = card.querySelector(".said .words");
+    const star = card.querySelector(".star");
+    const words = card.querySelector(".said .words");
     star.setAttribute("aria-pressed", now.starred);
     star.textContent = now.starred ? "★" : "☆";
     words.innerHTML = now.html;
     words.hidden = !now.words;
     card.querySelector(".edit").textContent = now.words ? "Change the note" : "Add a note";
     card.dataset.words = now.words;
-    window.groupwise.touched(card);
+    touched(card);
   }
 
   // Once more before the answer came is the same wish.
@@ -45,21 +54,41 @@ class Stars {
   edit(card) {
     const said = card.querySelector(".said");
     if (said.querySelector("textarea")) return;
-    const shown = said.querySelector(".words"), button = card.querySelector(".edit");
+    const shown = said.querySelector(".words");
+    const button = card.querySelector(".edit");
     const before = card.dataset.words ?? shown.textContent;
-    const field = window.groupwise.el("textarea", { class: "input", rows: "2", maxlength: "2000", dir: "auto", placeholder: "Enter saves, Escape does not", "aria-label": "Note on this completion" });
+    const field = el("textarea", {
+      class: "input",
+      rows: "2",
+      maxlength: "2000",
+      dir: "auto",
+      placeholder: "Enter saves, Escape does not",
+      "aria-label": "Note on this completion",
+    });
     field.value = before;
     let over = false;
-    const close = (focus) => { over = true; field.remove(); button.hidden = false; shown.hidden = !shown.textContent; if (focus) button.focus({ preventScroll: true }); };
+    const close = (focus) => {
+      over = true;
+      field.remove();
+      button.hidden = false;
+      shown.hidden = !shown.textContent;
+      if (focus) button.focus({ preventScroll: true });
+    };
     const save = async (focus) => {
       if (over) return;
       over = true;
-      if (field.value.trim() === before || await this.send(card, { words: field.value })) close(focus);
+      if (field.value.trim() === before || (await this.send(card, { words: field.value }))) close(focus);
       else over = false;
     };
     field.addEventListener("keydown", (event) => {
-      if (event.key === "Escape") { event.preventDefault(); event.stopPropagation(); close(true); }
-      else if (event.key === "Enter" && !event.shiftKey && !event.isComposing) { event.preventDefault(); save(true); }
+      if (event.key === "Escape") {
+        event.preventDefault();
+        event.stopPropagation();
+        close(true);
+      } else if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+        event.preventDefault();
+        save(true);
+      }
     });
     field.addEventListener("blur", () => save(false));
     shown.hidden = button.hidden = true;

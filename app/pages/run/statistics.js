@@ -1,28 +1,56 @@
 // The Statistics: each panel is asked for when it comes into view, one after the other, and again when there is more.
-const { poll, say, el, params, setParams, openGroup, onAddress, number } = window.groupwise;
+
+import { onAddress, params, setParams } from "../../ui/address.js";
+import { FigureKeyboardNav } from "../../ui/charts/figure_keyboard_nav.js";
+import { Plots } from "../../ui/charts/plots.js";
+import { Figures, exactly } from "../../ui/charts/statistics.js";
+import { el, setText } from "../../ui/dom.js";
+import { part } from "../../ui/part.js";
+import { poll } from "../../ui/poll.js";
+import { drawPromptTable } from "./prompt_table.js";
+
+const { element, server } = part("pages/run/statistics");
+
 const view = element.querySelector(".gw-statistics");
 const find = (selector) => view.querySelector(selector);
 const run = params().get("id") ?? "";
 const OFTEN = 4000; // ms between two fillings of a panel that is in view of a live run
 const byRight = new Set(["pass", "prompts"]);
-let mark = "", usual = null, filling = false, choices = "";
+let mark = "";
+let usual = null;
+let filling = false;
+let choices = "";
 
 const asked = () => ({
-  mode: params().get("mode") === "eval" ? "eval" : "train", solved: params().get("solved") ?? "", order: params().get("order") ?? "hardest",
+  mode: params().get("mode") === "eval" ? "eval" : "train",
+  solved: params().get("solved") ?? "",
+  order: params().get("order") ?? "hardest",
 });
-const panels = [...view.querySelectorAll("[data-panel]")].map((node) => ({ node, name: node.dataset.panel, settings: null, mark: null, at: 0, inView: false }));
+const panels = [...view.querySelectorAll("[data-panel]")].map((node) => ({
+  node,
+  name: node.dataset.panel,
+  settings: null,
+  mark: null,
+  at: 0,
+  inView: false,
+}));
 // What a person chose that a panel depends on.
 const settingsOf = ({ name }) => {
   const { mode, solved, order } = asked();
   return [mode, byRight.has(name) ? solved : "", name === "prompts" ? order : ""].join(" ");
 };
 // What a person chose is shown at once, what training brought every few seconds.
-const due = (panel) => panel.inView && (panel.settings !== settingsOf(panel) || (panel.mark !== mark && Date.now() - panel.at > OFTEN));
+const due = (panel) =>
+  panel.inView && (panel.settings !== settingsOf(panel) || (panel.mark !== mark && Date.now() - panel.at > OFTEN));
 
-const looking = new IntersectionObserver((entries) => {
-  for (const { target, isIntersecting } of entries) panels.find(({ node }) => node === target).inView = isIntersecting;
-  fill();
-}, { rootMargin: "300px" });
+const looking = new IntersectionObserver(
+  (entries) => {
+    for (const { target, isIntersecting } of entries)
+      panels.find(({ node }) => node === target).inView = isIntersecting;
+    fill();
+  },
+  { rootMargin: "300px" },
+);
 panels.forEach(({ node }) => looking.observe(node));
 
 async function fill() {
@@ -30,7 +58,9 @@ async function fill() {
   filling = true;
   try {
     for (let panel = panels.find(due); panel && mark; panel = panels.find(due)) {
-      const settings = settingsOf(panel), { mode } = asked(), known = mark;
+      const settings = settingsOf(panel);
+      const { mode } = asked();
+      const known = mark;
       panel.node.setAttribute("aria-busy", "true");
       const data = await server.panel({ run, panel: panel.name, ...asked() });
       panel.node.removeAttribute("aria-busy");
@@ -39,15 +69,19 @@ async function fill() {
       Object.assign(panel, { settings, mark: known, at: Date.now() });
       show(panel, { ...data, mode });
     }
-  } catch (problem) { console.warn(problem); } finally { filling = false; }
+  } catch (problem) {
+    console.warn(problem);
+  } finally {
+    filling = false;
+  }
 }
 
 // ---- drawing ----
 function show({ node, name, mark, settings }, data) {
   const wait = data.sentence ?? data.wait ?? "";
-  say(node.querySelector(".wait"), wait);
+  setText(node.querySelector(".wait"), wait);
   node.querySelector(".wait").hidden = !wait;
-  say(node.querySelector(".says"), wait ? "" : data.says ?? "");
+  setText(node.querySelector(".says"), wait ? "" : (data.says ?? ""));
   node.querySelector(".drawn").hidden = !!wait;
   node.dataset.key = `${mark} ${settings}`;
   if (!wait) DRAW[name](node.querySelector(".drawn"), data);
@@ -57,8 +91,8 @@ function show({ node, name, mark, settings }, data) {
 function plot(box, name, figure, then) {
   let node = box.querySelector(`[data-plot="${CSS.escape(name)}"]`);
   if (!node) {
-    box.append(node = el("div", { class: "plot", "data-plot": name }));
-    node.gwWalk = new FigureWalk(node, titleOf(box), (point) => node.gwOpen(point));
+    box.append((node = el("div", { class: "plot", "data-plot": name })));
+    node.gwKeyboardNav = new FigureKeyboardNav(node, titleOf(box), (point) => node.gwOpen(point));
   }
   const drawing = () => {
     const made = figure();
@@ -67,19 +101,47 @@ function plot(box, name, figure, then) {
     return made;
   };
   Plots.draw(node, drawing, (drawn) => drawn.on("plotly_click", ({ points }) => node.gwOpen(points[0])));
-  node.gwWalk.again();
+  node.gwKeyboardNav.again();
   return node;
 }
 // What a figure is called: its panel's title, and the reward function's name where each has one.
-const titleOf = (box) => [box.closest("[data-panel]").querySelector("h3"), box.querySelector(".about")].map((node) => node?.textContent).filter(Boolean).join(": ");
+const titleOf = (box) =>
+  [box.closest("[data-panel]").querySelector("h3"), box.querySelector(".about")]
+    .map((node) => node?.textContent)
+    .filter(Boolean)
+    .join(": ");
 function key(box, entries) {
   let list = box.querySelector(".keys");
-  if (!list) box.prepend(list = el("div", { class: "keys xs" }));
-  list.replaceChildren(...entries.map(([name, colour, dash]) => el("span", { class: "key" }, el("i", { style: dash ? `border-top:2px dotted ${colour};border-radius:0;height:0;vertical-align:middle` : `background:${colour}` }), name)));
+  if (!list) box.prepend((list = el("div", { class: "keys xs" })));
+  list.replaceChildren(
+    ...entries.map(([name, colour, dash]) =>
+      el(
+        "span",
+        { class: "key" },
+        el("i", {
+          style: dash
+            ? `border-top:2px dotted ${colour};border-radius:0;height:0;vertical-align:middle`
+            : `background:${colour}`,
+        }),
+        name,
+      ),
+    ),
+  );
 }
 // `mode`: of what is drawn; another may be chosen, and on its way.
 const toCompletions = ({ mode }, found) => {
-  const none = { q: null, regex: null, function: null, reward: null, length: null, truncated: null, starred: null, page: null, step: null, group: null };
+  const none = {
+    q: null,
+    regex: null,
+    function: null,
+    reward: null,
+    length: null,
+    truncated: null,
+    starred: null,
+    page: null,
+    step: null,
+    group: null,
+  };
   setParams({ ...none, tab: "completions", mode: mode === "eval" ? "eval" : null, ...found }, { push: true });
 };
 const toStep = ({ pointIndex }, data) => toCompletions(data, { steps: exactly(data.steps[pointIndex]) });
@@ -87,67 +149,110 @@ const toStep = ({ pointIndex }, data) => toCompletions(data, { steps: exactly(da
 const cell = ({ pointIndex, pointNumber }) => (Array.isArray(pointIndex) ? pointIndex : pointNumber);
 const lines = (figure, entries) => (box, data) => {
   key(box, entries(data));
-  plot(box, "all", () => figure(data), (point) => toStep(point, data));
+  plot(
+    box,
+    "all",
+    () => figure(data),
+    (point) => toStep(point, data),
+  );
 };
 
 const DRAW = {
-  ties: lines(Figures.ties, (data) => [["all low", "var(--low)"], ["other ties", "var(--ink-3)"], ["all high", "var(--high)"], [data.mode === "eval" ? "not tied" : "bear a gradient", "var(--accent)", true]]),
+  ties: lines(Figures.ties, (data) => [
+    ["all low", "var(--low)"],
+    ["other ties", "var(--ink-3)"],
+    ["all high", "var(--high)"],
+    [data.mode === "eval" ? "not tied" : "bear a gradient", "var(--accent)", true],
+  ]),
   spread: lines(Figures.spread, () => []),
-  best: lines(Figures.best, () => [["best", "var(--high)"], ["mean", "var(--accent)"], ["worst", "var(--low)"]]),
-  pass: lines(Figures.pass, (data) => data.k.map((k, i) => [`k = ${k}`, `color-mix(in srgb, var(--accent) ${100 * Figures.strength(i, data.k.length)}%, transparent)`])),
-  correlation: lines(Figures.correlation, (data) => Figures.correlation(data).data.map(({ name }, i) => [name, `var(--r${(i % 8) + 1})`])),
+  best: lines(Figures.best, () => [
+    ["best", "var(--high)"],
+    ["mean", "var(--accent)"],
+    ["worst", "var(--low)"],
+  ]),
+  pass: lines(Figures.pass, (data) =>
+    data.k.map((k, i) => [
+      `k = ${k}`,
+      `color-mix(in srgb, var(--accent) ${100 * Figures.strength(i, data.k.length)}%, transparent)`,
+    ]),
+  ),
+  correlation: lines(Figures.correlation, (data) =>
+    Figures.correlation(data).data.map(({ name }, i) => [name, `var(--r${(i % 8) + 1})`]),
+  ),
   share: lines(Figures.share, (data) => data.names.map((name, i) => [name, `var(--r${(i % 8) + 1})`])),
   prompts: drawPrompts,
-  reward: (box, data) => plot(box, "all", () => Figures.heat(data), (point) => {
-    const [row, column] = cell(point);
-    toCompletions(data, { reward: exactly(data.bounds[row]), steps: exactly(data.steps[column]) });
-  }),
-  advantage: (box, data) => plot(box, "all", () => Figures.heat(data), (point) => toCompletions(data, { steps: exactly(data.steps[cell(point)[1]]) })),
-  lengths: (box, data) => plot(box, "all", () => Figures.plane(data), (point) => {
-    const [row, column] = cell(point);
-    toCompletions(data, { length: exactly(Figures.whole(data.plane.across[column])), reward: exactly(data.plane.up[row]), steps: exactly(data.steps) });
-  }),
+  reward: (box, data) =>
+    plot(
+      box,
+      "all",
+      () => Figures.heat(data),
+      (point) => {
+        const [row, column] = cell(point);
+        toCompletions(data, { reward: exactly(data.bounds[row]), steps: exactly(data.steps[column]) });
+      },
+    ),
+  advantage: (box, data) =>
+    plot(
+      box,
+      "all",
+      () => Figures.heat(data),
+      (point) => toCompletions(data, { steps: exactly(data.steps[cell(point)[1]]) }),
+    ),
+  lengths: (box, data) =>
+    plot(
+      box,
+      "all",
+      () => Figures.plane(data),
+      (point) => {
+        const [row, column] = cell(point);
+        toCompletions(data, {
+          length: exactly(Figures.whole(data.plane.across[column])),
+          reward: exactly(data.plane.up[row]),
+          steps: exactly(data.steps),
+        });
+      },
+    ),
   scores: drawScores,
 };
 
 function drawScores(box, data) {
   const names = data.functions.map((one) => one.asked).join("\n");
-  if (box.dataset.names !== names) { box.querySelectorAll(".plot").forEach(Plots.drop); box.replaceChildren(); box.dataset.names = names; }
+  if (box.dataset.names !== names) {
+    box.querySelectorAll(".plot").forEach(Plots.drop);
+    box.replaceChildren();
+    box.dataset.names = names;
+  }
   data.functions.forEach((one, place) => {
     let part = box.children[place];
-    if (!part) box.append(part = el("div", { class: "function" }, el("span", { class: "xs about" })));
-    say(part.querySelector(".about"), one.name + (one.none ? ` · ${one.none.toLocaleString("en")} not scored` : ""));
-    if (!one.histogram) { part.querySelectorAll(".plot").forEach((node) => { Plots.drop(node); node.remove(); }); return; }
-    plot(part, one.asked, () => Figures.histogram({ ...one, place }), ({ pointIndex }) =>
-      toCompletions(data, { function: `${one.asked}:${exactly(one.histogram.bounds[pointIndex])}`, steps: exactly(data.steps) }));
+    if (!part) box.append((part = el("div", { class: "function" }, el("span", { class: "xs about" }))));
+    setText(
+      part.querySelector(".about"),
+      one.name + (one.none ? ` · ${one.none.toLocaleString("en")} not scored` : ""),
+    );
+    if (!one.histogram) {
+      part.querySelectorAll(".plot").forEach((node) => {
+        Plots.drop(node);
+        node.remove();
+      });
+      return;
+    }
+    plot(
+      part,
+      one.asked,
+      () => Figures.histogram({ ...one, place }),
+      ({ pointIndex }) =>
+        toCompletions(data, {
+          function: `${one.asked}:${exactly(one.histogram.bounds[pointIndex])}`,
+          steps: exactly(data.steps),
+        }),
+    );
   });
 }
 
 function drawPrompts(box, data) {
-  for (const button of view.querySelectorAll("[data-order]")) button.setAttribute("aria-pressed", button.dataset.order === asked().order);
-  if (!data.rows.length) { box.replaceChildren(el("p", { class: "s mut none" }, "No prompt is like that so far.")); return; }
-  const percent = (value) => el("td", { class: "n" }, `${number(value * 100)}\u202f%`);
-  const head = el("tr", {}, el("th", {}, "prompt"), el("th", { class: "over" }, `${stretch(data.steps[0])} … ${stretch(data.steps.at(-1))}`),
-    el("th", { class: "n" }, "groups"), el("th", { class: "n", title: "the earlier half of its groups" }, "before"), el("th", { class: "n", title: "the newer half of its groups" }, "lately"));
-  const rows = data.rows.map((row) => {
-    const link = el("a", { href: `?${new URLSearchParams({ id: run, tab: "groups", prompt: row.prompt })}`, dir: "auto" }, row.text || "(empty)");
-    const tr = el("tr", {}, el("td", { class: "what" }, link), el("td", {}, strip(row, data.steps)), el("td", { class: "n" }, row.groups.toLocaleString("en")), percent(row.early), percent(row.late));
-    tr.addEventListener("click", (event) => openPrompt(event, row.prompt, data.mode));
-    return tr;
-  });
-  const focused = box.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
-  box.replaceChildren(el("div", { class: "scroll" }, el("table", {}, el("thead", {}, head), el("tbody", {}, ...rows))));
-  if (focused) [...box.querySelectorAll("a")].find((link) => link.getAttribute("href") === focused)?.focus({ preventScroll: true });
-}
-function strip(row, steps) {
-  const told = row.cells.map((value, i) => (value === null ? null : `${stretch(steps[i])}: ${number(value * 100)} %`));
-  return el("span", { class: "strip", role: "img", "aria-label": told.filter(Boolean).join(", ") }, ...row.cells.map((value, i) => el("i",
-    value === null ? { class: "gap" } : { title: told[i], style: `--solved:${Math.round(6 + value * 94)}%` })));
-}
-function openPrompt(event, prompt, mode) {
-  if (event.ctrlKey || event.metaKey) return;
-  event.preventDefault();
-  openGroup({ prompt, pick: null, mode: mode === "eval" ? "eval" : null });
+  for (const button of view.querySelectorAll("[data-order]"))
+    button.setAttribute("aria-pressed", button.dataset.order === asked().order);
+  drawPromptTable(box, data, run);
 }
 
 // ---- what is asked for lives in the address ----
@@ -155,9 +260,13 @@ for (const button of view.querySelectorAll("[data-mode]")) {
   button.addEventListener("click", () => setParams({ mode: button.dataset.mode === "eval" ? "eval" : null }));
 }
 for (const button of view.querySelectorAll("[data-order]")) {
-  button.addEventListener("click", () => setParams({ order: button.dataset.order === "hardest" ? null : button.dataset.order }));
+  button.addEventListener("click", () =>
+    setParams({ order: button.dataset.order === "hardest" ? null : button.dataset.order }),
+  );
 }
-const right = find(".solved"), which = right.querySelector("select"), least = right.querySelector("input");
+const right = find(".solved");
+const which = right.querySelector("select");
+const least = right.querySelector("input");
 function ask() {
   const same = usual && which.value === usual.name && Number(least.value) === usual.threshold;
   setParams({ solved: same || least.value === "" ? null : `${which.value}:${Number(least.value)}` });
@@ -167,14 +276,23 @@ least.addEventListener("change", ask);
 right.querySelector(".usual").addEventListener("click", () => setParams({ solved: null }));
 
 function showTools(now) {
-  for (const button of view.querySelectorAll("[data-mode]")) button.setAttribute("aria-pressed", button.dataset.mode === asked().mode);
+  for (const button of view.querySelectorAll("[data-mode]"))
+    button.setAttribute("aria-pressed", button.dataset.mode === asked().mode);
   right.hidden = !now.functions?.length;
   if (right.hidden) return;
   usual = now.solved;
   const names = JSON.stringify(now.functions);
-  if (choices !== names) { choices = names; which.replaceChildren(...now.functions.map(([name, words]) => el("option", { value: name }, words))); }
-  const { solved } = asked(), at = solved.lastIndexOf(":");
-  const known = at >= 0 && now.functions.some(([name]) => name === solved.slice(0, at)) && solved.slice(at + 1) !== "" && Number.isFinite(Number(solved.slice(at + 1)));
+  if (choices !== names) {
+    choices = names;
+    which.replaceChildren(...now.functions.map(([name, words]) => el("option", { value: name }, words)));
+  }
+  const { solved } = asked();
+  const at = solved.lastIndexOf(":");
+  const known =
+    at >= 0 &&
+    now.functions.some(([name]) => name === solved.slice(0, at)) &&
+    solved.slice(at + 1) !== "" &&
+    Number.isFinite(Number(solved.slice(at + 1)));
   if (document.activeElement !== which) which.value = known ? solved.slice(0, at) : usual.name;
   if (document.activeElement !== least) least.value = known ? Number(solved.slice(at + 1)) : usual.threshold;
   right.querySelector(".usual").hidden = !known;
@@ -186,7 +304,7 @@ const wake = poll(view, async () => {
   if (!now) return undefined;
   if (mode !== asked().mode) return 0;
   const words = now.sentence ?? now.wait;
-  say(find(".nothing"), words);
+  setText(find(".nothing"), words);
   find(".nothing").hidden = !words;
   find(".sections").hidden = !!words;
   showTools(now);

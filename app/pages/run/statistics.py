@@ -179,6 +179,5 @@ def statistics() -> gr.HTML:
     """The Statistics part of a run's page."""
     return live(
         "pages/run/statistics", told, panel, template=template(),
-        scripts=("ui/charts/plots", "ui/charts/statistics", "ui/charts/figure_walk"),
         elem_id="part-statistics", elem_classes=["part", "part-statistics"],
     )  # fmt: skip

@@ -1,13 +1,23 @@
 // The table of runs: asks every second, redraws what changed, searches on the server, starts the quickstart.
-const { poll, say } = window.groupwise;
+
+import { setText } from "../../ui/dom.js";
+import { part } from "../../ui/part.js";
+import { poll } from "../../ui/poll.js";
+
+const { element, server } = part("pages/runs/runs_table");
+
 const page = element.querySelector(".gw-runs_table");
 const find = (selector) => page.querySelector(selector);
-const search = find(".search"), problem = find(".problem"), none = find(".none");
-let mark = null, waiting = null;
+const search = find(".search");
+const problem = find(".problem");
+const none = find(".none");
+let mark = null;
+let waiting = null;
 
 // Rows and cells that stay the same stay in place, and with them the keyboard's focus and what is selected.
 function drawRows(html) {
-  const body = find("tbody"), made = document.createElement("template");
+  const body = find("tbody");
+  const made = document.createElement("template");
   made.innerHTML = html;
   const kept = new Map([...body.rows].map((row) => [row.dataset.run, row]));
   const rows = [...made.content.children].map((row) => update(kept.get(row.dataset.run), row));
@@ -22,7 +32,9 @@ function drawRows(html) {
 function update(row, fresh) {
   if (!row) return fresh;
   const cells = [...fresh.cells];
-  [...row.cells].forEach((cell, i) => { if (cell.outerHTML !== cells[i].outerHTML) cell.replaceWith(cells[i]); });
+  [...row.cells].forEach((cell, i) => {
+    if (cell.outerHTML !== cells[i].outerHTML) cell.replaceWith(cells[i]);
+  });
   return row;
 }
 
@@ -30,9 +42,9 @@ function draw(now) {
   mark = now.mark;
   drawRows(now.rows);
   drawChosen();
-  say(find(".counts"), now.counts);
-  say(find(".empty .hardware"), now.hardware);
-  say(none, now.nothing);
+  setText(find(".counts"), now.counts);
+  setText(find(".empty .hardware"), now.hardware);
+  setText(none, now.nothing);
   none.hidden = !now.nothing;
   find(".empty").hidden = !now.empty;
   for (const part of [".between", ".panel.flush", ".foot"]) find(part).hidden = now.empty;
@@ -43,13 +55,14 @@ const wake = poll(page, async () => {
   const now = await server.table({ search: search.value, mark });
   if (!now) return undefined;
   problem.hidden = !now.sentence;
-  say(problem, now.sentence ?? "");
+  setText(problem, now.sentence ?? "");
   if (!now.sentence && !now.same) draw(now);
   return 1000;
 });
 
 // ---- choosing runs to compare: what is chosen stays chosen while the table changes, or the search hides it ----
-const MOST = 20, chosen = new Set();
+const MOST = 20;
+const chosen = new Set();
 let lastChosen = null;
 const idOf = (box) => box.closest("tr").dataset.run;
 function drawChosen(words = "") {
@@ -57,16 +70,25 @@ function drawChosen(words = "") {
     box.checked = chosen.has(idOf(box));
     box.closest("tr").classList.toggle("picked", box.checked);
   }
-  const n = chosen.size, go = find(".choosing .go"), hidden = [...chosen].filter((id) => !find(`tr[data-run="${CSS.escape(id)}"]`)).length;
+  const n = chosen.size;
+  const go = find(".choosing .go");
+  const hidden = [...chosen].filter((id) => !find(`tr[data-run="${CSS.escape(id)}"]`)).length;
   find(".choosing").hidden = !n;
   go.href = `/compare?${new URLSearchParams({ ids: [...chosen].join(",") })}`;
-  say(go, n < 2 ? "Compare…" : `Compare ${n} runs`);
-  say(find(".choosing .words"), words || (n === 1 ? "1 run is chosen; shift-click chooses a range." : hidden ? `${hidden} of them not in this list` : ""));
+  setText(go, n < 2 ? "Compare…" : `Compare ${n} runs`);
+  setText(
+    find(".choosing .words"),
+    words ||
+      (n === 1 ? "1 run is chosen; shift-click chooses a range." : hidden ? `${hidden} of them not in this list` : ""),
+  );
 }
 // A click with Shift does to all rows from the last one clicked what it does to this.
 function pick(box, range) {
-  const boxes = [...page.querySelectorAll(".pick input")], here = boxes.indexOf(box), from = boxes.findIndex((one) => idOf(one) === lastChosen);
-  const some = range && from >= 0 ? boxes.slice(Math.min(from, here), Math.max(from, here) + 1) : [box], on = box.checked;
+  const boxes = [...page.querySelectorAll(".pick input")];
+  const here = boxes.indexOf(box);
+  const from = boxes.findIndex((one) => idOf(one) === lastChosen);
+  const some = range && from >= 0 ? boxes.slice(Math.min(from, here), Math.max(from, here) + 1) : [box];
+  const on = box.checked;
   let left = 0;
   for (const one of some) {
     if (!on) chosen.delete(idOf(one));
@@ -76,20 +98,34 @@ function pick(box, range) {
   lastChosen = idOf(box);
   drawChosen(left ? `${MOST} runs are the most that can be compared at once.` : "");
 }
-page.addEventListener("click", (event) => { if (event.target.matches(".pick input")) pick(event.target, event.shiftKey); });
-page.addEventListener("mousedown", (event) => { if (event.shiftKey && event.target.closest(".pick")) event.preventDefault(); });
-find(".choosing .clear").addEventListener("click", () => { chosen.clear(); drawChosen(); search.focus(); });
+page.addEventListener("click", (event) => {
+  if (event.target.matches(".pick input")) pick(event.target, event.shiftKey);
+});
+page.addEventListener("mousedown", (event) => {
+  if (event.shiftKey && event.target.closest(".pick")) event.preventDefault();
+});
+find(".choosing .clear").addEventListener("click", () => {
+  chosen.clear();
+  drawChosen();
+  search.focus();
+});
 
-search.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(wake, 120); });
+search.addEventListener("input", () => {
+  clearTimeout(waiting);
+  waiting = setTimeout(wake, 120);
+});
 
 for (const button of page.querySelectorAll(".quickstart")) {
   button.addEventListener("click", async () => {
     button.disabled = true;
     const reply = await server.quickstart({});
-    if (reply?.go) { location.href = reply.go; return; }
+    if (reply?.go) {
+      location.href = reply.go;
+      return;
+    }
     button.disabled = false;
     problem.hidden = false;
-    say(problem, reply?.sentence ?? "The dashboard did not answer. Is it still running?");
+    setText(problem, reply?.sentence ?? "The dashboard did not answer. Is it still running?");
   });
 }
 document.title = "Runs · Groupwise";

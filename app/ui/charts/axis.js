@@ -1,16 +1,27 @@
 // What the charts are drawn along: steps, tokens or time. Curves are kept by step; the other two are read off the
 // run's own curves of them, between two logged steps in a straight line.
-const AXES = {
+
+export const AXES = {
   step: { of: null, words: "Steps" },
   tokens: { of: "num_tokens", words: "Tokens", missing: "This run has logged no num_tokens so far." },
   time: { of: "time/elapsed", words: "Time", missing: "This run has logged no time/elapsed so far." },
 };
-const UNITS = [[7200, 3600, " h"], [120, 60, " min"], [0, 1, " s"]]; // from so many seconds on, in so many
+const UNITS = [
+  [7200, 3600, " h"],
+  [120, 60, " min"],
+  [0, 1, " s"],
+]; // from so many seconds on, in so many
 
-class Axis {
-  constructor(name, curves) { this.name = name; this.curves = curves; this.refresh(); }
+export class Axis {
+  constructor(name, curves) {
+    this.name = name;
+    this.curves = curves;
+    this.refresh();
+  }
 
-  static has(name, curves) { return !AXES[name]?.of || (curves.get(AXES[name].of)?.y.some((value) => value !== null) ?? false); }
+  static has(name, curves) {
+    return !AXES[name]?.of || (curves.get(AXES[name].of)?.y.some((value) => value !== null) ?? false);
+  }
 
   // Reads the curve again: what came since may move the newest points.
   refresh() {
@@ -20,16 +31,22 @@ class Axis {
     const unit = this.name === "time" ? UNITS.find(([from]) => longest >= from) : null;
     [, this.scale, this.suffix] = unit ?? [0, 1, ""];
   }
-  get key() { return `${this.name} ${this.scale}`; }
-  get plain() { return this.table === null; }
+  get key() {
+    return `${this.name} ${this.scale}`;
+  }
+  get plain() {
+    return this.table === null;
+  }
 
   // Known points from (0, 0) on, never falling, so that there is one step for each place.
   static rising(curve) {
-    const x = [0], y = [0];
+    const x = [0];
+    const y = [0];
     curve?.x.forEach((step, i) => {
       const value = curve.y[i];
       if (value === null || step <= x.at(-1) || value <= y.at(-1)) return;
-      x.push(step); y.push(value);
+      x.push(step);
+      y.push(value);
     });
     return { x, y };
   }
@@ -45,15 +62,19 @@ class Axis {
     const table = own ? Axis.rising(own) : this.table;
     return steps.map((step) => Axis.read(table.x, table.y, step) / this.scale);
   }
-  step(place) { return this.plain ? place : Axis.read(this.table.y, this.table.x, place * this.scale); }
+  step(place) {
+    return this.plain ? place : Axis.read(this.table.y, this.table.x, place * this.scale);
+  }
 
   // Between two points in a straight line, and on in the last one beyond them.
   static read(from, to, value) {
     if (from.length < 2) return value;
-    let low = 0, high = from.length - 1;
+    let low = 0;
+    let high = from.length - 1;
     while (high - low > 1) {
       const middle = (low + high) >> 1;
-      if (from[middle] <= value) low = middle; else high = middle;
+      if (from[middle] <= value) low = middle;
+      else high = middle;
     }
     return to[low] + ((value - from[low]) / (from[high] - from[low])) * (to[high] - to[low]);
   }
@@ -61,6 +82,11 @@ class Axis {
   get layout() {
     const title = { step: "step %{x:,.10~g}", tokens: "%{x:.4~s} tokens", time: `%{x:.4~g}${this.suffix}` }[this.name];
     const short = this.name === "tokens" || (this.plain && this.curves.lastStep >= 1e4);
-    return { ticksuffix: this.suffix, showticksuffix: "last", unifiedhovertitle: { text: title }, tickformat: short ? "~s" : ",~g" };
+    return {
+      ticksuffix: this.suffix,
+      showticksuffix: "last",
+      unifiedhovertitle: { text: title },
+      tickformat: short ? "~s" : ",~g",
+    };
   }
 }

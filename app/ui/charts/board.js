@@ -1,20 +1,37 @@
 // What all charts of a board share: the curves, what they are drawn along, the zoom and where the pointer is.
-class Board {
+
+import { onAddress, params, setParams } from "../address.js";
+import { setText, show } from "../dom.js";
+import { number } from "../number.js";
+import { colour } from "../theme.js";
+import { AXES, Axis } from "./axis.js";
+import { Curves } from "./curves.js";
+import { KeyboardNav } from "./keyboard_nav.js";
+import { Plots } from "./plots.js";
+
+export class Board {
   // `ask({names, first, last})` brings a closer look at some steps; `root` has the controls.
   constructor(root, ask) {
-    this.root = root; this.ask = ask; this.curves = new Curves(); this.close = null; this.charts = []; this.asked = 0; this.live = false; this.walk = new Walk(this);
+    this.root = root;
+    this.ask = ask;
+    this.curves = new Curves();
+    this.close = null;
+    this.charts = [];
+    this.asked = 0;
+    this.live = false;
+    this.keyboardNav = new KeyboardNav(this);
     this.zoom = null; // [first, last] step in sight, or null for all
     this.read();
     this.controls();
-    window.groupwise.onAddress(() => this.readdress());
+    onAddress(() => this.readdress());
   }
 
   // ---- the address: x, log and zoom ----
   read() {
-    const params = window.groupwise.params();
-    this.wish = params.get("x") in AXES ? params.get("x") : "step";
-    this.log = params.get("log") === "1";
-    this.zoom = Plots.zoomOf(params.get("zoom"));
+    const now = params();
+    this.wish = now.get("x") in AXES ? now.get("x") : "step";
+    this.log = now.get("log") === "1";
+    this.zoom = Plots.zoomOf(now.get("zoom"));
     this.axis = new Axis(Axis.has(this.wish, this.curves) ? this.wish : "step", this.curves);
   }
   readdress() {
@@ -23,7 +40,9 @@ class Board {
     this.read();
     if (JSON.stringify([this.wish, this.log, this.zoom]) !== before) this.moved();
   }
-  set(changes) { window.groupwise.setParams(changes); }
+  set(changes) {
+    setParams(changes);
+  }
 
   controls() {
     const find = (selector) => this.root.querySelector(selector);
@@ -35,7 +54,7 @@ class Board {
   }
   // Which choices there are, what is chosen, and how much of the record is drawn.
   tell() {
-    const { say, show, number } = window.groupwise, find = (selector) => this.root.querySelector(selector);
+    const find = (selector) => this.root.querySelector(selector);
     for (const button of this.root.querySelectorAll(".axes button")) {
       const can = Axis.has(button.dataset.x, this.curves);
       button.disabled = !can;
@@ -44,41 +63,62 @@ class Board {
     }
     find(".log input").checked = this.log;
     show(find(".whole"), this.zoom, find(".log input"));
-    say(find(".shown"), this.amount(number));
+    setText(find(".shown"), this.amount(number));
   }
   amount(number) {
     const from = this.close && this.zoom ? this.close : this.curves;
     const longest = from.names.map((name) => from.get(name)).reduce((a, b) => (b.of > (a?.of ?? 0) ? b : a), null);
-    const steps = this.zoom ? `Steps ${this.zoom.map((step) => Math.max(0, Math.round(step)).toLocaleString("en")).join("–")}` : "";
+    const steps = this.zoom
+      ? `Steps ${this.zoom.map((step) => Math.max(0, Math.round(step)).toLocaleString("en")).join("–")}`
+      : "";
     if (!longest?.low) return this.close && steps ? `${steps}: every point` : steps;
-    const count = `${number(longest.x.length)} of ${number(longest.of)} points, with the least and greatest between them`;
+    const of = `${number(longest.x.length)} of ${number(longest.of)}`;
+    const count = `${of} points, with the least and greatest between them`;
     return [steps, steps ? count : `${count}; drag across a chart to look closer`].filter((words) => words).join(": ");
   }
 
   // ---- the curves ----
-  curve(name) { return (this.zoom && this.close?.get(name)) || this.curves.get(name); }
-  get past() { return this.zoom && this.close ? this.close.past : this.curves.past; }
+  curve(name) {
+    return (this.zoom && this.close?.get(name)) || this.curves.get(name);
+  }
+  get past() {
+    return this.zoom && this.close ? this.close.past : this.curves.past;
+  }
 
   // Takes an answer of the server; gives the names of the metrics that changed.
   take(answer) {
-    const marks = JSON.stringify(this.curves.marks), changed = this.curves.take(answer), ended = this.live && !answer.live;
+    const marks = JSON.stringify(this.curves.marks);
+    const changed = this.curves.take(answer);
+    const ended = this.live && !answer.live;
     this.live = answer.live;
     if (answer.reset) this.look();
-    else if (this.close?.live) this.close.take({ ...answer, curves: Object.fromEntries(Object.entries(answer.curves).filter(([name]) => this.close.get(name))) });
+    else if (this.close?.live)
+      this.close.take({
+        ...answer,
+        curves: Object.fromEntries(Object.entries(answer.curves).filter(([name]) => this.close.get(name))),
+      });
     const { name, key } = this.axis;
     if (this.wish !== name && Axis.has(this.wish, this.curves)) this.axis = new Axis(this.wish, this.curves);
     else this.axis.refresh();
-    if (ended || this.axis.key !== key || JSON.stringify(this.curves.marks) !== marks) for (const chart of this.charts) chart.redraw();
+    if (ended || this.axis.key !== key || JSON.stringify(this.curves.marks) !== marks)
+      for (const chart of this.charts) chart.redraw();
     return changed;
   }
   update(changed, waiting) {
     for (const chart of this.charts) chart.update(changed, waiting);
-    this.walk.settle();
-    this.walk.again();
+    this.keyboardNav.settle();
+    this.keyboardNav.again();
     this.tell();
   }
-  add(chart) { this.charts.push(chart); this.walk.add(chart); }
-  drop(chart) { this.charts = this.charts.filter((one) => one !== chart); chart.gone(); this.walk.settle(); }
+  add(chart) {
+    this.charts.push(chart);
+    this.keyboardNav.add(chart);
+  }
+  drop(chart) {
+    this.charts = this.charts.filter((one) => one !== chart);
+    chart.gone();
+    this.keyboardNav.settle();
+  }
 
   // ---- zoom: of one chart, and so of all; what is in sight is asked for as finely as it can be drawn ----
   zoomTo(range) {
@@ -92,15 +132,16 @@ class Board {
   }
   redraw() {
     for (const chart of this.charts) chart.redraw();
-    this.walk.settle();
-    this.walk.again();
+    this.keyboardNav.settle();
+    this.keyboardNav.again();
   }
   async look() {
     const asked = ++this.asked;
     this.close = null;
     const coarse = this.curves.names.some((name) => this.curves.get(name).low);
     if (!this.zoom || !coarse) return;
-    const [first, last] = Plots.around(this.zoom), live = this.zoom[1] >= this.curves.lastStep;
+    const [first, last] = Plots.around(this.zoom);
+    const live = this.zoom[1] >= this.curves.lastStep;
     const names = [...new Set(this.charts.flatMap((chart) => [...chart.names(), ...(chart.panel.spread ?? [])]))];
     const found = await this.ask({ names, first, last });
     if (asked !== this.asked || !found?.curves) return;
@@ -116,7 +157,10 @@ class Board {
   listen(chart) {
     const { plot } = chart;
     plot.on("plotly_click", ({ points }) => this.clicked(points[0].customdata ?? points[0].x, chart.mode()));
-    plot.on("plotly_doubleclick", () => { this.doubled = Date.now(); this.zoomTo(null); });
+    plot.on("plotly_doubleclick", () => {
+      this.doubled = Date.now();
+      this.zoomTo(null);
+    });
     plot.on("plotly_hover", ({ points }) => this.point(points[0].customdata ?? points[0].x, chart));
     plot.on("plotly_unhover", () => this.point(null, chart));
     plot.on("plotly_relayout", (change) => {
@@ -136,19 +180,45 @@ class Board {
       if (Date.now() - (this.doubled ?? 0) > 900) this.open(step, mode);
     }, 400);
   }
-  open(step, mode) { this.point(null, null); dispatchEvent(new CustomEvent("groupwise:step", { detail: { step, mode } })); }
+  open(step, mode) {
+    this.point(null, null);
+    dispatchEvent(new CustomEvent("groupwise:step", { detail: { step, mode } }));
+  }
 
   // Where attempts and stages began, as a chart's layout has it.
   marked() {
-    const { colour } = window.groupwise, line = { color: colour("--ink-3"), width: 1, dash: "dot" };
+    const line = { color: colour("--ink-3"), width: 1, dash: "dot" };
     const named = this.curves.marks.length <= 6;
     const place = this.curves.marks.map((mark) => ({ ...mark, x: this.axis.at(mark.step) }));
     return {
-      shapes: place.map(({ x }) => ({ type: "line", xref: "x", yref: "paper", x0: x, x1: x, y0: 0, y1: 1, line, layer: "below" })),
-      annotations: named ? place.map(({ x, kind, attempt, stage }) => ({
-        x, y: 1, xref: "x", yref: "paper", xanchor: "left", yanchor: "top", showarrow: false, xshift: 2, yshift: 2,
-        text: kind === "stage" ? `stage ${Number(stage)}` : `attempt ${Number(attempt)}`, font: { size: 9, color: colour("--ink-3") }, bgcolor: colour("--panel"), opacity: 0.85,
-      })) : [],
+      shapes: place.map(({ x }) => ({
+        type: "line",
+        xref: "x",
+        yref: "paper",
+        x0: x,
+        x1: x,
+        y0: 0,
+        y1: 1,
+        line,
+        layer: "below",
+      })),
+      annotations: named
+        ? place.map(({ x, kind, attempt, stage }) => ({
+            x,
+            y: 1,
+            xref: "x",
+            yref: "paper",
+            xanchor: "left",
+            yanchor: "top",
+            showarrow: false,
+            xshift: 2,
+            yshift: 2,
+            text: kind === "stage" ? `stage ${Number(stage)}` : `attempt ${Number(attempt)}`,
+            font: { size: 9, color: colour("--ink-3") },
+            bgcolor: colour("--panel"),
+            opacity: 0.85,
+          }))
+        : [],
     };
   }
 }

@@ -1,25 +1,54 @@
-// One panel: title, latest values, and a Plotly chart, which is drawn before it comes into view and follows while it is.
-class Chart {
+// One panel: title, latest values, and a Plotly chart, which is drawn before it comes into view and follows while it
+// is.
+
+import { el, setText } from "../dom.js";
+import { number } from "../number.js";
+import { Curves } from "./curves.js";
+import { FastRedraw } from "./fast_redraw.js";
+import { Plots } from "./plots.js";
+import { Span } from "./span.js";
+import { Traces } from "./traces.js";
+
+export class Chart {
   constructor(panel, board) {
-    const { el } = window.groupwise;
-    this.panel = panel; this.board = board; this.dirty = false; this.moved = false; this.inView = this.nearby = false; this.reach = {};
+    this.panel = panel;
+    this.board = board;
+    this.dirty = false;
+    this.moved = false;
+    this.inView = this.nearby = false;
+    this.reach = {};
     this.plot = el("div", { class: "plot" });
     this.cross = el("div", { class: "cross", hidden: true });
     this.wait = el("p", { class: "wait s mut" });
     this.values = el("span", { class: "values s" });
     this.told = el("span", { class: "xs warn told" });
     this.area = el("div", { class: "area" }, this.plot, this.cross);
-    this.node = el("figure", { class: "panel chart", "data-chart": panel.title, "data-metrics": panel.pattern || panel.keys.join(" ") },
-      el("figcaption", {}, el("span", { class: "about" }, el("h3", {}, panel.title),
-        panel.note ? el("span", { class: "xs mut" }, panel.note) : null, this.told), this.values),
-      this.wait, this.area);
-    this.say(panel.instead || "");
+    this.node = el(
+      "figure",
+      { class: "panel chart", "data-chart": panel.title, "data-metrics": panel.pattern || panel.keys.join(" ") },
+      el(
+        "figcaption",
+        {},
+        el(
+          "span",
+          { class: "about" },
+          el("h3", {}, panel.title),
+          panel.note ? el("span", { class: "xs mut" }, panel.note) : null,
+          this.told,
+        ),
+        this.values,
+      ),
+      this.wait,
+      this.area,
+    );
+    this.showInstead(panel.instead || "");
     Chart.all.set(this.node, this);
     for (const watch of Chart.watches) watch.observe(this.node);
   }
 
-  say(words) {
-    window.groupwise.say(this.wait, words);
+  // Words in the place of a chart; "" for the chart.
+  showInstead(words) {
+    setText(this.wait, words);
     this.wait.hidden = !words;
     this.plot.hidden = !!words;
   }
@@ -27,23 +56,35 @@ class Chart {
   // The metric names that this panel draws, of those that exist; of several names for one thing, the first that does.
   names() {
     const { curves } = this.board;
-    if (!this.panel.pattern) return this.panel.keys.map((either) => either.find((key) => curves.get(key))).filter((key) => key);
+    if (!this.panel.pattern)
+      return this.panel.keys.map((either) => either.find((key) => curves.get(key))).filter((key) => key);
     const [before, after] = this.panel.pattern.split("*");
     return curves.names.filter((name) => name.startsWith(before) && name.endsWith(after));
   }
-  place(name) { return this.panel.keys.findIndex((either) => either.includes(name)); }
+  place(name) {
+    return this.panel.keys.findIndex((either) => either.includes(name));
+  }
   label(name) {
     if (!this.panel.pattern) return this.panel.labels[this.place(name)] ?? name;
     const [before, after] = this.panel.pattern.split("*");
     return name.slice(before.length, name.length - after.length);
   }
-  curve(name) { return this.board.curve(name); }
-  scale(value) { return value === null ? null : this.panel.unit === "%" ? value * 100 : value; }
+  curve(name) {
+    return this.board.curve(name);
+  }
+  scale(value) {
+    return value === null ? null : this.panel.unit === "%" ? value * 100 : value;
+  }
   // The n-th metric's CSS variable and its colour.
-  variable(index) { return this.panel.colours[index] ?? `--r${(index % 8) + 1}`; }
-  colour(index) { return Plots.colour(this.variable(index)); }
+  variable(index) {
+    return this.panel.colours[index] ?? `--r${(index % 8) + 1}`;
+  }
+  colour(index) {
+    return Plots.colour(this.variable(index));
+  }
   pastOf(name) {
-    return this.board.past.filter(({ curves }) => (curves[name]?.x.length ?? 0) > 1)
+    return this.board.past
+      .filter(({ curves }) => (curves[name]?.x.length ?? 0) > 1)
       .map(({ attempt, curves }) => ({ attempt, curve: curves[name], curves }));
   }
 
@@ -51,8 +92,12 @@ class Chart {
   update(changed, waiting) {
     if (this.panel.instead) return;
     const names = this.names();
-    if (!names.length) { this.head(); this.say(this.empty(waiting)); return; }
-    this.say("");
+    if (!names.length) {
+      this.head();
+      this.showInstead(this.empty(waiting));
+      return;
+    }
+    this.showInstead("");
     this.head(this.board.pointed);
     this.note(names);
     const sameLines = names.length === this.drawn?.length && names.every((name, i) => this.drawn[i] === name);
@@ -64,33 +109,52 @@ class Chart {
     if (!curves.names.length) return waiting;
     const ours = this.panel.keys.flat().some((key) => Curves.ours(key));
     if (!curves.logged && !ours) return waiting;
-    return (!curves.names.some((name) => name.startsWith("eval_")) && this.panel.wait) || "Nothing of this has been logged so far.";
+    return (
+      (!curves.names.some((name) => name.startsWith("eval_")) && this.panel.wait) ||
+      "Nothing of this has been logged so far."
+    );
   }
 
   // The latest values, or those at the step that the pointer is over in any chart.
   head(step = null) {
-    const { el, say, number } = window.groupwise, names = this.names(), key = names.join("\n");
+    const names = this.names();
+    const key = names.join("\n");
     const unit = this.panel.unit.trim() ? `\u202f${this.panel.unit.trim()}` : "";
     if (this.values.dataset.key !== key) {
       this.values.dataset.key = key;
-      this.values.replaceChildren(...names.map((name, i) => names.length === 1 ? el("b") : el("span", { class: "key" },
-        el("i", { style: `background:var(${this.variable(i)})` }), `${this.label(name)} `, el("b"))));
+      this.values.replaceChildren(
+        ...names.map((name, i) =>
+          names.length === 1
+            ? el("b")
+            : el(
+                "span",
+                { class: "key" },
+                el("i", { style: `background:var(${this.variable(i)})` }),
+                `${this.label(name)} `,
+                el("b"),
+              ),
+        ),
+      );
     }
     this.values.querySelectorAll("b").forEach((value, i) => {
       const known = step === null ? this.board.curves.last(names[i]) : this.near(names[i], step);
-      say(value, number(this.scale(known ?? null)) + unit);
+      setText(value, number(this.scale(known ?? null)) + unit);
     });
   }
   // The steps in sight of its longest line.
   steps() {
-    const { zoom } = this.board, lines = this.wait.hidden ? this.names().map((name) => this.curve(name)?.x ?? []) : [];
+    const { zoom } = this.board;
+    const lines = this.wait.hidden ? this.names().map((name) => this.curve(name)?.x ?? []) : [];
     const longest = lines.reduce((a, b) => (b.length > a.length ? b : a), []);
     return zoom ? longest.filter((step) => step >= zoom[0] && step <= zoom[1]) : longest;
   }
   // Whose groups a step of it leads to.
-  mode() { return this.names().every((name) => name.startsWith("eval_")) ? "eval" : null; }
+  mode() {
+    return this.names().every((name) => name.startsWith("eval_")) ? "eval" : null;
+  }
   near(name, step) {
-    const curve = this.curve(name), at = curve ? Plots.nearest(curve.x, step) : -1;
+    const curve = this.curve(name);
+    const at = curve ? Plots.nearest(curve.x, step) : -1;
     return at < 0 ? undefined : curve.y[at];
   }
 
@@ -99,11 +163,14 @@ class Chart {
     const count = names.reduce((sum, name) => sum + this.board.curves.notFinite(name), 0);
     const odd = count ? `${count.toLocaleString("en")} value${count === 1 ? " was" : "s were"} not finite` : "";
     const linear = this.board.log ? this.offLog(names) : "";
-    window.groupwise.say(this.told, [odd, linear].filter((words) => words).join(" · "));
+    setText(this.told, [odd, linear].filter((words) => words).join(" · "));
   }
   // What a log scale does not show.
   offLog(names) {
-    if (!this.fitsLog(names)) return this.panel.stack && names.length > 1 ? "parts of a whole: not on a log scale" : "0 or below: not on a log scale";
+    if (!this.fitsLog(names))
+      return this.panel.stack && names.length > 1
+        ? "parts of a whole: not on a log scale"
+        : "0 or below: not on a log scale";
     const gone = names.filter((name) => !this.curve(name)?.y.some((value) => value > 0));
     return gone.length ? `${gone.map((name) => this.label(name)).join(", ")}: 0 or below, not on a log scale` : "";
   }
@@ -119,8 +186,10 @@ class Chart {
     this.dirty = false;
     this.drawn = this.names();
     this.log = this.board.log && this.fitsLog(this.drawn);
-    const data = Traces.of(this, this.drawn), layout = this.layout(data), look = Chart.look(data, layout);
-    this.moved = look === this.look && !this.held() && Strokes.move(this.plot, data);
+    const data = Traces.of(this, this.drawn);
+    const layout = this.layout(data);
+    const look = Chart.look(data, layout);
+    this.moved = look === this.look && !this.held() && FastRedraw.move(this.plot, data);
     if (this.moved) return;
     this.look = look;
     this.over = this.board.axis.key;
@@ -139,29 +208,55 @@ class Chart {
     if (this.nearby) this.draw();
   }
   // All of a drawing but where its points are.
-  static look(data, layout) { return JSON.stringify([layout, data.map(({ x, y, customdata, text, ...rest }) => rest)]); }
+  static look(data, layout) {
+    const points = { x: null, y: null, customdata: null, text: null };
+    return JSON.stringify([layout, data.map((trace) => ({ ...trace, ...points }))]);
+  }
 
   // Whoever points at it reads what Plotly knows of its points.
-  held() { return this.area.matches(":hover, :focus"); }
-  settle() { if (this.moved) this.anew(); }
+  held() {
+    return this.area.matches(":hover, :focus");
+  }
+  settle() {
+    if (this.moved) this.anew();
+  }
   listen() {
     this.wired = true;
     this.board.listen(this);
     for (const comes of ["pointerenter", "focus"]) this.area.addEventListener(comes, () => this.settle());
-    this.plot.on("plotly_afterplot", () => { if (this.moved) Strokes.move(this.plot, this.plot.data); }); // at another size
+    this.plot.on("plotly_afterplot", () => {
+      if (this.moved) FastRedraw.move(this.plot, this.plot.data);
+    }); // at another size
   }
 
   layout(data) {
-    const { axis, zoom } = this.board, range = zoom?.map((step) => axis.at(step)), seen = Span.of(data, range, this.log);
+    const { axis, zoom } = this.board;
+    const range = zoom?.map((step) => axis.at(step));
+    const seen = Span.of(data, range, this.log);
     const few = axis.plain && this.drawn.every((name) => (this.curve(name)?.x.at(-1) ?? 0) < 5);
     const grows = this.board.live && data.every((trace) => trace.mode === "lines");
     return Plots.layout({
-      uirevision: null, margin: { l: 44, r: 8, t: 8, b: 20 }, ...this.board.marked(),
-      x: { rangemode: "tozero", ...(few ? { dtick: 1 } : {}), ...axis.layout, ...this.along(range, seen.x[1], data, grows) },
-      y: { ...this.upright(seen.y, data, range || grows), fixedrange: true, tickformat: Chart.format(Math.max(...seen.y.map(Math.abs))), type: this.log ? "log" : "linear", ticksuffix: this.panel.unit === "%" ? "\u202f%" : "" },
+      uirevision: null,
+      margin: { l: 44, r: 8, t: 8, b: 20 },
+      ...this.board.marked(),
+      x: {
+        rangemode: "tozero",
+        ...(few ? { dtick: 1 } : {}),
+        ...axis.layout,
+        ...this.along(range, seen.x[1], data, grows),
+      },
+      y: {
+        ...this.upright(seen.y, data, range || grows),
+        fixedrange: true,
+        tickformat: Chart.format(Math.max(...seen.y.map(Math.abs))),
+        type: this.log ? "log" : "linear",
+        ticksuffix: this.panel.unit === "%" ? "\u202f%" : "",
+      },
     });
   }
-  static format(size) { return size >= 1e4 ? "~s" : size > 0 && size < 1e-3 ? "~e" : "~g"; }
+  static format(size) {
+    return size >= 1e4 ? "~s" : size > 0 && size < 1e-3 ? "~e" : "~g";
+  }
   along(range, last, data, grows) {
     if (range || !grows || !Number.isFinite(last)) this.reach.x = null;
     else this.reach.x = Span.along(this.reach.x, last, Math.max(...data.map(({ x }) => x.length)));
@@ -172,7 +267,9 @@ class Chart {
     if (Span.same(low, high)) {
       // What never changed so far is drawn over a ground line at 0, not in a made-up range around it.
       const edge = low * 1.5 || 1;
-      return { range: this.log ? [Math.log10(low) - 0.5, Math.log10(low) + 0.5] : [Math.min(0, edge), Math.max(0, edge)] };
+      return {
+        range: this.log ? [Math.log10(low) - 0.5, Math.log10(low) + 0.5] : [Math.min(0, edge), Math.max(0, edge)],
+      };
     }
     if (!ours) return { autorange: true };
     const values = this.log ? [Math.log10(low), Math.log10(high)] : [low, high];
@@ -199,17 +296,35 @@ class Chart {
     if (step === null) Plotly.Fx.unhover(this.plot);
     else Plotly.Fx.hover(this.plot, { xval: this.board.axis.at(step), yval: yaxis.p2c(yaxis._length / 2) }, ["xy"]);
   }
-  gone() { Chart.all.delete(this.node); for (const watch of Chart.watches) watch.unobserve(this.node); if (typeof Plotly !== "undefined") Plotly.purge(this.plot); this.node.remove(); }
+  gone() {
+    Chart.all.delete(this.node);
+    for (const watch of Chart.watches) watch.unobserve(this.node);
+    if (typeof Plotly !== "undefined") Plotly.purge(this.plot);
+    this.node.remove();
+  }
 }
 Chart.all = new Map();
-Plots.ready.then(() => { for (const chart of Chart.all.values()) if (chart.nearby) chart.draw(); });
-Plots.afterDrag(() => { for (const chart of Chart.all.values()) if (chart.inView) chart.draw(); });
+Plots.ready.then(() => {
+  for (const chart of Chart.all.values()) if (chart.nearby) chart.draw();
+});
+Plots.afterDrag(() => {
+  for (const chart of Chart.all.values()) if (chart.inView) chart.draw();
+});
 // Whether it is in view, or will be if one scrolls on a little.
-Chart.watches = [["inView", "0px"], ["nearby", "300px"]].map(([which, rootMargin]) => new IntersectionObserver((entries) => {
-  for (const entry of entries) {
-    const chart = Chart.all.get(entry.target);
-    if (!chart) continue;
-    chart[which] = entry.isIntersecting;
-    if (chart[which]) chart.draw();
-  }
-}, { rootMargin }));
+Chart.watches = [
+  ["inView", "0px"],
+  ["nearby", "300px"],
+].map(
+  ([which, rootMargin]) =>
+    new IntersectionObserver(
+      (entries) => {
+        for (const entry of entries) {
+          const chart = Chart.all.get(entry.target);
+          if (!chart) continue;
+          chart[which] = entry.isIntersecting;
+          if (chart[which]) chart.draw();
+        }
+      },
+      { rootMargin },
+    ),
+);

@@ -1,10 +1,18 @@
 // The run's curves as the browser keeps them: whole at first, then added to; a step comes once. Where a point of a long
 // run is of many steps, its newest steps are kept as logged (`tail`) and drawn as points of as many.
+
 const MOST_POINTS = 4000; // then the whole is asked for again, in buckets
 const MORE_POINTS = 1000; // where that is no shorter, not again before so many more have come
 
-class Curves {
-  constructor() { this.byName = new Map(); this.limit = MOST_POINTS; this.size = 1; this.past = []; this.marks = []; this.odd = {}; }
+export class Curves {
+  constructor() {
+    this.byName = new Map();
+    this.limit = MOST_POINTS;
+    this.size = 1;
+    this.past = [];
+    this.marks = [];
+    this.odd = {};
+  }
 
   // Takes an answer of the server; gives the names of those that have other points.
   take(answer) {
@@ -28,15 +36,24 @@ class Curves {
 
   replace(name, { x, y, low, high, tail, of }) {
     const curve = { x: [...x], y: [...y], tail: null, of: of ?? x.length };
-    if (low) Object.assign(curve, { low: [...low], high: [...high], tail: { x: [...tail.x], y: [...tail.y] }, closed: x.length });
-    else if (this.size > 1) Object.assign(curve, { x: [], y: [], low: [], high: [], tail: { x: curve.x, y: curve.y }, closed: 0 }); // came late
+    if (low)
+      Object.assign(curve, {
+        low: [...low],
+        high: [...high],
+        tail: { x: [...tail.x], y: [...tail.y] },
+        closed: x.length,
+      });
+    else if (this.size > 1)
+      // came late
+      Object.assign(curve, { x: [], y: [], low: [], high: [], tail: { x: curve.x, y: curve.y }, closed: 0 });
     if (curve.tail) this.fold(curve);
     this.byName.set(name, curve);
   }
 
   // Whether anything came of it.
   add(name, { x, y }) {
-    const curve = this.byName.get(name), newest = curve.tail ?? curve;
+    const curve = this.byName.get(name);
+    const newest = curve.tail ?? curve;
     let changed = false;
     x.forEach((step, i) => {
       const last = newest.x.at(-1) ?? curve.x.at(-1);
@@ -72,14 +89,28 @@ class Curves {
     }
   }
 
-  get(name) { return this.byName.get(name); }
-  get names() { return [...this.byName.keys()].sort(); }
-  get longest() { return Math.max(0, ...[...this.byName.values()].map((curve) => curve.x.length + (curve.tail?.x.length ?? 0))); }
-  get tooLong() { return this.longest > this.limit; }
-  get lastStep() { return Math.max(0, ...[...this.byName.values()].map((curve) => curve.tail?.x.at(-1) ?? curve.x.at(-1) ?? 0)); }
+  get(name) {
+    return this.byName.get(name);
+  }
+  get names() {
+    return [...this.byName.keys()].sort();
+  }
+  get longest() {
+    return Math.max(0, ...[...this.byName.values()].map((curve) => curve.x.length + (curve.tail?.x.length ?? 0)));
+  }
+  get tooLong() {
+    return this.longest > this.limit;
+  }
+  get lastStep() {
+    return Math.max(0, ...[...this.byName.values()].map((curve) => curve.tail?.x.at(-1) ?? curve.x.at(-1) ?? 0));
+  }
   // Whether the training's own metrics have come, not only what is measured of each step's groups and time.
-  get logged() { return this.names.some((name) => !Curves.ours(name)); }
-  static ours(name) { return /^(eval_)?(groups|time|system)\//.test(name); }
+  get logged() {
+    return this.names.some((name) => !Curves.ours(name));
+  }
+  static ours(name) {
+    return /^(eval_)?(groups|time|system)\//.test(name);
+  }
 
   // How many values are NaN or infinite: those that are here, and those that the server counted.
   notFinite(name) {
@@ -90,10 +121,12 @@ class Curves {
   // The newest values as they were logged, after the points of those before.
   newest(name) {
     const curve = this.get(name);
-    const values = curve?.tail ? [...curve.y.slice(0, curve.closed), ...curve.tail.y] : curve?.y ?? [];
+    const values = curve?.tail ? [...curve.y.slice(0, curve.closed), ...curve.tail.y] : (curve?.y ?? []);
     return values.filter((value) => value !== null);
   }
-  last(name) { return this.newest(name).at(-1); }
+  last(name) {
+    return this.newest(name).at(-1);
+  }
   // Mean and standard deviation of the last n values.
   recent(name, n = 10) {
     const values = this.newest(name).slice(-n);

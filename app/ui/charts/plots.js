@@ -1,15 +1,38 @@
 // What every Plotly figure shares: the quiet look, the theme's colours, and that it is only drawn while it is in view.
-class Plots {
+
+import { el } from "../dom.js";
+import { load } from "../libraries.js";
+import { colour } from "../theme.js";
+
+export class Plots {
   // Layout in the house's look. `x` and `y` are added to the axes, the rest to the layout.
   static layout({ x = {}, y = {}, ...rest } = {}) {
-    const { colour } = window.groupwise, ink = colour("--ink-3"), line = colour("--line");
-    const axis = { gridcolor: line, zeroline: false, linecolor: line, tickfont: { size: 10, color: ink }, title: { font: { size: 10, color: ink } }, automargin: false };
+    const ink = colour("--ink-3");
+    const line = colour("--line");
+    const axis = {
+      gridcolor: line,
+      zeroline: false,
+      linecolor: line,
+      tickfont: { size: 10, color: ink },
+      title: { font: { size: 10, color: ink } },
+      automargin: false,
+    };
     const merged = (more) => ({ ...axis, ...more, title: { ...axis.title, ...(more.title ?? {}) } });
     return {
-      height: 150, margin: { l: 44, r: 6, t: 6, b: 20 }, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
-      font: { family: colour("--font"), size: 11, color: colour("--ink") }, showlegend: false,
-      hovermode: "x unified", dragmode: "zoom", uirevision: "kept",
-      hoverlabel: { bgcolor: colour("--panel"), bordercolor: colour("--line-strong"), font: { size: 11, color: colour("--ink") } },
+      height: 150,
+      margin: { l: 44, r: 6, t: 6, b: 20 },
+      paper_bgcolor: "rgba(0,0,0,0)",
+      plot_bgcolor: "rgba(0,0,0,0)",
+      font: { family: colour("--font"), size: 11, color: colour("--ink") },
+      showlegend: false,
+      hovermode: "x unified",
+      dragmode: "zoom",
+      uirevision: "kept",
+      hoverlabel: {
+        bgcolor: colour("--panel"),
+        bordercolor: colour("--line-strong"),
+        font: { size: 11, color: colour("--ink") },
+      },
       ...rest,
       xaxis: merged({ showgrid: false, nticks: 6, ...x }),
       yaxis: merged({ nticks: 5, exponentformat: "e", ...y }),
@@ -19,15 +42,24 @@ class Plots {
   static config = { displayModeBar: false, responsive: true, doubleClick: "reset", showTips: false };
 
   // One colour of the eight for runs and functions, by its place or by the name of its variable (“--r3”).
-  static colour(which) { return window.groupwise.colour(typeof which === "number" ? `--r${(which % 8) + 1}` : which); }
+  static colour(which) {
+    return colour(typeof which === "number" ? `--r${(which % 8) + 1}` : which);
+  }
   static fade(hex, alpha) {
     const n = parseInt(hex.slice(1), 16);
     return `rgba(${n >> 16},${(n >> 8) & 255},${n & 255},${alpha})`;
   }
   // From the page's ground to the accent: for heat maps, in either theme.
-  static heat() { const { colour } = window.groupwise; return [[0, colour("--panel")], [1, colour("--accent")]]; }
+  static heat() {
+    return [
+      [0, colour("--panel")],
+      [1, colour("--accent")],
+    ];
+  }
   // Plotly reads a small HTML of its own in names and hover texts; a metric's or a function's name must not be any.
-  static plain(words) { return String(words).replace(/[<>&%{}]/g, " "); }
+  static plain(words) {
+    return String(words).replace(/[<>&%{}]/g, " ");
+  }
 
   // A zoom as the address has it: “20..60” → [20, 60]; null for what is none.
   static zoomOf(words) {
@@ -36,8 +68,13 @@ class Plots {
   }
   // Which of the steps is nearest to this one.
   static nearest(steps, step) {
-    let low = 0, high = steps.length - 1;
-    while (high - low > 1) { const middle = (low + high) >> 1; if (steps[middle] <= step) low = middle; else high = middle; }
+    let low = 0;
+    let high = steps.length - 1;
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if (steps[middle] <= step) low = middle;
+      else high = middle;
+    }
     return high < 0 ? -1 : Math.abs(steps[low] - step) <= Math.abs(steps[high] - step) ? low : high;
   }
   // ---- keys on a chart that has the focus ----
@@ -51,29 +88,50 @@ class Plots {
   static closer(event, [low, high], place, last) {
     const times = { "+": 0.5, "=": 0.5, "-": 2 }[event.key];
     if (!times) return undefined;
-    const width = Math.max(4, (high - low) * times), from = Math.max(0, Math.min(last - width, place - width / 2));
+    const width = Math.max(4, (high - low) * times);
+    const from = Math.max(0, Math.min(last - width, place - width / 2));
     return width >= last ? null : [from, from + width];
   }
-  // A figure that is walked by keyboard is a slider to a screen reader: `walk` has press(event), again() and leave().
-  static slider(plot, label, walk) {
-    const look = { role: "slider", tabindex: "0", "aria-label": label, "aria-valuemin": 1, "aria-valuemax": 1, "aria-valuenow": 1 };
+  // A figure with keys of its own is a slider to a screen reader: `keys` has press(event), again() and leave().
+  static slider(plot, label, keys) {
+    const look = {
+      role: "slider",
+      tabindex: "0",
+      "aria-label": label,
+      "aria-valuemin": 1,
+      "aria-valuemax": 1,
+      "aria-valuenow": 1,
+    };
     for (const [name, value] of Object.entries(look)) plot.setAttribute(name, value);
-    plot.addEventListener("keydown", (event) => walk.press(event));
-    plot.addEventListener("focus", () => walk.again());
-    plot.addEventListener("blur", () => walk.leave());
+    plot.addEventListener("keydown", (event) => keys.press(event));
+    plot.addEventListener("focus", () => keys.again());
+    plot.addEventListener("blur", () => keys.leave());
   }
   // What a slider says now: {min, max, now, text}, or some of them.
-  static tell(plot, said) { for (const [name, value] of Object.entries(said)) plot.setAttribute(`aria-value${name}`, value); }
+  static tell(plot, said) {
+    for (const [name, value] of Object.entries(said)) plot.setAttribute(`aria-value${name}`, value);
+  }
   // A frame around a part of a figure, from one place on its axes to another, `more` pixels wider on both sides.
   static frame(plot, [left, right], [low, high], more = 0) {
-    const { xaxis, yaxis } = plot._fullLayout, [x, y] = [xaxis._offset + xaxis.l2p(left) - more, yaxis._offset + yaxis.l2p(high)];
-    const node = plot.querySelector(".frame") ?? plot.appendChild(window.groupwise.el("div", { class: "frame" }));
-    const box = { left: x, top: y, width: xaxis.l2p(right) - xaxis.l2p(left) + 2 * more, height: yaxis.l2p(low) - yaxis.l2p(high) };
+    const { xaxis, yaxis } = plot._fullLayout;
+    const [x, y] = [xaxis._offset + xaxis.l2p(left) - more, yaxis._offset + yaxis.l2p(high)];
+    const node = plot.querySelector(".frame") ?? plot.appendChild(el("div", { class: "frame" }));
+    const box = {
+      left: x,
+      top: y,
+      width: xaxis.l2p(right) - xaxis.l2p(left) + 2 * more,
+      height: yaxis.l2p(low) - yaxis.l2p(high),
+    };
     for (const [side, pixels] of Object.entries(box)) node.style[side] = `${pixels}px`;
     node.hidden = false;
   }
-  static unframe(plot) { const node = plot.querySelector(".frame"); if (node) node.hidden = true; }
-  static ours(event) { return !(event.ctrlKey || event.altKey || event.metaKey); }
+  static unframe(plot) {
+    const node = plot.querySelector(".frame");
+    if (node) node.hidden = true;
+  }
+  static ours(event) {
+    return !(event.ctrlKey || event.altKey || event.metaKey);
+  }
 
   // The whole steps of a zoom and a little more, so that lines reach its edges.
   static around([low, high]) {
@@ -82,8 +140,12 @@ class Plots {
   }
 
   // Someone is dragging over it: drawn anew under their hand, it would have them choose another stretch than they see.
-  static dragged(node) { return node._dragging === true; }
-  static afterDrag(then) { addEventListener("mouseup", () => setTimeout(then), { capture: true }); }
+  static dragged(node) {
+    return node._dragging === true;
+  }
+  static afterDrag(then) {
+    addEventListener("mouseup", () => setTimeout(then), { capture: true });
+  }
   // [from, to] on the x axis that a drag chose; null where that is not what changed.
   static chosen(change) {
     const range = change["xaxis.range"] ?? [change["xaxis.range[0]"], change["xaxis.range[1]"]];
@@ -94,11 +156,21 @@ class Plots {
   // again when the theme changes. `then(node)` is called once, to listen to clicks.
   static draw(node, figure, then = null) {
     const known = Plots.all.get(node);
-    Plots.all.set(node, { figure, then: known ? known.then : then, wired: known?.wired ?? false, dirty: true, inView: known?.inView ?? false });
+    Plots.all.set(node, {
+      figure,
+      then: known ? known.then : then,
+      wired: known?.wired ?? false,
+      dirty: true,
+      inView: known?.inView ?? false,
+    });
     if (!known) Plots.watch.observe(node);
     else if (known.inView) Plots.drawNow(node);
   }
-  static drop(node) { Plots.all.delete(node); Plots.watch.unobserve(node); if (typeof Plotly !== "undefined") Plotly.purge(node); }
+  static drop(node) {
+    Plots.all.delete(node);
+    Plots.watch.unobserve(node);
+    if (typeof Plotly !== "undefined") Plotly.purge(node);
+  }
 
   static drawNow(node) {
     const one = Plots.all.get(node);
@@ -112,22 +184,31 @@ class Plots {
   }
 }
 // A finger scrolls over a chart, and a tap is a click: Plotly would take every touch for the beginning of a drag.
-document.addEventListener("touchstart", (event) => {
-  if (event.target.closest?.(".js-plotly-plot")) event.stopPropagation();
-}, { capture: true, passive: true });
+document.addEventListener(
+  "touchstart",
+  (event) => {
+    if (event.target.closest?.(".js-plotly-plot")) event.stopPropagation();
+  },
+  { capture: true, passive: true },
+);
 Plots.all = new Map();
-Plots.ready = window.groupwise.load("plotly");
-Plots.drawInView = () => { for (const [node, { inView }] of Plots.all) if (inView) Plots.drawNow(node); };
+Plots.ready = load("plotly");
+Plots.drawInView = () => {
+  for (const [node, { inView }] of Plots.all) if (inView) Plots.drawNow(node);
+};
 Plots.ready.then(Plots.drawInView);
 Plots.afterDrag(Plots.drawInView);
-Plots.watch = new IntersectionObserver((entries) => {
-  for (const entry of entries) {
-    const one = Plots.all.get(entry.target);
-    if (!one) continue;
-    one.inView = entry.isIntersecting;
-    if (one.inView) Plots.drawNow(entry.target);
-  }
-}, { rootMargin: "400px" });
+Plots.watch = new IntersectionObserver(
+  (entries) => {
+    for (const entry of entries) {
+      const one = Plots.all.get(entry.target);
+      if (!one) continue;
+      one.inView = entry.isIntersecting;
+      if (one.inView) Plots.drawNow(entry.target);
+    }
+  },
+  { rootMargin: "400px" },
+);
 addEventListener("groupwise:theme", () => {
   for (const one of Plots.all.values()) one.dirty = true;
   Plots.drawInView();

@@ -1,13 +1,17 @@
-// A smoothed line that does not lag behind a trend, as a moving mean does: at each point the straight line that fits what
-// came before best, the newest counting the most (discounted least squares, Brown 1963).
-class Smoother {
+// A smoothed line that does not lag behind a trend, as a moving mean does: at each point the straight line that fits
+// what came before best, the newest counting the most (discounted least squares, Brown 1963).
+
+export class Smoother {
   // More points are smoothed more strongly; few are left as they are.
-  static keep(points) { return points < 12 ? 0 : points < 30 ? 0.85 : points < 200 ? 0.9 : 0.96; }
+  static keep(points) {
+    return points < 12 ? 0 : points < 30 ? 0.85 : points < 200 ? 0.9 : 0.96;
+  }
   constructor(points) {
     this.by = Smoother.keep(points);
     // Weights, weights × age and weights × age² of what came; the same with the values. The newest has age 0.
     this.s0 = this.s1 = this.s2 = this.v0 = this.v1 = 0;
-    this.low = Infinity; this.high = -Infinity;
+    this.low = Infinity;
+    this.high = -Infinity;
     // Holds the slope back while there is little to tell it from: a fortieth of what its weight comes to.
     this.calm = (this.by * (1 + this.by)) / (1 - this.by) ** 3 / 40;
   }
@@ -19,8 +23,12 @@ class Smoother {
     [this.v1, this.v0] = [by * (this.v1 + this.v0), by * this.v0 + value];
     this.low = Math.min(this.low, value);
     this.high = Math.max(this.high, value);
-    const spread = this.s2 + this.calm, fit = (spread * this.v0 - this.s1 * this.v1) / (spread * this.s0 - this.s1 ** 2);
+    const spread = this.s2 + this.calm;
+    const fit = (spread * this.v0 - this.s1 * this.v1) / (spread * this.s0 - this.s1 ** 2);
     return Math.min(this.high, Math.max(this.low, fit)); // a line may shoot over what there was: not over 100 %
   }
-  static over(values) { const smoother = new Smoother(values.length); return values.map((value) => smoother.next(value)); }
+  static over(values) {
+    const smoother = new Smoother(values.length);
+    return values.map((value) => smoother.next(value));
+  }
 }

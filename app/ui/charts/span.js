@@ -1,11 +1,16 @@
 // How far the axes of a chart reach. In a run that goes on they have room for what comes, and stay where they are as
-// long as it fits: a chart whose axes stand still is drawn in no time (see Strokes).
-class Span {
+// long as it fits: a chart whose axes stand still is drawn in no time (see FastRedraw).
+
+export class Span {
   // The least and the greatest value in sight, {x: [from, to], y: [from, to]}; `range` is the stretch in sight, or null
   // for all of it. Parts that are stacked are no more than their whole.
   static of(data, range, log) {
-    const x = [Infinity, -Infinity], y = [Infinity, -Infinity];
-    const widen = (span, value) => { span[0] = Math.min(span[0], value); span[1] = Math.max(span[1], value); };
+    const x = [Infinity, -Infinity];
+    const y = [Infinity, -Infinity];
+    const widen = (span, value) => {
+      span[0] = Math.min(span[0], value);
+      span[1] = Math.max(span[1], value);
+    };
     for (const trace of data) {
       trace.y.forEach((value, n) => {
         const at = trace.x[n];
@@ -32,5 +37,7 @@ class Span {
   }
 
   // Alike but for rounding.
-  static same(a, b) { return Math.abs(a - b) <= 1e-9 * Math.max(Math.abs(a), Math.abs(b)); }
+  static same(a, b) {
+    return Math.abs(a - b) <= 1e-9 * Math.max(Math.abs(a), Math.abs(b));
+  }
 }

@@ -1,55 +1,93 @@
 // The lines of one chart, as Plotly takes them. A chart gives what it draws: `names`, `curve(name)`, `label`, `colour`,
 // `scale` (of a value, for “%”), and the board with the axis and what earlier attempts had trained.
-const Traces = {
+
+import { number } from "../number.js";
+import { AXES } from "./axis.js";
+import { Plots } from "./plots.js";
+import { Smoother } from "./smoother.js";
+
+export const Traces = {
   base: { mode: "lines", type: "scatter", hoverinfo: "skip", showlegend: false },
 
   // All of it, the farthest back first.
   of(chart, names) {
-    const [first, ...rest] = names, stacked = chart.panel.stack ? rest : [];
+    const [first, ...rest] = names;
+    const stacked = chart.panel.stack ? rest : [];
     return [
       ...(names.length === 1 ? Traces.spread(chart, first) : []),
       ...names.flatMap((name) => Traces.past(chart, name)),
       ...stacked.map((name) => Traces.area(chart, name, names.indexOf(name))),
-      ...names.filter((one) => !stacked.includes(one)).flatMap((name) => Traces.lines(chart, name, chart.colour(names.indexOf(name)))),
+      ...names
+        .filter((one) => !stacked.includes(one))
+        .flatMap((name) => Traces.lines(chart, name, chart.colour(names.indexOf(name)))),
     ];
   },
 
-  x(chart, curve, own = null) { const x = chart.board.axis.all(curve.x, own); return { x: x === curve.x ? [...x] : x, customdata: curve.x }; },
-  y(chart, values) { return values.map((value) => chart.scale(value)); },
+  x(chart, curve, own = null) {
+    const x = chart.board.axis.all(curve.x, own);
+    return { x: x === curve.x ? [...x] : x, customdata: curve.x };
+  },
+  y(chart, values) {
+    return values.map((value) => chart.scale(value));
+  },
 
   // Lines per metric: band (two), raw, smoothed. The raw line answers the pointer.
   lines(chart, name, colour) {
-    const curve = chart.curve(name), y = Traces.y(chart, curve.y), count = curve.x.length;
+    const curve = chart.curve(name);
+    const y = Traces.y(chart, curve.y);
+    const count = curve.x.length;
     const smooth = chart.panel.smooth === false ? y : Smoother.over(y);
     const place = { ...Traces.base, ...Traces.x(chart, curve) };
     return [
       ...Traces.band(chart, curve, place, colour, 0.12),
-      { ...place, y, name: chart.label(name), hoverinfo: undefined, mode: count <= 12 ? "lines+markers" : "lines",
-        marker: { color: colour, size: 5 }, line: { color: Plots.fade(colour, count < 3 ? 1 : 0.32), width: 1 },
-        hovertemplate: Traces.told(chart, name) },
+      {
+        ...place,
+        y,
+        name: chart.label(name),
+        hoverinfo: undefined,
+        mode: count <= 12 ? "lines+markers" : "lines",
+        marker: { color: colour, size: 5 },
+        line: { color: Plots.fade(colour, count < 3 ? 1 : 0.32), width: 1 },
+        hovertemplate: Traces.told(chart, name),
+      },
       { ...place, y: smooth, line: { color: colour, width: 2 } },
     ];
   },
 
   told(chart, name, more = "") {
     const step = chart.board.axis.plain ? "" : " · step %{customdata:,}";
-    return `%{y:.4~g}${chart.panel.unit === "%" ? " %" : ""}${step}<extra>${Plots.plain(chart.label(name))}${more}</extra>`;
+    const unit = chart.panel.unit === "%" ? " %" : "";
+    return `%{y:.4~g}${unit}${step}<extra>${Plots.plain(chart.label(name))}${more}</extra>`;
   },
 
   // The least and the greatest of what a point stands for, so that no spike is hidden.
   band(chart, curve, place, colour, alpha) {
     if (!curve.low) return [];
-    const line = { width: 0.6, color: Plots.fade(colour, alpha * 2) }; // a spike is one point wide: its fill alone is hardly seen
-    return [{ ...place, y: Traces.y(chart, curve.low), line }, { ...place, y: Traces.y(chart, curve.high), line, fill: "tonexty", fillcolor: Plots.fade(colour, alpha) }];
+    // a spike is one point wide: its fill alone is hardly seen
+    const line = { width: 0.6, color: Plots.fade(colour, alpha * 2) };
+    return [
+      { ...place, y: Traces.y(chart, curve.low), line },
+      { ...place, y: Traces.y(chart, curve.high), line, fill: "tonexty", fillcolor: Plots.fade(colour, alpha) },
+    ];
   },
 
   // What earlier attempts had trained beyond where the next one began: dashed, behind.
   past(chart, name) {
-    const { axis } = chart.board, of = AXES[axis.name].of, colour = chart.colour(chart.names().indexOf(name));
+    const { axis } = chart.board;
+    const of = AXES[axis.name].of;
+    const colour = chart.colour(chart.names().indexOf(name));
     return chart.pastOf(name).flatMap(({ attempt, curve, curves }) => {
       const place = { ...Traces.base, ...Traces.x(chart, curve, curves[of] ?? null) };
-      return [...Traces.band(chart, curve, place, colour, 0.07), { ...place, y: Traces.y(chart, curve.y), hoverinfo: undefined,
-        line: { color: Plots.fade(colour, 0.6), width: 1, dash: "dot" }, hovertemplate: Traces.told(chart, name, `, attempt ${attempt}`) }];
+      return [
+        ...Traces.band(chart, curve, place, colour, 0.07),
+        {
+          ...place,
+          y: Traces.y(chart, curve.y),
+          hoverinfo: undefined,
+          line: { color: Plots.fade(colour, 0.6), width: 1, dash: "dot" },
+          hovertemplate: Traces.told(chart, name, `, attempt ${attempt}`),
+        },
+      ];
     });
   },
 
@@ -58,20 +96,36 @@ const Traces = {
     const key = chart.panel.spread.find((one) => chart.curve(one));
     const curve = chart.curve(name);
     if (!key || curve.x.length < 2) return [];
-    const of = chart.curve(key), wide = Smoother.over(of.y), middle = Smoother.over(curve.y);
-    const around = (sign) => curve.x.map((step, i) => {
-      const by = wide[Plots.nearest(of.x, step)];
-      return middle[i] === null || by === null || by === undefined ? null : chart.scale(middle[i] + sign * by);
-    });
+    const of = chart.curve(key);
+    const wide = Smoother.over(of.y);
+    const middle = Smoother.over(curve.y);
+    const around = (sign) =>
+      curve.x.map((step, i) => {
+        const by = wide[Plots.nearest(of.x, step)];
+        return middle[i] === null || by === null || by === undefined ? null : chart.scale(middle[i] + sign * by);
+      });
     const place = { ...Traces.base, ...Traces.x(chart, curve), line: { width: 0 } };
-    return [{ ...place, y: around(-1) }, { ...place, y: around(1), fill: "tonexty", fillcolor: Plots.fade(chart.colour(0), 0.09) }];
+    return [
+      { ...place, y: around(-1) },
+      { ...place, y: around(1), fill: "tonexty", fillcolor: Plots.fade(chart.colour(0), 0.09) },
+    ];
   },
 
   // A part of a whole, smoothed, on top of the parts before it.
   area(chart, name, index) {
-    const curve = chart.curve(name), colour = chart.colour(index), y = Traces.y(chart, curve.y);
-    return { ...Traces.base, ...Traces.x(chart, curve), y: Smoother.over(y).map((value) => value ?? 0), text: y.map((value) => window.groupwise.number(value)),
-      stackgroup: "parts", fillcolor: Plots.fade(colour, 0.45), line: { width: 0.5, color: colour }, hoverinfo: undefined,
-      hovertemplate: `%{text}${chart.panel.unit}<extra>${Plots.plain(chart.label(name))}</extra>` };
+    const curve = chart.curve(name);
+    const colour = chart.colour(index);
+    const y = Traces.y(chart, curve.y);
+    return {
+      ...Traces.base,
+      ...Traces.x(chart, curve),
+      y: Smoother.over(y).map((value) => value ?? 0),
+      text: y.map((value) => number(value)),
+      stackgroup: "parts",
+      fillcolor: Plots.fade(colour, 0.45),
+      line: { width: 0.5, color: colour },
+      hoverinfo: undefined,
+      hovertemplate: `%{text}${chart.panel.unit}<extra>${Plots.plain(chart.label(name))}</extra>`,
+    };
   },
 };

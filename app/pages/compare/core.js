@@ -1,0 +1,95 @@
+// What the parts of Compare share: what the address asks for, the runs as the server last told of them, and which of
+// them are shown.
+
+import { params, setParams } from "../../ui/address.js";
+import { Plots } from "../../ui/charts/plots.js";
+import { part } from "../../ui/part.js";
+import { Lines } from "./lines.js";
+import { Parallel } from "./parallel.js";
+
+const { element, server } = part("pages/compare/compare");
+export { server };
+export const page = element.querySelector(".gw-compare");
+export const find = (selector) => page.querySelector(selector);
+export const MOST = 20; // runs
+export const runs = new Map(); // id → the server's last word on it, its curves and final kept where it had nothing new
+export let state = {}; // what the address asks for
+export let leftOut = 0; // runs of the address beyond MOST
+export let order = []; // the runs as they are drawn
+export let fields = []; // settings that differ
+export let over = "step"; // what the curves that came are over; state.x: what they are to be
+let told = { ids: [], fields: [] };
+// After a change of the address, the old ones until the new have come.
+export const drawnIds = () => order.map(({ id }) => id);
+
+// ---- the address ----
+export function readAddress() {
+  const now = params();
+  const list = (name) =>
+    (now.get(name) ?? "")
+      .split(",")
+      .map((word) => word.trim())
+      .filter(Boolean);
+  const all = [...new Set(list("ids"))];
+  leftOut = Math.max(0, all.length - MOST);
+  state = {
+    ids: all.slice(0, MOST),
+    x: ["tokens", "time", "attempt"].includes(now.get("x")) ? now.get("x") : "step",
+    by: now.get("by") ?? "",
+    metrics: list("metrics"),
+    band: now.get("band") === "std" ? "std" : "range",
+    smooth: now.get("smooth") !== "0",
+    hidden: new Set(list("hide")),
+    sort: now.get("sort") ?? "",
+    prompt: now.get("prompt") ?? "",
+    a: now.get("a") ?? "",
+    b: now.get("b") ?? "",
+    chosen: Parallel.read(now.get("pick") ?? ""),
+    zoom: Plots.zoomOf(now.get("zoom")),
+  };
+}
+// The stretch of the axis in sight, and the steps at its edges, so that lines reach them.
+export const inSight = () =>
+  state.zoom && ["step", "attempt"].includes(state.x) ? Plots.around(state.zoom) : state.zoom;
+export const setIds = (ids) => setParams({ ids: ids.join(",") }, { push: true });
+export const nothingToSet = (axes) =>
+  Parallel.why(
+    order.filter(({ there }) => there),
+    axes,
+  );
+// The runs beside the stretches of settings and finals that are chosen below, where these are drawn.
+export function besideChosen() {
+  const axes = Parallel.axes(order, fields);
+  if (!state.chosen.size || nothingToSet(axes)) return new Set();
+  const through = new Set(Parallel.through(order, axes, state.chosen));
+  return new Set(order.filter((run) => run.there && !through.has(run)).map(({ id }) => id));
+}
+export function shown() {
+  const beside = besideChosen();
+  return order.filter((run) => run.there && !state.hidden.has(run.id) && !beside.has(run.id));
+}
+
+export function looksOf() {
+  const look = new Map(order.map((run) => [run.id, run]));
+  for (const group of grouped())
+    for (const id of group.ids) look.set(id, { ...look.get(id), colour: group.colour, dash: group.dash });
+  return look;
+}
+export const grouped = () => (state.by ? Lines.groups(order, fields, state.by) : []);
+
+// ---- what came ----
+export function takeRuns(now) {
+  order = now.runs.map((run) => ({ ...(runs.get(run.id) ?? {}), problem: undefined, ...run }));
+  runs.clear();
+  for (const run of order) runs.set(run.id, run);
+  over = state.x;
+  fields = inOrder(told);
+}
+export function takeSettings(now) {
+  told = now;
+  fields = inOrder(now);
+}
+// The settings that were told of other runs, or in another order, as these runs have them; null where that is not
+// known.
+const inOrder = ({ ids, fields }) =>
+  fields.map((field) => ({ ...field, values: drawnIds().map((id) => field.values[ids.indexOf(id)] ?? null) }));

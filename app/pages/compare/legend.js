@@ -1,0 +1,92 @@
+// The runs that are compared, as chips: shown or hidden, opened, removed; under their group where they are grouped.
+
+import { setParams } from "../../ui/address.js";
+import { el } from "../../ui/dom.js";
+import { besideChosen, find, grouped, looksOf, order, page, setIds, state } from "./core.js";
+import { CompareTables } from "./tables.js";
+
+// `beside`: the ids of the runs that are in no chosen stretch.
+const runChip = (run, look, beside) =>
+  el(
+    "div",
+    {
+      class: `chosen${state.hidden.has(run.id) ? " off" : ""}${beside.has(run.id) ? " beside" : ""}`,
+      "data-run": run.id,
+    },
+    el(
+      "button",
+      {
+        class: "toggle",
+        "aria-pressed": `${!state.hidden.has(run.id)}`,
+        title: `${run.name}: show or hide its curves`,
+        onclick: () => toggle(run.id),
+      },
+      CompareTables.swatch(look),
+      el("bdi", {}, run.name),
+    ),
+    run.there
+      ? el(
+          "a",
+          { class: "open", href: `/run?id=${encodeURIComponent(run.id)}`, title: `Open ${run.name}` },
+          CompareTables.pill(run),
+        )
+      : null,
+    run.problem ? el("span", { class: "s warn" }, run.problem) : null,
+    el(
+      "button",
+      {
+        class: "away",
+        "aria-label": `Remove ${run.name}`,
+        title: "Remove",
+        onclick: () => setIds(state.ids.filter((id) => id !== run.id)),
+      },
+      "×",
+    ),
+  );
+
+export function drawLegend() {
+  const look = looksOf();
+  const beside = besideChosen();
+  const key = JSON.stringify([
+    [...beside],
+    [...look.values()].map(({ id, name, colour, dash, label, problem }) => [id, name, colour, dash, label, problem]),
+    [...state.hidden],
+    state.by && grouped().map(({ label }) => label),
+  ]);
+  if (page.dataset.legend === key) return;
+  page.dataset.legend = key;
+  const focused = document.activeElement?.closest?.(".chosen")?.dataset.run;
+  const which = document.activeElement?.className;
+  const chip = (run) => runChip(run, look.get(run.id), beside);
+  const groups = grouped();
+  find(".legend").replaceChildren(
+    ...(groups.length
+      ? groups
+          .map((group) =>
+            el(
+              "div",
+              { class: "together" },
+              el(
+                "span",
+                { class: "s label" },
+                CompareTables.swatch(group),
+                el("b", { dir: "auto", title: group.label }, group.label),
+                el("span", { class: "mut" }, ` ${group.ids.length} ${group.ids.length === 1 ? "run" : "runs"}`),
+              ),
+              ...group.ids.map((id) => chip(order.find((run) => run.id === id))),
+            ),
+          )
+          .concat(order.filter((run) => !run.there).map(chip))
+      : order.map(chip)),
+  );
+  if (focused)
+    [...page.querySelectorAll(".chosen")]
+      .find((one) => one.dataset.run === focused)
+      ?.querySelector(`.${which || "toggle"}`)
+      ?.focus();
+}
+function toggle(id) {
+  const next = new Set(state.hidden);
+  if (!next.delete(id)) next.add(id);
+  setParams({ hide: [...next].filter((one) => state.ids.includes(one)).join(",") });
+}

@@ -1,0 +1,95 @@
+// A chart of Compare by keyboard: ← and → along a line (a tenth of it with Shift), ↑ and ↓ to the line above or below
+// it there, + looks closer and − back. To a screen reader it is a slider, whose value names the line and what it has
+// there.
+
+import { Plots } from "../../ui/charts/plots.js";
+import { number } from "../../ui/number.js";
+
+export class LineKeyboardNav {
+  constructor(chart) {
+    this.chart = chart;
+    this.plot = chart.plot;
+    this.meta = null;
+    this.x = null; // the line, by what it is of: its number changes with the lines about it
+    Plots.slider(this.plot, `${chart.about.title} of the runs`, this);
+  }
+
+  // The lines that a pointer would find, each with its points that have a value.
+  lines() {
+    return (this.plot.data ?? [])
+      .map(({ name, meta, x, y, customdata, hovertemplate }, curve) => {
+        const known = hovertemplate ? y.map((value, i) => (value === null ? -1 : i)).filter((i) => i >= 0) : [];
+        return {
+          name,
+          meta,
+          curve,
+          known,
+          x: known.map((i) => x[i]),
+          y: known.map((i) => y[i]),
+          logged: known.map((i) => [customdata[i]].flat()[0]),
+        };
+      })
+      .filter(({ known }) => known.length);
+  }
+  here(lines) {
+    return lines.find(({ meta }) => meta === this.meta) ?? lines[0];
+  }
+  static at(line, x) {
+    return x === null ? line.x.length - 1 : Plots.nearest(line.x, x);
+  }
+
+  press(event) {
+    const lines = this.lines();
+    const line = this.here(lines);
+    if (!line || !Plots.ours(event)) return;
+    const at = LineKeyboardNav.at(line, this.x);
+    const along = Plots.along(event, at, line.x.length);
+    const [by] = this.chart.unit;
+    const last = by * Math.max(...lines.map(({ x }) => x.at(-1))); // hours are drawn, seconds zoomed
+    const zoom = Plots.closer(event, this.chart.view.zoom ?? [0, last], line.x[at] * by, last);
+    const does = {
+      ArrowUp: () => this.next(lines, line, 1),
+      ArrowDown: () => this.next(lines, line, -1),
+      Escape: () => this.leave(),
+    }[event.key];
+    if (along === undefined && zoom === undefined && !does) return;
+    event.preventDefault();
+    if (does) return does();
+    this.x = line.x[along ?? at];
+    if (along === undefined) this.chart.zoom(zoom);
+    else this.show(line);
+  }
+  next(lines, line, by) {
+    const height = (one) => one.y[LineKeyboardNav.at(one, this.x)];
+    const order = [...lines].sort((a, b) => height(a) - height(b));
+    const to = order[order.indexOf(line) + by];
+    if (to) this.show(to);
+  }
+
+  show(line) {
+    const at = LineKeyboardNav.at(line, this.x);
+    const { x: over } = this.chart.view;
+    [this.meta, this.x] = [line.meta, line.x[at]];
+    const whole = Math.round(this.x).toLocaleString("en");
+    const where = {
+      step: `step ${whole}`,
+      tokens: `${whole} tokens`,
+      time: `${number(this.x)} ${this.chart.unit[1]}`,
+      attempt: `${whole} steps in`,
+    }[over];
+    Plots.tell(this.plot, {
+      min: line.x[0],
+      max: line.x.at(-1),
+      now: this.x,
+      text: `${line.name}, ${where}: ${number(line.logged[at])}`,
+    });
+    Plotly.Fx.hover(this.plot, [{ curveNumber: line.curve, pointNumber: line.known[at] }], ["xy"]);
+  }
+  leave() {
+    if (this.plot._fullLayout) Plotly.Fx.unhover(this.plot);
+  }
+  again() {
+    const line = this.here(this.lines());
+    if (line && this.plot.matches(":focus-visible")) this.show(line);
+  }
+}

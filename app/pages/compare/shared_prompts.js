@@ -1,0 +1,84 @@
+// The prompts that the compared runs share, asked for once one looks at them.
+
+import { setParams } from "../../ui/address.js";
+import { el, setText } from "../../ui/dom.js";
+import { drawnIds, find, order, page, server, state } from "./core.js";
+import { ComparePrompts } from "./prompts.js";
+
+const FOLLOW = 15000; // ms; a look at shared prompts reads every run's record
+let shared = "";
+let reported = {};
+let heard = {};
+let searching = null;
+
+const words = find(".alike input");
+let inView = false;
+new IntersectionObserver(
+  (entries) => {
+    inView = entries.at(-1).isIntersecting;
+    if (inView) loadPrompts();
+  },
+  { rootMargin: "300px" },
+).observe(find(".alike"));
+words.addEventListener("input", () => {
+  clearTimeout(searching);
+  searching = setTimeout(loadPrompts, 200);
+});
+// A live run's prompts follow it, but not at its every step.
+export function hear() {
+  const ids = drawnIds().join();
+  const seqs = order.map(({ seq }) => seq).join();
+  if (heard.ids !== ids || (heard.seqs !== seqs && Date.now() - heard.at > FOLLOW))
+    heard = { ids, seqs, at: Date.now() };
+}
+const sharedKey = () => JSON.stringify([drawnIds(), words.value, heard.seqs]);
+const reportedKey = () => JSON.stringify([drawnIds(), state.prompt]);
+// Whether someone would lose their place in it.
+const isRead = (node) =>
+  node.matches(":hover, :focus-within") || (!getSelection().isCollapsed && node.contains(getSelection().anchorNode));
+export async function loadPrompts() {
+  if (!inView || order.length < 2) return;
+  const key = sharedKey();
+  if (shared !== key) {
+    const now = await server.prompts({ ids: drawnIds(), words: words.value });
+    if (!now || key !== sharedKey()) return; // what is asked for by now was asked for when it changed
+    shared = key;
+    setText(
+      find(".told"),
+      now.sentence ??
+        (now.rows.length
+          ? now.count > now.rows.length
+            ? `${now.rows.length} of ${now.count.toLocaleString("en")} shared prompts. Search for others.`
+            : ""
+          : words.value
+            ? "No prompt that two of these runs had has these words in it."
+            : "No prompt was had by two of these runs."),
+    );
+    find(".told").hidden = !find(".told").textContent;
+    find(".prompts").hidden = !now.rows?.length;
+    ComparePrompts.table(find(".prompts table"), order, now.rows ?? [], state.prompt, (hash) =>
+      setParams({ prompt: hash }, { push: true }),
+    );
+  }
+  await loadPrompt();
+}
+export async function loadPrompt() {
+  for (const button of page.querySelectorAll(".prompts [data-hash]"))
+    button.closest("tr").ariaCurrent = button.dataset.hash === state.prompt ? "true" : null;
+  const key = reportedKey();
+  const { seqs } = heard;
+  const same = reported.key === key;
+  if (same && (reported.seqs === seqs || isRead(find(".one")))) return;
+  const now = state.prompt ? await server.prompt({ ids: drawnIds(), hash: state.prompt }) : null;
+  if (now === undefined || key !== reportedKey() || (same && isRead(find(".one")))) return;
+  reported = { key, seqs };
+  if (now?.runs) ComparePrompts.draw(find(".one"), order, now);
+  else
+    find(".one").replaceChildren(
+      el(
+        "p",
+        { class: "s mut" },
+        now?.sentence ?? (find(".prompts").hidden ? "" : "Choose a prompt to see what each run made of it."),
+      ),
+    );
+}

@@ -1,0 +1,63 @@
+// The prompts of the Statistics as a table: how often each was solved down the steps, and a way to its groups.
+
+import { openGroup } from "../../ui/address.js";
+import { stretch } from "../../ui/charts/statistics.js";
+import { el } from "../../ui/dom.js";
+import { number } from "../../ui/number.js";
+
+// `data`: {rows, steps, mode} of the panel; `run`: the id of the run.
+export function drawPromptTable(box, data, run) {
+  if (!data.rows.length) {
+    box.replaceChildren(el("p", { class: "s mut none" }, "No prompt is like that so far."));
+    return;
+  }
+  const percent = (value) => el("td", { class: "n" }, `${number(value * 100)}\u202f%`);
+  const head = el(
+    "tr",
+    {},
+    el("th", {}, "prompt"),
+    el("th", { class: "over" }, `${stretch(data.steps[0])} … ${stretch(data.steps.at(-1))}`),
+    el("th", { class: "n" }, "groups"),
+    el("th", { class: "n", title: "the earlier half of its groups" }, "before"),
+    el("th", { class: "n", title: "the newer half of its groups" }, "lately"),
+  );
+  const rows = data.rows.map((row) => {
+    const link = el(
+      "a",
+      { href: `?${new URLSearchParams({ id: run, tab: "groups", prompt: row.prompt })}`, dir: "auto" },
+      row.text || "(empty)",
+    );
+    const tr = el(
+      "tr",
+      {},
+      el("td", { class: "what" }, link),
+      el("td", {}, strip(row, data.steps)),
+      el("td", { class: "n" }, row.groups.toLocaleString("en")),
+      percent(row.early),
+      percent(row.late),
+    );
+    tr.addEventListener("click", (event) => openPrompt(event, row.prompt, data.mode));
+    return tr;
+  });
+  const focused = box.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
+  box.replaceChildren(el("div", { class: "scroll" }, el("table", {}, el("thead", {}, head), el("tbody", {}, ...rows))));
+  if (focused)
+    [...box.querySelectorAll("a")]
+      .find((link) => link.getAttribute("href") === focused)
+      ?.focus({ preventScroll: true });
+}
+function strip(row, steps) {
+  const told = row.cells.map((value, i) => (value === null ? null : `${stretch(steps[i])}: ${number(value * 100)} %`));
+  return el(
+    "span",
+    { class: "strip", role: "img", "aria-label": told.filter(Boolean).join(", ") },
+    ...row.cells.map((value, i) =>
+      el("i", value === null ? { class: "gap" } : { title: told[i], style: `--solved:${Math.round(6 + value * 94)}%` }),
+    ),
+  );
+}
+function openPrompt(event, prompt, mode) {
+  if (event.ctrlKey || event.metaKey) return;
+  event.preventDefault();
+  openGroup({ prompt, pick: null, mode: mode === "eval" ? "eval" : null });
+}

@@ -1,0 +1,36 @@
+// The address bar: one run, one tab, one step … each page keeps what it shows in its URL.
+
+export const params = () => new URLSearchParams(location.search);
+export function setParams(changes, { push = false } = {}) {
+  const next = params();
+  for (const [key, value] of Object.entries(changes)) {
+    if (value === null || value === undefined || value === "") next.delete(key);
+    else next.set(key, value);
+  }
+  const query = next.toString();
+  const url = location.pathname + (query ? `?${query}` : "");
+  if (url !== location.pathname + location.search) {
+    history[push ? "pushState" : "replaceState"](history.state, "", url);
+    dispatchEvent(new Event("groupwise:address"));
+  }
+}
+addEventListener("popstate", () => dispatchEvent(new Event("groupwise:address")));
+export const onAddress = (then) => addEventListener("groupwise:address", then);
+
+// To a group, or to a step's first, in the Groups; what was looked at there before is left.
+export const openGroup = (where) =>
+  setParams(
+    {
+      tab: "groups",
+      step: null,
+      group: null,
+      idx: null,
+      mode: null,
+      prompt: null,
+      then: null,
+      now: null,
+      each: null,
+      ...where,
+    },
+    { push: true },
+  );

@@ -1,0 +1,49 @@
+// Small helpers for the DOM. Text is always placed as text.
+
+export function el(tag, attributes = {}, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name === "onclick") node.addEventListener("click", value);
+    else if (value === true) node.setAttribute(name, "");
+    else if (value !== false && value !== null && value !== undefined) node.setAttribute(name, value);
+  }
+  node.append(...children.filter((child) => child !== null && child !== undefined));
+  return node;
+}
+// Sets text only when it changed, so that selections and screen readers are left in peace.
+export function setText(node, words) {
+  if (node.textContent !== words) node.textContent = words;
+}
+export function setHtml(node, escaped) {
+  if (node.gwHtml !== escaped) {
+    node.gwHtml = escaped;
+    node.innerHTML = escaped;
+  }
+}
+// Shows it or not; what goes with the keyboard's focus in it hands that on.
+export function show(node, so, next) {
+  if (!so && node.contains(document.activeElement)) next.focus({ preventScroll: true });
+  node.hidden = !so;
+}
+// Something in it was changed by other means: the next setHtml sets it, also to what it was.
+export function touched(node) {
+  for (let each = node; each; each = each.parentElement) delete each.gwHtml;
+}
+
+export async function copy(words, button) {
+  try {
+    await navigator.clipboard.writeText(words);
+  } catch {
+    const area = el("textarea", { style: "position:fixed;opacity:0" });
+    area.value = words;
+    document.body.append(area);
+    area.select();
+    document.execCommand("copy");
+    area.remove();
+  }
+  const before = button.textContent;
+  button.textContent = "Copied";
+  setTimeout(() => {
+    button.textContent = before;
+  }, 1200);
+}

@@ -1,0 +1,80 @@
+// Asking the server again and again, for as long as a part of the page is there and can be seen.
+
+import { el } from "./dom.js";
+import { guarded } from "./settings.js";
+
+const FIRST_WAIT = 500;
+const LONGEST_WAIT = 5000;
+const REST = 6;
+const LONGEST_REST = 3000; // times as long as a look took is waited before the next, and no longer than ms
+
+const away = new Set();
+// Says that someone waits for the server, or (`is` false) no longer does.
+export function offline(who, is) {
+  if (is) away.add(who);
+  else away.delete(who);
+  let note = document.getElementById("gw-offline");
+  if (!note) {
+    note = el("div", { id: "gw-offline", role: "status" });
+    document.body.append(note);
+  }
+  note.textContent = away.size ? "Reconnecting…" : "";
+  note.hidden = !away.size;
+}
+
+// The session was ended, here in another tab or by its time: what comes next is a login, and then this page again.
+async function leaveIfLoggedOut() {
+  if (!guarded) return;
+  const reply = await fetch("/theme.css", { method: "HEAD" }).catch(() => null);
+  if (reply?.status === 401) location.assign(`/login?next=${encodeURIComponent(location.pathname + location.search)}`);
+}
+
+const shown = (element) => !document.hidden && element.isConnected && element.getClientRects().length > 0;
+
+// Calls `once` until the element is gone. It returns how many ms to wait for the next time (null: do not ask again
+// until woken), or undefined when the server did not answer, which is tried again with growing pauses.
+// Nothing is asked while the tab or the element is hidden; and where looks take long, as the machine or the server has
+// much to do, they are the rarer.
+export function poll(element, once) {
+  let timer = null;
+  let busy = false;
+  let woken = false;
+  let pause = FIRST_WAIT;
+  const later = (ms) => {
+    clearTimeout(timer);
+    timer = setTimeout(tick, ms);
+  };
+  async function tick() {
+    if (busy) {
+      woken = true;
+      return;
+    }
+    if (!shown(element)) return later(400);
+    busy = true;
+    let next;
+    const begun = performance.now();
+    try {
+      next = await once();
+    } catch (problem) {
+      console.warn(problem);
+    }
+    const took = performance.now() - begun;
+    const failed = next === undefined;
+    busy = false;
+    offline(element, failed);
+    if (failed) await leaveIfLoggedOut();
+    pause = failed ? Math.min(pause * 1.6, LONGEST_WAIT) : FIRST_WAIT;
+    if (woken) {
+      woken = false;
+      return later(0);
+    }
+    if (failed) later(pause);
+    else if (next !== null) later(Math.max(next, Math.min(REST * took, LONGEST_REST)));
+  }
+  const wake = () => later(0);
+  document.addEventListener("visibilitychange", wake);
+  addEventListener("groupwise:wake", wake);
+  later(0);
+  return wake;
+}
+export const wakeAll = () => dispatchEvent(new Event("groupwise:wake"));
