@@ -64,7 +64,7 @@ def _of_the_home(largest: str, compared: list[str]) -> list[Row]:
         _row("full text, two words and a range of steps", 200, lambda _: [_found(run, "q=carry+sum&steps=5000..9000")]),
         _row("filter by reward", 200, lambda _: [_found(run, "reward=2.5..&sort=-reward")]),
         _row("filter by reward, a common one, by length", 200, lambda _: [_found(run, "reward=0..1&sort=length")]),
-        _row("statistics, first panel", 300, lambda _: [statistics.told(run), _panel(run, "ties")]),
+        _row("statistics, first panel", 300, lambda _: [statistics.summary(run), _panel(run, "ties")]),
         _row("statistics, all panels", 2000, lambda _: [_panel(run, name) for name in statistics.PANELS], 3),
         _row("the doctor", 300, lambda _: [_doctor(run)]),
         _row(f"Compare of {COMPARED} runs", 700, lambda _: _compared(compared)),
@@ -145,7 +145,7 @@ def _panel(run: dict[str, Any], name: str) -> dict[str, Any]:
 
 def _doctor(run: dict[str, Any]) -> dict[str, Any]:
     doctor._reports.clear()  # else the second look would be the first one's
-    return doctor.told(run)
+    return doctor.summary(run)
 
 
 def _compared(ids: list[str]) -> Answers:

@@ -45,8 +45,18 @@ CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\u202a-\u202e]")
 
 def first_asked(run_id: str) -> Iterator[Question]:
     """What each part of a run's page asks when it is opened."""
-    of_all = (header.status, overview.board, doctor.told, completions.news, config.files, log.tail, checkpoints.saved,
-              groups.step, statistics.told, completions.found)  # fmt: skip
+    of_all = (
+        header.status,
+        overview.board,
+        doctor.summary,
+        completions.news,
+        config.files,
+        log.tail,
+        checkpoints.saved,
+        groups.step,
+        statistics.summary,
+        completions.found,
+    )
     yield from ((ask, {"run": run_id}) for ask in of_all)
 
 
@@ -61,7 +71,7 @@ def of_a_run(run_id: str) -> Iterator[Question]:
         for pick in ("", *ORDERS):
             yield groups.step, {**run, "mode": mode, "pick": pick}
         yield groups.step, {**run, "mode": mode, "step": LATER}
-        yield statistics.told, {**run, "mode": mode}
+        yield statistics.summary, {**run, "mode": mode}
         for panel in statistics.PANELS:
             yield statistics.panel, {**run, "mode": mode, "panel": panel, "solved": f"{HOSTILE[1]}:0.5"}
     some = groups.step(run).get("groups") or [{"id": 1}]

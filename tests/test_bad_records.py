@@ -47,12 +47,12 @@ def test_every_part_of_a_runs_page_answers(runs: dict[str, str], kind: str) -> N
 @pytest.mark.parametrize("kind", UNREADABLE)
 def test_what_cannot_be_read_is_said_in_every_part(runs: dict[str, str], kind: str) -> None:
     run = {"run": runs[kind]}
-    for ask in (overview.board, groups.step, completions.found, statistics.told):
+    for ask in (overview.board, groups.step, completions.found, statistics.summary):
         answer = ask(run)
         said = f"{answer.get('sentence') or answer.get('wait')}"
         assert re.search(UNREADABLE[kind], said), f"{ask.__module__} of {kind}: {said}"
         assert not re.search("Error|Traceback|None", said), said
-    assert doctor.told(run).get("sentence") or doctor.told(run).get("headline")
+    assert doctor.summary(run).get("sentence") or doctor.summary(run).get("headline")
 
 
 @pytest.mark.parametrize("kind", MAKERS)

@@ -185,7 +185,7 @@ def test_what_is_no_call_is_refused(dashboard: Server) -> None:
 
 
 def test_text_that_no_file_can_hold_is_refused_in_a_sentence(dashboard: Server) -> None:
-    [number, name] = next(found for found in functions(dashboard) if found[1] == "kept")
+    [number, name] = next(found for found in functions(dashboard) if found[1] == "save_preset")
     call = {"component_id": number, "fn_name": name, "session_hash": "x"}
     for bad in ("\ud800", "a\udfffb", "\udc00\ud800"):
         body = json.dumps({**call, "data": {"name": bad, "text": "name: x"}}).encode()

@@ -42,38 +42,38 @@ def forget() -> None:
 @pytest.mark.usefixtures("no_worker")
 @pytest.mark.parametrize("sent", SENT, ids=range(len(SENT)))
 def test_anything_may_be_sent(sent: Any) -> None:
-    said = doctor.told(sent)
+    said = doctor.summary(sent)
     assert "sentence" in said and "fault" not in said
 
 
 @pytest.mark.usefixtures("no_worker")
 def test_a_healthy_run_is_told_once_until_something_new_is_recorded() -> None:
     run_id = made_run("well", 60)
-    first = doctor.told({"run": run_id})
+    first = doctor.summary({"run": run_id})
     assert first["headline"].startswith("Nothing looks wrong so far: reward is up")
     assert first["at"] == "at step 60"
-    assert doctor.told({"run": run_id, "after": first["seq"]}) == {"poll": 10_000, "seq": first["seq"]}
+    assert doctor.summary({"run": run_id, "after": first["seq"]}) == {"poll": 10_000, "seq": first["seq"]}
     json.dumps(first, allow_nan=False)
 
 
 @pytest.mark.usefixtures("no_worker")
 def test_before_there_is_a_record_it_says_what_it_waits_for_and_after_it_is_gone_that() -> None:
     run_id = registry.create("name: one\nrewards: [{name: format}]\n", name="one", model="starter", data="task:x")
-    assert doctor.told({"run": run_id})["headline"] == doctor.WAITS[states.QUEUED]
+    assert doctor.summary({"run": run_id})["headline"] == doctor.WAITS[states.QUEUED]
     RunWriter(paths.run_folder(run_id).db, 1, {"format": 1.0}).close()
-    assert "needs 10 logged steps" in doctor.told({"run": run_id})["headline"]
+    assert "needs 10 logged steps" in doctor.summary({"run": run_id})["headline"]
     shutil.rmtree(paths.run_folder(run_id).path)
-    assert "deleted" in doctor.told({"run": run_id})["headline"]
+    assert "deleted" in doctor.summary({"run": run_id})["headline"]
 
 
 @pytest.mark.usefixtures("no_worker")
 def test_a_damaged_record_or_spec_is_said() -> None:
     run_id = made_run("damaged", 20)
     paths.run_folder(run_id).spec.write_text("name: [", encoding="utf-8")
-    assert doctor.told({"run": run_id})["kind"] == "up"
+    assert doctor.summary({"run": run_id})["kind"] == "up"
     doctor._reports.clear()
     paths.run_folder(run_id).db.write_bytes(b"SQLite format 3\0" + b"\xff" * 5000)
-    assert "is damaged" in doctor.told({"run": run_id})["sentence"]
+    assert "is damaged" in doctor.summary({"run": run_id})["sentence"]
 
 
 @pytest.mark.usefixtures("no_worker")
@@ -85,7 +85,7 @@ def test_hostile_names_and_messages_are_plain_text() -> None:
         writer.commit(step, groups=[Group("train", step, HOSTILE, {}, scored) for _ in range(4)],
                       events=[Event("reward", HOSTILE, {"function": HOSTILE})])  # fmt: skip
     writer.close()
-    said = json.dumps(doctor.told({"run": run_id}), ensure_ascii=False)
+    said = json.dumps(doctor.summary({"run": run_id}), ensure_ascii=False)
     assert "fails" in said
     assert "\x1b" not in said and "\u202e" not in said and "\\u001b" not in said
 

@@ -22,8 +22,8 @@ from tests import offer
 
 TEXT = presets.quickstart().replace("max_steps: 60", "max_steps: 60  # mine")
 FUNCTIONS = (
-    new_run.opened, new_run.edited, new_run.asked, new_run.answered, new_run.tried, new_run.cancelled,
-    new_run.launched, new_run.uploaded, new_run.imported, new_run.preset, new_run.kept, new_run.forgotten,
+    new_run.opened, new_run.edited, new_run.ask_worker, new_run.answered, new_run.try_step, new_run.cancelled,
+    new_run.launched, new_run.uploaded, new_run.imported, new_run.preset, new_run.save_preset, new_run.forgotten,
 )  # fmt: skip
 
 
@@ -144,18 +144,18 @@ def test_a_refused_spec_creates_nothing(registry_home: Path) -> None:
 @pytest.mark.usefixtures("no_worker")
 def test_a_question_is_asked_about_the_sound_part_of_a_spec_and_answered_once() -> None:
     text = TEXT.replace("max_steps: 60", "max_steps: sixty").replace("limit: 4000", "limit: x")
-    asked = new_run.asked({"kind": "preview", "text": text, "topic": "page", "row": 3})
+    asked = new_run.ask_worker({"kind": "preview", "text": text, "topic": "page", "row": 3})
     question = questions.get(asked["question"])
     assert question is not None
     assert question.payload["row"] == 3
     assert question.payload["data"]["limit"] is None
     assert "worker" in new_run.answered(asked)["waiting"]
-    newer = new_run.asked({"kind": "preview", "text": TEXT, "topic": "page", "row": 4})
+    newer = new_run.ask_worker({"kind": "preview", "text": TEXT, "topic": "page", "row": 4})
     assert new_run.answered(asked) == {"gone": True}
     questions.reply(newer["question"], {"columns": []})
     assert new_run.answered(newer) == {"answer": {"columns": []}}
-    assert "sentence" in new_run.asked({"kind": "try", "text": TEXT})
-    assert "sentence" in new_run.asked({"kind": "preview", "text": "name: ["})
+    assert "sentence" in new_run.ask_worker({"kind": "try", "text": TEXT})
+    assert "sentence" in new_run.ask_worker({"kind": "preview", "text": "name: ["})
 
 
 @pytest.mark.usefixtures("no_worker")
@@ -163,9 +163,9 @@ def test_one_step_is_tried_only_of_what_could_be_launched_and_can_be_stopped() -
     offer.publish_installed()
     assert (
         "Mend what blocks"
-        in new_run.tried({"text": TEXT.replace("num_generations: 8", "num_generations: 7")})["sentence"]
+        in new_run.try_step({"text": TEXT.replace("num_generations: 8", "num_generations: 7")})["sentence"]
     )
-    asked = new_run.tried({"text": TEXT})
+    asked = new_run.try_step({"text": TEXT})
     new_run.cancelled(asked)
     assert new_run.answered(asked) == {"gone": True}
 
@@ -253,7 +253,7 @@ def test_without_a_registry_the_page_is_there_and_says_so(registry_home: Path, h
     opened = new_run.opened({"preset": "quickstart"})
     assert opened["sentence"]
     assert opened["view"]["shown"]["training.max_steps"] == "60"
-    for function in (new_run.edited, new_run.asked, new_run.launched, new_run.tried):
+    for function in (new_run.edited, new_run.ask_worker, new_run.launched, new_run.try_step):
         assert function({"text": TEXT, "kind": "preview"})["sentence"]
     assert list(paths.runs_folder().iterdir()) == []
 

@@ -29,15 +29,26 @@ CODE = '''def short(completions, *, most: int = 20, **kwargs):
     return [float(len(text) <= most) for text in completions]
 '''
 FUNCTIONS = (
-    page.opened, page.shown, page.looked, page.saved, page.deleted, page.compared, page.brought, page.built, page.used,
-    page.ran, page.asked, page.answered, page.cancelled,
-)  # fmt: skip
+    page.opened,
+    page.shown,
+    page.analyse_code,
+    page.saved,
+    page.deleted,
+    page.compared,
+    page.clean_paste,
+    page.built,
+    page.used,
+    page.run_rewards,
+    page.ask_worker,
+    page.answered,
+    page.cancelled,
+)
 MARK = "/tmp/groupwise-was-run"
 
 
 def question(kind: str, **sent: Any) -> questions.Question:
     """What an asked question carries."""
-    asked = page.asked({"kind": kind, **sent})
+    asked = page.ask_worker({"kind": kind, **sent})
     assert "question" in asked, asked
     found = questions.get(asked["question"])
     assert found is not None
@@ -134,25 +145,25 @@ def test_where_ruff_cannot_be_run_nothing_is_said(monkeypatch: pytest.MonkeyPatc
 
 def test_a_text_is_looked_at_for_the_data_that_is_chosen() -> None:
     code = "def f(completions, anser, **kwargs):\n    return [0.5 for _ in completions]\n"
-    said = page.looked({"text": code, "columns": ["question", "answer"]})
+    said = page.analyse_code({"text": code, "columns": ["question", "answer"]})
     assert [one["name"] for one in said["functions"]] == ["f"]
     [problem] = [one for one in said["problems"] if "anser" in one["message"]]
     assert (problem["line"], problem["level"]) == (1, "error") and "answer" in problem["message"]
-    assert not any("anser" in one["message"] for one in page.looked({"text": code})["problems"])
+    assert not any("anser" in one["message"] for one in page.analyse_code({"text": code})["problems"])
 
 
 def test_text_that_is_no_python_is_said_once_and_at_its_line() -> None:
-    said = page.looked({"text": "def f(completions, **kwargs):\n    return [1.0 for c in\n"})
+    said = page.analyse_code({"text": "def f(completions, **kwargs):\n    return [1.0 for c in\n"})
     assert len(said["problems"]) == 1
     assert said["functions"] == []
 
 
 def test_what_a_notebook_or_a_terminal_put_around_it_is_taken_off() -> None:
     function = "def f(completions, **kwargs):\n    return [len(c) for c in completions]\n"
-    said = page.brought({"text": f"%pip install trl\n\n{function}"})
+    said = page.clean_paste({"text": f"%pip install trl\n\n{function}"})
     assert said["cleaned"] and [one["name"] for one in said["functions"]] == ["f"]
     assert not any(one["level"] == "error" for one in said["problems"])
-    assert page.looked({"text": f"%pip install trl\n{function}"})["cleaner"]
+    assert page.analyse_code({"text": f"%pip install trl\n{function}"})["cleaner"]
 
 
 @pytest.mark.usefixtures("published")
@@ -178,14 +189,14 @@ def test_completions_are_asked_for_with_the_spec_whose_data_is_chosen() -> None:
     assert typed.payload["typed"] == [{"row": 2, "text": "a"}, {"row": 0, "text": "b"}]
     assert question("columns").payload["data"]["source"] == "task:arithmetic"
     for wrong in ({"from": "typed", "typed": []}, {"from": "moon"}, {"from": "model", "data": "preset:nope"}):
-        assert "sentence" in page.asked({"kind": "completions", **wrong})
+        assert "sentence" in page.ask_worker({"kind": "completions", **wrong})
 
 
 @pytest.mark.usefixtures("published")
 def test_scores_are_asked_for_with_the_completions_that_came_and_the_code_that_is_typed() -> None:
     page.saved({"name": "short", "text": CODE, "network": True})
     completions = question("completions", **{"from": "probes"})
-    assert asking.GONE in page.asked({"kind": "score", "completions": completions.id})["sentence"]
+    assert asking.GONE in page.ask_worker({"kind": "score", "completions": completions.id})["sentence"]
     groups = [{"row": 0, "prompt": "1+1?", "columns": {"answer": "2"}, "completions": [{"text": "2"}]}]
     questions.reply(completions.id, {"groups": groups})
     sent = [
@@ -238,9 +249,9 @@ def test_data_is_taken_from_presets_and_runs_and_from_nothing_else() -> None:
 @pytest.mark.usefixtures("published")
 def test_the_functions_of_a_run_are_said_with_their_weights() -> None:
     run_id = launch.start(presets.quickstart().replace("weight: 1.0", "weight: 2.5", 1))
-    said = page.ran({"data": f"run:{run_id}"})["rewards"]
+    said = page.run_rewards({"data": f"run:{run_id}"})["rewards"]
     assert [(one["name"], one["weight"]) for one in said] == [("format", 2.5), ("correctness", 1.0)]
-    assert "sentence" in page.ran({"data": "run:nope"})
+    assert "sentence" in page.run_rewards({"data": "run:nope"})
 
 
 def test_differences_are_told_with_the_lines_around_them() -> None:

@@ -178,11 +178,11 @@ def test_a_sample_is_said_to_be_one(made: dict[str, str], monkeypatch: pytest.Mo
 
 
 def test_the_page_learns_what_is_there_and_why_there_is_nothing(made: dict[str, str]):
-    there = statistics.told({"run": made["learns"]})
+    there = statistics.summary({"run": made["learns"]})
     assert there["mark"] and there["solved"] == {"name": "correctness", "threshold": 1.0} and not there["wait"]
-    assert "no evaluation" in statistics.told({"run": made["known"], "mode": "eval"})["wait"]
-    assert statistics.told({"run": made["bare"]})["wait"].startswith("No group is stored")
-    assert statistics.told({"run": "no-such-run"})["sentence"].startswith("There is no run")
+    assert "no evaluation" in statistics.summary({"run": made["known"], "mode": "eval"})["wait"]
+    assert statistics.summary({"run": made["bare"]})["wait"].startswith("No group is stored")
+    assert statistics.summary({"run": "no-such-run"})["sentence"].startswith("There is no run")
 
 
 @pytest.mark.parametrize("panel", statistics.PANELS)

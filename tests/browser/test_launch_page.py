@@ -46,7 +46,7 @@ def test_a_launch_asks_the_worker_again_where_its_question_was_lost(new_run: Pag
 
     def look(route: Route) -> None:
         said = json.loads(route.request.post_data or "{}")
-        if said.get("fn_name") == "asked" and '"build"' in (route.request.post_data or "") and lost["questions"]:
+        if said.get("fn_name") == "ask_worker" and '"build"' in (route.request.post_data or "") and lost["questions"]:
             lost["questions"], lost["armed"] = lost["questions"] - 1, True
         elif said.get("fn_name") == "answered" and lost["armed"]:
             lost["armed"] = False

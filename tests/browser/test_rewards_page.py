@@ -312,7 +312,7 @@ def test_what_is_saved_before_the_data_s_columns_are_there_is_saved(rewards: Pag
     rewards.reload()
     ready(rewards)
     wait_for("the columns to be asked for", lambda: rewards.wait_for_timeout(30) or columns.kept)
-    looks = Held(rewards, "looked")
+    looks = Held(rewards, "analyse_code")
     begin(rewards, SHORT)
     do(rewards, "Save")
     wait_for("the look of Save", lambda: rewards.wait_for_timeout(400) or looks.kept)

@@ -6,6 +6,7 @@
 import { params } from "../../ui/address.js";
 import { setText } from "../../ui/dom.js";
 import { part } from "../../ui/part.js";
+import { WorkerQuestions } from "../../ui/worker_questions.js";
 
 export const { element, server } = part("pages/new/new_run");
 
@@ -182,25 +183,12 @@ export const dropDraft = () => {
 
 // ---- asking the worker about what the page shows (page.view): resolves to the answer; {lost: true} where it could not
 // be asked now; undefined where a newer question replaced it ----
-const newest = {};
-const unanswered = {};
+const questions = new WorkerQuestions(server);
 export async function askWorker(kind, more = {}, waiting = () => {}) {
-  const turn = (newest[kind] = (newest[kind] ?? 0) + 1);
-  if (unanswered[kind]) server.cancelled({ question: unanswered[kind] }); // the worker need not go on with it
-  const asked = await server.asked({ kind, text: page.view.text, topic, ...more });
-  if (newest[kind] !== turn) return undefined;
-  if (!asked || asked.sentence) return { lost: true };
-  unanswered[kind] = asked.question;
-  for (let pause = 40; newest[kind] === turn; pause = Math.min(pause * 1.3, 400)) {
-    const now = await server.answered({ question: asked.question });
-    if (newest[kind] !== turn) return undefined;
-    if (now?.answer || now?.gone) delete unanswered[kind];
-    if (now?.answer) return Object.assign(now.answer, { question: asked.question });
-    if (now?.gone) return { lost: true };
-    if (now?.waiting) waiting(now.waiting, asked.question);
-    await new Promise((done) => setTimeout(done, pause));
-  }
-  return undefined;
+  const payload = { kind, text: page.view.text, topic, ...more };
+  const got = await questions.ask(kind, payload, (now) => waiting(now.waiting));
+  if (!got) return undefined;
+  return got.answer ? Object.assign(got.answer, { question: got.question }) : { lost: true };
 }
 
 // ---- problems: what the app found, then what the worker found about the same settings ----

@@ -95,7 +95,7 @@ def edited(payload: Payload) -> dict[str, Any]:
 
 
 @answer
-def asked(payload: Payload) -> dict[str, Any]:
+def ask_worker(payload: Payload) -> dict[str, Any]:
     """Ask the worker; the question's number."""
     more: dict[str, Any] = {}
     kind = text(payload, "kind")
@@ -116,7 +116,7 @@ def answered(payload: Payload) -> dict[str, Any]:
 
 
 @answer
-def tried(payload: Payload) -> dict[str, Any]:
+def try_step(payload: Payload) -> dict[str, Any]:
     """Ask for one step to be tried; the question's number."""
     try:
         return {"question": worker_requests.ask_to_try(spec_text(payload))}
@@ -186,7 +186,7 @@ def preset(payload: Payload) -> dict[str, Any]:
 
 
 @answer
-def kept(payload: Payload) -> dict[str, Any]:
+def save_preset(payload: Payload) -> dict[str, Any]:
     """Save the text as a preset of one's own. `taken`: there is one of this name, which saving again replaces."""
     name, words = text(payload, "name", 100), text(payload, "sentence", 300)
     return presets.keep(name, words, spec_text(payload), replace=payload.get("replace") is True)
@@ -201,7 +201,18 @@ def forgotten(payload: Payload) -> dict[str, Any]:
 def new_run() -> gr.HTML:
     """The page's body."""
     functions = (
-        opened, edited, asked, answered, tried, cancelled, launched, uploaded, imported, preset, kept, forgotten,
-    )  # fmt: skip
+        opened,
+        edited,
+        ask_worker,
+        answered,
+        try_step,
+        cancelled,
+        launched,
+        uploaded,
+        imported,
+        preset,
+        save_preset,
+        forgotten,
+    )
     template = Path(__file__).with_name("page.html").read_text(encoding="utf-8")
     return live("pages/new/new_run", *functions, template=template)

@@ -202,7 +202,7 @@ async function tryOneStep() {
   await settled();
   const blocked = problems().filter((problem) => problem.level === "blocking");
   if (blocked.length) return goTo(blocked[0]);
-  const asked = await server.tried({ text: page.text });
+  const asked = await server.try_step({ text: page.text });
   if (!asked || asked.sentence) {
     result.hidden = false;
     result.replaceChildren(el("p", { class: "s" }, asked?.sentence ?? "The server did not answer. Try again."));

@@ -96,7 +96,7 @@ async function savePreset(event) {
   await settled();
   const title = keep.querySelector("[name=title]").value;
   const words = keep.querySelector("[name=sentence]").value;
-  const kept = await server.kept({
+  const kept = await server.save_preset({
     name: title,
     sentence: words,
     text: page.text,

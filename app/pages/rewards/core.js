@@ -3,6 +3,7 @@
 import { el, setText } from "../../ui/dom.js";
 import { number } from "../../ui/number.js";
 import { part } from "../../ui/part.js";
+import { WorkerQuestions } from "../../ui/worker_questions.js";
 
 export const { element, server } = part("pages/rewards/rewards_page");
 
@@ -75,51 +76,23 @@ export async function call(name, payload = {}, speak = trouble) {
   return got && !got.sentence ? got : undefined;
 }
 
-// ---- asking the worker: {answer}, {sentence} where there is none, {cancelled}; undefined where a newer one replaced it ----
-const newest = {};
-const running = {};
+// ---- asking the worker ----
+const questions = new WorkerQuestions(server);
+// Resolves to {answer, question}; {sentence} where there is none, and whether the server was `lost`; {cancelled: true};
+// undefined where a newer one took its place.
 export async function askWorker(kind, more = {}, waiting = () => {}, lane = kind) {
-  const turn = (newest[lane] = (newest[lane] ?? 0) + 1);
-  if (running[lane]) server.cancelled({ question: running[lane] });
-  let asked;
-  try {
-    asked = await server.asked({ ...more, kind, topic: `${topic}${lane}` });
-  } catch (problem) {
-    console.warn(problem);
-  }
-  if (newest[lane] !== turn) {
-    if (asked?.question) server.cancelled({ question: asked.question });
-    return undefined;
-  }
-  if (!asked?.question) return { sentence: asked?.sentence ?? NO_ANSWER, lost: !asked };
-  running[lane] = asked.question;
   const began = Date.now();
-  for (let pause = 25; newest[lane] === turn; pause = Math.min(pause * 1.3, 400)) {
-    let now;
-    try {
-      now = await server.answered({ question: asked.question });
-    } catch (problem) {
-      console.warn(problem);
-    }
-    if (newest[lane] !== turn) return undefined;
-    if (now?.answer || now?.gone) delete running[lane];
-    if (now?.answer?.error) return { sentence: now.answer.error };
-    if (now?.answer) return { answer: now.answer, question: asked.question };
-    if (now?.gone) return { cancelled: true };
-    if (now?.waiting) waiting(withAge(now.waiting, began), now.done, now.total);
-    await new Promise((done) => setTimeout(done, pause));
-  }
-  return undefined;
+  const payload = { ...more, kind, topic: `${topic}${lane}` };
+  const got = await questions.ask(lane, payload, (now) => waiting(withAge(now.waiting, began), now.done, now.total));
+  if (got?.gone) return { cancelled: true };
+  if (got?.lost) return { sentence: NO_ANSWER, lost: true };
+  return got?.answer?.error ? { sentence: got.answer.error } : got;
 }
+export const stopAsking = (lane) => questions.stop(lane);
 // What one waits for, with how long one does: from a moment on in which it could seem to be stuck.
 function withAge(words, began) {
   const past = Math.floor((Date.now() - began) / 1000);
   return past < 2 ? words : `${words} ${past} s`;
-}
-export function stopAsking(lane) {
-  newest[lane] = (newest[lane] ?? 0) + 1;
-  if (running[lane]) server.cancelled({ question: running[lane] });
-  delete running[lane];
 }
 
 // ---- dialogs: a click beside one closes it ----

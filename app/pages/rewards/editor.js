@@ -86,7 +86,7 @@ async function look() {
   const text = page.text;
   let found;
   try {
-    found = await server.looked({ text, columns: page.columns });
+    found = await server.analyse_code({ text, columns: page.columns });
   } catch (problem) {
     console.warn(problem);
   }
@@ -170,7 +170,7 @@ function drawAnnotations() {
         ]
       : [];
   const clean = [
-    ...mend(page.cleaner, "Take off what a notebook or terminal put around it", "brought"),
+    ...mend(page.cleaner, "Take off what a notebook or terminal put around it", "clean_paste"),
     ...mend(page.script, "Comment out the script around the functions", "stripped"),
   ];
   find(".found").replaceChildren(

@@ -161,7 +161,7 @@ export function drawFunctionActions() {
     find("select.add").focus();
   });
   action("as-set", async () => {
-    const got = await call("ran", { data: settingsAt() });
+    const got = await call("run_rewards", { data: settingsAt() });
     for (const one of got?.rewards ?? []) {
       const typed = Object.fromEntries(
         Object.entries(one.parameters).map(([name, value]) => [name, typedDefault(value)]),

@@ -42,7 +42,7 @@ let ran = [];
 export async function drawHistory() {
   const run = find("select.history").value;
   const select = find("select.instead");
-  ran = run ? ((await call("ran", { data: `run:${run}` }))?.rewards ?? []) : [];
+  ran = run ? ((await call("run_rewards", { data: `run:${run}` }))?.rewards ?? []) : [];
   nameSettings();
   select.replaceChildren(option("", "none: it is added"), ...ran.map((one) => option(one.name)));
   delete select.dataset.chosen;

@@ -56,7 +56,7 @@ async function nameInRun(run) {
   if (!run) return "";
   const { own, built_in: builtIn } = page.about.library;
   const has = (list, { name }) => list.some((one) => one.name === name);
-  const listed = (await call("ran", { data: `run:${run}` }))?.rewards ?? [];
+  const listed = (await call("run_rewards", { data: `run:${run}` }))?.rewards ?? [];
   return (listed.find((one) => has(own, one)) ?? listed.find((one) => has(builtIn, one)))?.name ?? "";
 }
 // Where nothing can be opened yet: in a new home, before the worker has said what ships.

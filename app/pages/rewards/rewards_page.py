@@ -52,7 +52,7 @@ def shown(payload: Payload) -> dict[str, Any]:
 
 
 @answer
-def looked(payload: Payload) -> dict[str, Any]:
+def analyse_code(payload: Payload) -> dict[str, Any]:
     """What can be said of a text as it is typed: its functions, and problems with their lines."""
     columns = payload.get("columns")
     known = {name for name in columns if isinstance(name, str)} if isinstance(columns, list) else None
@@ -83,7 +83,7 @@ def compared(payload: Payload) -> dict[str, Any]:
 
 
 @answer
-def brought(payload: Payload) -> dict[str, Any]:
+def clean_paste(payload: Payload) -> dict[str, Any]:
     """What was pasted, or is in a file, as Python, with what can be said of it."""
     return library_view.brought(code_of(payload))
 
@@ -110,7 +110,7 @@ def used(payload: Payload) -> dict[str, Any]:
 
 
 @answer
-def ran(payload: Payload) -> dict[str, Any]:
+def run_rewards(payload: Payload) -> dict[str, Any]:
     """The functions that some settings (a run's, a preset's) have, and how each is set."""
     said = [
         {"name": one.name, "weight": one.weight, "timeout": one.timeout, "parameters": one.parameters}
@@ -120,7 +120,7 @@ def ran(payload: Payload) -> dict[str, Any]:
 
 
 @answer
-def asked(payload: Payload) -> dict[str, Any]:
+def ask_worker(payload: Payload) -> dict[str, Any]:
     """Ask the worker; the question's number."""
     return {"question": asking.ask(text(payload, "kind"), payload)}
 
@@ -141,8 +141,20 @@ def cancelled(payload: Payload) -> dict[str, Any]:
 def rewards_page() -> gr.HTML:
     """The page's body."""
     functions = (
-        opened, shown, looked, saved, deleted, compared, brought, stripped, built, used, ran, asked, answered,
+        opened,
+        shown,
+        analyse_code,
+        saved,
+        deleted,
+        compared,
+        clean_paste,
+        stripped,
+        built,
+        used,
+        run_rewards,
+        ask_worker,
+        answered,
         cancelled,
-    )  # fmt: skip
+    )
     template = Path(__file__).with_name("page.html").read_text(encoding="utf-8")
     return live("pages/rewards/rewards_page", *functions, template=template)

@@ -19,7 +19,7 @@ let timer = null;
 async function read() {
   clearTimeout(timer);
   const text = paste.value;
-  const got = await call("brought", { text }, wrong);
+  const got = await call("clean_paste", { text }, wrong);
   if (text !== paste.value) return;
   brought = got ?? null;
   const names = (brought?.functions ?? []).map((one) => one.name);

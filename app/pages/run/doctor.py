@@ -40,7 +40,7 @@ _lock = threading.Lock()
 
 
 @answer
-def told(payload: Payload) -> dict[str, Any]:
+def summary(payload: Payload) -> dict[str, Any]:
     """How the run stands and its verdicts, where anything was recorded since number `after`; `seq` is what to give as
     `after` next time."""
     run = run_of(payload)
@@ -130,5 +130,5 @@ def _change(run_id: str, change: Change) -> dict[str, str]:
 def doctor() -> gr.HTML:
     """The doctor's part of the Overview."""
     return live(
-        "pages/run/doctor", told, template=TEMPLATE, elem_id="part-doctor", elem_classes=["part", "part-overview"]
+        "pages/run/doctor", summary, template=TEMPLATE, elem_id="part-doctor", elem_classes=["part", "part-overview"]
     )

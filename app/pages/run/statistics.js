@@ -300,7 +300,7 @@ function showTools(now) {
 
 const wake = poll(view, async () => {
   const { mode } = asked();
-  const now = await server.told({ run, mode });
+  const now = await server.summary({ run, mode });
   if (!now) return undefined;
   if (mode !== asked().mode) return 0;
   const words = now.sentence ?? now.wait;

@@ -68,7 +68,7 @@ ORDERS = {"hardest": "hardest", "easiest": "easiest", "improved": "most improved
 
 
 @answer
-def told(payload: Payload) -> dict[str, Any]:
+def summary(payload: Payload) -> dict[str, Any]:
     """What there is to draw: `mark` changes when something new was recorded; `wait` says why there is nothing."""
     run, mode = run_of(payload), mode_of(payload)
     alive = run.state in states.LIVE or run.state == states.QUEUED
@@ -178,6 +178,6 @@ def template() -> str:
 def statistics() -> gr.HTML:
     """The Statistics part of a run's page."""
     return live(
-        "pages/run/statistics", told, panel, template=template(),
+        "pages/run/statistics", summary, panel, template=template(),
         elem_id="part-statistics", elem_classes=["part", "part-statistics"],
     )  # fmt: skip

@@ -1,0 +1,61 @@
+// Questions to the worker: the server passes each on, and is asked for the answer until there is one.
+
+const FIRST_PAUSE = 25; // ms, and longer each time
+const LONGEST_PAUSE = 400;
+
+const pass = (ms) => new Promise((done) => setTimeout(done, ms));
+// What a function of the server answers; undefined where it does not.
+async function answerOf(asked) {
+  try {
+    return await asked;
+  } catch (problem) {
+    console.warn(problem);
+    return undefined;
+  }
+}
+
+// In each lane only the newest question counts: the one before it is cancelled.
+export class WorkerQuestions {
+  // `server`: has ask_worker, answered and cancelled.
+  constructor(server) {
+    this.server = server;
+    this.turns = {};
+    this.running = {};
+  }
+
+  // Resolves to {answer, question}; {sentence} where the server refused; {lost: true} where it did not answer; {gone:
+  // true} where the question was cancelled or forgotten; undefined where a newer one took its place. `waiting` hears
+  // how far the worker is: {waiting, done, total}.
+  async ask(lane, payload, waiting = () => {}) {
+    this.stop(lane);
+    const turn = this.turns[lane];
+    const asked = await answerOf(this.server.ask_worker(payload));
+    if (this.turns[lane] !== turn) {
+      if (asked?.question) this.server.cancelled({ question: asked.question });
+      return undefined;
+    }
+    if (!asked?.question) return asked?.sentence ? { sentence: asked.sentence } : { lost: true };
+    this.running[lane] = asked.question;
+    return this.await(lane, turn, asked.question, waiting);
+  }
+
+  async await(lane, turn, question, waiting) {
+    for (let pause = FIRST_PAUSE; this.turns[lane] === turn; pause = Math.min(pause * 1.3, LONGEST_PAUSE)) {
+      const now = await answerOf(this.server.answered({ question }));
+      if (this.turns[lane] !== turn) return undefined;
+      if (now?.answer || now?.gone) delete this.running[lane];
+      if (now?.answer) return { answer: now.answer, question };
+      if (now?.gone) return { gone: true };
+      if (now?.waiting) waiting(now);
+      await pass(pause);
+    }
+    return undefined;
+  }
+
+  // Nobody waits in this lane any more: the worker need not go on.
+  stop(lane) {
+    this.turns[lane] = (this.turns[lane] ?? 0) + 1;
+    if (this.running[lane]) this.server.cancelled({ question: this.running[lane] });
+    delete this.running[lane];
+  }
+}
