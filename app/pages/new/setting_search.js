@@ -5,8 +5,9 @@ const wordsOf = (one) => `${one.name} ${one.label} ${one.advice} ${one.help} ${o
 // Of these settings those that have every word that is asked for: the one of this name first, then those whose name
 // begins with it or has it in it.
 export function matching(settings, asked) {
-  const parts = asked.toLowerCase().replace(/^--/, "").split(/\s+/).filter(Boolean);
+  const words = asked.trim().toLowerCase().replace(/^--/, "");
+  const parts = words.split(/\s+/).filter(Boolean);
   const hits = settings.filter((one) => parts.every((part) => wordsOf(one).includes(part)));
-  const rank = ({ name }) => (name === asked ? 0 : name.startsWith(parts[0]) ? 1 : name.includes(parts[0]) ? 2 : 3);
+  const rank = ({ name }) => (name === words ? 0 : name.startsWith(parts[0]) ? 1 : name.includes(parts[0]) ? 2 : 3);
   return hits.sort((a, b) => rank(a) - rank(b));
 }

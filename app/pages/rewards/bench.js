@@ -2,25 +2,12 @@
 
 import { params, setParams } from "../../ui/address.js";
 import { el, setText } from "../../ui/dom.js";
-import {
-  NO_ANSWER,
-  action,
-  askWorker,
-  button,
-  find,
-  many,
-  on,
-  page,
-  plain,
-  plural,
-  seconds,
-  setOff,
-  stopAsking,
-} from "./core.js";
+import { NO_ANSWER, action, askWorker, button, find, on, page, setOff, stopAsking } from "./core.js";
 import { looked, showFailures } from "./editor.js";
 import { chosenFunctions, editedName, nameSettings } from "./functions.js";
 import { drawResults } from "./results.js";
 import { choose, dataChosen, from, sourceAsked } from "./source.js";
+import { many, plain, plural, seconds } from "./text.js";
 
 let have = null; // {key, question}: the completions that are there
 let trying = false;

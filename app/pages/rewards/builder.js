@@ -2,9 +2,10 @@
 // any.
 
 import { el } from "../../ui/dom.js";
-import { action, button, call, find, option, page, plain, remover } from "./core.js";
+import { action, button, call, find, option, page, remover } from "./core.js";
 import { code } from "./editor.js";
 import { newText } from "./library.js";
+import { plain } from "./text.js";
 
 const dialog = find("dialog.building");
 const form = dialog.querySelector("form");

@@ -2,7 +2,7 @@
 
 import { el } from "../../ui/dom.js";
 import { number } from "../../ui/number.js";
-import { many, plural } from "./core.js";
+import { many, plural } from "./text.js";
 
 function svg(tag, attributes = {}, ...children) {
   const node = document.createElementNS("http://www.w3.org/2000/svg", tag);

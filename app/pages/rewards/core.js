@@ -1,7 +1,6 @@
 // What the parts of the Rewards page share: what is open, text made harmless to read, asking the worker.
 
 import { el, setText } from "../../ui/dom.js";
-import { number } from "../../ui/number.js";
 import { part } from "../../ui/part.js";
 import { WorkerQuestions } from "../../ui/worker_questions.js";
 
@@ -39,25 +38,6 @@ export const button = (words, onclick, kind = "btn s") => el("button", { class: 
 export const remover = (label, onclick) =>
   el("button", { class: "btn quiet s remove", type: "button", "aria-label": label, title: label, onclick }, "×");
 export const option = (value, words = value) => el("option", { value }, words);
-export const many = (n) => Math.round(n).toLocaleString("en");
-export const plural = (n, one, more = `${one}s`) => `${many(n)} ${n === 1 ? one : more}`;
-export const percent = (share) => `${Math.round(100 * (share ?? 0))} %`;
-export const seconds = (value) =>
-  value === null || value === undefined ? "–" : value < 0.9995 ? `${number(value * 1000)} ms` : `${number(value)} s`;
-
-// Text that people and models wrote: control characters and changes of direction become visible.
-export const plain = (text) =>
-  String(text ?? "")
-    .replace(/[\u0000-\u0008\u000b-\u001f]/g, (c) => (c === "\r" ? "" : String.fromCharCode(0x2400 + c.charCodeAt(0))))
-    .replace(/\u007f/g, "␡")
-    .replace(/[\u202a-\u202e\u2066-\u2069]/g, (c) => `⟨U+${c.charCodeAt(0).toString(16).toUpperCase()}⟩`);
-export const cut = (text, most) => (text.length > most ? `${text.slice(0, most)}…` : text);
-// A prompt, which is a text or a chat, as one text.
-export const wordsOf = (prompt) =>
-  Array.isArray(prompt)
-    ? prompt.map((one) => (prompt.length > 1 ? `${one.role}: ${one.content}` : one.content)).join("\n")
-    : String(prompt ?? "");
-
 export function trouble(words) {
   setText(find(".trouble"), words);
   find(".trouble").hidden = !words;

@@ -3,9 +3,10 @@
 import { el, setText } from "../../ui/dom.js";
 import { load } from "../../ui/libraries.js";
 import { sayOutdated, tryNow } from "./bench.js";
-import { button, call, find, option, page, plain, server, setOff, tell } from "./core.js";
+import { button, call, find, option, page, server, setOff, tell } from "./core.js";
 import { keepDraft } from "./drafts.js";
 import { save } from "./library.js";
+import { plain } from "./text.js";
 
 export let ace = null;
 export let code = null;

@@ -1,9 +1,10 @@
 // The functions of a try: the one in the editor first, any others beside it, each with parameters, weight and timeout.
 
 import { el, setText } from "../../ui/dom.js";
-import { action, call, cut, find, on, option, page, plain, remover } from "./core.js";
+import { action, call, find, on, option, page, remover } from "./core.js";
 import { signature } from "./editor.js";
 import { dataChosen } from "./source.js";
+import { cut, plain } from "./text.js";
 
 const others = []; // names, in order
 const settings = new Map(); // name → {weight, timeout, parameters: {name: what was typed}}

@@ -3,9 +3,10 @@
 import { onAddress, params, setParams } from "../../ui/address.js";
 import { el, setText } from "../../ui/dom.js";
 import { sayOutdated, stopTrying, tryNow } from "./bench.js";
-import { NO_ANSWER, action, button, call, find, on, page, plain, plural, remover, root, server, tell } from "./core.js";
+import { NO_ANSWER, action, button, call, find, on, page, remover, root, server, tell } from "./core.js";
 import { DRAFTS, age, dropDraft, keepDraft, newDrafts, readDraft, sayDraft } from "./drafts.js";
 import { code, drawLooked, drawState, looked, setCode } from "./editor.js";
+import { plain, plural } from "./text.js";
 
 const entry = (name, words, current, onclick, more = null) =>
   el(

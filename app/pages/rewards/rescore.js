@@ -2,23 +2,11 @@
 
 import { setParams } from "../../ui/address.js";
 import { setText } from "../../ui/dom.js";
-import {
-  NO_ANSWER,
-  action,
-  askWorker,
-  call,
-  find,
-  on,
-  option,
-  page,
-  plural,
-  seconds,
-  setOff,
-  stopAsking,
-} from "./core.js";
+import { NO_ANSWER, action, askWorker, call, find, on, option, page, setOff, stopAsking } from "./core.js";
 import { looked, showFailures } from "./editor.js";
 import { chosenFunctions, editedName, nameSettings, settingsOf } from "./functions.js";
 import { drawRescored } from "./rescored.js";
+import { plural, seconds } from "./text.js";
 
 let scoring = false;
 export function drawRescore() {

@@ -4,8 +4,8 @@
 import { el } from "../../ui/dom.js";
 import { number } from "../../ui/number.js";
 import { advantageBar, histogram, lines, score } from "./charts.js";
-import { cut, many, plain, plural, seconds, wordsOf } from "./core.js";
 import { clipped, failuresOf } from "./results.js";
+import { cut, many, plain, plural, seconds, wordsOf } from "./text.js";
 
 export function drawRescored(box, found) {
   const figure = (label, value, words) =>

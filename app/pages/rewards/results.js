@@ -3,9 +3,10 @@
 import { el, setText } from "../../ui/dom.js";
 import { number } from "../../ui/number.js";
 import { advantageBar, histogram, score, scoreBar } from "./charts.js";
-import { button, cut, many, page, percent, plain, plural, seconds, wordsOf } from "./core.js";
+import { button, page } from "./core.js";
 import { goToLine } from "./editor.js";
 import { editedName } from "./functions.js";
+import { cut, many, percent, plain, plural, seconds, wordsOf } from "./text.js";
 
 export function drawResults(box, answer) {
   box.replaceChildren(

@@ -3,9 +3,10 @@
 import { params } from "../../ui/address.js";
 import { el } from "../../ui/dom.js";
 import { drawGo } from "./bench.js";
-import { askWorker, button, find, option, page, plain, remover, root } from "./core.js";
+import { askWorker, button, find, option, page, remover, root } from "./core.js";
 import { lookSoon } from "./editor.js";
 import { drawFunctions, nameSettings } from "./functions.js";
+import { plain } from "./text.js";
 
 export let from = "model";
 export const dataChosen = () =>

@@ -1,10 +1,11 @@
 // How functions come and go: templates, import of a file or of what is pasted, export, a copy, into a new run.
 
 import { el, setText } from "../../ui/dom.js";
-import { action, call, download, find, page, plain } from "./core.js";
+import { action, call, download, find, page } from "./core.js";
 import { GRAVE, asksFor, code } from "./editor.js";
 import { newText } from "./library.js";
 import { NEW_RUN, newRunText } from "./source.js";
+import { plain } from "./text.js";
 
 const templates = find("dialog.templates");
 const importing = find("dialog.importing");

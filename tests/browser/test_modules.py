@@ -1,0 +1,192 @@
+"""What can be tried of our JavaScript without the dashboard: modules alone, in a real browser."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page
+
+from groupwise.app.core import format
+from tests.browser.conftest import NO_DASHBOARD, bring
+
+# --- numbers and text
+
+
+def test_numbers_are_written_as_the_server_writes_them(bare_page: Page) -> None:
+    rng = random.Random(1)
+    some = [0, 1, -1, 0.5, 9.994, 9.996, 99.96, 100, 999.5, 1e3, 12840, 1e9, 0.001, 0.00099, 1.2e-5, -0.042, None]
+    values = some + [rng.choice((-1, 1)) * 10 ** rng.uniform(-6, 10) for _ in range(300)]
+    written = bring(bare_page, "ui/number.js", "number").evaluate("values => values.map(number)", values)
+    theirs = [format.number(value) for value in values]
+    assert [_plain(text) for text in written] == [_plain(text) for text in theirs]
+
+
+def _plain(text: str) -> str:
+    """Without the zeros of an exponent: 1.2e-05 and 1.2e-5 are the same."""
+    return text.replace("e-0", "e-").replace("e+0", "e+")
+
+
+def test_durations_are_in_the_unit_that_suits_them(bare_page: Page) -> None:
+    page = bring(bare_page, "pages/compare/lines.js", "Lines")
+    words = page.evaluate("[null, 12, 181, 7201].map((seconds) => Lines.duration(seconds))")
+    assert words == ["–", "12.0\u202fs", "3.02\u202fmin", "2.00\u202fh"]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a\tb\nc", "a\tb\nc"),
+        ("a\r\nb", "a\nb"),
+        ("\x00\x1b[31m\x7f", "␀␛[31m␡"),
+        ("\u202egpj.exe", "⟨U+202E⟩gpj.exe"),
+        ("<b>", "<b>"),
+    ],
+)
+def test_what_models_wrote_is_shown_with_its_hidden_characters(bare_page: Page, text: str, shown: str) -> None:
+    assert bring(bare_page, "pages/rewards/text.js", "plain").evaluate("text => plain(text)", text) == shown
+
+
+def test_a_prompt_is_one_text_whether_it_is_a_chat_or_not(bare_page: Page) -> None:
+    page = bring(bare_page, "pages/rewards/text.js", "wordsOf", "plural", "seconds")
+    chat = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "2+2?"}]
+    assert page.evaluate("chat => wordsOf(chat)", chat) == "system: Be brief.\nuser: 2+2?"
+    assert page.evaluate("chat => wordsOf(chat)", chat[1:]) == "2+2?"
+    assert page.evaluate("[wordsOf('x'), wordsOf(null)]") == ["x", ""]
+    assert page.evaluate("[plural(1, 'row'), plural(1200, 'row'), seconds(0.25), seconds(2)]") == [
+        "1 row",
+        "1,200 rows",
+        "250 ms",
+        "2.00 s",
+    ]
+
+
+# --- the page's address
+
+
+def test_the_address_keeps_what_is_set_and_loses_what_is_empty(bare_page: Page) -> None:
+    page = bring(bare_page, "ui/address.js", "params", "setParams", "onAddress", "openGroup")
+    page.evaluate("window.heard = 0, onAddress(() => { heard += 1; })")
+    before = page.evaluate("history.length")
+    page.evaluate("setParams({ id: 'a b', tab: 'groups', zoom: null })")
+    assert page.url == f"{NO_DASHBOARD}/?id=a+b&tab=groups"
+    page.evaluate("setParams({ tab: '' })")
+    page.evaluate("setParams({ tab: null })")  # as it is: nobody hears of it
+    assert (page.url, page.evaluate("heard")) == (f"{NO_DASHBOARD}/?id=a+b", 2)
+    assert page.evaluate("history.length") == before
+    page.evaluate("openGroup({ step: 3 })")
+    assert page.evaluate("Object.fromEntries(params())") == {"id": "a b", "tab": "groups", "step": "3"}
+    assert page.evaluate("history.length") == before + 1
+    page.go_back()
+    assert page.evaluate("heard") == 4 and page.url == f"{NO_DASHBOARD}/?id=a+b"
+
+
+# --- the DOM
+
+
+def test_what_is_placed_as_text_is_no_markup(bare_page: Page) -> None:
+    page = bring(bare_page, "ui/dom.js", "el", "setText")
+    made = "el('p', { title: 'a', hidden: true, id: null }, '<b>x</b>', null, el('i', {}, 'y')).outerHTML"
+    assert page.evaluate(made) == '<p title="a" hidden="">&lt;b&gt;x&lt;/b&gt;<i>y</i></p>'
+    page.evaluate("window.p = el('p', {}, 'a'), window.text = p.firstChild, setText(p, 'a')")
+    assert page.evaluate("text === p.firstChild"), "text that stays is not placed anew"
+
+
+def test_what_goes_hands_the_focus_on(bare_page: Page) -> None:
+    page = bring(bare_page, "ui/dom.js", "el", "show")
+    page.evaluate("document.body.append(el('p', {}, el('button', {}, 'a')), el('button', { id: 'next' }, 'b'))")
+    page.evaluate("document.querySelector('p button').focus()")
+    page.evaluate("show(document.querySelector('p'), false, document.getElementById('next'))")
+    assert page.evaluate("[document.activeElement.id, document.querySelector('p').hidden]") == ["next", True]
+
+
+# --- axes
+
+
+def axis_of(page: Page, name: str, **curves: dict[str, list[Any]]) -> None:
+    bring(page, "ui/charts/axis.js", "Axis")
+    page.evaluate(
+        "([name, curves]) => { window.axis = new Axis(name, { get: (key) => curves[key], lastStep: 9 }); }",
+        [name, {key.replace("__", "/"): curve for key, curve in curves.items()}],
+    )
+
+
+def test_steps_are_tokens_and_back_between_what_was_logged(bare_page: Page) -> None:
+    axis_of(bare_page, "tokens", num_tokens={"x": [2, 4, 5, 6], "y": [200, None, 500, 400]})
+    assert bare_page.evaluate("[0, 1, 2, 3.5, 5].map((step) => axis.at(step))") == [0, 100, 200, 350, 500]
+    assert bare_page.evaluate("[100, 350].map((place) => axis.step(place))") == [1, 3.5]
+    assert bare_page.evaluate("axis.layout.tickformat") == "~s"
+
+
+@pytest.mark.parametrize(("longest", "at", "suffix"), [(60, 60, " s"), (600, 10, " min"), (7200, 2, " h")])
+def test_time_is_in_the_unit_of_the_longest(bare_page: Page, longest: int, at: float, suffix: str) -> None:
+    axis_of(bare_page, "time", time__elapsed={"x": [10], "y": [longest]})
+    assert bare_page.evaluate("[axis.at(10), axis.suffix]") == [at, suffix]
+
+
+def test_axes_stand_still_while_what_comes_fits(bare_page: Page) -> None:
+    page = bring(bare_page, "ui/charts/span.js", "Span")
+    assert page.evaluate("Span.along(null, 100, 10)") == [0, 125]
+    assert page.evaluate("Span.along([0, 125], 120, 12)") == [0, 125]
+    assert page.evaluate("Span.along([0, 125], 126, 12)[1]") > 126
+    assert page.evaluate("Span.upright([0, 1], [0.1, 0.9], false)") == [0, 1]
+    assert page.evaluate("Span.upright([0, 1], [0.1, 0.5], false)") == pytest.approx([0.076, 0.524])
+    found = page.evaluate("Span.of([{ x: [1, 2, 3], y: [5, null, -1] }], [1, 2], false)")
+    assert found == {"x": [1, 1], "y": [5, 5]}
+
+
+# --- the search among all settings
+
+
+def test_a_setting_is_found_by_any_of_its_words_its_own_name_first(bare_page: Page) -> None:
+    def setting(name: str, help_text: str) -> dict[str, str]:
+        return {"name": name, "label": "", "advice": "", "help": help_text, "flag": f"--{name}"}
+
+    some = [
+        setting("lr_scheduler_type", "how beta moves"),
+        setting("epsilon_beta", ""),
+        setting("beta_two", ""),
+        setting("beta", "weight of the KL"),
+    ]
+    page = bring(bare_page, "pages/new/setting_search.js", "matching")
+    names = "([some, asked]) => matching(some, asked).map(({ name }) => name)"
+    assert page.evaluate(names, [some, "beta"]) == ["beta", "beta_two", "epsilon_beta", "lr_scheduler_type"]
+    assert page.evaluate(names, [some, "--beta"])[:2] == ["beta", "beta_two"]
+    assert page.evaluate(names, [some, "WEIGHT kl"]) == ["beta"]
+    assert page.evaluate(names, [some, "nothing"]) == []
+
+
+# --- questions to the worker
+
+SERVER = """() => {
+  window.cancelled = [], window.answers = {}, window.asked = 0;
+  window.questions = new WorkerQuestions({
+    ask_worker: async ({ refuse }) => (refuse ? { sentence: "No." } : { question: ++asked }),
+    answered: async ({ question }) => answers[question] ?? { waiting: "Reading…" },
+    cancelled: async ({ question }) => { cancelled.push(question); },
+  });
+}"""
+
+
+def test_of_two_questions_in_a_lane_the_newer_is_answered_and_the_other_cancelled(bare_page: Page) -> None:
+    page = bring(bare_page, "ui/worker_questions.js", "WorkerQuestions")
+    page.evaluate(SERVER)
+    page.evaluate("void (window.first = questions.ask('a', {}))")
+    page.wait_for_function("questions.running.a === 1")
+    page.evaluate("void (window.second = questions.ask('a', {}, ({ waiting }) => { window.heard = waiting; }))")
+    page.evaluate("void (window.other = questions.ask('b', {}))")
+    page.wait_for_function("questions.running.a === 2 && questions.running.b === 3 && window.heard")
+    page.evaluate("answers[2] = { answer: { rows: 1 } }, answers[3] = { gone: true }")
+    assert page.evaluate("first") is None
+    assert page.evaluate("second") == {"answer": {"rows": 1}, "question": 2}
+    assert page.evaluate("other") == {"gone": True}
+    assert page.evaluate("[cancelled, heard]") == [[1], "Reading…"]
+
+
+def test_what_the_server_refuses_or_does_not_answer_is_said(bare_page: Page) -> None:
+    page = bring(bare_page, "ui/worker_questions.js", "WorkerQuestions")
+    page.evaluate(SERVER)
+    assert page.evaluate("questions.ask('a', { refuse: true })") == {"sentence": "No."}
+    page.evaluate("void (questions.server.ask_worker = () => Promise.reject(new Error('offline')))")
+    assert page.evaluate("questions.ask('a', {})") == {"lost": True}
