@@ -117,16 +117,15 @@ def run(code: str, job: dict, timeout: float, memory: int) -> list[dict]:
     limits = one_shot.Limits(memory=memory << 20, file=16 << 20, temporary=16 << 20, output=1 << 20)
     over = threading.Event()
     told = [json.dumps({**said, "line": line.fileno()}) for said, line in (({"code": code}, theirs), (job, mine))]
-    with mine, theirs, concurrent.futures.ThreadPoolExecutor(1) as beside:
-        player = beside.submit(one_shot.run_fresh, PLAYER, told[0], limits, timeout, line=theirs, stopped=over)
+    said = ""
+    with contextlib.suppress(one_shot.NoSandbox), mine, theirs, concurrent.futures.ThreadPoolExecutor(1) as beside:
+        # The code's side ends with the tests' side, which may have started later.
+        player = beside.submit(one_shot.run_fresh, PLAYER, told[0], limits, timeout + 60, line=theirs, stopped=over)
         try:
             said = one_shot.run_fresh(TESTER, told[1], limits, timeout, line=mine).out
-            over.set()
-            player.result()
-        except one_shot.NoSandbox:
-            return []
         finally:
             over.set()
+        player.result()
     return [json.loads(line) for line in said.splitlines() if line.startswith("{") and line.endswith("}")]
 
 
