@@ -17,6 +17,7 @@ from bench.table import Row, median, ms, percentile
 from groupwise.storage.home import db, paths
 from groupwise.storage.record import states
 from groupwise.storage.registry import registry
+from groupwise.storage.registry.messages.facts import Catalogue
 
 ROUNDS = 5
 CHROMIUM = "/usr/bin/chromium"
@@ -81,7 +82,7 @@ def _lags() -> list[float]:
 def _quickstart(warm: bool) -> Iterator[tuple[Page, float]]:
     """The page of a quickstart in a home of its own, and when Launch was clicked."""
     with fresh_home(), dashboard(warm_start=warm) as (_, address), sync_playwright() as playwright:
-        wait_for("the catalogue", lambda: registry.published("catalogue"))
+        wait_for("the catalogue", lambda: registry.published(Catalogue))
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         page = chromium.new_page(viewport={"width": 1440, "height": 900})
         page.add_init_script(f"({WATCH_DRAWN})()")

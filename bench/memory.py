@@ -196,7 +196,7 @@ def main(index: int) -> None:
 
     logging.disable(logging.WARNING)
     with contextlib.redirect_stdout(sys.stderr):
-        guess, torchs = compare(CASES[index], catalogue.build())
+        guess, torchs = compare(CASES[index], catalogue.build().as_dict())
     largest = next(term.name for term in guess.terms if term.name != "process")  # which torch's record does not hold
     print(json.dumps([guess.measured, torchs, largest]))
 

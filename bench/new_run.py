@@ -8,6 +8,7 @@ from bench.browser import CHROMIUM, FLAGS
 from bench.homes import dashboard, fresh_home, wait_for
 from bench.table import Row, ms, percentile
 from groupwise.storage.registry import registry
+from groupwise.storage.registry.messages.facts import Catalogue
 
 ROUNDS = 30
 # Notes when the form was ready, on the clock that begins with the navigation.
@@ -31,7 +32,7 @@ TYPE_AND_WAIT = """([field, typed, watched]) => new Promise((done) => {
 
 def measure() -> list[Row]:
     with fresh_home(), dashboard() as (_, address), sync_playwright() as playwright:
-        wait_for("the catalogue", lambda: registry.published("catalogue"))
+        wait_for("the catalogue", lambda: registry.published(Catalogue))
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         page = chromium.new_page(viewport={"width": 1440, "height": 900})
         page.add_init_script(f"({WATCH_READY})()")

@@ -11,6 +11,7 @@ from bench.homes import fresh_home, quickstart, wait_for
 from bench.table import Row, ms, percentile
 from groupwise.storage.home import locks, paths
 from groupwise.storage.registry import questions, registry
+from groupwise.storage.registry.messages.facts import Catalogue
 from groupwise.worker.capabilities import catalogue
 
 ROUNDS = 20
@@ -27,7 +28,7 @@ def measure() -> list[Row]:
         "what is this model?": (questions.MODEL, {"model": spec["model"]}),
     }
     with fresh_home():
-        registry.publish("catalogue", {"versions": catalogue.versions()})  # reading it would share the processor
+        registry.publish(Catalogue(versions=catalogue.versions()))  # reading it would share the processor
         with (paths.home() / "groupwise.worker.log").open("ab") as log:
             worker = subprocess.Popen([sys.executable, "-m", "groupwise.worker"], stdout=log, stderr=log)
         try:

@@ -16,6 +16,7 @@ from groupwise.storage.record import states
 from groupwise.storage.record.record import RunWriter
 from groupwise.storage.record.step_record import Completion, Group
 from groupwise.storage.registry import questions, registry
+from groupwise.storage.registry.messages.facts import Catalogue
 from groupwise.worker.builtin import shipped
 from groupwise.worker.builtin.rewards.format import format
 from groupwise.worker.capabilities import catalogue
@@ -146,7 +147,7 @@ def _seconds(work: Callable[[], Any]) -> float:
 
 @contextmanager
 def _worker() -> Iterator[None]:
-    registry.publish("catalogue", {"versions": catalogue.versions()})  # reading it would share the processor
+    registry.publish(Catalogue(versions=catalogue.versions()))  # reading it would share the processor
     with (paths.home() / "groupwise.worker.log").open("ab") as log:
         worker = subprocess.Popen([sys.executable, "-m", "groupwise.worker"], stdout=log, stderr=log)
     try:

@@ -11,6 +11,7 @@ from bench.homes import dashboard, fresh_home, wait_for
 from bench.table import Row, median, ms, percentile
 from groupwise.storage.library.rewards import library
 from groupwise.storage.registry import registry
+from groupwise.storage.registry.messages.facts import Shipped
 from groupwise.worker.builtin import shipped
 
 ROUNDS = 20
@@ -32,7 +33,7 @@ CLICK_TRY = """() => new Promise((done) => {
 def measure() -> list[Row]:
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     with fresh_home(), dashboard() as (_, address), sync_playwright() as playwright:
-        wait_for("what ships", lambda: registry.published("built_in"))
+        wait_for("what ships", lambda: registry.published(Shipped))
         browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
         page = browser.new_page(viewport={"width": 1440, "height": 900})
         own = _own(page, address)

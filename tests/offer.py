@@ -10,6 +10,7 @@ from typing import Any
 
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.registry import questions, registry
+from groupwise.storage.registry.messages.facts import Catalogue, Shipped
 
 
 def _field(types: str, default: Any, choices: list[Any] | None = None) -> dict[str, Any]:
@@ -40,7 +41,7 @@ OFFER = Offer(TRAINING, LORA, REWARDS, TASKS)
 
 
 @functools.cache
-def _installed() -> dict[str, Any]:
+def _installed() -> Catalogue:
     from groupwise.worker.capabilities import catalogue
 
     return catalogue.build()
@@ -50,8 +51,8 @@ def publish_installed() -> None:
     """Say what is really installed, as a worker would: imports TRL, once."""
     from groupwise.worker.builtin import shipped
 
-    registry.publish("catalogue", _installed())
-    registry.publish("built_in", shipped.describe())
+    registry.publish(_installed())
+    registry.publish(shipped.describe({}))
 
 
 @contextlib.contextmanager
@@ -75,7 +76,12 @@ def answering(problems: tuple[dict[str, Any], ...] = ()) -> Iterator[None]:
         thread.join()
 
 
+def publish_rewards(rewards: dict[str, dict[str, Any]]) -> None:
+    """Say that these reward functions ship."""
+    registry.publish(Shipped.read({"rewards": rewards, "tasks": TASKS}))
+
+
 def publish() -> None:
     """Say it as a worker would."""
-    registry.publish("catalogue", {"training": TRAINING, "lora": LORA})
-    registry.publish("built_in", {"rewards": REWARDS, "tasks": TASKS})
+    registry.publish(Catalogue.read({"versions": {}, "training": TRAINING, "lora": LORA}))
+    publish_rewards(REWARDS)

@@ -14,6 +14,7 @@ from groupwise.storage.home import locks, paths, process
 from groupwise.storage.home.paths import RunFolder
 from groupwise.storage.record import states
 from groupwise.storage.registry import registry
+from groupwise.storage.registry.messages.facts import Catalogue
 from tests.runs import acknowledged_step, state_of
 
 StartWorker = Callable[[], "subprocess.Popen[bytes]"]
@@ -31,7 +32,7 @@ def supervisors(place: Path) -> Iterator[StartWorker]:
         wait_for("the supervisor", lambda: locks.is_held(paths.supervisor_lock()))
         return begun[-1]
 
-    registry.publish("catalogue", {"versions": _versions()})  # reading TRL for it is not what these tests are about
+    registry.publish(Catalogue(versions=_versions()))  # reading TRL for it is not what these tests are about
     yield begin
     for supervisor in begun:
         supervisor.kill()

@@ -33,12 +33,14 @@ from groupwise.storage.record.find import Wanted
 from groupwise.storage.record.record import RunWriter, drain, spill_of
 from groupwise.storage.record.step_record import Checkpoint, Completion, Event, Group
 from groupwise.storage.registry import export, notes, questions, registry
+from groupwise.storage.registry.messages.facts import Catalogue, Sandbox
 from groupwise.storage.spec import spec
 from groupwise.worker.data import preview
 from groupwise.worker.data.data_error import DataError
 from groupwise.worker.sandbox import client
 from groupwise.worker.supervisor import Supervisor
 from tests.asking import Warm, ask, warm_server
+from tests.offer import publish_rewards
 from tests.runs import ask_db, make_spec, queue
 from tests.workbench import group
 
@@ -153,13 +155,13 @@ def test_the_registry_takes_anything(registry_home: Path, text: str) -> None:
     run_id = registry.create(f"# {text}\nname: a\n", name=text, model=text, data=text)
     registry.set_state(run_id, "failed", text)
     notes.annotate(run_id, 1, 0, text)
-    registry.publish("said", {text: [text]})
+    registry.publish(Sandbox(name=text, label=text, sentence=text))
     question = questions.ask("preview", {text: text}, topic=text)
     questions.say(question, {"sentence": text})
     questions.reply(question, {"error": text, text: [text]})
     found = questions.get(question)
     assert found is not None
-    sent([found.payload, found.progress, found.answer, registry.published("said")])
+    sent([found.payload, found.progress, found.answer, registry.published(Sandbox).as_dict()])  # type: ignore[union-attr]
     run = registry.get(run_id)
     assert run is not None and (run.name, run.sentence) == (redact(text), redact(text))
     sent([run.name, run.model, run.data, run.sentence, [note.words for note in notes.of_run(run_id)]])
@@ -229,8 +231,8 @@ def test_a_command_answers_anything_with_an_exit_code(registry_home: Path, no_wo
     folder = registry_home / "specs"
     folder.mkdir(exist_ok=True)
     (folder / "a.yaml").write_text("name: a\nrewards: [{name: no_such_function}]\n")
-    registry.publish("catalogue", {"versions": {}, "training": {}, "lora": {}})
-    registry.publish("built_in", {"rewards": {"format": {}}, "tasks": {}})
+    registry.publish(Catalogue(versions={}, training={}, lora={}))
+    publish_rewards({"format": {"help": ""}})
     registry.create("name: a", name=text, model="starter", data="task:arithmetic")
     for arguments in (["stop", text], ["resume", text], ["launch", text], ["list"], ["list", "--json"],
                       ["launch", str(folder / "a.yaml"), "--name", text]):  # fmt: skip

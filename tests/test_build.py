@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from groupwise.storage.registry.messages.facts import Gpu, Hardware
 from groupwise.storage.spec.problem import Problem
 from groupwise.storage.spec.spec import RunSpec, from_dict
 from groupwise.worker.builtin import models
@@ -17,13 +18,13 @@ from groupwise.worker.capabilities import extras
 from groupwise.worker.questions import build, build_rules
 from tests.runs import make_spec
 
-CPU = {"gpus": []}
-T4 = {"gpus": [{"name": "Tesla T4", "memory": 16 << 30, "free": 15 << 30}]}
-H200 = {"gpus": [{"name": "NVIDIA H200", "memory": 141 << 30, "free": 140 << 30}]}
+CPU = Hardware(gpus=[], cores=8, memory=64 << 30, sentence="A CPU")
+T4 = CPU.model_copy(update={"gpus": [Gpu(name="Tesla T4", memory=16 << 30, free=15 << 30)]})
+H200 = CPU.model_copy(update={"gpus": [Gpu(name="NVIDIA H200", memory=141 << 30, free=140 << 30)]})
 LORA = {"r": 4, "target_modules": ["q_proj"]}
 
 
-def found(run_spec: RunSpec, hardware: dict[str, Any] = CPU) -> list[Problem]:
+def found(run_spec: RunSpec, hardware: Hardware | None = CPU) -> list[Problem]:
     return build.problems(run_spec, hardware)
 
 
@@ -206,14 +207,14 @@ def test_a_gpu_that_this_process_does_not_see_is_no_reason_against_training_on_i
 @pytest.mark.parametrize(
     ("backend", "processes", "hardware", "said"),
     [
-        ("nccl", 2, {"gpus": H200["gpus"] * 2}, None),
+        ("nccl", 2, H200.model_copy(update={"gpus": H200.gpus * 2}), None),
         ("gloo", 2, CPU, None),
         ("nccl", 2, CPU, "GPUs only"),
         ("gloo", 1, CPU, "this run has one"),
         ("pigeons", 2, CPU, "gloo"),
     ],
 )
-def test_what_processes_speak_through(backend: str, processes: int, hardware: dict[str, Any], said: str | None) -> None:
+def test_what_processes_speak_through(backend: str, processes: int, hardware: Hardware, said: str | None) -> None:
     problems = found(make_spec(training={"ddp_backend": backend}, launch={"processes": processes}), hardware)
     assert [problem.field for problem in problems] == (["training.ddp_backend"] if said else [])
     assert said is None or said in problems[0].message
@@ -221,7 +222,7 @@ def test_what_processes_speak_through(backend: str, processes: int, hardware: di
 
 def test_the_hardware_that_is_there_is_what_counts() -> None:
     assert found(make_spec(training={"tf32": True, "bf16": True}), H200) == []
-    assert found(make_spec(training={"tf32": True}), {}) == []  # nothing published yet
+    assert found(make_spec(training={"tf32": True}), None) == []  # nothing published yet
     (slow,) = found(make_spec(training={"bf16": None}), T4)
     assert (slow.field, slow.level, slow.fixes[0].settings) == (
         "training.bf16", "warning", {"training.bf16": False, "training.fp16": True},

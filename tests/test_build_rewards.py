@@ -8,6 +8,7 @@ import pytest
 
 from groupwise.storage.library.rewards import library
 from groupwise.storage.registry import registry
+from groupwise.storage.registry.messages.facts import TrustRewardCode
 from groupwise.storage.spec.problem import BLOCKING
 from groupwise.worker.questions import build_rewards
 from groupwise.worker.training import train
@@ -58,7 +59,7 @@ def test_the_version_that_was_chosen_is_what_counts(registry_home: Path) -> None
 
 
 def test_trusted_code_is_not_run_to_find_out(registry_home: Path) -> None:
-    registry.publish(registry.TRUSTED, True)
+    registry.publish(TrustRewardCode(trusted=True))
     assert said(TOP) == []
 
 

@@ -22,7 +22,7 @@ from tests.runs import make_spec
 
 @pytest.fixture(scope="module")
 def built() -> dict[str, Any]:
-    return catalogue.build()
+    return catalogue.build().as_dict()
 
 
 def test_every_field_is_there_with_its_default(built: dict[str, Any]) -> None:

@@ -14,6 +14,7 @@ from groupwise.storage.checks.check import examine
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.rewards import library
 from groupwise.storage.registry import registry
+from groupwise.storage.registry.messages.facts import Sandbox, TrustRewardCode
 from groupwise.storage.spec.problem import ADVICE, BLOCKING, WARNING, Problem
 from groupwise.storage.spec.spec import from_dict, line_numbers, parse, to_yaml
 from groupwise.worker.builtin import shipped
@@ -25,7 +26,7 @@ PARAMETERS = [{"name": "most", "types": ["int"], "default": 20, "choices": None,
 OFFERED = replace(
     OFFER,
     rewards={
-        **shipped.describe()["rewards"],
+        **shipped.describe({}).as_dict()["rewards"],
         "mine": {
             "help": "",
             "own": True,
@@ -274,8 +275,8 @@ def test_own_code_with_leave_to_use_the_network_needs_a_sandbox_that_confines_it
 def test_the_offer_has_the_versions_the_sandbox_and_what_is_trusted(registry_home: Path):
     library.save("mine", OWN)
     library.save("mine", OWN.replace("20", "30"))
-    registry.publish("sandbox", NONE)
-    registry.publish(registry.TRUSTED, True)
+    registry.publish(Sandbox.read(NONE))
+    registry.publish(TrustRewardCode(trusted=True))
     offered = Offer.published()
     assert [one["parameters"][0]["default"] for one in offered.versions["mine"]] == [30, 20]
     assert (offered.sandbox, offered.trusted) == (NONE, True)

@@ -23,6 +23,7 @@ from groupwise.storage.record import metrics
 from groupwise.storage.record.record import RunWriter
 from groupwise.storage.record.step_record import Completion, Event, Group
 from groupwise.storage.registry import registry
+from groupwise.storage.registry.messages.facts import Catalogue, Setting
 from groupwise.storage.spec import spec
 
 Server = Callable[[Any], dict[str, Any]]
@@ -389,7 +390,8 @@ def test_an_older_record_without_group_metrics_is_compared(registry_home: Path) 
 
 
 def test_settings_that_differ_with_the_published_defaults(registry_home: Path) -> None:
-    registry.publish("catalogue", {"training": {"temperature": {"default": 1.0}, "odd": None}})
+    temperature = Setting(types=["float"], default=1.0)
+    registry.publish(Catalogue(versions={}, training={"temperature": temperature}, lora={}))
     ids = [made_run("one", 2, groups=0), made_run("two", 2, groups=0, training={"temperature": 0.5, "seed": 2})]
     found = compare_settings.differences({"ids": ids, "by": "training.beta"})
     assert [field["name"] for field in found["fields"]] == ["training.temperature", "training.seed", "training.beta"]

@@ -19,7 +19,7 @@ from tests import offer
 @pytest.fixture(scope="module")
 def installed() -> Offer:
     """What the TRL and PEFT of this environment offer, as the worker would publish it."""
-    built = catalogue.build()
+    built = catalogue.build().as_dict()
     return Offer(built["training"], built["lora"], gym=built.get("gym"))
 
 

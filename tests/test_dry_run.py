@@ -19,6 +19,7 @@ from bench.homes import wait_for
 from groupwise.storage.home import locks, paths, process
 from groupwise.storage.record import states
 from groupwise.storage.registry import questions, registry
+from groupwise.storage.registry.messages.facts import Catalogue
 from groupwise.storage.registry.questions import TRY
 from groupwise.storage.spec import spec
 from groupwise.worker.capabilities import catalogue
@@ -38,7 +39,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         patch.setenv("GROUPWISE_HOME", str(place / "home"))
         paths.prepare()
         registry.open_registry()
-        registry.publish("catalogue", {"versions": catalogue.versions()})  # reading TRL is not what this is about
+        registry.publish(Catalogue(versions=catalogue.versions()))  # reading TRL is not what this is about
     yield place
 
 

@@ -32,20 +32,20 @@ def answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
 
 def names() -> list[str]:
-    return [gpu["name"].removeprefix("NVIDIA ") for gpu in hardware.describe()["gpus"]]
+    return [gpu.name.removeprefix("NVIDIA ") for gpu in hardware.describe().gpus]
 
 
 def test_each_device_with_its_memory_and_generation(answers) -> None:
     answers(TWO)
-    found = hardware.describe()["gpus"]
-    assert found[0]["memory"] == 81920 * 2**20 and found[1]["free"] == 15000 * 2**20
-    assert [gpu["capability"] for gpu in found] == ["8.0", "7.5"]
+    found = hardware.describe().gpus
+    assert found[0].memory == 81920 * 2**20 and found[1].free == 15000 * 2**20
+    assert [gpu.capability for gpu in found] == ["8.0", "7.5"]
 
 
 def test_a_driver_that_does_not_know_the_generation_is_asked_for_the_rest(answers) -> None:
     answers([line.rpartition(", ")[0] for line in TWO], OLD_DRIVER)
-    found = hardware.describe()["gpus"]
-    assert names() == ["A100-SXM4-80GB", "T4"] and "capability" not in found[0]
+    found = hardware.describe().gpus
+    assert names() == ["A100-SXM4-80GB", "T4"] and found[0].capability is None
 
 
 @pytest.mark.parametrize(
@@ -70,18 +70,18 @@ def test_only_the_devices_that_a_training_will_see(answers, monkeypatch: pytest.
 def test_a_device_without_memory_of_its_own_has_the_machines(answers) -> None:
     answers(["0, GPU-aaaa, NVIDIA GB10, [N/A], [N/A], 12.1"])
     machine = hardware.describe()
-    assert machine["gpus"][0]["memory"] == machine["memory"]
+    assert machine.gpus[0].memory == machine.memory
 
 
 @pytest.mark.parametrize("line", ["No devices were found", "0, GPU-a, NVIDIA T4, [GPU requires reset], 1, 7.5", ""])
 def test_what_is_no_working_device_is_left_out(answers, line: str) -> None:
     answers([line])
-    assert hardware.describe()["gpus"] == []
+    assert hardware.describe().gpus == []
 
 
 def test_a_driver_that_fails_is_no_gpu(answers) -> None:
     answers([], "echo 'NVIDIA-SMI has failed' >&2; exit 9\n")
-    assert hardware.describe()["gpus"] == []
+    assert hardware.describe().gpus == []
 
 
 def test_a_training_numbers_the_devices_as_they_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:

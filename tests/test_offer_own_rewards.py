@@ -9,6 +9,7 @@ import pytest
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.rewards import library, signature
 from groupwise.storage.registry import registry
+from tests.offer import publish_rewards
 
 CODE = '''def {name}(completions, answer, *, most: int = 3, kind: Literal["a", "b"] = "a", **kwargs):
     """Short ones.
@@ -22,7 +23,7 @@ CODE = '''def {name}(completions, answer, *, most: int = 3, kind: Literal["a", "
 
 @pytest.fixture(autouse=True)
 def built_in(registry_home: Path) -> None:
-    registry.publish("built_in", {"rewards": {"format": {"help": "Ships.", "code": "", "needs": []}}, "tasks": {}})
+    publish_rewards({"format": {"help": "Ships.", "code": "", "needs": []}})
 
 
 def test_ones_own_function_stands_beside_what_ships_with_all_that_is_known_of_it():
@@ -49,7 +50,7 @@ def test_only_the_newest_version_is_offered_and_nothing_that_was_deleted():
 
 def test_what_ships_keeps_its_name_from_a_function_that_was_saved_before():
     library.save("later", CODE.format(name="later"))
-    registry.publish("built_in", {"rewards": {"later": {"help": "Ships.", "code": "", "needs": []}}, "tasks": {}})
+    publish_rewards({"later": {"help": "Ships.", "code": "", "needs": []}})
     assert "own" not in Offer.published().rewards["later"]
 
 

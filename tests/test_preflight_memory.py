@@ -77,7 +77,7 @@ def one_thread() -> Iterator[None]:
 def test_the_estimate_is_within_a_quarter_of_what_torch_recorded(case: Case, one_thread: None) -> None:
     from groupwise.worker.capabilities import catalogue
 
-    guess, torchs = compare(case, catalogue.build())
+    guess, torchs = compare(case, catalogue.build().as_dict())
     assert abs(guess.measured / torchs - 1) < 0.25
 
 

@@ -15,6 +15,7 @@ from groupwise.storage.library import repair
 from groupwise.storage.library.rewards import library, signature, templates
 from groupwise.storage.library.rewards.library import LibraryError
 from groupwise.storage.registry import registry
+from tests.offer import publish_rewards
 
 CODE = '''import re
 
@@ -112,7 +113,7 @@ def test_a_name_that_cannot_be_is_refused_in_words(name: str):
 
 
 def test_the_names_of_built_in_functions_are_those_that_the_worker_published():
-    registry.publish("built_in", {"rewards": {"mine": {"help": ""}}, "tasks": {}})
+    publish_rewards({"mine": {"help": ""}})
     with pytest.raises(LibraryError, match="ships with Groupwise"):
         library.save("mine", CODE)
     assert library.save("mine", CODE, taken=()).name == "mine"

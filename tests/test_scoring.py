@@ -17,6 +17,7 @@ from groupwise.storage.home.paths import RunFolder
 from groupwise.storage.library.rewards import library
 from groupwise.storage.record import groups
 from groupwise.storage.registry import judge_ports, registry
+from groupwise.storage.registry.messages.facts import TrustRewardCode
 from groupwise.worker.launchers import local
 from groupwise.worker.sandbox import tiers
 from groupwise.worker.training import checkpoints, train
@@ -199,7 +200,7 @@ def test_trusted_code_runs_in_the_trainers_own_process(registry_home: Path):
     code = WITH_TORCH.format(name="mine")
     folder, _ = run(code)
     assert {value for value, _ in scores_of(folder)} == {0.0}
-    registry.publish(registry.TRUSTED, True)
+    registry.publish(TrustRewardCode(trusted=True))
     folder, _ = run(code)
     assert {value for value, _ in scores_of(folder)} == {1.0}
 

@@ -17,6 +17,7 @@ from groupwise.storage.home.paths import RunFolder
 from groupwise.storage.record import states
 from groupwise.storage.record.record import RunWriter
 from groupwise.storage.registry import registry
+from groupwise.storage.registry.messages.facts import JudgePorts
 from tests.runs import make_spec, queue
 
 pytestmark = pytest.mark.usefixtures("registry_home")
@@ -81,7 +82,7 @@ def test_a_write_renews_it(folder: RunFolder, writer: RunWriter, change: str):
     elif change == "state":
         registry.set_state(folder.id, states.STARTING, "Starts.")
     elif change == "published":
-        registry.publish("hardware", {})
+        registry.publish(JudgePorts(ports=[]))
     elif change == "file":
         (folder.path / "final").mkdir()
     else:

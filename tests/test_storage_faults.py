@@ -246,7 +246,8 @@ def test_a_registry_whose_writer_was_killed_is_read_as_it_was_before(registry_ho
     start("-c", KILLED_WRITER).wait()
     assert paths.registry_path().with_name("registry.db-journal").stat().st_size > 0
     assert registry.get(folder.id) == before
-    assert registry.published("big 0") is None
+    with registry.reading() as reader:
+        assert reader.execute("SELECT count(*) FROM published").fetchone() == (0,)
     assert registry.StopFlag(folder.id, 1).is_set() is False
     with pytest.raises(sqlite3.OperationalError), registry.reading() as reader:
         reader.execute("UPDATE run SET sentence = 'written by a reader'")

@@ -18,6 +18,7 @@ from groupwise.storage.home import db, files, paths
 from groupwise.storage.library import repair
 from groupwise.storage.record import states
 from groupwise.storage.registry import registry
+from groupwise.storage.registry.messages.facts import JudgePorts, Sandbox
 from groupwise.storage.registry.registry import KILL, RESUME, STOP, Refused, RegistryError
 from tests.conftest import Start
 
@@ -184,10 +185,11 @@ def test_the_stop_flag_never_waits_for_a_locked_registry(registry_home: Path):
 
 
 def test_what_is_published_replaces_what_was(registry_home: Path):
-    assert registry.published("catalogue") is None
-    registry.publish("catalogue", {"a": [1, None, "ü"]})
-    registry.publish("catalogue", {"b": 2})
-    assert registry.published("catalogue") == {"b": 2}
+    assert registry.published(Sandbox) is None
+    registry.publish(Sandbox(name="none", label="ü", sentence="", network="x"))
+    newer = Sandbox(name="landlock", label="", sentence="")
+    registry.publish(newer)
+    assert registry.published(Sandbox) == newer
 
 
 # --- damage and repair
@@ -217,9 +219,9 @@ def test_a_file_damaged_in_the_middle_is_noticed(registry_home: Path):
 
 def test_opening_again_changes_nothing(registry_home: Path):
     run_id = make(states.RUNNING)
-    registry.publish("hardware", 1)
+    registry.publish(JudgePorts(ports=[1]))
     registry.open_registry()
-    assert get(run_id).state == states.RUNNING and registry.published("hardware") == 1
+    assert get(run_id).state == states.RUNNING and registry.published(JudgePorts) == JudgePorts(ports=[1])
 
 
 def test_a_folder_copied_from_another_home_is_adopted_whole(registry_home: Path, tmp_path: Path):
@@ -316,6 +318,7 @@ def test_a_disk_that_fills_up_in_a_transaction_is_what_is_said(registry_home: Pa
     """SQLite rolls back by itself then; to roll back once more is an error of its own, which hid the first."""
     with pytest.raises(sqlite3.OperationalError, match="disk is full"), registry.writing() as index:
         index.execute("PRAGMA max_page_count = 1")  # no room beyond what the file has
-        index.execute("INSERT INTO published (key, value, at) VALUES ('x', ?, 0)", ["x" * 2**20])
-    assert registry.published("x") is None
-    registry.publish("y", 1)
+        index.execute("INSERT INTO published (key, value, at) VALUES ('judge_ports', ?, 0)", ["x" * 2**20])
+    assert registry.published(JudgePorts) is None
+    registry.publish(JudgePorts(ports=[1]))
+    assert registry.published(JudgePorts) == JudgePorts(ports=[1])

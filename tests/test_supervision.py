@@ -14,6 +14,7 @@ from groupwise.app.core import worker_process
 from groupwise.storage.home import paths
 from groupwise.storage.record import states
 from groupwise.storage.registry import registry
+from groupwise.storage.registry.messages.facts import Catalogue
 from tests.conftest import Start, holder_of
 
 ENSURE = (
@@ -56,7 +57,7 @@ def known(worker_home: Path) -> Path:
     """A home that knows what TRL offers already: reading it again is not what these tests are about."""
     from groupwise.worker.capabilities import catalogue
 
-    registry.publish("catalogue", {"versions": catalogue.versions(), "training": None, "lora": None})
+    registry.publish(Catalogue(versions=catalogue.versions()))
     return worker_home
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from groupwise.storage.home import paths
 from groupwise.storage.registry import registry
+from groupwise.storage.registry.messages.facts import Gpu, Hardware
 from groupwise.storage.registry.questions import COMPLETIONS
 from groupwise.worker.builtin import models
 from groupwise.worker.builtin.rewards import correctness, format
@@ -68,7 +69,8 @@ def test_it_samples_with_the_settings_that_a_trainer_would(tmp_path: Path) -> No
 
 
 def test_what_was_done_otherwise_than_in_training_is_said() -> None:
-    registry.publish("hardware", {"gpus": [{"name": "A card"}]})
+    card = Gpu(name="A card", memory=8 << 30, free=8 << 30)
+    registry.publish(Hardware(gpus=[card], cores=2, memory=8 << 30, sentence="A card"))
     spec = make_spec(model={"quantization": "4bit"}, lora={"r": 4}).model_dump()
     said = ask("model", rows=1, size=2, spec=spec)["sentence"]
     assert "before training" in said and "graphics card is kept for training" in said

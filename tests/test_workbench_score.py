@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from groupwise.storage.registry import registry
+from groupwise.storage.registry.messages.facts import TrustRewardCode
 from groupwise.storage.registry.questions import COMPLETIONS, SCORE
 from groupwise.worker.builtin import shipped
 from groupwise.worker.questions.workbench import calling
@@ -188,7 +189,7 @@ def test_code_runs_in_this_process_only_where_the_worker_was_started_to_trust_it
     import os
 
     assert ask([own(code)], [group("a")])["groups"][0]["completions"][0]["total"] != os.getpid()
-    registry.publish("trust_reward_code", True)
+    registry.publish(TrustRewardCode(trusted=True))
     assert ask([own(code)], [group("a")])["groups"][0]["completions"][0]["total"] == os.getpid()
     assert "cannot be loaded" in ask([own("import nosuch\ndef f(): pass\n")], [group("a")])["error"]
 

@@ -12,6 +12,7 @@ import time
 from groupwise.storage.home import locks, paths
 from groupwise.storage.home.process import child_environment
 from groupwise.storage.registry import questions, registry
+from groupwise.storage.registry.messages.facts import Catalogue, Shipped
 from groupwise.storage.registry.questions import TRY, Question
 from groupwise.storage.registry.registry import Run
 from groupwise.worker import niceness
@@ -60,7 +61,7 @@ class Helpers:
         self._give_way(niceness.beside(ahead))
         if not self._has_tried_sandbox and ahead is None:  # it takes a moment, which a run that waits has not to wait
             self._has_tried_sandbox = True
-            registry.publish("sandbox", network_probe.describe())
+            registry.publish(network_probe.describe())
         if time.monotonic() - self._published_at > PACKAGES_EVERY:
             self._publish_packages()
         waiting = questions.open_ones()
@@ -81,7 +82,7 @@ class Helpers:
 
     def publish(self) -> None:
         """Say what this machine and this installation offer."""
-        registry.publish("hardware", hardware.describe())
+        registry.publish(hardware.describe())
         self._publish_packages()
         try:
             models.install_starter()
@@ -94,11 +95,11 @@ class Helpers:
         last published."""
         self._published_at = time.monotonic()
         importlib.invalidate_caches()
-        built_in = {**shipped.describe(), "extras": extras.installed()}
-        if built_in != registry.published("built_in"):
-            registry.publish("built_in", built_in)
-        known = registry.published("catalogue")
-        if self.reader is None and (known is None or known.get("versions") != catalogue.versions()):
+        ships = shipped.describe(extras.installed())
+        if ships != registry.published(Shipped):
+            registry.publish(ships)
+        known = registry.published(Catalogue)
+        if self.reader is None and (known is None or known.versions != catalogue.versions()):
             self.reader = start("groupwise.worker.capabilities.catalogue")
 
     def _look_at_reader(self) -> None:

@@ -14,6 +14,7 @@ import time
 from groupwise.storage.home import locks, paths
 from groupwise.storage.record import states
 from groupwise.storage.registry import registry
+from groupwise.storage.registry.messages import facts
 from groupwise.storage.registry.registry import Run
 from groupwise.worker import niceness
 from groupwise.worker.capabilities import hardware
@@ -134,4 +135,5 @@ def is_wanted(memory: int) -> bool:
     is wanted, and this much memory (bytes) is free."""
     free = hardware.free_memory()
     enough = free is not None and free >= memory
-    return enough and locks.is_held(paths.app_lock()) and registry.published(registry.WARM_START) is not False
+    said = registry.published(facts.WarmStart)
+    return enough and locks.is_held(paths.app_lock()) and (said is None or said.wanted)

@@ -19,6 +19,7 @@ from groupwise.storage.checks.model import model_folder
 from groupwise.storage.home import paths
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.registry import registry
+from groupwise.storage.registry.messages.facts import Catalogue, Shipped
 from groupwise.storage.spec.spec import BLOCKING, Problem, RunSpec, SpecError, line_numbers, parse, to_yaml
 from groupwise.storage.spec.yaml_text import MAX_BYTES
 
@@ -130,7 +131,7 @@ def published_offer() -> Offer:
 
 
 def _is_published() -> bool:
-    return registry.published("catalogue") is not None and registry.published("built_in") is not None
+    return registry.published(Catalogue) is not None and registry.published(Shipped) is not None
 
 
 def _model_id(model_id: str, beside: Path) -> str:

@@ -25,6 +25,7 @@ from groupwise.app.server.proxy import ForwardedHeaders, Proxies
 from groupwise.app.ui import modules
 from groupwise.storage.home import locks, paths
 from groupwise.storage.registry import judge_ports, registry
+from groupwise.storage.registry.messages.facts import TrustRewardCode, WarmStart
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -233,8 +234,8 @@ def serve(settings: Settings) -> int:
     if settings.port is None and port != DEFAULT_PORT:
         print(f"Port {DEFAULT_PORT} is taken; using {port}.", flush=True)
     settings = replace(settings, port=port)
-    registry.publish(registry.TRUSTED, settings.trusted)
-    registry.publish(registry.WARM_START, settings.warm_start)
+    registry.publish(TrustRewardCode(trusted=settings.trusted))
+    registry.publish(WarmStart(wanted=settings.warm_start))
     judge_ports.publish(for_judges)
     if settings.trusted:
         print("Reward functions of people's own run WITHOUT a sandbox (--trust-reward-code).", flush=True)

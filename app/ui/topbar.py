@@ -7,6 +7,7 @@ import gradio as gr
 from groupwise.app.ui.live import Payload, answer, live
 from groupwise.storage.home import locks, paths
 from groupwise.storage.registry import registry
+from groupwise.storage.registry.messages.facts import Hardware
 
 TRUSTED = (
     "Reward functions of your own run without a sandbox (--trust-reward-code): they can do all that you can on this "
@@ -19,10 +20,12 @@ PAGES = {"Runs": "/", "New run": "/new", "Rewards": "/rewards"}
 def worker(payload: Payload) -> dict[str, object]:
     """The hardware sentence (null until the worker has looked), whether a worker holds this home, and whether people's
     own reward functions run without a sandbox."""
-    hardware = registry.published("hardware")
-    sentence = hardware.get("sentence") if isinstance(hardware, dict) else None
-    trusted = registry.published(registry.TRUSTED) is True
-    return {"hardware": sentence, "ready": locks.is_held(paths.supervisor_lock()), "trusted": trusted}
+    hardware = registry.published(Hardware)
+    return {
+        "hardware": hardware.sentence if hardware else None,
+        "ready": locks.is_held(paths.supervisor_lock()),
+        "trusted": registry.is_trusted(),
+    }
 
 
 def topbar(current: str) -> gr.HTML:

@@ -104,7 +104,7 @@ def ranks(job: str, case: Case, model: Path, machine: Machine, load: Load, proce
 def supervised(run_spec: RunSpec, machine: Machine) -> Iterator[RunFolder]:
     """A home with this run in the queue, and the supervisor that takes it up. It need not read TRL once more."""
     with fresh_home():
-        registry.publish("catalogue", machine.catalogue)
+        registry.publish(machine.catalogue)
         folder = queued(run_spec)
         with paths.worker_log().open("ab") as log:
             supervisor = subprocess.Popen(

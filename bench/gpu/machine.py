@@ -12,6 +12,7 @@ from bench.homes import fresh_home
 from groupwise.storage.home import process
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.registry import registry
+from groupwise.storage.registry.messages.facts import Catalogue
 from groupwise.worker.capabilities import extras, hardware
 from groupwise.worker.helpers import Helpers
 
@@ -25,7 +26,7 @@ class Machine:
 
     dry: bool
     offer: Offer
-    catalogue: dict[str, Any]
+    catalogue: Catalogue
 
     @classmethod
     def described(cls, dry: bool) -> Machine:
@@ -35,7 +36,7 @@ class Machine:
             helpers.publish()
             if helpers.reader is None or helpers.reader.wait():
                 raise RuntimeError("TRL's settings could not be read")
-            return cls(dry, Offer.published(), registry.published("catalogue"))
+            return cls(dry, Offer.published(), registry.published(Catalogue))
 
     @property
     def gpus(self) -> list[dict[str, Any]]:
@@ -45,7 +46,7 @@ class Machine:
         """Bytes in use on the first devices, whoever holds them; in a dry run by the processes with this tag."""
         if self.dry:
             return sum(map(resident, process.tagged_anywhere(tag))) if tag else 0
-        return sum(gpu["memory"] - gpu["free"] for gpu in hardware.describe()["gpus"][:devices])
+        return sum(gpu.memory - gpu.free for gpu in hardware.describe().gpus[:devices])
 
     def free(self) -> int:
         """Bytes that the first device, or the machine, has left."""
@@ -53,7 +54,7 @@ class Machine:
             return next(
                 int(line.split()[1]) * 1024 for line in _lines("/proc/meminfo") if line.startswith("MemAvailable:")
             )
-        return int(hardware.describe()["gpus"][0]["free"])
+        return hardware.describe().gpus[0].free
 
 
 def facts(machine: Machine) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from groupwise.storage.library.rewards import library
 from groupwise.storage.registry import registry
+from groupwise.storage.registry.messages.facts import Catalogue, Fact, Hardware, Sandbox, Shipped
 
 
 @dataclass(frozen=True)
@@ -37,8 +38,7 @@ class Offer:
 
         What ships keeps its name where one's own function, saved before it shipped, has the same.
         """
-        catalogue = registry.published("catalogue") or {}
-        built_in = registry.published("built_in") or {}
+        catalogue, built_in = _plain(Catalogue), _plain(Shipped)
         return cls(
             catalogue.get("training"),
             catalogue.get("lora"),
@@ -47,10 +47,10 @@ class Offer:
             catalogue.get("gym"),
             tuple(catalogue["model_types"]) if catalogue.get("model_types") else None,
             built_in.get("extras", {}),
-            registry.published("hardware") or {},
+            _plain(Hardware),
             versions=library.saved(),
-            sandbox=registry.published("sandbox") or {},
-            trusted=registry.published(registry.TRUSTED) is True,
+            sandbox=_plain(Sandbox),
+            trusted=registry.is_trusted(),
         )
 
     def function(self, name: str, version: str | None = None) -> dict[str, Any] | None:
@@ -60,3 +60,9 @@ class Offer:
         if version is None or (known is not None and (not known.get("own") or known.get("hash") == version)):
             return known
         return next((one for one in self.versions.get(name, []) if one["hash"] == version), None)
+
+
+def _plain(fact: type[Fact]) -> dict[str, Any]:
+    """A published fact as plain values; empty where there is none."""
+    known = registry.published(fact)
+    return known.as_dict() if known is not None else {}

@@ -9,10 +9,9 @@ from __future__ import annotations
 import os
 
 from groupwise.storage.registry import registry
+from groupwise.storage.registry.messages.facts import MOST_PORTS, JudgePorts
 
 VARIABLE = "GROUPWISE_JUDGE_PORTS"
-_KEY = "judge_ports"  # under which they are published
-_MOST = 64
 
 
 def given() -> list[int]:
@@ -21,17 +20,17 @@ def given() -> list[int]:
     for word in words:
         if not (word.isascii() and word.isdigit() and 0 < int(word[:6]) <= 65535):
             raise ValueError(f"{VARIABLE} takes ports from 1 to 65535, as in {VARIABLE}=8000,8001, not “{word[:40]}”.")
-    if len(words) > _MOST:
-        raise ValueError(f"{VARIABLE} names {len(words)} ports, and {_MOST} are the most.")
+    if len(words) > MOST_PORTS:
+        raise ValueError(f"{VARIABLE} names {len(words)} ports, and {MOST_PORTS} are the most.")
     return sorted({int(word) for word in words})
 
 
 def publish(ports: list[int]) -> None:
     """Open just these ports from here on, to sandboxes that are started from now on."""
-    registry.publish(_KEY, ports)
+    registry.publish(JudgePorts(ports=ports))
 
 
 def opened() -> list[int]:
     """The ports that are open now."""
-    ports = registry.published(_KEY)
-    return [port for port in ports if isinstance(port, int)] if isinstance(ports, list) else []
+    fact = registry.published(JudgePorts)
+    return list(fact.ports) if fact else []

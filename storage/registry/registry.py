@@ -15,7 +15,7 @@ import sqlite3
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlite_utils import Database
 
@@ -24,9 +24,12 @@ from groupwise.storage.home.process import Identity
 from groupwise.storage.home.redaction import to_json
 from groupwise.storage.record import record_check, states
 
+if TYPE_CHECKING:  # the models take time to import, and not every command publishes or reads one
+    from groupwise.storage.registry.messages.facts import Fact
+
+    AnyFact = TypeVar("AnyFact", bound=Fact)
+
 STOP, KILL, RESUME = "stop", "kill", "resume"
-TRUSTED = "trust_reward_code"  # published: whether people's own reward functions may run without a sandbox
-WARM_START = "warm_start"  # published: False where no spare training process shall wait for the next run
 ALLOWED = {
     STOP: {states.QUEUED, *states.LIVE},
     KILL: states.LIVE,
@@ -302,20 +305,28 @@ class StopFlag:
             registry.close()
 
 
-def publish(key: str, value: Any) -> None:
-    """Say something to everyone: the catalogue, the hardware, the built-in rewards."""
+def publish(fact: Fact) -> None:
+    """Say something to everyone: the catalogue, the hardware, what ships."""
     with writing() as registry:
         registry.execute(
             "INSERT OR REPLACE INTO published (key, value, at) VALUES (?, ?, ?)",
-            [key, to_json(value), time.time()],
+            [fact.key, to_json(fact.as_dict()), time.time()],
         )
 
 
-def published(key: str) -> Any | None:
-    """What the worker last said under this key; None before it said anything."""
+def published(fact: type[AnyFact]) -> AnyFact | None:
+    """What was last published of this kind; None before it was, and where it cannot be understood."""
     with reading() as registry:
-        row = registry.execute("SELECT value FROM published WHERE key = ?", [key]).fetchone()
-    return json.loads(row[0]) if row else None
+        row = registry.execute("SELECT value FROM published WHERE key = ?", [fact.key]).fetchone()
+    return fact.understood(row[0]) if row else None
+
+
+def is_trusted() -> bool:
+    """Whether people's own reward functions may run without a sandbox."""
+    from groupwise.storage.registry.messages.facts import TrustRewardCode
+
+    fact = published(TrustRewardCode)
+    return fact is not None and fact.trusted
 
 
 @contextlib.contextmanager

@@ -17,6 +17,7 @@ from pydantic import (
 )  # fmt: skip
 from pydantic_core import PydanticCustomError
 
+from groupwise.storage.spec.misfits import in_words
 from groupwise.storage.spec.problem import (
     ADVICE,
     BLOCKING,
@@ -258,7 +259,7 @@ def _problem(detail: Any, lines: dict[str, int]) -> Problem:
         message = f"there is no such field.{nearest(path[-1], siblings)}"
         fixes = rename_or_remove(field, detail["input"], siblings)
     else:
-        message = "is needed." if detail["type"] == "missing" else _misfit(detail)
+        message = "is needed." if detail["type"] == "missing" else in_words(detail)
         fixes = _to_usual(path)
     line = next((lines[".".join(path[:n])] for n in range(len(path), 0, -1) if ".".join(path[:n]) in lines), None)
     return Problem(field, message, line, fixes=fixes)
@@ -282,37 +283,6 @@ def _to_usual(path: list[str]) -> tuple[Fix, ...]:
                     {}, (field,)),)  # fmt: skip
     entry = next((n for n in range(len(path), 0, -1) if path[n - 1].isdigit()), None)
     return (Fix("Remove this entry", {}, (".".join(path[:entry]),)),) if entry else ()
-
-
-_MISFITS = {
-    "model_type": "should be a mapping of settings, one to a line",
-    "dict_type": "should be a mapping of settings, one to a line",
-    "list_type": "should be a list",
-    "string_type": "should be text",
-    "string_too_short": "must not be empty",
-    "too_short": "needs at least one entry",
-    "too_long": "has too many entries",
-    "int_type": "should be a whole number",
-    "float_type": "should be a number",
-    "finite_number": "should be a finite number",
-    "string_pattern_mismatch": "should be the name of a Python function",
-}
-
-
-def _misfit(detail: Any) -> str:
-    """What a value should have been."""
-    words = _MISFITS.get(detail["type"]) or detail["msg"].removeprefix("Input ")
-    if detail["loc"][-1] == "version":
-        words = "should be the hash of a saved version"
-    for bound, least in (("ge", "at least"), ("le", "at most"), ("lt", "below"), ("gt", "above")):
-        if bound in (detail.get("ctx") or {}):
-            words = f"should be {least} {detail['ctx'][bound]}"
-    if detail["type"] in ("string_too_short", "too_short", "too_long"):
-        return f"{words}."
-    if detail["type"] == "string_too_long":
-        words = f"should have at most {detail['ctx']['max_length']} characters"
-    given = repr(detail["input"])
-    return f"{words}, not {given if len(given) < 60 else given[:56] + '…' + given[-1]}."
 
 
 _PARTS: dict[tuple[str, ...], type[BaseModel]] = {

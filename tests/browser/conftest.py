@@ -18,6 +18,7 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Mouse, Page, R
 from bench.homes import dashboard, fresh_home, wait_for
 from groupwise.app.ui import modules
 from groupwise.storage.registry import registry
+from groupwise.storage.registry.messages.facts import Catalogue, Shipped
 
 FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -191,7 +192,9 @@ def catalogue(tmp_path_factory: pytest.TempPathFactory) -> Any:
         if not kept.exists():
             with fresh_home():
                 subprocess.run([sys.executable, "-m", "groupwise.worker.capabilities.catalogue"], check=True)
-                kept.write_text(json.dumps(registry.published("catalogue")))
+                found = registry.published(Catalogue)
+                assert found is not None
+                kept.write_text(json.dumps(found.as_dict()))
     return json.loads(kept.read_text())
 
 
@@ -199,7 +202,7 @@ def catalogue(tmp_path_factory: pytest.TempPathFactory) -> Any:
 def known_home(catalogue: Any) -> Iterator[Path]:
     """A home for a module's tests in which a worker was before."""
     with fresh_home() as place:
-        registry.publish("catalogue", catalogue)
+        registry.publish(Catalogue.read(catalogue))
         yield place
 
 
@@ -207,7 +210,7 @@ def known_home(catalogue: Any) -> Iterator[Path]:
 def shared_dashboard(known_home: Path) -> Iterator[str]:
     """The address of one dashboard for a module's tests that leave nothing behind; its worker has said what ships."""
     with dashboard() as (_, address):
-        wait_for("what ships", lambda: registry.published("built_in"))
+        wait_for("what ships", lambda: registry.published(Shipped))
         yield address
 
 

@@ -16,6 +16,7 @@ from bench.homes import end_supervisor, wait_for
 from groupwise.storage.library.rewards import library
 from groupwise.storage.record import states
 from groupwise.storage.registry import registry
+from groupwise.storage.registry.messages.facts import Shipped, TrustRewardCode
 from tests import canaries
 from tests.browser.conftest import FLAGS, executable
 from tests.browser.new_run_page import launch, write_yaml
@@ -142,12 +143,12 @@ def _go_through(server: Server, context: BrowserContext, found: Pass) -> None:
     page.get_by_label("Completion 1", exact=True).fill("<answer>2</answer>")
     try_it(page)
     _keep(page, heard, found)
-    wait_for("what ships", lambda: registry.published("built_in"))
+    wait_for("what ships", lambda: registry.published(Shipped))
     _set_up(server, page, SPEC.format(name="leaks", function="leaks", steps=4))
     page.get_by_role("button", name="Try one step").click()
     expect(page.locator(".tried")).to_contain_text("A step took", timeout=120_000)
     found.runs["leaks"] = _launched(page, "leaks")
-    registry.publish(registry.TRUSTED, True)
+    registry.publish(TrustRewardCode(trusted=True))
     _set_up(server, page, SPEC.format(name="trusted", function="trusted_leaks", steps=4))
     found.runs["trusted"] = _launched(page, "trusted")
     _keep(page, heard, found)

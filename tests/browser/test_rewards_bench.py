@@ -15,6 +15,7 @@ from groupwise.storage.library import presets
 from groupwise.storage.library.rewards import library
 from groupwise.storage.record import states
 from groupwise.storage.registry import registry
+from groupwise.storage.registry.messages.facts import Sandbox
 from tests.bad_input import ONE_ROW, Bad, code, codes, line
 from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
 from tests.browser.rewards_page import SHORT, begin, do, ready, source, try_it, write
@@ -245,14 +246,15 @@ def test_what_a_function_logs_is_shown(rewards: Page) -> None:
 
 
 def test_where_there_is_no_sandbox_that_is_said(rewards: Page) -> None:
-    before = registry.published("sandbox")
-    registry.publish("sandbox", {"name": "none", "label": "none", "sentence": "Nothing can be shut in here <b>."})
+    before = registry.published(Sandbox)
+    assert before is not None
+    registry.publish(Sandbox(name="none", label="none", sentence="Nothing can be shut in here <b>."))
     try:
         rewards.reload()
         ready(rewards)
         expect(rewards.locator(".banner")).to_contain_text("Nothing can be shut in here <b>.")
     finally:
-        registry.publish("sandbox", before)
+        registry.publish(before)
 
 
 def test_each_bad_input_is_said_with_its_line_and_the_page_goes_on(rewards: Page) -> None:

@@ -11,6 +11,7 @@ from bench.homes import wait_for
 from groupwise.storage.library.rewards import library
 from groupwise.storage.record import states
 from groupwise.storage.registry import registry
+from groupwise.storage.registry.messages.facts import Shipped
 from tests.bad_input import BAD, FLOOD, HELPERS, ONE_ROW, Bad
 from tests.browser.conftest import OpenPage, picture
 from tests.browser.new_run_page import launch, write_yaml
@@ -83,7 +84,7 @@ def events_of(run: registry.Run, name: str) -> dict[int, str]:
 
 
 def test_a_hostile_function_is_refused_at_every_turn_while_the_run_goes_on(new_run: Page) -> None:
-    wait_for("what ships", lambda: registry.published("built_in"))
+    wait_for("what ships", lambda: registry.published(Shipped))
     for name, text in (("hostile", HOSTILE), ("loud", LOUD), ("asks", ASKS), ("absent", ABSENT)):
         library.save(name, text)
     steps = len(TURNS) + 2

@@ -13,7 +13,7 @@ from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
 
 def test_every_page_says_that_reward_code_is_not_contained(open_page: OpenPage, known_home: Path) -> None:
     with dashboard(None, "--trust-reward-code") as (_, address):
-        assert registry.published(registry.TRUSTED) is True
+        assert registry.is_trusted()
         for path in ("/", "/new", "/rewards", "/run?id=none"):
             page = open_page(address + path)
             expect(page.locator(".gw-topbar .trusted")).to_contain_text("without a sandbox")
@@ -23,4 +23,4 @@ def test_every_page_says_that_reward_code_is_not_contained(open_page: OpenPage, 
         page = open_page(address)
         expect(page.locator(".gw-topbar .worker")).to_be_visible()
         expect(page.locator(".gw-topbar .trusted")).to_be_hidden()
-        assert registry.published(registry.TRUSTED) is False
+        assert not registry.is_trusted()

@@ -13,6 +13,7 @@ from groupwise.storage.checks import script
 from groupwise.storage.home import files
 from groupwise.storage.home.paths import RunFolder
 from groupwise.storage.library.rewards import library, signature
+from groupwise.storage.registry.messages.facts import BuiltIn, Shipped
 from groupwise.storage.spec.spec import RewardSpec, RunSpec
 from groupwise.worker.builtin import carried
 
@@ -29,15 +30,16 @@ def names(folder: Path) -> list[str]:
     return sorted(path.stem for path in folder.glob("*.py") if not path.stem.startswith("_"))
 
 
-def describe() -> dict[str, Any]:
+def describe(extras: dict[str, str]) -> Shipped:
     """What the worker publishes: each built-in reward and task with its first docstring line, its code, what it
-    needs, and what a reward asks for (arguments) and can be told (parameters)."""
+    needs, and what a reward asks for (arguments) and can be told (parameters). `extras`: the optional packages that
+    are installed, with their versions."""
     rewards = {name: _about(REWARDS / f"{name}.py", name) for name in names(REWARDS)}
     tasks = {name: _about(TASKS / f"{name}.py", None) for name in names(TASKS)}
-    return {"rewards": rewards, "tasks": tasks}
+    return Shipped(rewards=rewards, tasks=tasks, extras=extras)
 
 
-def _about(path: Path, function: str | None) -> dict[str, Any]:
+def _about(path: Path, function: str | None) -> BuiltIn:
     code = path.read_text(encoding="utf-8")
     whole = ast.parse(code)
     said = _said(whole)
@@ -50,14 +52,9 @@ def _about(path: Path, function: str | None) -> dict[str, Any]:
         "columns": said.get("NEEDS_COLUMNS", []),
     }
     if function is None:
-        return {"help": (ast.get_docstring(whole) or "").split("\n")[0], **about}
+        return BuiltIn.read({"help": (ast.get_docstring(whole) or "").split("\n")[0], **about})
     found = signature.analyse(code, function).functions[0]
-    return {
-        "help": found.help,
-        **about,
-        "arguments": found.arguments,
-        "parameters": found.parameters,
-    }
+    return BuiltIn.read({"help": found.help, **about, "arguments": found.arguments, "parameters": found.parameters})
 
 
 def _said(tree: ast.Module) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from typing import Any
 
 from groupwise.storage.home import output
 from groupwise.storage.registry import registry
+from groupwise.storage.registry.messages.facts import Catalogue
 from groupwise.worker.builtin import models
 from groupwise.worker.capabilities import docstrings, extras, field_types
 
@@ -31,19 +32,21 @@ def versions() -> dict[str, str]:
     return known if gym is None else {**known, "reasoning_gym": gym}
 
 
-def build() -> dict[str, Any]:
-    """{versions, training, lora, gym, model_types}; each field has types, default, choices, help, section, order."""
+def build() -> Catalogue:
+    """All that is published of the installed libraries."""
     import trl.trainer.grpo_trainer  # noqa: F401  # its code says what values some fields take
     from peft import LoraConfig
     from trl import GRPOConfig
 
-    return {
-        "versions": versions(),
-        "training": fields_of(GRPOConfig),
-        "lora": fields_of(LoraConfig, section="LoRA"),
-        "gym": _gym(),
-        "model_types": models.text_models(),
-    }
+    return Catalogue.read(
+        {
+            "versions": versions(),
+            "training": fields_of(GRPOConfig),
+            "lora": fields_of(LoraConfig, section="LoRA"),
+            "gym": _gym(),
+            "model_types": models.text_models(),
+        }
+    )
 
 
 def _gym() -> Any:
@@ -128,4 +131,4 @@ def _default(field: dataclasses.Field[Any]) -> Any:
 
 if __name__ == "__main__":
     output.keep_secrets()
-    registry.publish("catalogue", build())
+    registry.publish(build())

@@ -8,17 +8,18 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Any
+
+from groupwise.storage.registry.messages.facts import Gpu, Hardware
 
 _ALWAYS = "index,uuid,name,memory.total,memory.free"
 QUERIES = (f"{_ALWAYS},compute_cap", _ALWAYS)  # drivers before 2021 do not know the capability
 GROUP = Path("/sys/fs/cgroup")  # where a container sees the limits of its own (cgroup v2)
 
 
-def describe() -> dict[str, Any]:
+def describe() -> Hardware:
     """Devices, cores and memory (bytes), and one sentence that says it."""
     gpus, cores, memory = _gpus(), len(os.sched_getaffinity(0)), _memory()
-    return {"gpus": gpus, "cores": cores, "memory": memory, "sentence": _sentence(gpus, cores, memory)}
+    return Hardware(gpus=gpus, cores=cores, memory=memory, sentence=_sentence(gpus, cores, memory))
 
 
 def free_memory() -> int | None:
@@ -52,7 +53,7 @@ def _pairs(path: Path) -> dict[str, int]:
     return {words[0]: int(words[1]) for words in map(str.split, path.read_text().splitlines()) if len(words) > 1}
 
 
-def _gpus() -> list[dict[str, Any]]:
+def _gpus() -> list[Gpu]:
     """The NVIDIA devices that a training will see, in its order: {name, memory, free, capability where it is known}.
     By nvidia-smi, which every driver brings; none where it is missing or fails."""
     if not shutil.which("nvidia-smi"):
@@ -74,7 +75,7 @@ def _asked(fields: str) -> str | None:
     return answer.stdout if answer.returncode == 0 else None
 
 
-def _described(row: list[str]) -> dict[str, Any] | None:
+def _described(row: list[str]) -> Gpu | None:
     """A device by its line; None where the line is none, or the device does not work."""
     if len(row) < 5:
         return None
@@ -82,8 +83,8 @@ def _described(row: list[str]) -> dict[str, Any] | None:
     memory = _bytes(total)
     if not index.isdigit() or memory is None:
         return None
-    known = {"capability": capability[0]} if capability and re.fullmatch(r"\d+\.\d+", capability[0]) else {}
-    return {"index": int(index), "uuid": uuid, "name": name, "memory": memory, "free": _bytes(free) or 0, **known}
+    known = capability[0] if capability and re.fullmatch(r"\d+\.\d+", capability[0]) else None
+    return Gpu(index=int(index), uuid=uuid, name=name, memory=memory, free=_bytes(free) or 0, capability=known)
 
 
 def _bytes(mebibytes: str) -> int | None:
@@ -93,16 +94,16 @@ def _bytes(mebibytes: str) -> int | None:
     return _memory() if mebibytes == "[N/A]" else None
 
 
-def _visible(gpus: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _visible(gpus: list[Gpu]) -> list[Gpu]:
     """Those that CUDA_VISIBLE_DEVICES leaves, in the order that it gives them: numbers or the beginnings of UUIDs, up
     to the first that there is none of (CUDA's documentation, “Environment Variables”). What a part of a device (MIG)
     has is not known from outside: where one is named, all are listed."""
     said = os.environ.get("CUDA_VISIBLE_DEVICES")
     if said is None or "MIG-" in said:
         return gpus
-    found: list[dict[str, Any]] = []
+    found: list[Gpu] = []
     for name in (part.strip() for part in said.split(",")):
-        one = next((gpu for gpu in gpus if name and (name == str(gpu["index"]) or gpu["uuid"].startswith(name))), None)
+        one = next((gpu for gpu in gpus if name and (name == str(gpu.index) or gpu.uuid.startswith(name))), None)
         if one is None:
             break
         found.append(one)
@@ -113,9 +114,9 @@ def _memory() -> int:
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
-def _sentence(gpus: list[dict[str, Any]], cores: int, memory: int) -> str:
+def _sentence(gpus: list[Gpu], cores: int, memory: int) -> str:
     if not gpus:
         return f"CPU, {cores} cores, {memory / 1e9:.0f} GB"
-    names = sorted({gpu["name"].removeprefix("NVIDIA ") for gpu in gpus})
-    free = sum(gpu["free"] for gpu in gpus) / 1e9
+    names = sorted({gpu.name.removeprefix("NVIDIA ") for gpu in gpus})
+    free = sum(gpu.free for gpu in gpus) / 1e9
     return f"{len(gpus)}× {', '.join(names)}, {free:.0f} GB free"

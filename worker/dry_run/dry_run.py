@@ -17,6 +17,7 @@ from groupwise.storage.home import output
 from groupwise.storage.home.paths import RunFolder
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.registry import questions, registry
+from groupwise.storage.registry.messages.facts import Hardware
 from groupwise.storage.spec import spec
 from groupwise.storage.spec.problem import BLOCKING, Problem, SpecError
 from groupwise.storage.spec.spec import RunSpec
@@ -64,7 +65,7 @@ def attempt(text: str, say: Any) -> dict[str, Any]:
     from groupwise.worker.questions import build
     from groupwise.worker.training import trainer
 
-    _refuse(build.problems(run_spec, registry.published("hardware") or {}))
+    _refuse(build.problems(run_spec, registry.published(Hardware)))
     say("Loading the model and the data.")
 
     with tempfile.TemporaryDirectory(prefix="step-") as place:

@@ -16,6 +16,7 @@ from groupwise.storage.checks.batch import BATCH_FIELDS
 from groupwise.storage.checks.check import check
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.registry import registry
+from groupwise.storage.registry.messages.facts import Hardware
 from groupwise.storage.spec import spec
 from groupwise.storage.spec.problem import BLOCKING, Problem, SpecError
 from groupwise.storage.spec.spec import RunSpec
@@ -33,11 +34,11 @@ def answer(payload: dict[str, Any]) -> dict[str, Any]:
         run_spec = spec.from_dict(payload.get("spec"))
     except SpecError as error:
         return {"problems": [problem.as_dict() for problem in error.problems]}
-    found = [*problems(run_spec, registry.published("hardware") or {}), *build_rewards.problems(run_spec)]
+    found = [*problems(run_spec, registry.published(Hardware)), *build_rewards.problems(run_spec)]
     return {"problems": [problem.as_dict() for problem in found]}
 
 
-def problems(run_spec: RunSpec, hardware: dict[str, Any]) -> list[Problem]:
+def problems(run_spec: RunSpec, hardware: Hardware | None) -> list[Problem]:
     """Every problem of every stage, each once, at the field that says it: the stage's, or the run's."""
     found: dict[tuple[str, str], Problem] = {}
     with warnings.catch_warnings(), _same_environment():
@@ -60,7 +61,7 @@ def _same_environment() -> Iterator[None]:
         os.environ.update(before)
 
 
-def _of_stage(stage: RunSpec, hardware: dict[str, Any]) -> list[Problem]:
+def _of_stage(stage: RunSpec, hardware: Hardware | None) -> list[Problem]:
     fields = training_fields()
     found = _said_already(stage, fields)
     found += build_rules.refused(stage, _others(stage.training, "training", found, fields), fields)

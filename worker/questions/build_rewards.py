@@ -19,7 +19,7 @@ _loaded: set[tuple[str, str, bool]] = set()
 def problems(spec: RunSpec) -> list[Problem]:
     """Those that cannot score in any call, each with its reason: a package that is missing, say. Nothing where no
     sandbox can be made or code is trusted: then it is not run here."""
-    if registry.published(registry.TRUSTED) is True:
+    if registry.is_trusted():
         return []
     found = []
     for index, reward in enumerate(spec.rewards):

@@ -7,6 +7,7 @@ import json
 import re
 from typing import Any
 
+from groupwise.storage.registry.messages.facts import Gpu, Hardware
 from groupwise.storage.spec.problem import WARNING, Fix, Problem
 from groupwise.storage.spec.spec import RunSpec
 from groupwise.worker.capabilities import extras
@@ -134,13 +135,11 @@ def _vllm(stage: RunSpec, given: dict[str, Any]) -> list[Problem]:
     return [Problem(path, message, fixes=(Fix("Use the default (1)", {}, (path,)),))]
 
 
-def hardware(stage: RunSpec, given: dict[str, Any], machine: dict[str, Any]) -> list[Problem]:
-    """What this machine's devices cannot do. `machine` as worker.capabilities.hardware describes it; silent where it
-    is not known."""
-    gpus = machine.get("gpus")
-    if gpus is None:
+def hardware(stage: RunSpec, given: dict[str, Any], machine: Hardware | None) -> list[Problem]:
+    """What this machine's devices cannot do; silent where they are not known."""
+    if machine is None:
         return []
-    found = []
+    gpus, found = machine.gpus, []
     on_cpu = not gpus or given.get("use_cpu")
     if given.get("tf32") and (on_cpu or _old(gpus)):
         path = "training.tf32"
@@ -158,7 +157,7 @@ def hardware(stage: RunSpec, given: dict[str, Any], machine: dict[str, Any]) -> 
         fix = Fix("Generate without vLLM", {}, ("training.use_vllm",))
         found.append(Problem("training.use_vllm", "needs a GPU, and none was found.", fixes=(fix,)))
     if not on_cpu and _old(gpus) and given.get("bf16") is not False and not given.get("fp16"):
-        names = ", ".join(sorted({gpu["name"] for gpu in gpus}))
+        names = ", ".join(sorted({gpu.name for gpu in gpus}))
         message = f"{names} has no bfloat16: it is imitated, slowly. fp16 is faster there."
         fix = Fix("Use fp16 instead", {"training.bf16": False, "training.fp16": True})
         found.append(Problem("training.bf16", message, level=WARNING, fixes=(fix,)))
@@ -170,12 +169,9 @@ def hardware(stage: RunSpec, given: dict[str, Any], machine: dict[str, Any]) -> 
     return found
 
 
-def _old(gpus: list[dict[str, Any]]) -> bool:
+def _old(gpus: list[Gpu]) -> bool:
     """Whether one of them came before Ampere (compute capability 8), by its capability or else by its name."""
-    return any(
-        float(gpu["capability"]) < 8 if gpu.get("capability") else bool(_OLD_GPU.search(gpu.get("name", "")))
-        for gpu in gpus
-    )
+    return any(float(gpu.capability) < 8 if gpu.capability else bool(_OLD_GPU.search(gpu.name)) for gpu in gpus)
 
 
 def _default(name: str, message: str, fields: Fields) -> Problem:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 import socket
-from dataclasses import asdict
 
+from groupwise.storage.registry.messages.facts import Sandbox
 from groupwise.worker.sandbox import filters, launch
 from groupwise.worker.sandbox.limits import Limits
 from groupwise.worker.sandbox.process import Broken, Process
@@ -60,8 +60,8 @@ def _was_reached(server: socket.socket) -> str | None:
     return "a function reaches the ports of this machine."
 
 
-def describe() -> dict[str, str]:
-    """What is published under "sandbox": {"name", "label", "sentence", "network": why functions with leave to use it
-    cannot run, or nothing}."""
+def describe() -> Sandbox:
+    """The best sandbox that works here, as the worker publishes it."""
     tier = probe()
-    return {**asdict(tier), "network": "" if tier.name == "none" else network_problem(tier.name) or ""}
+    network = "" if tier.name == "none" else network_problem(tier.name) or ""
+    return Sandbox(name=tier.name, label=tier.label, sentence=tier.sentence, network=network)

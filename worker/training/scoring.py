@@ -78,7 +78,7 @@ class Scorers:
         """Raises client.NoSandbox where there are functions of one's own and no sandbox, OSError where the run's copy
         of one is gone, and shipped.ShippedError for a copy of a built-in one that can no longer run."""
         self._hosts: list[Any] = []
-        trusted = registry.published(registry.TRUSTED) is True
+        trusted = registry.is_trusted()
         own: dict[bool, list[RewardSpec]] = {False: [], True: []}
         sources: dict[str, Any] = {}
         for reward in rewards:

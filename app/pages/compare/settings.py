@@ -11,6 +11,7 @@ from groupwise.app.ui.live import Payload, answer, plain, text
 from groupwise.storage.analysis.compare import code as codes
 from groupwise.storage.analysis.compare import fields
 from groupwise.storage.registry import registry
+from groupwise.storage.registry.messages.facts import Catalogue
 
 LONGEST = 200  # characters of a setting that are shown; the rest is in the run's Config
 MOST_FIELDS = 300
@@ -46,11 +47,8 @@ def settings(run_id: str, problems: dict[str, str]) -> dict[str, fields.Value] |
 
 def defaults() -> dict[str, Any]:
     """GRPOConfig's defaults, where the worker has said them."""
-    catalogue = registry.published("catalogue")
-    known = catalogue.get("training") if isinstance(catalogue, dict) else None
-    if not isinstance(known, dict):
-        return {}
-    return {name: about.get("default") for name, about in known.items() if isinstance(about, dict)}
+    catalogue = registry.published(Catalogue)
+    return catalogue.defaults() if catalogue else {}
 
 
 def cell(value: fields.Value | None) -> dict[str, Any] | None:

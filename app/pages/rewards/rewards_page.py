@@ -16,7 +16,7 @@ from groupwise.app.pages.rewards import asking, library_view, sources
 from groupwise.app.ui.live import Payload, Unanswerable, answer, live, text, whole
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.rewards import builder, library, templates
-from groupwise.storage.registry import questions, registry
+from groupwise.storage.registry import questions
 from groupwise.storage.spec.yaml_text import MAX_BYTES
 
 MOST_CODE = 64 * 1024  # characters; the library says the same of bytes
@@ -41,7 +41,7 @@ def opened(payload: Payload) -> dict[str, Any]:
         "kinds": view.sayable(builder.KINDS),
         "sources": sources.listed(),
         "trl": library_view.TRL_NAMES,
-        "sandbox": registry.published("sandbox") or {},
+        "sandbox": offer.sandbox,
     }
 
 

@@ -18,6 +18,7 @@ from groupwise.storage.analysis.doctor.verdict import Change, Link, Verdict
 from groupwise.storage.analysis.doctor.words import written
 from groupwise.storage.record import run_files, states
 from groupwise.storage.registry import registry
+from groupwise.storage.registry.messages.facts import Catalogue, Hardware, Shipped
 
 POLL, POLL_ENDED = 2000, 10_000  # ms
 PAUSE = 2.0  # seconds between two looks at the same run, however many watch it
@@ -78,11 +79,11 @@ def _surroundings() -> Surroundings:
     """What the worker published, read again each minute."""
     global _around
     if _around is None or time.monotonic() - _around[0] > 60:
-        fields = (registry.published("catalogue") or {}).get("training") or {}
-        defaults = {name: about.get("default") for name, about in fields.items()}
-        hardware = registry.published("hardware") or {}
-        extras = (registry.published("built_in") or {}).get("extras") or {}
-        _around = (time.monotonic(), Surroundings(defaults, hardware.get("gpus") or [], extras))
+        catalogue, shipped = registry.published(Catalogue), registry.published(Shipped)
+        hardware = registry.published(Hardware)
+        gpus = [gpu.as_dict() for gpu in hardware.gpus] if hardware else []
+        defaults, extras = catalogue.defaults() if catalogue else {}, shipped.extras if shipped else {}
+        _around = (time.monotonic(), Surroundings(defaults, gpus, extras))
     return _around[1]
 
 

@@ -13,6 +13,7 @@ from groupwise.app.ui import figures
 from groupwise.app.ui.live import Payload, Unanswerable, answer, live, plain, record_of, run_of, whole
 from groupwise.storage.record import groups, metrics, run_files, states
 from groupwise.storage.registry import registry
+from groupwise.storage.registry.messages.facts import Catalogue
 
 POLL, POLL_ENDED = 300, 5000  # ms
 MOST_EVENTS = 200
@@ -113,9 +114,9 @@ def unlogged(run: registry.Run, standing: dict[str, Any]) -> str:
 def settings(run: registry.Run) -> dict[str, Any] | None:
     """The run's GRPOConfig settings, with the published defaults for those that decide what is drawn; None where
     its spec cannot be read."""
-    catalogue = registry.published("catalogue") or {}
-    fields = catalogue.get("training") or {}
-    defaults = {name: fields[name].get("default") for name in DRAWN if name in fields}
+    catalogue = registry.published(Catalogue)
+    known = catalogue.defaults() if catalogue else {}
+    defaults = {name: known[name] for name in DRAWN if name in known}
     spec = run_files.spec_of(run.folder)
     return defaults | spec.training if spec else None
 

@@ -14,6 +14,7 @@ from groupwise.app.ui.live import Payload, answer, escape, live, text
 from groupwise.app.ui.state_badge import pill
 from groupwise.storage.record import states
 from groupwise.storage.registry import registry
+from groupwise.storage.registry.messages.facts import Hardware
 
 MOST = 200  # rows drawn; the search looks at all
 HEAD = (
@@ -52,12 +53,11 @@ def table(payload: Payload) -> dict[str, object]:
     mark = zlib.crc32(f"{rows}{words}".encode("utf-8", "replace"))
     if payload.get("mark") == mark:
         return {"same": True}
-    hardware = registry.published("hardware")
-    sentence = hardware.get("sentence") if isinstance(hardware, dict) else None
+    hardware = registry.published(Hardware)
     return {
         "mark": mark, "rows": rows, "counts": words, "empty": not everything,
         "nothing": "" if found or not everything else f"No run matches “{text(payload, 'search')}”.",
-        "hardware": f"This machine: {sentence}." if sentence else "Looking at this machine…",
+        "hardware": f"This machine: {hardware.sentence}." if hardware else "Looking at this machine…",
     }  # fmt: skip
 
 

@@ -23,6 +23,7 @@ from groupwise.storage.home import files, paths, redaction
 from groupwise.storage.home.redaction import to_json
 from groupwise.storage.library.rewards import names, pasted, signature
 from groupwise.storage.registry import registry
+from groupwise.storage.registry.messages.facts import Shipped
 
 MOST_BYTES = 64 * 1024  # of one function's code
 _COLUMNS = "name, hash, code, at, network"
@@ -84,7 +85,8 @@ def save(name: str, code: str, *, network: bool = False, taken: Collection[str] 
 
 
 def _built_in() -> Collection[str]:
-    return (registry.published("built_in") or {}).get("rewards", {})
+    shipped = registry.published(Shipped)
+    return shipped.rewards if shipped else ()
 
 
 def _about(name: str, code: str, taken: Collection[str]) -> dict[str, Any]:

@@ -89,7 +89,7 @@ _warm: OrderedDict[str, Any] = OrderedDict()
 
 def _source(function: Function) -> Any:
     """What scores with this function: kept where it is the same code with the same parameters."""
-    trusted = registry.published(registry.TRUSTED) is True if function.code is not None else False
+    trusted = function.code is not None and registry.is_trusted()
     ports = judge_ports.opened() if function.network else []
     said = json.dumps(
         [function.name, function.code, function.parameters, function.network, ports, trusted], default=str

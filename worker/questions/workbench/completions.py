@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from groupwise.storage.registry import progress, registry
+from groupwise.storage.registry.messages.facts import Hardware
 from groupwise.worker.data import preview
 from groupwise.worker.data.data_error import DataError
 from groupwise.worker.questions.workbench import history, ids, probes, rows, sampling
@@ -64,7 +65,8 @@ def _said_sampled(parts: rows.Asked, groups: list[Group], asked: int) -> str:
         said += f" {cut} reached max_completion_length."
     if len(done) < asked:
         said += f" {asked} were asked for; the time was up. Choose fewer rows or shorter completions."
-    if (registry.published("hardware") or {}).get("gpus"):
+    machine = registry.published(Hardware)
+    if machine is not None and machine.gpus:
         said += " They were written on the processor: the graphics card is kept for training."
     if parts.model.quantization:
         said += " The model was loaded without quantisation here."

@@ -1,0 +1,61 @@
+"""What is to be said about a spec, as an answer carries it; and an answer that says why there is none."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+from groupwise.storage.registry.messages.message import Answer, Message, Misfit
+from groupwise.storage.spec.problem import Fix, Problem
+
+
+class FixMessage(Message):
+    """storage.spec.problem.Fix: settings by dotted path, and paths that go."""
+
+    label: str
+    settings: dict[str, Any]
+    removed: list[str]
+
+    def fix(self) -> Fix:
+        return Fix(self.label, self.settings, tuple(self.removed))
+
+
+class ProblemMessage(Message):
+    """storage.spec.problem.Problem. `line` counts from 1 in the YAML; None where it came from none."""
+
+    field: str
+    message: str
+    line: int | None
+    level: Literal["blocking", "warning", "advice"]
+    fixes: list[FixMessage]
+
+    @classmethod
+    def of(cls, problem: Problem) -> Self:
+        fixes = [FixMessage(label=f.label, settings=f.settings, removed=list(f.removed)) for f in problem.fixes]
+        level: Any = problem.level
+        return cls(field=problem.field, message=problem.message, line=problem.line, level=level, fixes=fixes)
+
+    def problem(self) -> Problem:
+        return Problem(self.field, self.message, self.line, self.level, tuple(fix.fix() for fix in self.fixes))
+
+
+def messages_of(problems: list[Problem]) -> list[ProblemMessage]:
+    return [ProblemMessage.of(problem) for problem in problems]
+
+
+class Failed(Answer):
+    """Why there is no answer: a sentence, and the part of the question that it is about ("": none). `problems`: the
+    same with what one click does about it, where that is known."""
+
+    error: str
+    field: str = ""
+    problems: list[ProblemMessage] = []
+
+    @classmethod
+    def of(cls, misfit: Misfit) -> Self:
+        """For a question that is none of its kind."""
+        return cls(error=str(misfit), field=misfit.field, problems=messages_of([Problem(misfit.field, str(misfit))]))
+
+    def blocking(self) -> list[Problem]:
+        """What it says, as problems that keep a run from being launched."""
+        found = [one.problem() for one in self.problems if one.level == "blocking"]
+        return found or [Problem(self.field, self.error)]

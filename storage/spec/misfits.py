@@ -1,0 +1,38 @@
+"""What is wrong with a value that a model refuses, in a person's words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+_WORDS = {
+    "model_type": "should be a mapping of settings, one to a line",
+    "dict_type": "should be a mapping of settings, one to a line",
+    "list_type": "should be a list",
+    "string_type": "should be text",
+    "string_too_short": "must not be empty",
+    "too_short": "needs at least one entry",
+    "too_long": "has too many entries",
+    "bool_type": "should be true or false",
+    "int_type": "should be a whole number",
+    "float_type": "should be a number",
+    "finite_number": "should be a finite number",
+    "string_pattern_mismatch": "should be the name of a Python function",
+}
+_BOUNDS = (("ge", "at least"), ("le", "at most"), ("lt", "below"), ("gt", "above"))
+
+
+def in_words(detail: Any) -> str:
+    """What a value should have been, as the end of a sentence about its field. `detail`: one of the errors of a
+    pydantic ValidationError, but not that a field is missing or too many."""
+    words = _WORDS.get(detail["type"]) or detail["msg"].removeprefix("Input ")
+    if detail["loc"] and detail["loc"][-1] == "version":
+        words = "should be the hash of a saved version"
+    for bound, least in _BOUNDS:
+        if bound in (detail.get("ctx") or {}):
+            words = f"should be {least} {detail['ctx'][bound]}"
+    if detail["type"] in ("string_too_short", "too_short", "too_long"):
+        return f"{words}."
+    if detail["type"] == "string_too_long":
+        words = f"should have at most {detail['ctx']['max_length']} characters"
+    given = repr(detail["input"])
+    return f"{words}, not {given if len(given) < 60 else given[:56] + '…' + given[-1]}."
