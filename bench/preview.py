@@ -18,14 +18,14 @@ NAME = "large.jsonl"
 # What the worker's warm process has imported when a question comes; then the question.
 ASK = """
 import json, sys, time
-from groupwise.worker.data import preview
+from groupwise.worker.questions import server
 import transformers
 def memory(field):
     with open("/proc/self/status") as file:
         return next(int(line.split()[1]) * 1024 for line in file if line.startswith(field))
 data = {"source": "file:" + sys.argv[1], "prompt_template": "{question}", "answer_column": "answer"}
 row, before, begun = int(sys.argv[2]), memory("VmRSS"), time.perf_counter()
-found = preview.answer({"data": data, "model": {}, "row": row})
+found = server.answer("preview", {"data": data, "model": {}, "row": row})
 took = time.perf_counter() - begun
 assert found["row"]["cells"]["question"].startswith("Row %d " % row) and found["tokens"], found
 print(json.dumps({"took": took, "before": before, "peak": memory("VmHWM")}))

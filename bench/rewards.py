@@ -16,6 +16,7 @@ from groupwise.storage.record import states
 from groupwise.storage.record.record import RunWriter
 from groupwise.storage.record.step_record import Completion, Group
 from groupwise.storage.registry import questions, registry
+from groupwise.storage.registry.messages import kinds
 from groupwise.storage.registry.messages.facts import Catalogue
 from groupwise.worker.builtin import shipped
 from groupwise.worker.builtin.rewards.format import format
@@ -129,7 +130,7 @@ def _asked(kind: str, payload: dict[str, Any], rounds: int) -> list[float]:
 
 
 def _answer(kind: str, payload: dict[str, Any]) -> None:
-    question = questions.ask(kind, payload)
+    question = questions.ask(kinds.question(kind, payload))
 
     def answered() -> Any:
         found = questions.get(question)

@@ -10,7 +10,10 @@ from typing import Any
 
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.registry import questions, registry
+from groupwise.storage.registry.messages.build import BuildAnswer
 from groupwise.storage.registry.messages.facts import Catalogue, Shipped
+from groupwise.storage.registry.messages.preview import PreviewAnswer, RowCount, ShownRow
+from groupwise.storage.registry.messages.problem import ProblemMessage
 
 
 def _field(types: str, default: Any, choices: list[Any] | None = None) -> dict[str, Any]:
@@ -37,6 +40,10 @@ TRAINING = {
 LORA = {"r": _field("int", 8), "lora_alpha": _field("int none", 8), "target_modules": _field("list str none", None)}
 REWARDS: dict[str, dict[str, Any]] = {"format": {"help": ""}, "correctness": {"help": ""}, "length": {"help": ""}}
 TASKS: dict[str, dict[str, Any]] = {"arithmetic": {"help": ""}}
+PREVIEWED = PreviewAnswer(
+    columns=[], rows=RowCount(count=1, exact=True), row=ShownRow(index=0, cells={}, kept=True), messages=None,
+    prompt="", tokens=None, chat=True, answer=None, guess={}, problems=[], note="1 rows.",
+)  # fmt: skip
 OFFER = Offer(TRAINING, LORA, REWARDS, TASKS)
 
 
@@ -64,8 +71,8 @@ def answering(problems: tuple[dict[str, Any], ...] = ()) -> Iterator[None]:
         while not done.wait(0.02):
             for question in questions.open_ones():
                 if question.kind in (questions.BUILD, questions.PREVIEW) and questions.take(question.id):
-                    said = list(problems) if question.kind == questions.BUILD else []
-                    questions.reply(question.id, {"problems": said})
+                    said = BuildAnswer(problems=[ProblemMessage.read({"line": None, **one}) for one in problems])
+                    questions.reply(question.id, said if question.kind == questions.BUILD else PREVIEWED)
 
     thread = threading.Thread(target=answer)
     thread.start()

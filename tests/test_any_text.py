@@ -34,12 +34,15 @@ from groupwise.storage.record.record import RunWriter, drain, spill_of
 from groupwise.storage.record.step_record import Checkpoint, Completion, Event, Group
 from groupwise.storage.registry import export, notes, questions, registry
 from groupwise.storage.registry.messages.facts import Catalogue, Sandbox
+from groupwise.storage.registry.messages.message import Progress
+from groupwise.storage.registry.messages.preview import PreviewQuestion
+from groupwise.storage.registry.messages.problem import Failed
 from groupwise.storage.spec import spec
 from groupwise.worker.data import preview
 from groupwise.worker.data.data_error import DataError
 from groupwise.worker.sandbox import client
 from groupwise.worker.supervisor import Supervisor
-from tests.asking import Warm, ask, warm_server
+from tests.asking import Warm, ask, put, warm_server
 from tests.offer import publish_rewards
 from tests.runs import ask_db, make_spec, queue
 from tests.workbench import group
@@ -156,9 +159,9 @@ def test_the_registry_takes_anything(registry_home: Path, text: str) -> None:
     registry.set_state(run_id, "failed", text)
     notes.annotate(run_id, 1, 0, text)
     registry.publish(Sandbox(name=text, label=text, sentence=text))
-    question = questions.ask("preview", {text: text}, topic=text)
-    questions.say(question, {"sentence": text})
-    questions.reply(question, {"error": text, text: [text]})
+    question = put("preview", {text: text}, topic=text)
+    questions.say(question, Progress(sentence=text))
+    questions.reply(question, Failed(error=text, field=text))
     found = questions.get(question)
     assert found is not None
     sent([found.payload, found.progress, found.answer, registry.published(Sandbox).as_dict()])  # type: ignore[union-attr]
@@ -209,8 +212,8 @@ def test_rows_with_anything_in_them_are_previewed_or_refused_in_words(registry_h
     (paths.data_folder() / "odd.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     data = {"source": "file:odd.jsonl"}
     with contextlib.suppress(DataError):
-        question = questions.ask("preview", {})
-        questions.reply(question, preview.answer({"data": data, "model": {}, "row": 0}))
+        question = put("preview", {})
+        questions.reply(question, preview.answer_preview(PreviewQuestion.read({"data": data})))
         found = questions.get(question)
         assert found is not None and sent(found.answer)
 

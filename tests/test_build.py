@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 
 from groupwise.storage.registry.messages.facts import Gpu, Hardware
+from groupwise.storage.registry.questions import BUILD
 from groupwise.storage.spec.problem import Problem
 from groupwise.storage.spec.spec import RunSpec, from_dict
 from groupwise.worker.builtin import models
 from groupwise.worker.capabilities import extras
-from groupwise.worker.questions import build, build_rules
+from groupwise.worker.questions import build, build_rules, server
 from tests.runs import make_spec
 
 CPU = Hardware(gpus=[], cores=8, memory=64 << 30, sentence="A CPU")
@@ -25,7 +26,7 @@ LORA = {"r": 4, "target_modules": ["q_proj"]}
 
 
 def found(run_spec: RunSpec, hardware: Hardware | None = CPU) -> list[Problem]:
-    return build.problems(run_spec, hardware)
+    return build.settings_problems(run_spec, hardware)
 
 
 def applied(run_spec: RunSpec, problem: Problem, number: int = 0) -> RunSpec:
@@ -50,7 +51,7 @@ def _at(raw: Any, parents: list[str]) -> Any:
 def test_the_settings_of_a_run_that_trains_have_no_problem(registry_home: Path) -> None:
     assert found(make_spec()) == []
     assert found(make_spec(lora=LORA)) == []
-    assert build.answer({"spec": make_spec().model_dump()}) == {"problems": []}
+    assert server.answer(BUILD, {"spec": make_spec().model_dump()}) == {"problems": []}
 
 
 TRAINING: list[tuple[dict[str, Any], str]] = [
@@ -246,7 +247,7 @@ def test_building_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.chdir(here)
     before = dict(os.environ)
     wild = {"output_dir": "here", "push_to_hub": True, "fsdp": "full_shard", "torch_compile": True}
-    answer = build.answer({"spec": make_spec(training=wild, lora=LORA, launch={"processes": 2}).model_dump()})
+    answer = server.answer(BUILD, {"spec": make_spec(training=wild, lora=LORA, launch={"processes": 2}).model_dump()})
     assert answer["problems"]
     assert list(here.iterdir()) == []
     assert dict(os.environ) == before
@@ -254,7 +255,7 @@ def test_building_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize("payload", [{}, {"spec": None}, {"spec": []}, {"spec": {"name": "x"}}, {"spec": {"a": "b"}}])
 def test_what_is_no_spec_is_answered_all_the_same(registry_home: Path, payload: dict[str, Any]) -> None:
-    assert build.answer(payload)["problems"]
+    assert server.answer(BUILD, payload)["problems"]
 
 
 @pytest.mark.parametrize("value", [None, True, -1, 0, 10**30, 1e308, float("nan"), "", "x" * 5000, [], [[1]], {"a": 1}])

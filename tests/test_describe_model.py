@@ -15,9 +15,10 @@ from typing import Any
 
 import pytest
 
+from groupwise.storage.registry.questions import MODEL
 from groupwise.storage.spec.problem import ADVICE, BLOCKING, WARNING
 from groupwise.worker.builtin import starter
-from groupwise.worker.questions.describe_model import answer
+from groupwise.worker.questions import server
 from tests import tiny_models
 from tests.conftest import REPOSITORY
 from tests.test_check_model import edit
@@ -37,6 +38,10 @@ def model(tmp_path: Path) -> Path:
     return tmp_path / "model"
 
 
+def answer(payload: dict[str, Any]) -> dict[str, Any]:
+    return server.answer(MODEL, payload)
+
+
 def described(folder: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     said = json.loads(json.dumps(answer({"model": {"id": str(folder)}})))
     return said["facts"], said["problems"]
@@ -52,7 +57,8 @@ def test_the_starter_is_described():
 
 @pytest.mark.parametrize("payload", [{}, {"model": None}, {"model": {"id": 5}}, {"model": {"nope": 1}}, {"model": []}])
 def test_a_payload_that_is_no_model_is_an_error(payload: dict[str, Any]):
-    assert answer(payload) == {"error": "The model's settings are not valid.", "field": "model"}
+    found = answer(payload)
+    assert found["field"].startswith("model") and f"“{found['field']}” " in found["error"]
 
 
 @pytest.mark.parametrize(
@@ -183,12 +189,12 @@ def hub() -> Iterator[str]:
 
 ASK = """
 import json, sys, time
-from groupwise.worker.questions import describe_model
-describe_model.answer({"model": {"id": "starter"}})  # warm: the imports are not what is timed
+from groupwise.worker.questions import describe_model, server
+server.answer("model", {"model": {"id": "starter"}})  # warm: the imports are not what is timed
 describe_model.PATIENCE = 3
 for model in json.loads(sys.argv[1]):
     begun = time.monotonic()
-    print(json.dumps(describe_model.answer({"model": model}) | {"seconds": time.monotonic() - begun}), flush=True)
+    print(json.dumps(server.answer("model", {"model": model}) | {"seconds": time.monotonic() - begun}), flush=True)
 """
 
 

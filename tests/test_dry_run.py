@@ -24,7 +24,7 @@ from groupwise.storage.registry.questions import TRY
 from groupwise.storage.spec import spec
 from groupwise.worker.capabilities import catalogue
 from groupwise.worker.dry_run import dry_run, tries
-from tests.asking import answer_of, taken
+from tests.asking import answer_of, put, taken
 from tests.runs import make_spec, queue
 
 Supervisor = Callable[[], "subprocess.Popen[bytes]"]
@@ -99,7 +99,7 @@ def test_one_step_says_what_it_took_and_what_it_made(begin: Supervisor) -> None:
     before = files()
     settings = {"save_strategy": "steps", "save_steps": 1, "eval_strategy": "steps", "eval_steps": 1, "max_steps": 900,
                 "per_device_eval_batch_size": 4}  # fmt: skip
-    asked = questions.ask(TRY, {"text": text(training=settings, data={"holdout": 8}, stages=[{"name": "first"}])})
+    asked = put(TRY, {"text": text(training=settings, data={"holdout": 8}, stages=[{"name": "first"}])})
     answer = answer_of(asked)
     assert "error" not in answer, answer
     assert answer["seconds"]["load"] > answer["seconds"]["step"] > 0
@@ -130,7 +130,7 @@ def test_what_keeps_it_from_being_made_is_said_in_words_at_its_field(
 ) -> None:
     begin()
     before = files()
-    answer = answer_of(questions.ask(TRY, {"text": text(**parts)}))
+    answer = answer_of(put(TRY, {"text": text(**parts)}))
     assert reason in answer["error"], answer
     assert answer["field"].startswith(field)
     wait_for("the folder to go", lambda: files() == before)
@@ -139,7 +139,7 @@ def test_what_keeps_it_from_being_made_is_said_in_words_at_its_field(
 def test_cancelled_while_it_loads_it_is_gone_at_once_and_the_next_one_is_tried(begin: Supervisor) -> None:
     begin()
     before = files()
-    asked, after = (questions.ask(TRY, {"text": each}) for each in (text(), "not: a spec"))
+    asked, after = (put(TRY, {"text": each}) for each in (text(), "not: a spec"))
     wait_begun(asked)
     assert not taken(after)
     questions.cancel(asked)
@@ -152,7 +152,7 @@ def test_cancelled_while_it_loads_it_is_gone_at_once_and_the_next_one_is_tried(b
 def test_killed_it_is_answered_for_and_leaves_nothing(begin: Supervisor) -> None:
     begin()
     before = files()
-    asked = questions.ask(TRY, {"text": text()})
+    asked = put(TRY, {"text": text()})
     wait_begun(asked)
     for pid in process.tagged(tries.tag_of(asked), tries.folder_of(asked)):
         os.kill(pid, signal.SIGKILL)
@@ -163,7 +163,7 @@ def test_killed_it_is_answered_for_and_leaves_nothing(begin: Supervisor) -> None
 def test_a_killed_supervisor_s_dry_run_is_ended_and_answered_by_the_next_one(begin: Supervisor) -> None:
     supervisor = begin()
     before = files()
-    asked = questions.ask(TRY, {"text": text()})
+    asked = put(TRY, {"text": text()})
     wait_begun(asked)
     supervisor.kill()
     supervisor.wait()
@@ -177,11 +177,11 @@ def test_a_killed_supervisor_s_dry_run_is_ended_and_answered_by_the_next_one(beg
 def test_a_run_goes_first(begin: Supervisor) -> None:
     """One that is launched ends a dry run; while it trains, none is begun."""
     begin()
-    asked = questions.ask(TRY, {"text": text()})
+    asked = put(TRY, {"text": text()})
     wait_begun(asked)
     folder = queue(make_spec(training={"max_steps": 5000}))
     assert "launched meanwhile" in answer_of(asked, 10)["error"]
-    refused = answer_of(questions.ask(TRY, {"text": text()}), 10)
+    refused = answer_of(put(TRY, {"text": text()}), 10)
     assert refused["error"] == "small is training on this machine. Try one step when it has ended."
     registry.ask(folder.id, registry.STOP)
     run = registry.get(folder.id)

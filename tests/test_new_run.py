@@ -16,8 +16,10 @@ from groupwise.app.pages.new import choices, launch, new_run, presets, view, wor
 from groupwise.storage.home import paths
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.registry import questions, registry
+from groupwise.storage.registry.messages.build import BuildAnswer
+from groupwise.storage.registry.messages.problem import messages_of
 from groupwise.storage.spec import spec as specs
-from groupwise.storage.spec.problem import SpecError
+from groupwise.storage.spec.problem import Problem, SpecError
 from tests import offer
 
 TEXT = presets.quickstart().replace("max_steps: 60", "max_steps: 60  # mine")
@@ -30,7 +32,7 @@ FUNCTIONS = (
 def built(text: str) -> int:
     """A question to TRL about this text, answered as the worker would when it finds nothing wrong."""
     question = worker_requests.ask(questions.BUILD, text, topic="t")
-    questions.reply(question, {"problems": []})
+    questions.reply(question, BuildAnswer(problems=[]))
     return question
 
 
@@ -73,8 +75,8 @@ def test_the_quickstart_as_it_ships_waits_for_nobody() -> None:
 def test_what_trl_does_not_take_is_not_launched() -> None:
     offer.publish_installed()
     question = worker_requests.ask(questions.BUILD, TEXT, topic="t")
-    problem = {"field": "training.temperature", "message": "should be above 0.", "level": "blocking", "fixes": []}
-    questions.reply(question, {"problems": [problem]})
+    problems = messages_of([Problem("training.temperature", "should be above 0.")])
+    questions.reply(question, BuildAnswer(problems=problems))
     assert "should be above 0" in new_run.launched({"text": TEXT, "built": question})["sentence"]
     assert registry.runs() == []
 
@@ -152,8 +154,8 @@ def test_a_question_is_asked_about_the_sound_part_of_a_spec_and_answered_once() 
     assert "worker" in new_run.answered(asked)["waiting"]
     newer = new_run.ask_worker({"kind": "preview", "text": TEXT, "topic": "page", "row": 4})
     assert new_run.answered(asked) == {"gone": True}
-    questions.reply(newer["question"], {"columns": []})
-    assert new_run.answered(newer) == {"answer": {"columns": []}}
+    questions.reply(newer["question"], offer.PREVIEWED)
+    assert new_run.answered(newer) == {"answer": offer.PREVIEWED.as_dict()}
     assert "sentence" in new_run.ask_worker({"kind": "try", "text": TEXT})
     assert "sentence" in new_run.ask_worker({"kind": "preview", "text": "name: ["})
 

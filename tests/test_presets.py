@@ -64,7 +64,7 @@ def test_each_says_in_a_title_and_a_sentence_what_it_is(name: str) -> None:
 @pytest.mark.parametrize("name", sorted(SHIPPED))
 def test_each_can_be_launched_but_for_what_this_machine_lacks(registry_home: Path, offer: Offer, name: str) -> None:
     """Checked as the page does, then built as real GRPOConfigs, optimisers and LoraConfigs."""
-    found = [*examine(SPECS[name], offer), *build.problems(SPECS[name], hardware.describe())]
+    found = [*examine(SPECS[name], offer), *build.settings_problems(SPECS[name], hardware.describe())]
     assert {problem.field for problem in found} <= (LACKING if name not in TRAINABLE else set())
     assert all(problem.fixes for problem in found if problem.level == "blocking")
 

@@ -8,11 +8,17 @@ from typing import Any
 
 import pytest
 
+from groupwise.app.pages.new import view
 from groupwise.storage.home import paths
+from groupwise.storage.registry.messages.data_checks import BINS
+from groupwise.storage.registry.messages.preview import CELL
+from groupwise.storage.registry.questions import CHECK_DATA, PREVIEW
 from groupwise.storage.spec.spec import DataSpec, from_dict
 from groupwise.worker.builtin import models
-from groupwise.worker.data import data, data_checks, preview, preview_source, tokens
+from groupwise.worker.data import data, data_checks, preview_source, tokens
 from groupwise.worker.data.data_error import DataError
+from groupwise.worker.questions import server
+from tests.runs import make_spec
 
 GSM = [{"problem": f"Tom has {n} apples and buys {n}.", "solution": f"{n}+{n}\n#### {2 * n}"} for n in range(1, 31)]
 MAPPED = {"source": "file:gsm.jsonl", "prompt_template": "{problem}", "answer_column": "solution",
@@ -29,13 +35,13 @@ def write(name: str, rows: list[dict[str, Any]]) -> None:
 
 
 def ask(row: int = 0, model: dict[str, Any] | None = None, **parts: Any) -> dict[str, Any]:
-    found = preview.answer({"data": parts, "model": model or {}, "row": row})
+    found = server.answer(PREVIEW, {"data": parts, "model": model or {}, "row": row})
     return json.loads(json.dumps(found))  # it travels as JSON
 
 
 def check(all_: bool = False, completion: int | None = 256, **parts: Any) -> dict[str, Any]:
     asked = {"data": parts, "model": {}, "longest_completion": completion, "all": all_}
-    return json.loads(json.dumps(data_checks.answer(asked)))
+    return json.loads(json.dumps(server.answer(CHECK_DATA, asked)))
 
 
 def fixed(parts: dict[str, Any], problem: dict[str, Any], number: int = 0) -> dict[str, Any]:
@@ -159,7 +165,7 @@ def test_each_problem_is_gone_after_its_fix(change: dict[str, Any], field: str):
         ({"source": "/etc/passwd"}, "data.source", "is no source of data"),
         ({"source": "task:nope"}, "data.source", "there is no built-in task"),
         ({"source": "task:../supervisor"}, "data.source", "there is no built-in task"),
-        ({"source": "file:gsm.jsonl", "limit": 0}, "data.limit", "greater than"),
+        ({"source": "file:gsm.jsonl", "limit": 0}, "data.limit", "should be at least 1"),
         ({"source": "file:gsm.jsonl", "holdout": "x"}, "data.holdout", "number of rows"),
     ],
 )
@@ -170,7 +176,7 @@ def test_what_cannot_be_shown_is_a_sentence_at_its_field(parts: dict[str, Any], 
 
 def test_a_row_that_is_not_there_is_a_sentence():
     assert "has 30 rows, so there is no row 31" in ask(row=30, **MAPPED)["error"]
-    assert ask(row=-5, **MAPPED)["row"]["index"] == 0
+    assert "should be at least 0" in ask(row=-5, **MAPPED)["error"]
 
 
 def test_what_data_says_is_only_ever_text():
@@ -181,7 +187,7 @@ def test_what_data_says_is_only_ever_text():
     assert found["prompt"] == f"<|user|>{hostile}<|assistant|>"
     write("huge.jsonl", [{"question": "x" * 1_000_000, "answer": [[["deep"]]], "n": float("nan"), "none": None}])
     found = ask(source="file:huge.jsonl")
-    assert len(found["row"]["cells"]["question"]) == preview.CELL and found["tokens"] > 900_000
+    assert len(found["row"]["cells"]["question"]) == CELL and found["tokens"] > 900_000
     assert len(json.dumps(found)) < 200_000
     assert found["row"]["cells"]["answer"] == '[[["deep"]]]' and found["row"]["cells"]["none"] == ""
 
@@ -193,7 +199,7 @@ def test_a_task_and_a_missing_tokenizer(tmp_path: Path):
     assert (
         found["messages"] == [{"role": "user", "content": "Tom has 1 apples and buys 1."}] and found["tokens"] is None
     )
-    checked = data_checks.answer({"data": MAPPED, "model": {"id": str(tmp_path)}})
+    checked = server.answer(CHECK_DATA, {"data": MAPPED, "model": {"id": str(tmp_path)}})
     assert checked["lengths"]["unit"] == "characters" and checked["room"] is None
 
 
@@ -316,11 +322,11 @@ def test_what_training_loads_is_what_was_counted():
 
 
 def test_every_length_is_in_a_bin():
-    assert data_checks.histogram([]) == {"edges": [], "counts": []}
-    assert data_checks.histogram([7, 7]) == {"edges": [7, 8], "counts": [2]}
-    wide = data_checks.histogram([1, 2, 1000])
-    assert len(wide["counts"]) <= data_checks.BINS and sum(wide["counts"]) == 3
-    assert len(wide["edges"]) == len(wide["counts"]) + 1 and wide["edges"][0] <= 1 and wide["edges"][-1] > 1000
+    assert data_checks.histogram([]) == ([], [])
+    assert data_checks.histogram([7, 7]) == ([7, 8], [2])
+    edges, counts = data_checks.histogram([1, 2, 1000])
+    assert len(counts) <= BINS and sum(counts) == 3
+    assert len(edges) == len(counts) + 1 and edges[0] <= 1 and edges[-1] > 1000
 
 
 def test_a_source_of_no_kind_is_refused():
@@ -330,6 +336,7 @@ def test_a_source_of_no_kind_is_refused():
 
 @pytest.mark.parametrize("length", ["many", 0, -5, 1.5, [48], None])
 def test_the_data_is_checked_though_the_longest_completion_is_no_length(registry_home: Path, length: Any):
-    usual = data_checks.answer({"data": {"limit": 8}, "model": {}})
-    assert data_checks.answer({"data": {"limit": 8}, "model": {}, "longest_completion": length}) == usual
+    usual = server.answer(CHECK_DATA, {"data": {"limit": 8}, "model": {}})
+    spec = make_spec(data={"limit": 8}, training={"max_completion_length": length})
+    assert server.answer(CHECK_DATA, view.about_lengths(spec).as_dict()) == usual
     assert usual["lengths"] and "error" not in usual

@@ -18,7 +18,7 @@ from groupwise.storage.home import locks, paths
 from groupwise.storage.registry import questions
 from groupwise.storage.registry.questions import BUILD, PREVIEW
 from groupwise.worker.questions import server
-from tests.asking import Warm, answer_of, ask, children, taken, warm_server
+from tests.asking import Warm, answer_of, ask, children, put, taken, warm_server
 from tests.runs import make_spec
 
 HANGS = "^(a|aa)+$"  # on a long row of a's with something else at the end, no search comes back by itself
@@ -62,7 +62,7 @@ def test_a_question_that_makes_no_sense_is_answered_in_words(
 
 
 def test_what_hangs_is_given_up_and_meanwhile_others_are_answered(living: subprocess.Popen[bytes]) -> None:
-    stuck = questions.ask(PREVIEW, hanging())
+    stuck = put(PREVIEW, hanging())
     wait_for("it to be taken up", lambda: taken(stuck))
     assert ask(BUILD, {"spec": SPEC}) == {"problems": []}
     assert questions.get(stuck).answer is None  # type: ignore[union-attr]
@@ -71,7 +71,7 @@ def test_what_hangs_is_given_up_and_meanwhile_others_are_answered(living: subpro
 
 
 def test_what_is_cancelled_stops_at_once(living: subprocess.Popen[bytes]) -> None:
-    stuck = questions.ask(PREVIEW, hanging())
+    stuck = put(PREVIEW, hanging())
     wait_for("it to be taken up", lambda: taken(stuck))
     questions.cancel(stuck)
     assert answer_of(stuck, 2) == {"error": "Cancelled.", "field": ""}
@@ -79,9 +79,9 @@ def test_what_is_cancelled_stops_at_once(living: subprocess.Popen[bytes]) -> Non
 
 
 def test_of_what_one_page_asks_only_the_newest_is_worked_on(living: subprocess.Popen[bytes]) -> None:
-    stuck = questions.ask(PREVIEW, hanging())
+    stuck = put(PREVIEW, hanging())
     wait_for("it to be taken up", lambda: taken(stuck))
-    asked = [questions.ask(PREVIEW, {**preview(), "row": row}, topic="a page") for row in range(4)]
+    asked = [put(PREVIEW, {**preview(), "row": row}, topic="a page") for row in range(4)]
     questions.cancel(stuck)
     assert answer_of(asked[-1])["row"]["index"] == 3
     assert not any(questions.get(each) for each in asked[:-1])
@@ -90,11 +90,11 @@ def test_of_what_one_page_asks_only_the_newest_is_worked_on(living: subprocess.P
 def test_a_killed_hand_is_answered_for_and_replaced(living: subprocess.Popen[bytes]) -> None:
     ask(PREVIEW, preview())
     before = children(living.pid)
-    stuck = questions.ask(PREVIEW, hanging())
+    stuck = put(PREVIEW, hanging())
     wait_for("it to be taken up", lambda: taken(stuck))
     hand = wait_for("the one that works", lambda: next((each for each in before if _ticks(each) > 3), None))
     os.kill(hand, signal.SIGKILL)
-    assert answer_of(stuck) == server.GONE
+    assert answer_of(stuck) == server.GONE.as_dict()
     assert "error" not in ask(PREVIEW, preview())
     assert hand not in children(living.pid)
 

@@ -17,6 +17,8 @@ from groupwise.app.pages.rewards import rewards_page as page
 from groupwise.storage.home import paths
 from groupwise.storage.library.rewards import library
 from groupwise.storage.registry import questions, registry
+from groupwise.storage.registry.messages.completions import CompletionsAnswer
+from groupwise.storage.registry.messages.message import Progress
 from groupwise.storage.spec import spec as specs
 from tests import offer
 
@@ -184,7 +186,7 @@ def test_completions_are_asked_for_with_the_spec_whose_data_is_chosen() -> None:
     asked = question("completions", **{"from": "model"}, data=f"run:{run_id}", rows=3, size=5)
     assert asked.kind == questions.COMPLETIONS
     assert (asked.payload["rows"], asked.payload["size"], asked.payload["from"]) == (3, 5, "model")
-    assert specs.from_dict(asked.payload["spec"]).data.limit == 40
+    assert asked.payload["spec"]["data"]["limit"] == 40
     typed = question("completions", **{"from": "typed"}, typed=[{"row": 2, "text": "a"}, {"row": 0, "text": "b"}])
     assert typed.payload["typed"] == [{"row": 2, "text": "a"}, {"row": 0, "text": "b"}]
     assert question("columns").payload["data"]["source"] == "task:arithmetic"
@@ -198,7 +200,7 @@ def test_scores_are_asked_for_with_the_completions_that_came_and_the_code_that_i
     completions = question("completions", **{"from": "probes"})
     assert asking.GONE in page.ask_worker({"kind": "score", "completions": completions.id})["sentence"]
     groups = [{"row": 0, "prompt": "1+1?", "columns": {"answer": "2"}, "completions": [{"text": "2"}]}]
-    questions.reply(completions.id, {"groups": groups})
+    questions.reply(completions.id, CompletionsAnswer.read({"groups": groups, "sentence": ""}))
     sent = [
         {"name": "mine", "code": "def mine(): …", "weight": 2, "timeout": 0.5,
          "parameters": {"tags": ["a, b", ["list"]]}},
@@ -230,7 +232,7 @@ def test_functions_that_cannot_be_tried_are_refused_in_words(sent: Any, words: s
 def test_answers_progress_and_what_was_withdrawn_are_told_apart() -> None:
     asked = question("completions", **{"from": "probes"}, topic="page")
     assert "worker" in page.answered({"question": asked.id})["waiting"]
-    questions.say(asked.id, {"sentence": "half", "done": 2, "total": 4})
+    questions.say(asked.id, Progress(sentence="half", done=2, total=4))
     assert page.answered({"question": asked.id}) == {"waiting": "half", "done": 2, "total": 4}
     page.cancelled({"question": asked.id})
     assert page.answered({"question": asked.id}) == {"gone": True}

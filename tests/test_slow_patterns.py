@@ -10,9 +10,12 @@ from typing import Any
 import pytest
 
 from groupwise.storage.home import paths
+from groupwise.storage.registry.messages.completions import SpecPart
+from groupwise.storage.registry.questions import CHECK_DATA, PREVIEW
 from groupwise.storage.spec import patterns, row_filter
 from groupwise.storage.spec.spec import DataSpec
-from groupwise.worker.data import data, data_checks, preview
+from groupwise.worker.data import data
+from groupwise.worker.questions import server
 from groupwise.worker.questions.workbench import rows as workbench_rows
 
 TANGLED = r"^(a|aa)+$"
@@ -42,7 +45,7 @@ def test_such_a_pattern_would_take_longer_than_anyone_waits() -> None:
 def test_everything_that_looks_at_rows_gives_it_up_and_names_the_field(field: str) -> None:
     began = time.monotonic()
     asked = ASKED | FIELDS[field]
-    for answer in (preview.answer({"data": asked}), data_checks.answer({"data": asked, "all": True})):
+    for answer in (server.answer(PREVIEW, {"data": asked}), server.answer(CHECK_DATA, {"data": asked, "all": True})):
         said = answer.get("problems") or []
         [words] = [problem["message"] for problem in said if problem["field"] == field]
         assert "takes more than 0.25 s on one cell" in words and "(a|aa)+" in words, answer
@@ -54,13 +57,13 @@ def test_everything_that_looks_at_rows_gives_it_up_and_names_the_field(field: st
 
 
 def _on_the_workbench(spec: DataSpec) -> None:
-    workbench_rows.found(workbench_rows.asked({"spec": {"data": spec.model_dump()}}), 4)
+    workbench_rows.found(SpecPart(data=spec), 4)
 
 
 def test_marks_that_come_a_hundred_thousand_times_are_no_guess() -> None:
     (paths.data_folder() / "rows.jsonl").write_text(json.dumps({"q": "1?", "a": "<answer>" * 100_000}))
     began = time.monotonic()
-    assert preview.answer({"data": {**ASKED}})["guess"]["data.answer_pattern"] is None
+    assert server.answer(PREVIEW, {"data": {**ASKED}})["guess"]["data.answer_pattern"] is None
     assert time.monotonic() - began < 10
 
 

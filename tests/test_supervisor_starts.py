@@ -23,7 +23,7 @@ from groupwise.storage.record import states
 from groupwise.storage.registry import questions, registry
 from groupwise.storage.spec.problem import WARNING
 from groupwise.worker.supervisor import Supervisor
-from tests.asking import answer_of, ask, children, taken
+from tests.asking import answer_of, ask, children, put, taken
 from tests.runs import make_spec, queue
 from tests.supervised import StartWorker, supervisors, wait_state
 
@@ -147,7 +147,7 @@ def test_a_bench_is_started_for_a_question_and_again_after_a_kill_9_and_there_ar
     supervisor = start_worker()
     (paths.data_folder() / "hangs.jsonl").write_text('{"question": "1?", "answer": "%s!"}\n' % ("a" * 60))
     data = {"source": "file:hangs.jsonl", "answer_pattern": "(a+)+$"}
-    stuck = questions.ask(questions.PREVIEW, {"data": data, "model": {}, "row": 0})
+    stuck = put(questions.PREVIEW, {"data": data, "model": {}, "row": 0})
     wait_for("it to be taken up", lambda: taken(stuck))
     (first,) = children(supervisor.pid)
     os.kill(first, signal.SIGKILL)

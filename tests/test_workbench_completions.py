@@ -24,8 +24,10 @@ def prepared(registry_home: Path) -> None:
     """A home for each of these tests."""
 
 
-def ask(kind: str, **payload: Any) -> dict[str, Any]:
-    return answered(COMPLETIONS, {"spec": SPEC, "from": kind, **payload})
+def ask(kind: str, spec: dict[str, Any] | None = None, **payload: Any) -> dict[str, Any]:
+    """About the data, model and training settings of a whole spec."""
+    parts = {part: spec[part] for part in SPEC} if spec else SPEC
+    return answered(COMPLETIONS, {"spec": parts, "from": kind, **payload})
 
 
 def test_the_model_writes_groups_as_its_training_would() -> None:

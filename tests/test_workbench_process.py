@@ -14,7 +14,7 @@ import pytest
 from bench.homes import wait_for
 from groupwise.storage.registry import questions
 from groupwise.storage.registry.questions import COMPLETIONS, RESCORE, SCORE
-from tests.asking import Warm, answer_of, ask, children, taken, warm_server
+from tests.asking import Warm, answer_of, ask, children, put, taken, warm_server
 from tests.workbench import READS, SPEC, group, own, run_with, stored
 
 # Slow enough to be watched; a sandboxed process of its own, with a mark in its memory only.
@@ -50,7 +50,7 @@ def test_completions_of_the_model_are_scored_in_the_same_sitting(living: subproc
 
 def test_a_long_history_says_how_far_it_is_and_can_be_cancelled(living: subprocess.Popen[bytes]) -> None:
     folder = run_with(*[stored(*[[0.0, 1.0]] * 256, step=step) for step in range(1, 41)])
-    asked = questions.ask(RESCORE, {"run": folder.id, "functions": [own(SLOW)]})
+    asked = put(RESCORE, {"run": folder.id, "functions": [own(SLOW)]})
 
     def progress() -> int:
         question = questions.get(asked)
@@ -70,7 +70,7 @@ def test_a_long_history_says_how_far_it_is_and_can_be_cancelled(living: subproce
 
 def test_a_killed_hand_takes_its_sandbox_along(living: subprocess.Popen[bytes]) -> None:
     ask(SCORE, {"functions": [own(READS)], "groups": [group("1")]})
-    stuck = questions.ask(SCORE, {"functions": [own(STUCK, timeout=50.0)], "groups": [group("1")]})
+    stuck = put(SCORE, {"functions": [own(STUCK, timeout=50.0)], "groups": [group("1")]})
     wait_for("it to be taken up", lambda: taken(stuck))
     time.sleep(1.0)
     hand = max(children(living.pid), key=lambda pid: len(below(pid)))

@@ -202,7 +202,7 @@ GOOD = [group("a")]
     [
         ({}, "functions"), ({"functions": 7}, "functions"), ({"functions": []}, "functions"),
         ({"functions": ["format"]}, "functions"), ({"functions": [{"name": 7}]}, "functions.0.name"),
-        ({"functions": [{"name": "formt"}]}, "functions.0.name"),
+        ({"functions": [{"name": "formt"}], "groups": GOOD}, "functions.0.name"),
         ({"functions": [{"name": "x y", "code": ""}]}, "functions.0.name"),
         ({"functions": [{"name": "f", "code": 7}]}, "functions.0.code"),
         ({"functions": [{"name": "f", "code": "#" * 70_000}]}, "functions.0.code"),

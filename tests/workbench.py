@@ -13,7 +13,7 @@ from groupwise.storage.registry import registry
 from groupwise.worker.questions import server
 from tests.runs import make_spec, queue
 
-SPEC = make_spec().model_dump()
+SPEC = {part: make_spec().model_dump()[part] for part in ("data", "model", "training")}
 # Scores from the text itself: “0.5” earns 0.5, “none” does not apply.
 READS = """
 def reads(completions, **kwargs):

@@ -13,6 +13,8 @@ from groupwise.storage.home import locks, paths
 from groupwise.storage.home.process import child_environment
 from groupwise.storage.registry import questions, registry
 from groupwise.storage.registry.messages.facts import Catalogue, Shipped
+from groupwise.storage.registry.messages.message import Progress
+from groupwise.storage.registry.messages.problem import Failed
 from groupwise.storage.registry.questions import TRY, Question
 from groupwise.storage.registry.registry import Run
 from groupwise.worker import niceness
@@ -124,15 +126,15 @@ class QuestionServerKeeper:
             return  # it sees its questions itself; one of an earlier supervisor leaves by itself
         if not self._settled:
             self._settled = True
-            settle(server.KINDS, server.GONE["error"])
+            settle(server.KINDS, server.GONE.error)
         if waiting and time.monotonic() < self._not_before:
             for question in waiting:
-                questions.reply(question.id, {"error": NOT_STARTED, "field": ""})
+                questions.reply(question.id, Failed(error=NOT_STARTED))
         elif waiting:
             self.child = start("groupwise.worker.questions.server", {"CUDA_VISIBLE_DEVICES": ""})
             log.info("started the question server as process %d", self.child.pid)
             for question in waiting:
-                questions.say(question.id, {"sentence": STARTING})
+                questions.say(question.id, Progress(sentence=STARTING))
 
     def _note_end(self, code: int) -> None:
         log.info("the question server left" if code == 0 else f"the question server ended with code {code}")
@@ -145,7 +147,7 @@ def settle(kinds: tuple[str, ...], sentence: str) -> None:
     """Answer what was taken up by a process that is gone, so that nobody waits for ever."""
     for question in questions.abandoned():
         if question.kind in kinds:
-            questions.reply(question.id, {"error": sentence, "field": ""})
+            questions.reply(question.id, Failed(error=sentence))
 
 
 def start(module: str, environment: dict[str, str] | None = None) -> subprocess.Popen[bytes]:

@@ -6,20 +6,25 @@ from __future__ import annotations
 import json
 import time
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from groupwise.storage.home.redaction import to_json
 from groupwise.storage.registry import registry
 
+if TYPE_CHECKING:  # the models take time to import: whoever asks or answers has those it needs
+    from groupwise.storage.registry.messages.message import Answer, Ask, Progress
+
 # What can be asked. Each is a function of its payload, but for TRY, which runs a training step.
 PREVIEW, CHECK_DATA, BUILD, MODEL, TRY = "preview", "check_data", "build", "model", "try"
+ABOUT_SPEC = (PREVIEW, CHECK_DATA, BUILD, MODEL)  # while it is edited
 COMPLETIONS, SCORE, RESCORE = "completions", "score", "rescore"  # the reward workbench
 KEPT = 3600.0  # seconds an answered question stays readable
 
 
 @dataclass(frozen=True)
 class Question:
-    """One question. `answer` is None until it is answered; then a dict, with `error` (a sentence) where it failed."""
+    """One question, as its row has it: `payload`, `progress` and `answer` are plain values that nobody has looked at,
+    the latter two None until there is something. `asked` and `answered` are what they mean."""
 
     id: int
     kind: str
@@ -29,8 +34,20 @@ class Question:
     progress: dict[str, Any] | None = None
     answer: dict[str, Any] | None = None
 
+    def asked(self) -> Ask:
+        """What is asked. Raises messages.message.Misfit where it is no question of its kind."""
+        from groupwise.storage.registry.messages import kinds
 
-def ask(kind: str, payload: dict[str, Any], *, topic: str = "") -> int:
+        return kinds.question(self.kind, self.payload)
+
+    def answered(self) -> Answer | None:
+        """What the worker said: messages.problem.Failed where it could not answer, None where it has not yet."""
+        from groupwise.storage.registry.messages import kinds
+
+        return None if self.answer is None else kinds.answer(self.kind, self.answer)
+
+
+def ask(question: Ask, *, topic: str = "") -> int:
     """Ask; the question's id. What the same topic (one field of one open page, say) asked before and nobody took up
     yet is withdrawn: only its newest question matters."""
     now = time.time()
@@ -38,7 +55,7 @@ def ask(kind: str, payload: dict[str, Any], *, topic: str = "") -> int:
         db.execute("DELETE FROM question WHERE answered_at < ? OR asked_at < ?", [now - KEPT, now - 24 * KEPT])
         if topic:
             db.execute("DELETE FROM question WHERE topic = ? AND taken_at IS NULL AND answered_at IS NULL", [topic])
-        row = {"kind": kind, "topic": topic, "payload": to_json(payload), "asked_at": now}
+        row = {"kind": question.kind, "topic": topic, "payload": to_json(question.as_dict()), "asked_at": now}
         cursor = db.execute(
             "INSERT INTO question (kind, topic, payload, asked_at) VALUES (:kind, :topic, :payload, :asked_at)", row
         )
@@ -74,18 +91,18 @@ def take(question_id: int) -> bool:
         return cursor.rowcount == 1
 
 
-def say(question_id: int, progress: dict[str, Any]) -> None:
+def say(question_id: int, progress: Progress) -> None:
     """How far the answer is."""
     with registry.writing() as db:
-        db.execute("UPDATE question SET progress = ? WHERE id = ?", [to_json(progress), question_id])
+        db.execute("UPDATE question SET progress = ? WHERE id = ?", [to_json(progress.as_dict()), question_id])
 
 
-def reply(question_id: int, answer: dict[str, Any]) -> None:
+def reply(question_id: int, answer: Answer) -> None:
     """Answer; the first answer stays."""
     with registry.writing() as db:
         db.execute(
             "UPDATE question SET answer = ?, answered_at = ? WHERE id = ? AND answered_at IS NULL",
-            [to_json(answer), time.time(), question_id],
+            [to_json(answer.as_dict()), time.time(), question_id],
         )
 
 

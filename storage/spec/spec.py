@@ -45,7 +45,9 @@ class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, validate_default=True)
 
 
-Name = Annotated[str, Field(min_length=1, max_length=80)]
+MOST_NAME = 80  # characters of a run's, a stage's or a function's name
+TIMEOUT, LONGEST_CALL = 10.0, 3600.0  # seconds that a call of a reward function may take: usually, and at most
+Name = Annotated[str, Field(min_length=1, max_length=MOST_NAME)]
 
 
 class ModelSpec(_Part):
@@ -136,11 +138,11 @@ class RewardSpec(_Part):
     from the beginning of the stage.
     """
 
-    name: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=80)]
+    name: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=MOST_NAME)]
     weight: Annotated[float, Field(allow_inf_nan=False)] = 1.0
     version: Annotated[str, Field(pattern=r"^[0-9a-f]{6,64}$")] | None = None
     parameters: dict[str, Any] = {}
-    timeout: Annotated[float, Field(gt=0, le=3600)] = 10.0
+    timeout: Annotated[float, Field(gt=0, le=LONGEST_CALL)] = TIMEOUT
     schedule: Annotated[list[SchedulePoint], Field(max_length=64)] = []
     adapt: AdaptSpec | None = None
 

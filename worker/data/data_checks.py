@@ -11,12 +11,25 @@ from collections.abc import Iterator
 from typing import Any
 
 from groupwise.storage.registry import progress
+from groupwise.storage.registry.messages.data_checks import (
+    BINS,
+    LONGEST,
+    TOP,
+    AnswerCounts,
+    CheckDataAnswer,
+    CheckDataQuestion,
+    Lengths,
+    LongestPrompt,
+)
+from groupwise.storage.registry.messages.message import Answer
+from groupwise.storage.registry.messages.preview import RowCount
+from groupwise.storage.registry.messages.problem import messages_of
 from groupwise.storage.spec import row_filter
 from groupwise.storage.spec.spec import DataSpec, ModelSpec
 from groupwise.worker.data import data, mapping, preview_source, tokens
 from groupwise.worker.data.check_words import Found, problems
 from groupwise.worker.data.data_error import DataError
-from groupwise.worker.data.preview import as_dict, failure, specs
+from groupwise.worker.data.preview import failure
 
 FEW = 2000  # rows that are checked when not all are asked for
 MOST, SECONDS = 2_000_000, 240.0  # rows and time after which even “all” ends
@@ -24,22 +37,17 @@ FEW_SECONDS = 40.0  # the same for some: the question server would give up later
 BATCH = 256  # prompts that are counted at once
 DISTINCT = 10_000  # different answers that are told apart
 COMPLETION = 256  # TRL's own max_completion_length, where none is said
-BINS, SHOWN = 24, 4000
 
 
-def answer(payload: dict[str, Any]) -> dict[str, Any]:
-    """What CHECK_DATA asks: {"data", "model", "longest_completion", "all"} → counts, lengths, balance, problems."""
+def answer_data_checks(question: CheckDataQuestion) -> Answer:
+    """Counts, lengths and balance of the rows, and what is wrong with them."""
     try:
-        asked, model = specs(payload)
-        completion = payload.get("longest_completion")
-        if not isinstance(completion, int) or completion < 1:  # not said, or said wrongly, which others say
-            completion = COMPLETION
-        return check(asked, model, completion, bool(payload.get("all")))
+        return check(question.data, question.model, question.longest_completion or COMPLETION, question.all)
     except DataError as error:
         return failure(error)
 
 
-def check(asked: DataSpec, model: ModelSpec, completion: int, every: bool) -> dict[str, Any]:
+def check(asked: DataSpec, model: ModelSpec, completion: int, every: bool) -> CheckDataAnswer:
     """The same, for a spec. Raises DataError where nothing can be checked."""
     table = preview_source.table_of(asked)
     data.check_pattern(asked)
@@ -57,22 +65,22 @@ def check(asked: DataSpec, model: ModelSpec, completion: int, every: bool) -> di
     if found.finished and not every:
         found.finished = found.exact and found.checked >= found.rows
     found.notes = list(table.notes)
-    return {
-        "checked": found.checked,
-        "rows": {"count": found.rows, "exact": found.exact},
-        "empty": found.empty,
-        "duplicates": found.duplicates,
-        "missing_answers": found.missing,
-        "filtered": found.filtered,
-        "too_long": found.too_long,
-        "room": found.room,
-        "lengths": _lengths(found),
-        "answers": {"distinct": len(found.answers), "top": found.answers.most_common(5)},
-        "kept": found.trained,
-        "held_out": found.held_out,
-        "problems": [as_dict(problem) for problem in problems(found)],
-        "note": found.note(),
-    }
+    return CheckDataAnswer(
+        checked=found.checked,
+        rows=RowCount(count=found.rows, exact=found.exact),
+        empty=found.empty,
+        duplicates=found.duplicates,
+        missing_answers=found.missing,
+        filtered=found.filtered,
+        too_long=found.too_long,
+        room=found.room,
+        lengths=_lengths(found),
+        answers=AnswerCounts(distinct=len(found.answers), top=found.answers.most_common(TOP)),
+        kept=found.trained,
+        held_out=found.held_out,
+        problems=messages_of(problems(found)),
+        note=found.note(),
+    )
 
 
 def _count(found: Found, rows: Iterator[dict[str, Any]], reader: tokens.Reader | None, until: float) -> None:
@@ -89,7 +97,7 @@ def _count(found: Found, rows: Iterator[dict[str, Any]], reader: tokens.Reader |
             prompts.append((number, row, prompt))
             _note_row(found, row, prompt, seen)
         _note_lengths(found, prompts, reader)
-        progress.say({"sentence": f"Checking rows… {found.checked:,} so far."})
+        progress.say(f"Checking rows… {found.checked:,} so far.")
         if time.monotonic() > until:
             found.finished = False
             return
@@ -129,27 +137,27 @@ def _note_lengths(found: Found, prompts: list[tuple[int, dict[str, Any], Any]], 
                 found.fitting.append((characters, length <= found.room))
 
 
-def _lengths(found: Found) -> dict[str, Any]:
+def _lengths(found: Found) -> Lengths:
     ordered = sorted(found.lengths)
     row, length, prompt = found.longest
     text = prompt if isinstance(prompt, str) else "\n\n".join(str(each["content"]) for each in prompt or [])
-    return {
-        "unit": "characters" if found.unread else "tokens",
-        **histogram(ordered),
-        "median": ordered[len(ordered) // 2] if ordered else 0,
-        "p95": ordered[min(len(ordered) - 1, int(0.95 * len(ordered)))] if ordered else 0,
-        "longest": {"row": row, "length": length, "text": mapping.capped(text, SHOWN)},
-    }
+    edges, counts = histogram(ordered)
+    return Lengths(
+        unit="characters" if found.unread else "tokens",
+        edges=edges,
+        counts=counts,
+        median=ordered[len(ordered) // 2] if ordered else 0,
+        p95=ordered[min(len(ordered) - 1, int(0.95 * len(ordered)))] if ordered else 0,
+        longest=LongestPrompt(row=row, length=length, text=mapping.capped(text, LONGEST)),
+    )
 
 
-def histogram(ordered: list[int]) -> dict[str, list[int]]:
-    """{edges, counts} of sorted lengths: at most BINS bins of one whole width; a bin holds its left edge."""
+def histogram(ordered: list[int]) -> tuple[list[int], list[int]]:
+    """(edges, counts) of sorted lengths: at most BINS bins of one whole width; a bin holds its left edge."""
     if not ordered:
-        return {"edges": [], "counts": []}
+        return [], []
     width = max(1, -(-(ordered[-1] - ordered[0] + 1) // BINS))
     counts = Counter((length - ordered[0]) // width for length in ordered)
     bins = max(counts) + 1
-    return {
-        "edges": [ordered[0] + width * number for number in range(bins + 1)],
-        "counts": [counts[number] for number in range(bins)],
-    }
+    edges = [ordered[0] + width * number for number in range(bins + 1)]
+    return edges, [counts[number] for number in range(bins)]

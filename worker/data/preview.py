@@ -5,32 +5,41 @@ Nothing of the data is ever run: cells are text, capped, and templates reach col
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 from typing import Any
 
-from pydantic import ValidationError
-
+from groupwise.storage.registry.messages.message import Answer
+from groupwise.storage.registry.messages.preview import (
+    CELL,
+    COLUMNS,
+    ROLE,
+    SAMPLE,
+    TEXT,
+    ChatMessage,
+    Column,
+    PreviewAnswer,
+    PreviewQuestion,
+    RowCount,
+    ShownRow,
+)
+from groupwise.storage.registry.messages.problem import Failed, messages_of
 from groupwise.storage.spec import patterns, row_filter
 from groupwise.storage.spec.spec import WARNING, DataSpec, Fix, ModelSpec, Problem
 from groupwise.worker.data import data, mapping, preview_source, tokens
 from groupwise.worker.data.data_error import DataError
 
 FIRST = 20  # rows from which kinds and guesses are made
-CELL, SAMPLE, TEXT = 4000, 80, 60_000  # characters that are shown
-COLUMNS = 200  # columns that are shown
 
 
-def answer(payload: dict[str, Any]) -> dict[str, Any]:
-    """What PREVIEW asks: {"data", "model", "row"} → columns, a row, the prompt made of it, problems, a guess."""
+def answer_preview(question: PreviewQuestion) -> Answer:
+    """What columns the data has, a row, the prompt made of it, what is wrong, and settings that may fit."""
     try:
-        asked, model = specs(payload)
-        return preview(asked, model, max(int(payload.get("row") or 0), 0))
+        return preview(question.data, question.model, question.row)
     except DataError as error:
         return failure(error)
 
 
-def preview(asked: DataSpec, model: ModelSpec, index: int) -> dict[str, Any]:
+def preview(asked: DataSpec, model: ModelSpec, index: int) -> PreviewAnswer:
     """The same, for a spec. Raises DataError where there is nothing to show."""
     table = preview_source.table_of(asked)
     first = list(itertools.islice(table.rows(), FIRST))
@@ -39,29 +48,16 @@ def preview(asked: DataSpec, model: ModelSpec, index: int) -> dict[str, Any]:
     shown = _rendered(asked, model, row, found)
     count, counted = table.count()
     found += [Problem("data.source", note, level=WARNING) for note in table.notes]
-    return {
-        "columns": [_column(name, first) for name in table.columns[:COLUMNS]],
-        "rows": {"count": count, "exact": counted},
-        "row": {
-            "index": index,
-            "cells": {name: mapping.capped(row.get(name), CELL) for name in table.columns[:COLUMNS]},
-            "kept": _kept(asked, row),
-        },
+    cells = {name: mapping.capped(row.get(name), CELL) for name in table.columns[:COLUMNS]}
+    return PreviewAnswer(
+        columns=[_column(name, first) for name in table.columns[:COLUMNS]],
+        rows=RowCount(count=count, exact=counted),
+        row=ShownRow(index=index, cells=cells, kept=_kept(asked, row)),
         **shown,
-        "guess": mapping.guess(table.columns, first),
-        "problems": [as_dict(problem) for problem in found],
-        "note": _note(count, counted, exact, index, len(table.columns)),
-    }
-
-
-def specs(payload: dict[str, Any]) -> tuple[DataSpec, ModelSpec]:
-    """The two parts of a spec that a question carries. Raises DataError."""
-    try:
-        return DataSpec.model_validate(payload["data"]), ModelSpec.model_validate(payload.get("model") or {})
-    except ValidationError as error:
-        detail = error.errors()[0]
-        part = "data" if error.title == "DataSpec" else "model"
-        raise DataError(detail["msg"], ".".join([part, *map(str, detail["loc"])])) from error
+        guess=mapping.guess(table.columns, first),
+        problems=messages_of(found),
+        note=_note(count, counted, exact, index, len(table.columns)),
+    )
 
 
 # Where the data itself has to be mended elsewhere: what makes the rest of the run work until then.
@@ -76,21 +72,17 @@ MEANWHILE = Fix(
 )  # fmt: skip
 
 
-def failure(error: DataError) -> dict[str, Any]:
+def failure(error: DataError) -> Failed:
     """An answer that says why there is none."""
     unusable = error.field == "data.source" and not error.fixes
     problem = Problem(error.field, str(error), fixes=(MEANWHILE,) if unusable else error.fixes)
-    return {"error": str(error), "field": error.field, "problems": [as_dict(problem)]}
+    return Failed(error=str(error), field=error.field, problems=messages_of([problem]))
 
 
-def as_dict(problem: Problem) -> dict[str, Any]:
-    return dataclasses.asdict(problem)
-
-
-def _column(name: str, rows: mapping.Rows) -> dict[str, str]:
+def _column(name: str, rows: mapping.Rows) -> Column:
     values = [row.get(name) for row in rows]
     sample = next((value for value in values if row_filter.text(value).strip()), None)
-    return {"name": name, "kind": mapping.kind(values), "sample": " ".join(mapping.capped(sample, SAMPLE).split())}
+    return Column(name=name, kind=mapping.kind(values), sample=" ".join(mapping.capped(sample, SAMPLE).split()))
 
 
 def _kept(asked: DataSpec, row: dict[str, Any]) -> bool:
@@ -119,7 +111,8 @@ def _rendered(asked: DataSpec, model: ModelSpec, row: dict[str, Any], found: lis
         prompt = data.prompt(row, asked, shown["chat"])
         if isinstance(prompt, list):
             shown["messages"] = [
-                {"role": str(each["role"])[:80], "content": mapping.capped(each["content"], TEXT)} for each in prompt
+                ChatMessage(role=str(each["role"])[:ROLE], content=mapping.capped(each["content"], TEXT))
+                for each in prompt
             ]
         if reader is not None:
             shown["prompt"] = mapping.capped(reader.text(prompt), TEXT)

@@ -9,6 +9,7 @@ import sys
 import tempfile
 import time
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +18,14 @@ from groupwise.storage.home import output
 from groupwise.storage.home.paths import RunFolder
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.registry import questions, registry
+from groupwise.storage.registry.messages.dry_run import Memory, Seconds, TryAnswer, TryQuestion
 from groupwise.storage.registry.messages.facts import Hardware
+from groupwise.storage.registry.messages.message import Answer, Misfit, Progress
+from groupwise.storage.registry.messages.problem import Failed
 from groupwise.storage.spec import spec
 from groupwise.storage.spec.problem import BLOCKING, Problem, SpecError
 from groupwise.storage.spec.spec import RunSpec
 
-SHOWN = 64  # completions in the answer
-TEXT = 4000  # characters of each
 # A run's settings, but for one step that leaves nothing anywhere.
 ONE_STEP: dict[str, Any] = {
     "max_steps": 1, "logging_strategy": "steps", "logging_steps": 1, "eval_strategy": "no", "do_eval": False,
@@ -47,15 +49,17 @@ def main(question_id: int) -> int:
     if question is None:
         return 1
     try:
-        answer = attempt(str(question.payload.get("text", "")), lambda sentence: _say(question_id, sentence))
+        asked = question.asked()
+        assert isinstance(asked, TryQuestion)  # the supervisor starts dry runs for no other
+        answer: Answer = attempt(asked.text, lambda sentence: _say(question_id, sentence))
     except Exception as error:
         traceback.print_exc()
         answer = explained(error)
     questions.reply(question_id, answer)
-    return 1 if "error" in answer else 0
+    return 1 if isinstance(answer, Failed) else 0
 
 
-def attempt(text: str, say: Any) -> dict[str, Any]:
+def attempt(text: str, say: Callable[[str], None]) -> TryAnswer:
     """One step of the spec in a YAML text. Raises whatever keeps it from being made."""
     begun = time.monotonic()
     say("Reading the settings.")
@@ -65,7 +69,7 @@ def attempt(text: str, say: Any) -> dict[str, Any]:
     from groupwise.worker.questions import build
     from groupwise.worker.training import trainer
 
-    _refuse(build.problems(run_spec, registry.published(Hardware)))
+    _refuse(build.settings_problems(run_spec, registry.published(Hardware)))
     say("Loading the model and the data.")
 
     with tempfile.TemporaryDirectory(prefix="step-") as place:
@@ -80,10 +84,15 @@ def attempt(text: str, say: Any) -> dict[str, Any]:
             grpo.train()
         finally:
             grpo.scorers.close()
-        seconds = {"load": round(loaded - begun, 2), "step": round(time.monotonic() - loaded, 2)}
+        seconds = Seconds(load=round(loaded - begun, 2), step=round(time.monotonic() - loaded, 2))
         memory = watcher.memory(grpo.args.device)
-    answer = {"seconds": seconds, "memory": memory, "metrics": seen.metrics, "completions": seen.shown(SHOWN, TEXT)}
-    return {**answer, "sentence": sentence(run_spec, answer)}
+    return TryAnswer(
+        seconds=seconds,
+        memory=memory,
+        metrics=seen.metrics,
+        completions=seen.shown(),
+        sentence=sentence(run_spec, seconds, memory),
+    )
 
 
 def parsed(text: str) -> RunSpec:
@@ -130,13 +139,12 @@ def one_step(stage: RunSpec, processes: int) -> RunSpec:
     return stage.model_copy(update={"training": settings, "launch": launch, "stages": []})
 
 
-def sentence(run_spec: RunSpec, answer: dict[str, Any]) -> str:
+def sentence(run_spec: RunSpec, seconds: Seconds, memory: Memory) -> str:
     """What was found, in words."""
-    seconds, memory = answer["seconds"], answer["memory"]
-    whose = " of the whole process" if memory["device"] == "CPU" else ""
+    whose = " of the whole process" if memory.device == "CPU" else ""
     said = (
-        f"Loading took {seconds['load']:.1f} s and one step {seconds['step']:.1f} s on {memory['device']}; later steps "
-        f"are faster than the first. The most memory{whose} was {memory['peak'] / 1e9:.1f} GB."
+        f"Loading took {seconds.load:.1f} s and one step {seconds.step:.1f} s on {memory.device}; later steps "
+        f"are faster than the first. The most memory{whose} was {memory.peak / 1e9:.1f} GB."
     )
     if run_spec.launch.processes > 1:
         said += f" One process did it; {run_spec.launch.processes} will share a run's work."
@@ -145,20 +153,20 @@ def sentence(run_spec: RunSpec, answer: dict[str, Any]) -> str:
     return said
 
 
-def explained(error: Exception) -> dict[str, Any]:
-    """{"error", "field"}: why it failed, in words, at the field where that is known."""
+def explained(error: Exception) -> Failed:
+    """Why it failed, in words, at the field where that is known."""
     from groupwise.worker.training import train
 
     message = train.explain(error)
-    if isinstance(error, Refused):
-        return {"error": str(error), "field": error.field}
+    if isinstance(error, (Refused, Misfit)):
+        return Failed(error=str(error), field=error.field)
     if "ran out of memory" in message:
-        return {"error": f"One step does not fit: {message}", "field": "training.per_device_train_batch_size"}
-    return {"error": f"{message[:1].upper()}{message[1:]}", "field": str(getattr(error, "field", ""))}
+        return Failed(error=f"One step does not fit: {message}", field="training.per_device_train_batch_size")
+    return Failed(error=f"{message[:1].upper()}{message[1:]}", field=str(getattr(error, "field", "")))
 
 
 def _say(question_id: int, words: str) -> None:
-    questions.say(question_id, {"sentence": words})
+    questions.say(question_id, Progress(sentence=words))
 
 
 if __name__ == "__main__":

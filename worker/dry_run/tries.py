@@ -16,6 +16,7 @@ from pathlib import Path
 
 from groupwise.storage.home import paths, process
 from groupwise.storage.registry import questions
+from groupwise.storage.registry.messages.problem import Failed
 from groupwise.storage.registry.questions import TRY, Question
 from groupwise.storage.registry.registry import Run
 from groupwise.worker.launchers import local
@@ -146,7 +147,7 @@ def _ending(code: int) -> str:
 
 def _refuse(question_id: int, sentence: str) -> None:
     """Answer with an error; a question that is answered keeps its answer."""
-    questions.reply(question_id, {"error": sentence, "field": ""})
+    questions.reply(question_id, Failed(error=sentence))
 
 
 def _tail(path: Path) -> str:

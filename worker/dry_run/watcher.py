@@ -9,6 +9,7 @@ from typing import Any
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
 from groupwise.storage.record.step_record import Group
+from groupwise.storage.registry.messages.dry_run import SHOWN, TEXT, Memory, TriedCompletion
 from groupwise.worker.training.scoring import Note
 
 
@@ -37,25 +38,23 @@ class Watcher(TrainerCallback):
             if isinstance(value, (int, float)) and not isinstance(value, bool) and not of_the_whole:
                 self.metrics[name] = value if math.isfinite(value) else None
 
-    def shown(self, most: int, characters: int) -> list[dict[str, Any]]:
+    def shown(self) -> list[TriedCompletion]:
         """The first completions, group by group."""
-        found = []
-        for number, group in enumerate(self.groups):
-            for completion in group.completions:
-                scores = zip(self.rewards, completion.scores, strict=True)
-                found.append(
-                    {
-                        "group": number,
-                        "prompt": in_words(group.prompt)[:characters],
-                        "text": completion.text[:characters],
-                        "tokens": completion.tokens,
-                        "truncated": completion.truncated,
-                        "rewards": {name: value for name, (value, _) in scores},
-                        "reward": completion.reward,
-                        "advantage": completion.advantage,
-                    }
-                )
-        return found[:most]
+        found = [
+            TriedCompletion(
+                group=number,
+                prompt=in_words(group.prompt)[:TEXT],
+                text=completion.text[:TEXT],
+                tokens=completion.tokens,
+                truncated=completion.truncated,
+                rewards={name: value for name, (value, _) in zip(self.rewards, completion.scores, strict=True)},
+                reward=completion.reward,
+                advantage=completion.advantage,
+            )
+            for number, group in enumerate(self.groups)
+            for completion in group.completions
+        ]
+        return found[:SHOWN]
 
 
 def in_words(prompt: Any) -> str:
@@ -65,12 +64,12 @@ def in_words(prompt: Any) -> str:
     return str(prompt)
 
 
-def memory(device: Any) -> dict[str, Any]:
+def memory(device: Any) -> Memory:
     """The most that was used: of the GPU's memory by torch, or of the machine's by this process."""
     import torch
 
     if device.type == "cuda":
-        return {"peak": torch.cuda.max_memory_allocated(device), "device": torch.cuda.get_device_name(device)}
+        return Memory(peak=torch.cuda.max_memory_allocated(device), device=torch.cuda.get_device_name(device))
     lines = Path("/proc/self/status").read_text().splitlines()
     peak = next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:"))
-    return {"peak": peak, "device": "CPU"}
+    return Memory(peak=peak, device="CPU")

@@ -14,15 +14,16 @@ from contextlib import suppress
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
 
 from groupwise.storage.home.process import go_with
 from groupwise.storage.registry import progress
+from groupwise.storage.registry.messages.message import Plain
+from groupwise.storage.registry.messages.problem import Failed
 from groupwise.storage.registry.questions import Question
 
 log = logging.getLogger("groupwise.questions")
 
-Answer = Callable[[str, dict[str, Any]], dict[str, Any]]
+Answer = Callable[[str, Plain], Plain]
 LARGEST = 8 * 2**20  # bytes of JSON an answer may have
 
 
@@ -51,10 +52,10 @@ class Hand:
         with suppress(OSError):  # it is gone: receive() will say so
             self.connection.send_bytes(json.dumps([question.id, question.kind, question.payload]).encode())
 
-    def receive(self) -> dict[str, Any] | None:
+    def receive(self) -> Plain | None:
         """Its answer; None when it is gone."""
         try:
-            found: dict[str, Any] = json.loads(self.connection.recv_bytes())
+            found: Plain = json.loads(self.connection.recv_bytes())
         except (OSError, EOFError):
             return None
         return found
@@ -99,15 +100,15 @@ def _work(connection: Connection, answer: Answer, server: int) -> None:
         connection.send_bytes(_said(kind, payload, answer))
 
 
-def _said(kind: str, payload: dict[str, Any], answer: Answer) -> bytes:
+def _said(kind: str, payload: Plain, answer: Answer) -> bytes:
     """The answer as JSON; an error in a sentence where there is none, with the traceback in the worker's log."""
     try:
         said = json.dumps(answer(kind, payload)).encode()
         if len(said) <= LARGEST:
             return said
-        found = {"error": "The answer is too large to show. Ask for fewer or smaller rows.", "field": ""}
+        found = Failed(error="The answer is too large to show. Ask for fewer or smaller rows.")
     except Exception as error:  # whatever a question does, the question server answers it and goes on
         traceback.print_exc(file=sys.stderr)
         text = (str(error).strip() or type(error).__name__).splitlines()[0][:400]
-        found = {"error": f"This could not be answered: {text}", "field": str(getattr(error, "field", ""))}
-    return json.dumps(found).encode()
+        found = Failed(error=f"This could not be answered: {text}", field=str(getattr(error, "field", "")))
+    return json.dumps(found.as_dict()).encode()

@@ -16,9 +16,10 @@ from groupwise.storage.checks.batch import BATCH_FIELDS
 from groupwise.storage.checks.check import check
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.registry import registry
+from groupwise.storage.registry.messages.build import BuildAnswer, BuildQuestion
 from groupwise.storage.registry.messages.facts import Hardware
-from groupwise.storage.spec import spec
-from groupwise.storage.spec.problem import BLOCKING, Problem, SpecError
+from groupwise.storage.registry.messages.problem import messages_of
+from groupwise.storage.spec.problem import BLOCKING, Problem
 from groupwise.storage.spec.spec import RunSpec
 from groupwise.worker.capabilities import catalogue
 from groupwise.worker.questions import build_lora, build_parts, build_rewards, build_rules, find_bad_setting
@@ -28,17 +29,13 @@ ELSEWHERE = ("tf32", "ddp_backend")
 NOWHERE = Path("/nonexistent")  # a config is not a run: nothing is ever written to its output_dir
 
 
-def answer(payload: dict[str, Any]) -> dict[str, Any]:
-    """{"spec": a RunSpec as plain values} → {"problems": [Problem.as_dict(), …]}."""
-    try:
-        run_spec = spec.from_dict(payload.get("spec"))
-    except SpecError as error:
-        return {"problems": [problem.as_dict() for problem in error.problems]}
-    found = [*problems(run_spec, registry.published(Hardware)), *build_rewards.problems(run_spec)]
-    return {"problems": [problem.as_dict() for problem in found]}
+def answer_build(question: BuildQuestion) -> BuildAnswer:
+    """Every problem of the settings, and of the reward functions' code."""
+    found = settings_problems(question.spec, registry.published(Hardware))
+    return BuildAnswer(problems=messages_of([*found, *build_rewards.problems(question.spec)]))
 
 
-def problems(run_spec: RunSpec, hardware: Hardware | None) -> list[Problem]:
+def settings_problems(run_spec: RunSpec, hardware: Hardware | None) -> list[Problem]:
     """Every problem of every stage, each once, at the field that says it: the stage's, or the run's."""
     found: dict[tuple[str, str], Problem] = {}
     with warnings.catch_warnings(), _same_environment():

@@ -7,11 +7,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from groupwise.storage.checks.model import STARTER
 from groupwise.storage.library.models import model_files
-from groupwise.storage.library.models.model_files import ModelError, ModelFacts
+from groupwise.storage.library.models.model_files import ModelError
+from groupwise.storage.library.models.model_files import ModelFacts as FileFacts
+from groupwise.storage.registry.messages.model import ModelAnswer, ModelFacts, ModelQuestion
+from groupwise.storage.registry.messages.problem import messages_of
 from groupwise.storage.spec.problem import ADVICE, Fix, Problem
 from groupwise.storage.spec.spec import ModelSpec
 from groupwise.worker.builtin import models
@@ -21,16 +22,9 @@ PATIENCE = 4.0  # seconds for the hub, and again for a chat template
 MARK = "groupwise-looks-for-this"
 
 
-def answer(payload: dict[str, Any]) -> dict[str, Any]:
-    """{"model": ModelSpec dump} → {"facts": ModelFacts as a dict (storage.library.models.model_facts) and what is
-    found here, "problems": […]}. Besides those of the files, facts has: tokens (what the tokenizer knows), eos, pad
-    (their text), chat (it has a chat template), system_role ("used", "ignored", "refused"; null without a template),
-    lora_targets (what PEFT takes by itself), and, for a model that is not on this machine, download (bytes) and
-    gated."""
-    try:
-        spec = ModelSpec.model_validate(payload.get("model"))
-    except ValidationError:
-        return {"error": "The model's settings are not valid.", "field": "model"}
+def answer_model(question: ModelQuestion) -> ModelAnswer:
+    """What the model's files say, and what only the libraries or the hub can tell."""
+    spec = question.model
     facts: dict[str, Any] = {}
     problems: list[Problem] = []
     if _is_missing(spec):
@@ -47,7 +41,11 @@ def answer(payload: dict[str, Any]) -> dict[str, Any]:
         problems += _kind(folder_facts, facts)
         if folder_facts.has_tokenizer and not folder_facts.adapter:
             problems += _tokenizer(folder_facts, facts)
-    return {"facts": facts, "problems": [problem.as_dict() for problem in problems]}
+    return ModelAnswer(facts=ModelFacts.read(_plain(facts)), problems=messages_of(problems))
+
+
+def _plain(facts: dict[str, Any]) -> dict[str, Any]:
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in facts.items()}
 
 
 def _is_missing(spec: ModelSpec, *, tokenizer: bool = False) -> bool:
@@ -64,7 +62,7 @@ def _is_missing(spec: ModelSpec, *, tokenizer: bool = False) -> bool:
     return facts.weights != "safetensors" or bool(facts.missing)
 
 
-def _kind(found: ModelFacts, facts: dict[str, Any]) -> list[Problem]:
+def _kind(found: FileFacts, facts: dict[str, Any]) -> list[Problem]:
     """Whether transformers knows this kind of model by itself and can write text with it."""
     from peft.utils.constants import TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING as TARGETS
 
@@ -80,7 +78,7 @@ def _kind(found: ModelFacts, facts: dict[str, Any]) -> list[Problem]:
     return [Problem("model.id", message, fixes=(STARTER,))]
 
 
-def _tokenizer(found: ModelFacts, facts: dict[str, Any]) -> list[Problem]:
+def _tokenizer(found: FileFacts, facts: dict[str, Any]) -> list[Problem]:
     """Load the tokenizer and look at what the trainer needs of it."""
     try:
         tokenizer = models.tokenizer(found.folder)

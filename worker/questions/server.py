@@ -23,6 +23,9 @@ from typing import Any
 from groupwise.storage.home import locks, logs, output, paths
 from groupwise.storage.home.process import go_with
 from groupwise.storage.registry import questions, registry
+from groupwise.storage.registry.messages import kinds
+from groupwise.storage.registry.messages.message import Answer, Misfit, Plain
+from groupwise.storage.registry.messages.problem import Failed
 from groupwise.storage.registry.questions import (
     BUILD,
     CHECK_DATA,
@@ -48,7 +51,9 @@ LONGEST = {"default": 60.0, "all": 300.0}  # seconds an answer may take; one abo
 GROWTH = 2 * 2**30  # bytes of memory a hand may take beyond what it was forked with
 ROOM = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") * 3 // 4  # the same for one that loads a model
 IDLE = 600.0  # seconds without a question after which it leaves
-GONE = {"error": "The helper process ended before it could answer. Try again.", "field": ""}
+GONE = Failed(error="The helper process ended before it could answer. Try again.")
+CANCELLED = Failed(error="Cancelled.")
+TOO_LONG = Failed(error="This took too long and was given up. Ask for less: fewer rows, a simpler pattern.")
 
 
 def lock() -> Path:
@@ -56,40 +61,44 @@ def lock() -> Path:
     return paths.home() / "questions.lock"
 
 
-def answer(kind: str, payload: dict[str, Any]) -> dict[str, Any]:
-    """The answer to a question of one kind, worked out in this process."""
-    return _answering(kind)(payload)
+def answer(kind: str, payload: Plain) -> Plain:
+    """The answer to a question of one kind, worked out in this process; both as JSON holds them."""
+    try:
+        question = kinds.question(kind, payload)
+    except Misfit as error:
+        return Failed.of(error).as_dict()
+    return _answering(kind)(question).as_dict()
 
 
-def _answering(kind: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
+def _answering(kind: str) -> Callable[[Any], Answer]:
     """What answers this kind; imported only when it is wanted, so that one that is broken breaks no other."""
     if kind == PREVIEW:
-        from groupwise.worker.data import preview
+        from groupwise.worker.data.preview import answer_preview
 
-        return preview.answer
+        return answer_preview
     if kind == CHECK_DATA:
-        from groupwise.worker.data import data_checks
+        from groupwise.worker.data.data_checks import answer_data_checks
 
-        return data_checks.answer
+        return answer_data_checks
     if kind == BUILD:
-        from groupwise.worker.questions import build
+        from groupwise.worker.questions.build import answer_build
 
-        return build.answer
+        return answer_build
     if kind == COMPLETIONS:
-        from groupwise.worker.questions.workbench import completions
+        from groupwise.worker.questions.workbench.completions import answer_completions
 
-        return completions.answer
+        return answer_completions
     if kind == SCORE:
-        from groupwise.worker.questions.workbench import score
+        from groupwise.worker.questions.workbench.score import answer_score
 
-        return score.answer
+        return answer_score
     if kind == RESCORE:
-        from groupwise.worker.questions.workbench import rescore
+        from groupwise.worker.questions.workbench.rescore import answer_rescore
 
-        return rescore.answer
-    from groupwise.worker.questions import describe_model
+        return answer_rescore
+    from groupwise.worker.questions.describe_model import answer_model
 
-    return describe_model.answer
+    return answer_model
 
 
 def warm_up() -> None:
@@ -112,6 +121,11 @@ def _prefer_others() -> None:
         Path("/proc/self/oom_score_adj").write_text("500")
 
 
+def _is_about_all(question: Question) -> bool:
+    """Whether all rows are to be looked at, however many there are."""
+    return question.kind == CHECK_DATA and question.payload.get("all") is True
+
+
 class QuestionServer:
     """Holds no truth: a question is the registry's, and taken once, so none can end two question servers."""
 
@@ -120,7 +134,7 @@ class QuestionServer:
         self.asked_at = time.monotonic()
         self.supervisor = os.getppid()
         self.leaving = False
-        self._unsaid: list[tuple[int, dict[str, Any]]] = []  # answers that the registry has not taken yet
+        self._unsaid: list[tuple[int, Answer]] = []  # answers that the registry has not taken yet
         self._read: tuple[int, int] | None = None  # the registry file and its time when it was last read
         self._read_at = self._minded_at = 0.0
 
@@ -187,7 +201,7 @@ class QuestionServer:
         hand = self.hands.get(question.kind)
         if hand is None or not hand.lives():
             hand = self.hands[question.kind] = Hand(answer)
-        seconds = LONGEST["all" if question.payload.get("all") or question.kind in LONG else "default"]
+        seconds = LONGEST["all" if question.kind in LONG or _is_about_all(question) else "default"]
         hand.give(question, until=time.monotonic() + seconds)
 
     def _finish(self, hand: Hand) -> None:
@@ -196,7 +210,8 @@ class QuestionServer:
         if found is None:
             self._drop(hand, GONE)
         else:
-            self._reply(hand, found)
+            assert hand.question is not None  # it has answered one
+            self._reply(hand, kinds.answer(hand.question.kind, found))
 
     def _mind(self) -> None:
         """End what takes too long, takes too much memory, or is not wanted any more."""
@@ -204,22 +219,21 @@ class QuestionServer:
             assert hand.question is not None  # it is busy
             asked = questions.get(hand.question.id)
             if asked is None or asked.cancelled:
-                self._drop(hand, {"error": "Cancelled.", "field": ""})
+                self._drop(hand, CANCELLED)
             elif time.monotonic() > hand.until:
-                self._drop(hand, {"error": "This took too long and was given up. Ask for less: fewer rows, a simpler "
-                                           "pattern.", "field": ""})  # fmt: skip
+                self._drop(hand, TOO_LONG)
             elif hand.growth() > (room := max(ROOM, GROWTH) if hand.question.kind in LONG else GROWTH):
-                self._drop(hand, {"error": f"This took more than {room >> 30} GB of memory and was given up. Ask "
-                                           "for less: fewer rows, smaller cells.", "field": ""})  # fmt: skip
+                words = f"This took more than {room >> 30} GB of memory and was given up."
+                self._drop(hand, Failed(error=f"{words} Ask for less: fewer rows, smaller cells."))
 
-    def _drop(self, hand: Hand, found: dict[str, Any]) -> None:
+    def _drop(self, hand: Hand, found: Failed) -> None:
         hand.end()
         assert hand.question is not None  # only busy hands are dropped
-        log.warning("%s %d: %s", hand.question.kind, hand.question.id, found["error"])
+        log.warning("%s %d: %s", hand.question.kind, hand.question.id, found.error)
         del self.hands[hand.question.kind]
         self._reply(hand, found)
 
-    def _reply(self, hand: Hand, found: dict[str, Any]) -> None:
+    def _reply(self, hand: Hand, found: Answer) -> None:
         assert hand.question is not None
         self._unsaid.append((hand.question.id, found))
         hand.question = None

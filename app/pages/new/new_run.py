@@ -97,14 +97,10 @@ def edited(payload: Payload) -> dict[str, Any]:
 @answer
 def ask_worker(payload: Payload) -> dict[str, Any]:
     """Ask the worker; the question's number."""
-    more: dict[str, Any] = {}
-    kind = text(payload, "kind")
-    if kind == questions.PREVIEW:
-        more = {"row": whole(payload, "row")}
-    elif kind == questions.CHECK_DATA:
-        more = {"all": payload.get("all") is True}
+    kind, topic = text(payload, "kind"), text(payload, "topic", 40)
+    row, every = whole(payload, "row"), payload.get("all") is True
     try:
-        return {"question": worker_requests.ask(kind, spec_text(payload), topic=text(payload, "topic", 40), **more)}
+        return {"question": worker_requests.ask(kind, spec_text(payload), topic=topic, row=row, every=every)}
     except worker_requests.CannotAsk as refusal:
         raise Unanswerable(str(refusal)) from refusal
 
@@ -142,7 +138,7 @@ def launched(payload: Payload) -> dict[str, Any]:
         if said is None:
             return {"unasked": True}
         if said:
-            raise Unanswerable(f"TRL does not take these settings: {said[0]['message']}")
+            raise Unanswerable(f"TRL does not take these settings: {said[0].message}")
     try:
         return {"url": f"/run?id={launch.start(sent, payload.get('known'))}"}
     except SpecError as error:

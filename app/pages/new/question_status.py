@@ -14,8 +14,9 @@ def answered(question_id: int) -> dict[str, Any]:
     question = questions.get(question_id)
     if question is None:
         return {"gone": True}
-    if question.answer is not None:
-        return {"answer": view.sayable(question.answer)}
+    answer = question.answered()
+    if answer is not None:
+        return {"answer": view.sayable(answer.as_dict())}
     so_far = question.progress or {}
     words = str(so_far.get("sentence") or _waits_for(question))
     return {"waiting": words, "done": so_far.get("done"), "total": so_far.get("total")}

@@ -12,6 +12,11 @@ from groupwise.app.pages.new import form_rows, launch, presets, yaml_edit
 from groupwise.app.pages.new.field_values import shown
 from groupwise.storage.checks import script
 from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.registry.messages.build import BuildQuestion
+from groupwise.storage.registry.messages.data_checks import CheckDataQuestion
+from groupwise.storage.registry.messages.message import FARTHEST, Ask
+from groupwise.storage.registry.messages.model import ModelQuestion
+from groupwise.storage.registry.messages.preview import PreviewQuestion
 from groupwise.storage.spec.problem import BLOCKING, SpecError
 from groupwise.storage.spec.spec import DataSpec, RunSpec
 from groupwise.storage.spec.yaml_text import read
@@ -114,25 +119,30 @@ def empty(raw: dict[str, Any]) -> dict[str, str | None]:
 
 def keys(spec: RunSpec) -> dict[str, str]:
     """What each question to the worker depends on, in a few characters: asked again only when it changes."""
-    asked = {"preview": about_data(spec), "check_data": about_lengths(spec), "build": about_build(spec)}
-    asked["model"] = spec.model.model_dump()
-    return {
-        kind: hashlib.sha256(json.dumps(value, default=str).encode()).hexdigest()[:16] for kind, value in asked.items()
-    }
+    asked: tuple[Ask, ...] = (about_data(spec), about_lengths(spec), about_build(spec), about_model(spec))
+    return {one.kind: hashlib.sha256(json.dumps(one.as_dict(), default=str).encode()).hexdigest()[:16] for one in asked}
 
 
-def about_data(spec: RunSpec) -> dict[str, Any]:
-    return {"data": spec.data.model_dump(), "model": spec.model.model_dump()}
+def about_data(spec: RunSpec, row: int = 0) -> PreviewQuestion:
+    return PreviewQuestion(data=spec.data, model=spec.model, row=min(row, FARTHEST))
 
 
-def about_lengths(spec: RunSpec) -> dict[str, Any]:
-    return {**about_data(spec), "longest_completion": spec.training.get("max_completion_length")}
+def about_lengths(spec: RunSpec, *, every: bool = False) -> CheckDataQuestion:
+    """About the lengths of prompts beside the longest completion, where it is a length: what else it is, is said at
+    the setting."""
+    longest = spec.training.get("max_completion_length")
+    known = int(longest) if isinstance(longest, int) and longest >= 1 else None
+    return CheckDataQuestion(data=spec.data, model=spec.model, longest_completion=known, all=every)
 
 
-def about_build(spec: RunSpec) -> dict[str, Any]:
+def about_build(spec: RunSpec) -> BuildQuestion:
     """All but the data: what TRL's own configs are built from."""
     data = DataSpec(holdout=spec.data.holdout)  # evaluation needs held-out rows
-    return {"spec": {**spec.model_dump(), "name": "run", "data": data.model_dump()}}
+    return BuildQuestion(spec=spec.model_copy(update={"name": "run", "data": data}))
+
+
+def about_model(spec: RunSpec) -> ModelQuestion:
+    return ModelQuestion(model=spec.model)
 
 
 def sayable(value: Any) -> Any:

@@ -4,15 +4,30 @@ from __future__ import annotations
 
 from typing import Any
 
+from pydantic import ValidationError
+
 from groupwise.app.core.errors import Unanswerable
 from groupwise.app.pages.new import launch, view
 from groupwise.app.pages.rewards import functions, sources
 from groupwise.storage.home import paths
 from groupwise.storage.registry import questions
+from groupwise.storage.registry.messages.completions import (
+    LONGEST_TYPED,
+    MOST_ROWS,
+    MOST_SIZE,
+    MOST_STEP,
+    MOST_TYPED,
+    SOURCES,
+    CompletionsAnswer,
+    CompletionsQuestion,
+    SpecPart,
+    Typed,
+)
+from groupwise.storage.registry.messages.functions import SCALES
+from groupwise.storage.registry.messages.message import FARTHEST, Ask, Misfit, misfit
+from groupwise.storage.registry.messages.rescore import RescoreQuestion
+from groupwise.storage.registry.messages.score import ScoreQuestion
 
-FROM = ("model", "run", "typed", "probes")
-SCALES = ("group", "batch", "none")  # what TRL's scale_rewards can be
-MOST_ROWS, MOST_SIZE, MOST_TYPED, LONGEST_TYPED = 64, 64, 200, 20_000
 GONE = "These completions are no longer kept."
 
 Sent = dict[str, Any]
@@ -21,50 +36,52 @@ Sent = dict[str, Any]
 def columns(sent: Sent) -> int:
     """Ask which columns the data has; the question's id."""
     spec = sources.spec_of(_text(sent, "data", 300_000))
-    return _ask(questions.PREVIEW, {**view.about_data(spec), "row": 0}, sent)
+    return _ask(view.about_data(spec), sent)
 
 
 def completions(sent: Sent) -> int:
     """Ask for completions: of the model, of a run, typed, or probes. Raises Unanswerable."""
     kind = _text(sent, "from")
-    if kind not in FROM:
+    if kind not in SOURCES:
         raise Unanswerable("Choose where the completions come from.")
+    first = sources.spec_of(_text(sent, "data", 300_000)).by_stage()[0]
     payload: dict[str, Any] = {
-        "spec": sources.plain(sources.spec_of(_text(sent, "data", 300_000))),
-        "from": kind,
+        "spec": SpecPart(data=first.data, model=first.model, training=first.training),
+        "source": kind,
         "rows": _whole(sent.get("rows"), 4, MOST_ROWS),
         "size": _whole(sent.get("size"), 8, MOST_SIZE),
     }
     if kind == "run":
         payload |= _of_run(sent)
     if kind == "typed":
-        payload |= {"typed": _typed(sent.get("typed")), "rows": _rows_of(sent.get("typed"))}
-    return _ask(questions.COMPLETIONS, payload, sent)
+        payload["typed"] = _typed(sent.get("typed"))
+    return _ask(CompletionsQuestion(**payload), sent)
 
 
 def score(sent: Sent) -> int:
     """Ask for the scores of the completions that an earlier question brought. Raises Unanswerable."""
     asked = questions.get(_whole(sent.get("completions"), 0, 2**62, least=0))
-    answer = asked.answer if asked is not None and asked.kind == questions.COMPLETIONS else None
-    if asked is None or not answer or "groups" not in answer:
+    question, answer = (asked.asked(), asked.answered()) if asked is not None else (None, None)
+    if not isinstance(question, CompletionsQuestion) or not isinstance(answer, CompletionsAnswer):
         raise Unanswerable(GONE)
-    training = asked.payload["spec"]["training"]
-    payload = {
-        "functions": functions.of(sent.get("functions")),
-        "groups": answer["groups"],
-        "scale_rewards": _scale(sent) or training.get("scale_rewards"),
-        "multi_objective_aggregation": training.get("multi_objective_aggregation"),
-        "columns": sorted({name for group in answer["groups"] for name in group.get("columns") or {}}),
-    }
-    return _ask(questions.SCORE, payload, sent)
+    training = question.spec.training
+    return _ask(
+        ScoreQuestion(
+            functions=functions.of(sent.get("functions")),
+            groups=answer.groups,
+            scale_rewards=_scale(sent) or training.get("scale_rewards"),
+            multi_objective_aggregation=training.get("multi_objective_aggregation"),
+            columns=sorted({name for group in answer.groups for name in group.columns}),
+        ),
+        sent,
+    )
 
 
 def rescore(sent: Sent) -> int:
     """Ask for a run's stored completions to be scored anew. Raises Unanswerable."""
     weights = sent.get("weights") if isinstance(sent.get("weights"), dict) else {}
-    payload = {"functions": functions.of(sent.get("functions")), "weights": weights, "scale_rewards": _scale(sent)}
-    payload |= _run(sent)
-    return _ask(questions.RESCORE, payload, sent)
+    of, scale = functions.of(sent.get("functions")), _scale(sent)
+    return _ask(RescoreQuestion(run=_run(sent), functions=of, weights=weights, scale_rewards=scale), sent)
 
 
 KINDS = {"columns": columns, "completions": completions, "score": score, "rescore": rescore}
@@ -74,21 +91,26 @@ def ask(kind: str, sent: Sent) -> int:
     """Ask; the question's id. Raises Unanswerable."""
     if kind not in KINDS:
         raise Unanswerable("There is no such question.")
-    return KINDS[kind](sent)
+    try:
+        return KINDS[kind](sent)
+    except ValidationError as error:
+        raise Unanswerable(str(misfit(error))) from error
+    except Misfit as error:  # another version asked for the completions
+        raise Unanswerable(GONE) from error
 
 
-def _ask(kind: str, payload: dict[str, Any], sent: Sent) -> int:
+def _ask(question: Ask, sent: Sent) -> int:
     launch.wake_worker()
-    return questions.ask(kind, payload, topic=f"{_text(sent, 'topic', 40)}:{kind}" if sent.get("topic") else "")
+    return questions.ask(question, topic=f"{_text(sent, 'topic', 40)}:{question.kind}" if sent.get("topic") else "")
 
 
 def _of_run(sent: Sent) -> dict[str, Any]:
     step = sent.get("step")
-    known = isinstance(step, int) and not isinstance(step, bool) and 0 <= step < 2**62
-    return {**_run(sent), "step": step if known else None}
+    known = isinstance(step, int) and not isinstance(step, bool) and 0 <= step <= MOST_STEP
+    return {"run": _run(sent), "step": step if known else None}
 
 
-def _run(sent: Sent) -> dict[str, Any]:
+def _run(sent: Sent) -> str:
     name = _text(sent, "run")
     try:
         folder = paths.run_folder(name)
@@ -96,14 +118,14 @@ def _run(sent: Sent) -> dict[str, Any]:
         raise Unanswerable("Choose a run.") from error
     if not folder.db.is_file():
         raise Unanswerable(f"Nothing is recorded of the run “{name[:80]}”.")
-    return {"run": name}
+    return name
 
 
-def _typed(sent: Any) -> list[dict[str, Any]]:
-    """[{row, text}] as they were typed. Raises Unanswerable where there is none, or more than can be read."""
+def _typed(sent: Any) -> list[Typed]:
+    """What was typed, with its rows. Raises Unanswerable where there is none, or more than can be read."""
     listed = [one for one in sent if isinstance(one, dict)] if isinstance(sent, list) else []
     found = [
-        {"row": _whole(one.get("row"), 0, 2**40, least=0), "text": str(one.get("text") or "")[:LONGEST_TYPED]}
+        Typed(row=_whole(one.get("row"), 0, FARTHEST, least=0), text=str(one.get("text") or "")[:LONGEST_TYPED])
         for one in listed[:MOST_TYPED]
     ]
     if not found:
@@ -111,11 +133,7 @@ def _typed(sent: Any) -> list[dict[str, Any]]:
     return found
 
 
-def _rows_of(sent: Any) -> list[int]:
-    return sorted({one["row"] for one in _typed(sent)})
-
-
-def _scale(sent: Sent) -> str | None:
+def _scale(sent: Sent) -> Any:
     """None: as the settings of the data, or of the run, have it."""
     asked = _text(sent, "scale_rewards")
     return asked if asked in SCALES else None

@@ -12,40 +12,43 @@ from groupwise.storage.checks.texts import IN_CODE
 from groupwise.storage.home import redaction
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.rewards import library
+from groupwise.storage.registry.messages.functions import (
+    LEAST_TIMEOUT,
+    MOST_CODE,
+    MOST_FUNCTIONS,
+    Function,
+)
+from groupwise.storage.spec.spec import LONGEST_CALL, MOST_NAME, TIMEOUT
 
-MOST = 32  # functions in one try
-MOST_CODE = 64 * 1024  # characters, as the library takes them
-TIMEOUT, LONGEST = 10.0, 3600.0  # seconds a call may take: as a run's own, and at most
 
-
-def of(sent: Any) -> list[dict[str, Any]]:
+def of(sent: Any) -> list[Function]:
     """The functions that a page sent, whole; a weight of None is the run's own. Raises Unanswerable, in words, where
     one cannot be used."""
     listed = [one for one in sent if isinstance(one, dict)] if isinstance(sent, list) else []
     if not listed:
         raise Unanswerable("Choose at least one function.")
-    if len(listed) > MOST:
-        raise Unanswerable(f"At most {MOST} functions at once.")
+    if len(listed) > MOST_FUNCTIONS:
+        raise Unanswerable(f"At most {MOST_FUNCTIONS} functions at once.")
     offer = Offer.published()
     found = [_one(one, offer) for one in listed]
-    names = [one["name"] for one in found]
+    names = [one.name for one in found]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise Unanswerable(f"“{twice}” is there twice. Give one of them another name.")
     return found
 
 
-def _one(sent: dict[str, Any], offer: Offer) -> dict[str, Any]:
-    name = str(sent.get("name") or "")[:80]
+def _one(sent: dict[str, Any], offer: Offer) -> Function:
+    name = str(sent.get("name") or "")[:MOST_NAME]
     code, network = _code(name, sent, offer)
-    return {
-        "name": name,
-        "code": code,
-        "parameters": parameters(sent.get("parameters")),
-        "weight": None if sent.get("weight") is None else _number(sent.get("weight"), 1.0),
-        "timeout": min(max(_number(sent.get("timeout"), TIMEOUT), 0.01), LONGEST),
-        "network": network,
-    }
+    return Function(
+        name=name,
+        code=code,
+        parameters=parameters(sent.get("parameters")),
+        weight=None if sent.get("weight") is None else _number(sent.get("weight"), 1.0),
+        timeout=min(max(_number(sent.get("timeout"), TIMEOUT), LEAST_TIMEOUT), LONGEST_CALL),
+        network=network,
+    )
 
 
 def _code(name: str, sent: dict[str, Any], offer: Offer) -> tuple[str | None, bool]:

@@ -17,9 +17,8 @@ from groupwise.app.ui.live import Payload, Unanswerable, answer, live, text, who
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.rewards import builder, library, templates
 from groupwise.storage.registry import questions
+from groupwise.storage.registry.messages.functions import MOST_CODE
 from groupwise.storage.spec.yaml_text import MAX_BYTES
-
-MOST_CODE = 64 * 1024  # characters; the library says the same of bytes
 
 
 def code_of(payload: Payload, key: str = "text") -> str:

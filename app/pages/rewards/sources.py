@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from groupwise.app.core import format
@@ -54,9 +53,3 @@ def spec_of(source: str) -> RunSpec:
     if sound is None:
         raise Unanswerable("The settings of this data cannot be read. Choose another.")
     return sound
-
-
-def plain(spec: RunSpec) -> dict[str, Any]:
-    """A spec as plain values that JSON can say."""
-    kept: dict[str, Any] = json.loads(spec.model_dump_json())
-    return kept

@@ -24,8 +24,8 @@ from groupwise.storage.home.redaction import to_json
 from groupwise.storage.library.rewards import names, pasted, signature
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.facts import Shipped
+from groupwise.storage.registry.messages.functions import MOST_CODE
 
-MOST_BYTES = 64 * 1024  # of one function's code
 _COLUMNS = "name, hash, code, at, network"
 
 
@@ -109,8 +109,8 @@ def _unkeepable(code: str) -> str:
         size = len(code.encode("utf-8"))
     except UnicodeEncodeError:
         return "The code has a character that no file can hold. Type it anew, or take it out."
-    if size > MOST_BYTES:
-        return f"The code has {size:,} bytes; {MOST_BYTES:,} is the most. Keep only what the function needs."
+    if size > MOST_CODE:
+        return f"The code has {size:,} bytes; {MOST_CODE:,} is the most. Keep only what the function needs."
     return ""
 
 
@@ -227,7 +227,7 @@ def users(name: str) -> list[tuple[str, str]]:
     found = []
     for run_id in runs:
         try:
-            found.append((run_id, _digest(files.read_bytes(folder / run_id / "rewards" / f"{name}.py", MOST_BYTES))))
+            found.append((run_id, _digest(files.read_bytes(folder / run_id / "rewards" / f"{name}.py", MOST_CODE))))
         except OSError:  # the run does not use it
             continue
     return found
@@ -281,7 +281,7 @@ def _adopt(folder: Path) -> int:
 def _from_file(path: Path, listed: dict[str, Any]) -> Reward | None:
     """The version that a file holds; None where it holds no function of the folder's name."""
     try:
-        code = normal(files.read_text(path, MOST_BYTES))
+        code = normal(files.read_text(path, MOST_CODE))
         _about(path.parent.name, code, ())
         known = listed.get(hash_of(code)) or {"at": path.stat().st_mtime, "network": False}
         at = float(known["at"])

@@ -45,10 +45,15 @@ class Message(BaseModel):
         return self.model_dump(by_alias=True, exclude_unset=True)
 
 
-class Ask(Message):
-    """A question to the worker. `kind` is its name in the registry."""
+class Part(Message):
+    """A part of a question."""
 
     model_config = ConfigDict(extra="forbid")
+
+
+class Ask(Part):
+    """A question to the worker. `kind` is its name in the registry."""
+
     kind: ClassVar[str]
 
     def as_dict(self) -> Plain:
@@ -60,22 +65,30 @@ class Answer(Message):
     """What the worker says to a question."""
 
 
+class Progress(Message):
+    """How far an answer is, in words; done of total: completions, or functions, where they are counted."""
+
+    sentence: str
+    done: int | None = None
+    total: int | None = None
+
+
 def misfit(error: ValidationError) -> Misfit:
     """The first thing that is wrong, in words."""
-    detail = error.errors(include_url=False)[0]
+    detail: Any = error.errors(include_url=False)[0]
     path = [str(part) for part in detail["loc"]]
+    if detail["type"] == "spec":
+        field = detail["ctx"]["field"]
+        return Misfit(f"{field} {detail['msg']}".strip(), field or "spec")
     field = ".".join(path[1:] if path[:1] == ["spec"] and len(path) > 1 else path)
     if detail["type"] == "missing":
         words = "is needed."
     elif detail["type"] == "extra_forbidden":
         words = "is no part of this question."
-    elif detail["type"] in ("too_long", "list_too_long"):
-        words = f"should have at most {(detail.get('ctx') or {}).get('max_length')} entries."
-    elif detail["type"] in SENTENCES:
+    elif detail["type"] == "too_long":
+        words = f"should have at most {detail['ctx']['max_length']} entries."
+    elif detail["type"] == "sentence":
         return Misfit(detail["msg"], field)
     else:
         words = in_words(detail)
     return Misfit(f"“{field}” {words}" if field else f"This {words}", field)
-
-
-SENTENCES = ("sentence",)  # errors of ours whose message is a whole sentence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, Self
 
-from groupwise.storage.registry.messages.message import Answer, Message, Misfit
+from groupwise.storage.registry.messages.message import Answer, Message, Misfit, Plain
 from groupwise.storage.spec.problem import Fix, Problem
 
 
@@ -49,6 +49,9 @@ class Failed(Answer):
     error: str
     field: str = ""
     problems: list[ProblemMessage] = []
+
+    def as_dict(self) -> Plain:
+        return {"field": self.field, **super().as_dict()}
 
     @classmethod
     def of(cls, misfit: Misfit) -> Self:

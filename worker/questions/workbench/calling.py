@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from groupwise.storage.registry import judge_ports, registry
+from groupwise.storage.registry.messages.functions import Function
 from groupwise.worker.builtin import shipped
-from groupwise.worker.questions.workbench.request import Function, Refused
+from groupwise.worker.questions.workbench.request import Refused
 from groupwise.worker.sandbox import client
 
 KEPT = 12  # sandboxes that stay warm; the one that was used longest ago goes first

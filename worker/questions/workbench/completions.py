@@ -5,48 +5,49 @@ from __future__ import annotations
 from typing import Any
 
 from groupwise.storage.registry import progress, registry
+from groupwise.storage.registry.messages.completions import (
+    MOST_COMPLETIONS,
+    MOST_ROWS,
+    Completion,
+    CompletionsAnswer,
+    CompletionsQuestion,
+    Group,
+    SpecPart,
+)
 from groupwise.storage.registry.messages.facts import Hardware
+from groupwise.storage.registry.messages.message import Answer
 from groupwise.worker.data import preview
 from groupwise.worker.data.data_error import DataError
 from groupwise.worker.questions.workbench import history, ids, probes, rows, sampling
-from groupwise.worker.questions.workbench.request import Refused, failure, whole
+from groupwise.worker.questions.workbench.request import Refused, failure
 
-FROM = ("model", "run", "typed", "probes")
-MOST_SIZE, MOST_COMPLETIONS = 64, 1024
-MOST_TYPED, LONGEST_TYPED = 400, 100_000
-
-Group = dict[str, Any]
+Made = tuple[list[Group], str]  # groups, and a sentence about them
 
 
-def answer(payload: dict[str, Any]) -> dict[str, Any]:
-    """{groups: [{row, prompt, columns, completions: [{text, tokens, truncated, ids, probe}]}], sentence}. A group of
-    a run also says its `step` and `group`, a probe what is `expected` of it and what it is `about`."""
+def answer_completions(question: CompletionsQuestion) -> Answer:
+    """Groups of completions, and in words what they are."""
+    made = {"model": _sampled, "run": _of_run, "typed": _typed, "probes": _probes}[question.source]
     try:
-        kind = payload.get("from")
-        if kind not in FROM:
-            raise Refused(f"Completions come from one of {', '.join(FROM)}.", "from")
-        made = {"model": _sampled, "run": _of_run, "typed": _typed, "probes": _probes}[kind]
-        groups, sentence = made(payload)
+        groups, sentence = made(question)
     except Refused as error:
         return failure(error)
     except DataError as error:
         return preview.failure(error)
-    return {"groups": groups, "sentence": sentence}
+    return CompletionsAnswer(groups=groups, sentence=sentence)
 
 
-def _sampled(payload: dict[str, Any]) -> tuple[list[Group], str]:
-    parts, chosen = rows.asked(payload), rows.chosen(payload)
-    size = whole(payload.get("size", 8), "size", "How many completions a group has", least=1, most=MOST_SIZE)
-    progress.say({"sentence": "Reading the rows."})
-    found = rows.found(parts, chosen)
+def _sampled(question: CompletionsQuestion) -> Made:
+    parts, size = question.spec, question.size
+    progress.say("Reading the rows.")
+    found = rows.found(parts, question.rows)
     if len(found) * size > MOST_COMPLETIONS:
         raise Refused(f"At most {MOST_COMPLETIONS:,} completions at once. Choose fewer rows or smaller groups.", "size")
     if not sampling.is_warm(parts.model):
-        progress.say({"sentence": f"Loading the model {parts.model.id}."}, at_once=True)
+        progress.say(f"Loading the model {parts.model.id}.", at_once=True)
     model = sampling.loaded(parts.model)
 
     def say(done: int, total: int) -> None:
-        progress.say({"done": done, "total": total, "sentence": f"{done} of {total} completions are written."})
+        progress.say(f"{done} of {total} completions are written.", done, total)
 
     sampled = sampling.sample(model, [row.prompt for row in found], size, parts.training, say)
     groups = [
@@ -57,10 +58,10 @@ def _sampled(payload: dict[str, Any]) -> tuple[list[Group], str]:
     return groups, _said_sampled(parts, groups, len(found) * size)
 
 
-def _said_sampled(parts: rows.Asked, groups: list[Group], asked: int) -> str:
-    done = [one for group in groups for one in group["completions"]]
+def _said_sampled(parts: SpecPart, groups: list[Group], asked: int) -> str:
+    done = [one for group in groups for one in group.completions]
     said = f"{len(done)} completions of {parts.model.id}, as it is before training."
-    cut = sum(one["truncated"] for one in done)
+    cut = sum(one.truncated for one in done)
     if cut:
         said += f" {cut} reached max_completion_length."
     if len(done) < asked:
@@ -73,81 +74,69 @@ def _said_sampled(parts: rows.Asked, groups: list[Group], asked: int) -> str:
     return said
 
 
-def _of_run(payload: dict[str, Any]) -> tuple[list[Group], str]:
-    record = history.open_run(payload.get("run"))
+def _of_run(question: CompletionsQuestion) -> Made:
+    record = history.open_run(question.run)
     try:
-        step = payload.get("step")
-        if step is not None:
-            step = whole(step, "step", "The step", least=0, most=2**62)
-        at, listed = record.at_step(step, rows.MOST)
+        at, listed = record.at_step(question.step, MOST_ROWS)
         tokenizer = ids.of_run(record.folder)
         groups = [
-            {
-                **_group(
-                    rows.Row(None, one.prompt, one.columns),
-                    [_completion(c["text"], ids.fitted(c["text"], c["tokens"], tokenizer), bool(c["truncated"]),
-                                 c["tokens"]) for c in completions],
-                ),
-                "step": at, "group": one.id,
-            }
+            _group(rows.Row(None, one.prompt, one.columns), [_recorded(each, tokenizer) for each in completions],
+                   step=at, group=one.id)
             for one, completions in listed
         ]  # fmt: skip
     finally:
         record.close()
-    count = sum(len(group["completions"]) for group in groups)
+    count = sum(len(group.completions) for group in groups)
     said = f"{count} completions that the run wrote at step {at}."
     return groups, said if tokenizer else f"{said} Its tokenizer is not at hand, so functions get no token ids."
 
 
-def _typed(payload: dict[str, Any]) -> tuple[list[Group], str]:
-    listed = payload.get("typed")
-    if not isinstance(listed, list) or not listed or len(listed) > MOST_TYPED:
-        raise Refused(f"Type from 1 to {MOST_TYPED} completions.", "typed")
+def _recorded(one: dict[str, Any], tokenizer: Any) -> Completion:
+    """A completion as a run's record has it."""
+    found = ids.fitted(one["text"], one["tokens"], tokenizer)
+    return _completion(one["text"], found, bool(one["truncated"]), one["tokens"])
+
+
+def _typed(question: CompletionsQuestion) -> Made:
     texts: dict[int | None, list[str]] = {}
-    for number, one in enumerate(listed):
-        text = one.get("text") if isinstance(one, dict) else None
-        if not isinstance(text, str) or len(text) > LONGEST_TYPED:
-            raise Refused(f"A completion should be text of at most {LONGEST_TYPED:,} characters.", f"typed.{number}")
-        row = one.get("row")
-        if row is not None:
-            row = whole(row, f"typed.{number}.row", "A row's number", least=0, most=rows.FARTHEST)
-        texts.setdefault(row, []).append(text)
-    if len(texts) > rows.MOST:
-        raise Refused(f"At most {rows.MOST} rows at once.", "typed")
-    parts = rows.asked(payload)
+    for one in question.typed:
+        texts.setdefault(one.row, []).append(one.text)
+    if not texts:
+        raise Refused("Type at least one completion.", "typed")
+    if len(texts) > MOST_ROWS:
+        raise Refused(f"At most {MOST_ROWS} rows at once.", "typed")
     numbers = [row for row in texts if row is not None]
-    found = rows.found(parts, numbers) if numbers else []
+    found = rows.found(question.spec, numbers) if numbers else []
     found += [rows.Row(None, "", {})] if None in texts else []
-    count = ids.counter(parts.model)
+    count = ids.counter(question.spec.model)
     groups = [_group(row, [_completion(text, count(text)) for text in texts[row.index]]) for row in found]
-    return groups, f"{len(listed)} typed completions of {len(groups)} rows."
+    return groups, f"{len(question.typed)} typed completions of {len(groups)} rows."
 
 
-def _probes(payload: dict[str, Any]) -> tuple[list[Group], str]:
-    parts = rows.asked(payload)
-    found = rows.found(parts, rows.chosen(payload))
-    count = ids.counter(parts.model)
+def _probes(question: CompletionsQuestion) -> Made:
+    found = rows.found(question.spec, question.rows)
+    count = ids.counter(question.spec.model)
     groups = []
     for row in found:
         made = probes.made(row.columns.get("answer"), probes.tags_of(row.prompt))
-        about = [(name, text, probes.PROBES[name]) for name, text in made.items()]
-        groups.append(
-            _group(row, [{**_completion(text, count(text)), "probe": name, "expected": probe.expected,
-                          "about": probe.about} for name, text, probe in about])
-        )  # fmt: skip
-    written = sum(len(group["completions"]) for group in groups)
+        groups.append(_group(row, [_probe(name, text, count(text)) for name, text in made.items()]))
+    written = sum(len(group.completions) for group in groups)
     said = f"{written} probes for {'one row' if len(groups) == 1 else f'{len(groups)} rows'}."
-    if not any(len(group["completions"]) > 4 for group in groups):
+    if not any(len(group.completions) > 4 for group in groups):
         said += " The rows have no answer, so there are none with a right or a wrong one."
     return groups, said
 
 
-def _group(row: rows.Row, completions: list[dict[str, Any]]) -> Group:
-    return {"row": row.index, "prompt": row.prompt, "columns": row.columns, "completions": completions}
+def _probe(name: str, text: str, found: list[int] | None) -> Completion:
+    probe = probes.PROBES[name]
+    about = {"probe": name, "expected": probe.expected, "about": probe.about}
+    return _completion(text, found).model_copy(update=about)
 
 
-def _completion(
-    text: str, found: list[int] | None, truncated: bool = False, tokens: int | None = None
-) -> dict[str, Any]:
+def _group(row: rows.Row, completions: list[Completion], **place: int) -> Group:
+    return Group(row=row.index, prompt=row.prompt, columns=row.columns, completions=completions, **place)
+
+
+def _completion(text: str, found: list[int] | None, truncated: bool = False, tokens: int | None = None) -> Completion:
     count = tokens if found is None else len(found)
-    return {"text": text, "tokens": count, "truncated": truncated, "ids": found, "probe": None}
+    return Completion(text=text, tokens=count, truncated=truncated, ids=found, probe=None)

@@ -149,9 +149,9 @@ class Weights:
         return found
 
 
-def open_run(run_id: Any) -> Record:
+def open_run(run_id: str) -> Record:
     """The record of a run. Raises Refused where there is none."""
-    if not isinstance(run_id, str) or not run_id:
+    if not run_id:
         raise Refused("Choose a run.", "run")
     try:
         folder = paths.run_folder(run_id)

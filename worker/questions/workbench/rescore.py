@@ -15,16 +15,25 @@ import numpy as np
 
 from groupwise.storage.record import metrics, run_files
 from groupwise.storage.registry import progress
+from groupwise.storage.registry.messages.functions import Function
+from groupwise.storage.registry.messages.message import Answer
+from groupwise.storage.registry.messages.problem import Failed
+from groupwise.storage.registry.messages.rescore import (
+    SHOWN_FAILURES,
+    SHOWN_OUT,
+    SHOWN_TRACE,
+    RescoreAnswer,
+    RescoreQuestion,
+)
 from groupwise.worker.questions.workbench import analysis, compare, history, ids, request, top_groups
 from groupwise.worker.questions.workbench.analysis import Floats, Ints
 from groupwise.worker.questions.workbench.calling import Caller, Rows, chat
 from groupwise.worker.questions.workbench.history import Record, Stored
-from groupwise.worker.questions.workbench.request import Function, Refused, failure
+from groupwise.worker.questions.workbench.request import Refused, failure
 
 AT_ONCE = 512  # completions in one call; a group is never divided
 TIMED_FOR = 64  # completions that a function's timeout is meant for; a larger call may take longer in proportion
 GIVE_UP = 3  # calls in a row that fail as a whole
-SHOWN_FAILURES, SHOWN_OUT = 20, 4000
 
 
 @dataclass
@@ -40,30 +49,28 @@ class Outcome:
     failed_calls: int = 0  # in a row
 
 
-def answer(payload: dict[str, Any]) -> dict[str, Any]:
-    """{run, completions, functions, totals, advantages, ranks, ties: {old, new}, steps, groups, weights: {old, new},
-    scale_rewards, agreement, sentences, seconds}."""
+def answer_rescore(question: RescoreQuestion) -> Answer:
+    """The run's rewards and advantages, old against new."""
     try:
-        record = history.open_run(payload.get("run"))
+        record = history.open_run(question.run)
         try:
-            return _answer(payload, record)
+            request.refuse_unknown(question.functions)
+            return _rescored(question, record)
         finally:
             record.close()
     except Refused as error:
         return failure(error)
     except sqlite3.Error as error:
-        return {"error": f"The run's record could not be read ({error}). It may have been deleted.", "field": "run"}
+        return Failed(error=f"The run's record could not be read ({error}). It may have been deleted.", field="run")
 
 
-def _answer(payload: dict[str, Any], record: Record) -> dict[str, Any]:
+def _rescored(question: RescoreQuestion, record: Record) -> RescoreAnswer:
     begun = time.perf_counter()
-    functions, given = request.functions(payload), _weights(payload.get("weights"))
+    functions, given = question.functions, question.weights or {}
     settings = _settings(record)
-    scale = request.scale(payload.get("scale_rewards"), _usual_scale(settings))
-    together = request.aggregation(
-        payload.get("multi_objective_aggregation") or settings.get("multi_objective_aggregation")
-    )
-    if not functions and not given and payload.get("scale_rewards") is None:
+    scale = question.scale_rewards or request.usual_scale(settings)
+    together = question.multi_objective_aggregation or request.usual_aggregation(settings)
+    if not functions and not given and question.scale_rewards is None:
         raise Refused("Choose a function, or change a weight.", "functions")
     groups = record.groups()
     if not groups:
@@ -76,32 +83,16 @@ def _answer(payload: dict[str, Any], record: Record) -> dict[str, Any]:
     outcomes = [Outcome(function) for function in functions]
     stored = _called(record, groups, callers, outcomes, names)
     weighed = _Weighed(record, groups, names, outcomes, given, stored, scale, together)
-    return {
+    return RescoreAnswer.read({
         "run": record.folder.id, "completions": len(weighed.old), "scale_rewards": scale,
         **weighed.compared(record, functions), "seconds": time.perf_counter() - begun,
-    }  # fmt: skip
-
-
-def _weights(given: Any) -> dict[str, float]:
-    if given is None:
-        return {}
-    if not isinstance(given, dict):
-        raise Refused("The weights should be a number for each function's name.", "weights")
-    return {str(name): request.number(value, f"weights.{name}", f"The weight of “{name}”")
-            for name, value in given.items()}  # fmt: skip
+    })  # fmt: skip
 
 
 def _settings(record: Record) -> dict[str, Any]:
     """The training settings that the run's spec gives; none where it cannot be read."""
     spec = run_files.spec_of(record.folder)
     return spec.training if spec else {}
-
-
-def _usual_scale(settings: dict[str, Any]) -> str:
-    try:
-        return request.scale(settings.get("scale_rewards"))
-    except Refused:
-        return "group"
 
 
 def _called(
@@ -115,7 +106,7 @@ def _called(
     stepwise = any(caller.needs("trainer_state") for caller in callers)
     for chunk in _chunks(groups, stepwise):
         first = chunk[0].first
-        progress.say({"done": first, "total": total, "sentence": f"{first:,} of {total:,} completions are scored."})
+        progress.say(f"{first:,} of {total:,} completions are scored.", first, total)
         stored = list(record.completions(chunk))
         if len(stored) != sum(group.size for group in chunk):
             raise Refused("The run's record is not whole: completions are missing. Was it just deleted?", "run")
@@ -173,7 +164,7 @@ def _score(caller: Caller, outcome: Outcome, rows: Rows, chunk: list[Stored]) ->
     for one in result.failures[: SHOWN_FAILURES - len(outcome.failures)]:
         group, index = (chunk[0], None) if one.row is None else places[one.row]
         outcome.failures.append({"step": group.step, "group": group.id, "index": index, "message": one.message,
-                                 "line": one.line, "traceback": one.traceback[-4000:]})  # fmt: skip
+                                 "line": one.line, "traceback": one.traceback[-SHOWN_TRACE:]})  # fmt: skip
     whole = all(status in ("error", "timeout") for status in result.statuses)
     outcome.failed_calls = outcome.failed_calls + 1 if whole else 0
     if outcome.failed_calls >= GIVE_UP:

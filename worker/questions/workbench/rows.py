@@ -8,14 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from groupwise.storage.home.redaction import to_json
+from groupwise.storage.registry.messages.completions import SpecPart
 from groupwise.storage.spec import row_filter
 from groupwise.storage.spec.spec import DataSpec, ModelSpec
-from groupwise.worker.data import data, preview, preview_source, tokens
+from groupwise.worker.data import data, preview_source, tokens
 from groupwise.worker.data.data_error import DataError
-from groupwise.worker.questions.workbench.request import Refused, whole
 
-MOST = 64  # rows in one question
-FARTHEST = 10**12
 LOOKED_AT = 20_000  # rows that are looked through for some that the filter keeps
 
 
@@ -28,41 +26,7 @@ class Row:
     columns: dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Asked:
-    """The parts of a spec that a question is about. `training`: the settings of the first stage."""
-
-    data: DataSpec
-    model: ModelSpec
-    training: dict[str, Any]
-
-
-def asked(payload: dict[str, Any]) -> Asked:
-    """The spec of a question, as far as it matters here. Raises Refused and DataError."""
-    spec = payload.get("spec")
-    if not isinstance(spec, dict):
-        raise Refused("The spec should be a mapping of settings.", "spec")
-    of_data, model = preview.specs({"data": spec.get("data") or {}, "model": spec.get("model")})
-    training = spec.get("training") or {}
-    stages = spec.get("stages") or []
-    first = stages[0] if isinstance(stages, list) and stages and isinstance(stages[0], dict) else {}
-    changed = first.get("training") or {}
-    if not isinstance(training, dict) or not isinstance(changed, dict):
-        raise Refused("The training settings should be a mapping.", "training")
-    return Asked(of_data, model, {**training, **changed})
-
-
-def chosen(payload: dict[str, Any]) -> int | list[int]:
-    """How many rows, or which ones. Raises Refused."""
-    rows = payload.get("rows", 4)
-    if isinstance(rows, list):
-        if not 1 <= len(rows) <= MOST:
-            raise Refused(f"Choose from 1 to {MOST} rows.", "rows")
-        return [whole(row, "rows", "A row's number", least=0, most=FARTHEST) for row in rows]
-    return whole(rows, "rows", "How many rows", least=1, most=MOST)
-
-
-def found(parts: Asked, wanted: int | list[int]) -> list[Row]:
+def found(parts: SpecPart, wanted: int | list[int]) -> list[Row]:
     """The rows: those of these numbers (as the preview counts them), or the first that the filter keeps. Raises
     DataError."""
     table = preview_source.table_of(parts.data)

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from groupwise.storage.registry.messages.rescore import CELL, MOST_TEXT, SHOWN_GROUPS, TEXT
 from groupwise.worker.data import mapping
 from groupwise.worker.questions.workbench import analysis, compare
 from groupwise.worker.questions.workbench.history import Record
-
-SHOWN, TEXT, CELL = 20, 4000, 1000  # groups; characters of a completion and of a column
-MOST_TEXT = 4_000_000  # characters in all: an answer has its limit
 
 
 def shown(record: Record, weighed: Any) -> list[dict[str, Any]]:
     """[{group, step, change, prompt, columns, completions: [{index, text, tokens, old, new: {scores, total,
     advantage}}]}], the most changed first. `change`: the mean absolute change of its advantages."""
-    listed = compare.most_changed(weighed.old_advantages, weighed.new_advantages, weighed.starts, SHOWN)
+    listed = compare.most_changed(weighed.old_advantages, weighed.new_advantages, weighed.starts, SHOWN_GROUPS)
     found, left = [], MOST_TEXT
     for number, change in listed:
         group = _group(record, weighed, number, change)
