@@ -2,7 +2,7 @@
 
 import { params, setParams } from "../../ui/address.js";
 import { copy, el, setText } from "../../ui/dom.js";
-import { find, onProblems, onView, page, problems, settleIn, write } from "./core.js";
+import { find, onProblems, onView, page, problems, settled, settleIn, write } from "./core.js";
 
 const VIEWS = ["form", "yaml", "script"];
 let goToLine = () => {};
@@ -47,6 +47,15 @@ const show = () => {
 // ---- the script ----
 const script = find(".script pre");
 
+// The script of the text as it is now, which is made when it is shown.
+async function scriptOfNow() {
+  await settled();
+  const awaited = () => page.view && !("script" in page.view) && !page.view.unreadable;
+  while (awaited() && find(".away").hidden && find(".trouble").hidden)
+    await new Promise((done) => setTimeout(done, 20));
+  return find(".script pre").textContent;
+}
+
 export function drawViews() {
   for (const name of VIEWS) {
     const tab = find(`[data-view=${name}]`);
@@ -75,16 +84,18 @@ export function drawViews() {
     find(".yaml .sheet").scrollTop = Math.max(0, (line - 6) * 20);
   };
   onView((view) => {
-    if (view && "script" in view && !view.unreadable)
-      setText(script, view.script || "The script is here as soon as the problems beside it are mended.");
+    if (view && !view.unreadable)
+      setText(script, (view.script ?? " ") || "The script is here as soon as the problems beside it are mended.");
   });
   for (const [button, words] of [
-    [".script .copy", () => script.textContent],
+    [".script .copy", scriptOfNow],
     [".yaml .copy", () => page.text],
   ]) {
-    find(button).addEventListener("click", (event) => copy(words(), event.currentTarget));
+    find(button).addEventListener("click", async ({ currentTarget }) => copy(await words(), currentTarget));
   }
-  find(".script .download").addEventListener("click", () => download("train.py", script.textContent, "text/x-python"));
+  find(".script .download").addEventListener("click", async () =>
+    download("train.py", await scriptOfNow(), "text/x-python"),
+  );
   find(".copy-command").addEventListener("click", (event) =>
     copy(`groupwise launch ${fileName()}`, event.currentTarget),
   );
