@@ -2,9 +2,7 @@
 // default. Drawn from what the server says is installed; nothing here knows TRL.
 
 import { el } from "../../ui/dom.js";
-import { reveal } from "./all_settings.js";
 import { asTyped, edit, isTyping, page, problems, sentence, shownAt } from "./core.js";
-import { showView } from "./views.js";
 
 export const fields = []; // every field that is drawn now: {path, node, show}
 
@@ -123,7 +121,7 @@ export function fixButtons(problem) {
 }
 
 // Each problem at the drawn field whose path is the longest beginning of its own.
-function fieldOf(problem) {
+export function fieldOf(problem) {
   const on = fields.filter(
     ({ path, node }) => node.isConnected && (problem.field === path || problem.field.startsWith(`${path}.`)),
   );
@@ -155,15 +153,6 @@ export function showProblems() {
 export function forget(node) {
   // fields inside a node that is drawn anew
   for (let i = fields.length - 1; i >= 0; i--) if (node.contains(fields[i].node)) fields.splice(i, 1);
-}
-export function goTo(problem) {
-  if (fieldOf(problem) === undefined && problem.field) reveal(problem.field);
-  const place = fieldOf(problem);
-  if (!place) return showView(problem.line ? "yaml" : "form", problem.line);
-  showView("form");
-  place.node.closest("details")?.setAttribute("open", "");
-  place.node.scrollIntoView({ block: "center" });
-  (place.box ?? place.node.querySelector("input, select, textarea, button"))?.focus();
 }
 // A field with no words of its own: a cell of a table, say, which names it. `box` has the label.
 export function bare(path, box) {

@@ -23,7 +23,8 @@ import {
   trouble,
 } from "./core.js";
 import { drawColumns, drawMapping, drawSource } from "./data.js";
-import { about, field, fields, goTo, place, showProblems } from "./fields.js";
+import { about, field, fields, place, showProblems } from "./fields.js";
+import { goTo } from "./go_to.js";
 import { drawExamples, drawFilter, drawStages } from "./lists.js";
 import { drawPreflight } from "./preflight.js";
 import { drawPreview } from "./preview.js";

@@ -17,7 +17,8 @@ import {
   settled,
   workerSaid,
 } from "./core.js";
-import { fixButtons, goTo, showProblems } from "./fields.js";
+import { fixButtons, showProblems } from "./fields.js";
+import { goTo } from "./go_to.js";
 import { showView } from "./views.js";
 
 const box = find(".preflight");

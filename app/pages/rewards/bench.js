@@ -14,6 +14,10 @@ let trying = false;
 const go = () => find(".view-try .go");
 const waitWords = (words) => setText(go().querySelector(".wait"), words);
 
+on("try", tryNow);
+on("typed", sayOutdated);
+on("source", drawGo);
+
 export function drawBench() {
   action("try", () => tryNow());
   action("anew", () => {
@@ -70,7 +74,7 @@ export function sayOutdated() {
     );
   find(".view-try .results").classList.toggle("old", old);
 }
-export function drawGo() {
+function drawGo() {
   const same = have?.key === JSON.stringify(sourceAsked());
   find("[data-do=anew]").hidden = trying || !same || from !== "model";
   find("[data-do=stop]").hidden = !trying;

@@ -21,7 +21,19 @@ export const page = {
   columns: null,
   failures: [],
 };
-const listeners = { open: [], looked: [], library: [] };
+// What one part tells and others hear: a function was opened, its text was typed or looked at, where the completions
+// come from, or their columns, changed, the library did; and what the editor's keys ask for.
+const listeners = {
+  open: [],
+  typed: [],
+  looked: [],
+  source: [],
+  data: [],
+  columns: [],
+  library: [],
+  try: [],
+  save: [],
+};
 export const on = (what, then) => listeners[what].push(then);
 export const tell = (what) => {
   for (const then of listeners[what]) then();

@@ -1,8 +1,7 @@
 // What is typed and not saved is kept in this browser, and is there again after a reload.
 
-import { button, find, page, tell } from "./core.js";
+import { button, find, on, page, tell } from "./core.js";
 import { drawState, setCode, unsaved } from "./editor.js";
-import { newText } from "./library.js";
 
 export const DRAFTS = "groupwise:rewards:draft:";
 const draftKey = () => (page.open.hash ? `${DRAFTS}name:${page.open.name}` : `${DRAFTS}new:${page.open.draft}`);
@@ -21,6 +20,7 @@ export function keepDraft() {
   }
   drawDraftsSoon();
 }
+on("typed", keepDraft);
 export function dropDraft() {
   try {
     localStorage.removeItem(draftKey());
@@ -67,8 +67,9 @@ export function age(then) {
         ? `${Math.floor(past / 3600)} h ago`
         : `${Math.floor(past / 86_400)} d ago`;
 }
-// Says that what is shown was typed earlier, and takes it back where that is wished.
-export function sayDraft(kept, before) {
+// Says that what is shown was typed earlier, and takes it back where that is wished: to the text that
+// was there `before`, or where there was none, by `begin` with a template.
+export function sayDraft(kept, before, begin) {
   const note = find(".writing .draft");
   note.hidden = !kept;
   if (!kept) return;
@@ -80,7 +81,7 @@ export function sayDraft(kept, before) {
         dropDraft();
         note.hidden = true;
         if (before === null) {
-          newText(page.about.templates[0]?.code ?? "");
+          begin(page.about.templates[0]?.code ?? "");
           return;
         }
         setCode(before);

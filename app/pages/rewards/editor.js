@@ -2,10 +2,7 @@
 
 import { el, setText } from "../../ui/dom.js";
 import { load } from "../../ui/libraries.js";
-import { sayOutdated, tryNow } from "./bench.js";
-import { button, call, find, option, page, server, setOff, tell } from "./core.js";
-import { keepDraft } from "./drafts.js";
-import { save } from "./library.js";
+import { button, call, find, on, option, page, server, setOff, tell } from "./core.js";
 import { plain } from "./text.js";
 
 export let ace = null;
@@ -34,8 +31,12 @@ export async function makeEditor() {
     highlightActiveLine: true,
     textInputAriaLabel: "Reward function, in Python",
   });
-  code.commands.addCommand({ name: "save", bindKey: { win: "Ctrl-S", mac: "Command-S" }, exec: () => save() });
-  code.commands.addCommand({ name: "try", bindKey: { win: "Ctrl-Enter", mac: "Command-Enter" }, exec: () => tryNow() });
+  code.commands.addCommand({ name: "save", bindKey: { win: "Ctrl-S", mac: "Command-S" }, exec: () => tell("save") });
+  code.commands.addCommand({
+    name: "try",
+    bindKey: { win: "Ctrl-Enter", mac: "Command-Enter" },
+    exec: () => tell("try"),
+  });
   code.session.on("change", () => {
     if (!quiet) typed();
   });
@@ -65,9 +66,8 @@ export function setCode(text) {
 function typed() {
   page.text = code.getValue();
   page.failures = [];
-  sayOutdated();
   find(".said-saved").hidden = true;
-  keepDraft();
+  tell("typed");
   drawState();
   lookSoon();
 }
@@ -82,6 +82,7 @@ export function lookSoon(ms = LINT) {
   clearTimeout(lookTimer);
   lookTimer = setTimeout(look, ms);
 }
+on("columns", () => lookSoon(0));
 async function look() {
   const turn = ++looks;
   const text = page.text;
@@ -128,7 +129,7 @@ export function drawLooked() {
   setText(find(".asks"), chosen ? asksFor(chosen) : "");
   drawAnnotations();
   drawState();
-  if (unsaved()) keepDraft(); // by the name it has now
+  if (unsaved()) tell("typed"); // by the name it has now
 }
 export function asksFor(chosen) {
   const given = chosen.arguments.length ? `Asks for ${chosen.arguments.join(", ")}.` : "Asks for nothing by name.";

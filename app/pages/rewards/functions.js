@@ -173,6 +173,8 @@ export function drawFunctionActions() {
     drawFunctions();
   });
   on("looked", drawFunctions);
+  on("columns", drawFunctions);
+  on("data", nameSettings);
   on("open", () => {
     const at = others.indexOf(page.open.name);
     if (at >= 0) others.splice(at, 1);

@@ -108,7 +108,7 @@ export async function openNamed(name, version = "") {
   page.which = name;
   find(".network input").checked = kept ? kept.network === true : page.open.network;
   begin_(kept && kept.text !== got.code ? kept.text : got.code, got.built_in);
-  sayDraft(kept && kept.text !== got.code ? kept : null, got.code);
+  sayDraft(kept && kept.text !== got.code ? kept : null, got.code, newText);
   setParams({ name, version: version || null, draft: null }, { push: params().get("name") !== name });
   return true;
 }
@@ -116,7 +116,7 @@ export function openDraft(id) {
   const kept = readDraft(`new:${id}`);
   if (!kept) return false;
   newText(kept.text, { id, which: kept.which, network: kept.network });
-  sayDraft(kept, null);
+  sayDraft(kept, null, newText);
   return true;
 }
 // A text of its own that the library does not have.
@@ -274,6 +274,8 @@ async function compare(one) {
       ...(got?.lines?.length === 0 ? ["The same text."] : []),
     );
 }
+
+on("save", save);
 
 export function drawLibraryActions() {
   action("save", save);

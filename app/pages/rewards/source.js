@@ -2,10 +2,7 @@
 
 import { params } from "../../ui/address.js";
 import { el } from "../../ui/dom.js";
-import { drawGo } from "./bench.js";
-import { askWorker, button, find, option, page, remover, root } from "./core.js";
-import { lookSoon } from "./editor.js";
-import { drawFunctions, nameSettings } from "./functions.js";
+import { askWorker, button, find, option, page, remover, root, tell } from "./core.js";
 import { plain } from "./text.js";
 
 export let from = "model";
@@ -67,7 +64,7 @@ export function choose(kind) {
     find("select.data").value = `run:${find("select.run").value}`;
     askColumns();
   }
-  drawGo();
+  tell("source");
 }
 function addTyped() {
   const list = find(".from-typed .list");
@@ -124,7 +121,7 @@ export function sourceAsked() {
 
 // The data's columns: for completion in the editor, and to say what a function asks for in vain.
 async function askColumns() {
-  nameSettings();
+  tell("data");
   page.columns = null;
   const got = await askWorker("columns", { data: dataChosen() });
   if (!got) return;
@@ -143,6 +140,5 @@ async function askColumns() {
         .concat(got.answer.answer === null ? [] : ["answer"]),
     ),
   ];
-  lookSoon(0);
-  drawFunctions();
+  tell("columns");
 }
