@@ -33,7 +33,7 @@ def measure() -> list[Row]:
     }
     with fresh_home():
         registry.publish(Catalogue(versions=catalogue.versions()))  # reading it would share the processor
-        with (paths.home() / "groupwise.worker.log").open("ab") as log:
+        with (paths.home() / "worker.log").open("ab") as log:
             worker = subprocess.Popen([sys.executable, "-m", "groupwise.worker"], stdout=log, stderr=log)
         try:
             wait_for("the worker", lambda: locks.is_held(paths.supervisor_lock()))

@@ -149,7 +149,7 @@ def _seconds(work: Callable[[], Any]) -> float:
 @contextmanager
 def _worker() -> Iterator[None]:
     registry.publish(Catalogue(versions=catalogue.versions()))  # reading it would share the processor
-    with (paths.home() / "groupwise.worker.log").open("ab") as log:
+    with (paths.home() / "worker.log").open("ab") as log:
         worker = subprocess.Popen([sys.executable, "-m", "groupwise.worker"], stdout=log, stderr=log)
     try:
         wait_for("the worker", lambda: locks.is_held(paths.supervisor_lock()))

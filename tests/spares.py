@@ -81,7 +81,7 @@ def await_ready(supervisor: int, place: Path) -> int:
     wait_for("it to be parked", lambda: niceness_of_session(pid) in (niceness.LOADING, niceness.LOWEST, None), 10)
     hurry(pid)
     line = f"a spare training process is ready: process {pid}\n"
-    wait_for("the spare to be ready", lambda: line in (place / "groupwise.worker.log").read_text(), 240)
+    wait_for("the spare to be ready", lambda: line in (place / "worker.log").read_text(), 240)
     return pid
 
 

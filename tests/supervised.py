@@ -27,7 +27,7 @@ def supervisors(place: Path) -> Iterator[StartWorker]:
     begun: list[subprocess.Popen[bytes]] = []
 
     def begin() -> subprocess.Popen[bytes]:
-        with (place / "groupwise.worker.log").open("ab") as log:
+        with (place / "worker.log").open("ab") as log:
             begun.append(subprocess.Popen([sys.executable, "-m", "groupwise.worker"], stdout=log, stderr=log))
         wait_for("the supervisor", lambda: locks.is_held(paths.supervisor_lock()))
         return begun[-1]

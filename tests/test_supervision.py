@@ -37,7 +37,7 @@ training: {num_generations: 4, per_device_train_batch_size: 4, max_completion_le
 def wait_for(true: Callable[[], object], seconds: float = 60.0) -> None:
     deadline = time.monotonic() + seconds
     while not true():
-        assert time.monotonic() < deadline, (paths.home() / "groupwise.worker.log").read_text()[-2000:]
+        assert time.monotonic() < deadline, (paths.home() / "worker.log").read_text()[-2000:]
         time.sleep(0.05)
 
 
@@ -79,7 +79,7 @@ def test_the_worker_is_a_process_of_its_own_that_outlives_the_app(
     assert environment["GROUPWISE_HOME"] == str(known) and "CUDA_VISIBLE_DEVICES" in environment
     assert "GROUPWISE_TOKEN" not in environment
     assert os.readlink(f"/proc/{pid}/fd/0") == "/dev/null"
-    assert os.readlink(f"/proc/{pid}/fd/1") == os.readlink(f"/proc/{pid}/fd/2") == str(known / "groupwise.worker.log")
+    assert os.readlink(f"/proc/{pid}/fd/1") == os.readlink(f"/proc/{pid}/fd/2") == str(known / "worker.log")
     app.kill()
     app.wait()
     second = start("-c", ENSURE)
@@ -122,9 +122,10 @@ def test_a_worker_that_ends_at_once_is_started_ever_more_seldom(
     registry_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     starts = tmp_path / "starts"
-    (tmp_path / "groupwise.worker.py").write_text(
-        f"open({str(starts)!r}, 'a').write('x')\nraise SystemExit('I cannot')\n"
-    )
+    package = tmp_path / "groupwise"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "worker.py").write_text(f"open({str(starts)!r}, 'a').write('x')\nraise SystemExit('I cannot')\n")
     monkeypatch.setattr(worker_process, "ROOT", tmp_path)
     monkeypatch.setattr(worker_process, "EVERY", 0.1)
     watch = worker_process.Watch()

@@ -71,7 +71,7 @@ def supervisor_lock() -> Path:
 
 def app_lock() -> Path:
     """Held (shared) by every living app, so that an idle supervisor knows whether to stay."""
-    return home() / "groupwise.app.lock"
+    return home() / "app.lock"
 
 
 def dashboards_lock() -> Path:
@@ -81,7 +81,7 @@ def dashboards_lock() -> Path:
 
 def worker_log() -> Path:
     """What the supervisor prints, appended."""
-    return home() / "groupwise.worker.log"
+    return home() / "worker.log"
 
 
 def logged_out() -> Path:
