@@ -251,6 +251,18 @@ def test_writers_that_meet_wait_for_one_another(registry_home: Path):
     assert len(registry.runs()) == 80
 
 
+def test_runs_of_one_name_in_one_minute_share_no_id(registry_home: Path, monkeypatch: pytest.MonkeyPatch):
+    """Though chance gives two of them the same letters, whether a row has them or only a folder does."""
+    first = make()
+    folder = paths.run_folder(f"{first[:-4]}0000")
+    folder.path.mkdir()
+    given = iter([first, folder.id, first, f"{first[:-4]}1111"])
+    monkeypatch.setattr(paths, "new_run_id", lambda name: next(given))
+    assert make() == f"{first[:-4]}1111"
+    assert {run.id for run in registry.runs()} == {first, f"{first[:-4]}1111"}
+    assert not list(folder.path.iterdir())
+
+
 @pytest.mark.parametrize("kept", [None, "not json", "[]", '{"state": "flying"}', '{"id": "other", "step": 3}'])
 def test_a_folder_whose_state_was_lost_is_interrupted_and_can_be_resumed(registry_home: Path, kept: str | None):
     folder = paths.runs_folder() / "copied-here"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import json
+import os
 import secrets
 import shutil
 import sqlite3
@@ -144,17 +145,27 @@ def create(spec_yaml: str, *, name: str, model: str, data: str) -> str:
     """
     draft = paths.runs_folder() / f".draft-{secrets.token_hex(8)}"
     draft.mkdir(mode=0o700)
-    folder = paths.run_folder(paths.new_run_id(name))
+    made = draft
     try:
         files.write_whole(draft / "spec.yaml", spec_yaml)
         with writing() as registry:
+            folder = _free_folder(registry, name)
             _insert(registry, folder.id, name=name, model=model, data=data)
-            draft.rename(folder.path)
+            made = draft.rename(folder.path)
     except BaseException:
-        shutil.rmtree(draft if draft.exists() else folder.path, ignore_errors=True)
+        shutil.rmtree(made, ignore_errors=True)
         raise
     _keep_beside(folder.id)
     return folder.id
+
+
+def _free_folder(registry: Database, name: str) -> paths.RunFolder:
+    """One that no run has. Of many runs with one name in one minute, two are given the same letters now and then."""
+    while True:
+        folder = paths.run_folder(paths.new_run_id(name))
+        known = registry.execute("SELECT 1 FROM run WHERE id = ?", [folder.id]).fetchone()
+        if known is None and not os.path.lexists(folder.path):
+            return folder
 
 
 def _insert(registry: Database, run_id: str, *, name: str, model: str, data: str) -> None:

@@ -131,6 +131,28 @@ def test_a_note_is_not_taken_away_by_the_next_step(address: str, run_id: str, op
     assert not notes.starred(run_id)
 
 
+@pytest.mark.parametrize(("where", "box", "asked"), [("", ".one", "step"), ("&prompt=1", ".same", "same")])
+def test_an_answer_on_its_way_takes_no_note_away(
+    address: str, run_id: str, open_page: OpenPage, where: str, box: str, asked: str
+) -> None:
+    """It was asked for before the note was begun, and brings a step that came since."""
+    page = open_page(f"{address}/run?id={run_id}&tab=groups{where}")
+    edit = page.locator(f"{box} .comp .edit").first
+    expect(edit).to_be_visible()
+    held = Held(page, asked)
+    page.evaluate(WAKE)
+    wait_for("the question", lambda: page.wait_for_timeout(30) or held.kept)
+    edit.click()
+    page.keyboard.type("half ")
+    for step in (40, 50, 60):  # the prompt comes again in one of them
+        commit(run_id, step)
+    held.release()
+    page.wait_for_timeout(1000)
+    page.keyboard.type("said")
+    page.keyboard.press("Enter")
+    expect(page.locator(f"{box} .said .words", has_text="half said").first).to_be_attached()
+
+
 def test_stars_are_the_same_in_groups_and_completions(address: str, run_id: str, open_page: OpenPage) -> None:
     page = open_page(f"{address}/run?id={run_id}&tab=completions")
     hit = page.locator(".hit[data-group]").first

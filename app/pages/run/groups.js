@@ -266,7 +266,7 @@ async function drawGroup() {
   const address = location.search;
   const found = await server.group({ run, group: id, sorted: !made, diff: against });
   if (!found) return false;
-  if (location.search !== address) return true; // one went elsewhere meanwhile, and that is asked next
+  if (location.search !== address || writing()) return true; // what is elsewhere, or came meanwhile, is asked next
   if (found.sentence) {
     touched(one);
     one.replaceChildren(el("p", { class: "s problem" }, found.sentence));
@@ -293,9 +293,11 @@ function drawPicker({ step, mode, made, pick: first }) {
     button.setAttribute("aria-pressed", button.dataset.pick === first);
 }
 
+// Whether a note is being written on what the address names: nothing is drawn over it.
+const writing = () => seen === location.search && view.querySelector(".said textarea") !== null;
 const wake = poll(view, async () => {
   const now = asked();
-  if (seen === location.search && view.querySelector(".said textarea")) return 700; // a note is being written
+  if (writing()) return 700;
   seen = location.search;
   view.classList.toggle("down", !!now.prompt);
   find(".same").hidden = !now.prompt;
@@ -309,6 +311,7 @@ const wake = poll(view, async () => {
     ...(now.step === null ? {} : { step: now.step }),
   });
   if (!told) return undefined;
+  if (writing()) return 700; // since it was asked
   const words = told.sentence ?? told.wait ?? "";
   setText(find(".wait"), words);
   find(".wait").hidden = !words;

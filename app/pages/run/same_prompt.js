@@ -94,6 +94,7 @@ export class SamePrompt {
     const asked = { prompt, then: number("then"), now: number("now"), each: address.get("each") === "1" };
     const found = await this.ask({ run: this.run, ...asked, mark: this.mark });
     if (!found) return undefined;
+    if (prompt === this.drawn && this.box.querySelector(".said textarea")) return 700; // a note was begun meanwhile
     this.box.classList.toggle("nothing", !!found.sentence);
     if (found.sentence) {
       setText(this.told, found.sentence);
