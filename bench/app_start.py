@@ -9,8 +9,8 @@ from pathlib import Path
 
 import psutil
 
-from bench.homes import answers, dashboard, fresh_home
 from bench.table import Row, median, ms
+from tests.support.homes import answers, dashboard, fresh_home
 
 ROUNDS = 5
 PAGES = ("/", "/new", "/run")

@@ -21,9 +21,9 @@ from typing import Any
 
 from sqlite_utils import Database
 
-from bench.bulk import RARE, SIZE, Made, empty_record, write_run
 from groupwise.storage.home import files, migrations, paths
 from groupwise.storage.registry import registry
+from tests.support.bulk import RARE, SIZE, Made, empty_record, write_run
 
 RECIPE = 1  # raised when what is made changes; a home of another recipe, or of other tables, is made anew
 RUNS = 1000

@@ -12,12 +12,12 @@ from typing import Any
 
 from playwright.sync_api import Page, sync_playwright
 
-from bench.homes import dashboard, fresh_home, wait_for
 from bench.table import Row, median, ms, percentile
 from groupwise.storage.home import db, paths
 from groupwise.storage.record import states
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.facts import Catalogue
+from tests.support.homes import dashboard, fresh_home, wait_for
 
 ROUNDS = 5
 CHROMIUM = "/usr/bin/chromium"

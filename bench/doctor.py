@@ -17,7 +17,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-from bench.homes import queued, quickstart
 from bench.table import Row, ms, print_table
 from groupwise.storage.analysis.doctor.evidence_reader import gather
 from groupwise.storage.analysis.doctor.examine import Report, examine
@@ -28,6 +27,7 @@ from groupwise.storage.registry import registry
 from groupwise.storage.spec import spec
 from groupwise.storage.spec.spec import RunSpec
 from groupwise.worker.launchers.local import environment
+from tests.support.homes import queued, quickstart
 
 LORA = {"r": 16, "lora_alpha": 32, "target_modules": "all-linear"}
 # What is sound to train the quickstart with: its own settings with these changed.

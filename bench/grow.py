@@ -6,11 +6,11 @@ import random
 import sys
 import time
 
-from bench.made_runs import curves, learning_group
 from groupwise.storage.home import paths
 from groupwise.storage.record import metrics
 from groupwise.storage.record.record import RunWriter
 from groupwise.storage.registry import registry
+from tests.support.made_runs import curves, learning_group
 
 FUNCTIONS, STEPS = ("format", "correctness"), 10_000
 GROUPS, SIZE, PROMPTS = 4, 8, 16

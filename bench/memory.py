@@ -14,13 +14,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bench.homes import fresh_home
 from bench.table import Row
 from groupwise.app.core import format
 from groupwise.app.pages.new.preflight import memory
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.models.model_facts import facts
 from groupwise.storage.spec import spec
+from tests.support.homes import fresh_home
 
 BOUND = 25  # per cent
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from playwright.sync_api import Page, sync_playwright
 
 from bench.browser import CHROMIUM, FLAGS
-from bench.homes import dashboard, fresh_home, wait_for
 from bench.table import Row, ms, percentile
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.facts import Catalogue
+from tests.support.homes import dashboard, fresh_home, wait_for
 
 ROUNDS = 30
 # Notes when the form was ready, on the clock that begins with the navigation.

@@ -12,12 +12,12 @@ from pathlib import Path
 
 from gradio.routes import ORJSONResponse
 
-from bench.homes import fresh_home, queued, quickstart
 from bench.table import Row, median, ms
 from groupwise.app.pages.run.header import status
 from groupwise.app.pages.run.overview import board
 from groupwise.storage.record.record import RunWriter
 from groupwise.storage.record.step_record import Completion, Group
+from tests.support.homes import fresh_home, queued, quickstart
 
 STEPS, METRICS, ROUNDS = 100_000, 20, 15
 

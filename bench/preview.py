@@ -8,9 +8,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from bench.homes import fresh_home
 from bench.table import Row, ms
 from groupwise.storage.home import paths
+from tests.support.homes import fresh_home
 
 SIZE = 2**30
 NAME = "large.jsonl"

@@ -7,7 +7,6 @@ import sys
 import time
 from typing import Any
 
-from bench.homes import fresh_home, quickstart, wait_for
 from bench.table import Row, ms, percentile
 from groupwise.app.pages.new import view
 from groupwise.storage.home import locks, paths
@@ -15,6 +14,7 @@ from groupwise.storage.registry import questions, registry
 from groupwise.storage.registry.messages.facts import Catalogue
 from groupwise.storage.registry.messages.message import Ask
 from groupwise.worker.capabilities import catalogue
+from tests.support.homes import fresh_home, quickstart, wait_for
 
 ROUNDS = 20
 LORA = {"r": 16, "target_modules": "all-linear"}

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from bench.homes import fresh_home, queued, quickstart, wait_for
 from bench.table import Row, median, ms, percentile
 from groupwise.storage.home import locks, paths
 from groupwise.storage.record import states
@@ -22,6 +21,7 @@ from groupwise.worker.builtin import shipped
 from groupwise.worker.builtin.rewards.format import format
 from groupwise.worker.capabilities import catalogue
 from groupwise.worker.sandbox import client
+from tests.support.homes import fresh_home, queued, quickstart, wait_for
 
 ROUNDS = 20
 TRIED, HISTORY, SIZE = 64, 100_032, 8  # completions of a try and of a history, and in a group

@@ -11,9 +11,9 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from bench.homes import fresh_home, queued, quickstart
 from bench.table import Row, median, ms
 from groupwise.worker.launchers.local import environment
+from tests.support.homes import fresh_home, queued, quickstart
 
 ROUNDS = 4
 Training = tuple[str, str]  # bench.clock's kind of training, and what it trains

@@ -13,10 +13,10 @@ from typing import Any
 from trackio import server
 from trackio.sqlite_storage import SQLiteStorage
 
-from bench.bulk import RARE
 from bench.table import median
 from groupwise.storage.home import db, paths
 from groupwise.storage.registry import registry
+from tests.support.bulk import RARE
 
 PROJECT, POINTS, ROUNDS = "bench", 3000, 5  # the points that its dashboard asks for
 

@@ -18,8 +18,6 @@ from typing import Any
 from gradio.routes import ORJSONResponse
 
 from bench.big_home import big_home, recipe
-from bench.bulk import RARE, Made, empty_record, write_run
-from bench.homes import fresh_home
 from bench.poll import group, metrics
 from bench.table import Row, ms, percentile
 from groupwise.app.pages.compare import compare
@@ -30,6 +28,8 @@ from groupwise.app.pages.runs import runs_table
 from groupwise.storage.home import paths
 from groupwise.storage.library import repair
 from groupwise.storage.record.record import RunWriter
+from tests.support.bulk import RARE, Made, empty_record, write_run
+from tests.support.homes import fresh_home
 
 ROUNDS = 40  # of which the first finds the files as cold as they were; it is told apart
 COMPARED = 10  # runs: the largest, the middle ones and some of a sweep

@@ -22,11 +22,11 @@ from playwright.sync_api import Request, sync_playwright
 
 from bench import readers
 from bench.browser import CHROMIUM, FLAGS
-from bench.homes import dashboard, fresh_home, no_worker, queued, quickstart
-from bench.made_runs import made_run, running
 from bench.step_time import Times, lengths, training
 from bench.table import Row, median, ms, percentile
 from groupwise.storage.record import states
+from tests.support.homes import dashboard, fresh_home, no_worker, queued, quickstart
+from tests.support.made_runs import made_run, running
 
 PAGES, SECONDS = 20, 30  # how many watch, and for how long
 LOOK = 12.0  # seconds in which a real page is seen to ask for what it asks for again and again

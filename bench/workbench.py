@@ -7,12 +7,12 @@ import shutil
 from playwright.sync_api import Page, sync_playwright
 
 from bench.browser import FLAGS
-from bench.homes import dashboard, fresh_home, wait_for
 from bench.table import Row, median, ms, percentile
 from groupwise.storage.library.rewards import library
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.facts import Shipped
 from groupwise.worker.builtin import shipped
+from tests.support.homes import dashboard, fresh_home, wait_for
 
 ROUNDS = 20
 # Clicks Try; the milliseconds until its words say that all is drawn, and the frame after that.

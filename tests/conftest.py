@@ -70,8 +70,8 @@ def registry_home(own_home: Path) -> Path:
 
 @pytest.fixture
 def living(warm: tuple[Path, subprocess.Popen[bytes]], monkeypatch: pytest.MonkeyPatch) -> subprocess.Popen[bytes]:
-    """The question server of a file's own fixture `warm` (see tests.asking), its home being this test's; it must have
-    outlived the tests before."""
+    """The question server of a file's own fixture `warm` (see tests.support.asking), its home being this test's; it
+    must have outlived the tests before."""
     monkeypatch.setenv("GROUPWISE_HOME", str(warm[0]))
     assert warm[1].poll() is None
     return warm[1]

@@ -16,7 +16,6 @@ from bench.gpu.cases import Case, Load
 from bench.gpu.machine import Machine
 from bench.gpu.memory import LONGEST, Failed, log_of
 from bench.gpu.report import Row
-from bench.homes import fresh_home, queued, wait_for
 from groupwise.app.core import format
 from groupwise.storage.home import paths
 from groupwise.storage.home.paths import RunFolder
@@ -24,6 +23,7 @@ from groupwise.storage.record import metrics, states
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.registry import Run
 from groupwise.storage.spec.spec import RunSpec
+from tests.support.homes import fresh_home, queued, wait_for
 
 SLACK = 64 * 2**20  # bytes by which what others use of the device may change meanwhile
 FREED_IN = 30.0  # seconds

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bench.homes import fresh_home
 from groupwise.storage.home import process
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.facts import Catalogue
 from groupwise.worker.capabilities import extras, hardware
 from groupwise.worker.helpers import Helpers
+from tests.support.homes import fresh_home
 
 PACKAGES = ("torch", "transformers", "trl", "peft", "accelerate", "flash-attn", "vllm")
 

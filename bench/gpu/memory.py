@@ -16,7 +16,6 @@ from bench.gpu import cases, watch
 from bench.gpu.cases import Case, Load
 from bench.gpu.machine import Machine
 from bench.gpu.report import Row
-from bench.homes import fresh_home, queued
 from bench.table import median
 from groupwise.app.pages.new.preflight import memory
 from groupwise.app.pages.new.preflight.memory_parts import Parts
@@ -28,6 +27,7 @@ from groupwise.storage.library.models.model_facts import facts
 from groupwise.storage.record import run_files
 from groupwise.storage.spec.spec import RunSpec
 from groupwise.worker.launchers.local import environment
+from tests.support.homes import fresh_home, queued
 
 LONGEST = 420.0  # seconds for one case; vLLM takes a minute or two to start
 LOOK_EVERY = 0.2  # seconds between looks from outside

@@ -11,8 +11,8 @@ from bench.gpu.cases import Case, Load
 from bench.gpu.machine import Machine
 from bench.gpu.memory import Failed, log_of, why
 from bench.gpu.report import Row
-from bench.homes import fresh_home, queued
 from bench.table import median
+from tests.support.homes import fresh_home, queued
 
 COPIES = 2  # trainings at once
 UNCOUNTED = 2  # steps in which kernels are loaded and compiled, and the optimiser's memory is taken

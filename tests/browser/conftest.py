@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Mouse, Page, Route, expect, sync_playwright
 
-from bench.homes import dashboard, fresh_home, wait_for
 from groupwise.app.ui import modules
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.facts import Catalogue, Shipped
+from tests.support.homes import dashboard, fresh_home, wait_for
 
 FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -224,4 +224,4 @@ def new_run(open_page: OpenPage, shared_dashboard: str) -> Page:
 
 @pytest.fixture(autouse=True)
 def own_home() -> None:
-    """Here the dashboard brings its home (`bench.homes.fresh_home`), and a test must not be moved to another."""
+    """Here the dashboard brings its home (tests.support.homes), and a test must not be moved to another."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import Locator, Page
 
-from bench.homes import wait_for
+from tests.support.homes import wait_for
 
 
 def launch(page: Page) -> None:

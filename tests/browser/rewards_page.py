@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import Locator, Page, expect
 
-from bench.homes import wait_for
+from tests.support.homes import wait_for
 
 SHORT = '''def short(completions, *, most: int = 20, **kwargs):
     """1 for a short completion.

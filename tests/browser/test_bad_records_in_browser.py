@@ -1,5 +1,5 @@
-"""Each bad record (tests/bad_records.py) through each tab and through Compare: no script fails, nothing leaves this
-machine (see `open_page`), and something is said in words that a person can use."""
+"""Each bad record (tests/support/bad_records.py) through each tab and through Compare: no script fails, nothing
+leaves this machine (see `open_page`), and something is said in words that a person can use."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.bad_records import MAKERS, UNREADABLE, WORKS, make_all
 from tests.browser.conftest import OpenPage, no_sideways_scroll
+from tests.support.bad_records import MAKERS, UNREADABLE, WORKS, make_all
 
 TABS = ("overview", "groups", "completions", "statistics")
 # What a page shows when a value was not looked at before it was shown.

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from bench.homes import dashboard
-from bench.made_runs import curves, made_run
 from groupwise.storage.record import states
 from tests.browser.conftest import OpenPage, drag, no_sideways_scroll
+from tests.support.homes import dashboard
+from tests.support.made_runs import curves, made_run
 
 STEPS = 2400
 # What Plotly holds of a chart: its lines, the range in sight and whether it is drawn.

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from bench.homes import dashboard
-from bench.made_runs import made_run
 from groupwise.storage.home import paths
 from groupwise.storage.record import states
 from tests.browser.conftest import OpenPage, bring, drag, drag_begun, no_sideways_scroll, picture, set_params
+from tests.support.homes import dashboard
+from tests.support.made_runs import made_run
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from bench.homes import dashboard, wait_for
-from bench.made_runs import made_run
 from groupwise.storage.home import paths
 from groupwise.storage.record import states
 from groupwise.storage.record.record import RunWriter
 from tests.browser.conftest import Held, OpenPage, bring, drag
+from tests.support.homes import dashboard, wait_for
+from tests.support.made_runs import made_run
 
 Runs = tuple[str, list[str]]
 LATER = "() => { const now = Date.now; Date.now = () => now() + 20000; }"  # a live run's prompts are asked for again

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from bench.homes import dashboard, wait_for
-from bench.made_runs import made_run
 from tests.browser.conftest import Held, OpenPage, no_sideways_scroll, picture
-from tests.finding import searched_run
+from tests.support.finding import searched_run
+from tests.support.homes import dashboard, wait_for
+from tests.support.made_runs import made_run
 
 
 @pytest.fixture(scope="module")

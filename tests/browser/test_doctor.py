@@ -6,9 +6,9 @@ import random
 
 from playwright.sync_api import Page, expect
 
-from bench.made_runs import curves, learning_group, made_run
 from groupwise.storage.record.step_record import Group
 from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
+from tests.support.made_runs import curves, learning_group, made_run
 
 LONG = 60_000  # ms, for what a busy machine takes its time with
 

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Page, Route
 
-from bench.homes import dashboard, no_worker, wait_for
-from bench.made_runs import curves, learning_group, made_run, running
 from groupwise.storage.home import paths
 from groupwise.storage.record import group_metrics, metrics, states
 from groupwise.storage.record.record import RunWriter
 from groupwise.storage.registry import registry
 from tests.browser.conftest import OpenPage, drag_begun
+from tests.support.homes import dashboard, no_worker, wait_for
+from tests.support.made_runs import curves, learning_group, made_run, running
 
 # Of each chart that has lines: the points of each line, and the least box around each fill.
 PATHS = """() => Object.fromEntries([...document.querySelectorAll(".gw-overview figure.chart")]

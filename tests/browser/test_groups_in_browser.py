@@ -7,9 +7,9 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from bench.made_runs import made_run
 from groupwise.storage.registry import notes
 from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
+from tests.support.made_runs import made_run
 
 
 @pytest.fixture(scope="module")

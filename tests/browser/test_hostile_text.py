@@ -11,7 +11,7 @@ from groupwise.storage.record.record import RunWriter
 from groupwise.storage.record.step_record import Completion, Event, Group
 from groupwise.storage.spec import spec
 from tests.browser.conftest import OpenPage, no_sideways_scroll
-from tests.runs import ended_run, make_spec
+from tests.support.runs import ended_run, make_spec
 
 PAYLOADS = [
     "<script>window.pwned = 1</script>",

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import BrowserContext, Route, expect
 
-from bench.homes import dashboard
-from bench.made_runs import made_run
 from tests.browser.conftest import OpenPage
+from tests.support.homes import dashboard
+from tests.support.made_runs import made_run
 
 
 @pytest.fixture(scope="module")

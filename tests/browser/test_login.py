@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from bench.homes import fresh_home
 from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
 from tests.conftest import ending, playing_supervisor
-from tests.servers import Server, begin
+from tests.support.homes import fresh_home
+from tests.support.servers import Server, begin
 
 
 @pytest.fixture(scope="module")

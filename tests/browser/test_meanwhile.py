@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from bench.homes import dashboard, wait_for
-from bench.made_runs import curves, learning_group, made_run
 from groupwise.storage.home import paths
 from groupwise.storage.record.record import RunWriter
 from groupwise.storage.registry import notes
 from tests.browser.conftest import Held, OpenPage, set_params
+from tests.support.homes import dashboard, wait_for
+from tests.support.made_runs import curves, learning_group, made_run
 
 STEPS = 30
 WAKE = "() => dispatchEvent(new Event('groupwise:wake'))"

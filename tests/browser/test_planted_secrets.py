@@ -12,19 +12,19 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Error, Page, Response, expect
 
-from bench.homes import end_supervisor, wait_for
 from groupwise.storage.library.rewards import library
 from groupwise.storage.record import states
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.facts import Shipped, TrustRewardCode
-from tests import canaries
 from tests.browser.conftest import FLAGS, executable
 from tests.browser.new_run_page import launch, write_yaml
 from tests.browser.rewards_page import ready, source, try_it
-from tests.canaries import ENVIRONMENT, HUB_LOGIN
 from tests.conftest import ending
-from tests.runs import ask_db
-from tests.servers import Server, begin
+from tests.support import canaries
+from tests.support.canaries import ENVIRONMENT, HUB_LOGIN
+from tests.support.homes import end_supervisor, wait_for
+from tests.support.runs import ask_db
+from tests.support.servers import Server, begin
 
 # Every way out that a function has, with everything it finds in its environment, encoded as people encode.
 LEAKS = '''

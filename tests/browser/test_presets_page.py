@@ -6,13 +6,13 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from bench.homes import QUICKSTART
 from groupwise.storage.library import presets
 from groupwise.storage.registry import registry
 from groupwise.storage.spec import spec
 from tests.browser.conftest import OpenPage, picture
 from tests.browser.new_run_page import follows, show, yaml_of
-from tests.runs import ended_run
+from tests.support.homes import QUICKSTART
+from tests.support.runs import ended_run
 
 
 def test_a_preset_is_taken_undone_saved_as_ones_own_and_deleted(new_run: Page, shared_dashboard: str) -> None:

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from bench.homes import dashboard, free_port, fresh_home, wait_for
 from groupwise.storage.home.paths import RunFolder
 from groupwise.storage.record import groups, metrics, states
 from groupwise.storage.registry import registry
 from groupwise.worker.training import checkpoints
 from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
-from tests.runs import acknowledged_step, ask_db
+from tests.support.homes import dashboard, free_port, fresh_home, wait_for
+from tests.support.runs import acknowledged_step, ask_db
 
 # Points of a chart by its title, and the x range it shows: what Plotly itself holds.
 CHART = """title => {

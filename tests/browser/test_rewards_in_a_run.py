@@ -7,16 +7,16 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from bench.homes import wait_for
 from groupwise.storage.library.rewards import library
 from groupwise.storage.record import states
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.facts import Shipped
-from tests.bad_input import BAD, FLOOD, HELPERS, ONE_ROW, Bad
 from tests.browser.conftest import OpenPage, picture
 from tests.browser.new_run_page import launch, write_yaml
 from tests.browser.rewards_page import do, ready, save
-from tests.runs import ask_db
+from tests.support.bad_input import BAD, FLOOD, HELPERS, ONE_ROW, Bad
+from tests.support.homes import wait_for
+from tests.support.runs import ask_db
 
 # What `hostile` tries at each step. The third writing to the channel is counted and not said: the first two were.
 TURNS = {

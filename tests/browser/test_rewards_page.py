@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from bench.homes import wait_for
 from groupwise.storage.library.rewards import library
 from groupwise.storage.registry import registry
 from groupwise.storage.spec import spec as specs
 from tests.browser.conftest import Held, OpenPage, no_sideways_scroll, picture
 from tests.browser.rewards_page import SHORT, begin, do, ready, save, source, text_of, try_it, write
 from tests.browser.test_hostile_text import PAYLOADS, unharmed
-from tests.runs import make_spec
+from tests.support.homes import wait_for
+from tests.support.runs import make_spec
 
 SCRIPT = """from datasets import load_dataset
 from trl import GRPOTrainer

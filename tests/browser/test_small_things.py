@@ -7,11 +7,11 @@ import sqlite3
 import pytest
 from playwright.sync_api import expect
 
-from bench.homes import wait_for
 from groupwise.storage.home import paths
 from groupwise.storage.record import states
 from tests.browser.conftest import OpenPage
-from tests.runs import ended_run as ended_run_of
+from tests.support.homes import wait_for
+from tests.support.runs import ended_run as ended_run_of
 
 SPEC = "name: one\nrewards: [{name: format}]\n"
 FOCUSED = "document.activeElement.closest('tr')?.dataset.run ?? null"

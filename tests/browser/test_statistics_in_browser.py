@@ -9,10 +9,10 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from bench.made_runs import learning_group, made_run
 from groupwise.storage.home import paths
 from groupwise.storage.record.record import RunWriter
 from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
+from tests.support.made_runs import learning_group, made_run
 
 GROUPS = 4
 PATIENCE = 30_000  # ms, for the first figure: Plotly is four megabytes

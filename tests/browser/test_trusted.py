@@ -6,9 +6,9 @@ from pathlib import Path
 
 from playwright.sync_api import expect
 
-from bench.homes import dashboard
 from groupwise.storage.registry import registry
 from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
+from tests.support.homes import dashboard
 
 
 def test_every_page_says_that_reward_code_is_not_contained(open_page: OpenPage, known_home: Path) -> None:

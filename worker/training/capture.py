@@ -3,8 +3,8 @@
 TRL's own completions log loses rows (logging_steps > 1) and repeats them (steps_per_generation > 1). Here each
 generation's `_logs` are caught as they are made, before its bounded deques can drop any. It is also where weights that
 change with the steps are set. All of this is private to TRL 1.16 (`_generate`, `_calculate_rewards`,
-`_generate_and_score_completions`, `_logs`, `_metrics`, `_save_checkpoint`); tests/test_capture.py notices when it
-moves. What is saved waits for room on the disk here, too.
+`_generate_and_score_completions`, `_logs`, `_metrics`, `_save_checkpoint`); tests/worker/test_capture.py notices when
+it moves. What is saved waits for room on the disk here, too.
 """
 
 from __future__ import annotations

@@ -1,0 +1,441 @@
+"""Comparing runs: lines in few points over every axis, finals, settings that differ, reward code and shared prompts."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from groupwise.app.pages.compare import compare
+from groupwise.app.pages.compare import prompts as compare_prompts
+from groupwise.app.pages.compare import settings as compare_settings
+from groupwise.app.pages.compare.runs import MOST
+from groupwise.storage.analysis.compare import code, curves, fields, finals, prompts
+from groupwise.storage.home import db, paths
+from groupwise.storage.record import metrics
+from groupwise.storage.record.record import RunWriter
+from groupwise.storage.record.step_record import Completion, Event, Group
+from groupwise.storage.registry import registry
+from groupwise.storage.registry.messages.facts import Catalogue, Setting
+from groupwise.storage.spec import spec
+from tests.support.made_runs import made_run
+
+Server = Callable[[Any], dict[str, Any]]
+SERVERS: list[Server] = [
+    compare.compared, compare.search, compare_settings.differences, compare_settings.code, compare_prompts.prompts,
+    compare_prompts.prompt,
+]  # fmt: skip
+
+
+def written(path: Path, metrics: dict[int, dict[str, float | None]], attempt: int = 1, begin: int = 0) -> None:
+    writer = RunWriter(path, attempt, {"format": 1.0})
+    with writer._db.atomic():
+        writer.commit(begin, events=[Event("begin", "Training begins.", {"total": 10})])
+        for step, values in metrics.items():
+            writer.commit(step, metrics=values)
+    writer.close()
+
+
+def lines(path: Path, name: str, axis: str = "step") -> list[curves.Line]:
+    record = db.open_reader(path)
+    try:
+        return curves.read(record, [name], axis).get(name, [])
+    finally:
+        record.close()
+
+
+def final(path: Path) -> dict[str, Any]:
+    record = db.open_reader(path)
+    try:
+        return finals.of(record)
+    finally:
+        record.close()
+
+
+# ---- lines ----
+def test_a_short_run_is_drawn_as_it_was_logged(tmp_path: Path) -> None:
+    written(tmp_path / "run.db", {step: {"reward": step / 4} for step in range(1, 21)})
+    (line,) = lines(tmp_path / "run.db", "reward")
+    assert line["x"] == list(range(1, 21)) and line["y"] == [step / 4 for step in range(1, 21)] and line["per"] == 1
+
+
+def test_a_long_run_has_few_points_with_the_mean_of_all_its_values(tmp_path: Path) -> None:
+    steps = 5000
+    written(tmp_path / "run.db", {step: {"reward": float(step)} for step in range(1, steps + 1)})
+    (line,) = lines(tmp_path / "run.db", "reward")
+    assert 100 <= len(line["x"]) <= curves.POINTS
+    assert all(abs(x - y) <= line["per"] for x, y in zip(line["x"], line["y"], strict=True))
+    assert line["x"] == sorted(line["x"]) and line["x"][0] < 50 and line["x"][-1] > steps - 50
+    apart = [after - before for before, after in pairwise(line["x"])]
+    assert min(apart) > max(apart) / 3, "the newest steps are put together as all the others are"
+
+
+def test_a_short_attempt_of_a_long_run_is_as_coarse_as_the_others(tmp_path: Path) -> None:
+    path = tmp_path / "run.db"
+    written(path, {step: {"reward": float(step)} for step in range(1, 5001)})
+    written(path, {step: {"reward": float(step)} for step in range(5001, 5401)}, attempt=2, begin=5000)
+    (line,) = lines(path, "reward")
+    apart = [after - before for before, after in pairwise(line["x"])]
+    assert line["x"][-1] > 5350 and min(apart) > max(apart) / 4
+
+
+def test_a_closer_look_at_a_long_run_is_of_every_step(tmp_path: Path) -> None:
+    written(tmp_path / "run.db", {step: {"reward": float(step)} for step in range(1, 5001)})
+    record = db.open_reader(tmp_path / "run.db")
+    (line,) = curves.read(record, ["reward"], span=(700, 900))["reward"]
+    assert line["x"] == line["y"] == list(range(700, 901)) and line["per"] == 1
+    assert curves.read(record, ["reward"], span=(6000, 7000)) == {}
+    record.close()
+
+
+@pytest.mark.parametrize("axis", ["tokens", "time"])
+def test_a_closer_look_over_tokens_or_time_is_of_every_step_and_stands_where_it_was(tmp_path: Path, axis: str) -> None:
+    """Also after a resume that counts from nothing again, which a line goes on from."""
+    path = tmp_path / "run.db"
+
+    def logged(step: int, since: int) -> dict[str, float | None]:
+        return {"reward": float(step), "num_tokens": 100.0 * (step - since), "time/elapsed": 100.0 * (step - since)}
+
+    written(path, {step: logged(step, 0) for step in range(1, 5001)})
+    written(path, {step: logged(step, 4000) for step in range(4001, 9001)}, attempt=2, begin=4000)
+    record = db.open_reader(path)
+    for low, high in ((2000, 2100), (3950, 4050), (7000, 7020)):
+        (line,) = curves.read(record, ["reward"], axis, span=(100.0 * low, 100.0 * high))["reward"]
+        inside = [(x, y) for x, y in zip(line["x"], line["y"], strict=True) if 100 * low <= x <= 100 * high]
+        assert line["per"] == 1 and [x for x, _ in inside] == pytest.approx([100 * y for _, y in inside], rel=1e-4)
+        assert abs(len(inside) - (high - low + 1)) <= 1  # the steps at the edges may stand a little beyond them
+        assert min(line["x"]) <= 100 * low and max(line["x"]) >= 100 * high, (
+            "the line reaches the edges of what is seen"
+        )
+    assert curves.read(record, ["reward"], axis, span=(1e9, 2e9)) == {}
+    record.close()
+
+
+def test_a_closer_look_over_attempts_is_of_each_from_its_own_beginning(tmp_path: Path) -> None:
+    path = tmp_path / "run.db"
+    written(path, {step: {"reward": float(step)} for step in range(1, 5001)})
+    written(path, {step: {"reward": float(step)} for step in range(4001, 9001)}, attempt=2, begin=4000)
+    record = db.open_reader(path)
+    first, second = curves.read(record, ["reward"], "attempt", span=(100, 140))["reward"]
+    assert first["x"] == list(range(100, 141)) == first["y"]
+    assert second["x"] == list(range(100, 141)) and second["y"] == list(range(4100, 4141))
+    record.close()
+
+
+@pytest.mark.parametrize(
+    "sent", [None, 7, [], [1], [5, 2], [1, 2, 3], ["1", "2"], [math.nan, 2.5], [-1, 4], [0, 2**70], [True, 4]]
+)
+def test_a_zoom_that_is_none_shows_all(sent: Any) -> None:
+    assert compare.zoom({"zoom": sent}) is None
+    assert compare.zoom({"zoom": [0, 40]}) == (0, 40)
+    assert compare.zoom({"zoom": [1.5, 2.5e6]}) == (1.5, 2.5e6)
+
+
+def test_thinning_keeps_the_mean() -> None:
+    rows = [(float(step), 1 + step % 3, float(step) * (1 + step % 3)) for step in range(1001)]
+    few = curves.thin(rows, 300)
+    assert len(few) <= 300
+    assert sum(n for _, n, _ in few) == sum(n for _, n, _ in rows)
+    assert math.isclose(sum(total for *_, total in few), sum(total for *_, total in rows))
+
+
+def test_what_is_no_number_leaves_a_gap_and_an_infinite_sum_is_no_point(tmp_path: Path) -> None:
+    values = {1: 1.0, 2: math.nan, 3: math.inf, 4: None, 5: 5.0}
+    written(tmp_path / "run.db", {step: {"kl": value} for step, value in values.items()})
+    assert [(line["x"], line["y"]) for line in lines(tmp_path / "run.db", "kl")] == [([1, 5], [1.0, 5.0])]
+    assert curves._short(math.inf) is None
+
+
+def test_over_tokens_and_time_a_point_stands_where_the_run_was_then(tmp_path: Path) -> None:
+    metrics = {s: {"reward": 1.0, "num_tokens": 100.0 * s, "time/elapsed": 2.0 * s} for s in range(1, 4)}
+    written(tmp_path / "run.db", {**metrics, 4: {"reward": 1.0}})  # not all is logged at each step
+    assert lines(tmp_path / "run.db", "reward", "tokens")[0]["x"] == [100, 200, 300, 300]
+    assert lines(tmp_path / "run.db", "reward", "time")[0]["x"] == [2, 4, 6, 6]
+
+
+def test_a_record_without_elapsed_time_goes_by_the_clock_and_one_without_tokens_has_no_line(tmp_path: Path) -> None:
+    written(tmp_path / "run.db", {step: {"reward": 1.0} for step in range(1, 4)})
+    over_time = lines(tmp_path / "run.db", "reward", "time")[0]["x"]
+    assert len(over_time) == 3 and over_time == sorted(over_time) and over_time[0] >= 0
+    assert lines(tmp_path / "run.db", "reward", "tokens") == []
+
+
+def test_a_resumed_run_is_one_line_over_steps_and_one_for_each_attempt_over_attempts(tmp_path: Path) -> None:
+    path = tmp_path / "run.db"
+    written(path, {step: {"reward": 1.0} for step in range(1, 9)})
+    written(path, {step: {"reward": 2.0} for step in range(6, 11)}, attempt=2, begin=5)
+    (whole,) = lines(path, "reward")
+    assert whole["x"] == list(range(1, 11)) and whole["y"] == [1.0] * 5 + [2.0] * 5
+    first, second = lines(path, "reward", "attempt")
+    assert (first["attempt"], first["x"]) == (1, list(range(1, 9)))
+    assert (second["attempt"], second["x"]) == (2, list(range(1, 6)))
+
+
+def test_a_scale_that_begins_anew_goes_on_from_where_it_was() -> None:
+    assert curves.rising([(1, 10), (2, 20), (3, 5), (4, 15)])[1] == [10, 20, 25, 35]
+    assert curves.at(([1, 3], [10.0, 30.0]), 2) == 20 and curves.at(([1, 3], [10.0, 30.0]), 9) == 30
+
+
+# ---- finals ----
+def test_finals_are_the_means_of_the_last_ten_over_all_attempts_and_the_best_evaluation(tmp_path: Path) -> None:
+    path = tmp_path / "run.db"
+    first = {s: {"reward": 1.0, "eval_reward": float(s == 2), "num_tokens": 10.0 * s} for s in range(1, 9)}
+    written(path, first)
+    second = {s: {"reward": 3.0, "eval_reward": 0.5, "num_tokens": 10.0 * (s - 5)} for s in range(6, 11)}
+    written(path, second, attempt=2, begin=5)
+    found = final(path)
+    assert (found["step"], found["reward"], found["held_out"]) == (10, 2.0, 1.0)
+    assert found["tokens"] == 50 + 50 and found["kl"] is None and found["time"] is not None
+
+
+def test_finals_of_what_was_never_a_number_are_none(tmp_path: Path) -> None:
+    written(tmp_path / "run.db", {1: {"reward": math.nan, "eval_reward": math.inf}, 2: {"reward": math.inf}})
+    found = final(tmp_path / "run.db")
+    assert found["reward"] is None and found["held_out"] is None and found["step"] == 2
+
+
+# ---- settings ----
+def flat(text: str, **defaults: Any) -> dict[str, fields.Value]:
+    return fields.flat(spec.parse(text), defaults)
+
+
+def names(*texts: str, **defaults: Any) -> list[str]:
+    return [field["name"] for field in fields.differing([flat(text, **defaults) for text in texts])]
+
+
+ONE = "name: one\nrewards: [{name: format}]\n"
+
+
+def test_only_what_differs_is_named_by_its_dotted_name_and_seeds_come_last() -> None:
+    other = "name: two\nrewards: [{name: format, weight: 2.0}]\ntraining: {seed: 7, learning_rate: 1.0e-5}\n"
+    assert names(ONE, other, seed=42, learning_rate=1e-6, beta=0.0) == [
+        "training.learning_rate", "rewards.format.weight", "training.seed",
+    ]  # fmt: skip
+    assert names(ONE, ONE) == []
+
+
+def test_a_default_that_is_said_is_no_difference_and_an_unset_field_shows_its_default() -> None:
+    said = ONE + "training: {beta: 0, learning_rate: 1.0e-5}\n"
+    (field,) = fields.differing([flat(ONE, beta=0.0, learning_rate=1e-6), flat(said, beta=0.0, learning_rate=1e-6)])
+    assert field["values"] == [{"value": 1e-6, "set": False}, {"value": 1e-5, "set": True}]
+
+
+def test_a_reward_that_one_run_lacks_is_one_line_and_lora_and_stages_are_compared() -> None:
+    two = "name: one\nrewards: [{name: format}, {name: brief, parameters: {most: 9}}]\n"
+    assert names(ONE, two) == ["rewards.brief.parameters.most", "rewards.brief.weight"]
+    assert names(ONE, ONE + "lora: {r: 8}\n") == ["lora", "lora.r"]
+    assert names(ONE, ONE + "stages: [{training: {beta: 0.1}}]\n") == ["stages.1.training.beta"]
+
+
+def test_values_read_as_a_person_writes_them() -> None:
+    words = [fields.words(value) for value in (None, True, 1e-05, 0.1, "on", ["a"], {"r": 8}, 3)]
+    assert words == ["null", "true", "1e-05", "0.1", "on", '["a"]', '{"r": 8}', "3"]
+
+
+# ---- reward code ----
+def test_code_is_compared_line_by_line_and_links_are_not_followed(tmp_path: Path) -> None:
+    folder = paths.RunFolder(tmp_path)
+    assert code.functions(folder) == {}
+    folder.rewards.mkdir()
+    (folder.rewards / "format.py").write_text("a\nb\n")
+    (folder.rewards / "secret.py").symlink_to(tmp_path / "elsewhere.py")
+    (tmp_path / "elsewhere.py").write_text("secret")
+    assert code.functions(folder) == {"format": "a\nb\n"}
+    assert code.diff("a\nb\n", "a\nc\n") == [("@", "@@ -1,2 +1,2 @@"), (" ", "a"), ("-", "b"), ("+", "c")]
+    assert code.diff("a\n" * 3000, "b\n") is None
+
+
+def test_reward_code_of_two_runs(registry_home: Path) -> None:
+    ids = [made_run(f"run {n}", 2, groups=0) for n in range(3)]
+    for n, run_id in enumerate(ids):
+        folder = paths.run_folder(run_id)
+        folder.rewards.mkdir()
+        (folder.rewards / "same.py").write_text("same\n")
+        (folder.rewards / "other.py").write_text(f"<b>{n % 2}</b>\n")
+    (paths.run_folder(ids[2]).rewards / "other.py").unlink()
+    other, same = compare_settings.code({"ids": ids, "a": ids[0], "b": ids[1]})["functions"]
+    assert (other["name"], same["words"]) == ("other", "The same code in both.")
+    assert other["lines"][1:] == [["-", "<b>0</b>"], ["+", "<b>1</b>"]]
+    assert len(set(other["hashes"][:2])) == 2 and other["hashes"][2] is None
+    found = compare_settings.code({"ids": ids, "a": ids[0], "b": ids[2]})["functions"]
+    assert found[0]["words"] == "Only the first of the two runs uses it."
+
+
+# ---- prompts ----
+def asked(step: int, prompt: str, scores: list[float], mode: str = "train") -> Group:
+    said = [Completion(f"{prompt} {step} {score}", 3, False, score, 0.0, [(score, "ok")]) for score in scores]
+    return Group(mode, step, [{"role": "user", "content": prompt}], {"answer": "2"}, said)
+
+
+def run_with(name: str, groups: list[Group]) -> str:
+    """A run whose one function is format, with these groups, each at its step."""
+    run_id = made_run(name, 1, groups=0, functions=["format"])
+    writer = RunWriter(paths.run_folder(run_id).db, 1, {"format": 2.0})
+    for group in groups:
+        writer.commit(group.step, groups=[group])
+    writer.close()
+    return run_id
+
+
+def test_shared_prompts_with_how_each_run_did_at_first_and_at_last(registry_home: Path) -> None:
+    one = run_with("one", [asked(2, "1+1?", [0, 1]), asked(3, "lonely", [0, 0]), asked(5, "1+1?", [1, 1])])
+    two = run_with("two", [asked(2, "1+1?", [0, 0])])
+    three = run_with("three", [asked(2, "100%_!", [0, 0])])
+    found = compare_prompts.prompts({"ids": [one, two, three]})
+    (row,) = found["rows"]
+    assert (row["prompt"], found["count"]) == ("1+1?", 1)
+    assert [(run["first"]["solved"], run["last"]["solved"], run["last"]["step"]) for run in row["runs"][:2]] == [
+        (0.5, 1.0, 5), (0.0, 0.0, 2),
+    ]  # fmt: skip
+    assert row["runs"][2] is None
+    assert compare_prompts.prompts({"ids": [one, two], "words": "1+"})["count"] == 1
+    assert compare_prompts.prompts({"ids": [one, two], "words": "%"})["count"] == 0
+
+
+def test_one_prompt_with_each_runs_best_completion(registry_home: Path) -> None:
+    hostile = "<img src=x onerror=alert(1)>"
+    one = run_with("one", [asked(2, hostile, [0.2, 0.9]), asked(5, hostile, [0.9, 0.1]), asked(6, hostile, [0.3])])
+    two = run_with("two", [asked(2, hostile, [0.5]), asked(7, hostile, [1.0], mode="eval")])
+    (row,) = compare_prompts.prompts({"ids": [one, two]})["rows"]
+    found = compare_prompts.prompt({"ids": [one, "gone", two], "hash": row["hash"]})
+    first, gone, second = found["runs"]
+    assert found["prompt"] == hostile and gone is None
+    assert (first["best"]["step"], first["best"]["reward"], first["groups"]) == (5, 0.9, 3)
+    assert second["best"]["reward"] == 0.5  # what was only evaluated is no training
+    assert "<img" not in first["best"]["html"] and "&lt;img" in first["best"]["html"]
+
+
+def test_a_long_completion_is_cut_and_what_was_trained_over_does_not_count(registry_home: Path) -> None:
+    long = Group("train", 1, "plain", {}, [Completion("x" * 100_000, 9, True, 1.0, 0.0, [(1.0, "ok")])])
+    one = run_with("one", [long])
+    two = run_with("two", [asked(2, "1+1?", [1.0])])
+    writer = RunWriter(paths.run_folder(two).db, 2, {"format": 2.0})
+    writer.commit(1, events=[Event("begin", "again", {"total": 9})])
+    writer.commit(2, groups=[asked(2, "1+1?", [0.0])])
+    writer.close()
+    record = db.open_reader(paths.run_folder(two).db)
+    try:
+        looker = prompts.Looker(record, ("format", 1.0))
+        found = looker.ends(1)
+        assert found is not None and found["last"]["solved"] == 0.0 and looker.count(1) == 1
+    finally:
+        record.close()
+    digest = prompts.hashes(reader := db.open_reader(paths.run_folder(one).db))[0]
+    reader.close()
+    best = compare_prompts.prompt({"ids": [one, two], "hash": digest})["runs"][0]["best"]
+    assert len(best["html"]) == compare_prompts.LONGEST and best["cut"].startswith("96,000 more") and best["truncated"]
+
+
+# ---- what the page asks ----
+def test_runs_are_told_apart_by_colour_dash_and_name(registry_home: Path) -> None:
+    ids = [made_run("same", 2, groups=0) for _ in range(9)]
+    runs = compare.compared({"ids": ids})["runs"]
+    assert len({(run["colour"], run["dash"]) for run in runs}) == 9  # more than there are colours
+    assert len({run["name"] for run in runs}) == 9
+    alone = compare.compared({"ids": ids[:1]})["runs"][0]
+    assert (alone["colour"], alone["dash"], alone["name"]) == (runs[0]["colour"], "solid", "same")
+
+
+def test_what_did_not_change_is_not_sent_again_and_other_metrics_come_when_asked(registry_home: Path) -> None:
+    ids = [made_run(f"run {n}", 12, groups=1, eval_every=4) for n in range(2)]
+    first = compare.compared({"ids": ids})
+    assert [chart["name"] for chart in first["charts"]][:2] == ["reward", "eval_reward"] and first["poll"] >= 10_000
+    assert first["runs"][0]["final"]["step"] == 12 and first["runs"][0]["curves"]["reward"][0]["x"][-1] == 12
+    seen = {run["id"]: run["seq"] for run in first["runs"]}
+    again = compare.compared({"ids": ids, "seen": {**seen, ids[1]: 1}})
+    assert "curves" not in again["runs"][0] and "curves" in again["runs"][1]
+    other = compare.compared({"ids": ids, "metrics": ["groups/spread", "nothing"]})
+    assert [chart["name"] for chart in other["charts"]] == ["groups/spread", "nothing"]
+    assert list(other["runs"][0]["curves"]) == ["groups/spread"] and other["charts"][0]["unit"] == ""
+
+
+def test_a_run_that_cannot_be_read_is_said_and_keeps_no_other_from_being_compared(registry_home: Path) -> None:
+    well, deleted, damaged, half, bare = (made_run(f"run {n}", 4, groups=1) for n in range(5))
+    shutil.rmtree(paths.run_folder(deleted).path)
+    paths.run_folder(damaged).db.write_bytes(b"nonsense" * 1000)
+    paths.run_folder(damaged).spec.write_text("rewards: [")
+    writer = db.open_writer(paths.run_folder(half).db, journal="wal")
+    writer.execute("DROP TABLE grp")
+    writer.execute("DROP TABLE acknowledged")
+    writer.close()
+    paths.run_folder(bare).db.unlink()
+    ids = [deleted, damaged, half, bare, "no such run", "../etc", well]
+    runs = compare.compared({"ids": ids})["runs"]
+    words = [run.get("problem", "") for run in runs]
+    assert words[0] == "Its folder was deleted." and words[3] == "Nothing is recorded yet." and words[6] == ""
+    assert words[1].startswith("Its record cannot be read") and words[2].startswith("Its record lacks a part")
+    assert words[4] == words[5] == "There is no run of this id here."
+    assert "reward" in runs[6]["curves"]
+    settings = compare_settings.differences({"ids": ids})
+    assert set(settings["problems"]) == {deleted, damaged} and "sentence" not in settings
+    assert "sentence" not in compare_settings.code({"ids": ids, "a": deleted, "b": well})
+    digest = compare_prompts.prompts({"ids": [*ids, made_run("run 4", 4, groups=1)]})["rows"][0]["hash"]
+    assert [bool(run) for run in compare_prompts.prompt({"ids": ids, "hash": digest})["runs"]] == [False] * 6 + [True]
+
+
+def test_an_older_record_without_group_metrics_is_compared(registry_home: Path) -> None:
+    run_id = made_run("old", 12, groups=0)
+    record = db.open_writer(paths.run_folder(run_id).db, journal="wal")
+    record.execute("DROP TABLE completion_text")
+    record.execute("DELETE FROM metric WHERE key IN (SELECT id FROM metric_key WHERE name LIKE 'time/%')")
+    record.close()
+    (run,) = compare.compared({"ids": [run_id], "x": "time"})["runs"]
+    assert "problem" not in run and run["final"]["tied"] == pytest.approx(0.2)  # TRL's own
+
+
+def test_settings_that_differ_with_the_published_defaults(registry_home: Path) -> None:
+    temperature = Setting(types=["float"], default=1.0)
+    registry.publish(Catalogue(versions={}, training={"temperature": temperature}, lora={}))
+    ids = [made_run("one", 2, groups=0), made_run("two", 2, groups=0, training={"temperature": 0.5, "seed": 2})]
+    found = compare_settings.differences({"ids": ids, "by": "training.beta"})
+    assert [field["name"] for field in found["fields"]] == ["training.temperature", "training.seed", "training.beta"]
+    assert found["fields"][0]["values"] == [
+        {"words": "1", "number": 1.0, "set": False}, {"words": "0.5", "number": 0.5, "set": True},
+    ]  # fmt: skip
+    assert found["fields"][1]["values"][0] is None
+
+
+def test_the_search_finds_runs_that_are_not_compared_yet(registry_home: Path) -> None:
+    one, two = made_run("alpha", 2, groups=0), made_run("beta", 2, groups=0)
+    assert [run["id"] for run in compare.search({"words": "BETA finished"})["runs"]] == [two]
+    assert [run["id"] for run in compare.search({"ids": [two]})["runs"]] == [one]
+
+
+def test_at_most_twenty_runs_each_once(registry_home: Path) -> None:
+    one = made_run("one", 2, groups=0)
+    found = compare.compared({"ids": [one, one, *(f"run-{n}" for n in range(30))]})
+    assert len(found["runs"]) == MOST and found["left_out"] == 12
+
+
+@pytest.mark.parametrize("server", SERVERS)
+def test_any_payload_gets_a_plain_answer(registry_home: Path, server: Server) -> None:
+    run_id = made_run("one", 2, groups=1)
+    for payload in (
+        None, 7, [], {}, {"ids": run_id}, {"ids": [None, 7, {}, [run_id], "../../etc", "\0", "x" * 10_000, "\ud800"]},
+        {"ids": [run_id], "x": [], "by": 7, "metrics": "reward", "seen": [], "words": {}, "hash": None, "a": 3},
+        {"ids": [run_id], "metrics": [None, "\0", "x" * 10_000], "seen": {run_id: []}, "x": "'; --", "hash": "%"},
+        {"ids": [run_id] * 100_000},
+    ):  # fmt: skip
+        answer = server(payload)
+        assert isinstance(answer, dict) and "fault" not in answer, payload
+        json.dumps(answer, allow_nan=False)
+
+
+def test_hostile_names_stay_text(registry_home: Path) -> None:
+    run_id = made_run("\u202e<script>\x1b", 2, groups=0, metrics=lambda step: {"<b>\u202e": 1.0})
+    found = compare.compared({"ids": [run_id], "metrics": ["<b>\u202e"]})
+    assert found["runs"][0]["name"] == "⟨U+202E⟩<script>␛"
+    assert found["charts"][0]["title"] == "<b>⟨U+202E⟩" and list(found["runs"][0]["curves"]) == ["<b>\u202e"]
+
+
+def test_curves_of_a_resumed_run_agree_with_its_overview(registry_home: Path) -> None:
+    folder = paths.run_folder(made_run("resumed", 40, groups=0, resumed_at=20))
+    (line,) = lines(folder.db, "kl")
+    whole = metrics.read(folder.db)["curves"]["kl"]
+    assert line["x"] == whole["x"] and line["y"] == pytest.approx(whole["y"], rel=1e-5)

@@ -1,0 +1,236 @@
+"""The doctor on the page: what it answers, that no payload hurts it, and that its suggestions open as they say."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from groupwise.app.pages.new import new_run, url_settings, yaml_edit
+from groupwise.app.pages.run import doctor
+from groupwise.storage.analysis.doctor import evidence_reader
+from groupwise.storage.analysis.doctor.examine import examine
+from groupwise.storage.home import paths
+from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.record import states
+from groupwise.storage.record.record import RunWriter
+from groupwise.storage.record.step_record import Completion, Event, Group
+from groupwise.storage.registry import registry
+from groupwise.storage.spec import spec
+from tests.storage.test_doctor import SICK
+from tests.support import offer
+from tests.support.doctor import healthy
+from tests.support.made_runs import made_run
+
+HOSTILE = "<img src=x onerror=alert(1)>${alert(1)}\x1b[31m\u202e"
+SENT = [None, 7, [], {}, {"run": 3}, {"run": "../x", "after": "1"}, {"run": "\0", "after": 2**70}, {"run": "nope"}]
+
+
+@pytest.fixture(autouse=True)
+def forget() -> None:
+    """Each test is another home."""
+    doctor._reports.clear()
+    doctor._around = None
+
+
+@pytest.mark.usefixtures("no_worker")
+@pytest.mark.parametrize("sent", SENT, ids=range(len(SENT)))
+def test_anything_may_be_sent(sent: Any) -> None:
+    said = doctor.summary(sent)
+    assert "sentence" in said and "fault" not in said
+
+
+@pytest.mark.usefixtures("no_worker")
+def test_a_healthy_run_is_told_once_until_something_new_is_recorded() -> None:
+    run_id = made_run("well", 60)
+    first = doctor.summary({"run": run_id})
+    assert first["headline"].startswith("Nothing looks wrong so far: reward is up")
+    assert first["at"] == "at step 60"
+    assert doctor.summary({"run": run_id, "after": first["seq"]}) == {"poll": 10_000, "seq": first["seq"]}
+    json.dumps(first, allow_nan=False)
+
+
+@pytest.mark.usefixtures("no_worker")
+def test_before_there_is_a_record_it_says_what_it_waits_for_and_after_it_is_gone_that() -> None:
+    run_id = registry.create("name: one\nrewards: [{name: format}]\n", name="one", model="starter", data="task:x")
+    assert doctor.summary({"run": run_id})["headline"] == doctor.WAITS[states.QUEUED]
+    RunWriter(paths.run_folder(run_id).db, 1, {"format": 1.0}).close()
+    assert "needs 10 logged steps" in doctor.summary({"run": run_id})["headline"]
+    shutil.rmtree(paths.run_folder(run_id).path)
+    assert "deleted" in doctor.summary({"run": run_id})["headline"]
+
+
+@pytest.mark.usefixtures("no_worker")
+def test_a_damaged_record_or_spec_is_said() -> None:
+    run_id = made_run("damaged", 20)
+    paths.run_folder(run_id).spec.write_text("name: [", encoding="utf-8")
+    assert doctor.summary({"run": run_id})["kind"] == "up"
+    doctor._reports.clear()
+    paths.run_folder(run_id).db.write_bytes(b"SQLite format 3\0" + b"\xff" * 5000)
+    assert "is damaged" in doctor.summary({"run": run_id})["sentence"]
+
+
+@pytest.mark.usefixtures("no_worker")
+def test_hostile_names_and_messages_are_plain_text() -> None:
+    run_id = made_run("hostile", 12)
+    writer = RunWriter(paths.run_folder(run_id).db, 1, {HOSTILE: 1.0})
+    for step in range(13, 30):
+        scored = [Completion(HOSTILE, 1, False, 1.0, 0.0, [(None, "error")]) for _ in range(4)]
+        writer.commit(step, groups=[Group("train", step, HOSTILE, {}, scored) for _ in range(4)],
+                      events=[Event("reward", HOSTILE, {"function": HOSTILE})])  # fmt: skip
+    writer.close()
+    said = json.dumps(doctor.summary({"run": run_id}), ensure_ascii=False)
+    assert "fails" in said
+    assert "\x1b" not in said and "\u202e" not in said and "\\u001b" not in said
+
+
+STAGES = """stages:
+- training: {max_steps: 30}
+- training: {max_steps: 30, beta: 0.02, learning_rate: 1.0e-4, num_generations: 8, max_completion_length: 48}
+  rewards: [{name: format}, {name: correctness, weight: 2.0}]
+"""
+
+
+@pytest.mark.usefixtures("no_worker")
+@pytest.mark.parametrize("stages", ["", STAGES], ids=["one", "stages"])
+def test_every_suggested_new_run_opens_with_just_that_changed(stages: str) -> None:
+    """Each button of each verdict, through the New run page's own reading, with what is really installed. What the
+    stage that trains has of its own is changed there: elsewhere it would change nothing."""
+    offer.publish_installed()
+    quick = new_run.opened({})["text"] + stages
+    places = evidence_reader.places(spec.parse(quick), 2 if stages else 0)
+    run_id = registry.create(quick, name="quick", model="starter", data="task:arithmetic")
+    seen: set[str] = set()
+    for evidence in [found for found, _, _ in SICK.values()] + [
+        healthy(training={"fp16": True}, not_finite={"loss": 1})
+    ]:
+        for verdict in doctor.shown(run_id, examine(replace(evidence, places=places)), 60)["verdicts"]:
+            for change in verdict["changes"]:
+                if change["go"] in seen:
+                    continue
+                seen.add(change["go"])
+                query = parse_qs(urlsplit(change["go"]).query)
+                if "set" not in query:
+                    _leads(query, run_id, change["to"], places)
+                    continue
+                opened = new_run.opened({"from": query["from"][0], "set": query["set"]})
+                _only_changed(quick, opened, query["set"])
+    assert len(seen) > 15
+    own = ("training.beta", "training.learning_rate", "training.num_generations", "rewards.")
+    assert all(f"set={path}" not in go for go in seen for path in own) if stages else any(own[0] in go for go in seen)
+    assert any("set=stages.1.rewards." in go for go in seen) == bool(stages)
+
+
+def _leads(query: dict[str, list[str]], run_id: str, to: str, places: Mapping[str, str]) -> None:
+    """To where a person chooses: a field of the new run, or the run's own functions in the workbench."""
+    if to == "Rewards":
+        assert query["run"] == [run_id] and query["view"] == ["rescore"]
+        assert query.get("name", ["format"])[0] in {"format", "correctness"}
+    else:
+        fields = {"data.source", "model.id", places.get("rewards", "rewards")}
+        assert query["from"] == [run_id] and query["at"][0] in fields
+
+
+def _only_changed(before: str, opened: dict[str, Any], sets: list[str]) -> None:
+    old, new = spec.parse(before).model_dump(), spec.parse(opened["text"]).model_dump()
+    assert "without" not in opened["origin"], opened["origin"]
+    assert [problem for problem in opened["view"]["problems"] if "no such" in problem["message"]] == []
+    added = {one.partition("=")[0] for one in sets if re.search(r"rewards\.\d+=", one)}
+    for one in sets:
+        field, _, value = one.partition("=")
+        if field in added:
+            assert f"the reward {value}" in opened["origin"]
+            assert _at(new, field.rpartition(".")[0]).pop()["name"] == value
+            continue
+        if any(field.startswith(f"{reward}.") for reward in added):
+            assert f"{field.rpartition('.')[2]} of " in opened["origin"]
+            continue
+        assert f"{value} (was " in opened["origin"] or _at(old, field) == _at(new, field)
+        _drop(old, field)
+        _drop(new, field)
+    assert old == new
+
+
+def _at(plain: Any, field: str) -> Any:
+    for part in field.split("."):
+        plain = plain[int(part)] if isinstance(plain, list) else plain.get(part)
+    return plain
+
+
+def _drop(plain: Any, field: str) -> None:
+    *way, last = field.split(".")
+    inner = _at(plain, ".".join(way))
+    inner.pop(last, None)
+
+
+def test_changes_of_an_address_are_made_as_the_form_would() -> None:
+    text = "name: x\nrewards:\n- name: format\n  weight: 1.0  # mine\ntraining:\n  learning_rate: 1e-4  # kept\n"
+    asked = ["training.learning_rate=5e-06", "training.beta=0.04", "rewards.0.weight=0.5", "model.id=other"]
+    made, said = url_settings.change(text, asked, offer.OFFER)
+    assert yaml_edit.load(made) == {
+        "name": "x", "rewards": [{"name": "format", "weight": 0.5}],
+        "training": {"learning_rate": 5e-06, "beta": 0.04}, "model": {"id": "other"},
+    }  # fmt: skip
+    assert "learning_rate: 5e-06  # kept" in url_settings.change(text, asked[:3], offer.OFFER)[0]
+    assert said == (
+        "with learning_rate 5e-06 (was 0.0001), beta 0.04 (was 0.0), the weight of format 0.5 (was 1.0), "
+        "model.id other (was starter)"
+    )
+
+
+def test_a_reward_is_added_after_the_others_with_its_parameters() -> None:
+    text = "name: x\nrewards: [{name: format}]\nstages:\n- rewards: [{name: format}]\n"
+    asked = ["rewards.1=length", "rewards.1.parameters.target=20", "stages.0.rewards.1=correctness", "rewards.1=format"]
+    length = {"help": "", "parameters": [{"name": "target", "types": ["int"], "default": "8"}]}
+    known = replace(offer.OFFER, rewards={**offer.OFFER.rewards, "length": length})
+    made, said = url_settings.change(text, asked, known)
+    plain = yaml_edit.load(made)
+    assert plain is not None
+    assert plain["rewards"][1] == {"name": "length", "weight": 1.0, "parameters": {"target": 20}}
+    assert plain["stages"][0]["rewards"][1] == {"name": "correctness", "weight": 1.0}
+    assert said.startswith("with the reward length, target of length 20 (was not set), the reward correctness")
+    assert said.endswith("without “rewards.1”: there is no such setting"), "another one is there"
+
+
+def test_what_a_stage_has_of_its_own_is_changed_in_it() -> None:
+    text = "name: x\nrewards: [{name: format}]\nstages:\n- training: {max_steps: 5}\n- training: {beta: 0.1}  # mine\n"
+    made, said = url_settings.change(text, ["stages.1.training.beta=0.04", "stages.0.training.beta=0.04"], offer.OFFER)
+    assert yaml_edit.load(made)["stages"] == [{"training": {"max_steps": 5}}, {"training": {"beta": 0.04}}]
+    assert said == ("with beta of stage 2 0.04 (was 0.1); without “stages.0.training.beta”: there is no such setting")
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [["training.nonsense=1"], ["rewards.7.weight=1"], ["=1"], ["training.beta="], ["rewards=[]"], ["x" * 1000 + "=1"],
+     ["__class__=1"], ["training=5"], ["<script>alert(1)</script>=1"], ["stages.0.training=x"],
+     ["rewards.1=no_such_function"], ["rewards.2=format"], ["rewards.1="]],
+    ids=range(13),
+)  # fmt: skip
+def test_what_is_no_setting_is_refused_in_a_sentence_and_changes_nothing(asked: list[str]) -> None:
+    text = "name: x\nrewards: [{name: format}]\n"
+    made, said = url_settings.change(text, asked, offer.OFFER)
+    assert made == text
+    assert said.startswith("without “") and "there is no such setting" in said
+
+
+@pytest.mark.parametrize("asked", [None, 7, "training.beta=1", [], [None, {}, 3]])
+def test_what_is_no_list_of_changes_is_none(asked: object) -> None:
+    assert url_settings.change("name: x\n", asked, offer.OFFER) == ("name: x\n", "")
+
+
+def test_before_the_worker_has_said_what_there_is_that_is_why() -> None:
+    assert "the worker has not said yet" in url_settings.change("name: x\n", ["training.beta=1"], Offer())[1]
+
+
+@pytest.mark.usefixtures("no_worker")
+def test_an_address_that_names_no_run_says_so_and_what_it_changed() -> None:
+    offer.publish_installed()
+    opened = new_run.opened({"from": "gone", "set": ["training.beta=0.5"]})
+    assert opened["origin"].startswith("There is no run “gone”")
+    assert opened["origin"].endswith("This is the quickstart, with beta 0.5 (was 0.02).")

@@ -1,0 +1,124 @@
+"""The form is what is installed: drawn from the published catalogue, with nothing about TRL written down twice."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from groupwise.app.pages.new import field_labels, form, reward_choices
+from groupwise.storage.checks.check import OWNED
+from groupwise.storage.library.capabilities import Offer
+from groupwise.worker.capabilities import catalogue
+from tests.support import offer
+
+
+@pytest.fixture(scope="module")
+def installed() -> Offer:
+    """What the TRL and PEFT of this environment offer, as the worker would publish it."""
+    built = catalogue.build().as_dict()
+    return Offer(built["training"], built["lora"], gym=built.get("gym"))
+
+
+def by_path(found: list[form.Field]) -> dict[str, form.Field]:
+    return {one["path"]: one for one in found}
+
+
+def test_a_made_up_field_in_the_catalogue_is_in_the_form_with_everything_about_it() -> None:
+    made_up = {
+        "types": ["int", "none"], "default": 7, "choices": None, "help": "Turns the moon.", "section": "Moons",
+        "order": 0,
+    }  # fmt: skip
+    fields = by_path(form.describe(Offer({**offer.TRAINING, "moon_phase": made_up}, offer.LORA)))
+    assert fields["training.moon_phase"] == {
+        "path": "training.moon_phase", "name": "moon_phase", "label": "moon_phase", "advice": "", "default": "7",
+        "help": "Turns the moon.", "types": ["int", "none"], "choices": [], "flag": "--moon_phase", "section": "Moons",
+        "short": False, "long": False,
+    }  # fmt: skip
+
+
+def test_every_field_of_the_installed_configs_is_there_but_those_groupwise_decides(installed: Offer) -> None:
+    from peft import LoraConfig
+    from trl import GRPOConfig
+
+    fields = by_path(form.describe(installed))
+    wanted = {f"training.{name}" for name in inspect.signature(GRPOConfig).parameters if name not in OWNED}
+    wanted |= {f"lora.{name}" for name in inspect.signature(LoraConfig).parameters}
+    assert wanted <= set(fields)
+    assert len(wanted) > 200
+    assert fields["training.beta"]["default"] == "0.0"
+    assert all(fields[path]["section"] for path in wanted)
+
+
+def test_every_field_of_the_short_list_exists(installed: Offer) -> None:
+    missing = set(field_labels.SHORT) - set(by_path(form.describe(installed)))
+    assert missing == set()
+
+
+def test_what_trl_says_is_not_written_down_twice(installed: Offer) -> None:
+    """No default or help of the catalogue stands in our own words: labels and advice are ours alone."""
+    assert installed.training is not None
+    helps = {about["help"] for about in installed.training.values() if len(about["help"]) > 20}
+    written = {
+        node.value
+        for path in Path(field_labels.__file__).parent.glob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+    assert not helps & written
+
+
+def test_what_lora_begins_with_is_taken_by_peft() -> None:
+    from peft import LoraConfig
+
+    assert LoraConfig(**field_labels.USUAL_LORA).r == 16
+
+
+@pytest.mark.parametrize(
+    ("path", "types"),
+    [("model.id", ["str"]), ("data.limit", ["int", "none"]), ("data.holdout", ["float", "int"]),
+     ("launch.processes", ["int"])],
+)  # fmt: skip
+def test_our_own_settings_are_read_from_the_spec(path: str, types: list[str]) -> None:
+    assert form.types(Offer())[path] == types
+
+
+def test_choices_of_our_own_settings_are_those_the_spec_allows() -> None:
+    fields = by_path(form.describe(Offer()))
+    assert fields["model.dtype"]["choices"] == ["auto", "float32", "bfloat16", "float16"]
+    assert fields["model.quantization"]["choices"] == ["8bit", "4bit"]
+
+
+def test_parameters_of_a_gym_task_are_fields(installed: Offer) -> None:
+    tasks = {task["name"]: task for task in form.gym(installed)}
+    names = {one["name"] for one in tasks["leg_counting"]["parameters"]}
+    assert {"min_animals", "max_animals"} <= names
+    assert form.types(installed)["data.parameters.min_animals"] == ["int"]
+
+
+def test_the_settings_of_a_reward_are_typed_by_its_own_parameters_and_version() -> None:
+    def version(digest: str, kind: str) -> dict[str, Any]:
+        about = {"name": "most", "types": [kind], "default": None, "choices": None, "help": "how many"}
+        return {"own": True, "hash": digest, "at": 0.0, "network": False, "parameters": [about]}
+
+    offered = Offer(rewards={"mine": version("aa" * 8, "int")}, versions={"mine": [version("bb" * 8, "str")]})
+    raw = {
+        "rewards": [{"name": "mine", "schedule": [{}]}, 7, {"name": "mine", "version": "bb" * 8}],
+        "stages": [None, {"rewards": [{"name": "mine"}]}],
+    }
+    types = form.reward_types(raw, offered)
+    assert types["rewards.0.parameters.most"] == types["stages.1.rewards.0.parameters.most"] == ["int"]
+    assert types["rewards.2.parameters.most"] == ["str"]
+    assert (types["rewards.0.schedule.0.step"], types["rewards.0.adapt.every"]) == (["int"], ["int"])
+    [about] = reward_choices.functions(offered)
+    assert about["parameters"][0]["advice"] == "how many"
+    assert [one["hash"] for one in about["versions"]] == ["bb" * 8]
+
+
+def test_without_a_catalogue_there_is_still_a_form() -> None:
+    fields: Any = form.describe(Offer())
+    assert {"name", "model.id", "data.source"} <= set(by_path(fields))
+    assert form.gym(Offer()) == []

@@ -1,0 +1,111 @@
+"""Whatever number a person writes, at whatever field: a problem at that field, never a fault of the page."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from groupwise.app.pages.new import new_run
+from groupwise.storage.home import paths
+from groupwise.storage.registry import registry
+from groupwise.storage.spec.problem import SpecError
+from groupwise.storage.spec.spec import from_dict, parse, to_yaml
+from tests.support import offer
+
+# Numbers that mean nothing, as YAML can write them, and what is said of them.
+ENDLESS = {
+    "base 60": ":".join(["59"] * 2500), "hexadecimal": "0x" + "f" * 6000, "binary": "0b" + "1" * 20_000,
+    "octal": "0" + "7" * 6000, "decimal": "9" * 5000, "negative": "-" + "9" * 5000, "some digits": "9" * 400,
+}  # fmt: skip
+OTHERS = ["1e400", "-1e400", ".inf", "-.inf", ".nan", "59:59", "2001-01-01", "0x", "0b", "-0", "1_0", "08", "!!int 5"]
+# Every place of a spec where a number may stand, and some where none may.
+PLACES = {
+    "name": "name: {}", "model.revision": "model: {{revision: {}}}", "data.limit": "data: {{limit: {}}}",
+    "data.shuffle": "data: {{shuffle: {}}}", "data.holdout": "data: {{holdout: {}}}",
+    "data.parameters.a": "data: {{parameters: {{a: {}}}}}", "data.filter.0": "data: {{filter: [{}]}}",
+    "rewards.0.weight": "rewards: [{{name: format, weight: {}}}]",
+    "rewards.0.timeout": "rewards: [{{name: format, timeout: {}}}]",
+    "rewards.0.parameters.a": "rewards: [{{name: format, parameters: {{a: {}}}}}]",
+    "rewards.0.schedule.0.step": "rewards: [{{name: format, schedule: [{{step: {}, weight: 1}}]}}]",
+    "rewards.0.adapt.every": "rewards: [{{name: format, adapt: {{every: {}}}}}]",
+    "training.max_steps": "training: {{max_steps: {}}}", "training.learning_rate": "training: {{learning_rate: {}}}",
+    "training.num_generations": "training: {{num_generations: {}}}",
+    "training.per_device_train_batch_size": "training: {{per_device_train_batch_size: {}}}",
+    "training.max_completion_length": "training: {{max_completion_length: {}}}",
+    "training.generation_kwargs.a": "training: {{generation_kwargs: {{a: {}}}}}",
+    "launch.processes": "launch: {{processes: {}}}", "lora.r": "lora: {{r: {}}}",
+    "stages.0.training.max_steps": "stages: [{{training: {{max_steps: {}}}}}]",
+}  # fmt: skip
+
+
+def spec_with(place: str, written: str) -> str:
+    """A spec in which one field is written so."""
+    own = PLACES[place].format(written)
+    begun = own.partition(":")[0]
+    usual = {"name": "name: odd", "rewards": "rewards: [{name: format}]"}
+    return "\n".join([own, *(line for part, line in usual.items() if part != begun)]) + "\n"
+
+
+@pytest.fixture(scope="module")
+def known(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home in which a worker has said what TRL offers; it is only read."""
+    place = tmp_path_factory.mktemp("numbers") / "home"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GROUPWISE_HOME", str(place))
+        paths.prepare()
+        registry.open_registry()
+        offer.publish_installed()
+    return place
+
+
+def shown(text: str) -> dict[str, Any]:
+    """What New run says of a text: no fault, and JSON that a browser can read."""
+    said = new_run.edited({"text": text, "edits": []})
+    assert not said.get("fault"), said
+    json.dumps(said, allow_nan=False, ensure_ascii=False).encode()
+    return said
+
+
+@pytest.mark.parametrize("kind", ENDLESS)
+def test_an_endless_number_is_a_problem_at_its_field(known: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GROUPWISE_HOME", str(known))
+    for place in PLACES:
+        text = spec_with(place, ENDLESS[kind])
+        said = json.dumps(shown(text), ensure_ascii=False)
+        if kind == "base 60":  # which is a text, and a text may stand in some places
+            continue
+        assert f'"field": "{place}", "message": "has more than 64 digits' in said, (place, said[:400])
+        with pytest.raises(SpecError) as caught:
+            parse(text)
+        [problem] = caught.value.problems
+        assert (problem.field, problem.line) == (place, 1)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.sampled_from(sorted(PLACES)), st.sampled_from(OTHERS) | st.integers().map(str) | st.floats().map(repr))
+@example("training.max_steps", "1e400")
+@example("data.filter.0", "question = " + "9" * 900)
+def test_no_number_is_a_fault_of_the_page(known: Path, place: str, written: str) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GROUPWISE_HOME", str(known))
+        shown(spec_with(place, written))
+
+
+def test_base_60_is_text_as_everyone_reads_it_today() -> None:
+    with pytest.raises(SpecError, match="should be a whole number, not '59:59'"):
+        parse(spec_with("data.limit", "59:59"))
+    spec = parse(spec_with("model.revision", "12:30"))
+    assert spec.model.revision == "12:30"
+    assert parse(to_yaml(spec)) == spec
+
+
+def test_plain_values_are_held_to_the_same() -> None:
+    """Those that a page or a question sends, which no YAML was read for."""
+    with pytest.raises(SpecError) as caught:
+        from_dict({"name": "x", "rewards": [{"name": "format", "weight": 10**5000}], "training": {"a": [1, -(10**99)]}})
+    assert {problem.field for problem in caught.value.problems} == {"rewards.0.weight", "training.a.1"}

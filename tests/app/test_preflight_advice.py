@@ -1,0 +1,173 @@
+"""What a colleague would say of a spec; and the whole report, quickly."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from groupwise.app.pages.new.preflight import memory_fixes
+from groupwise.app.pages.new.preflight.advice import advise
+from groupwise.app.pages.new.preflight.report import report
+from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.spec import spec
+from groupwise.storage.spec.spec import ADVICE, BLOCKING, WARNING, Problem, RunSpec
+from tests.app.test_preflight_disk import OFFER
+from tests.app.test_preflight_memory import GB, MODEL
+
+MORE = {"temperature": 1.0, "logging_strategy": "steps", "num_train_epochs": 3.0}
+FIELDS = {**(OFFER.training or {}), **{name: {"types": [], "default": value} for name, value in MORE.items()}}
+# A spec of which nothing is to be said.
+GOOD = {
+    "beta": 0.02, "learning_rate": 1e-6, "max_steps": 60, "logging_steps": 1, "per_device_train_batch_size": 16,
+    "save_steps": 20,
+}  # fmt: skip
+
+
+def offer(*gpus: str) -> Offer:
+    there = [{"name": name, "memory": 80 * GB, "free": 80 * GB} for name in gpus]
+    return Offer(FIELDS, hardware={"gpus": there, "cores": 2, "memory": 64 * GB})
+
+
+def a_spec(lora: Any = None, data: Any = None, launch: Any = None, rewards: Any = None, **training: Any) -> RunSpec:
+    raw = {"name": "a", "lora": lora, "data": data or {}, "launch": launch or {}, "training": {**GOOD, **training}}
+    return spec.from_dict({**raw, "rewards": rewards or [{"name": "format"}]})
+
+
+def said(run_spec: RunSpec, *gpus: str, **known: Any) -> list[Problem]:
+    return advise(run_spec, offer(*gpus), known.pop("facts", MODEL), **known)
+
+
+def test_of_a_good_spec_nothing_is_said() -> None:
+    assert said(a_spec(), "NVIDIA A100-SXM4-80GB") == []
+
+
+@pytest.mark.parametrize(
+    ("training", "field", "level", "mended_by"),
+    [
+        ({"num_generations": 2}, "num_generations", ADVICE, {"num_generations": 8}),
+        (
+            {"num_generations": 64, "per_device_train_batch_size": 64},
+            "num_generations", ADVICE, {"num_generations": 8},
+        ),
+        ({"learning_rate": 1e-4}, "learning_rate", WARNING, {"learning_rate": 5e-6}),
+        ({"learning_rate": 0.0}, "learning_rate", WARNING, {"learning_rate": 1e-6}),
+        ({"temperature": 0.0}, "temperature", BLOCKING, {"temperature": 1.0}),
+        ({"temperature": 2}, "temperature", BLOCKING, {"temperature": 2.0}),
+        ({"temperature": 0.1}, "temperature", WARNING, {"temperature": 1.0}),
+        ({"beta": 0.0}, "beta", ADVICE, {"beta": 0.02}),
+        ({"logging_steps": 50}, "logging_steps", ADVICE, {"logging_steps": 1}),
+        ({"max_steps": 500, "save_strategy": "no"}, "save_strategy", ADVICE,
+         {"save_strategy": "steps", "save_steps": 100}),
+        ({"max_steps": 200, "save_steps": 500}, "save_steps", ADVICE, {"save_strategy": "steps", "save_steps": 40}),
+        ({"max_completion_length": 40_000}, "max_completion_length", WARNING, {"max_completion_length": 24_576}),
+    ],
+)  # fmt: skip
+def test_each_thing_is_said_at_its_field_and_one_click_ends_it(
+    training: dict[str, Any], field: str, level: str, mended_by: dict[str, Any]
+) -> None:
+    run_spec = a_spec(**training)
+    (problem,) = said(run_spec)
+    assert (problem.field, problem.level) == (f"training.{field}", level)
+    (fix,) = problem.fixes
+    assert fix.settings == {f"training.{name}": value for name, value in mended_by.items()}
+    mended = memory_fixes.applied(run_spec, fix.settings)
+    assert mended is not None and said(mended) == []
+
+
+def test_a_whole_number_as_temperature_is_what_transformers_refuses() -> None:
+    from transformers.generation.logits_process import TemperatureLogitsWarper
+
+    with pytest.raises(ValueError, match="float"):
+        TemperatureLogitsWarper(2)  # type: ignore[arg-type]
+    TemperatureLogitsWarper(2.0)
+
+
+def test_a_high_rate_is_usual_for_adapters_and_for_small_models() -> None:
+    assert said(a_spec(lora={"r": 16}, learning_rate=5e-5)) == []
+    assert said(a_spec(learning_rate=1e-4), facts=replace(MODEL, parameters=800_000)) == []
+
+
+def test_more_positions_than_the_model_has_block_where_they_are_learned() -> None:
+    gpt = replace(MODEL, model_type="gpt2", max_position=1024)
+    (problem,) = said(a_spec(max_completion_length=900), facts=gpt, prompt_tokens=200)
+    assert problem.level == BLOCKING and "200 tokens of prompt" in problem.message
+    assert problem.fixes[0].settings == {"training.max_completion_length": 824}
+    assert said(a_spec(max_completion_length=824), facts=gpt, prompt_tokens=200) == []
+
+
+def test_fp16_where_bfloat16_can_be_done() -> None:
+    (problem,) = said(a_spec(fp16=True), "NVIDIA A100-SXM4-80GB")
+    assert problem.field == "training.fp16" and problem.fixes[0].settings["training.bf16"] is True
+    assert said(a_spec(fp16=True), "Tesla T4") == []
+
+
+def test_more_processes_than_gpus_cannot_start() -> None:
+    (problem,) = said(a_spec(launch={"processes": 4}), "NVIDIA L4", "NVIDIA L4")
+    assert problem.level == BLOCKING and problem.fixes[0].settings == {"launch.processes": 2}
+
+
+def test_fewer_rows_than_a_generation_takes_block_and_the_fix_fits() -> None:
+    run_spec = a_spec(per_device_train_batch_size=64, gradient_accumulation_steps=2, data={"source": "file:x.csv"})
+    (problem,) = said(run_spec, rows=5)
+    assert problem.level == BLOCKING and "16 prompts" in problem.message and "5 rows" in problem.message
+    mended = memory_fixes.applied(run_spec, problem.fixes[0].settings)
+    assert mended is not None and said(mended, rows=5) == []
+
+
+def test_passes_over_a_huge_file_are_noticed() -> None:
+    (problem,) = said(a_spec(max_steps=-1, data={"source": "file:x.csv"}), rows=90_000)
+    assert problem.field == "training.max_steps" and "135,000 steps" in problem.message
+
+
+def test_rows_held_out_for_nothing_and_rewards_that_weigh_nothing() -> None:
+    (problem,) = said(a_spec(data={"holdout": 8, "limit": 200}))
+    assert problem.fixes[0].settings == {"training.eval_strategy": "steps", "training.eval_steps": 50}
+    (problem,) = said(a_spec(rewards=[{"name": "format", "weight": 0.0}]))
+    assert problem.field == "rewards" and problem.level == WARNING
+
+
+def test_what_two_stages_share_is_said_once() -> None:
+    staged = spec.from_dict({**a_spec(beta=0.0).model_dump(), "stages": [{"training": {}}, {"training": {}}]})
+    assert len(said(staged)) == 1
+
+
+def test_the_report_has_the_gravest_first(registry_home: Path) -> None:
+    run_spec = a_spec(temperature=0.0, beta=0.0, learning_rate=1e-3)
+    levels = [problem.level for problem in report(run_spec, offer(), MODEL).problems]
+    assert levels == sorted(levels, key=[BLOCKING, WARNING, ADVICE].index) and len(set(levels)) == 3
+    found = report(run_spec, offer(), MODEL, rows=5000, prompt_tokens=100)
+    assert [figure["label"] for figure in found.figures] == ["Memory", "Time", "Disk"]
+    assert all(figure["value"] for figure in found.figures)
+
+
+WILD = st.one_of(
+    st.integers(-(10**40), 10**40), st.floats(), st.booleans(), st.none(), st.text(max_size=8),
+    st.lists(st.text(max_size=8), max_size=3), st.dictionaries(st.text(max_size=8), st.integers(), max_size=2),
+    st.sampled_from(["no", "steps", "epoch", "sgd", "adamw_8bit", "all-linear", 1, 2, 8, 0.5]),
+)  # fmt: skip
+LORA = st.none() | st.dictionaries(st.sampled_from(["r", "target_modules", "modules_to_save", "lora_alpha"]), WILD)
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    training=st.dictionaries(st.sampled_from(sorted(FIELDS)), WILD), lora=LORA,
+    rows=st.none() | st.integers(0, 10**12), tokens=st.none() | st.integers(1, 10**6), gpus=st.integers(0, 2),
+    stages=st.lists(st.dictionaries(st.sampled_from(sorted(FIELDS)), WILD), max_size=2),
+)  # fmt: skip
+def test_whatever_is_typed_into_the_settings_there_is_a_report(
+    registry_home: Path, training: Any, lora: Any, rows: Any, tokens: Any, gpus: int, stages: Any
+) -> None:
+    raw = {**a_spec().model_dump(), "training": training, "lora": lora, "stages": [{"training": s} for s in stages]}
+    there = replace(offer(*["NVIDIA L4"] * gpus), extras={"bitsandbytes": "0.49"})
+    report(spec.from_dict(raw), there, MODEL, rows=rows, prompt_tokens=tokens)
+
+
+def test_the_report_of_a_spec_that_nothing_is_known_about_says_what_is_missing(own_home: Path) -> None:
+    found = report(a_spec(), Offer(), None)
+    assert found.figures == [] and found.estimate is None
+    assert found.sentences == ["Memory cannot be estimated: the model’s files are not here yet."]

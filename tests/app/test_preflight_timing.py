@@ -1,0 +1,124 @@
+"""The time a step takes: a range before any like run, and then what like runs of this home took."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from groupwise.app.pages.new import presets
+from groupwise.app.pages.new.preflight import timing
+from groupwise.storage.home import db, paths
+from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.record.record import RunWriter
+from groupwise.storage.registry import registry
+from groupwise.storage.spec import spec
+from groupwise.storage.spec.spec import RunSpec
+from tests.app.test_preflight_memory import FIELDS, GB, MODEL, offer
+
+
+def a_spec(lora: dict[str, Any] | None = None, **training: Any) -> RunSpec:
+    settings = {"max_completion_length": 100, "max_steps": 50, **training}
+    return spec.from_dict({"name": "t", "rewards": [{"name": "format"}], "lora": lora, "training": settings})
+
+
+def ran(run_spec: RunSpec, seconds: float, *, name: str = "before", steps: int = 12) -> None:
+    """A run of this home whose steps took so long, by what it recorded."""
+    run_id = registry.create(spec.to_yaml(run_spec), name=name, model=run_spec.model.id, data="task:arithmetic")
+    path = paths.run_folder(run_id).db
+    writer = RunWriter(path, 1, {"format": 1.0})
+    for step in range(1, steps + 1):
+        writer.commit(step, metrics={"reward": 0.5})
+    writer.close()
+    record = db.open_writer(path, journal="wal")
+    with record.atomic():
+        record.execute("UPDATE acknowledged SET at = 1000 + step * ?", [seconds])
+    record.close()
+    registry.set_facts(run_id, step=steps)
+
+
+def test_before_any_run_there_is_a_range_that_says_so(registry_home: Path) -> None:
+    found = timing.pace(a_spec(), offer(), MODEL)
+    assert found is not None and found.run is None and 0 < found.low < found.high
+    assert " to " in found.words
+
+
+def test_the_quickstart_on_two_cores_lies_in_the_range(registry_home: Path) -> None:
+    """Measured: 0.38 s a step with the machine to itself, 0.5 to 0.8 s beside other work."""
+    from groupwise.storage.library.models.model_facts import facts
+    from groupwise.worker.builtin import starter
+
+    quickstart = spec.parse((presets.SHIPPED / "quickstart.yaml").read_text())
+    two_cores = Offer(FIELDS, hardware={"gpus": [], "cores": 2, "memory": 8 * GB})
+    found = timing.pace(quickstart, two_cores, facts(starter.MODEL), prompt_tokens=8)
+    assert found is not None and found.low < 0.38 and 0.8 < found.high < 5
+
+
+def test_a_faster_device_and_vllm_are_faster(registry_home: Path) -> None:
+    def on(name: str, **training: Any) -> float:
+        gpu = {"name": name, "memory": 80 * GB, "free": 80 * GB}
+        found = timing.pace(a_spec(**training), Offer(FIELDS, hardware={"gpus": [gpu]}), MODEL)
+        assert found is not None
+        return found.high
+
+    assert on("NVIDIA H100 80GB HBM3") < on("NVIDIA A100-SXM4-80GB") < on("Tesla T4")
+    assert on("NVIDIA L40S", use_vllm=True) < on("NVIDIA L40S")
+
+
+def test_a_like_run_says_it_better_scaled_to_more_and_longer_completions(registry_home: Path) -> None:
+    ran(a_spec(), 2.0)
+    same = timing.pace(a_spec(), offer(), MODEL)
+    assert same is not None and same.run == "before" and same.low == pytest.approx(2.0)
+    twice = timing.pace(a_spec(per_device_train_batch_size=16), offer(), MODEL)
+    longer = timing.pace(a_spec(max_completion_length=300), offer(), MODEL)
+    assert twice is not None and twice.low == pytest.approx(4.0)
+    assert longer is not None and longer.low == pytest.approx(6.0)
+    assert same is not None and (same.words, same.times(50).words, same.run) == ("about 2.0 s", "about 2 min", "before")
+
+
+def test_of_several_like_runs_the_likest_counts(registry_home: Path) -> None:
+    ran(a_spec(), 2.0, name="same")
+    ran(a_spec(per_device_train_batch_size=64), 20.0, name="larger")
+    found = timing.pace(a_spec(), offer(), MODEL)
+    assert found is not None and found.run == "same"
+
+
+@pytest.mark.parametrize("other", [{"lora": {"r": 8}}, {"beta": 0.5}, {"bf16": False}, {"use_cpu": True}])
+def test_a_run_that_trained_in_another_way_says_nothing(registry_home: Path, other: dict[str, Any]) -> None:
+    ran(a_spec(**other), 2.0)
+    found = timing.pace(a_spec(), offer(), MODEL)
+    assert found is not None and found.run is None
+
+
+def test_a_run_that_has_hardly_begun_or_whose_files_are_gone_says_nothing(registry_home: Path) -> None:
+    ran(a_spec(), 2.0, steps=2)
+    ran(a_spec(), 2.0)
+    newest = registry.runs()[0]
+    newest.folder.db.unlink()
+    found = timing.pace(a_spec(), offer(), MODEL)
+    assert found is not None and found.run is None
+
+
+def test_without_a_home_or_a_model_there_is_still_an_answer(own_home: Path) -> None:
+    assert timing.pace(a_spec(), offer(), MODEL) is not None
+    assert timing.pace(a_spec(), offer(), None) is None
+
+
+def test_a_home_of_a_thousand_runs_does_not_slow_the_page(registry_home: Path) -> None:
+    ran(a_spec(), 2.0)
+    row = next(iter(_rows()))
+    with registry.writing() as writable:
+        writable.table("run").insert_all({**row, "id": f"r{n}", "model": f"m{n % 7}"} for n in range(1000))
+    timing.pace(a_spec(), offer(), MODEL)
+    begun = time.process_time()
+    for _ in range(20):
+        found = timing.pace(a_spec(), offer(), MODEL)
+    assert found is not None and found.run == "before"
+    assert (time.process_time() - begun) / 20 < 0.05  # of the processor: a row each would take more
+
+
+def _rows() -> list[dict[str, Any]]:
+    with registry.reading() as readable:
+        return list(readable.query("SELECT * FROM run"))

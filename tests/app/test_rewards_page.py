@@ -1,0 +1,264 @@
+"""The Rewards page's functions on plain values: anyone may call them with anything, and nothing typed is ever run."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from groupwise.app.core import worker_process
+from groupwise.app.core.errors import Unanswerable
+from groupwise.app.pages.new import launch, presets
+from groupwise.app.pages.rewards import asking, functions, library_view, lint, sources
+from groupwise.app.pages.rewards import rewards_page as page
+from groupwise.storage.home import paths
+from groupwise.storage.library.rewards import library
+from groupwise.storage.registry import questions, registry
+from groupwise.storage.registry.messages.completions import CompletionsAnswer
+from groupwise.storage.registry.messages.message import Progress
+from groupwise.storage.spec import spec as specs
+from tests.support import offer
+
+CODE = '''def short(completions, *, most: int = 20, **kwargs):
+    """1 for a short completion.
+
+    Args:
+        most: the most characters.
+    """
+    return [float(len(text) <= most) for text in completions]
+'''
+FUNCTIONS = (
+    page.opened,
+    page.shown,
+    page.analyse_code,
+    page.saved,
+    page.deleted,
+    page.compared,
+    page.clean_paste,
+    page.built,
+    page.used,
+    page.run_rewards,
+    page.ask_worker,
+    page.answered,
+    page.cancelled,
+)
+MARK = "/tmp/groupwise-was-run"
+
+
+def question(kind: str, **sent: Any) -> questions.Question:
+    """What an asked question carries."""
+    asked = page.ask_worker({"kind": kind, **sent})
+    assert "question" in asked, asked
+    found = questions.get(asked["question"])
+    assert found is not None
+    return found
+
+
+@pytest.fixture(autouse=True)
+def nobody_is_woken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No worker is started: what is queued and asked here is looked at, not done."""
+    monkeypatch.setattr(worker_process, "ensure_worker", lambda: False)
+
+
+@pytest.fixture
+def published(no_worker: None) -> None:
+    offer.publish_installed()
+
+
+@pytest.mark.usefixtures("no_worker")
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
+@pytest.mark.parametrize(
+    "sent",
+    [None, 7, [], "x", {}, {"text": 3, "name": [], "version": {}}, {"text": "x" * 300_000, "name": "x" * 9000},
+     {"text": "\0", "name": "../x", "version": "\0", "question": 2**70, "columns": [1, None, {}]},
+     {"text": "def (", "old": "a", "new": "b\ud800", "blocks": [None, 3, {"kind": [], "settings": 4, "weight": "x"}]},
+     {"kind": "completions", "from": "typed", "data": "preset:nope", "typed": [{"row": -1, "text": 4}]},
+     {"kind": "completions", "from": "run", "run": "../../etc", "step": math.nan, "rows": math.inf, "size": True},
+     {"kind": "score", "completions": -1, "functions": [{"name": 3, "code": 4, "parameters": {"a": 5}}]},
+     {"kind": "rescore", "run": "\0", "functions": "all"}, {"kind": "columns", "data": "text:" + "x: [" * 99}],
+    ids=range(14),
+)  # fmt: skip
+def test_the_page_may_send_anything_to_every_function(registry_home: Path, function: Any, sent: Any) -> None:
+    json.dumps(function(sent), allow_nan=False)
+    assert library.every() == []
+    assert registry.runs() == []
+
+
+@pytest.mark.usefixtures("published")
+def test_a_function_is_saved_shown_compared_and_deleted() -> None:
+    first = page.saved({"name": "short", "text": CODE})
+    [own] = first["library"]["own"]
+    assert (own["name"], own["help"], own["hash"]) == ("short", "1 for a short completion.", first["hash"])
+    assert [(one["name"], one["default"], one["help"]) for one in own["parameters"]] == [
+        ("most", 20, "the most characters.")
+    ]
+    second = page.saved({"name": "short", "text": CODE.replace("20", "30"), "network": True})
+    now = page.shown({"name": "short"})
+    assert (now["hash"], now["network"], len(now["versions"])) == (second["hash"], True, 2)
+    before = page.shown({"name": "short", "version": first["hash"]})
+    assert (before["code"], before["newest"]) == (CODE, second["hash"])
+    lines = page.compared({"old": before["code"], "new": now["code"]})["lines"]
+    assert [line["kind"] for line in lines if line["kind"] in "+-"] == ["-", "+"]
+    assert page.deleted({"name": "short"})["library"]["own"] == []
+    assert "no function" in page.shown({"name": "short"})["sentence"]
+
+
+@pytest.mark.usefixtures("published")
+def test_what_ships_is_shown_and_cannot_be_overwritten_or_deleted() -> None:
+    shown = page.shown({"name": "format"})
+    assert shown["built_in"] and "def format" in shown["code"]
+    assert "sentence" in page.saved({"name": "format", "text": shown["code"]})
+    assert "sentence" in page.deleted({"name": "format"})
+
+
+@pytest.mark.usefixtures("published")
+def test_which_runs_use_a_function_is_said() -> None:
+    kept = page.saved({"name": "short", "text": CODE})
+    run_id = launch.start(presets.quickstart())
+    folder = paths.run_folder(run_id).rewards
+    folder.mkdir(exist_ok=True)
+    (folder / "short.py").write_text(CODE)
+    assert page.shown({"name": "short"})["users"] == [
+        {"id": run_id, "name": "arithmetic-quickstart", "hash": kept["hash"]}
+    ]
+
+
+def test_lint_says_lines_and_runs_nothing(tmp_path: Path) -> None:
+    mark = tmp_path / "ran"
+    code = f"import os\nopen({str(mark)!r}, 'w')\ndef f(completions, **kwargs):\n    return [undefined] * 3\n"
+    found = {(one["line"], one["level"]) for one in lint.lint(code)}
+    assert found == {(1, "warning"), (4, "error")}
+    assert not mark.exists()
+
+
+def test_lint_is_silent_about_looks_and_about_what_trl_documents() -> None:
+    code = "def f(completions,   answer, **kwargs):\n    return [1.0  for c, a in zip(completions, answer) if c==a ]"
+    code += f" # {'x' * 200}"
+    assert lint.lint(code) == []
+
+
+def test_where_ruff_cannot_be_run_nothing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lint, "find_ruff_bin", lambda: "/no/such/ruff")
+    assert lint.lint("import os") == []
+
+
+def test_a_text_is_looked_at_for_the_data_that_is_chosen() -> None:
+    code = "def f(completions, anser, **kwargs):\n    return [0.5 for _ in completions]\n"
+    said = page.analyse_code({"text": code, "columns": ["question", "answer"]})
+    assert [one["name"] for one in said["functions"]] == ["f"]
+    [problem] = [one for one in said["problems"] if "anser" in one["message"]]
+    assert (problem["line"], problem["level"]) == (1, "error") and "answer" in problem["message"]
+    assert not any("anser" in one["message"] for one in page.analyse_code({"text": code})["problems"])
+
+
+def test_text_that_is_no_python_is_said_once_and_at_its_line() -> None:
+    said = page.analyse_code({"text": "def f(completions, **kwargs):\n    return [1.0 for c in\n"})
+    assert len(said["problems"]) == 1
+    assert said["functions"] == []
+
+
+def test_what_a_notebook_or_a_terminal_put_around_it_is_taken_off() -> None:
+    function = "def f(completions, **kwargs):\n    return [len(c) for c in completions]\n"
+    said = page.clean_paste({"text": f"%pip install trl\n\n{function}"})
+    assert said["cleaned"] and [one["name"] for one in said["functions"]] == ["f"]
+    assert not any(one["level"] == "error" for one in said["problems"])
+    assert page.analyse_code({"text": f"%pip install trl\n{function}"})["cleaner"]
+
+
+@pytest.mark.usefixtures("published")
+def test_a_function_goes_into_what_the_new_run_page_was_at() -> None:
+    page.saved({"name": "short", "text": CODE})
+    begun = presets.quickstart().replace("max_steps: 60", "max_steps: 7  # mine")
+    text = page.used({"name": "short", "text": begun})["text"]
+    assert [reward.name for reward in specs.parse(text).rewards] == ["format", "correctness", "short"]
+    assert "max_steps: 7  # mine" in text
+    assert page.used({"name": "short", "text": text})["text"] == text
+    assert "sentence" in page.used({"name": "short"})
+    assert "sentence" in page.used({"name": "short", "text": "name: ["})
+
+
+@pytest.mark.usefixtures("published")
+def test_completions_are_asked_for_with_the_spec_whose_data_is_chosen() -> None:
+    run_id = launch.start(presets.quickstart().replace("limit: 4000", "limit: 40"))
+    asked = question("completions", **{"from": "model"}, data=f"run:{run_id}", rows=3, size=5)
+    assert asked.kind == questions.COMPLETIONS
+    assert (asked.payload["rows"], asked.payload["size"], asked.payload["from"]) == (3, 5, "model")
+    assert asked.payload["spec"]["data"]["limit"] == 40
+    typed = question("completions", **{"from": "typed"}, typed=[{"row": 2, "text": "a"}, {"row": 0, "text": "b"}])
+    assert typed.payload["typed"] == [{"row": 2, "text": "a"}, {"row": 0, "text": "b"}]
+    assert question("columns").payload["data"]["source"] == "task:arithmetic"
+    for wrong in ({"from": "typed", "typed": []}, {"from": "moon"}, {"from": "model", "data": "preset:nope"}):
+        assert "sentence" in page.ask_worker({"kind": "completions", **wrong})
+
+
+@pytest.mark.usefixtures("published")
+def test_scores_are_asked_for_with_the_completions_that_came_and_the_code_that_is_typed() -> None:
+    page.saved({"name": "short", "text": CODE, "network": True})
+    completions = question("completions", **{"from": "probes"})
+    assert asking.GONE in page.ask_worker({"kind": "score", "completions": completions.id})["sentence"]
+    groups = [{"row": 0, "prompt": "1+1?", "columns": {"answer": "2"}, "completions": [{"text": "2"}]}]
+    questions.reply(completions.id, CompletionsAnswer.read({"groups": groups, "sentence": ""}))
+    sent = [
+        {"name": "mine", "code": "def mine(): …", "weight": 2, "timeout": 0.5,
+         "parameters": {"tags": ["a, b", ["list"]]}},
+        {"name": "short", "parameters": {"most": ["7", ["int"]], "other": ["", ["str"]]}},
+        {"name": "format"},
+    ]  # fmt: skip
+    asked = question("score", completions=completions.id, functions=sent, scale_rewards="none").payload
+    mine, short, built_in = asked["functions"]
+    assert asked["groups"] == groups and asked["scale_rewards"] == "none" and asked["columns"] == ["answer"]
+    assert (mine["code"], mine["parameters"], mine["weight"], mine["timeout"]) == (
+        "def mine(): …", {"tags": ["a", "b"]}, 2.0, 0.5,
+    )  # fmt: skip
+    assert (short["code"], short["parameters"], short["network"]) == (CODE, {"most": 7}, True)
+    assert built_in["code"] is None and not built_in["network"]
+
+
+@pytest.mark.usefixtures("published")
+@pytest.mark.parametrize(
+    ("sent", "words"),
+    [([], "at least one"), ([{"name": "format"}] * 2, "twice"), ([{"name": "nope"}], "nope"),
+     ([{"name": "x", "code": "x" * 70_000}], "64 KB"), ([{"name": "format"}] * 40, "At most")],
+)  # fmt: skip
+def test_functions_that_cannot_be_tried_are_refused_in_words(sent: Any, words: str) -> None:
+    with pytest.raises(Unanswerable, match=words):
+        functions.of(sent)
+
+
+@pytest.mark.usefixtures("published")
+def test_answers_progress_and_what_was_withdrawn_are_told_apart() -> None:
+    asked = question("completions", **{"from": "probes"}, topic="page")
+    assert "worker" in page.answered({"question": asked.id})["waiting"]
+    questions.say(asked.id, Progress(sentence="half", done=2, total=4))
+    assert page.answered({"question": asked.id}) == {"waiting": "half", "done": 2, "total": 4}
+    page.cancelled({"question": asked.id})
+    assert page.answered({"question": asked.id}) == {"gone": True}
+
+
+@pytest.mark.usefixtures("published")
+def test_data_is_taken_from_presets_and_runs_and_from_nothing_else() -> None:
+    run_id = launch.start(presets.quickstart())
+    listed = sources.listed()
+    assert listed["presets"][0]["value"] and [one["value"] for one in listed["runs"]] == [f"run:{run_id}"]
+    for wrong in ("run:../../etc", "file:/etc/passwd", "preset:../x", "nonsense", "text:name: ["):
+        with pytest.raises(Unanswerable):
+            sources.spec_of(wrong)
+
+
+@pytest.mark.usefixtures("published")
+def test_the_functions_of_a_run_are_said_with_their_weights() -> None:
+    run_id = launch.start(presets.quickstart().replace("weight: 1.0", "weight: 2.5", 1))
+    said = page.run_rewards({"data": f"run:{run_id}"})["rewards"]
+    assert [(one["name"], one["weight"]) for one in said] == [("format", 2.5), ("correctness", 1.0)]
+    assert "sentence" in page.run_rewards({"data": "run:nope"})
+
+
+def test_differences_are_told_with_the_lines_around_them() -> None:
+    old = "\n".join(str(n) for n in range(40))
+    found = library_view.difference(old, old.replace("20", "twenty"))
+    assert [one["text"] for one in found if one["kind"] == "-"] == ["20"]
+    assert len(found) < 12
+    assert library_view.difference(old, old) == []

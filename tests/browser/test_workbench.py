@@ -1,0 +1,361 @@
+"""The workbench of the Rewards page in a real browser, with a real worker: completions, scores, failures, history."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from groupwise.app.pages.new.presets import SHIPPED
+from groupwise.storage.home import paths
+from groupwise.storage.library import presets
+from groupwise.storage.library.rewards import library
+from groupwise.storage.record import states
+from groupwise.storage.registry import registry
+from groupwise.storage.registry.messages.facts import Sandbox
+from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
+from tests.browser.rewards_page import SHORT, begin, do, ready, source, try_it, write
+from tests.support.bad_input import ONE_ROW, Bad, code, codes, line
+from tests.support.homes import QUICKSTART, wait_for
+
+HALF = '''def generous(completions, **kwargs):
+    """Half a point for anything at all."""
+    return [0.5 + 0.5 * ("<answer>" in one[0]["content"]) for one in completions]
+'''
+RAISES = '''def first_tag(completions, **kwargs):
+    """1 where the answer is a number."""
+    scores = []
+    for completion in completions:
+        text = completion[0]["content"]
+        scores.append(float(text.split("<answer>")[1][0].isdigit()))
+    return scores
+'''
+ENDLESS = '''def endless(completions, **kwargs):
+    """Never done."""
+    while True:
+        pass
+    return [1.0 for _ in completions]
+'''
+GOOD = "def hostile(completions, **kwargs):\n    return [1.0] * len(completions)\n"
+# Without a function of that name in the text there is nothing to try; the others look on the page like one that is
+# tried (tests/worker/test_workbench_bad_input.py tries them all).
+NOT_WALKED = {
+    "a syntax error", "no such function", "nothing", "a text", "a dict", "too many", "texts", "lists", "too large",
+    "an exception", "SystemExit", "a forged reply", "the network, by a library",
+}  # fmt: skip
+LAX = '''def my_format(completions, **kwargs):
+    """1 where there is no tag at all."""
+    return [float("<answer>" not in completion[0]["content"]) for completion in completions]
+'''
+
+
+@pytest.fixture
+def rewards(open_page: OpenPage, shared_dashboard: str) -> Page:
+    """The page, in a home whose library is empty."""
+    for kept in library.every():
+        library.delete(kept.name)
+    return ready(open_page(f"{shared_dashboard}/rewards?name=format"))
+
+
+@pytest.fixture(scope="module")
+def finished_run(shared_dashboard: str) -> str:
+    """The id of a short run of the quickstart that is done."""
+    text = QUICKSTART.read_text().replace("max_steps: 60", "max_steps: 6").replace("eval_strategy: steps", "")
+    run_id = registry.create(text, name="history", model="starter", data="task:arithmetic")
+
+    def finished() -> bool:
+        run = registry.get(run_id)
+        assert run is not None and run.state != states.FAILED, run
+        return run.state == states.FINISHED
+
+    wait_for("the short run", finished, 180)
+    return run_id
+
+
+def test_completions_of_the_model_are_scored_in_groups_and_tried_on_again(rewards: Page) -> None:
+    do(rewards, "Add the rewards of “Quickstart”")
+    expect(rewards.get_by_label("Weight of correctness")).to_have_value("1")
+    results = try_it(rewards)
+    expect(results.locator(".group")).to_have_count(4)
+    expect(results.locator(".group").first.locator("tbody tr")).to_have_count(8)
+    expect(results.get_by_label("Groups", exact=True)).to_contain_text("of 4")
+    expect(results.locator(".agreement")).to_contain_text("share of the variance")
+    before = results.locator("td.text").all_inner_texts()
+    rewards.get_by_label("Weight of correctness").fill("3")
+    assert try_it(rewards).locator("td.text").all_inner_texts() == before
+    expect(rewards.locator(".loopholes")).to_be_visible(timeout=60_000)
+    picture(rewards, "rewards-tried")
+    assert no_sideways_scroll(rewards)
+
+
+def test_a_loophole_is_named(rewards: Page) -> None:
+    begin(rewards, HALF)
+    source(rewards, "Probes")
+    try_it(rewards)
+    expect(rewards.locator(".loopholes")).to_contain_text("An empty answer earns 0.5 from generous")
+    picture(rewards, "rewards-loophole")
+
+
+def test_a_loophole_is_named_whatever_was_tried(rewards: Page) -> None:
+    begin(rewards, HALF)
+    source(rewards, "Typed")
+    rewards.get_by_label("Completion 1", exact=True).fill("<think>1</think><answer>2</answer>")
+    do(rewards, "Add a completion")
+    rewards.get_by_label("Completion 2", exact=True).fill("nothing of the kind")
+    results = try_it(rewards)
+    expect(results.locator(".group tbody tr")).to_have_count(2)
+    expect(rewards.locator(".loopholes")).to_contain_text("An empty answer earns 0.5", timeout=60_000)
+
+
+def test_the_line_that_raises_is_marked(rewards: Page) -> None:
+    begin(rewards, RAISES)
+    source(rewards, "Probes")
+    results = try_it(rewards)
+    failure = results.locator(".failure").first
+    expect(failure).to_contain_text("IndexError")
+    expect(failure).to_contain_text("line 6")
+    expect(rewards.locator(".found .blocking")).to_contain_text("line 6")
+    expect(rewards.locator(".failed-line")).to_have_count(1)
+    expect(results.locator(".group td .warn").first).to_have_text("error")
+    picture(rewards, "rewards-error")
+    failure.get_by_role("button", name="line 6").click()
+    row = rewards.evaluate("ace.edit(document.querySelector('.ace')).getCursorPosition().row")
+    assert row == 5
+    write(rewards, SHORT)
+    expect(rewards.locator(".failed-line")).to_have_count(0)
+
+
+def test_an_endless_loop_is_said_to_have_timed_out_and_the_page_goes_on(rewards: Page) -> None:
+    begin(rewards, ENDLESS)
+    rewards.get_by_label("Timeout of endless").fill("1")
+    source(rewards, "Probes")
+    results = try_it(rewards)
+    expect(results.locator(".group td .warn").first).to_have_text("timed out")
+    write(rewards, SHORT)
+    expect(try_it(rewards).locator(".card", has_text="short").first).to_be_visible()
+
+
+# As TRL's documentation of reward functions writes them: chat and plain text, columns, **kwargs, async, None, logging.
+STYLES = {
+    "columns and regular expressions": """import re
+
+def reward_func(completions, answer, **kwargs):
+    contents = [completion[0]["content"] for completion in completions]
+    matches = [re.search(r"<answer>(.*?)</answer>", content) for content in contents]
+    found = [match.group(1) if match else "" for match in matches]
+    return [1.0 if c == str(gt) else 0.0 for c, gt in zip(found, answer)]
+""",
+    "ids and kwargs": """def reward_func(completion_ids, **kwargs):
+    \"\"\"Reward function that assigns higher scores to longer completions (in terms of token count).\"\"\"
+    return [float(len(ids)) for ids in completion_ids]
+""",
+    "everything by kwargs": """def reward_func(**kwargs):
+    return [float(len(completion[0]["content"])) for completion in kwargs["completions"]]
+""",
+    "the trainer's state": """def reward_func(completions, trainer_state, **kwargs):
+    return [0.0 if trainer_state.global_step < 0 else float(len(c)) for c in completions]
+""",
+    "async": """import asyncio
+
+async def reward_func(prompts, completions, **kwargs):
+    await asyncio.sleep(0.01)
+    return [float(len(c[0]["content"]) > 2) for c in completions]
+""",
+    "a module with helpers and imports": """from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+BEST = 20
+
+@dataclass
+class Judge:
+    best: int = BEST
+
+    def score(self, text: str) -> float:
+        return math.exp(-abs(len(text) - self.best) / self.best)
+
+def text_of(completion: str | list[dict]) -> str:
+    return completion if isinstance(completion, str) else completion[-1]["content"]
+
+def reward_func(completions, **kwargs) -> list[float]:
+    judge = Judge()
+    return [judge.score(text_of(completion)) for completion in completions]
+""",
+    "None": """def reward_func(prompts, completions, **kwargs):
+    return [None if n % 2 else 1.0 for n, _ in enumerate(completions)]
+""",
+}
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_what_trl_documents_is_tried_unchanged(rewards: Page, style: str) -> None:
+    begin(rewards, STYLES[style])
+    expect(rewards.locator(".found .blocking")).to_have_count(0)
+    source(rewards, "Probes")
+    results = try_it(rewards)
+    expect(results.locator(".failure")).to_have_count(0)
+    expect(results.locator(".scored .num").first).to_be_visible()
+    if style == "None":
+        expect(results.locator(".group")).to_contain_text("no score")
+
+
+PLAIN = """def reward_func(prompts, completions, ground_truth, **kwargs):
+    matches = [completion.strip() == str(gt) for completion, gt in zip(completions, ground_truth)]
+    return [1.0 if match and prompt.endswith("?") else 0.0 for match, prompt in zip(matches, prompts)]
+"""
+
+
+def test_what_trl_documents_for_plain_text_is_tried_unchanged(rewards: Page) -> None:
+    """Prompts and completions are strings where the data says so, and a column goes by its own name."""
+    rows = [{"question": f"{n}+1?", "ground_truth": n + 1} for n in range(8)]
+    (paths.data_folder() / "plain.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    data = "{source: 'file:plain.jsonl', prompt_column: question, answer_column: null}"
+    if "plain text" not in {kept.name for kept in presets.own()}:
+        presets.save("plain text", "", f"name: plain\ndata: {data}\nrewards: [{{name: format}}]\n", SHIPPED)
+    rewards.reload()
+    begin(ready(rewards), PLAIN)
+    rewards.get_by_label("Data").select_option("plain text")
+    source(rewards, "Typed")
+    rewards.get_by_label("Completion 1", exact=True).fill(" 1")
+    results = try_it(rewards)
+    expect(results.locator(".failure")).to_have_count(0)
+    expect(results.locator(".scored .num").first).to_have_text("1")
+    expect(rewards.locator(".found .blocking")).to_have_count(0)
+
+
+def test_what_a_function_logs_is_shown(rewards: Page) -> None:
+    begin(
+        rewards,
+        "def logs(completions, log_extra=None, log_metric=None, **kwargs):\n"
+        "    texts = [one[0]['content'] for one in completions]\n"
+        "    log_extra('first letter', [text[:1] for text in texts])\n"
+        "    log_metric('longest', max(map(len, texts)))\n"
+        "    print('seen', len(texts))\n"
+        "    return [1.0 for _ in texts]\n",
+    )
+    source(rewards, "Typed")
+    rewards.get_by_label("Completion 1", exact=True).fill("zebra")
+    results = try_it(rewards)
+    expect(results.locator(".metrics")).to_have_text("longest: 5.00")
+    expect(results.locator(".extra")).to_have_text("first letter: z")
+    results.locator("summary", has_text="What it printed").click()
+    expect(results.locator(".card pre")).to_contain_text("seen 1")
+
+
+def test_where_there_is_no_sandbox_that_is_said(rewards: Page) -> None:
+    before = registry.published(Sandbox)
+    assert before is not None
+    registry.publish(Sandbox(name="none", label="none", sentence="Nothing can be shut in here <b>."))
+    try:
+        rewards.reload()
+        ready(rewards)
+        expect(rewards.locator(".banner")).to_contain_text("Nothing can be shut in here <b>.")
+    finally:
+        registry.publish(before)
+
+
+def test_each_bad_input_is_said_with_its_line_and_the_page_goes_on(rewards: Page) -> None:
+    begin(rewards, GOOD)
+    rewards.get_by_label("Timeout of hostile").fill("1.5")
+    source(rewards, "Typed")
+    for number in range(3):
+        rewards.get_by_label(f"Completion {number + 1}", exact=True).fill(f"<answer>{number}</answer>")
+        if number < 2:
+            do(rewards, "Add a completion")
+    tried = {name: (text, bad) for name, (text, bad) in codes().items() if name not in NOT_WALKED}
+    for name, (text, bad) in tried.items():
+        said_of_bad_input(rewards, name, text, bad)
+    said_of_bad_input(rewards, "one row", code(ONE_ROW), ONE_ROW)
+    expect(rewards.locator(".group td .warn")).to_have_count(1)
+    picture(rewards, "rewards-bad-input")
+    write(rewards, GOOD)
+    results = try_it(rewards)
+    expect(results.locator(".failure")).to_have_count(0)
+    expect(results.locator(".scored .num").first).to_have_text("1")
+
+
+def said_of_bad_input(rewards: Page, name: str, text: str, bad: Bad) -> None:
+    write(rewards, text)
+    results = try_it(rewards)
+    failure = results.locator(".failure").first
+    expect(failure, name).to_contain_text(re.compile(bad.words.removeprefix("^"), re.DOTALL))
+    status = "timed out" if bad.status == "timeout" else "error"
+    expect(results.locator(".group td .warn").first, name).to_have_text(status)
+    if line(text) is not None:
+        expect(failure.get_by_role("button"), name).to_have_text(f"line {line(text)}")
+        expect(rewards.locator(".failed-line"), name).to_have_count(1)
+
+
+def test_what_is_no_python_is_said_at_its_line(rewards: Page) -> None:
+    text, _ = codes()["a syntax error"]
+    begin(rewards, text)
+    expect(rewards.locator(".found .blocking")).to_contain_text(f"line {line(text)}")
+    expect(rewards.locator(".found .blocking")).to_contain_text("This is not Python")
+
+
+def test_trying_is_cancelled(rewards: Page) -> None:
+    begin(rewards, ENDLESS)
+    rewards.get_by_label("Timeout of endless").fill("120")
+    source(rewards, "Probes")
+    do(rewards, "Try")
+    rewards.wait_for_timeout(1500)
+    do(rewards, "Cancel")
+    expect(rewards.locator(".view-try .go .wait")).to_have_text("Cancelled.")
+    write(rewards, SHORT)
+    expect(try_it(rewards).locator(".card", has_text="short").first).to_be_visible()
+
+
+def test_a_past_run_s_completions_are_tried(rewards: Page, finished_run: str) -> None:
+    rewards.reload()
+    ready(rewards)
+    source(rewards, "A past run")
+    rewards.locator("select.run").select_option(finished_run)
+    expect(rewards.locator("select.data")).to_have_value(f"run:{finished_run}")
+    results = try_it(rewards)
+    expect(results.locator(".group")).to_have_count(8)
+
+
+def test_a_run_s_history_is_scored_anew_and_advantages_flip(
+    open_page: OpenPage, shared_dashboard: str, rewards: Page, finished_run: str
+) -> None:
+    page = ready(open_page(f"{shared_dashboard}/rewards?name=format&run={finished_run}&view=rescore"))
+    expect(page.locator("select.history")).to_have_value(finished_run)
+    begin(page, LAX)
+    expect(page.locator("select.instead")).to_have_value("format")
+    record = paths.run_folder(finished_run).db
+    before = record.read_bytes()
+    do(page, "Re-score")
+    results = page.locator(".view-rescore .results")
+    expect(results).to_contain_text("change their sign", timeout=90_000)
+    expect(page.locator(".view-rescore .go .wait")).to_contain_text("completions in")
+    expect(results.locator("polyline")).to_have_count(2)
+    results.locator("details.group").first.locator("summary").click()
+    expect(results.locator("tr.flips").first).to_be_visible()
+    picture(page, "rewards-rescored")
+    assert no_sideways_scroll(page)
+    assert record.read_bytes() == before
+
+
+def test_re_scoring_is_cancelled_and_asked_again(open_page: OpenPage, shared_dashboard: str, finished_run: str) -> None:
+    page = ready(open_page(f"{shared_dashboard}/rewards?name=format&run={finished_run}&view=rescore"))
+    expect(page.locator("select.history")).to_have_value(finished_run)
+    begin(page, ENDLESS)
+    page.get_by_label("Timeout of endless").fill("120")
+    do(page, "Re-score")
+    page.wait_for_timeout(1500)
+    page.locator("[data-do=halt]").click()
+    expect(page.locator(".view-rescore .go .wait")).to_have_text("Cancelled. Nothing was changed.")
+    write(page, LAX)
+    do(page, "Re-score")
+    expect(page.locator(".view-rescore .results")).to_contain_text("change their sign", timeout=90_000)
+
+
+def test_the_keyboard_tries(rewards: Page) -> None:
+    begin(rewards, SHORT)
+    source(rewards, "Probes")
+    rewards.locator(".ace_content").click()
+    rewards.keyboard.press("Control+Enter")
+    expect(rewards.locator(".view-try .go .wait")).to_contain_text("scored in", timeout=120_000)

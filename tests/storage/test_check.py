@@ -1,0 +1,164 @@
+"""What keeps a spec from running: names, types, batch arithmetic, files, each with its sentence at its field."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from groupwise.storage.checks.check import OWNED, check
+from groupwise.storage.home import paths
+from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.spec.spec import from_dict, line_numbers, parse
+from tests.support import offer
+from tests.support.offer import OFFER
+
+
+def problems(offered: Offer = OFFER, **changes: Any) -> list[tuple[str, str]]:
+    """(field, message) of each problem of a small good spec with these changes."""
+    parts: dict[str, Any] = {"name": "small", "rewards": [{"name": "format"}], **changes}
+    return [(problem.field, problem.message) for problem in check(from_dict(parts), offered)]
+
+
+def only(found: list[tuple[str, str]]) -> tuple[str, str]:
+    assert len(found) == 1, found
+    return found[0]
+
+
+def test_a_good_spec_has_no_problem():
+    assert problems() == []
+    assert problems(training={"num_generations": 4, "beta": 0.1, "bf16": None, "learning_rate": 1}) == []
+    assert problems(lora={"r": 16, "target_modules": ["q_proj"]}) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("num_generation", 4, "no such field. Did you mean “num_generations”?"),
+        ("zzz", 1, "TRL's GRPOConfig has no such field."),
+        ("learning_rate", "1e-4", 'should be a number, not "1e-4". Write it without quotes.'),
+        ("learning_rate", True, "should be a number, not true."),
+        ("learning_rate", None, "should be a number, not null."),
+        ("num_generations", 4.0, "should be a whole number, not 4.0."),
+        ("bf16", "yes", "should be true or false"),
+        ("bf16", 1, "should be true or false"),
+        ("loss_type", "drgrpo", "should be one of grpo, dapo, dr_grpo, bnpo. Did you mean “dr_grpo”?"),
+        ("lr_scheduler_kwargs", 5, "should be a mapping or text"),
+        ("num_generations", 1, "at least 2"),
+    ],
+)
+def test_a_setting_is_held_against_what_trl_offers(name: str, value: Any, words: str):
+    field, message = only(problems(training={name: value}))
+    assert field == f"training.{name}" and words in message
+
+
+@pytest.mark.parametrize("name", sorted(OWNED))
+def test_what_groupwise_decides_itself_says_where_a_person_says_it(name: str):
+    field, message = only(problems(training={name: "x"}))
+    assert field == f"training.{name}" and OWNED[name] in message
+
+
+def test_lora_is_held_against_what_peft_offers():
+    assert only(problems(lora={"rr": 8}))[1].startswith("PEFT's LoraConfig has no such field.")
+    assert only(problems(lora={"r": "8"}))[0] == "lora.r"
+
+
+def test_rewards_exist_and_are_listed_once():
+    assert "Did you mean “format”?" in only(problems(rewards=[{"name": "fromat"}]))[1]
+    assert "There are format, correctness, length." in only(problems(rewards=[{"name": "zzz"}]))[1]
+    assert only(problems(rewards=[{"name": "format"}, {"name": "format"}])) == (
+        "rewards.1.name",
+        "“format” is listed twice.",
+    )
+
+
+def test_what_is_not_known_yet_is_not_held_against_anyone():
+    nothing = Offer()
+    assert problems(nothing, training={"anything": 1}, rewards=[{"name": "mine"}], data={"source": "task:mine"}) == []
+
+
+BATCHES = [
+    # settings, processes, field of the problem (None: none)
+    ({"per_device_train_batch_size": 8, "num_generations": 8}, 1, None),
+    ({"per_device_train_batch_size": 4, "num_generations": 8}, 1, "training.num_generations"),
+    ({"per_device_train_batch_size": 4, "num_generations": 8}, 2, None),
+    ({"per_device_train_batch_size": 1, "gradient_accumulation_steps": 8, "num_generations": 8}, 1, None),
+    ({"per_device_train_batch_size": 1, "steps_per_generation": 8, "num_generations": 8}, 1, None),
+    (
+        {"steps_per_generation": 1, "gradient_accumulation_steps": 4, "num_generations": 16},
+        1,
+        "training.num_generations",
+    ),
+    ({"generation_batch_size": 24, "num_generations": 12}, 1, None),
+    ({"generation_batch_size": 24, "num_generations": 7}, 1, "training.num_generations"),
+    ({"generation_batch_size": 24, "steps_per_generation": 3}, 1, "training.generation_batch_size"),
+]
+
+
+@pytest.mark.parametrize(("training", "processes", "field"), BATCHES)
+def test_groups_fill_a_generation_batch(training: dict[str, Any], processes: int, field: str | None):
+    found = problems(training=training, launch={"processes": processes})
+    assert [name for name, _ in found] == ([field] if field else [])
+
+
+def test_the_arithmetic_is_said_with_the_sizes_that_fit():
+    _, message = only(problems(training={"per_device_train_batch_size": 10, "num_generations": 4}))
+    assert "10 completions (10 a device)" in message and "Use groups of 2 or 5." in message
+
+
+def test_evaluation_needs_rows_and_whole_groups():
+    found = problems(training={"eval_strategy": "steps", "num_generations": 4, "per_device_eval_batch_size": 6})
+    assert [name for name, _ in found] == ["data.holdout", "training.per_device_eval_batch_size"]
+    assert problems(training={"eval_strategy": "steps"}, data={"holdout": 8}) == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["file:../x.jsonl", "file:/etc/passwd", "file:a/b.jsonl", "file:", "file:..", "file:.hidden.jsonl",
+     "file:a\nb.jsonl", "file:x\0.jsonl", "file:$(id).jsonl", "file:link.jsonl", "http://x/y.jsonl", "zip::x",
+     "x.jsonl", "task:",
+     "task:nope", "file:missing.jsonl", "file:empty.jsonl", "file:notes.txt", "file:folder.jsonl"],
+)  # fmt: skip
+def test_data_is_a_task_or_a_whole_file_in_the_home(registry_home: Path, tmp_path: Path, source: str):
+    (tmp_path / "outside.jsonl").write_text("{}")
+    (paths.data_folder() / "link.jsonl").symlink_to(tmp_path / "outside.jsonl")
+    (paths.data_folder() / "empty.jsonl").touch()
+    (paths.data_folder() / "notes.txt").write_text("hello")
+    (paths.data_folder() / "folder.jsonl").mkdir()
+    assert only(problems(data={"source": source}))[0] == "data.source"
+
+
+def test_a_file_in_the_home_is_fine_whatever_the_case_of_its_ending(registry_home: Path):
+    for name in ("a.jsonl", "B.CSV", "c d.parquet"):
+        (paths.data_folder() / name).write_text("x")
+        assert problems(data={"source": f"file:{name}"}) == []
+
+
+def test_an_answer_pattern_is_a_regular_expression():
+    assert only(problems(data={"answer_pattern": "("}))[0] == "data.answer_pattern"
+    assert problems(data={"answer_pattern": "#### (.*)"}) == []
+
+
+@pytest.mark.parametrize("model", ["starter", "org/name", "name", "Qwen/Qwen2.5-0.5B"])
+def test_a_model_may_be_the_starter_or_a_hub_id(model: str):
+    assert problems(model={"id": model}) == []
+
+
+@pytest.mark.parametrize("model", ["a/b/c", "../x", "/nowhere", "http://x", "org/na me", "$(id)", "~/nowhere-at-all"])
+def test_no_other_text_is_a_model(model: str):
+    assert only(problems(model={"id": model}))[0] == "model.id"
+
+
+def test_lines_come_from_the_yaml_and_where_a_field_is_absent_from_the_part_it_is_in(registry_home: Path):
+    text = "name: a\nrewards: [{name: format}]\ntraining:\n  beta: 0.1\n  num_generations: 3\ndata:\n  limit: 5\n"
+    found = check(parse(text), OFFER, line_numbers(text))
+    assert [(p.field, p.line) for p in found] == [("training.num_generations", 5)]
+    text = text.replace("num_generations: 3", "eval_strategy: steps")
+    assert [(p.field, p.line) for p in check(parse(text), OFFER, line_numbers(text))] == [("data.holdout", 6)]
+
+
+def test_the_offer_is_what_the_worker_published(registry_home: Path):
+    assert Offer.published() == Offer()
+    offer.publish()
+    assert Offer.published() == OFFER

@@ -1,0 +1,286 @@
+"""What is wrong with a spec's reward functions, said at the field, with a click that mends it; also in stages."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from groupwise.app.pages.new import edits
+from groupwise.storage.checks.check import examine
+from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.library.rewards import library
+from groupwise.storage.registry import registry
+from groupwise.storage.registry.messages.facts import Sandbox, TrustRewardCode
+from groupwise.storage.spec.problem import ADVICE, BLOCKING, WARNING, Problem
+from groupwise.storage.spec.spec import from_dict, line_numbers, parse, to_yaml
+from groupwise.worker.builtin import shipped
+from tests.support.offer import OFFER
+
+OWN = "def mine(completions, level, *, most: int = 20, **kwargs):\n    return [most - len(c) for c in completions]\n"
+HASH, OLD = library.hash_of(OWN), "0123456789abcdef"
+PARAMETERS = [{"name": "most", "types": ["int"], "default": 20, "choices": None, "help": ""}]
+OFFERED = replace(
+    OFFER,
+    rewards={
+        **shipped.describe({}).as_dict()["rewards"],
+        "mine": {
+            "help": "",
+            "own": True,
+            "hash": HASH,
+            "parameters": PARAMETERS,
+            "arguments": ["completions", "level"],
+        },
+    },
+    versions={
+        "mine": [{"hash": HASH, "own": True}, {"hash": OLD, "own": True, "parameters": [], "arguments": []}],
+        "gone": [{"hash": OLD, "own": True, "parameters": [], "arguments": []}],
+    },
+    extras={"math_verify": "1", "reasoning_gym": "1"},
+    gym={"chain_sum": {"help": "", "parameters": {}}},
+)
+
+
+def problems(*rewards: dict[str, Any], offered: Offer = OFFERED, **parts: Any) -> list[Problem]:
+    raw = {"name": "a", "rewards": list(rewards), **parts}
+    return examine(from_dict(raw), offered, columns=["question", "level"])
+
+
+def after_a_click(raw: dict[str, Any], problem: Problem, number: int = 0) -> dict[str, Any]:
+    """The spec after one of the problem's fixes, by the way that it really goes: through JSON, into the YAML."""
+    fix = json.loads(json.dumps(asdict(problem.fixes[number])))
+    text = edits.apply(to_yaml(from_dict(raw)), edits.of_fix(fix))
+    return parse(text).model_dump()
+
+
+CASES: list[tuple[dict[str, Any], str, str]] = [
+    ({"name": "fromat"}, "rewards.0.name", "Did you mean “format”?"),
+    ({"name": "zzz"}, "rewards.0.name", "Write it under Rewards."),
+    ({"name": "keywords"}, "rewards.0.parameters.words", "cannot score without words or forbidden"),
+    ({"name": "reward_model"}, "rewards.0.parameters.models", "cannot score without models"),
+    (
+        {"name": "llm_judge", "parameters": {"base_url": "http://localhost:1/v1"}},
+        "rewards.0.parameters.model",
+        "cannot score without model",
+    ),
+    ({"name": "gone"}, "rewards.0.name", "was deleted from your library"),
+    ({"name": "mine", "version": "abcdef"}, "rewards.0.version", "no version abcdef of “mine”"),
+    ({"name": "mine", "version": OLD[:8]}, "rewards.0.version", "no version 01234567 of “mine”"),
+    ({"name": "format", "parameters": {"tag": ["a"]}}, "rewards.0.parameters.tag", "Did you mean “tags”?"),
+    ({"name": "format", "parameters": {"x.y": 1}}, "rewards.0.parameters.x.y", "It has tags, strict, after_penalty."),
+    ({"name": "gym_score", "parameters": {"x": 1}}, "rewards.0.parameters.x", "It has none."),
+    ({"name": "format", "parameters": {"strict": "no"}}, "rewards.0.parameters.strict", "should be true or false"),
+    ({"name": "format", "parameters": {"after_penalty": "0.1"}}, "rewards.0.parameters.after_penalty", "quotes"),
+    ({"name": "length", "parameters": {"mode": "short"}}, "rewards.0.parameters.mode", "Did you mean “shorter”?"),
+    ({"name": "mine", "parameters": {"most": 1.5}}, "rewards.0.parameters.most", "should be a whole number, not 1.5."),
+    (
+        {"name": "format", "schedule": [{"step": 9, "weight": 1.0}, {"step": 1, "weight": 0.0}]},
+        "rewards.0.schedule",
+        "ascending order",
+    ),
+    (
+        {"name": "format", "schedule": [{"step": 9, "weight": 1.0}, {"step": 9, "weight": 0.0}]},
+        "rewards.0.schedule",
+        "each step once",
+    ),
+    (
+        {"name": "format", "schedule": [{"step": 9, "weight": 1.0}], "adapt": {}},
+        "rewards.0.adapt",
+        "cannot be given together with a schedule",
+    ),
+    ({"name": "format", "adapt": {"low": 0.9}}, "rewards.0.adapt.low", "should be below high (0.8)"),
+    ({"name": "format", "adapt": {"up": 0.5}}, "rewards.0.adapt.up", "at least 1"),
+    ({"name": "format", "adapt": {"down": 1.5}}, "rewards.0.adapt.down", "at most 1"),
+    ({"name": "format", "adapt": {"least": 20.0}, "weight": 20.0}, "rewards.0.adapt.least", "not be above most (10)"),
+    (
+        {"name": "format", "adapt": {}, "weight": 0.05},
+        "rewards.0.weight",
+        "within the bounds of its changes, 0.1 to 10",
+    ),
+]
+
+
+@pytest.mark.parametrize(("reward", "field", "words"), CASES, ids=[f"{c[1]}-{c[2][:20]}" for c in CASES])
+def test_each_problem_is_said_at_its_field_and_any_of_its_fixes_mends_it(
+    reward: dict[str, Any], field: str, words: str
+):
+    data = {"source": "gym:chain_sum"} if reward["name"] == "gym_score" else {"source": "hub:org/rows"}
+    raw = {"name": "a", "rewards": [reward], "data": data}
+    [problem] = [one for one in problems(reward, data=data) if one.level == BLOCKING]
+    assert problem.field == field and words in problem.message
+    assert problem.fixes
+    for number in range(len(problem.fixes)):
+        mended = after_a_click(raw, problem, number)
+        assert [one for one in examine(from_dict(mended), OFFERED) if one.level == BLOCKING] == [], problem.fixes[
+            number
+        ]
+
+
+def test_a_reward_that_is_said_well_has_no_problem():
+    good = [
+        {"name": "format", "parameters": {"tags": ["plan", "answer"], "strict": False}, "timeout": 0.5},
+        {"name": "length", "schedule": [{"step": 0, "weight": 1.0}, {"step": 10, "weight": -1.0}]},
+        {"name": "correctness", "weight": 2.0, "adapt": {"every": 5}},
+        {"name": "mine", "version": HASH, "parameters": {"most": 5}},
+        {"name": "gone", "version": OLD},
+    ]
+    assert problems(*good, data={"source": "hub:org/rows"}) == []
+
+
+def test_the_line_is_that_of_the_setting():
+    text = "name: a\nrewards:\n- name: format\n  parameters:\n    strict: true\n    tag: [a]\n"
+    [problem] = examine(parse(text), OFFERED, line_numbers(text))
+    assert (problem.line, problem.fixes[0].label) == (6, "Rename it to tags")
+
+
+def test_what_does_not_fit_the_run_but_works_is_a_warning():
+    late = {"name": "format", "schedule": [{"step": 500, "weight": 1.0}]}
+    [problem] = problems(late, training={"max_steps": 60})
+    assert (problem.level, problem.field) == (WARNING, "rewards.0.schedule") and "only 60 steps" in problem.message
+    [problem] = problems({"name": "format", "version": HASH})
+    assert (problem.level, problem.field) == (WARNING, "rewards.0.version")
+
+
+MINE = {"name": "mine"}
+NONE = {"name": "none", "label": "no sandbox", "sentence": "Install bubblewrap."}
+
+
+def test_own_code_runs_in_a_sandbox_or_where_it_is_trusted_or_not_at_all():
+    rows = {"source": "hub:org/rows"}
+    [problem] = problems(MINE, offered=replace(OFFERED, sandbox=NONE), data=rows)
+    assert (problem.level, problem.field) == (BLOCKING, "rewards.0.name") and "Install bubblewrap." in problem.message
+    mended = after_a_click({"name": "a", "rewards": [MINE], "data": rows}, problem)
+    assert examine(from_dict(mended), replace(OFFERED, sandbox=NONE)) == []
+    [problem] = problems(MINE, offered=replace(OFFERED, sandbox=NONE, trusted=True), data=rows)
+    assert problem.level == ADVICE and "--trust-reward-code" in problem.message
+    assert problems(MINE, offered=replace(OFFERED, sandbox={"name": "landlock"}), data=rows) == []
+    assert problems({"name": "format"}, offered=replace(OFFERED, sandbox=NONE)) == []
+
+
+def test_packages_that_are_missing_are_said():
+    [problem] = problems({"name": "math_equivalence"}, offered=replace(OFFERED, extras={}))
+    assert "needs math_verify" in problem.message
+
+
+def test_what_runs_the_models_code_needs_a_sandbox():
+    tests = {"name": "code_tests", "parameters": {"column": "question"}}
+    [problem] = problems(tests, offered=replace(OFFERED, sandbox=NONE))
+    assert (problem.level, problem.field) == (BLOCKING, "rewards.0.name") and "Install bubblewrap." in problem.message
+    assert "runs what the model writes" in problem.message
+    [problem] = problems(tests, offered=replace(OFFERED, sandbox=NONE, trusted=True))
+    assert problem.level == BLOCKING  # whatever is trusted, the model is not
+    assert problems(tests) == [] == problems(tests, offered=replace(OFFERED, sandbox={"name": "landlock"}))
+
+
+def test_what_speaks_to_the_network_says_to_whom():
+    [problem] = problems({"name": "llm_judge", "parameters": {"base_url": "http://judge.example/v1", "model": "m"}})
+    assert problem.level == WARNING and "http://judge.example/v1" in problem.message
+
+
+@pytest.mark.parametrize(
+    ("data", "field", "level"),
+    [
+        ({"source": "task:arithmetic"}, "rewards.0.name", BLOCKING),
+        ({"source": "gym:chain_sum"}, "rewards.0.name", BLOCKING),
+        ({"source": "hub:org/rows", "columns": ["question"]}, "data.columns", BLOCKING),
+        ({"source": "hub:org/rows"}, "", ""),
+        ({"source": "hub:org/rows", "columns": ["level"]}, "", ""),
+    ],
+)
+def test_a_column_that_a_function_needs_is_there(data: dict[str, Any], field: str, level: str):
+    found = [one for one in problems(MINE, data=data) if "level" in one.message]
+    assert [(one.field, one.level) for one in found] == ([(field, level)] if field else [])
+    for problem in found:
+        mended = after_a_click({"name": "a", "rewards": [MINE], "data": data}, problem)
+        assert [one for one in examine(from_dict(mended), OFFERED) if one.level == BLOCKING] == []
+
+
+@pytest.mark.parametrize(
+    ("data", "column", "field", "level"),
+    [
+        ({"source": "task:arithmetic"}, None, "rewards.0.parameters.column", BLOCKING),
+        ({"source": "task:arithmetic"}, "question", "", ""),
+        ({"source": "hub:org/rows", "columns": ["level"]}, None, "data.columns", BLOCKING),
+        ({"source": "hub:org/rows", "columns": ["level"]}, "checks", "data.columns", BLOCKING),
+        ({"source": "hub:org/rows", "columns": ["level", "tests"]}, None, "", ""),
+        ({"source": "hub:org/rows"}, None, "rewards.0.parameters.column", WARNING),
+        ({"source": "hub:org/rows"}, "leve", "rewards.0.parameters.column", WARNING),
+        ({"source": "hub:org/rows"}, "level", "", ""),
+    ],
+)
+def test_a_column_that_a_parameter_names_is_there(data: dict[str, Any], column: str | None, field: str, level: str):
+    reward = {"name": "code_tests", "parameters": {"column": column} if column else {}}
+    seen = None if "columns" in data else ["question", "level"]
+    found = examine(from_dict({"name": "a", "rewards": [reward], "data": data}), OFFERED, columns=seen)
+    assert [(one.field, one.level) for one in found] == ([(field, level)] if field else [])
+    for problem in found:
+        assert f"column “{column or 'tests'}”" in problem.message and problem.fixes
+        for number in range(len(problem.fixes)):
+            mended = after_a_click({"name": "a", "rewards": [reward], "data": data}, problem, number)
+            assert examine(from_dict(mended), OFFERED, columns=seen) == []
+
+
+def test_columns_that_the_preview_has_seen_make_a_warning():
+    spec = from_dict({"name": "a", "rewards": [MINE], "data": {"source": "hub:org/rows"}})
+    [problem] = examine(spec, OFFERED, columns=["question", "levels"])
+    assert (problem.level, problem.field) == (WARNING, "rewards.0.name") and "“levels”" in problem.message
+    assert examine(spec, OFFERED) == []
+
+
+def test_functions_that_compare_need_an_answer():
+    for name in ("correctness", "math_equivalence", "cosine_length"):
+        [problem] = problems({"name": name}, data={"source": "hub:org/rows", "answer_column": None})
+        assert problem.field == "data.answer_column" and f"“{name}”" in problem.message
+
+
+def test_stages_are_checked_alike_and_mended_where_it_is_written():
+    wrong = {"name": "format", "parameters": {"tag": ["a"]}}
+    raw = {"name": "a", "rewards": [{"name": "format"}], "stages": [{"rewards": [wrong]}, {}]}
+    [problem] = examine(from_dict(raw), OFFERED)
+    assert problem.field == "stages.0.rewards.0.parameters.tag"
+    assert from_dict(after_a_click(raw, problem)).stages[0].rewards[0].parameters == {"tags": ["a"]}  # type: ignore[index]
+    raw = {"name": "a", "rewards": [wrong], "stages": [{}, {}]}
+    assert [one.field for one in examine(from_dict(raw), OFFERED)] == ["rewards.0.parameters.tag"]
+
+
+def test_all_stages_use_the_same_version_of_a_function():
+    rows = {"source": "hub:org/rows"}
+    raw = {"name": "a", "data": rows, "rewards": [MINE], "stages": [{"rewards": [{**MINE, "version": OLD}]}, {}]}
+    [problem] = examine(from_dict(raw), OFFERED)
+    assert problem.field == "stages.0.rewards.0.version" and problem.level == BLOCKING
+    assert examine(from_dict(after_a_click(raw, problem)), OFFERED) == []
+    same = {**raw, "stages": [{"rewards": [{**MINE, "version": HASH}]}, {}]}
+    assert examine(from_dict(same), OFFERED) == []
+
+
+def test_own_code_with_leave_to_use_the_network_needs_a_sandbox_that_confines_it():
+    rows = {"source": "hub:a/b"}
+    about = {**OFFERED.rewards["mine"], "network": True}
+    offered = replace(
+        OFFERED,
+        rewards={**OFFERED.rewards, "mine": about},
+        versions={},
+        sandbox={"name": "landlock", "network": "Old."},
+    )
+    blocking = [each for each in problems(MINE, offered=offered, data=rows) if each.level == BLOCKING]
+    assert [each.message for each in blocking] == ["“mine” may use the network and cannot run here: Old."]
+    fine = replace(offered, sandbox={"name": "landlock", "network": ""})
+    assert [each for each in problems(MINE, offered=fine, data=rows) if each.level == BLOCKING] == []
+    assert [e for e in problems(MINE, offered=replace(offered, trusted=True), data=rows) if e.level == BLOCKING] == []
+
+
+def test_the_offer_has_the_versions_the_sandbox_and_what_is_trusted(registry_home: Path):
+    library.save("mine", OWN)
+    library.save("mine", OWN.replace("20", "30"))
+    registry.publish(Sandbox.read(NONE))
+    registry.publish(TrustRewardCode(trusted=True))
+    offered = Offer.published()
+    assert [one["parameters"][0]["default"] for one in offered.versions["mine"]] == [30, 20]
+    assert (offered.sandbox, offered.trusted) == (NONE, True)
+    newest, older = offered.versions["mine"]
+    assert (offered.function("mine") or {})["hash"] == newest["hash"]
+    assert (offered.function("mine", older["hash"]) or {})["parameters"][0]["default"] == 20
+    assert offered.function("mine", OLD) is None

@@ -1,0 +1,197 @@
+"""The doctor's evidence, read from records: as they are written, as older ones are, and as broken ones are."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench.doctor import VARIATIONS, variation
+from groupwise.storage.analysis.doctor.evidence import Evidence
+from groupwise.storage.analysis.doctor.evidence_reader import METRICS, gather, newest
+from groupwise.storage.analysis.doctor.examine import examine
+from groupwise.storage.home import db, paths
+from groupwise.storage.home.paths import RunFolder
+from groupwise.storage.record.record import RunWriter
+from groupwise.storage.record.step_record import Completion, Event, Group
+from groupwise.storage.spec import spec
+from tests.support.made_runs import curves, learning_group, made_run, spec_of
+
+pytestmark = pytest.mark.usefixtures("registry_home")
+
+
+def of(folder: RunFolder, until: int | None = None) -> Evidence:
+    return gather(folder.db, spec.parse(folder.spec.read_text(encoding="utf-8")), until=until)
+
+
+def made(name: str, **options: Any) -> RunFolder:
+    return paths.run_folder(made_run(name, **options))
+
+
+def test_what_is_recorded_is_what_is_told() -> None:
+    evidence = of(made("plain", steps=60))
+    assert evidence.step == evidence.total == 60
+    assert {"reward", "kl", "groups/tied", "groups/solved", "rewards/format/mean"} <= set(evidence.curves)
+    assert evidence.training["beta"] == 0.02
+    assert evidence.target == "correctness"
+    assert set(evidence.functions) == {"format", "correctness"}
+    assert evidence.functions["correctness"].weight == 2.0
+    assert evidence.functions["correctness"].statuses == {"ok": 256}
+    assert {sample.step for sample in evidence.first} == set(range(1, 9))  # 32 groups, four a step
+    assert {sample.step for sample in evidence.last} == set(range(53, 61))
+    assert evidence.last[0].prompt.endswith("+21?") or "+" in evidence.last[0].prompt
+    assert (evidence.low, evidence.high) == (0.0, 3.0)
+    assert examine(evidence).verdicts == ()
+
+
+@pytest.mark.parametrize("steps", [700, 3_000])
+def test_a_long_run_is_read_from_its_rollups_and_says_the_same(steps: int) -> None:
+    folder = made("long", steps=steps, groups=0)
+    curve = of(folder).curves["reward"]
+    reader = db.open_reader(folder.db)
+    try:
+        values = [
+            row[0]
+            for row in reader.execute(
+                "SELECT value FROM metric JOIN metric_key ON id = key WHERE name = 'reward' ORDER BY step"
+            ).fetchall()
+        ]
+    finally:
+        reader.close()
+    assert 30 <= len(curve) <= 200
+    assert (curve.low, curve.high) == (min(values), max(values))
+    tenth = steps // 10
+    assert curve.start == pytest.approx(sum(values[:tenth]) / tenth, abs=0.2)
+    assert curve.now == pytest.approx(sum(values[-tenth:]) / tenth, abs=0.05)
+    assert curve.steps[0] <= 64 and curve.steps[-1] > steps * 0.98
+
+
+def test_a_resumed_run_is_one_curve() -> None:
+    evidence = of(made("resumed", steps=60, resumed_at=30))
+    assert evidence.curves["reward"].steps == tuple(range(1, 61))
+
+
+def test_until_is_what_was_known_then() -> None:
+    folder = made("until", steps=60)
+    earlier = of(folder, until=20)
+    assert earlier.step == 20
+    assert earlier.curves["reward"].steps[-1] == 20
+    assert max(sample.step for sample in earlier.last) == 20
+
+
+def test_a_stage_is_looked_at_by_itself(tmp_path: Path) -> None:
+    """Rewards of another stage are of another scale: what was before it is not compared with."""
+    text = "name: two\nrewards: [{name: format}]\nstages: [{training: {beta: 0.1}}, {rewards: [{name: correctness}]}]\n"
+    path = tmp_path / "run.db"
+    writer = RunWriter(path, 1, {"format": 1.0, "correctness": 1.0})
+    for step in range(61):
+        events = [Event("stage", "", {"stage": step // 30 + 1, "of": 2, "after": step, "total": 60})]
+        value = 1.0 if step <= 30 else 0.2
+        writer.commit(step, metrics={"reward": value} if step else {}, events=events if step in (0, 30) else [])
+    writer.close()
+    evidence = gather(path, spec.parse(text))
+    assert (evidence.since, evidence.target) == (30, "correctness")
+    assert evidence.places == {"rewards": "stages.1.rewards"}
+    assert evidence.curves["reward"].steps == tuple(range(31, 61))
+    assert "since" not in examine(evidence).headline or "step 30" in examine(evidence).headline
+    assert examine(evidence).verdicts == ()
+    assert gather(path, spec.parse(text), until=25).step == 0  # before its stage there is nothing to tell of it
+
+
+def test_numbers_that_are_none_are_noticed_and_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "run.db"
+    writer = RunWriter(path, 1, {"format": 1.0})
+    for step in range(1, 41):
+        sick = step > 35
+        writer.commit(step, metrics={
+            "reward": 0.01 * step, "loss": float("nan") if sick else 0.0, "grad_norm": float("inf") if sick else 0.3,
+        })  # fmt: skip
+    writer.close()
+    evidence = gather(path, None)
+    assert evidence.not_finite == {"loss": 40, "grad_norm": 40}
+    assert len(evidence.curves["loss"]) == 35
+    assert [verdict.key for verdict in examine(evidence).verdicts] == ["not_finite"]
+
+
+def test_a_function_that_fails_is_told_with_its_last_words(tmp_path: Path) -> None:
+    path = tmp_path / "run.db"
+    writer = RunWriter(path, 1, {"format": 1.0, "mine": 1.0})
+    for step in range(1, 4):
+        scored = [Completion("x", 1, False, 1.0, 0.0, [(1.0, "ok"), (None, "error")]) for _ in range(4)]
+        event = Event("reward", f"mine gave no score: step {step}.", {"function": "mine"})
+        writer.commit(step, groups=[Group("train", step, "2+2?", {}, scored)], events=[event])
+    writer.close()
+    verdict = examine(gather(path, None)).verdicts[0]
+    assert (verdict.key, verdict.level) == ("failing", "problem")
+    assert "“mine” gave no score to 100\u202f% of the last 12 completions." in verdict.sentence
+    assert verdict.sentence.endswith("step 3.")
+
+
+def test_rows_decide_what_a_made_sick_run_is_told() -> None:
+    """From the recorder's own rows to the verdict: groups that all fail, and completions stuffed with tags."""
+    rng = random.Random(1)
+
+    def hard(step: int, n: int) -> Group:
+        group = learning_group(step, n, 60, 8, ("format", "correctness"), 16, rng)
+        for completion in group.completions:
+            completion.reward, completion.scores = 0.0, [(0.0, "ok"), (0.0, "ok")]
+        return group
+
+    def stuffed(step: int, n: int) -> Group:
+        group = learning_group(step, n, 60, 8, ("format", "correctness"), 16, rng)
+        for completion in group.completions if step > 40 else []:
+            if completion.scores[0][0]:
+                completion.text = "<answer></answer>" * 30
+        return group
+
+    flat = curves(1, 60, random.Random(0)) | {"frac_reward_zero_std": 1.0}
+    told = {
+        name: [verdict.key for verdict in examine(of(made(name, make_group=make, **more))).verdicts]
+        for name, make, more in (("hard", hard, {"metrics": lambda _: flat}), ("stuffed", stuffed, {}))
+    }
+    assert told == {"hard": ["too_hard"], "stuffed": ["hacking_pattern"]}
+
+
+OLDER = ("completion_text", "extra", "event", "score", "prompt", "grp", "completion", "reward_function", "rollup",
+         "metric", "metric_key", "acknowledged", "checkpoint")  # fmt: skip
+
+
+def test_an_older_or_half_made_file_is_told_as_far_as_it_goes() -> None:
+    folder = made("older", steps=30)
+    for table in OLDER:
+        connection = sqlite3.connect(folder.db)
+        connection.execute(f"DROP TABLE {table}")
+        connection.commit()
+        connection.close()
+        evidence = of(folder)
+        assert examine(evidence).kind in ("waiting", "up")
+    assert (evidence.curves, evidence.step, newest(folder.db)) == ({}, 0, 0)
+
+
+def test_a_truncated_file_is_an_error_that_can_be_told() -> None:
+    folder = made("cut", steps=60)
+    whole = folder.db.read_bytes()
+    for share in (0.3, 0.6, 0.9):
+        folder.db.write_bytes(whole[: int(len(whole) * share)])
+        try:
+            examine(of(folder))
+        except sqlite3.Error as error:
+            assert str(error)
+
+
+def test_a_run_of_an_older_version_is_told_from_what_trl_logged() -> None:
+    """Without the groups' metrics, and without the settings: the tied share is TRL's own."""
+    folder = made("trl", steps=60, groups=0, metrics=lambda step: {
+        "reward": 0.5 + step / 100, "frac_reward_zero_std": 0.9, "kl": 0.01})  # fmt: skip
+    report = examine(gather(folder.db, None))
+    assert [verdict.key for verdict in report.verdicts] == ["tied"]
+    assert spec_of("x", ["format"], 1) and "groups/tied" in METRICS
+
+
+def test_the_variations_whose_false_alarms_are_counted_are_sound_and_each_another() -> None:
+    made_of = [variation(changes) for changes in VARIATIONS]
+    assert len({one.name for one in made_of}) == len(made_of) >= 20
+    assert all(64 % one.training["num_generations"] == 0 for one in made_of)

@@ -1,0 +1,107 @@
+"""What a step's groups say: ties and their kinds, spread, solved, alike, repetition; worked out by hand here."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+from groupwise.storage.record import group_metrics
+from groupwise.storage.record.record import RunWriter
+from groupwise.storage.record.step_record import Completion, Group
+from groupwise.storage.spec.spec import AdaptSpec, RewardSpec
+from tests.support.records import WEIGHTS, group, rows
+
+
+def made(*rewards: float | None, texts: list[str] | None = None) -> Group:
+    """A group whose second score is whether the reward is 2 or more."""
+    written = texts or [f"answer {n}" for n in range(len(rewards))]
+    completions = [
+        Completion(text, 3, False, reward, 0.0, [(0.5, "ok"), (None if reward is None else float(reward >= 2), "ok")])
+        for text, reward in zip(written, rewards, strict=True)
+    ]
+    return Group("train", 1, "?", {}, completions)
+
+
+def test_ties_are_counted_by_where_their_reward_lies_in_the_run():
+    groups = [made(0, 0, 0), made(3, 3, 3), made(1, 1, 1), made(0, 1, 3)]
+    found = group_metrics.of(groups, (0.0, 3.0), 1)
+    shares = [found[f"groups/{name}"] for name in ("tied", "all_low", "all_high", "tied_other", "bearing")]
+    assert shares == [0.75, 0.25, 0.25, 0.25, 0.25]
+    # the same reward is no longer the highest once the run has seen a higher one
+    assert group_metrics.of([made(3, 3)], (0.0, 4.0), None)["groups/tied_other"] == 1.0
+
+
+def test_differences_that_trl_calls_none_are_ties():
+    assert group_metrics.kind([1.0, 1.0 + 1e-9], (0.0, 2.0)) == "other"
+    assert group_metrics.kind([1.0, 1.0 + 1e-6], (0.0, 2.0)) is None
+
+
+def test_spread_best_and_worst_are_means_over_groups():
+    found = group_metrics.of([made(0, 2), made(1, 1), made(5, None)], (0.0, 5.0), 1)
+    assert found["groups/spread"] == pytest.approx(math.sqrt(2) / 2)  # a group of one score has no spread
+    assert (found["groups/best"], found["groups/worst"]) == (pytest.approx(8 / 3), pytest.approx(6 / 3))
+
+
+def test_solved_is_told_by_the_target_function():
+    found = group_metrics.of([made(0, 2, 3, None), made(0, 1, 0, 1)], (0.0, 3.0), 1, 1.0)
+    assert (found["groups/solved"], found["groups/any_solved"]) == (0.25, 0.5)
+    assert "groups/solved" not in group_metrics.of([made(0, 2)], (0.0, 2.0), None)
+
+
+def test_what_the_run_has_seen_widens_with_each_step():
+    assert group_metrics.widened(None, [made(None)]) is None
+    assert group_metrics.widened(None, [made(1, 2), made(0, math.inf)]) == (0, 2)
+    assert group_metrics.widened((0.5, 3.0), [made(1, 2)]) == (0.5, 3.0)
+
+
+def test_nothing_scored_says_nothing_of_rewards():
+    found = group_metrics.of([made(None, None)], None, 1)
+    assert found == {"groups/alike": 0.0, "groups/solved": 0.0, "groups/any_solved": 0.0}
+
+
+def test_alike_counts_the_very_same_texts():
+    found = group_metrics.of([made(0, 1, 2, 3, texts=["a", "a", "b", "a"])], (0.0, 3.0), None)
+    assert found["groups/alike"] == 0.75
+
+
+def test_repetition_is_told_of_long_texts_only():
+    assert group_metrics.repetition("ab" * 50) is None
+    sentence = "The quick brown fox jumps over the lazy dog while 17 judges sit and watch how it all turns out, again. "
+    varied = "".join(f"{n * 7919 % 10_007} {sentence[n % 50 :][:9]}" for n in range(60))
+    looped = group_metrics.repetition(sentence * 40)
+    some = group_metrics.repetition(varied)
+    assert looped is not None and some is not None and looped > 0.9 > 0.6 > some
+
+
+@pytest.mark.parametrize(
+    ("rewards", "expected"),
+    [
+        ([("format", 1.0), ("correctness", 2.0)], ("correctness", 1.0)),
+        ([("correctness", 1.0), ("format", 1.0)], ("format", 1.0)),
+        ([("only", -1.0)], ("only", 1.0)),
+    ],
+)
+def test_the_heaviest_function_tells_what_is_solved(rewards: list[tuple[str, float]], expected: tuple[str, float]):
+    assert group_metrics.target([RewardSpec(name=name, weight=weight) for name, weight in rewards]) == expected
+
+
+def test_what_adapts_says_itself_what_success_is():
+    reward = RewardSpec(name="graded", adapt=AdaptSpec(success=0.5))
+    assert group_metrics.target([reward]) == ("graded", 0.5)
+
+
+def test_the_record_knows_its_range_and_its_words(tmp_path: Path):
+    path = tmp_path / "run.db"
+    writer = RunWriter(path, 1, WEIGHTS)
+    assert writer.reward_range() is None
+    writer.commit(1, groups=[group(1, [0.0, 1.5]), group(1, [None, 1.0])], metrics={"time/elapsed": 2.0})
+    writer.commit(2, metrics={"time/elapsed": 4.0})
+    assert writer.reward_range() == (0.0, 1.5)
+    assert (writer.last_value("time/elapsed", 1), writer.last_value("time/elapsed", 9)) == (2.0, 4.0)
+    assert writer.last_value("nothing", 9) is None
+    writer.close()
+    sql = "SELECT completion.id FROM completion_text JOIN completion ON id = completion_text.rowid "
+    found = rows(path, f"{sql} WHERE completion_text MATCH 'answer AND 1'")
+    assert found == rows(path, "SELECT id FROM completion WHERE text = 'answer 1'") and len(found) == 2

@@ -1,0 +1,182 @@
+"""Curves: exact at any length in about a thousand points, whole or only what is new, over all attempts of a run."""
+
+from __future__ import annotations
+
+import math
+import random
+from pathlib import Path
+
+import pytest
+
+from groupwise.storage.home import db
+from groupwise.storage.record import groups, metrics, step_record
+from groupwise.storage.record.record import RunWriter
+from groupwise.storage.record.step_record import Completion, Event, Group
+from tests.support.records import rows
+
+WEIGHTS = {"format": 1.0}
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "run.db"
+
+
+def write_curve(path: Path, values: list[float | None], *, attempt: int = 1, first: int = 1) -> None:
+    """Many steps fast: the same rows as that many commits would leave, in one."""
+    writer = RunWriter(path, attempt, WEIGHTS)
+    with writer._db.atomic():
+        for step, value in enumerate(values, first):
+            writer._seq += 1
+            metrics = {"reward": value}
+            writer._insert(
+                step_record.Batch(
+                    writer._seq, attempt, step, float(step), metrics, writer._rollup.take(step, metrics), [], [], None
+                )
+            )
+    writer.close()
+
+
+def brute(values: list[float], first: int, size: int) -> dict[int, tuple[float, float, float]]:
+    """bucket → (mean, low, high), counted by hand."""
+    buckets: dict[int, list[float]] = {}
+    for step, value in enumerate(values, first):
+        buckets.setdefault(step // size, []).append(value)
+    return {bucket: (math.fsum(vs) / len(vs), min(vs), max(vs)) for bucket, vs in buckets.items()}
+
+
+@pytest.mark.parametrize("steps", [1, 999, 1000, 1001, 5_000, 40_000])
+def test_a_curve_of_any_length_is_exact_in_a_thousand_points(path: Path, steps: int):
+    rng = random.Random(steps)
+    values = [rng.gauss(0, 1) for _ in range(steps)]
+    write_curve(path, values)
+    found = metrics.read(path)
+    curve, size = found["curves"]["reward"], found["bucket"]
+    assert found["reset"] and found["seq"] == steps and len(curve["x"]) <= metrics.MAX_POINTS + size
+    tail = curve.get("tail", {"x": [], "y": []})
+    assert curve["x"] + tail["x"] == sorted({*curve["x"], *tail["x"]}) and (curve["x"] + tail["x"])[-1] == steps
+    if steps <= metrics.MAX_POINTS:
+        assert size == 1 and curve == {"x": list(range(1, steps + 1)), "y": values}
+        return
+    exact = brute(values, 1, size)
+    # Buckets before this one are whole; after them come the steps themselves, always the last ten.
+    closed = (steps + 1 - metrics.RECENT) // size
+    for at, (mean, low, high) in enumerate(exact[bucket] for bucket in sorted(exact) if bucket < closed):
+        assert curve["y"][at] == pytest.approx(mean, abs=1e-12)
+        assert (curve["low"][at], curve["high"][at]) == (low, high)
+    assert len(curve["y"]) == len([bucket for bucket in exact if bucket < closed])
+    newest = list(enumerate(values, 1))[closed * size - 1 :]
+    assert list(zip(tail["x"], tail["y"], strict=True)) == newest and len(newest) >= metrics.RECENT
+    assert size == next(2**n for n in range(20) if steps / 2**n <= metrics.MAX_POINTS)
+
+
+def test_a_reader_is_given_only_what_is_new(path: Path):
+    writer = RunWriter(path, 1, WEIGHTS)
+    for step in range(1, 31):
+        writer.commit(step, metrics={"reward": float(step), **({"eval_reward": 0.5} if step == 10 else {})})
+    first = metrics.read(path)
+    assert first["reset"] and first["seq"] == 30 and set(first["curves"]) == {"reward", "eval_reward"}
+    assert metrics.read(path, 30) == {"seq": 30, "reset": False, "curves": {}}
+    writer.commit(31, metrics={"reward": 31.0})
+    writer.commit(31, metrics={"eval_reward": 0.7})  # an evaluation at a step that was already acknowledged
+    assert metrics.read(path, 30) == {
+        "seq": 32, "reset": False,
+        "curves": {"reward": {"x": [31], "y": [31.0]}, "eval_reward": {"x": [31], "y": [0.7]}},
+    }  # fmt: skip
+    writer.close()
+
+
+def test_following_from_the_start_gives_what_one_look_at_the_end_gives(path: Path):
+    writer = RunWriter(path, 1, WEIGHTS)
+    seen: dict[int, float] = {}
+    seq, rng = 0, random.Random(1)
+    for step in range(1, 200):
+        writer.commit(step, metrics={"reward": rng.random()})
+        if rng.random() < 0.2 or step == 199:
+            delta = metrics.read(path, seq)
+            curve = delta["curves"]["reward"]
+            seen = ({} if delta["reset"] else seen) | dict(zip(curve["x"], curve["y"], strict=True))
+            seq = delta["seq"]
+    writer.close()
+    whole = metrics.read(path)["curves"]["reward"]
+    assert seen == dict(zip(whole["x"], whole["y"], strict=True))
+
+
+def test_a_resumed_run_overlaps_its_past_and_the_latest_attempt_counts(path: Path):
+    write_curve(path, [1.0] * 50)
+    write_curve(path, [2.0] * 30, attempt=2, first=41)
+    assert metrics.read(path, 50)["reset"], "a new attempt replaces what a reader has"
+    write_curve(path, [3.0] * 5, attempt=3, first=61)
+    curve = metrics.read(path)["curves"]["reward"]
+    assert curve["x"] == list(range(1, 66))
+    assert curve["y"] == [1.0] * 40 + [2.0] * 20 + [3.0] * 5
+    assert rows(path, "SELECT count(*) FROM metric") == [(85,)]  # the past is still there
+    progress = metrics.progress(path)
+    assert (progress["attempt"], progress["step"]) == (3, 65)
+
+
+def test_attempts_of_a_long_run_meet_without_a_gap_or_a_double(path: Path):
+    write_curve(path, [1.0] * 3000)
+    write_curve(path, [2.0] * 2005, attempt=2, first=2501)
+    found = metrics.read(path)
+    curve = found["curves"]["reward"]
+    assert curve["x"] == sorted(set(curve["x"])) and set(curve["y"]) == {1.0, 2.0}
+    assert max(x for x, y in zip(curve["x"], curve["y"], strict=True) if y == 1.0) <= 2500
+    assert min(x for x, y in zip(curve["x"], curve["y"], strict=True) if y == 2.0) >= 2501
+
+
+def test_a_run_with_nothing_in_it_yet_reads_as_nothing(path: Path):
+    RunWriter(path, 1, WEIGHTS).close()
+    assert metrics.read(path) == {"seq": 0, "reset": False, "curves": {}}
+    assert metrics.progress(path)["step"] == 0 and metrics.events(path) == [] and metrics.checkpoints(path) == []
+    assert metrics.pace(path) == {"median": None, "longest": None} and groups.at_step(path, 1) == []
+    assert groups.nearest(path, 3) == {"step": None, "earlier": None, "later": None}
+
+
+def test_a_resume_cuts_the_overwritten_past_at_once_everywhere(path: Path):
+    """Charts, the newest groups, and a tab that was open all the while."""
+    completion = Completion("x", 1, False, 1.0, 0.0, [(1.0, "ok")])
+    first = RunWriter(path, 1, WEIGHTS)
+    first.commit(0, events=[Event("begin", "", {"total": 60})])
+    for step in range(1, 51):
+        first.commit(step, metrics={"reward": 1.0}, groups=[Group("train", step, f"p{step}", {}, [completion])])
+    first.close()
+    seen = metrics.read(path)
+    second = RunWriter(path, 2, WEIGHTS)
+    second.commit(40, events=[Event("begin", "", {"total": 60})])
+    again = metrics.read(path, seen["seq"])
+    assert again["reset"] and again["curves"]["reward"]["x"] == list(range(1, 41))
+    assert groups.span(path) == (1, 40)
+    second.commit(41, metrics={"reward": 2.0}, groups=[Group("train", 41, "new", {}, [completion])])
+    assert metrics.read(path, again["seq"])["curves"]["reward"] == {"x": [41], "y": [2.0]}
+    assert groups.span(path) == (1, 41)
+    assert groups.nearest(path, 50) == {"step": 41, "earlier": 40, "later": None}
+    second.close()
+
+
+def test_a_metric_that_is_never_a_number_costs_nothing(path: Path):
+    writer = RunWriter(path, 1, WEIGHTS)
+    with writer._db.atomic():
+        for step in range(1, 2100):
+            writer.commit(step, metrics={"reward": 1.0, "broken": math.nan})
+    writer.close()
+    assert "broken" not in metrics.read(path)["curves"]
+
+
+def test_a_stage_says_the_total_and_the_weights_from_its_first_step_on(path: Path):
+    writer = RunWriter(path, 1, WEIGHTS)
+    weights = {"format": 1.0}
+    writer.commit(0, events=[Event("begin", "", {"total": 9}), Event("stage", "", {"total": 9, "weights": weights})])
+    for step in (1, 2, 3):
+        writer.commit(step)
+    assert metrics.standing(path)["total"] == 9
+    writer.commit(3, events=[Event("stage", "", {"total": 10, "weights": {"format": 0.5}})])
+    writer.commit(4)
+    writer.close()
+    standing = metrics.standing(path)
+    assert (standing["total"], standing["step"], standing["begun"]) == (10, 4, True)
+    reader = db.open_reader(path)
+    assert metrics.begun_at(reader) == {1: 0}  # a stage is no new attempt
+    assert [metrics.stage_weights(reader, 1, step) for step in (3, 4)] == [weights, {"format": 0.5}]
+    assert metrics.stage_weights(reader, 2, 4) is None
+    reader.close()

@@ -1,0 +1,194 @@
+"""The plain script of a run takes exactly the rows, prompts and answers that the run takes."""
+
+from __future__ import annotations
+
+import json
+import runpy
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from datasets import Dataset
+
+from groupwise.storage.checks.script import prompts, to_script
+from groupwise.storage.checks.script_reader import from_script
+from groupwise.storage.home import paths
+from groupwise.storage.spec.spec import DataSpec, from_dict
+from groupwise.worker.builtin import shipped
+from groupwise.worker.data import data
+from tests.support.runs import make_spec, queue
+
+ROWS = [
+    {
+        "q": f"Was ist {n}?\u2028“{n}”",
+        "solution": f"Weil.\n#### 0{n}",
+        "level": n % 3,
+        "note": ["", "NA", "null", "007", " x "][n % 5],
+        "prompts": "TRL's own",
+        "tags": ["a"] * (n % 2),
+    }
+    for n in range(10)
+]
+CHAT = [
+    [{"role": "user", "content": "Hi"}],
+    [{"role": "system", "content": "Own."}, {"role": "user", "content": "A"}, {"role": "assistant", "content": "B"}],
+    [
+        {"role": "user", "content": "A"},
+        {"role": "assistant", "content": "B"},
+        {"role": "user", "content": "C"},
+        {"role": "assistant", "content": "D"},
+        {"role": "assistant", "content": "E"},
+    ],
+]
+EXAMPLES = [{"prompt": "1+1?", "completion": "2"}, {"prompt": "{q}", "completion": "\\"}]
+MAPPED: dict[str, Any] = {"prompt_template": "{q} {{level}} {nope, no column}", "answer_column": "solution"}
+
+
+def write() -> None:
+    """Each kind of file, in this test's home."""
+    folder = paths.data_folder()
+    flat = [{name: cell for name, cell in row.items() if name != "tags"} for row in ROWS]
+    (folder / "rows.jsonl").write_text("\n".join(json.dumps(row) for row in ROWS))
+    Dataset.from_list(ROWS).to_parquet(str(folder / "rows.parquet"))
+    Dataset.from_list(flat).to_csv(str(folder / "rows.csv"))
+    (folder / "Mine.CSV").write_text('\ufeffFrage Nr,Lösung,leer\r\n1+1?,2,\r\n"2+\n2?",NA,x\r\n3+3?,006\r\n', "utf-8")
+    (folder / "chat.jsonl").write_text("\n".join(json.dumps({"prompt": chat, "answer": "1"}) for chat in CHAT))
+    (folder / "text.jsonl").write_text("\n".join(json.dumps({"prompt": text, "a": 1}) for text in ["x", None, "{a}"]))
+
+
+@pytest.fixture
+def script(monkeypatch: pytest.MonkeyPatch) -> Callable[[Path], dict[str, Any]]:
+    """Loads a run folder's script as a module's names, and forgets what it imported from there."""
+
+    def load(path: Path) -> dict[str, Any]:
+        for name in [name for name in sys.modules if name.split(".")[0] in ("rewards", "task")]:
+            monkeypatch.delitem(sys.modules, name)
+        monkeypatch.setattr(sys, "path", list(sys.path))
+        return runpy.run_path(str(path), run_name="plain")
+
+    return load
+
+
+SPECS: list[dict[str, Any]] = [
+    {"source": "task:arithmetic"},
+    {"source": "task:arithmetic", "limit": 70, "shuffle": 3, "holdout": 0.1, "columns": []},
+    {
+        "source": "task:arithmetic",
+        "limit": 300,
+        "filter": ["answer > 50", "question contains 1+", "answer < 1e999"],
+        "holdout": 2,
+    },
+    *({"source": f"file:rows.{kind}", **MAPPED} for kind in ("jsonl", "csv", "parquet")),
+    {"source": "file:rows.csv", **MAPPED, "filter": ["note is not empty", "level >= 1"], "answer_pattern": "#### (.+)"},
+    {"source": "file:rows.jsonl", **MAPPED, "filter": ["level <= 1", 'q matches "[0-7]"'], "shuffle": 1, "limit": 4},
+    {"source": "file:rows.jsonl", **MAPPED, "filter": ["tags is empty"], "columns": ["level", "solution", "level"]},
+    {"source": "file:rows.jsonl", **MAPPED, "system_prompt": "Be\n“brief”.", "examples": EXAMPLES, "holdout": 0.35},
+    {"source": "file:rows.parquet", **MAPPED, "answer_pattern": "(?m)^#+ 0(x)?|Weil", "columns": ["note"]},
+    {"source": "file:rows.parquet", "prompt_template": "{note}", "answer_column": None, "shuffle": 0},
+    {"source": "file:Mine.CSV", "prompt_template": "{Frage Nr} {leer}", "answer_column": "Lösung"},
+    {"source": "file:chat.jsonl", "prompt_column": "prompt"},
+    {"source": "file:chat.jsonl", "prompt_column": "prompt", "system_prompt": "Ours.", "examples": EXAMPLES},
+    {"source": "file:chat.jsonl", "prompt_column": "prompt", "examples": EXAMPLES, "answer_column": None},
+    {"source": "file:text.jsonl", "prompt_column": "prompt", "answer_column": "a", "system_prompt": "Ours."},
+    {"source": "file:text.jsonl", "prompt_column": "prompt", "answer_column": "a"},
+]
+
+
+CASES = [
+    pytest.param(fields, chat, id=" ".join([fields["source"], *list(fields)[1:], "" if chat else "as text"]).strip())
+    for fields in SPECS
+    for chat in (True, False)
+    if chat or {"system_prompt", "prompt_column"} & set(fields)
+]
+
+
+@pytest.mark.parametrize(("fields", "chat"), CASES)
+def test_the_script_takes_the_same_rows(
+    registry_home: Path, script: Callable[[Path], dict[str, Any]], fields: dict[str, Any], chat: bool
+):
+    write()
+    spec = make_spec(data={"limit": None, **fields})
+    folder = queue(spec)
+    task = shipped.task_of(spec)
+    expected = data.load(spec.data, chat=chat, task=shipped.load_task(folder, task) if task else None)
+    assert_same(script(folder.script)["prompts"](chat), expected)
+
+
+def assert_same(made: tuple[Dataset, Dataset | None], expected: tuple[Dataset, Dataset | None]) -> None:
+    for mine, theirs in zip(made, expected, strict=True):
+        assert (mine is None) == (theirs is None)
+        if mine is not None and theirs is not None:
+            assert mine.to_list() == theirs.to_list()
+            assert mine.features == theirs.features
+
+
+def test_the_script_takes_the_same_rows_of_reasoning_gym(registry_home: Path, script: Callable[[Path], dict[str, Any]]):
+    pytest.importorskip("reasoning_gym")
+    for fields in (
+        {},
+        {"parameters": {"max_animals": 4, "seed": 5}, "filter": ["answer > 20"], "columns": ["metadata"]},
+    ):
+        spec = make_spec(data={"source": "gym:leg_counting", "limit": 20, **fields})
+        assert "def fitted" not in to_script(spec)
+        assert_same(script(queue(spec).script)["prompts"](True), data.load(spec.data, chat=True))
+
+
+@pytest.mark.parametrize(
+    ("task", "parameters"),
+    [
+        ("time_intervals", {"min_date": "2001-01-01", "max_date": "2001-12-31", "min_time": "08:30", "seed": 3}),
+        ("composite", {"datasets": [{"name": "chain_sum", "weight": 1, "config": {"max_terms": 3}},
+                                    {"name": "leg_counting", "weight": 2.5, "config": {}}]}),
+        ("composite", {"datasets": [{"name": "time_intervals", "weight": 1, "config": {"min_date": "1999-01-01"}},
+                                    {"name": "word_sorting", "weight": 1, "config": {"transformation": "uppercase"}}]}),
+        ("polynomial_equations", {"operators": ["+"], "max_terms": 3}),
+        ("word_sorting", {"transformation": "uppercase"}),
+        ("arc_agi", {"board_format_opts": {"alphabet": list("abcdefghij"), "array_brackets": True}}),
+        ("rearc", {"rng_difficulty_ranges": [[0.0, 0.5]], "rng_difficulty_weights": [1.0]}),
+    ],
+)  # fmt: skip
+def test_the_script_understands_reasoning_gym_s_parameters_as_the_run_does(
+    registry_home: Path, script: Callable[[Path], dict[str, Any]], task: str, parameters: dict[str, Any]
+):
+    pytest.importorskip("reasoning_gym")
+    spec = make_spec(data={"source": f"gym:{task}", "limit": 12, "parameters": parameters})
+    assert_same(script(queue(spec).script)["prompts"](True), data.load(spec.data, chat=True))
+    assert from_dict(from_script(to_script(spec))[0]).data == spec.data
+
+
+def test_the_script_streams_a_dataset_as_the_run_does(
+    registry_home: Path, script: Callable[[Path], dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+):
+    """The hub is not asked in tests: load_dataset is given a folder that stands for the dataset."""
+    from datasets import load_dataset
+
+    write()
+
+    def local(path: str, name: str | None, **options: Any) -> Any:
+        assert (path, name, options.pop("revision", None)) == ("org/name", "main", "v1")
+        return load_dataset("json", data_files=str(paths.data_folder() / "rows.jsonl"), **options)
+
+    spec = make_spec(data={"source": "hub:org/name", "config": "main", "revision": "v1", "streaming": True, "limit": 5,
+                           "shuffle": 2, "filter": ["level < 2"], "holdout": 1, **MAPPED})  # fmt: skip
+    monkeypatch.setattr("groupwise.worker.data.sources.load_dataset", local)
+    monkeypatch.setattr("datasets.load_dataset", local)
+    assert_same(script(queue(spec).script)["prompts"](True), data.load(spec.data, chat=True))
+
+
+def test_the_script_knows_the_same_columns_to_be_trls():
+    assert prompts.RESERVED | {"prompt"} == data.RESERVED
+
+
+def test_a_source_that_is_none_ends_the_script_with_a_sentence(
+    script: Callable[[Path], dict[str, Any]], tmp_path: Path
+):
+    (tmp_path / "rewards").mkdir()
+    for name in ("format", "correctness"):
+        (tmp_path / "rewards" / f"{name}.py").write_text(f"def {name}(): pass")
+    path = tmp_path / "train.py"
+    for source in ("nowhere", "hub:/etc/passwd", "file:x.exe", "file:", "gym:", "task:no such"):
+        path.write_text(to_script(make_spec(data=DataSpec(source=source).model_dump())), encoding="utf-8")
+        with pytest.raises(SystemExit, match="There is no source of data"):
+            script(path)["prompts"](True)

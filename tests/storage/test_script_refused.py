@@ -1,0 +1,76 @@
+"""Texts that are no script, or a hostile one: refused with a sentence, soon, and nothing of them is run."""
+
+from __future__ import annotations
+
+import re
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from groupwise.storage.checks.script import to_script
+from groupwise.storage.checks.script_reader import from_script
+from groupwise.storage.spec.problem import SpecError
+from tests.support.runs import make_spec
+from tests.support.scripts import COURSE, QUICKSTART, VLLM
+
+BAD = [
+    ("x = = 1", "This is not Python: invalid syntax.", 1),
+    ("\nimport trl\n!pip install trl\n", "“!pip install trl” is a notebook's command", 3),
+    ("%%capture\nimport trl", "“%%capture” is a notebook's command", 1),
+    ("a = 1\nprint 'x'\n", "This is Python 2, it seems", 2),
+    ("try:\n  pass\nexcept E, e:\n  pass", "This is Python 2, it seems", 3),
+    ("a\nb\0", "NUL byte", 2),
+    ('{"cells": [], "nbformat": 4}', "This is a notebook file", None),
+    ("# " + "x" * 300_000, "larger than 256 KB", None),
+    ("a = " + "(" * 300 + ")" * 300, "too many nested parentheses", 1),
+    ("a = " + "-" * 100_000 + "1", "nested too deeply", None),
+    ("a = " + "a+" * 60_000 + "a", "nested too deeply", None),
+    ("a = '\ud800'", "cannot be read", None),
+    ("", "no GRPO script", None),
+    ("print('hello')", "no GRPO script", None),
+    ("name: a-run\nmodel: x y", "not Python", 2),
+]
+
+
+@pytest.mark.parametrize(("script", "words", "line"), BAD, ids=[row[1][:24] + str(row[2]) for row in BAD])
+def test_what_is_no_script_is_refused_with_a_sentence(script: str, words: str, line: int | None):
+    began = time.monotonic()
+    with pytest.raises(SpecError) as caught:
+        from_script(script)
+    (problem,) = caught.value.problems
+    assert words in problem.message and problem.line == line
+    assert time.monotonic() - began < 20
+
+
+def test_names_that_stand_for_names_cannot_explode():
+    doubling = "\n".join(f"a{n + 1} = f'{{a{n}}}{{a{n}}}'\nb{n + 1} = [b{n}, b{n}]" for n in range(40))
+    began = time.monotonic()
+    raw, notes = from_script(f"a0 = 'xxxxxxxx'\nb0 = 1\n{doubling}\nGRPOConfig(run_name=a40, x=b40)")
+    assert raw["training"] == {} and len(notes) == 4
+    assert time.monotonic() - began < 30  # 2 to the 40th would never end
+
+
+def test_nothing_of_a_script_is_run(tmp_path):
+    mark = tmp_path / "ran"
+    raw, _ = from_script(f"import os\nopen({str(mark)!r}, 'w')\nGRPOConfig(seed=os.system('touch {mark}'), beta=0.1)")
+    assert raw["training"] == {"beta": 0.1} and not mark.exists()
+
+
+WORDS = [re.findall(r"\w+|\W", script) for script in (QUICKSTART, COURSE, VLLM, to_script(make_spec(stages=[{}])))]
+OTHERS = ["None", "1", "0.5", "x", "[]", "{}", "''", "f()", "{**x}", "[*y]", "1e999", "lambda r: r", "'a'['b']"]
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.sampled_from(WORDS), st.lists(st.tuples(st.integers(0, 10**6), st.sampled_from(OTHERS)), max_size=4))
+def test_a_script_that_was_tampered_with_is_read_or_refused(words: list[str], changes: list[tuple[int, str]]):
+    places = [index for index, word in enumerate(words) if re.fullmatch(r"\w+", word)]
+    changed = list(words)
+    for place, other in changes:
+        changed[places[place % len(places)]] = other
+    try:
+        raw, notes = from_script("".join(changed))
+    except SpecError:
+        return
+    assert isinstance(raw["name"], str) and all(isinstance(note, str) for note in notes)

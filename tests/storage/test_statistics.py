@@ -1,0 +1,200 @@
+"""The Statistics of runs whose records the recorder's own writer made: what each panel counts, and what it says."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from groupwise.app.pages.run import statistics
+from groupwise.storage.analysis.statistics import reading
+from groupwise.storage.home import paths
+from groupwise.storage.record.step_record import Completion, Group
+from groupwise.storage.registry import registry
+from tests.support.made_runs import learning_group, made_run
+from tests.support.records import rows
+
+FUNCTIONS = ("format", "correctness")
+
+
+def made_group(step: int, n: int) -> Group:
+    """Every first group is all low at first and all high from step 6 on; every second one is half right."""
+    right = [step > 5] * 4 if n == 0 else [True, True, False, False]
+    completions = [
+        Completion(
+            "x" * (index + 1),
+            10 + index,
+            not solved,
+            2.0 * solved,
+            solved - 0.5,
+            [(None, "error"), (float(solved), "ok")],
+        )
+        for index, solved in enumerate(right)
+    ]
+    return Group("train", step, [{"role": "user", "content": f"prompt {n} <b>"}], {}, completions)
+
+
+def forgetting(step: int, n: int) -> Group:
+    group = learning_group(step, n, 10, 4, FUNCTIONS, 4, random.Random(step * 10 + n))
+    for completion in group.completions:
+        completion.scores = [(1.0, "ok"), (float(step < 6), "ok")]
+    return group
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Name → id of the runs of these tests, with their home."""
+    place = tmp_path_factory.mktemp("statistics")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GROUPWISE_HOME", str(place))
+        paths.prepare()
+        registry.open_registry()
+        runs = {
+            "known": made_run("known", 10, groups=2, make_group=made_group),
+            "learns": made_run("learns", 40, eval_every=10),
+            "resumed": made_run("resumed", 30, resumed_at=12),
+            "forgets": made_run("forgets", 10, groups=2, make_group=forgetting),
+            "bare": made_run("bare", 5, groups=0),
+        }
+    return runs | {"home": str(place)}
+
+
+@pytest.fixture(autouse=True)
+def this_home(made: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("GROUPWISE_HOME", made["home"])
+    yield
+
+
+def asked(run: str, panel: str, **more: Any) -> dict[str, Any]:
+    found = statistics.panel({"run": run, "panel": panel, **more})
+    json.dumps(found, allow_nan=False)  # a browser can read it
+    return found
+
+
+def record(run: str) -> Path:
+    return paths.run_folder(run).db
+
+
+def test_ties_are_said_in_words_and_drawn_by_kind(made: dict[str, str]):
+    found = asked(made["known"], "ties")
+    assert found["says"] == "Of the last 20 groups 10 are tied (5 all low, 5 all high): no gradient from them."
+    assert found["all_low"] == [0.5] * 5 + [0] * 5 and found["all_high"] == [0] * 5 + [0.5] * 5
+    assert found["bearing"] == [0.5] * 10 and found["steps"][0] == (1, 1)
+
+
+def test_ties_and_spread_are_what_the_recorder_measured_as_it_went(made: dict[str, str]):
+    found = asked(made["learns"], "ties")
+    spread = asked(made["learns"], "spread")["spread"]
+    for name, own in (
+        ("groups/all_high", found["all_high"]),
+        ("groups/bearing", found["bearing"]),
+        ("groups/spread", spread),
+    ):
+        measured = rows(
+            record(made["learns"]),
+            f"SELECT value FROM metric JOIN metric_key ON id = key WHERE name = '{name}' ORDER BY step",
+        )
+        assert own == pytest.approx([value for (value,) in measured]), name
+
+
+def test_pass_at_k_counts_what_the_target_function_solved(made: dict[str, str]):
+    found = asked(made["known"], "pass")
+    half = 1 - (2 * 1) / (4 * 3)  # of four with two right, two drawn
+    assert found["k"] == [1, 2, 4] and found["rates"][1] == pytest.approx([half / 2] * 5 + [(1 + half) / 2] * 5)
+    assert found["says"] == "pass@1 50 % and pass@4 75 % in the last 20 groups."
+    solved = rows(
+        record(made["known"]), "SELECT value FROM metric JOIN metric_key ON id = key WHERE name = 'groups/solved'"
+    )
+    assert found["rates"][0] == pytest.approx([value for (value,) in solved])
+
+
+def test_what_is_solved_can_be_said_anew(made: dict[str, str]):
+    assert asked(made["known"], "pass", solved="correctness:2")["rates"][0] == [0.0] * 10
+    assert asked(made["known"], "pass", solved="format:0.5")["rates"][0] == [0.0] * 10  # it gave no score at all
+    for nonsense in ("nobody:1", "correctness:nan", "correctness", ":", "correctness:1e999", 7, None):
+        assert asked(made["known"], "pass", solved=nonsense)["rates"][0][0] == 0.25, nonsense
+
+
+def test_prompts_come_by_what_was_solved_lately(made: dict[str, str]):
+    found = asked(made["known"], "prompts")
+    assert [row["text"] for row in found["rows"]] == ["prompt 1 <b>", "prompt 0 <b>"]
+    assert found["rows"][1]["cells"] == [0] * 5 + [1] * 5 and found["rows"][0]["groups"] == 10
+    assert found["says"] == "2 prompts: lately 0 never solved, 1 always."
+    assert [row["text"] for row in asked(made["known"], "prompts", order="improved")["rows"]] == ["prompt 0 <b>"]
+    forgotten = asked(made["forgets"], "prompts", order="forgotten")
+    assert len(forgotten["rows"]) == 2 and forgotten["says"].startswith(
+        "2 of 2 prompts solved by half of a group before"
+    )
+    assert asked(made["known"], "prompts", order="forgotten")["rows"] == []
+
+
+def test_the_heat_maps_count_every_completion_once(made: dict[str, str]):
+    found = asked(made["known"], "reward")
+    assert found["bounds"] == [(0.0, 0.0), (2.0, 2.0)] and found["counts"] == [[6] * 5 + [2] * 5, [2] * 5 + [6] * 5]
+    assert found["says"] == "Most often 2 lately: 75 % of the completions of step 10."
+    learns = asked(made["learns"], "advantage")
+    assert sum(map(sum, learns["counts"])) == 40 * 4 * 8 and len(learns["counts"]) <= 30 and len(learns["x"]) <= 61
+    held = asked(made["learns"], "reward", mode="eval")
+    assert sum(map(sum, held["counts"])) == 4 * 4 * 8 and [last for _, last in held["steps"]] == [10, 20, 30, 40]
+
+
+def test_steps_that_a_resume_trained_anew_count_once(made: dict[str, str]):
+    assert sum(map(sum, asked(made["resumed"], "reward")["counts"])) == 30 * 4 * 8
+    assert asked(made["resumed"], "ties")["groups"] == [4] * 30
+    assert sum(asked(made["resumed"], "pass")["groups"]) == 120
+
+
+def test_each_functions_scores_are_binned_and_a_silent_one_is_named(made: dict[str, str]):
+    found = asked(made["known"], "scores")
+    silent, right = found["functions"]
+    assert silent["histogram"] is None and silent["none"] == 80
+    assert right["histogram"]["counts"] == [40, 40] and right["histogram"]["bounds"] == [(0.0, 0.0), (1.0, 1.0)]
+    assert found["steps"] == (1, 10)
+
+
+def test_length_is_held_against_reward(made: dict[str, str]):
+    found = asked(made["known"], "lengths")
+    assert found["correlation"] < 0 and sum(map(sum, found["plane"]["counts"])) == 80
+    assert "longer ones are rewarded" in found["says"] and found["says"].endswith(
+        "40 truncated: 0 on average, the others 2.00."
+    )
+
+
+def test_functions_agree_and_share_the_variance(made: dict[str, str]):
+    found = asked(made["learns"], "share")
+    assert [sum(shares) for shares in zip(*found["share"], strict=True)] == pytest.approx([1.0] * len(found["steps"]))
+    assert "of the differences in reward come from correctness" in found["says"]
+    assert asked(made["learns"], "correlation")["pairs"] == [(0, 1)]
+
+
+def test_a_sample_is_said_to_be_one(made: dict[str, str], monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(reading, "SAMPLE", 320)
+    found = asked(made["learns"], "correlation")
+    assert found["of"] == (320, 1280) and found["says"].endswith("From a sample of 320 of 1,280 completions.")
+
+
+def test_the_page_learns_what_is_there_and_why_there_is_nothing(made: dict[str, str]):
+    there = statistics.summary({"run": made["learns"]})
+    assert there["mark"] and there["solved"] == {"name": "correctness", "threshold": 1.0} and not there["wait"]
+    assert "no evaluation" in statistics.summary({"run": made["known"], "mode": "eval"})["wait"]
+    assert statistics.summary({"run": made["bare"]})["wait"].startswith("No group is stored")
+    assert statistics.summary({"run": "no-such-run"})["sentence"].startswith("There is no run")
+
+
+@pytest.mark.parametrize("panel", statistics.PANELS)
+def test_every_panel_says_what_it_waits_for(made: dict[str, str], panel: str):
+    assert asked(made["bare"], panel)["wait"]
+    assert asked(made["known"], panel, mode="eval")["wait"]
+
+
+@pytest.mark.parametrize(
+    "payload", [None, [], {"panel": "__class__"}, {"panel": ["ties"]}, {"panel": "ties", "mode": {}}]
+)
+def test_payloads_that_no_page_sends_get_a_sentence(made: dict[str, str], payload: Any):
+    found = statistics.panel(payload | {"run": made["known"]} if isinstance(payload, dict) else payload)
+    assert ("sentence" in found) is (not isinstance(payload, dict) or payload["panel"] != "ties")
+    assert not found.get("fault")

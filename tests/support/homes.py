@@ -1,0 +1,133 @@
+"""Data homes and dashboards for measurements and browser tests; what they start is ended by id, and nothing else."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from groupwise.storage.home import paths, process
+from groupwise.storage.home.paths import RunFolder
+from groupwise.storage.registry import registry
+from groupwise.storage.spec import spec
+from groupwise.storage.spec.spec import RunSpec
+from groupwise.worker.builtin import models, shipped
+
+QUICKSTART = Path(__file__).parents[2] / "app" / "pages" / "new" / "shipped_presets" / "quickstart.yaml"
+
+
+@contextlib.contextmanager
+def fresh_home() -> Iterator[Path]:
+    """A prepared home in a temporary folder, for this process and its children."""
+    before = os.environ.get("GROUPWISE_HOME")
+    with tempfile.TemporaryDirectory(prefix="groupwise-bench-", ignore_cleanup_errors=True) as place:
+        os.environ["GROUPWISE_HOME"] = place
+        paths.prepare()
+        registry.open_registry()
+        try:
+            yield Path(place)
+        finally:
+            for run in registry.runs():
+                if run.tag:
+                    process.signal_tagged(run.tag, run.folder.path, signal.SIGKILL)
+            os.environ.pop("GROUPWISE_HOME")
+            if before is not None:
+                os.environ["GROUPWISE_HOME"] = before
+
+
+def quickstart() -> RunSpec:
+    return spec.parse(QUICKSTART.read_text(encoding="utf-8"))
+
+
+def queued(run_spec: RunSpec) -> RunFolder:
+    """A run in the queue, its folder frozen as the supervisor would."""
+    run_id = registry.create(
+        spec.to_yaml(run_spec), name=run_spec.name, model=run_spec.model.id, data=run_spec.data.source
+    )
+    folder = paths.run_folder(run_id)
+    shipped.freeze(folder, run_spec)
+    models.install_starter()
+    return folder
+
+
+@contextlib.contextmanager
+def no_worker() -> Iterator[None]:
+    """Nothing takes up or settles the runs of this home: a process that does nothing holds the supervisor's lock."""
+    hold = (
+        "import sys; from pathlib import Path; from groupwise.storage.home import locks; "
+        "assert locks.hold(Path(sys.argv[1])); "
+    )
+    words = [sys.executable, "-c", hold + "print('held', flush=True); sys.stdin.read()", str(paths.supervisor_lock())]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout is not None and child.stdout.readline() == "held\n"
+        try:
+            yield
+        finally:
+            child.kill()
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextlib.contextmanager
+def dashboard(
+    port: int | None = None, *options: str, warm_start: bool = False
+) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+    """`groupwise` on a free port, or this one, with more options: (process, address). Its supervisor ends with it.
+    `warm_start`: whether it gets a spare training process ready, which takes processor time while others measure."""
+    port = port or free_port()
+    options = options if warm_start else (*options, "--no-warm-start")
+    app = subprocess.Popen(
+        [sys.executable, "-m", "groupwise.app", "serve", "--port", str(port), "--no-open", *options],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    address = f"http://127.0.0.1:{port}"
+    try:
+        wait_for("the first page", lambda: answers(address))
+        yield app, address
+    finally:
+        app.kill()
+        app.wait()
+        end_supervisor()
+
+
+def end_supervisor() -> None:
+    """End the supervisor of this home: the process that has its home in its environment and runs `-m
+    groupwise.worker`."""
+    here = f"GROUPWISE_HOME={os.environ['GROUPWISE_HOME']}".encode()
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        with contextlib.suppress(OSError):
+            words = (entry / "cmdline").read_bytes().split(b"\0")
+            if words[1:3] == [b"-m", b"groupwise.worker"] and here in (entry / "environ").read_bytes().split(b"\0"):
+                os.kill(int(entry.name), signal.SIGTERM)
+
+
+def answers(address: str) -> bool:
+    with contextlib.suppress(OSError), urllib.request.urlopen(address, timeout=5) as reply:
+        return bool(reply.status == 200)
+    return False
+
+
+def wait_for(what: str, is_so: Callable[[], Any], seconds: float = 90.0) -> Any:
+    """Wait until `is_so()` is true and return it; TimeoutError, naming what was waited for, when it takes too long."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        found = is_so()
+        if found:
+            return found
+        time.sleep(0.02)
+    raise TimeoutError(f"waited {seconds:.0f} s in vain for {what}")

@@ -1,0 +1,163 @@
+"""What a supervisor starts, and what it refuses with the reason: runs, folders that appear, benches for questions."""
+
+from __future__ import annotations
+
+import contextlib
+import http.server
+import json
+import os
+import shutil
+import signal
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from groupwise.storage.checks.check import examine
+from groupwise.storage.home import files, paths, process
+from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.record import states
+from groupwise.storage.registry import questions, registry
+from groupwise.storage.spec.problem import WARNING
+from groupwise.worker.supervisor import Supervisor
+from tests.support.asking import answer_of, ask, children, put, taken
+from tests.support.homes import wait_for
+from tests.support.runs import make_spec, queue
+from tests.support.supervised import StartWorker, supervisors, wait_state
+
+
+@pytest.fixture
+def start_worker(registry_home: Path) -> Iterator[StartWorker]:
+    with supervisors(registry_home) as begin:
+        yield begin
+
+
+@pytest.mark.parametrize(
+    ("parts", "reason"),
+    [
+        ({"data": {"answer_pattern": "#### (.*)"}}, "found in none"),
+        ({"data": {"limit": 1}, "training": {"per_device_train_batch_size": 8}}, "1 rows to train on, but each"),
+        ({"training": {"num_generations": 3}}, "must be divisible by num_generations"),
+    ],
+    ids=["pattern", "few rows", "batch"],
+)
+def test_what_only_shows_at_the_start_fails_with_the_reason(
+    start_worker: StartWorker, parts: dict[str, Any], reason: str
+) -> None:
+    folder = queue(make_spec(**parts))
+    start_worker()
+    run = wait_state(folder.id, states.FAILED)
+    assert reason in run.sentence
+    assert json.loads(folder.exit.read_text())["outcome"] == "failed"
+
+
+def test_what_the_check_finds_is_not_even_started(start_worker: StartWorker) -> None:
+    parts = {"data.prompt_template": {"prompt_template": "{nothing}"}, "data.holdout": {"holdout": 64}}
+    folders = {field: queue(make_spec(data=data)) for field, data in parts.items()}
+    start_worker()
+    for field, folder in folders.items():
+        assert f"Could not be started: {field}, line " in wait_state(folder.id, states.FAILED).sentence
+        assert not folder.log.exists()
+
+
+def test_what_is_only_warned_of_keeps_no_run_from_starting(registry_home: Path) -> None:
+    run_spec = make_spec(data={"config": "main"})
+    assert [problem.level for problem in examine(run_spec, Offer())] == [WARNING]
+    run = registry.get(queue(run_spec).id)
+    assert run is not None
+    assert Supervisor()._prepare(run) == run_spec
+
+
+def test_a_run_asks_the_hub_nothing_and_tells_it_nothing(
+    start_worker: StartWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with hub() as (address, asked):
+        monkeypatch.setenv("HF_ENDPOINT", address)
+        folder = queue(make_spec(training={"max_steps": 1}))
+        start_worker()
+        wait_state(folder.id, states.FINISHED)
+        assert asked == []
+
+
+@contextlib.contextmanager
+def hub() -> Iterator[tuple[str, list[str]]]:
+    """A server in the hub's place: its address, and what it was asked so far."""
+    asked: list[str] = []
+
+    class Hub(http.server.BaseHTTPRequestHandler):
+        def do_HEAD(self) -> None:
+            asked.append(self.path)
+            self.send_error(404)
+
+        do_GET = do_POST = do_HEAD
+
+        def log_message(self, *_: Any) -> None:
+            """Nothing: what was asked is in the list."""
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Hub) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}", asked
+        server.shutdown()
+
+
+def test_a_spec_that_was_edited_by_hand_stops_neither_the_worker_nor_the_next_run(start_worker: StartWorker) -> None:
+    broken = {
+        "source: file:foo.txt": "should be a JSONL, CSV or Parquet file",
+        "source: task:nothing": "no built-in task “nothing”",
+        "source: \xe9": "can't decode",
+    }
+    folders = [queue(make_spec()) for _ in broken]
+    for folder, line in zip(folders, broken, strict=True):
+        text = folder.spec.read_text().replace("source: task:arithmetic", line)
+        folder.spec.write_bytes(text.encode("latin-1"))
+    (paths.data_folder() / "foo.txt").write_text("x")
+    after = queue(make_spec(training={"max_steps": 1}))
+    supervisor = start_worker()
+    for folder, reason in zip(folders, broken.values(), strict=True):
+        assert reason in wait_state(folder.id, states.FAILED).sentence
+    wait_state(after.id, states.FINISHED)
+    assert supervisor.poll() is None
+
+
+def test_a_run_folder_that_is_copied_into_the_home_appears(start_worker: StartWorker, tmp_path: Path) -> None:
+    folder = queue(make_spec(training={"max_steps": 1}))
+    start_worker()
+    wait_state(folder.id, states.FINISHED)
+    wait_for("the folder to say so too", lambda: (files.read_json(folder.state) or {}).get("state") == states.FINISHED)
+    copy = paths.run_folder("a-copy")
+    shutil.copytree(folder.path, copy.path)
+    run = wait_for("the copy", lambda: registry.get("a-copy"), 30)
+    assert (run.state, run.name, run.step) == (states.FINISHED, "small", 1)
+
+
+def test_code_in_the_folder_that_did_not_ship_reaches_nothing(start_worker: StartWorker) -> None:
+    """Whatever it is named: it runs in the sandbox, where the folder cannot even be seen."""
+    folder = queue(make_spec())
+    trace = folder.path / "ran"
+    (folder.rewards / "format.py").write_text(f"open({str(trace)!r}, 'w')\ndef format(completions, **_): return []\n")
+    start_worker()
+    run = wait_state(folder.id, states.FAILED)
+    assert "“format” scored nothing in 5 calls in a row: FileNotFoundError" in run.sentence
+    assert not trace.exists()
+
+
+def test_a_bench_is_started_for_a_question_and_again_after_a_kill_9_and_there_are_never_two(start_worker: StartWorker):
+    supervisor = start_worker()
+    (paths.data_folder() / "hangs.jsonl").write_text('{"question": "1?", "answer": "%s!"}\n' % ("a" * 60))
+    data = {"source": "file:hangs.jsonl", "answer_pattern": "(a+)+$"}
+    stuck = put(questions.PREVIEW, {"data": data, "model": {}, "row": 0})
+    wait_for("it to be taken up", lambda: taken(stuck))
+    (first,) = children(supervisor.pid)
+    os.kill(first, signal.SIGKILL)
+    assert "ended before it could answer" in answer_of(stuck, 10)["error"]
+    build = {"spec": make_spec().model_dump()}
+    assert ask(questions.BUILD, build) == {"problems": []}
+    (second,) = children(supervisor.pid)
+    supervisor.kill()
+    supervisor.wait()
+    restarted = start_worker()
+    assert ask(questions.BUILD, build) == {"problems": []}
+    (third,) = children(restarted.pid)
+    assert len({first, second, third}) == 3 and process.identity_of(second) is None

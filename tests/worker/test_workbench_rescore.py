@@ -1,0 +1,221 @@
+"""Re-scoring a run's history: old against new, over everything that is stored, and nothing of the run changes."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from groupwise.storage.home.paths import RunFolder
+from groupwise.storage.record.record import RunWriter
+from groupwise.storage.record.step_record import Event
+from groupwise.storage.registry.questions import RESCORE
+from groupwise.worker.questions.workbench import calling, history, rescore
+from tests.support.workbench import READS, answered, own, run_with, stored
+
+# The opposite of what the run was scored with.
+TURNED = READS.replace("float(text)", "-float(text)")
+
+
+@pytest.fixture(autouse=True)
+def prepared(registry_home: Path) -> Iterator[None]:
+    yield
+    calling.close_all()
+
+
+def ask(folder: RunFolder, *functions: dict[str, Any], **payload: Any) -> dict[str, Any]:
+    return answered(RESCORE, {"run": folder.id, "functions": list(functions), **payload})
+
+
+def test_the_same_function_changes_nothing() -> None:
+    folder = run_with(stored([0.5, 1.0], [0.0, None, 2.0]), stored([2.0, 3.0], step=2))
+    found = ask(folder, own(READS))
+    assert found["completions"] == 7 and found["functions"][0]["changed"] == 0
+    assert found["totals"]["old"] == found["totals"]["new"] and found["totals"]["old_mean"] == pytest.approx(8.5 / 7)
+    assert (found["advantages"]["flipped"], found["ranks"]["swapped"], found["groups"]) == (0, 0, [])
+    assert found["functions"][0]["none"] == 1 and found["functions"][0]["was_there"]
+    assert found["sentences"][1] == "No advantage changes its sign."
+
+
+def test_the_opposite_function_turns_everything_round() -> None:
+    folder = run_with(stored([0.0, 1.0], [1.0, 1.0]), stored([2.0, 3.0], step=2))
+    found = ask(folder, own(TURNED))
+    assert found["advantages"] == {"total": 6, "flipped": 4, "share": pytest.approx(4 / 6), "gained": 0, "lost": 0}
+    assert found["ranks"] == {"pairs": 2, "swapped": 2, "share": 1.0, "parted": 0, "merged": 0}
+    assert found["steps"]["step"] == [1, 2]
+    assert found["steps"]["old"] == [0.75, 2.5] and found["steps"]["new"] == [-0.75, -2.5]
+    assert found["ties"]["old"]["bearing"] == found["ties"]["new"]["bearing"] == 2
+    assert found["scale_rewards"] == "none"  # as the run's own settings have it
+    one = found["groups"][0]["completions"][0]
+    assert one["old"]["advantage"] == -one["new"]["advantage"] == -0.5 and one["text"] in ("0.0", "2.0")
+    assert one["old"]["scores"].keys() == {"reads", "flat"} and one["new"]["scores"]["flat"] == 0.0
+
+
+def test_what_is_not_scored_again_counts_as_it_did() -> None:
+    folder = run_with(stored([0.0, 1.0], second=0.5))
+    found = ask(folder, own(READS, weight=3.0))
+    assert found["totals"]["old_mean"] == pytest.approx(1.5) and found["totals"]["new_mean"] == pytest.approx(2.5)
+    new = "def extra(completions, **kwargs):\n    return [10.0] * len(completions)\n"
+    found = ask(folder, own(new))
+    assert found["totals"]["new_mean"] == pytest.approx(11.5) and not found["functions"][0]["was_there"]
+    assert found["functions"][0]["old"]["mean"] is None
+
+
+def test_weights_and_scaling_alone_can_be_tried() -> None:
+    folder = run_with(stored([0.0, 1.0], second=0.5))
+    assert ask(folder, weights={"flat": 0.0})["totals"]["new_mean"] == pytest.approx(0.5)
+    scaled = ask(folder, scale_rewards="group")
+    assert scaled["advantages"]["flipped"] == 0
+    new = [one["new"]["advantage"] for one in scaled["groups"][0]["completions"]]
+    assert new == pytest.approx([-0.7070, 0.7070], abs=1e-4)
+
+
+def test_batch_scaling_takes_each_steps_groups_together() -> None:
+    folder = run_with(stored([0.0, 1.0], [5.0, 5.0]), stored([2.0, 4.0], step=2))
+    found = ask(folder, scale_rewards="batch")
+    by_step = {group["step"]: [one["new"]["advantage"] for one in group["completions"]] for group in found["groups"]}
+    assert by_step[1] == pytest.approx([-0.5 / 2.6300, 0.5 / 2.6300], rel=1e-3)  # std of 0, 1, 5, 5
+    assert by_step[2] == pytest.approx([-1 / 1.4143, 1 / 1.4143], rel=1e-3)
+
+
+def test_a_stages_weights_are_those_of_its_steps() -> None:
+    events = [Event("stage", "", {"weights": {"reads": 1.0, "flat": 2.0}, "total": 4})]
+    folder = run_with(stored([0.0, 1.0], second=0.5), events=events)
+    writer = RunWriter(folder.db, 1, {"reads": 1.0, "flat": 2.0})
+    writer.commit(1, events=[Event("stage", "", {"weights": {"reads": 5.0}, "total": 4})])
+    late = stored([0.0, 1.0], step=2, scale=5.0)
+    for one in late[0].completions:
+        one.scores[1] = (None, "absent")  # the second stage does not use flat
+    writer.commit(2, groups=late)
+    writer.close()
+    found = ask(folder, own(READS))
+    assert found["totals"]["old"] == found["totals"]["new"] and found["steps"]["new"] == [1.5, 2.5]
+    flat = own("def flat(completions, **kwargs):\n    return [7.0] * len(completions)\n")
+    assert ask(folder, flat)["steps"]["new"] == [14.5, 2.5]
+
+
+def test_a_weight_that_changed_is_the_one_of_its_step() -> None:
+    folder = run_with(stored([0.0, 1.0]))
+    writer = RunWriter(folder.db, 1, {"reads": 1.0, "flat": 2.0})
+    writer.commit(2, groups=stored([0.0, 1.0], step=2, scale=4.0), metrics={"rewards/reads/weight": 4.0})
+    writer.close()
+    found = ask(folder, own(READS))
+    assert found["steps"]["new"] == found["steps"]["old"] == [0.5, 2.0]
+
+
+def test_calls_keep_groups_whole_and_steps_apart_where_the_function_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rescore, "AT_ONCE", 5)
+    counts = "def counts(completions, **kwargs):\n    return [float(len(completions))] * len(completions)\n"
+    folder = run_with(stored([0.0, 1.0], [0.0, 1.0]), stored([0.0, 1.0], [1.0] * 7, step=2))
+    found = ask(folder, own(counts))
+    values = [one["new"]["scores"]["counts"] for group in found["groups"] for one in group["completions"]]
+    assert set(values) <= {2.0, 4.0, 7.0} and found["functions"][0]["new"]["mean"] == pytest.approx((16 + 4 + 49) / 13)
+    steps = """
+def steps(completions, trainer_state, **kwargs):
+    return [float(trainer_state.global_step)] * len(completions)
+"""
+    assert ask(folder, own(steps), weights={"reads": 0.0, "flat": 0.0})["steps"]["new"] == [0.0, 1.0]
+
+
+def test_functions_see_prompts_columns_and_token_ids() -> None:
+    code = """
+def sees(prompts, completions, completion_ids, answer, **kwargs):
+    return [float(len(ids)) if p[0]["content"] == f"1+{int(a) - 1}?" else None
+            for p, ids, a in zip(prompts, completion_ids, answer)]
+"""
+    found = ask(run_with(stored([0.0, 1.0], [0.0, 1.0])), own(code))
+    assert found["functions"][0]["new"]["mean"] == 3.0 and found["functions"][0]["none"] == 0
+
+
+def test_what_a_resume_trained_over_does_not_count() -> None:
+    began = [Event("begin", "", {"total": 8})]
+    folder = run_with(stored([0.0, 1.0]), stored([5.0, 9.0], step=2), events=began)
+    writer = RunWriter(folder.db, 2, {"reads": 1.0, "flat": 2.0})
+    writer.commit(1, events=began)
+    writer.commit(2, groups=stored([2.0, 3.0], step=2))
+    writer.close()
+    found = ask(folder, own(READS))
+    assert found["completions"] == 4 and found["steps"]["old"] == [0.5, 2.5]
+
+
+def test_some_rows_that_fail_have_no_score_and_are_named() -> None:
+    code = READS.replace("float(text)", "1 / float(text)")
+    found = ask(run_with(stored([0.0, 1.0], [2.0, 4.0])), own(code))
+    (function,) = found["functions"]
+    assert function["errors"] == 1 and function["failures"][0]["step"] == 1 and function["failures"][0]["index"] == 0
+    assert "ZeroDivisionError" in function["failures"][0]["message"] and function["failures"][0]["line"] == 4
+    assert "failed on 1 completions" in found["sentences"][-1]
+
+
+def test_what_fails_again_and_again_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rescore, "AT_ONCE", 2)
+    folder = run_with(*[stored([0.0, 1.0], step=step) for step in range(1, 9)])
+    found = ask(folder, own("def f(completions, **kwargs):\n    raise ValueError('it is Monday')\n"))
+    assert "failed 3 times in a row" in found["error"] and "it is Monday" in found["error"]
+    assert found["field"] == "functions"
+
+
+def test_nothing_of_the_run_changes() -> None:
+    folder = run_with(stored([0.0, 1.0]))
+    before = _files(folder)
+    assert "error" not in ask(folder, own(TURNED))
+    assert _files(folder) == before
+
+
+def _files(folder: RunFolder) -> dict[str, str]:
+    """Every file's hash, but for SQLite's two beside an open database."""
+    return {
+        str(path): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.path.rglob("*"))
+        if path.is_file() and path.suffix not in (".db-shm", ".db-wal")
+    }
+
+
+def test_long_texts_are_capped_in_the_groups_that_change_most() -> None:
+    groups = stored([0.0, 1.0])
+    groups[0].completions[1].text = "x" * 100_000
+    found = ask(
+        run_with(groups), own("def f(completions, **kwargs):\n    return list(range(len(completions), 0, -1))\n")
+    )
+    texts = [one["text"] for one in found["groups"][0]["completions"]]
+    assert [len(text) for text in texts] == [3, 4000]
+
+
+def test_a_run_that_is_gone_or_empty_says_so() -> None:
+    empty, gone, unwritten = run_with(), run_with(stored([0.0, 1.0])), run_with(stored([0.0, 1.0]))
+    shutil.rmtree(gone.path)
+    unwritten.db.unlink()
+    assert "no completions" in ask(empty, own(READS))["error"]
+    assert "deleted" in ask(gone, own(READS))["error"]
+    assert "Nothing is recorded" in ask(unwritten, own(READS))["error"]
+    damaged = run_with(stored([0.0, 1.0]))
+    damaged.db.write_bytes(b"no database at all" * 100)
+    assert "could not be read" in ask(damaged, own(READS))["error"] or "recorded" in ask(damaged, own(READS))["error"]
+
+
+@pytest.mark.parametrize(
+    ("payload", "field"),
+    [
+        ({}, "functions"), ({"run": None}, "run"), ({"run": "a/b"}, "run"), ({"functions": "x"}, "functions"),
+        ({"weights": [1]}, "weights"), ({"weights": {"reads": "1"}}, "weights.reads"),
+        ({"weights": {"x": 1}}, "weights"),
+        ({"scale_rewards": 7}, "scale_rewards"), ({"functions": [{"name": "nope"}]}, "functions.0.name"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_asked_is_said_at_its_field(payload: dict[str, Any], field: str) -> None:
+    folder = run_with(stored([0.0, 1.0]))
+    found = answered(RESCORE, {"run": folder.id, "functions": [], **payload})
+    assert found["error"].strip() and found["field"] == field
+
+
+def test_a_record_is_read_by_groups_that_follow_each_other() -> None:
+    folder = run_with(stored([0.0, 1.0], [None, 3.0]))
+    record = history.open_run(folder.id)
+    groups = record.groups()
+    assert [(group.size, group.first, group.step) for group in groups] == [(2, 0, 1), (2, 2, 1)]
+    assert record.scores(groups[1:], ["flat", "reads", "new"]).tolist()[1][:2] == [0.0, 3.0]
+    record.close()
