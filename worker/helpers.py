@@ -19,10 +19,9 @@ from groupwise.storage.registry.questions import TRY, Question
 from groupwise.storage.registry.registry import Run
 from groupwise.worker import niceness
 from groupwise.worker.builtin import models, shipped
-from groupwise.worker.capabilities import catalogue, extras, hardware
+from groupwise.worker.capabilities import catalogue, extras, hardware, sandbox
 from groupwise.worker.dry_run.tries import Tries
 from groupwise.worker.questions import server
-from groupwise.worker.sandbox import network_probe
 
 log = logging.getLogger("groupwise.supervisor")
 
@@ -63,7 +62,7 @@ class Helpers:
         self._give_way(niceness.beside(ahead))
         if not self._has_tried_sandbox and ahead is None:  # it takes a moment, which a run that waits has not to wait
             self._has_tried_sandbox = True
-            registry.publish(network_probe.describe())
+            registry.publish(sandbox.describe())
         if time.monotonic() - self._published_at > PACKAGES_EVERY:
             self._publish_packages()
         waiting = questions.open_ones()

@@ -109,6 +109,17 @@ def test_every_folder_of_a_room_has_its_layer():
         assert there == set(layers), room
 
 
+def test_the_sandbox_stands_alone_but_for_home():
+    """A plain script carries its source, and an ordinary user's Python runs it, without the rest of Groupwise."""
+    sandbox = [path for path in FILES if path.is_relative_to(REPOSITORY / "worker" / "sandbox")]
+    assert not broken(
+        (path, folder_of(name))
+        for path in sandbox
+        for name in imported(path)
+        if package(name).startswith("groupwise.") and not folder_of(name).startswith(("worker/sandbox", "storage/home"))
+    )
+
+
 def test_no_file_imports_upwards():
     assert not broken(
         (path, folder)

@@ -1,16 +1,15 @@
-"""Whether a sandbox with network holds here, tried; and all that is published of this machine's sandbox."""
+"""Whether a sandbox with network holds here, tried."""
 
 from __future__ import annotations
 
 import functools
 import socket
 
-from groupwise.storage.registry.messages.facts import Sandbox
 from groupwise.worker.sandbox import filters, launch
 from groupwise.worker.sandbox.limits import Limits
 from groupwise.worker.sandbox.process import Broken, Process
 from groupwise.worker.sandbox.proxy_process import ProxyProcess
-from groupwise.worker.sandbox.tiers import leak, probe
+from groupwise.worker.sandbox.tiers import leak
 
 # Tried inside a sandbox with network: what must go by way of the proxy, and what can't.
 _ATTEMPTS = """
@@ -58,10 +57,3 @@ def _was_reached(server: socket.socket) -> str | None:
     except BlockingIOError:
         return None
     return "a function reaches the ports of this machine."
-
-
-def describe() -> Sandbox:
-    """The best sandbox that works here, as the worker publishes it."""
-    tier = probe()
-    network = "" if tier.name == "none" else network_problem(tier.name) or ""
-    return Sandbox(name=tier.name, label=tier.label, sentence=tier.sentence, network=network)

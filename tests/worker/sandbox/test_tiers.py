@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from groupwise.worker.capabilities import sandbox
 from groupwise.worker.sandbox import client, file_view, filters, landlock, launch, network_probe, one_shot, tiers
 from tests.support.sandboxes import WITHOUT_BUBBLEWRAP
 
@@ -40,7 +41,7 @@ def no_landlock(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_bubblewrap_is_the_first_choice():
     assert tiers.probe().name == "bubblewrap"
-    assert network_probe.describe().name == "bubblewrap" and network_probe.describe().network == ""
+    assert sandbox.describe().name == "bubblewrap" and sandbox.describe().network == ""
 
 
 def test_landlock_is_the_second_and_the_sentence_says_why(no_bubblewrap: None):
@@ -116,7 +117,7 @@ def test_a_bubblewrap_that_leaves_the_machines_network_open_takes_no_function_wi
     bwrap.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     assert tiers.probe().name == "bubblewrap"  # others have no sockets at all
-    assert "a function can connect to a port of this machine" in network_probe.describe().network
+    assert "a function can connect to a port of this machine" in sandbox.describe().network
     with pytest.raises(client.NoSandbox, match="may use the network cannot run here: it starts, but does not hold"):
         client.Host([CODE], network=True)
     with client.Host([CODE]) as host:

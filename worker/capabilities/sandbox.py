@@ -1,0 +1,13 @@
+"""The best sandbox that works on this machine, as the worker publishes it."""
+
+from __future__ import annotations
+
+from groupwise.storage.registry.messages.facts import Sandbox
+from groupwise.worker.sandbox import network_probe, tiers
+
+
+def describe() -> Sandbox:
+    """Which it is, in words, and why functions with leave to use the network cannot run in it, if so."""
+    tier = tiers.probe()
+    network = "" if tier.name == "none" else network_probe.network_problem(tier.name) or ""
+    return Sandbox(name=tier.name, label=tier.label, sentence=tier.sentence, network=network)
