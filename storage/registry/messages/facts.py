@@ -99,14 +99,15 @@ class Parameter(Message):
 
 
 class BuiltIn(Message):
-    """A reward function or task that ships. needs: optional packages; programs: on the PATH; network: whether it
-    cannot work without; given: lists of parameters of each of which one must be given; columns: parameters that name
-    a column without which there is no score. Of a reward also: arguments that it asks for, and its parameters."""
+    """A reward function or task that ships. needs: optional packages; sandbox: whether it runs what a model wrote, and
+    so cannot work without one; network: whether it cannot work without; given: lists of parameters of each of which
+    one must be given; columns: parameters that name a column without which there is no score. Of a reward also:
+    arguments that it asks for, and its parameters."""
 
     help: str
     code: str = ""
     needs: list[str] = []
-    programs: list[str] = []
+    sandbox: bool = False
     network: bool = False
     given: list[list[str]] = []
     columns: list[str] = []
