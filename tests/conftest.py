@@ -32,12 +32,14 @@ def pytest_configure() -> None:
 # Files that take longest, longest first. A file is one worker's (`--dist loadfile`), so one that begins last is waited
 # for alone.
 LONGEST = (
-    "test_supervisor", "test_rewards_bench", "test_full_disk", "test_stages", "test_hostile_folders",
-    "test_sandbox_threats", "test_verdicts", "test_stop_phases", "test_quickstart_in_browser", "test_planted_secrets",
-    "test_supervisor_starts", "test_locked_files", "test_judge_ports", "test_script_run", "test_rewards_page",
-    "test_compare", "test_following", "test_sandbox_network", "test_sandbox_proxy", "test_sandbox_landlock",
-    "test_other_versions", "test_rewards_code", "test_calls", "test_connections", "test_parquet",
-    "test_describe_model", "test_launch_page", "test_scoring",
+    "worker/test_supervisor", "browser/test_workbench", "worker/test_full_disk", "worker/test_stages",
+    "storage/test_hostile_folders", "worker/sandbox/test_threats", "browser/test_verdicts", "worker/test_stop_phases",
+    "browser/test_quickstart_in_browser", "browser/test_planted_secrets", "worker/test_supervisor_starts",
+    "worker/test_locked_files", "worker/test_judge_ports", "storage/test_script_run", "browser/test_rewards_page",
+    "browser/test_compare", "browser/test_following", "worker/sandbox/test_network",
+    "worker/sandbox/test_network_proxy", "worker/sandbox/test_landlock", "storage/test_other_versions",
+    "worker/rewards/test_code_tests", "app/test_calls", "app/test_connections", "worker/test_parquet",
+    "worker/test_describe_model", "browser/test_launch_page", "worker/test_scoring",
 )  # fmt: skip
 
 
@@ -45,8 +47,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Those first, then the other browser tests, which start a dashboard each, then the rest as it comes."""
 
     def place(item: pytest.Item) -> int:
-        name = item.path.stem
-        return LONGEST.index(name) if name in LONGEST else len(LONGEST) + (item.path.parent.name != "browser")
+        name = str(item.path.relative_to(REPOSITORY / "tests").with_suffix(""))
+        return LONGEST.index(name) if name in LONGEST else len(LONGEST) + (not name.startswith("browser/"))
 
     items.sort(key=place)
 
