@@ -8,7 +8,7 @@ import functools
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.conftest import REPOSITORY
+from tests.conftest import LONGEST, REPOSITORY
 
 HEAVY = {"torch", "trl", "transformers", "datasets", "peft", "accelerate"}
 FORBIDDEN = {
@@ -219,3 +219,7 @@ def test_texts_are_written_where_secrets_are_hidden():
 
 def test_a_file_says_first_what_it_is_for():
     assert not broken((path, "") for path in FILES if not ast.get_docstring(tree_of(path)))
+
+
+def test_the_test_files_that_begin_first_are_there():
+    assert [name for name in LONGEST if not (REPOSITORY / "tests" / f"{name}.py").is_file()] == []
