@@ -285,9 +285,9 @@ class HostileHome:
             with contextlib.redirect_stdout(out):
                 runs.list_runs(argparse.Namespace(json=as_json))
             found += [f"list leaves out {one}" for one in (self.healthy.id, folder.id) if one not in out.getvalue()]
-        said = runs_table.table({})
+        said = runs_table.draw_runs({})
         rows = str(said.get("rows"))
-        found += wrongs(iter([(runs_table.table, {})]))
+        found += wrongs(iter([(runs_table.draw_runs, {})]))
         found += [f"the page leaves out {one}" for one in (self.healthy.id, folder.id) if f'"{one}"' not in rows]
         run = registry.get(folder.id)
         return found + ([] if run is not None and run.sentence.strip() else ["its row says nothing"])

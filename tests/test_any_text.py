@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from groupwise.app.__main__ import main as command
 from groupwise.app.pages.run.log import readable
 from groupwise.app.server import exports
-from groupwise.app.ui.live import _served
+from groupwise.app.ui.live import _as_served
 from groupwise.storage.checks.check import check
 from groupwise.storage.home import files, paths
 from groupwise.storage.home.redaction import redact
@@ -130,7 +130,7 @@ def test_a_record_keeps_anything_and_gives_it_back_to_every_page(tmp_path: Path,
         with contextlib.suppress(find_text.BadPattern):
             find.search(path, Wanted(text, regex=regex), most=10)
     columns = export.columns(functions)
-    for write in (exports.jsonl, exports.table, exports.parquet):
+    for write in (exports.jsonl, exports.csv_table, exports.parquet):
         flat = [{**export._flat("a", row, functions, None)} for row in rows]
         assert b"".join(write(columns, iter([flat])))
 
@@ -201,7 +201,7 @@ def test_a_spec_with_anything_in_it_is_read_or_refused_in_words(registry_home: P
 
 def _page(answer: Any) -> Any:
     """What a live part of a page is answered."""
-    return orjson.loads(_served(lambda _: {"answer": answer})().body)["answer"]
+    return orjson.loads(_as_served(lambda _: {"answer": answer})().body)["answer"]
 
 
 @odd

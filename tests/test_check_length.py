@@ -43,7 +43,7 @@ def test_the_first_fix_of_any_wrong_length_leaves_nothing_to_say_about_it(typed:
     spec = a_spec(training={"max_completion_length": typed})
     first = about_length(spec)[0]
     assert first.level == BLOCKING and first.fixes[0].label == "Use 256" and not first.fixes[0].removed
-    mended = memory_fixes.applied(spec, first.fixes[0].settings)
+    mended = memory_fixes.with_settings(spec, first.fixes[0].settings)
     assert mended is not None and about_length(mended) == []
     assert not [problem for problem in examine(mended, HERE) if problem.level == BLOCKING]
 

@@ -28,8 +28,8 @@ from groupwise.storage.spec import spec
 
 Server = Callable[[Any], dict[str, Any]]
 SERVERS: list[Server] = [
-    compare.compared, compare.search, compare_settings.differences, compare_settings.code, compare_prompts.prompts,
-    compare_prompts.prompt,
+    compare.compare_runs, compare.search_runs, compare_settings.compare_settings, compare_settings.compare_code,
+    compare_prompts.shared_prompts, compare_prompts.prompt_in_runs,
 ]  # fmt: skip
 
 
@@ -259,11 +259,11 @@ def test_reward_code_of_two_runs(registry_home: Path) -> None:
         (folder.rewards / "same.py").write_text("same\n")
         (folder.rewards / "other.py").write_text(f"<b>{n % 2}</b>\n")
     (paths.run_folder(ids[2]).rewards / "other.py").unlink()
-    other, same = compare_settings.code({"ids": ids, "a": ids[0], "b": ids[1]})["functions"]
+    other, same = compare_settings.compare_code({"ids": ids, "a": ids[0], "b": ids[1]})["functions"]
     assert (other["name"], same["words"]) == ("other", "The same code in both.")
     assert other["lines"][1:] == [["-", "<b>0</b>"], ["+", "<b>1</b>"]]
     assert len(set(other["hashes"][:2])) == 2 and other["hashes"][2] is None
-    found = compare_settings.code({"ids": ids, "a": ids[0], "b": ids[2]})["functions"]
+    found = compare_settings.compare_code({"ids": ids, "a": ids[0], "b": ids[2]})["functions"]
     assert found[0]["words"] == "Only the first of the two runs uses it."
 
 
@@ -287,23 +287,23 @@ def test_shared_prompts_with_how_each_run_did_at_first_and_at_last(registry_home
     one = run_with("one", [asked(2, "1+1?", [0, 1]), asked(3, "lonely", [0, 0]), asked(5, "1+1?", [1, 1])])
     two = run_with("two", [asked(2, "1+1?", [0, 0])])
     three = run_with("three", [asked(2, "100%_!", [0, 0])])
-    found = compare_prompts.prompts({"ids": [one, two, three]})
+    found = compare_prompts.shared_prompts({"ids": [one, two, three]})
     (row,) = found["rows"]
     assert (row["prompt"], found["count"]) == ("1+1?", 1)
     assert [(run["first"]["solved"], run["last"]["solved"], run["last"]["step"]) for run in row["runs"][:2]] == [
         (0.5, 1.0, 5), (0.0, 0.0, 2),
     ]  # fmt: skip
     assert row["runs"][2] is None
-    assert compare_prompts.prompts({"ids": [one, two], "words": "1+"})["count"] == 1
-    assert compare_prompts.prompts({"ids": [one, two], "words": "%"})["count"] == 0
+    assert compare_prompts.shared_prompts({"ids": [one, two], "words": "1+"})["count"] == 1
+    assert compare_prompts.shared_prompts({"ids": [one, two], "words": "%"})["count"] == 0
 
 
 def test_one_prompt_with_each_runs_best_completion(registry_home: Path) -> None:
     hostile = "<img src=x onerror=alert(1)>"
     one = run_with("one", [asked(2, hostile, [0.2, 0.9]), asked(5, hostile, [0.9, 0.1]), asked(6, hostile, [0.3])])
     two = run_with("two", [asked(2, hostile, [0.5]), asked(7, hostile, [1.0], mode="eval")])
-    (row,) = compare_prompts.prompts({"ids": [one, two]})["rows"]
-    found = compare_prompts.prompt({"ids": [one, "gone", two], "hash": row["hash"]})
+    (row,) = compare_prompts.shared_prompts({"ids": [one, two]})["rows"]
+    found = compare_prompts.prompt_in_runs({"ids": [one, "gone", two], "hash": row["hash"]})
     first, gone, second = found["runs"]
     assert found["prompt"] == hostile and gone is None
     assert (first["best"]["step"], first["best"]["reward"], first["groups"]) == (5, 0.9, 3)
@@ -328,29 +328,29 @@ def test_a_long_completion_is_cut_and_what_was_trained_over_does_not_count(regis
         record.close()
     digest = prompts.hashes(reader := db.open_reader(paths.run_folder(one).db))[0]
     reader.close()
-    best = compare_prompts.prompt({"ids": [one, two], "hash": digest})["runs"][0]["best"]
+    best = compare_prompts.prompt_in_runs({"ids": [one, two], "hash": digest})["runs"][0]["best"]
     assert len(best["html"]) == compare_prompts.LONGEST and best["cut"].startswith("96,000 more") and best["truncated"]
 
 
 # ---- what the page asks ----
 def test_runs_are_told_apart_by_colour_dash_and_name(registry_home: Path) -> None:
     ids = [made_run("same", 2, groups=0) for _ in range(9)]
-    runs = compare.compared({"ids": ids})["runs"]
+    runs = compare.compare_runs({"ids": ids})["runs"]
     assert len({(run["colour"], run["dash"]) for run in runs}) == 9  # more than there are colours
     assert len({run["name"] for run in runs}) == 9
-    alone = compare.compared({"ids": ids[:1]})["runs"][0]
+    alone = compare.compare_runs({"ids": ids[:1]})["runs"][0]
     assert (alone["colour"], alone["dash"], alone["name"]) == (runs[0]["colour"], "solid", "same")
 
 
 def test_what_did_not_change_is_not_sent_again_and_other_metrics_come_when_asked(registry_home: Path) -> None:
     ids = [made_run(f"run {n}", 12, groups=1, eval_every=4) for n in range(2)]
-    first = compare.compared({"ids": ids})
+    first = compare.compare_runs({"ids": ids})
     assert [chart["name"] for chart in first["charts"]][:2] == ["reward", "eval_reward"] and first["poll"] >= 10_000
     assert first["runs"][0]["final"]["step"] == 12 and first["runs"][0]["curves"]["reward"][0]["x"][-1] == 12
     seen = {run["id"]: run["seq"] for run in first["runs"]}
-    again = compare.compared({"ids": ids, "seen": {**seen, ids[1]: 1}})
+    again = compare.compare_runs({"ids": ids, "seen": {**seen, ids[1]: 1}})
     assert "curves" not in again["runs"][0] and "curves" in again["runs"][1]
-    other = compare.compared({"ids": ids, "metrics": ["groups/spread", "nothing"]})
+    other = compare.compare_runs({"ids": ids, "metrics": ["groups/spread", "nothing"]})
     assert [chart["name"] for chart in other["charts"]] == ["groups/spread", "nothing"]
     assert list(other["runs"][0]["curves"]) == ["groups/spread"] and other["charts"][0]["unit"] == ""
 
@@ -366,17 +366,19 @@ def test_a_run_that_cannot_be_read_is_said_and_keeps_no_other_from_being_compare
     writer.close()
     paths.run_folder(bare).db.unlink()
     ids = [deleted, damaged, half, bare, "no such run", "../etc", well]
-    runs = compare.compared({"ids": ids})["runs"]
+    runs = compare.compare_runs({"ids": ids})["runs"]
     words = [run.get("problem", "") for run in runs]
     assert words[0] == "Its folder was deleted." and words[3] == "Nothing is recorded yet." and words[6] == ""
     assert words[1].startswith("Its record cannot be read") and words[2].startswith("Its record lacks a part")
     assert words[4] == words[5] == "There is no run of this id here."
     assert "reward" in runs[6]["curves"]
-    settings = compare_settings.differences({"ids": ids})
+    settings = compare_settings.compare_settings({"ids": ids})
     assert set(settings["problems"]) == {deleted, damaged} and "sentence" not in settings
-    assert "sentence" not in compare_settings.code({"ids": ids, "a": deleted, "b": well})
-    digest = compare_prompts.prompts({"ids": [*ids, made_run("run 4", 4, groups=1)]})["rows"][0]["hash"]
-    assert [bool(run) for run in compare_prompts.prompt({"ids": ids, "hash": digest})["runs"]] == [False] * 6 + [True]
+    assert "sentence" not in compare_settings.compare_code({"ids": ids, "a": deleted, "b": well})
+    digest = compare_prompts.shared_prompts({"ids": [*ids, made_run("run 4", 4, groups=1)]})["rows"][0]["hash"]
+    assert [bool(run) for run in compare_prompts.prompt_in_runs({"ids": ids, "hash": digest})["runs"]] == [
+        False
+    ] * 6 + [True]
 
 
 def test_an_older_record_without_group_metrics_is_compared(registry_home: Path) -> None:
@@ -385,7 +387,7 @@ def test_an_older_record_without_group_metrics_is_compared(registry_home: Path) 
     record.execute("DROP TABLE completion_text")
     record.execute("DELETE FROM metric WHERE key IN (SELECT id FROM metric_key WHERE name LIKE 'time/%')")
     record.close()
-    (run,) = compare.compared({"ids": [run_id], "x": "time"})["runs"]
+    (run,) = compare.compare_runs({"ids": [run_id], "x": "time"})["runs"]
     assert "problem" not in run and run["final"]["tied"] == pytest.approx(0.2)  # TRL's own
 
 
@@ -393,7 +395,7 @@ def test_settings_that_differ_with_the_published_defaults(registry_home: Path) -
     temperature = Setting(types=["float"], default=1.0)
     registry.publish(Catalogue(versions={}, training={"temperature": temperature}, lora={}))
     ids = [made_run("one", 2, groups=0), made_run("two", 2, groups=0, training={"temperature": 0.5, "seed": 2})]
-    found = compare_settings.differences({"ids": ids, "by": "training.beta"})
+    found = compare_settings.compare_settings({"ids": ids, "by": "training.beta"})
     assert [field["name"] for field in found["fields"]] == ["training.temperature", "training.seed", "training.beta"]
     assert found["fields"][0]["values"] == [
         {"words": "1", "number": 1.0, "set": False}, {"words": "0.5", "number": 0.5, "set": True},
@@ -403,13 +405,13 @@ def test_settings_that_differ_with_the_published_defaults(registry_home: Path) -
 
 def test_the_search_finds_runs_that_are_not_compared_yet(registry_home: Path) -> None:
     one, two = made_run("alpha", 2, groups=0), made_run("beta", 2, groups=0)
-    assert [run["id"] for run in compare.search({"words": "BETA finished"})["runs"]] == [two]
-    assert [run["id"] for run in compare.search({"ids": [two]})["runs"]] == [one]
+    assert [run["id"] for run in compare.search_runs({"words": "BETA finished"})["runs"]] == [two]
+    assert [run["id"] for run in compare.search_runs({"ids": [two]})["runs"]] == [one]
 
 
 def test_at_most_twenty_runs_each_once(registry_home: Path) -> None:
     one = made_run("one", 2, groups=0)
-    found = compare.compared({"ids": [one, one, *(f"run-{n}" for n in range(30))]})
+    found = compare.compare_runs({"ids": [one, one, *(f"run-{n}" for n in range(30))]})
     assert len(found["runs"]) == MOST and found["left_out"] == 12
 
 
@@ -429,7 +431,7 @@ def test_any_payload_gets_a_plain_answer(registry_home: Path, server: Server) ->
 
 def test_hostile_names_stay_text(registry_home: Path) -> None:
     run_id = made_run("\u202e<script>\x1b", 2, groups=0, metrics=lambda step: {"<b>\u202e": 1.0})
-    found = compare.compared({"ids": [run_id], "metrics": ["<b>\u202e"]})
+    found = compare.compare_runs({"ids": [run_id], "metrics": ["<b>\u202e"]})
     assert found["runs"][0]["name"] == "⟨U+202E⟩<script>␛"
     assert found["charts"][0]["title"] == "<b>⟨U+202E⟩" and list(found["runs"][0]["curves"]) == ["<b>\u202e"]
 

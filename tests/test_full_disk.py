@@ -50,7 +50,7 @@ def events(folder: RunFolder, kind: str) -> list[str]:
 
 def note_of(folder: RunFolder) -> str:
     """What the head of the run's page notes."""
-    return str(header.status({"run": folder.id}).get("note", ""))
+    return str(header.run_status({"run": folder.id}).get("note", ""))
 
 
 def everything_is_recorded(folder: RunFolder, steps: int) -> None:

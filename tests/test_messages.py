@@ -185,7 +185,7 @@ def test_a_page_is_told_in_a_sentence(registry_home: Path, monkeypatch: pytest.M
     monkeypatch.setattr(worker_process, "ensure_worker", lambda: False)
     sent = {"completions": put("completions", {**ASKED["completions"], "size": "4"}), "functions": [{"name": "format"}]}
     with pytest.raises(Unanswerable, match="no longer kept"):
-        asking.ask("score", sent)
+        asking.ask_workbench("score", sent)
 
 
 # --- answers
@@ -206,7 +206,7 @@ def test_what_a_newer_worker_adds_to_an_answer_is_left_out(registry_home: Path) 
     found = questions.get(asked)
     assert found is not None and found.answer == {"problems": [], "seconds": 1.0}
     assert found.answered() == BuildAnswer(problems=[])
-    assert question_status.answered(asked) == {"answer": {"problems": []}}
+    assert question_status.answer_or_progress(asked) == {"answer": {"problems": []}}
 
 
 def test_a_kind_that_there_is_not_is_refused_and_its_answer_unknown() -> None:

@@ -65,7 +65,7 @@ def known(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def shown(text: str) -> dict[str, Any]:
     """What New run says of a text: no fault, and JSON that a browser can read."""
-    said = new_run.edited({"text": text, "edits": []})
+    said = new_run.edit_settings({"text": text, "edits": []})
     assert not said.get("fault"), said
     json.dumps(said, allow_nan=False, ensure_ascii=False).encode()
     return said

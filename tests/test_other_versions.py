@@ -46,10 +46,10 @@ def test_a_newer_record_is_read_and_not_written(registry_home: Path) -> None:
     run_id = made_run("newer", 20, state=states.FAILED)
     path = paths.run_folder(run_id).db
     before = as_if_newer(path, migrations.record)
-    said = header.status({"run": run_id})
+    said = header.run_status({"run": run_id})
     assert "Update Groupwise" in str(said["note"]) and said["line"]
     assert [action.get("do") for action in said["actions"]] == [None, None]  # type: ignore[attr-defined]
-    assert len(overview.board({"run": run_id})["curves"]["reward"]["x"]) == 20
+    assert len(overview.draw_board({"run": run_id})["curves"]["reward"]["x"]) == 20
     with pytest.raises(Refused, match="Update Groupwise to resume"):
         registry.ask(run_id, RESUME)
     for write in (lambda: RunWriter(path, 2, {}), lambda: record.resumed(path, 2, {})):
@@ -69,15 +69,15 @@ def test_a_damaged_record_is_kept_beside_the_one_that_a_resume_begins(registry_h
     whole = folder.db.read_bytes()
     for number, content in enumerate((b"garbage" * 999, whole[: len(whole) // 2], whole[:4096])):
         folder.db.write_bytes(content)
-        assert "damaged" in str(header.status({"run": run_id})["note"])
-        assert {"do": "resume", "label": "Resume", "look": "pri"} in header.status({"run": run_id})["actions"]  # type: ignore[operator]
+        assert "damaged" in str(header.run_status({"run": run_id})["note"])
+        assert {"do": "resume", "label": "Resume", "look": "pri"} in header.run_status({"run": run_id})["actions"]  # type: ignore[operator]
         writer = record.resumed(folder.db, 2 + number, {"format": 1.0})
         writer.commit(21, metrics={"reward": 1.0})
         writer.close()
         kept = [path.read_bytes() for path in folder.path.glob("run.damaged-*.db")]
         assert content in kept
         assert ask_db(folder, "SELECT kind FROM event WHERE message LIKE '%kept as run.damaged-%'") == [("warning",)]
-        assert overview.board({"run": run_id})["curves"]["reward"]["x"] == [21]
+        assert overview.draw_board({"run": run_id})["curves"]["reward"]["x"] == [21]
 
 
 def test_a_whole_record_is_never_set_aside(registry_home: Path) -> None:
@@ -164,12 +164,12 @@ def test_a_page_says_of_a_registry_that_is_damaged_or_gone_how_to_repair_it(
     paths.registry_path().unlink()
     if content:
         paths.registry_path().write_bytes(content)
-    for said in (runs_table.table({}), header.status({"run": run_id}), overview.board({"run": run_id})):
+    for said in (runs_table.draw_runs({}), header.run_status({"run": run_id}), overview.draw_board({"run": run_id})):
         assert "groupwise repair" in str(said.get("sentence")), said
         assert "Copy it again" not in str(said)
     assert bool(content) is paths.registry_path().exists(), "looking makes no registry"
     assert "1 runs" in groupwise("repair").stdout
-    assert run_id in str(runs_table.table({})["rows"])
+    assert run_id in str(runs_table.draw_runs({})["rows"])
 
 
 def test_a_registry_that_was_deleted_is_made_anew_with_all_runs(groupwise: Groupwise, registry_home: Path) -> None:
@@ -206,7 +206,7 @@ def test_a_reader_is_given_up_where_a_record_is_without_end(registry_home: Path)
             "DROP TABLE metric; CREATE VIEW metric AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
             "SELECT 1 AS key, 1 AS attempt, i AS step, 0.5 AS value FROM n;"
         )
-    assert re.search("damaged.*tables are not those", overview.board({"run": folder.id})["sentence"])
+    assert re.search("damaged.*tables are not those", overview.draw_board({"run": folder.id})["sentence"])
     reader = db.open_reader(folder.db, seconds=0.2)
     with pytest.raises(sqlite3.OperationalError, match="interrupted"):
         reader.execute("SELECT count(*) FROM metric").fetchone()

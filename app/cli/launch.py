@@ -29,9 +29,9 @@ PATIENCE = 60.0  # seconds for a worker's first word; importing TRL on a cold di
 def launch(spec_path: str, *, name: str | None, wait: bool) -> int:
     """Check, queue and (with `wait`) follow the run. Prints its id on stdout and all else on stderr."""
     path = Path(spec_path)
-    text = _read(path)
+    text = _read_spec_file(path)
     try:
-        spec = _renamed(parse(text), name)
+        spec = _with_name(parse(text), name)
         open_home()
         worker_process.hold_app_lock()
         run_id = _create(spec, text, path.absolute().parent)
@@ -42,7 +42,7 @@ def launch(spec_path: str, *, name: str | None, wait: bool) -> int:
     return follow(run_id) if wait else DONE
 
 
-def _renamed(spec: RunSpec, name: str | None) -> RunSpec:
+def _with_name(spec: RunSpec, name: str | None) -> RunSpec:
     if name is None:
         return spec
     try:
@@ -51,7 +51,7 @@ def _renamed(spec: RunSpec, name: str | None) -> RunSpec:
         raise CommandError("--name takes 1 to 80 characters.", WRONG_INPUT) from error
 
 
-def _read(path: Path) -> str:
+def _read_spec_file(path: Path) -> str:
     try:
         if path.stat().st_size > MAX_BYTES:
             raise CommandError(f"{path} is larger than {MAX_BYTES // 1024} KB: that is no spec.", WRONG_INPUT)

@@ -24,7 +24,7 @@ OUTCOMES = {states.FINISHED: DONE, states.STOPPED: STOPPED}
 PRIVATE = ("boot", "pid", "started", "tag", "spark")  # what `list --json` leaves out: no one's business, or bulk
 
 
-def find(beginning: str) -> Run:
+def find_run(beginning: str) -> Run:
     """The run whose id is, or alone begins with, this."""
     found = [run for run in registry.runs() if run.id.startswith(beginning)] if beginning else []
     exact = [run for run in found if run.id == beginning]
@@ -55,10 +55,10 @@ def list_runs(options: argparse.Namespace) -> int:
 
 
 def _row(run: Run) -> tuple[str, ...]:
-    name = plain(run.name)
+    name = printable_line(run.name)
     name = name if len(name) <= 32 else f"{name[:31]}…"
     reward = "–" if run.reward is None else f"{run.reward:.3f}"
-    return run.id, name, run.state, steps(run), reward, age(time.time() - run.created)
+    return run.id, name, run.state, step_progress(run), reward, short_age(time.time() - run.created)
 
 
 def _table(rows: list[tuple[str, ...]]) -> str:
@@ -66,16 +66,16 @@ def _table(rows: list[tuple[str, ...]]) -> str:
     return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
 
 
-def plain(text: str) -> str:
+def printable_line(text: str) -> str:
     """One line without control characters: a name may hold what would move or colour a terminal."""
     return "".join(character if character.isprintable() else " " for character in text)
 
 
-def steps(run: Run) -> str:
+def step_progress(run: Run) -> str:
     return f"{run.step}/{run.total}" if run.total else "–"
 
 
-def age(seconds: float) -> str:
+def short_age(seconds: float) -> str:
     """In the largest unit that fits: 40s, 5m, 3h, 12d."""
     if not abs(seconds) < 1e12:
         return "–"
@@ -87,7 +87,7 @@ def age(seconds: float) -> str:
 
 def stop(options: argparse.Namespace) -> int:
     open_home()
-    run = find(options.run)
+    run = find_run(options.run)
     kind = registry.KILL if options.now and run.state != states.QUEUED else registry.STOP
     _ask(run, kind)
     worker_process.ensure_worker()
@@ -100,7 +100,7 @@ def stop(options: argparse.Namespace) -> int:
 
 def resume(options: argparse.Namespace) -> int:
     open_home()
-    run = find(options.run)
+    run = find_run(options.run)
     worker_process.hold_app_lock()
     _ask(run, registry.RESUME)
     worker_process.ensure_worker()
@@ -162,7 +162,7 @@ def follow(run_id: str, *, attempt: int = 1) -> int:
             if run is None:
                 raise CommandError(f"{run_id} is no longer in the registry.")
             if run.attempt >= attempt and run.state in states.ENDED:
-                print(f"{run.state}: {plain(run.sentence)}", file=sys.stderr)
+                print(f"{run.state}: {printable_line(run.sentence)}", file=sys.stderr)
                 return OUTCOMES.get(run.state, FAILED)
             line = _line(run)
             new_state = not said.startswith(run.state)
@@ -179,4 +179,4 @@ def follow(run_id: str, *, attempt: int = 1) -> int:
 
 def _line(run: Run) -> str:
     reward = "" if run.reward is None else f", reward {run.reward:.3f}"
-    return f"{run.state}: step {steps(run)}{reward}" if run.total else run.state
+    return f"{run.state}: step {step_progress(run)}{reward}" if run.total else run.state

@@ -28,7 +28,7 @@ def number(value: float | None, digits: int = 3) -> str:
     return text.replace("-", "−", 1) if text.startswith("-") else text
 
 
-def signed(value: float) -> str:
+def signed_number(value: float) -> str:
     """An advantage: +1.6, −0.4, 0.0; a huge one as `number` writes it."""
     if abs(value) >= 1000:
         return f"{'+' if value > 0 else ''}{number(value)}"

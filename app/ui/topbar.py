@@ -17,7 +17,7 @@ PAGES = {"Runs": "/", "New run": "/new", "Rewards": "/rewards"}
 
 
 @answer
-def worker(payload: Payload) -> dict[str, object]:
+def worker_status(payload: Payload) -> dict[str, object]:
     """The hardware sentence (null until the worker has looked), whether a worker holds this home, and whether people's
     own reward functions run without a sandbox."""
     hardware = registry.published(Hardware)
@@ -40,4 +40,4 @@ def topbar(current: str) -> gr.HTML:
         '<form class="logout" method="post" action="/logout" hidden><button class="s">Log out</button></form>'
         f'<p class="trusted s" role="alert" hidden>{TRUSTED}</p>'
     )
-    return live("ui/topbar", worker, template=template, elem_id="gw-topbar")
+    return live("ui/topbar", worker_status, template=template, elem_id="gw-topbar")

@@ -108,7 +108,7 @@ def of_parts(job: str, notes: dict[str, Any], estimated: dict[str, float]) -> It
 
 def of_moments(job: str, notes: dict[str, Any], guess: memory.Estimate, machine: Machine) -> Iterator[Row]:
     """Peaks as torch's allocator has them: the estimate without what the process itself takes, where there is one."""
-    outside = 0 if machine.dry else guess.total - guess.measured
+    outside = 0 if machine.dry else guess.total - guess.bytes_without_process
     moments = {moment: size - outside for moment, size in guess.moments}
     for phase, moment in MOMENTS.items():
         yield Row(job, f"peak while {phase}", notes["peaks"][phase], moments[moment], "bytes", "estimated")

@@ -215,7 +215,7 @@ def test_where_answers_take_long_the_page_asks_more_rarely(address: str, open_pa
     answered: list[float] = []
 
     def slowly(route: Route) -> None:
-        if '"board"' not in (route.request.post_data or ""):
+        if '"draw_board"' not in (route.request.post_data or ""):
             route.fallback()
             return
         asked.append(time.monotonic())

@@ -48,7 +48,7 @@ def test_a_launch_asks_the_worker_again_where_its_question_was_lost(new_run: Pag
         said = json.loads(route.request.post_data or "{}")
         if said.get("fn_name") == "ask_worker" and '"build"' in (route.request.post_data or "") and lost["questions"]:
             lost["questions"], lost["armed"] = lost["questions"] - 1, True
-        elif said.get("fn_name") == "answered" and lost["armed"]:
+        elif said.get("fn_name") == "read_answer" and lost["armed"]:
             lost["armed"] = False
             return route.fulfill(json={"gone": True})
         return route.fallback()

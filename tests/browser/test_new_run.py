@@ -36,10 +36,10 @@ def test_unreadable_and_back_leaves_nothing_behind(new_run: Page) -> None:
 
 
 def test_what_is_chosen_stays_chosen_when_the_worker_speaks_before_it_is_in_the_settings(new_run: Page) -> None:
-    answers = Held(new_run, "answered")
+    answers = Held(new_run, "read_answer")
     new_run.reload()
     expect(new_run.locator(".gw-new_run[data-ready]")).to_be_attached()
-    edits = Held(new_run, "edited")
+    edits = Held(new_run, "edit_settings")
     lora = new_run.get_by_label("LoRA", exact=True)
     lora.check()
     answers.release()

@@ -296,7 +296,7 @@ def test_the_runs_that_use_a_function_are_linked(rewards: Page) -> None:
 
 
 def test_what_is_begun_while_another_is_being_opened_stays(rewards: Page) -> None:
-    first = Held(rewards, "shown")
+    first = Held(rewards, "show_function")
     rewards.reload()
     expect(rewards.locator(".lists")).to_contain_text("None yet.")
     begin(rewards, SHORT)
@@ -308,7 +308,7 @@ def test_what_is_begun_while_another_is_being_opened_stays(rewards: Page) -> Non
 
 def test_what_is_saved_before_the_data_s_columns_are_there_is_saved(rewards: Page) -> None:
     """They come while the text that Save waits for is looked at, and have it looked at again."""
-    columns = Held(rewards, "answered")
+    columns = Held(rewards, "read_answer")
     rewards.reload()
     ready(rewards)
     wait_for("the columns to be asked for", lambda: rewards.wait_for_timeout(30) or columns.kept)

@@ -7,9 +7,9 @@ from typing import Any
 
 from groupwise.app.core import format
 from groupwise.app.core.errors import Unanswerable
-from groupwise.app.pages.compare.runs import asked, find, reading, spec_of
-from groupwise.app.ui.completion import coloured
-from groupwise.app.ui.live import Payload, answer, plain, text
+from groupwise.app.pages.compare.runs import open_run_record, run_by_id, run_ids, run_spec
+from groupwise.app.ui.completion import colour_tags
+from groupwise.app.ui.live import Payload, answer, text, visible_text
 from groupwise.storage.analysis.compare.prompts import Looker, Target, hashes, known, shared
 from groupwise.storage.analysis.compare.prompts import text as text_of
 from groupwise.storage.record import group_metrics
@@ -20,11 +20,11 @@ LONGEST = 4000  # characters of a completion; the whole of it stands in its grou
 
 
 @answer
-def prompts(payload: Payload) -> dict[str, Any]:
+def shared_prompts(payload: Payload) -> dict[str, Any]:
     """Prompts with `words` in them that at least two of the runs had: hash, text, and for each run in the order of
     `ids` how it did on it, null where it did not have it."""
-    ids, words = asked(payload), text(payload, "words")
-    runs = [find(run_id) for run_id in ids]
+    ids, words = run_ids(payload), text(payload, "words")
+    runs = [run_by_id(run_id) for run_id in ids]
     had = [sample(run, words) for run in runs]
     union = list(dict.fromkeys(digest for some in had for digest in some))
     numbers = [numbers_in(run, union) for run in runs]
@@ -41,7 +41,7 @@ def prompts(payload: Payload) -> dict[str, Any]:
 def sample(run: registry.Run | None, words: str) -> list[str]:
     if run is None:
         return []
-    with contextlib.suppress(Unanswerable), reading(run) as record:
+    with contextlib.suppress(Unanswerable), open_run_record(run) as record:
         return hashes(record, words)
     return []
 
@@ -49,7 +49,7 @@ def sample(run: registry.Run | None, words: str) -> list[str]:
 def numbers_in(run: registry.Run | None, digests: list[str]) -> dict[str, int]:
     if run is None or not digests:
         return {}
-    with contextlib.suppress(Unanswerable), reading(run) as record:
+    with contextlib.suppress(Unanswerable), open_run_record(run) as record:
         return known(record, digests)
     return {}
 
@@ -59,8 +59,8 @@ def column(run: registry.Run | None, numbers: list[int | None]) -> dict[str, lis
     nothing: dict[str, list[Any]] = {"ends": [None] * len(numbers), "texts": [None] * len(numbers)}
     if run is None or not any(numbers):
         return nothing
-    with contextlib.suppress(Unanswerable), reading(run) as record:
-        looker = Looker(record, target(run))
+    with contextlib.suppress(Unanswerable), open_run_record(run) as record:
+        looker = Looker(record, target_function(run))
         return {
             "ends": [looker.ends(number) if number is not None else None for number in numbers],
             "texts": [text_of(record, number) if number is not None else None for number in numbers],
@@ -71,39 +71,39 @@ def column(run: registry.Run | None, numbers: list[int | None]) -> dict[str, lis
 def first_text(index: int, columns: list[dict[str, list[Any]]]) -> str:
     """A prompt's text, from the first run that had it."""
     found = next((one["texts"][index] for one in columns if one["texts"][index] is not None), "")
-    return plain(format.shorten(said(found), 160))
+    return visible_text(format.shorten(question_text(found), 160))
 
 
-def said(prompt: Any) -> str:
+def question_text(prompt: Any) -> str:
     """What a person asked: the last message of a chat, or the text itself."""
     if isinstance(prompt, list) and prompt and isinstance(prompt[-1], dict):
         return str(prompt[-1].get("content") or "")
     return str(prompt)
 
 
-def target(run: registry.Run) -> Target | None:
+def target_function(run: registry.Run) -> Target | None:
     """The run's target function; None where its settings cannot be read."""
     try:
-        return group_metrics.target(spec_of(run).rewards)
+        return group_metrics.target(run_spec(run).rewards)
     except Unanswerable:
         return None
 
 
 @answer
-def prompt(payload: Payload) -> dict[str, Any]:
+def prompt_in_runs(payload: Payload) -> dict[str, Any]:
     """One prompt, by `hash`, in each of the runs: how often it was asked, how it went at first and at last, and the
     best completion, as HTML; null where a run did not have it."""
-    ids, digest = asked(payload), text(payload, "hash")
+    ids, digest = run_ids(payload), text(payload, "hash")
     whole = ""
     found = []
     for run_id in ids:
-        run, one = find(run_id), None
+        run, one = run_by_id(run_id), None
         if run is not None:
-            with contextlib.suppress(Unanswerable), reading(run) as record:
+            with contextlib.suppress(Unanswerable), open_run_record(run) as record:
                 number = known(record, [digest]).get(digest)
                 if number is not None:
-                    whole = whole or plain(said(text_of(record, number))[:LONGEST])
-                    one = in_run(Looker(record, target(run)), number)
+                    whole = whole or visible_text(question_text(text_of(record, number))[:LONGEST])
+                    one = in_run(Looker(record, target_function(run)), number)
         found.append(one)
     if not any(found):
         raise Unanswerable("None of these runs had this prompt.")
@@ -115,6 +115,6 @@ def in_run(looker: Looker, number: int) -> dict[str, Any]:
     if best is not None:
         words = best.pop("text")
         cut = len(words) - LONGEST
-        best["html"] = coloured(words[:LONGEST])
+        best["html"] = colour_tags(words[:LONGEST])
         best["cut"] = f"{format.count(cut)} more characters stand in its group." if cut > 0 else ""
     return {"number": number, "groups": looker.count(number), **(looker.ends(number) or {}), "best": best}

@@ -28,7 +28,7 @@ def tasks(offer: Offer) -> list[Choice]:
     return [{"value": f"task:{name}", "label": name} for name in offer.tasks or {"arithmetic": {}}]
 
 
-def files() -> list[Choice]:
+def home_data_files() -> list[Choice]:
     """The data files of the home."""
     folder = paths.data_folder()
     names = sorted(path.name for path in folder.iterdir() if _usable(path)) if folder.is_dir() else []
@@ -39,7 +39,7 @@ def _usable(path: Path) -> bool:
     return path.is_file() and path.suffix.lower() in SUFFIXES and bool(paths.DATA_NAME.fullmatch(path.name))
 
 
-def keep(upload: str | None) -> str:
+def keep_upload(upload: str | None) -> str:
     """Copy an uploaded file into the home's data folder, never over another one; the name it has there.
 
     Raises ValueError, in words, for what is no data file, and OSError, with nothing kept, for a full disk.

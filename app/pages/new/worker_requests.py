@@ -25,7 +25,7 @@ class CannotAsk(Exception):
     """The question has no sense as things are; the message says why."""
 
 
-def ask(kind: str, text: str, *, topic: str, row: int = 0, every: bool = False) -> int:
+def ask_about_text(kind: str, text: str, *, topic: str, row: int = 0, every: bool = False) -> int:
     """Ask the worker about this text; the question's id. `topic`: one open page, whose newest question counts. `row`:
     which one is previewed; `every`: whether all rows are checked.
 
@@ -52,14 +52,14 @@ def _question(kind: str, spec: RunSpec, row: int, every: bool) -> Ask:
 
 def ask_to_try(text: str) -> int:
     """Ask for one step to be tried. Raises CannotAsk while the run could not be launched either."""
-    spec, problems = launch.problems(text)
+    spec, problems = launch.spec_and_problems(text)
     if spec is None or problems:
         raise CannotAsk("Mend what blocks the launch first; then one step can be tried.")
     launch.wake_worker()
     return questions.ask(TryQuestion(text=text))
 
 
-def built(spec: RunSpec, question_id: int) -> list[Problem] | None:
+def trl_problems(spec: RunSpec, question_id: int) -> list[Problem] | None:
     """What TRL itself said to exactly these settings: the problems that block; None where it was not asked, or has
     not answered."""
     question = questions.get(question_id)

@@ -62,7 +62,7 @@ class Estimate:
         return self.terms[0]
 
     @property
-    def measured(self) -> int:
+    def bytes_without_process(self) -> int:
         return self.total - sum(term.bytes for term in self.terms if term.name == "process")
 
     @property
@@ -158,7 +158,7 @@ def _generating(parts: Parts) -> dict[str, float]:
 def _scoring(parts: Parts) -> dict[str, float]:
     """The reference's (or the old policy's) log-probabilities, a per-device batch at a time, without gradients."""
     batch = max(parts.batch, parts.eval_batch)
-    layer = parts.prefill() / max(1, parts.generated * parts.prompt_tokens) * batch * parts.tokens
+    layer = parts.prefill() / max(1, parts.completions_at_once * parts.prompt_tokens) * batch * parts.tokens
     return {"logits": parts.head_forward(batch), "one layer at work": layer, "16-bit copies": parts.copies()}
 
 
@@ -168,15 +168,15 @@ def _updating(parts: Parts) -> dict[str, float]:
     activations go as gradients come, so one of the two ends is worst. Then the embedding's, then the optimiser."""
     checkpointing = parts.settings.checkpointing
     waiting = parts.gradients() if parts.accumulation > 1 else 0.0
-    one_layer = parts.held() / parts.shape.layers
+    one_layer = parts.held_activations() / parts.shape.layers
     copies = parts.copies()
     made = max(waiting, parts.embedding_gradient())  # the head's gradient, in the parameter's dtype
     moments = [
-        {"activations": parts.held(), "logits": parts.head_backward(), "gradients": waiting,
+        {"activations": parts.held_activations(), "logits": parts.head_backward(), "gradients": waiting,
          "16-bit copies": 0.0 if checkpointing else copies},
-        {"activations": parts.held(), "logits": parts.head_forward(parts.batch), "gradients": waiting,
+        {"activations": parts.held_activations(), "logits": parts.head_forward(parts.batch), "gradients": waiting,
          "16-bit copies": copies},
-        {"activations": parts.held(), "one layer at work": parts.working_layer(), "gradients": made,
+        {"activations": parts.held_activations(), "one layer at work": parts.working_layer(), "gradients": made,
          "16-bit copies": 0.0 if checkpointing else copies},
         {"activations": one_layer, "one layer at work": parts.working_layer(), "gradients": parts.gradients()},
         {"activations": one_layer, "gradients": parts.gradients(), "embedding’s gradient": parts.embedding_gradient()},

@@ -28,7 +28,7 @@ KEEPING = (
 Edit = tuple[str, dict[str, Any]]
 
 
-def problems(spec: RunSpec, offer: Offer, facts: ModelFacts | None, found: Estimate | None) -> list[Problem]:
+def memory_problems(spec: RunSpec, offer: Offer, facts: ModelFacts | None, found: Estimate | None) -> list[Problem]:
     """The verdict on memory, at the field that the largest term belongs to, with what helps most first."""
     if found is None or not facts or found.level is None or not found.available:
         return []
@@ -78,7 +78,7 @@ def _together(spec: RunSpec, offer: Offer, facts: ModelFacts, found: Estimate) -
     return []
 
 
-def applied(spec: RunSpec, settings: dict[str, Any]) -> RunSpec | None:
+def with_settings(spec: RunSpec, settings: dict[str, Any]) -> RunSpec | None:
     """The spec with settings by dotted path; None where they make no valid spec."""
     raw: dict[str, Any] = spec.model_dump()
     for path, value in settings.items():
@@ -94,7 +94,7 @@ def applied(spec: RunSpec, settings: dict[str, Any]) -> RunSpec | None:
 
 
 def _after(spec: RunSpec, offer: Offer, facts: ModelFacts, settings: dict[str, Any], tokens: int) -> Estimate | None:
-    changed = applied(spec, settings)
+    changed = with_settings(spec, settings)
     return memory.estimate(changed, offer, facts, tokens) if changed else None
 
 

@@ -47,8 +47,8 @@ def report(
         said = [*counts.sentences(spec, offer, rows), *_memory_sentences(estimate, facts, prompt_tokens)]
         shown = _figures(estimate, written, pace, steps)
     problems = [
-        *memory_fixes.problems(spec, offer, facts, estimate),
-        *disk.problems(spec, offer, written),
+        *memory_fixes.memory_problems(spec, offer, facts, estimate),
+        *disk.disk_problems(spec, offer, written),
         *advice.advise(spec, offer, facts, rows, prompt_tokens),
     ]
     return Report(said, shown, sorted(problems, key=lambda problem: ORDER[problem.level]), estimate)
