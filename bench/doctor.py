@@ -27,7 +27,7 @@ from groupwise.storage.record import states
 from groupwise.storage.registry import registry
 from groupwise.storage.spec import spec
 from groupwise.storage.spec.spec import RunSpec
-from groupwise.worker.launchers.local import environment
+from groupwise.worker.launchers.local import training_environment
 
 LORA = {"r": 16, "lora_alpha": 32, "target_modules": "all-linear"}
 # What is sound to train the quickstart with: its own settings with these changed.
@@ -92,9 +92,16 @@ def _train(run_spec: RunSpec) -> RunFolder:
     with folder.log.open("wb") as log:
         subprocess.run(
             [sys.executable, "-m", "groupwise.worker.training.train", folder.id],
-            env={**os.environ, **environment("bench:1:doctor", 1), "PYTHONSAFEPATH": "", "PYTHONPATH": os.getcwd()},
-            stdout=log, stderr=log, check=True,
-        )  # fmt: skip
+            env={
+                **os.environ,
+                **training_environment("bench:1:doctor", 1),
+                "PYTHONSAFEPATH": "",
+                "PYTHONPATH": os.getcwd(),
+            },
+            stdout=log,
+            stderr=log,
+            check=True,
+        )
     registry.set_state(folder.id, states.FINISHED, "Trained for bench.doctor.")
     return folder
 

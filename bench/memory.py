@@ -135,7 +135,7 @@ def peak_of_training(run_spec: spec.RunSpec, case: Case, place: Path) -> int:
 
     from groupwise.worker.builtin import models
 
-    model, tokenizer = models.load(run_spec.model)
+    model, tokenizer = models.load_model(run_spec.model)
     trainer = GRPOTrainer(
         model=model,
         reward_funcs=[lambda completions, **_: [float(index) for index in range(len(completions))]],

@@ -59,7 +59,7 @@ def publish_installed() -> None:
     from groupwise.worker.builtin import shipped
 
     registry.publish(_installed())
-    registry.publish(shipped.describe({}))
+    registry.publish(shipped.describe_shipped({}))
 
 
 @contextlib.contextmanager

@@ -24,7 +24,9 @@ pytestmark = pytest.mark.usefixtures("keep_signal_handler")
 
 def said(code: str) -> list[str]:
     library.save("mine", code)
-    found = build_rewards.problems(make_spec(rewards=[{"name": "format"}, {"name": "mine"}, {"name": "unknown"}]))
+    found = build_rewards.reward_problems(
+        make_spec(rewards=[{"name": "format"}, {"name": "mine"}, {"name": "unknown"}])
+    )
     assert all(one.level == BLOCKING and one.field == "rewards.1.name" for one in found)
     assert all(one.fixes[0].removed == ("rewards.1",) for one in found)
     return [one.message for one in found]
@@ -54,8 +56,8 @@ def test_the_version_that_was_chosen_is_what_counts(registry_home: Path) -> None
     good = library.save("mine", TOP.replace("no_such_package", "json"))
     library.save("mine", TOP)
     chosen = make_spec(rewards=[{"name": "mine", "version": good.hash}])
-    assert build_rewards.problems(chosen) == []
-    assert len(build_rewards.problems(make_spec(rewards=[{"name": "mine"}]))) == 1
+    assert build_rewards.reward_problems(chosen) == []
+    assert len(build_rewards.reward_problems(make_spec(rewards=[{"name": "mine"}]))) == 1
 
 
 def test_trusted_code_is_not_run_to_find_out(registry_home: Path) -> None:

@@ -134,9 +134,14 @@ def test_two_real_ranks_store_each_completion_once(registry_home: Path) -> None:
     processes = {"processes": 2}
     folder = queue(make_spec(launch=processes, training={"max_steps": 8, "per_device_train_batch_size": 4}))
     done = subprocess.run(
-        local.command(folder.id, 2), cwd=folder.path, env={**os.environ, **local.environment("test:1:x", 2)},
-        capture_output=True, text=True, timeout=240, check=False,
-    )  # fmt: skip
+        local.training_command(folder.id, 2),
+        cwd=folder.path,
+        env={**os.environ, **local.training_environment("test:1:x", 2)},
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     assert counts(folder) == (64, 64)  # 8 steps × 4 completions × 2 ranks
     assert ask_db(folder, "SELECT count(*) FROM grp WHERE size = 4") == [(16,)]

@@ -158,7 +158,7 @@ def test_the_gym_s_tasks_are_published_where_it_is_installed(built: dict[str, An
 
 def test_optional_packages_are_found_without_importing_them() -> None:
     code = (
-        "import sys; from groupwise.worker.capabilities import extras; found = extras.installed(); "
+        "import sys; from groupwise.worker.capabilities import extras; found = extras.installed_versions(); "
         "print([name for name in found if name in sys.modules], found)"
     )
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout

@@ -26,7 +26,7 @@ PARAMETERS = [{"name": "most", "types": ["int"], "default": 20, "choices": None,
 OFFERED = replace(
     OFFER,
     rewards={
-        **shipped.describe({}).as_dict()["rewards"],
+        **shipped.describe_shipped({}).as_dict()["rewards"],
         "mine": {
             "help": "",
             "own": True,

@@ -258,7 +258,7 @@ def test_a_hub_dataset_that_is_on_this_machine_needs_no_network(
     train, held_out = data.load(spec, chat=True)
     assert held_out is not None and (len(train), len(held_out)) == (8, 2)
     assert train[0]["prompt"][0]["content"] == "What is 2? (level 2)"
-    shown = server.answer(PREVIEW, {"data": spec.model_dump(), "model": {}, "row": 9})
+    shown = server.answer_question(PREVIEW, {"data": spec.model_dump(), "model": {}, "row": 9})
     assert shown["messages"][0]["content"] == "What is 9? (level 0)" and shown["rows"] == {"count": 10, "exact": True}
     with pytest.raises(DataError) as caught:
         data.load(spec.model_copy(update={"split": "nope"}), chat=True)

@@ -58,7 +58,7 @@ def test_the_changing_weights_of_the_docs_are_a_spec() -> None:
 
 def test_the_docs_list_every_built_in_function() -> None:
     listed = re.findall(r"^\| `(\w+)` \|", REWARDS, re.M)
-    assert sorted(listed) == shipped.names(shipped.REWARDS)
+    assert sorted(listed) == shipped.shipped_names(shipped.REWARDS)
 
 
 DOCTOR = REPOSITORY / "storage" / "analysis" / "doctor"

@@ -26,7 +26,7 @@ gym_score = load("gym_score")
 
 @pytest.fixture(scope="module")
 def described() -> dict[str, Any]:
-    found = gym_tasks.describe()
+    found = gym_tasks.describe_tasks()
     assert found is not None
     return found
 

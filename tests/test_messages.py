@@ -112,7 +112,7 @@ def test_each_wrong_type_of_each_field_is_refused_in_words_by_who_asks(kind: str
 @pytest.mark.parametrize("kind", server.KINDS)
 def test_and_by_who_answers_with_the_same_words(kind: str, registry_home: Path) -> None:
     for place, wrong, error in refused(kind, ASKED[kind]):
-        answer = server.answer(kind, changed(ASKED[kind], place, wrong))
+        answer = server.answer_question(kind, changed(ASKED[kind], place, wrong))
         assert (answer["error"], answer["field"]) == (str(error), error.field)
         assert answer["problems"][0]["level"] == "blocking"
 

@@ -37,10 +37,10 @@ def offer() -> Offer:
     from peft import LoraConfig
     from trl import GRPOConfig
 
-    built_in = shipped.describe({}).as_dict()
+    built_in = shipped.describe_shipped({}).as_dict()
     return Offer(
         catalogue.fields_of(GRPOConfig), catalogue.fields_of(LoraConfig), built_in["rewards"], built_in["tasks"],
-        extras=extras.installed(), hardware=hardware.describe().as_dict(),
+        extras=extras.installed_versions(), hardware=hardware.describe_hardware().as_dict(),
     )  # fmt: skip
 
 
@@ -64,7 +64,7 @@ def test_each_says_in_a_title_and_a_sentence_what_it_is(name: str) -> None:
 @pytest.mark.parametrize("name", sorted(SHIPPED))
 def test_each_can_be_launched_but_for_what_this_machine_lacks(registry_home: Path, offer: Offer, name: str) -> None:
     """Checked as the page does, then built as real GRPOConfigs, optimisers and LoraConfigs."""
-    found = [*examine(SPECS[name], offer), *build.settings_problems(SPECS[name], hardware.describe())]
+    found = [*examine(SPECS[name], offer), *build.settings_problems(SPECS[name], hardware.describe_hardware())]
     assert {problem.field for problem in found} <= (LACKING if name not in TRAINABLE else set())
     assert all(problem.fixes for problem in found if problem.level == "blocking")
 

@@ -35,13 +35,13 @@ def write(name: str, rows: list[dict[str, Any]]) -> None:
 
 
 def ask(row: int = 0, model: dict[str, Any] | None = None, **parts: Any) -> dict[str, Any]:
-    found = server.answer(PREVIEW, {"data": parts, "model": model or {}, "row": row})
+    found = server.answer_question(PREVIEW, {"data": parts, "model": model or {}, "row": row})
     return json.loads(json.dumps(found))  # it travels as JSON
 
 
 def check(all_: bool = False, completion: int | None = 256, **parts: Any) -> dict[str, Any]:
     asked = {"data": parts, "model": {}, "longest_completion": completion, "all": all_}
-    return json.loads(json.dumps(server.answer(CHECK_DATA, asked)))
+    return json.loads(json.dumps(server.answer_question(CHECK_DATA, asked)))
 
 
 def fixed(parts: dict[str, Any], problem: dict[str, Any], number: int = 0) -> dict[str, Any]:
@@ -56,7 +56,7 @@ def test_the_prompt_is_exactly_what_the_model_reads():
     parts = {**MAPPED, "system_prompt": "Be brief.", "examples": [{"prompt": "1+1?", "completion": "2"}]}
     found = ask(row=2, **parts)
     train, _ = data.load(DataSpec.model_validate(parts), chat=True)
-    tokenizer = models.tokenizer(
+    tokenizer = models.load_tokenizer(
         models.tokenizer_place(from_dict({"name": "a", "rewards": [{"name": "format"}]}).model)
     )
     settings: dict[str, Any] = {"add_generation_prompt": True}
@@ -199,7 +199,7 @@ def test_a_task_and_a_missing_tokenizer(tmp_path: Path):
     assert (
         found["messages"] == [{"role": "user", "content": "Tom has 1 apples and buys 1."}] and found["tokens"] is None
     )
-    checked = server.answer(CHECK_DATA, {"data": MAPPED, "model": {"id": str(tmp_path)}})
+    checked = server.answer_question(CHECK_DATA, {"data": MAPPED, "model": {"id": str(tmp_path)}})
     assert checked["lengths"]["unit"] == "characters" and checked["room"] is None
 
 
@@ -336,7 +336,7 @@ def test_a_source_of_no_kind_is_refused():
 
 @pytest.mark.parametrize("length", ["many", 0, -5, 1.5, [48], None])
 def test_the_data_is_checked_though_the_longest_completion_is_no_length(registry_home: Path, length: Any):
-    usual = server.answer(CHECK_DATA, {"data": {"limit": 8}, "model": {}})
+    usual = server.answer_question(CHECK_DATA, {"data": {"limit": 8}, "model": {}})
     spec = make_spec(data={"limit": 8}, training={"max_completion_length": length})
-    assert server.answer(CHECK_DATA, view.about_lengths(spec).as_dict()) == usual
+    assert server.answer_question(CHECK_DATA, view.about_lengths(spec).as_dict()) == usual
     assert usual["lengths"] and "error" not in usual

@@ -27,7 +27,7 @@ def put(key: str, value: str) -> None:
 
 @pytest.mark.usefixtures("registry_home")
 def test_what_this_machine_offers_comes_back_whole() -> None:
-    for fact in (hardware.describe(), shipped.describe({"scipy": "1.0"})):
+    for fact in (hardware.describe_hardware(), shipped.describe_shipped({"scipy": "1.0"})):
         registry.publish(fact)
         assert registry.published(type(fact)) == fact
         assert type(fact).read(json.loads(json.dumps(fact.as_dict()))) == fact

@@ -117,7 +117,7 @@ def test_without_a_filter_for_this_processor_it_says_what_to_install(frozen: Pat
 
 def test_what_is_carried_is_what_is_imported_and_no_more():
     """Followed from what the reward imports, and from what is run inside."""
-    listed, found = set(carried.names()), set()
+    listed, found = set(carried.carried_files()), set()
     follow = {"worker/sandbox/one_shot.py", "worker/sandbox/tiers.py", "worker/sandbox/host.py"}
     follow |= {name for name in listed if "/unit_tests/" in name}
     while follow - found:

@@ -258,9 +258,14 @@ def test_two_ranks_have_a_host_each_and_end_together(registry_home: Path):
     launch = {"processes": 2, "reward_failures": 2}
     folder = queue(make_spec(rewards=[{"name": "mine"}], launch=launch))
     done = subprocess.run(
-        local.command(folder.id, 2), cwd=folder.path, env={**os.environ, **local.environment("test:1:x", 2)},
-        capture_output=True, text=True, timeout=240, check=False,
-    )  # fmt: skip
+        local.training_command(folder.id, 2),
+        cwd=folder.path,
+        env={**os.environ, **local.training_environment("test:1:x", 2)},
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
     record = files.read_json(folder.exit)
     assert record is not None and record["outcome"] == "failed" and record["step"] == 4, done.stderr[-2000:]
     assert "ValueError: enough" in record["reason"]

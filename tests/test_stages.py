@@ -253,9 +253,14 @@ def test_kill_9_in_stage_1_and_resume_goes_on_there(registry_home: Path) -> None
 def test_two_real_ranks_train_stage_after_stage(registry_home: Path) -> None:
     folder = queue(staged(launch={"processes": 2}, training={"max_steps": 2}))
     done = subprocess.run(
-        local.command(folder.id, 2), cwd=folder.path, env={**os.environ, **local.environment("test:1:x", 2)},
-        capture_output=True, text=True, timeout=240, check=False,
-    )  # fmt: skip
+        local.training_command(folder.id, 2),
+        cwd=folder.path,
+        env={**os.environ, **local.training_environment("test:1:x", 2)},
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     assert ask_db(folder, "SELECT step, count(*) FROM grp GROUP BY step") == [(step, 2) for step in (1, 2, 3, 4)]
     assert json.loads(folder.exit.read_text())["planned"] == 4

@@ -233,7 +233,7 @@ def test_what_cannot_be_asked_is_said_at_its_field(payload: dict[str, Any], fiel
 def test_a_weight_that_is_no_number_is_refused() -> None:
     from groupwise.worker.questions import server
 
-    found = server.answer(SCORE, {"functions": [{"name": "format", "weight": float("nan")}], "groups": GOOD})
+    found = server.answer_question(SCORE, {"functions": [{"name": "format", "weight": float("nan")}], "groups": GOOD})
     assert found["field"] == "functions.0.weight"
 
 
@@ -249,4 +249,4 @@ def test_a_weight_that_is_no_number_is_refused() -> None:
     ],
 )
 def test_only_what_a_function_can_see_is_sent_to_it(code: str, seen: set[str] | None) -> None:
-    assert calling.reachable(code, "f") == seen
+    assert calling.visible_arguments(code, "f") == seen

@@ -24,7 +24,7 @@ def reads(completions, **kwargs):
 
 def answered(kind: str, payload: dict[str, Any]) -> dict[str, Any]:
     """What the question server answers; both ways travel as JSON, with no number that JSON does not have."""
-    found = server.answer(kind, json.loads(json.dumps(payload)))
+    found = server.answer_question(kind, json.loads(json.dumps(payload)))
     plain: dict[str, Any] = json.loads(json.dumps(found, allow_nan=False))
     return plain
 

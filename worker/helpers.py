@@ -63,7 +63,7 @@ class Helpers:
         self._give_way(niceness.beside(ahead))
         if not self._has_tried_sandbox and ahead is None:  # it takes a moment, which a run that waits has not to wait
             self._has_tried_sandbox = True
-            registry.publish(network_probe.describe())
+            registry.publish(network_probe.describe_sandbox())
         if time.monotonic() - self._published_at > PACKAGES_EVERY:
             self._publish_packages()
         waiting = questions.open_ones()
@@ -84,7 +84,7 @@ class Helpers:
 
     def publish(self) -> None:
         """Say what this machine and this installation offer."""
-        registry.publish(hardware.describe())
+        registry.publish(hardware.describe_hardware())
         self._publish_packages()
         try:
             models.install_starter()
@@ -97,12 +97,12 @@ class Helpers:
         last published."""
         self._published_at = time.monotonic()
         importlib.invalidate_caches()
-        ships = shipped.describe(extras.installed())
+        ships = shipped.describe_shipped(extras.installed_versions())
         if ships != registry.published(Shipped):
             registry.publish(ships)
         known = registry.published(Catalogue)
         if self.reader is None and (known is None or known.versions != catalogue.versions()):
-            self.reader = start("groupwise.worker.capabilities.catalogue")
+            self.reader = start_helper("groupwise.worker.capabilities.catalogue")
 
     def _look_at_reader(self) -> None:
         if self.reader is not None and self.reader.poll() is not None:
@@ -131,7 +131,7 @@ class QuestionServerKeeper:
             for question in waiting:
                 questions.reply(question.id, Failed(error=NOT_STARTED))
         elif waiting:
-            self.child = start("groupwise.worker.questions.server", {"CUDA_VISIBLE_DEVICES": ""})
+            self.child = start_helper("groupwise.worker.questions.server", {"CUDA_VISIBLE_DEVICES": ""})
             log.info("started the question server as process %d", self.child.pid)
             for question in waiting:
                 questions.say(question.id, Progress(sentence=STARTING))
@@ -150,7 +150,7 @@ def settle(kinds: tuple[str, ...], sentence: str) -> None:
             questions.reply(question.id, Failed(error=sentence))
 
 
-def start(module: str, environment: dict[str, str] | None = None) -> subprocess.Popen[bytes]:
+def start_helper(module: str, environment: dict[str, str] | None = None) -> subprocess.Popen[bytes]:
     """A helper in a session of its own, with the allow-listed environment. What it prints goes where the supervisor's
     goes."""
     return subprocess.Popen(

@@ -264,7 +264,7 @@ class Supervisor:
         elsewhere = code is None and bool(run.tag) and process.is_elsewhere(run.tag or "", run.folder.path)
         if run.tag:
             process.signal_tagged(run.tag, run.folder.path, signal.SIGKILL)
-        if not self._drained(run):
+        if not self._is_drained(run):
             return
         self._scrub(run)
         self._note_progress(run)
@@ -287,7 +287,7 @@ class Supervisor:
         files.reserved_for(run.folder.exit).unlink(missing_ok=True)
         log.info("%s: %s. %s", run.id, state, sentence)
 
-    def _drained(self, run: Run) -> bool:
+    def _is_drained(self, run: Run) -> bool:
         """Whether what a run kept beside its record is written, or has been tried for long enough."""
         try:
             with contextlib.suppress(sqlite3.OperationalError):  # it is locked, or its disk is full: next time

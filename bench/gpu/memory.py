@@ -27,7 +27,7 @@ from groupwise.storage.home.paths import RunFolder
 from groupwise.storage.library.models.model_facts import facts
 from groupwise.storage.record import run_files
 from groupwise.storage.spec.spec import RunSpec
-from groupwise.worker.launchers.local import environment
+from groupwise.worker.launchers.local import training_environment
 
 LONGEST = 420.0  # seconds for one case; vLLM takes a minute or two to start
 LOOK_EVERY = 0.2  # seconds between looks from outside
@@ -57,7 +57,7 @@ def measure(job: str, case: Case, model: Path, machine: Machine, load: Load) -> 
 def watched(folder: RunFolder, notes: Path, machine: Machine) -> tuple[dict[str, Any], int]:
     """(what a run noted of itself, the most bytes that were seen from outside). Raises Failed."""
     tag = f"bench-gpu:{os.getpid()}:{folder.id}"
-    env = {**os.environ, **environment(tag, 1), "PYTHONSAFEPATH": "", "PYTHONPATH": os.getcwd()}
+    env = {**os.environ, **training_environment(tag, 1), "PYTHONSAFEPATH": "", "PYTHONPATH": os.getcwd()}
     most, until = 0, time.monotonic() + LONGEST
     with folder.log.open("ab") as log:
         child = subprocess.Popen(

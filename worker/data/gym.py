@@ -26,9 +26,9 @@ def rows(name: str, count: int, parameters: dict[str, Any]) -> list[dict[str, An
 
 def maker(name: str, count: int, parameters: dict[str, Any]) -> Callable[[int], dict[str, Any]]:
     """What makes each of `count` rows when it is asked for. Raises DataError, as what it returns does."""
-    if not gym_tasks.installed():
+    if not gym_tasks.has_gym():
         raise DataError(f"reasoning-gym is not installed. Install it: {INSTALL}")
-    tasks = gym_tasks.registered()
+    tasks = gym_tasks.registered_tasks()
     if name not in tasks:
         raise DataError(f"reasoning-gym has no task “{name}”.{nearest(name, list(tasks))}")
     import reasoning_gym
@@ -79,7 +79,7 @@ def _values(name: str, parameters: dict[str, Any], config: type) -> dict[str, An
             wrong = gym_tasks.OURS.get(field, f"there is no such parameter.{nearest(field, list(hints))}")
             raise DataError(f"{name} cannot be told {field}: {wrong}", path, (Fix("Remove it", {}, (path,)),))
         try:
-            values[field] = fitted(value, hints[field], gym_tasks.registered())
+            values[field] = fitted(value, hints[field], gym_tasks.registered_tasks())
         except (TypeError, ValueError) as error:
             fixes = (Fix("Use the default", {}, (path,)),)
             raise DataError(f"{field} of {name} cannot be {json.dumps(value)[:60]}: {error}", path, fixes) from error

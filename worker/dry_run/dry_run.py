@@ -54,7 +54,7 @@ def main(question_id: int) -> int:
         answer: Answer = attempt(asked.text, lambda sentence: _say(question_id, sentence))
     except Exception as error:
         traceback.print_exc()
-        answer = explained(error)
+        answer = explain_failure(error)
     questions.reply(question_id, answer)
     return 1 if isinstance(answer, Failed) else 0
 
@@ -63,7 +63,7 @@ def attempt(text: str, say: Callable[[str], None]) -> TryAnswer:
     """One step of the spec in a YAML text. Raises whatever keeps it from being made."""
     begun = time.monotonic()
     say("Reading the settings.")
-    run_spec = parsed(text)
+    run_spec = read_spec(text)
     from groupwise.worker.builtin import shipped
     from groupwise.worker.dry_run import watcher
     from groupwise.worker.questions import build
@@ -90,12 +90,12 @@ def attempt(text: str, say: Callable[[str], None]) -> TryAnswer:
         seconds=seconds,
         memory=memory,
         metrics=seen.metrics,
-        completions=seen.shown(),
+        completions=seen.first_completions(),
         sentence=sentence(run_spec, seconds, memory),
     )
 
 
-def parsed(text: str) -> RunSpec:
+def read_spec(text: str) -> RunSpec:
     """The spec, where nothing is known that keeps it from running. Raises Refused."""
     try:
         run_spec = spec.parse(text)
@@ -153,7 +153,7 @@ def sentence(run_spec: RunSpec, seconds: Seconds, memory: Memory) -> str:
     return said
 
 
-def explained(error: Exception) -> Failed:
+def explain_failure(error: Exception) -> Failed:
     """Why it failed, in words, at the field where that is known."""
     from groupwise.worker.training import train
 

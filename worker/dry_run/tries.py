@@ -60,9 +60,13 @@ class Tries:
             with (folder / "log.txt").open("ab") as output:
                 self._child = subprocess.Popen(
                     [sys.executable, "-m", "groupwise.worker.dry_run.dry_run", str(question_id)],
-                    cwd=folder, start_new_session=True,
-                    stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, env=environment(question_id),
-                )  # fmt: skip
+                    cwd=folder,
+                    start_new_session=True,
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    env=dry_run_environment(question_id),
+                )
         except OSError as error:
             _refuse(question_id, f"The dry run could not be started: {error.strerror}.")
             shutil.rmtree(folder, ignore_errors=True)
@@ -97,10 +101,10 @@ class Tries:
             _refuse(self._question, sentence)
 
 
-def environment(question_id: int) -> dict[str, str]:
+def dry_run_environment(question_id: int) -> dict[str, str]:
     """As a training process's, but what is written for a while goes to the dry run's own folder."""
     folder = str(folder_of(question_id))
-    env = {**local.environment(tag_of(question_id), 1), "GROUPWISE_HOME": str(paths.home()), "TMPDIR": folder}
+    env = {**local.training_environment(tag_of(question_id), 1), "GROUPWISE_HOME": str(paths.home()), "TMPDIR": folder}
     return {**env, "HF_DATASETS_CACHE": f"{folder}/datasets"}
 
 

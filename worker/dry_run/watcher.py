@@ -38,7 +38,7 @@ class Watcher(TrainerCallback):
             if isinstance(value, (int, float)) and not isinstance(value, bool) and not of_the_whole:
                 self.metrics[name] = value if math.isfinite(value) else None
 
-    def shown(self) -> list[TriedCompletion]:
+    def first_completions(self) -> list[TriedCompletion]:
         """The first completions, group by group."""
         found = [
             TriedCompletion(

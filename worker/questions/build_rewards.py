@@ -16,7 +16,7 @@ LONGEST = 10.0  # seconds a function's imports may take here; a run waits longer
 _loaded: set[tuple[str, str, bool]] = set()
 
 
-def problems(spec: RunSpec) -> list[Problem]:
+def reward_problems(spec: RunSpec) -> list[Problem]:
     """Those that cannot score in any call, each with its reason: a package that is missing, say. Nothing where no
     sandbox can be made or code is trusted: then it is not run here."""
     if registry.is_trusted():
@@ -32,7 +32,7 @@ def problems(spec: RunSpec) -> list[Problem]:
 
 
 def _failure(name: str, version: str | None) -> client.Failure | None:
-    if name in shipped.names(shipped.REWARDS):
+    if name in shipped.shipped_names(shipped.REWARDS):
         return None
     try:
         kept = library.get(name, version)

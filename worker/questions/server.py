@@ -61,7 +61,7 @@ def lock() -> Path:
     return paths.home() / "questions.lock"
 
 
-def answer(kind: str, payload: Plain) -> Plain:
+def answer_question(kind: str, payload: Plain) -> Plain:
     """The answer to a question of one kind, worked out in this process; both as JSON holds them."""
     try:
         question = kinds.question(kind, payload)
@@ -112,7 +112,7 @@ def warm_up() -> None:
             _answering(kind)
         except Exception:  # its questions will be answered with the reason
             log.exception("%s cannot be answered", kind)
-    answer(BUILD, {"spec": {"name": "warm", "rewards": [{"name": "format"}]}})
+    answer_question(BUILD, {"spec": {"name": "warm", "rewards": [{"name": "format"}]}})
 
 
 def _prefer_others() -> None:
@@ -200,7 +200,7 @@ class QuestionServer:
     def _give(self, question: Question) -> None:
         hand = self.hands.get(question.kind)
         if hand is None or not hand.lives():
-            hand = self.hands[question.kind] = Hand(answer)
+            hand = self.hands[question.kind] = Hand(answer_question)
         seconds = LONGEST["all" if question.kind in LONG or _is_about_all(question) else "default"]
         hand.give(question, until=time.monotonic() + seconds)
 

@@ -41,13 +41,13 @@ _LINKS = 8  # exceptions behind an exception that are looked at
 _confined = _offline = False
 
 
-def confined(network: bool) -> None:
+def note_confinement(network: bool) -> None:
     """From here on every refusal in this process is the sandbox's."""
     global _confined, _offline
     _confined, _offline = True, not network
 
 
-def describe(
+def describe_fault(
     error: BaseException, function: Callable[..., Any] | None = None, source: str | None = None
 ) -> dict[str, Any]:
     """{"message", "line", "traceback"} of an exception. `line` is the deepest one in the function's own file (or the
@@ -80,7 +80,7 @@ def begins(function: Callable[..., Any]) -> int | None:
     return code.co_firstlineno if code else None
 
 
-def shortened(failures: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def shorten_tracebacks(failures: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The failures of one call, of which only the first keep their traceback."""
     return [fault if at < WITH_TRACEBACK else {**fault, "traceback": ""} for at, fault in enumerate(failures)]
 

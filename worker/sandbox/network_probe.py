@@ -60,7 +60,7 @@ def _was_reached(server: socket.socket) -> str | None:
     return "a function reaches the ports of this machine."
 
 
-def describe() -> Sandbox:
+def describe_sandbox() -> Sandbox:
     """The best sandbox that works here, as the worker publishes it."""
     tier = probe()
     network = "" if tier.name == "none" else network_problem(tier.name) or ""

@@ -142,20 +142,20 @@ def _name(point: Path) -> str:
     return f"{point.name} of stage {stage}" if stage else point.name
 
 
-def _sealed(folder: Path) -> list[Path]:
+def _sealed_folders(folder: Path) -> list[Path]:
     """Those whose manifest and file sizes are right, newest first."""
     return [point for point in _points(folder) if problem(point, deep=False) is None]
 
 
 def latest_sealed(folder: Path) -> Path | None:
     """The newest of them: enough to speak of it. Resume looks closer (`latest_whole`)."""
-    return next(iter(_sealed(folder)), None)
+    return next(iter(_sealed_folders(folder)), None)
 
 
 def rotate(folder: Path, keep: int) -> None:
     """Remove all but the newest whole checkpoints, of all stages. After sealing, so that at every moment one of them
     is whole."""
-    for checkpoint in [point for point in _sealed(folder) if point.name != MODEL][keep:]:
+    for checkpoint in [point for point in _sealed_folders(folder) if point.name != MODEL][keep:]:
         shutil.rmtree(checkpoint)
 
 

@@ -59,14 +59,14 @@ def resume_words(saved: int | None) -> str:
 
 def _by_record(record: dict[str, Any], step: int, resume: str) -> tuple[str, str]:
     outcome, planned = record.get("outcome"), record.get("planned")
-    resume += _lost(record.get("unrecorded"))
+    resume += _lost_steps_words(record.get("unrecorded"))
     if outcome == FINISHED and record.get("step") == planned:
         return states.FINISHED, f"Done: step {planned} of {planned}. The trained model is in final/."
     if outcome == STOPPED:
         return states.STOPPED, f"Stopped at step {record.get('step')}, as asked. {resume}"
     reason = record.get("reason") or f"it ended at step {record.get('step')} of {planned} and called that finished"
-    return states.FAILED, f"Failed at step {step}: {reason}{_lost(record.get('unrecorded'))}"
+    return states.FAILED, f"Failed at step {step}: {reason}{_lost_steps_words(record.get('unrecorded'))}"
 
 
-def _lost(steps: object) -> str:
+def _lost_steps_words(steps: object) -> str:
     return f" What {steps} of its steps recorded is lost: the disk was full to the end." if steps else ""

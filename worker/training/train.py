@@ -90,7 +90,7 @@ def train(folder: RunFolder, attempt: int, is_main: bool, stop: Signals, record:
         group_metrics.target(run_spec.rewards),
     )
     try:
-        record |= stages.train(run_spec, folder, recorder, _resume_point(folder, attempt, writer))
+        record |= stages.train_stages(run_spec, folder, recorder, _resume_point(folder, attempt, writer))
     finally:
         recorder.flush()
         if writer is not None:

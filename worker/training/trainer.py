@@ -40,7 +40,7 @@ def make_trainer(
     from groupwise.worker.training.capture import CapturingTrainer
 
     args = grpo_config(run_spec, output or folder.checkpoints)
-    model, tokenizer = models.load(run_spec.model, use_cpu=args.use_cpu)
+    model, tokenizer = models.load_model(run_spec.model, use_cpu=args.use_cpu)
     train_rows, held_out = _rows(run_spec, folder, tokenizer)
     trainer = CapturingTrainer(
         model=model,

@@ -18,14 +18,14 @@ class Refused(Exception):
         self.field = at
 
 
-def failure(error: Refused) -> Failed:
+def failed_answer(error: Refused) -> Failed:
     """An answer that says why there is none."""
     return Failed(error=str(error), field=error.field)
 
 
 def refuse_unknown(functions: list[Function]) -> None:
     """Raises Refused for a function that comes without its code and does not ship."""
-    ships = shipped.names(shipped.REWARDS)
+    ships = shipped.shipped_names(shipped.REWARDS)
     for number, one in enumerate(functions):
         if one.code is None and one.name not in ships:
             known = near(one.name, ships)

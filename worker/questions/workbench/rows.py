@@ -26,7 +26,7 @@ class Row:
     columns: dict[str, Any]
 
 
-def found(parts: SpecPart, wanted: int | list[int]) -> list[Row]:
+def find_rows(parts: SpecPart, wanted: int | list[int]) -> list[Row]:
     """The rows: those of these numbers (as the preview counts them), or the first that the filter keeps. Raises
     DataError."""
     table = preview_source.table_of(parts.data)
