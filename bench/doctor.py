@@ -81,7 +81,9 @@ def variation(changes: dict[str, Any]) -> RunSpec:
 
 def _trained(changes: dict[str, Any]) -> RunFolder:
     run_spec = variation(changes)
-    there = next((run for run in registry.runs() if run.name == run_spec.name and run.state == states.FINISHED), None)
+    there = next(
+        (run for run in registry.list_runs() if run.name == run_spec.name and run.state == states.FINISHED), None
+    )
     return there.folder if there else _train(run_spec)
 
 
@@ -108,7 +110,7 @@ def _train(run_spec: RunSpec) -> RunFolder:
 
 def _report(folder: RunFolder, until: int | None = None) -> Report:
     """What the doctor says of a run, or would have said after so many steps."""
-    run_spec = spec.parse(folder.spec.read_text(encoding="utf-8"))
+    run_spec = spec.parse_spec(folder.spec.read_text(encoding="utf-8"))
     return examine(gather(folder.db, run_spec, until=until))
 
 

@@ -78,7 +78,7 @@ def test_a_group_is_one_prompt_and_its_figures_are_trls(registry_home: Path) -> 
     logged = dict(
         ask_db(folder, "SELECT name, value FROM metric JOIN metric_key ON id = key WHERE step = 2 AND attempt = 1")
     )
-    stored = [groups.one(folder.db, row["id"]) for row in groups.at_step(folder.db, 2)]
+    stored = [groups.read_group(folder.db, row["id"]) for row in groups.at_step(folder.db, 2)]
     completions = [c for group in stored if group for c in group["completions"]]
     assert len(stored) == 2 and len(completions) == 8
     close = {"rel_tol": 1e-4, "abs_tol": 1e-4}
@@ -147,7 +147,7 @@ def test_two_real_ranks_store_each_completion_once(registry_home: Path) -> None:
     assert ask_db(folder, "SELECT count(*) FROM grp WHERE size = 4") == [(16,)]
     assert ask_db(folder, "SELECT count(*) FROM event WHERE kind = 'begin'") == [(1,)]
     for group_id in (1, 16):
-        group = groups.one(folder.db, group_id)
+        group = groups.read_group(folder.db, group_id)
         assert group is not None and len(group["completions"]) == 4
 
 

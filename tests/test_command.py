@@ -28,7 +28,7 @@ training: {num_generations: 4}
 
 
 def make_run(state: str = states.QUEUED, name: str = "small") -> str:
-    run_id = registry.create(SPEC, name=name, model="starter", data="task:arithmetic")
+    run_id = registry.create_run(SPEC, name=name, model="starter", data="task:arithmetic")
     for step in {states.QUEUED: [], states.STARTING: [states.STARTING]}.get(state, [states.STARTING, state]):
         assert registry.set_state(run_id, step, f"It is {step}.")
     return run_id

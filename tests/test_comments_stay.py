@@ -46,7 +46,7 @@ NEW = [
 
 def in_the_text(text: str) -> dict[str, int]:
     """The line of every setting and entry, from 0."""
-    return {path: line - 1 for path, line in yaml_text.read(text)[1].items()}
+    return {path: line - 1 for path, line in yaml_text.read_yaml(text)[1].items()}
 
 
 def owners(text: str) -> list[set[str]]:
@@ -122,7 +122,7 @@ def some_edits(text: str, picked: random.Random, count: int) -> list[Edit]:
         kind = picked.randrange(5)
         if kind == 0:
             path, whole = picked.choice(WHOLE)
-            found.append(Edit(path, yaml_text.copied(picked.choice(whole))))
+            found.append(Edit(path, yaml_text.copy_plain(picked.choice(whole))))
         elif kind == 1:
             found.append(Edit(picked.choice(NEW), picked.choice(SCALARS)))
         elif kind == 2:
@@ -135,7 +135,7 @@ def some_edits(text: str, picked: random.Random, count: int) -> list[Edit]:
         else:
             path = picked.choice(there)
             found.append(Edit(path, ABSENT if kind == 3 else picked.choice(SCALARS)))
-    return [edit for edit in found if edits._make(yaml_text.copied(raw), edit) and not among_equals(raw, edit)]
+    return [edit for edit in found if edits._make(yaml_text.copy_plain(raw), edit) and not among_equals(raw, edit)]
 
 
 def among_equals(raw: dict[str, Any], edit: Edit) -> bool:
@@ -170,7 +170,7 @@ def marked(text: str) -> str:
 @pytest.mark.parametrize("name", SHIPPED)
 def test_with_a_fix_and_what_the_doctor_asks_for(name: str, registry_home: Path) -> None:
     offer.publish_installed()
-    known = Offer.published()
+    known = Offer.read_published()
     text = edits.apply(marked(SHIPPED[name]), [Edit("training.num_generatons", 7), Edit("training.beta", "much")])
     fixes = [fix for problem in launch.check_text(text, known).problems for fix in problem.fixes]
     assert len(fixes) > 2

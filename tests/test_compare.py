@@ -45,7 +45,7 @@ def written(path: Path, metrics: dict[int, dict[str, float | None]], attempt: in
 def lines(path: Path, name: str, axis: str = "step") -> list[curves.Line]:
     record = db.open_reader(path)
     try:
-        return curves.read(record, [name], axis).get(name, [])
+        return curves.read_curves(record, [name], axis).get(name, [])
     finally:
         record.close()
 
@@ -53,7 +53,7 @@ def lines(path: Path, name: str, axis: str = "step") -> list[curves.Line]:
 def final(path: Path) -> dict[str, Any]:
     record = db.open_reader(path)
     try:
-        return finals.of(record)
+        return finals.final_values(record)
     finally:
         record.close()
 
@@ -88,9 +88,9 @@ def test_a_short_attempt_of_a_long_run_is_as_coarse_as_the_others(tmp_path: Path
 def test_a_closer_look_at_a_long_run_is_of_every_step(tmp_path: Path) -> None:
     written(tmp_path / "run.db", {step: {"reward": float(step)} for step in range(1, 5001)})
     record = db.open_reader(tmp_path / "run.db")
-    (line,) = curves.read(record, ["reward"], span=(700, 900))["reward"]
+    (line,) = curves.read_curves(record, ["reward"], span=(700, 900))["reward"]
     assert line["x"] == line["y"] == list(range(700, 901)) and line["per"] == 1
-    assert curves.read(record, ["reward"], span=(6000, 7000)) == {}
+    assert curves.read_curves(record, ["reward"], span=(6000, 7000)) == {}
     record.close()
 
 
@@ -106,14 +106,14 @@ def test_a_closer_look_over_tokens_or_time_is_of_every_step_and_stands_where_it_
     written(path, {step: logged(step, 4000) for step in range(4001, 9001)}, attempt=2, begin=4000)
     record = db.open_reader(path)
     for low, high in ((2000, 2100), (3950, 4050), (7000, 7020)):
-        (line,) = curves.read(record, ["reward"], axis, span=(100.0 * low, 100.0 * high))["reward"]
+        (line,) = curves.read_curves(record, ["reward"], axis, span=(100.0 * low, 100.0 * high))["reward"]
         inside = [(x, y) for x, y in zip(line["x"], line["y"], strict=True) if 100 * low <= x <= 100 * high]
         assert line["per"] == 1 and [x for x, _ in inside] == pytest.approx([100 * y for _, y in inside], rel=1e-4)
         assert abs(len(inside) - (high - low + 1)) <= 1  # the steps at the edges may stand a little beyond them
         assert min(line["x"]) <= 100 * low and max(line["x"]) >= 100 * high, (
             "the line reaches the edges of what is seen"
         )
-    assert curves.read(record, ["reward"], axis, span=(1e9, 2e9)) == {}
+    assert curves.read_curves(record, ["reward"], axis, span=(1e9, 2e9)) == {}
     record.close()
 
 
@@ -122,7 +122,7 @@ def test_a_closer_look_over_attempts_is_of_each_from_its_own_beginning(tmp_path:
     written(path, {step: {"reward": float(step)} for step in range(1, 5001)})
     written(path, {step: {"reward": float(step)} for step in range(4001, 9001)}, attempt=2, begin=4000)
     record = db.open_reader(path)
-    first, second = curves.read(record, ["reward"], "attempt", span=(100, 140))["reward"]
+    first, second = curves.read_curves(record, ["reward"], "attempt", span=(100, 140))["reward"]
     assert first["x"] == list(range(100, 141)) == first["y"]
     assert second["x"] == list(range(100, 141)) and second["y"] == list(range(4100, 4141))
     record.close()
@@ -149,7 +149,7 @@ def test_what_is_no_number_leaves_a_gap_and_an_infinite_sum_is_no_point(tmp_path
     values = {1: 1.0, 2: math.nan, 3: math.inf, 4: None, 5: 5.0}
     written(tmp_path / "run.db", {step: {"kl": value} for step, value in values.items()})
     assert [(line["x"], line["y"]) for line in lines(tmp_path / "run.db", "kl")] == [([1, 5], [1.0, 5.0])]
-    assert curves._short(math.inf) is None
+    assert curves._six_digits(math.inf) is None
 
 
 def test_over_tokens_and_time_a_point_stands_where_the_run_was_then(tmp_path: Path) -> None:
@@ -179,7 +179,7 @@ def test_a_resumed_run_is_one_line_over_steps_and_one_for_each_attempt_over_atte
 
 def test_a_scale_that_begins_anew_goes_on_from_where_it_was() -> None:
     assert curves.rising([(1, 10), (2, 20), (3, 5), (4, 15)])[1] == [10, 20, 25, 35]
-    assert curves.at(([1, 3], [10.0, 30.0]), 2) == 20 and curves.at(([1, 3], [10.0, 30.0]), 9) == 30
+    assert curves.axis_value(([1, 3], [10.0, 30.0]), 2) == 20 and curves.axis_value(([1, 3], [10.0, 30.0]), 9) == 30
 
 
 # ---- finals ----
@@ -202,11 +202,11 @@ def test_finals_of_what_was_never_a_number_are_none(tmp_path: Path) -> None:
 
 # ---- settings ----
 def flat(text: str, **defaults: Any) -> dict[str, fields.Value]:
-    return fields.flat(spec.parse(text), defaults)
+    return fields.flat(spec.parse_spec(text), defaults)
 
 
 def names(*texts: str, **defaults: Any) -> list[str]:
-    return [field["name"] for field in fields.differing([flat(text, **defaults) for text in texts])]
+    return [field["name"] for field in fields.differing_fields([flat(text, **defaults) for text in texts])]
 
 
 ONE = "name: one\nrewards: [{name: format}]\n"
@@ -222,7 +222,9 @@ def test_only_what_differs_is_named_by_its_dotted_name_and_seeds_come_last() -> 
 
 def test_a_default_that_is_said_is_no_difference_and_an_unset_field_shows_its_default() -> None:
     said = ONE + "training: {beta: 0, learning_rate: 1.0e-5}\n"
-    (field,) = fields.differing([flat(ONE, beta=0.0, learning_rate=1e-6), flat(said, beta=0.0, learning_rate=1e-6)])
+    (field,) = fields.differing_fields(
+        [flat(ONE, beta=0.0, learning_rate=1e-6), flat(said, beta=0.0, learning_rate=1e-6)]
+    )
     assert field["values"] == [{"value": 1e-6, "set": False}, {"value": 1e-5, "set": True}]
 
 
@@ -241,12 +243,12 @@ def test_values_read_as_a_person_writes_them() -> None:
 # ---- reward code ----
 def test_code_is_compared_line_by_line_and_links_are_not_followed(tmp_path: Path) -> None:
     folder = paths.RunFolder(tmp_path)
-    assert code.functions(folder) == {}
+    assert code.code_by_function(folder) == {}
     folder.rewards.mkdir()
     (folder.rewards / "format.py").write_text("a\nb\n")
     (folder.rewards / "secret.py").symlink_to(tmp_path / "elsewhere.py")
     (tmp_path / "elsewhere.py").write_text("secret")
-    assert code.functions(folder) == {"format": "a\nb\n"}
+    assert code.code_by_function(folder) == {"format": "a\nb\n"}
     assert code.diff("a\nb\n", "a\nc\n") == [("@", "@@ -1,2 +1,2 @@"), (" ", "a"), ("-", "b"), ("+", "c")]
     assert code.diff("a\n" * 3000, "b\n") is None
 
@@ -393,7 +395,7 @@ def test_an_older_record_without_group_metrics_is_compared(registry_home: Path) 
 
 def test_settings_that_differ_with_the_published_defaults(registry_home: Path) -> None:
     temperature = Setting(types=["float"], default=1.0)
-    registry.publish(Catalogue(versions={}, training={"temperature": temperature}, lora={}))
+    registry.publish_fact(Catalogue(versions={}, training={"temperature": temperature}, lora={}))
     ids = [made_run("one", 2, groups=0), made_run("two", 2, groups=0, training={"temperature": 0.5, "seed": 2})]
     found = compare_settings.compare_settings({"ids": ids, "by": "training.beta"})
     assert [field["name"] for field in found["fields"]] == ["training.temperature", "training.seed", "training.beta"]
@@ -439,5 +441,5 @@ def test_hostile_names_stay_text(registry_home: Path) -> None:
 def test_curves_of_a_resumed_run_agree_with_its_overview(registry_home: Path) -> None:
     folder = paths.run_folder(made_run("resumed", 40, groups=0, resumed_at=20))
     (line,) = lines(folder.db, "kl")
-    whole = metrics.read(folder.db)["curves"]["kl"]
+    whole = metrics.read_metrics(folder.db)["curves"]["kl"]
     assert line["x"] == whole["x"] and line["y"] == pytest.approx(whole["y"], rel=1e-5)

@@ -133,13 +133,13 @@ def test_what_cannot_be_asked_is_said_beside_the_form(run_id: str, given: dict[s
 
 
 def test_a_search_that_took_too_long_says_how_far_it_came(run_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    matching = find.search(paths.run_folder(run_id).db, Wanted("(a+)+$", True, steps=(6, 8)), seconds=0.05)
+    matching = find.search_completions(paths.run_folder(run_id).db, Wanted("(a+)+$", True, steps=(6, 8)), seconds=0.05)
     words = completions.match_summary(matching, Wanted("(a+)+$", True))
     assert f"in the newest {matching.looked} of 12 completions" in words and "narrower range of steps" in words
 
 
 def test_stars_and_notes_are_shown_and_found(run_id: str) -> None:
-    found = find.search(paths.run_folder(run_id).db, Wanted("<answer>3"))
+    found = find.search_completions(paths.run_folder(run_id).db, Wanted("<answer>3"))
     row = find.rows(paths.run_folder(run_id).db, [found.hits[0][0]])[0]
     notes.star(run_id, row["grp"], row["idx"], True)
     notes.annotate(run_id, row["grp"], row["idx"], "<b>look</b>")

@@ -39,7 +39,7 @@ OF_A_RUN: list[Server] = [
 
 @pytest.fixture
 def run_id(no_worker: None) -> str:
-    return registry.create(SPEC, name="one", model="starter", data="task:arithmetic")
+    return registry.create_run(SPEC, name="one", model="starter", data="task:arithmetic")
 
 
 def group_of(text: str, step: int = 1) -> Group:
@@ -79,7 +79,7 @@ def test_hostile_text_stays_text_in_a_group(text: str) -> None:
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_text_stays_text_in_the_table_of_runs(run_id: str, text: str) -> None:
-    run = registry.get(run_id)
+    run = registry.get_run(run_id)
     assert run is not None
     evil = registry.Run(**{**run.__dict__, "name": text, "model": text, "data": text, "state": text})
     drawn = runs_table.run_row(evil, time.time())
@@ -171,7 +171,7 @@ def test_resume_names_the_newest_checkpoint_that_is_still_there(run_id: str) -> 
     for step in (2, 3):
         writer.commit(step, checkpoint=Checkpoint(step, f"checkpoints/checkpoint-{step}", 100))
     writer.close()
-    run = registry.get(run_id)
+    run = registry.get_run(run_id)
     assert run is not None
     assert header.resume_label(run) == "Start again"
     (folder.checkpoints / "checkpoint-2").mkdir(parents=True)
@@ -206,7 +206,7 @@ def test_a_record_whose_tables_are_being_made_is_not_there_yet(run_id: str, tabl
     assert "No group has been scored yet" in groups.groups_at_step({"run": run_id})["wait"]
     assert "Nothing is recorded yet" in groups.show_group({"run": run_id, "group": 1})["sentence"]
     assert "No checkpoint has been saved yet" in checkpoints.list_checkpoints({"run": run_id})["wait"]
-    run = registry.get(run_id)
+    run = registry.get_run(run_id)
     assert run is not None
     assert header.resume_label(run) == "Start again"
 
@@ -319,7 +319,7 @@ def test_every_state_has_a_pill_of_its_own_words() -> None:
 
 
 def test_the_table_searches_all_runs_and_says_how_many_it_shows(run_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    registry.create(SPEC, name="two", model="starter", data="task:arithmetic")
+    registry.create_run(SPEC, name="two", model="starter", data="task:arithmetic")
     monkeypatch.setattr(runs_table, "MOST", 1)
     whole = runs_table.draw_runs({})
     assert "showing 1 of 2" in whole["counts"]

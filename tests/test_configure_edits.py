@@ -181,8 +181,11 @@ def test_a_fix_removes_from_the_end_so_that_places_stay_right() -> None:
 
 def test_flow_style_and_odd_places_are_edited_all_the_same() -> None:
     text = "name: x\nrewards: [{name: format}]\ntraining: {beta: 0.1, loss_type: grpo}\n"
-    assert specs.parse(edits.apply(text, [Edit("training.beta", 0.2)])).training == {"beta": 0.2, "loss_type": "grpo"}
-    assert specs.parse(edits.apply(text, [Edit("training.seed", 3)])).training["seed"] == 3
+    assert specs.parse_spec(edits.apply(text, [Edit("training.beta", 0.2)])).training == {
+        "beta": 0.2,
+        "loss_type": "grpo",
+    }
+    assert specs.parse_spec(edits.apply(text, [Edit("training.seed", 3)])).training["seed"] == 3
 
 
 def test_a_stage_s_settings_are_typed_as_yaml() -> None:

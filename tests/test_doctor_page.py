@@ -58,7 +58,7 @@ def test_a_healthy_run_is_told_once_until_something_new_is_recorded() -> None:
 
 @pytest.mark.usefixtures("no_worker")
 def test_before_there_is_a_record_it_says_what_it_waits_for_and_after_it_is_gone_that() -> None:
-    run_id = registry.create("name: one\nrewards: [{name: format}]\n", name="one", model="starter", data="task:x")
+    run_id = registry.create_run("name: one\nrewards: [{name: format}]\n", name="one", model="starter", data="task:x")
     assert doctor.diagnose_run({"run": run_id})["headline"] == doctor.WAITS[states.QUEUED]
     RunWriter(paths.run_folder(run_id).db, 1, {"format": 1.0}).close()
     assert "needs 10 logged steps" in doctor.diagnose_run({"run": run_id})["headline"]
@@ -104,8 +104,8 @@ def test_every_suggested_new_run_opens_with_just_that_changed(stages: str) -> No
     stage that trains has of its own is changed there: elsewhere it would change nothing."""
     offer.publish_installed()
     quick = new_run.open_new_run({})["text"] + stages
-    places = evidence_reader.places(spec.parse(quick), 2 if stages else 0)
-    run_id = registry.create(quick, name="quick", model="starter", data="task:arithmetic")
+    places = evidence_reader.places(spec.parse_spec(quick), 2 if stages else 0)
+    run_id = registry.create_run(quick, name="quick", model="starter", data="task:arithmetic")
     seen: set[str] = set()
     for evidence in [found for found, _, _ in SICK.values()] + [
         healthy(training={"fp16": True}, not_finite={"loss": 1})
@@ -138,7 +138,7 @@ def _leads(query: dict[str, list[str]], run_id: str, to: str, places: Mapping[st
 
 
 def _only_changed(before: str, opened: dict[str, Any], sets: list[str]) -> None:
-    old, new = spec.parse(before).model_dump(), spec.parse(opened["text"]).model_dump()
+    old, new = spec.parse_spec(before).model_dump(), spec.parse_spec(opened["text"]).model_dump()
     assert "without" not in opened["origin"], opened["origin"]
     assert [problem for problem in opened["view"]["problems"] if "no such" in problem["message"]] == []
     added = {one.partition("=")[0] for one in sets if re.search(r"rewards\.\d+=", one)}

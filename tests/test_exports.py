@@ -144,7 +144,7 @@ def test_an_export_holds_one_slice_at_a_time(run_id: str) -> None:
     path = paths.run_folder(run_id).db
     chosen = export.ids(path, Wanted(), "oldest")
     assert list(chosen) == sorted(chosen)
-    sizes = [len(part) for part in export.slices(run_id, path, list(chosen) * 20, find.functions(path))]
+    sizes = [len(part) for part in export.slices(run_id, path, list(chosen) * 20, find.function_names(path))]
     assert max(sizes) <= export.SLICE and len(sizes) == 4
 
 

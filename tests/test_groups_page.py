@@ -142,7 +142,7 @@ def test_a_prompt_that_comes_all_the_time_is_thinned_from_first_to_last(registry
     assert same_prompt.history_in_words(found).startswith(
         f"Came 61 times, from step 1 to step 61. {len(steps)} of them are shown."
     )
-    one = record.one(path, 61)
+    one = record.read_group(path, 61)
     assert one is not None and (one["times"], len(one["history"])) == (61, record.HISTORY)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from groupwise.storage.checks.check import examine
+from groupwise.storage.checks.check import examine_spec
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.spec.gym_values import fitted
 from groupwise.storage.spec.spec import DataSpec, from_dict
@@ -234,7 +234,7 @@ def test_rows_from_elsewhere_do_not_apply():
 
 def problems(offer: Offer, **parts: Any) -> list[tuple[str, str]]:
     spec = from_dict({"name": "a", "rewards": [{"name": "format"}], **parts})
-    return [(problem.field, problem.message) for problem in examine(spec, offer)]
+    return [(problem.field, problem.message) for problem in examine_spec(spec, offer)]
 
 
 def test_a_spec_is_held_against_the_published_tasks(described: dict[str, Any]):

@@ -18,7 +18,7 @@ from groupwise.app.pages.rewards import asking
 from groupwise.storage.registry import questions
 from groupwise.storage.registry.messages import completions, functions, kinds, score
 from groupwise.storage.registry.messages.build import BuildAnswer
-from groupwise.storage.registry.messages.message import Answer, Ask, Message, Misfit, Part, Progress, misfit
+from groupwise.storage.registry.messages.message import Answer, Ask, Message, Misfit, Part, Progress, misfit_of
 from groupwise.storage.registry.messages.problem import Failed
 from groupwise.storage.spec.spec import LONGEST_CALL
 from groupwise.worker.questions import server
@@ -95,8 +95,8 @@ def test_there_is_an_example_of_each_kind() -> None:
 def test_a_right_question_comes_back_as_it_was_asked(kind: str, registry_home: Path) -> None:
     asked = kinds.question(kind, ASKED[kind])
     assert json.loads(json.dumps(asked.as_dict())) == json.loads(json.dumps(ASKED[kind]))
-    stored = questions.get(questions.ask(asked))
-    assert stored is not None and stored.kind == kind and stored.asked() == asked
+    stored = questions.get_question(questions.ask_question(asked))
+    assert stored is not None and stored.kind == kind and stored.read_question() == asked
 
 
 @pytest.mark.parametrize("kind", ASKED)
@@ -177,7 +177,7 @@ def test_limits_hold_at_the_limit(kind: str, path: tuple[Any, ...], most: Any, b
 def test_who_makes_one_wrongly_hears_the_same_words() -> None:
     with pytest.raises(ValidationError) as caught:
         completions.Typed(text="x" * (completions.LONGEST_TYPED + 1))
-    assert str(misfit(caught.value)).startswith("“text” should have at most 20000 characters")
+    assert str(misfit_of(caught.value)).startswith("“text” should have at most 20000 characters")
 
 
 @pytest.mark.usefixtures("no_worker")
@@ -202,10 +202,10 @@ def test_what_a_newer_worker_adds_to_an_answer_is_left_out(registry_home: Path) 
         seconds: float
 
     asked = put("build", ASKED["build"])
-    questions.reply(asked, Newer(problems=[], seconds=1.0))
-    found = questions.get(asked)
+    questions.answer_question(asked, Newer(problems=[], seconds=1.0))
+    found = questions.get_question(asked)
     assert found is not None and found.answer == {"problems": [], "seconds": 1.0}
-    assert found.answered() == BuildAnswer(problems=[])
+    assert found.read_answer() == BuildAnswer(problems=[])
     assert question_status.answer_or_progress(asked) == {"answer": {"problems": []}}
 
 

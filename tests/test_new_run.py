@@ -33,7 +33,7 @@ FUNCTIONS = (
 def built(text: str) -> int:
     """A question to TRL about this text, answered as the worker would when it finds nothing wrong."""
     question = worker_requests.ask_about_text(questions.BUILD, text, topic="t")
-    questions.reply(question, BuildAnswer(problems=[]))
+    questions.answer_question(question, BuildAnswer(problems=[]))
     return question
 
 
@@ -49,7 +49,7 @@ def built(text: str) -> int:
 def test_the_page_may_send_anything_to_every_function(registry_home: Path, function: Any, sent: Any) -> None:
     said = function(sent)
     json.dumps(said, allow_nan=False)
-    assert registry.runs() == []
+    assert registry.list_runs() == []
     assert list(paths.data_folder().iterdir()) == []
 
 
@@ -61,7 +61,7 @@ def test_only_what_trl_took_is_launched_and_exactly_as_written() -> None:
     other = TEXT.replace("beta: 0.02", "beta: 0.03")
     assert new_run.launch_run({"text": other, "built": question}) == {"unasked": True}
     said = new_run.launch_run({"text": TEXT, "built": question})
-    [run] = registry.runs()
+    [run] = registry.list_runs()
     assert said == {"url": f"/run?id={run.id}"}
     assert run.folder.spec.read_text() == TEXT
 
@@ -69,7 +69,7 @@ def test_only_what_trl_took_is_launched_and_exactly_as_written() -> None:
 @pytest.mark.usefixtures("no_worker")
 def test_the_quickstart_as_it_ships_waits_for_nobody() -> None:
     offer.publish_installed()
-    assert new_run.launch_run({"text": presets.quickstart_text()})["url"] == f"/run?id={registry.runs()[0].id}"
+    assert new_run.launch_run({"text": presets.quickstart_text()})["url"] == f"/run?id={registry.list_runs()[0].id}"
 
 
 @pytest.mark.usefixtures("no_worker")
@@ -77,9 +77,9 @@ def test_what_trl_does_not_take_is_not_launched() -> None:
     offer.publish_installed()
     question = worker_requests.ask_about_text(questions.BUILD, TEXT, topic="t")
     problems = messages_of([Problem("training.temperature", "should be above 0.")])
-    questions.reply(question, BuildAnswer(problems=problems))
+    questions.answer_question(question, BuildAnswer(problems=problems))
     assert "should be above 0" in new_run.launch_run({"text": TEXT, "built": question})["sentence"]
-    assert registry.runs() == []
+    assert registry.list_runs() == []
 
 
 @pytest.mark.usefixtures("no_worker")
@@ -87,7 +87,7 @@ def test_a_spec_with_a_problem_launches_nothing_and_says_it_with_its_fixes() -> 
     offer.publish_installed()
     text = TEXT.replace("num_generations: 8", "num_generations: 7")
     assert "something to mend" in new_run.launch_run({"text": text, "built": built(text)})["sentence"]
-    assert registry.runs() == []
+    assert registry.list_runs() == []
     [problem] = [one for one in new_run.edit_settings({"text": text})["problems"] if one["level"] == "blocking"]
     assert (problem["field"], problem["line"]) == (
         "training.num_generations",
@@ -120,7 +120,9 @@ def test_settings_of_a_run_or_a_preset_are_opened_and_anything_else_is_said(no_w
     run_id = launch.queue_run(TEXT)
     opened = new_run.open_new_run({"from": run_id})
     assert opened["text"] == TEXT
-    assert opened["origin"].startswith(f"The settings of “{specs.parse(TEXT).name}” ({run_id}). Change what you like")
+    assert opened["origin"].startswith(
+        f"The settings of “{specs.parse_spec(TEXT).name}” ({run_id}). Change what you like"
+    )
     for asked in ("../../etc", "nope", "\0", "<script>"):
         opened = new_run.open_new_run({"from": asked})
         assert opened["text"] == presets.quickstart_text()
@@ -140,7 +142,7 @@ def test_settings_of_a_run_are_there_while_the_registry_is_damaged(no_worker: No
 def test_a_refused_spec_creates_nothing(registry_home: Path) -> None:
     with pytest.raises(SpecError):
         launch.queue_run("name: x\nrewards: []\n")
-    assert registry.runs() == []
+    assert registry.list_runs() == []
     assert list(paths.runs_folder().iterdir()) == []
 
 
@@ -148,14 +150,14 @@ def test_a_refused_spec_creates_nothing(registry_home: Path) -> None:
 def test_a_question_is_asked_about_the_sound_part_of_a_spec_and_answered_once() -> None:
     text = TEXT.replace("max_steps: 60", "max_steps: sixty").replace("limit: 4000", "limit: x")
     asked = new_run.ask_worker({"kind": "preview", "text": text, "topic": "page", "row": 3})
-    question = questions.get(asked["question"])
+    question = questions.get_question(asked["question"])
     assert question is not None
     assert question.payload["row"] == 3
     assert question.payload["data"]["limit"] is None
     assert "worker" in new_run.read_answer(asked)["waiting"]
     newer = new_run.ask_worker({"kind": "preview", "text": TEXT, "topic": "page", "row": 4})
     assert new_run.read_answer(asked) == {"gone": True}
-    questions.reply(newer["question"], offer.PREVIEWED)
+    questions.answer_question(newer["question"], offer.PREVIEWED)
     assert new_run.read_answer(newer) == {"answer": offer.PREVIEWED.as_dict()}
     assert "sentence" in new_run.ask_worker({"kind": "try", "text": TEXT})
     assert "sentence" in new_run.ask_worker({"kind": "preview", "text": "name: ["})
@@ -174,7 +176,7 @@ def test_one_step_is_tried_only_of_what_could_be_launched_and_can_be_stopped() -
 
 
 def test_the_keys_change_with_what_each_question_depends_on() -> None:
-    spec = specs.parse(TEXT)
+    spec = specs.parse_spec(TEXT)
     before = view.keys(spec)
 
     def changed(**parts: Any) -> set[str]:
@@ -275,7 +277,7 @@ def test_a_disk_that_is_full_launches_nothing_and_says_so(monkeypatch: pytest.Mo
     def fills(*_: Any, **__: Any) -> None:
         raise error
 
-    monkeypatch.setattr(registry, "create", fills)
+    monkeypatch.setattr(registry, "create_run", fills)
     said = new_run.launch_run({"text": TEXT, "built": question})["sentence"]
     assert "full" in said or "No space left" in said
 
@@ -284,8 +286,8 @@ def test_a_spec_or_a_script_is_imported_and_anything_else_is_refused_in_words(re
     from groupwise.storage.checks.script import to_script
 
     assert new_run.import_file({"name": "a.yaml", "text": TEXT}) == {"text": TEXT, "notes": []}
-    script = new_run.import_file({"name": "train.py", "text": to_script(specs.parse(TEXT))})
-    assert specs.parse(script["text"]) == specs.parse(TEXT)
+    script = new_run.import_file({"name": "train.py", "text": to_script(specs.parse_spec(TEXT))})
+    assert specs.parse_spec(script["text"]) == specs.parse_spec(TEXT)
     for name, text in (
         ("a.yaml", "name: ["),
         ("a.yaml", "- 1"),

@@ -51,8 +51,8 @@ def test_a_newer_record_is_read_and_not_written(registry_home: Path) -> None:
     assert [action.get("do") for action in said["actions"]] == [None, None]  # type: ignore[attr-defined]
     assert len(overview.draw_board({"run": run_id})["curves"]["reward"]["x"]) == 20
     with pytest.raises(Refused, match="Update Groupwise to resume"):
-        registry.ask(run_id, RESUME)
-    for write in (lambda: RunWriter(path, 2, {}), lambda: record.resumed(path, 2, {})):
+        registry.ask_of_run(run_id, RESUME)
+    for write in (lambda: RunWriter(path, 2, {}), lambda: record.resume_record(path, 2, {})):
         with pytest.raises(RecordError, match="newer version .* update Groupwise"):
             write()
     record.spill_of(path).write_text("{}")
@@ -71,7 +71,7 @@ def test_a_damaged_record_is_kept_beside_the_one_that_a_resume_begins(registry_h
         folder.db.write_bytes(content)
         assert "damaged" in str(header.run_status({"run": run_id})["note"])
         assert {"do": "resume", "label": "Resume", "look": "pri"} in header.run_status({"run": run_id})["actions"]  # type: ignore[operator]
-        writer = record.resumed(folder.db, 2 + number, {"format": 1.0})
+        writer = record.resume_record(folder.db, 2 + number, {"format": 1.0})
         writer.commit(21, metrics={"reward": 1.0})
         writer.close()
         kept = [path.read_bytes() for path in folder.path.glob("run.damaged-*.db")]
@@ -82,7 +82,7 @@ def test_a_damaged_record_is_kept_beside_the_one_that_a_resume_begins(registry_h
 
 def test_a_whole_record_is_never_set_aside(registry_home: Path) -> None:
     folder = paths.run_folder(made_run("whole", 20, state=states.FAILED))
-    record.resumed(folder.db, 2, {"format": 1.0, "correctness": 2.0}).close()
+    record.resume_record(folder.db, 2, {"format": 1.0, "correctness": 2.0}).close()
     assert list(folder.path.glob("run.damaged-*")) == []
     assert ask_db(folder, "SELECT count(*) FROM acknowledged") > [(20,)]
 
@@ -96,7 +96,7 @@ def test_what_does_not_fit_into_a_record_any_more_is_set_aside(registry_home: Pa
         '"id": 1}]}'
     )
     record.spill_of(folder.db).write_text(line)
-    writer = record.resumed(folder.db, 2, {"format": 1.0, "correctness": 2.0})
+    writer = record.resume_record(folder.db, 2, {"format": 1.0, "correctness": 2.0})
     writer.commit(21, metrics={"reward": 1.0})
     writer.close()
     assert (folder.path / "run.spill.damaged.jsonl").read_text() == line
@@ -113,9 +113,9 @@ def test_a_real_run_whose_record_is_damaged_goes_on_from_its_checkpoint(start_wo
     folder = queue(make_spec(training={"save_strategy": "steps", "save_steps": 4, "max_steps": 8}))
     start_worker()
     wait_for("a checkpoint", lambda: checkpoints.latest_sealed(folder.checkpoints) is not None, 90)
-    registry.ask(folder.id, registry.KILL)
-    wait_for("its end", lambda: registry.runs()[0].state in states.ENDED, 60)
-    if registry.runs()[0].state == states.FINISHED:
+    registry.ask_of_run(folder.id, registry.KILL)
+    wait_for("its end", lambda: registry.list_runs()[0].state in states.ENDED, 60)
+    if registry.list_runs()[0].state == states.FINISHED:
         pytest.fail("it was too quick to be stopped: let it make more steps")
     for path in folder.path.glob("run.db*"):
         path.unlink()
@@ -153,7 +153,7 @@ def test_a_locked_registry_is_not_repaired(
         said = groupwise("repair")
         other.execute("ROLLBACK")
     assert said.returncode == 1 and "locked" in said.stderr
-    assert list(registry_home.glob("registry.damaged*")) == [] and len(registry.runs()) == 1
+    assert list(registry_home.glob("registry.damaged*")) == [] and len(registry.list_runs()) == 1
 
 
 @pytest.mark.parametrize("content", [b"", b"garbage" * 999], ids=["gone", "damaged"])
@@ -174,12 +174,12 @@ def test_a_page_says_of_a_registry_that_is_damaged_or_gone_how_to_repair_it(
 
 def test_a_registry_that_was_deleted_is_made_anew_with_all_runs(groupwise: Groupwise, registry_home: Path) -> None:
     runs = [made_run(f"run {number}", 3) for number in range(2)]
-    library.save("mine", CODE, taken=())
+    library.save_reward("mine", CODE, taken=())
     paths.registry_path().unlink()
     listed = groupwise("list")
     assert all(run in listed.stdout for run in runs), listed
     assert "2 runs, from their folders" in listed.stderr
-    assert library.get("mine").code == CODE
+    assert library.get_reward("mine").code == CODE
     assert repair.adopt_folders() == 0
 
 

@@ -347,7 +347,7 @@ def test_the_kinds_say_all_that_a_form_needs():
 
 def test_what_is_built_goes_into_the_library_and_runs_as_a_script_of_its_own(registry_home: Any):
     code = to_code("polite", [WORDS, Block("number_equals")], "")
-    assert library.save("polite", code).code == code
+    assert library.save_reward("polite", code).code == code
     script = f"{code}\ntest_polite()\nprint(polite(completions=['please, thanks 3'], answer=[3]))\n"
     done = subprocess.run([sys.executable, "-I", "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout == "[1.0]\n"

@@ -52,7 +52,7 @@ def question(kind: str, **sent: Any) -> questions.Question:
     """What an asked question carries."""
     asked = page.ask_worker({"kind": kind, **sent})
     assert "question" in asked, asked
-    found = questions.get(asked["question"])
+    found = questions.get_question(asked["question"])
     assert found is not None
     return found
 
@@ -83,8 +83,8 @@ def published(no_worker: None) -> None:
 )  # fmt: skip
 def test_the_page_may_send_anything_to_every_function(registry_home: Path, function: Any, sent: Any) -> None:
     json.dumps(function(sent), allow_nan=False)
-    assert library.every() == []
-    assert registry.runs() == []
+    assert library.newest_rewards() == []
+    assert registry.list_runs() == []
 
 
 @pytest.mark.usefixtures("published")
@@ -173,7 +173,7 @@ def test_a_function_goes_into_what_the_new_run_page_was_at() -> None:
     page.save_function({"name": "short", "text": CODE})
     begun = presets.quickstart_text().replace("max_steps: 60", "max_steps: 7  # mine")
     text = page.use_function({"name": "short", "text": begun})["text"]
-    assert [reward.name for reward in specs.parse(text).rewards] == ["format", "correctness", "short"]
+    assert [reward.name for reward in specs.parse_spec(text).rewards] == ["format", "correctness", "short"]
     assert "max_steps: 7  # mine" in text
     assert page.use_function({"name": "short", "text": text})["text"] == text
     assert "sentence" in page.use_function({"name": "short"})
@@ -200,7 +200,7 @@ def test_scores_are_asked_for_with_the_completions_that_came_and_the_code_that_i
     completions = question("completions", **{"from": "probes"})
     assert asking.GONE in page.ask_worker({"kind": "score", "completions": completions.id})["sentence"]
     groups = [{"row": 0, "prompt": "1+1?", "columns": {"answer": "2"}, "completions": [{"text": "2"}]}]
-    questions.reply(completions.id, CompletionsAnswer.read({"groups": groups, "sentence": ""}))
+    questions.answer_question(completions.id, CompletionsAnswer.from_plain({"groups": groups, "sentence": ""}))
     sent = [
         {"name": "mine", "code": "def mine(): …", "weight": 2, "timeout": 0.5,
          "parameters": {"tags": ["a, b", ["list"]]}},
@@ -232,7 +232,7 @@ def test_functions_that_cannot_be_tried_are_refused_in_words(sent: Any, words: s
 def test_answers_progress_and_what_was_withdrawn_are_told_apart() -> None:
     asked = question("completions", **{"from": "probes"}, topic="page")
     assert "worker" in page.read_answer({"question": asked.id})["waiting"]
-    questions.say(asked.id, Progress(sentence="half", done=2, total=4))
+    questions.set_progress(asked.id, Progress(sentence="half", done=2, total=4))
     assert page.read_answer({"question": asked.id}) == {"waiting": "half", "done": 2, "total": 4}
     page.cancel_question({"question": asked.id})
     assert page.read_answer({"question": asked.id}) == {"gone": True}

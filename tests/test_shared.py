@@ -82,7 +82,7 @@ def test_a_write_renews_it(folder: RunFolder, writer: RunWriter, change: str):
     elif change == "state":
         registry.set_state(folder.id, states.STARTING, "Starts.")
     elif change == "published":
-        registry.publish(JudgePorts(ports=[]))
+        registry.publish_fact(JudgePorts(ports=[]))
     elif change == "file":
         (folder.path / "final").mkdir()
     else:

@@ -36,9 +36,9 @@ def rows(registry_home: Path) -> None:
 def test_such_a_pattern_would_take_longer_than_anyone_waits() -> None:
     began = time.monotonic()
     with pytest.raises(patterns.TooSlow):
-        patterns.search(TANGLED, ROWS[0]["a"])
+        patterns.search_pattern(TANGLED, ROWS[0]["a"])
     assert time.monotonic() - began < 20 * patterns.SECONDS
-    assert patterns.search(r"#### (.+)", "so #### 42")[1] == "42"
+    assert patterns.search_pattern(r"#### (.+)", "so #### 42")[1] == "42"
 
 
 @pytest.mark.parametrize("field", FIELDS)
@@ -80,4 +80,4 @@ def test_what_is_no_pattern_for_python_is_said_so_everywhere(pattern: str) -> No
         with pytest.raises(data.DataError, match="is not a regular expression"):
             data.check_pattern(spec)
         with pytest.raises(row_filter.ConditionError, match="is not a regular expression"):
-            row_filter.parse(f"a matches {json.dumps(pattern)}")
+            row_filter.parse_condition(f"a matches {json.dumps(pattern)}")

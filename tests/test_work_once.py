@@ -36,7 +36,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     count(yaml_text._Composer, "get_single_node", "parsed")
     count(sqlite3, "connect", "opened")
     count(launch, "examine", "checked")
-    count(check, "examine", "checked")
+    count(check, "examine_spec", "checked")
     count(script, "to_script", "script")
     count(report, "_pace", "paced")
     return counted
@@ -75,7 +75,7 @@ def test_a_launch_is_checked_once_in_the_app_and_once_by_the_supervisor(calls: C
     assert "url" in new_run.launch_run({"text": TEXT, "built": question})
     assert calls["checked"] == 1
     assert calls["parsed"] <= 1
-    [run] = registry.runs()
+    [run] = registry.list_runs()
     calls.clear()
     supervisor.Supervisor()._prepare(run)
     assert calls["checked"] == 1

@@ -72,7 +72,7 @@ def test_it_samples_with_the_settings_that_a_trainer_would(tmp_path: Path) -> No
 
 def test_what_was_done_otherwise_than_in_training_is_said() -> None:
     card = Gpu(name="A card", memory=8 << 30, free=8 << 30)
-    registry.publish(Hardware(gpus=[card], cores=2, memory=8 << 30, sentence="A card"))
+    registry.publish_fact(Hardware(gpus=[card], cores=2, memory=8 << 30, sentence="A card"))
     spec = make_spec(model={"quantization": "4bit"}, lora={"r": 4}).model_dump()
     said = ask("model", rows=1, size=2, spec=spec)["sentence"]
     assert "before training" in said and "graphics card is kept for training" in said

@@ -189,7 +189,7 @@ def test_code_runs_in_this_process_only_where_the_worker_was_started_to_trust_it
     import os
 
     assert ask([own(code)], [group("a")])["groups"][0]["completions"][0]["total"] != os.getpid()
-    registry.publish(TrustRewardCode(trusted=True))
+    registry.publish_fact(TrustRewardCode(trusted=True))
     assert ask([own(code)], [group("a")])["groups"][0]["completions"][0]["total"] == os.getpid()
     assert "cannot be loaded" in ask([own("import nosuch\ndef f(): pass\n")], [group("a")])["error"]
 

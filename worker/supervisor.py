@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from groupwise.storage.checks.check import check
+from groupwise.storage.checks.check import check_spec
 from groupwise.storage.home import disk, files, locks, logs, output, paths, process
 from groupwise.storage.library import repair
 from groupwise.storage.library.capabilities import Offer
@@ -66,7 +66,7 @@ class Supervisor:
             for command in registry.open_commands():
                 self._safely(command.run, self.obey, command)
             self._look_for_copied_folders()
-            active = registry.runs(only={states.QUEUED, *states.LIVE})
+            active = registry.list_runs(only={states.QUEUED, *states.LIVE})
             live = [run for run in active if run.state in states.LIVE]
             for run in live:
                 self._safely(run.id, self.watch, run)
@@ -93,9 +93,9 @@ class Supervisor:
     # --- what people ask
 
     def obey(self, command: Command) -> None:
-        run = registry.get(command.run)
+        run = registry.get_run(command.run)
         if run is None or run.attempt != command.attempt or run.state not in registry.ALLOWED[command.kind]:
-            registry.take(command, "too late")
+            registry.take_command(command, "too late")
             return
         if command.kind == registry.RESUME:
             self._requeue(run)
@@ -106,7 +106,7 @@ class Supervisor:
             self._signal(run, signal.SIGKILL)
         elif run.state != states.STOPPING:
             registry.set_state(run.id, states.STOPPING, "Finishing the current step, then saving a checkpoint.")
-        registry.take(command, "done")
+        registry.take_command(command, "done")
 
     def _requeue(self, run: Run) -> None:
         registry.set_state(
@@ -140,8 +140,8 @@ class Supervisor:
         """Read the spec again, which someone may have edited by hand, and make the folder ready."""
         run_files.refuse_odd(run.folder)
         text = run_files.spec_text(run.folder)
-        run_spec = spec.parse(text)
-        problems = check(run_spec, Offer.published(), spec.line_numbers(text))
+        run_spec = spec.parse_spec(text)
+        problems = check_spec(run_spec, Offer.read_published(), spec.line_numbers(text))
         if problems:
             raise spec.SpecError(problems)
         if disk.lacks(run.folder.path, disk.TO_BEGIN):
@@ -196,7 +196,7 @@ class Supervisor:
             pid = run.identity.pid
             own = process.carries(pid, run.tag or "") and process.works_in(pid, run.folder.path)
             return own and process.is_alive(run.identity)
-        pids = process.tagged(run.tag, run.folder.path) if run.tag else []
+        pids = process.tagged_pids(run.tag, run.folder.path) if run.tag else []
         identity = process.identity_of(min(pids)) if pids else None
         if identity is None:
             return False
@@ -268,7 +268,7 @@ class Supervisor:
             return
         self._scrub(run)
         self._note_progress(run)
-        run = registry.get(run.id) or run
+        run = registry.get_run(run.id) or run
         whole = checkpoints.latest_sealed(run.folder.checkpoints)
         saved = checkpoints.step_of(whole) if whole else None
         if run.boot is not None and run.boot != process.boot_id():
@@ -326,7 +326,7 @@ def main() -> int:
         if locks.hold(paths.supervisor_lock()) is None:
             print(f"groupwise: {paths.home()} already has a worker.", file=sys.stderr)
             return 1
-        repair.open_registry()
+        repair.open_or_rebuild()
     except (paths.HomeError, registry.RegistryError) as error:
         print(f"groupwise: {error}", file=sys.stderr)
         return 1

@@ -135,5 +135,5 @@ def is_wanted(memory: int) -> bool:
     is wanted, and this much memory (bytes) is free."""
     free = hardware.free_memory()
     enough = free is not None and free >= memory
-    said = registry.published(facts.WarmStart)
+    said = registry.read_fact(facts.WarmStart)
     return enough and locks.is_held(paths.app_lock()) and (said is None or said.wanted)

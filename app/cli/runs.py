@@ -26,7 +26,7 @@ PRIVATE = ("boot", "pid", "started", "tag", "spark")  # what `list --json` leave
 
 def find_run(beginning: str) -> Run:
     """The run whose id is, or alone begins with, this."""
-    found = [run for run in registry.runs() if run.id.startswith(beginning)] if beginning else []
+    found = [run for run in registry.list_runs() if run.id.startswith(beginning)] if beginning else []
     exact = [run for run in found if run.id == beginning]
     if len(exact or found) == 1:
         return (exact or found)[0]
@@ -43,7 +43,7 @@ def list_runs(options: argparse.Namespace) -> int:
         if not isinstance(error.__cause__, registry.Newer):
             raise
         print(f"groupwise: {error} What can be read of it:", file=sys.stderr)
-    runs = registry.runs()
+    runs = registry.list_runs()
     if options.json:
         rows = [{key: value for key, value in asdict(run).items() if key not in PRIVATE} for run in runs]
         print(json.dumps(rows, indent=1, ensure_ascii=False))
@@ -110,7 +110,7 @@ def resume(options: argparse.Namespace) -> int:
 
 def _ask(run: Run, kind: str) -> None:
     try:
-        registry.ask(run.id, kind)
+        registry.ask_of_run(run.id, kind)
     except registry.Refused as error:
         raise CommandError(str(error)) from error
 
@@ -118,7 +118,7 @@ def _ask(run: Run, kind: str) -> None:
 def repair(_: argparse.Namespace) -> int:
     paths.prepare()
     try:
-        made = repairs.open_registry()
+        made = repairs.open_or_rebuild()
     except registry.Damaged:
         aside, found = repairs.repair()
         print(f"The damaged registry is kept as {aside}. The new one has {found} runs, from their folders.")
@@ -145,7 +145,7 @@ def until_claimed(run_id: str) -> None:
     """See that a worker takes the run: one that was about to leave, idle, may have missed it."""
     deadline = time.monotonic() + CLAIM_SECONDS
     while not worker_process.ensure_worker() and time.monotonic() < deadline:
-        run = registry.get(run_id)
+        run = registry.get_run(run_id)
         if run is None or run.state != states.QUEUED:
             return
         time.sleep(LOOK_EVERY)
@@ -158,7 +158,7 @@ def follow(run_id: str, *, attempt: int = 1) -> int:
     said, spoken_at = "", 0.0
     try:
         while True:
-            run = registry.get(run_id)
+            run = registry.get_run(run_id)
             if run is None:
                 raise CommandError(f"{run_id} is no longer in the registry.")
             if run.attempt >= attempt and run.state in states.ENDED:

@@ -47,7 +47,7 @@ def _reply(query: str) -> Response:
     run = _exported_run(given.get("id", ""))
     path = run.folder.db
     chosen = export.ids(path, completion_query.read_query(run.id, given), completion_query.sort(given))
-    functions = find.functions(path)
+    functions = find.function_names(path)
     columns = export.columns(functions)
     slices = export.slices(run.id, path, chosen, functions)
     body = {"jsonl": jsonl, "csv": csv_table, "parquet": parquet}[kind](columns, slices)
@@ -62,7 +62,7 @@ def _exported_run(run_id: str) -> registry.Run:
         paths.run_folder(run_id)
     except ValueError:
         raise Unanswerable("This address names no run.") from None
-    run = registry.get(run_id)
+    run = registry.get_run(run_id)
     if run is None:
         raise Unanswerable(f"There is no run “{run_id}”.")
     if not run.folder.db.is_file():

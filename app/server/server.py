@@ -182,7 +182,7 @@ def ports_for_judges(settings: Settings) -> list[int]:
     """The ports of this machine that the environment opens to reward functions. Raises CommandError for what is none,
     and for the dashboard's own: who reaches it could start runs."""
     try:
-        ports = judge_ports.given()
+        ports = judge_ports.ports_from_environment()
     except ValueError as error:
         raise CommandError(str(error), WRONG_INPUT) from error
     if settings.port in ports:
@@ -234,9 +234,9 @@ def serve(settings: Settings) -> int:
     if settings.port is None and port != DEFAULT_PORT:
         print(f"Port {DEFAULT_PORT} is taken; using {port}.", flush=True)
     settings = replace(settings, port=port)
-    registry.publish(TrustRewardCode(trusted=settings.trusted))
-    registry.publish(WarmStart(wanted=settings.warm_start))
-    judge_ports.publish(for_judges)
+    registry.publish_fact(TrustRewardCode(trusted=settings.trusted))
+    registry.publish_fact(WarmStart(wanted=settings.warm_start))
+    judge_ports.publish_ports(for_judges)
     if settings.trusted:
         print("Reward functions of people's own run WITHOUT a sandbox (--trust-reward-code).", flush=True)
     watch = Watch()

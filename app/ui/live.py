@@ -145,7 +145,7 @@ def run_of(payload: Payload) -> registry.Run:
         folder = paths.run_folder(run_id)
     except ValueError:
         folder = None
-    run = registry.get(run_id) if folder else None
+    run = registry.get_run(run_id) if folder else None
     if run is None:
         raise Unanswerable(f"There is no run “{run_id[:80]}”." if run_id else "This address names no run.")
     return run

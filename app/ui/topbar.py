@@ -20,7 +20,7 @@ PAGES = {"Runs": "/", "New run": "/new", "Rewards": "/rewards"}
 def worker_status(payload: Payload) -> dict[str, object]:
     """The hardware sentence (null until the worker has looked), whether a worker holds this home, and whether people's
     own reward functions run without a sandbox."""
-    hardware = registry.published(Hardware)
+    hardware = registry.read_fact(Hardware)
     return {
         "hardware": hardware.sentence if hardware else None,
         "ready": locks.is_held(paths.supervisor_lock()),

@@ -36,7 +36,7 @@ class Machine:
             helpers.publish()
             if helpers.reader is None or helpers.reader.wait():
                 raise RuntimeError("TRL's settings could not be read")
-            return cls(dry, Offer.published(), registry.published(Catalogue))
+            return cls(dry, Offer.read_published(), registry.read_fact(Catalogue))
 
     @property
     def gpus(self) -> list[dict[str, Any]]:

@@ -129,7 +129,7 @@ class RunFolder:
         return self.path / "rewards"
 
     @property
-    def carried(self) -> Path:
+    def carried_source(self) -> Path:
         """Groupwise's own source, as far as the plain script needs it: the sandbox."""
         return self.path / "groupwise"
 

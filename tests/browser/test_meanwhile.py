@@ -128,7 +128,7 @@ def test_a_note_is_not_taken_away_by_the_next_step(address: str, run_id: str, op
         page.keyboard.press("Enter")
         expect(page.locator(f"{box} .said .words", has_text="half said").first).to_be_attached()
         page.close()
-    assert not notes.starred(run_id)
+    assert not notes.starred_completions(run_id)
 
 
 @pytest.mark.parametrize(

@@ -146,5 +146,5 @@ def test_lists_are_edited_in_the_form(new_run: Page) -> None:
     new_run.get_by_role("button", name="Remove example 1").click()
     for emptied in ("stages: []", "filter: []", "examples: []"):
         follows(new_run, emptied)
-    made = spec.parse(yaml_of(new_run))
+    made = spec.parse_spec(yaml_of(new_run))
     assert (made.data.filter, made.data.examples, made.stages) == ([], [], [])

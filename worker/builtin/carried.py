@@ -27,13 +27,13 @@ def carried_files() -> list[str]:
 def copy(folder: RunFolder) -> None:
     """Put them beside the script, whole or not at all; what is there already is kept. No process of Groupwise's imports
     them: it has its own, and the run's folder is not where it looks for modules."""
-    if files.exists(folder.carried):
+    if files.exists(folder.carried_source):
         return
-    part = folder.path / f"{folder.carried.name}.part"
+    part = folder.path / f"{folder.carried_source.name}.part"
     shutil.rmtree(part, ignore_errors=True)
     for name in carried_files():
         (part / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(ROOMS / name, part / name)
     with contextlib.suppress(filters.NoFilter):  # then it has to be made where the script is run
         files.write_whole(part / "worker/sandbox" / filters.CARRIED, filters.to_carry())
-    os.rename(part, folder.carried)
+    os.rename(part, folder.carried_source)

@@ -52,9 +52,11 @@ def _about(path: Path, function: str | None) -> BuiltIn:
         "columns": said.get("NEEDS_COLUMNS", []),
     }
     if function is None:
-        return BuiltIn.read({"help": (ast.get_docstring(whole) or "").split("\n")[0], **about})
+        return BuiltIn.from_plain({"help": (ast.get_docstring(whole) or "").split("\n")[0], **about})
     found = signature.analyse(code, function).functions[0]
-    return BuiltIn.read({"help": found.help, **about, "arguments": found.arguments, "parameters": found.parameters})
+    return BuiltIn.from_plain(
+        {"help": found.help, **about, "arguments": found.arguments, "parameters": found.parameters}
+    )
 
 
 def _constants(tree: ast.Module) -> dict[str, Any]:
@@ -88,7 +90,7 @@ def _freeze_reward(reward: RewardSpec, folder: RunFolder) -> None:
         if needs_sandbox(reward.name):
             carried.copy(folder)
     elif not copy.exists():
-        files.write_whole(copy, library.get(reward.name, reward.version).code)
+        files.write_whole(copy, library.get_reward(reward.name, reward.version).code)
 
 
 def task_of(spec: RunSpec) -> str | None:

@@ -38,7 +38,7 @@ def build() -> Catalogue:
     from peft import LoraConfig
     from trl import GRPOConfig
 
-    return Catalogue.read(
+    return Catalogue.from_plain(
         {
             "versions": versions(),
             "training": fields_of(GRPOConfig),
@@ -131,4 +131,4 @@ def _default(field: dataclasses.Field[Any]) -> Any:
 
 if __name__ == "__main__":
     output.keep_secrets()
-    registry.publish(build())
+    registry.publish_fact(build())

@@ -175,7 +175,7 @@ def answer(value: Any, pattern: str | None) -> Any:
     if not pattern:
         return value
     try:
-        found = patterns.search(pattern, str(value))
+        found = patterns.search_pattern(pattern, str(value))
     except patterns.TooSlow as error:
         raise DataError(f"the answer pattern (data.answer_pattern) {error}", "data.answer_pattern") from error
     return (found[min(found.re.groups, 1)] or "").strip() if found else None
@@ -191,7 +191,7 @@ def check_pattern(spec: DataSpec) -> None:
 
 def _condition(written: str, field: str) -> row_filter.Condition:
     try:
-        return row_filter.parse(written)
+        return row_filter.parse_condition(written)
     except row_filter.ConditionError as error:
         raise DataError(f"a filter (data.filter) cannot be used: {error}", field) from error
 

@@ -85,7 +85,7 @@ def check(asked: DataSpec, model: ModelSpec, completion: int, every: bool) -> Ch
 
 def _count(found: Found, rows: Iterator[dict[str, Any]], reader: tokens.Reader | None, until: float) -> None:
     """Look at the rows, some hundred at a time, until they or the time end."""
-    wanted = [row_filter.parse(written) for written in found.asked.filter]
+    wanted = [row_filter.parse_condition(written) for written in found.asked.filter]
     seen: set[bytes] = set()
     while batch := list(itertools.islice(rows, BATCH)):
         kept = [(found.checked + number, row) for number, row in enumerate(batch) if data.keeps(row, wanted)]
@@ -97,7 +97,7 @@ def _count(found: Found, rows: Iterator[dict[str, Any]], reader: tokens.Reader |
             prompts.append((number, row, prompt))
             _note_row(found, row, prompt, seen)
         _note_lengths(found, prompts, reader)
-        progress.say(f"Checking rows… {found.checked:,} so far.")
+        progress.report(f"Checking rows… {found.checked:,} so far.")
         if time.monotonic() > until:
             found.finished = False
             return

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from groupwise.storage.spec.gym_values import fitted
-from groupwise.storage.spec.spec import Fix, nearest
+from groupwise.storage.spec.spec import Fix, did_you_mean
 from groupwise.worker.capabilities import gym_tasks
 from groupwise.worker.data.data_error import DataError
 
@@ -30,7 +30,7 @@ def maker(name: str, count: int, parameters: dict[str, Any]) -> Callable[[int], 
         raise DataError(f"reasoning-gym is not installed. Install it: {INSTALL}")
     tasks = gym_tasks.registered_tasks()
     if name not in tasks:
-        raise DataError(f"reasoning-gym has no task “{name}”.{nearest(name, list(tasks))}")
+        raise DataError(f"reasoning-gym has no task “{name}”.{did_you_mean(name, list(tasks))}")
     import reasoning_gym
 
     settings = {"seed": 0, **_values(name, parameters, tasks[name][1])}
@@ -76,7 +76,7 @@ def _values(name: str, parameters: dict[str, Any], config: type) -> dict[str, An
     for field, value in parameters.items():
         path = f"data.parameters.{field}"
         if field in gym_tasks.OURS or field not in hints:
-            wrong = gym_tasks.OURS.get(field, f"there is no such parameter.{nearest(field, list(hints))}")
+            wrong = gym_tasks.OURS.get(field, f"there is no such parameter.{did_you_mean(field, list(hints))}")
             raise DataError(f"{name} cannot be told {field}: {wrong}", path, (Fix("Remove it", {}, (path,)),))
         try:
             values[field] = fitted(value, hints[field], gym_tasks.registered_tasks())

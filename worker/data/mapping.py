@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from groupwise.storage.spec import row_filter
-from groupwise.storage.spec.spec import DataSpec, Fix, Problem, near
+from groupwise.storage.spec.spec import DataSpec, Fix, Problem, nearest_name
 from groupwise.worker.data.data import COLUMN, PLAIN, RESERVED, answer
 from groupwise.worker.data.data_error import DataError
 
@@ -138,7 +138,7 @@ def _prompt_problems(
     found_problems = []
     for name in dict.fromkeys(missing):
         better = COLUMN.findall(mapped.get("data.prompt_template") or "")
-        better += [close] if (close := near(name, columns)) and close not in better else []
+        better += [close] if (close := nearest_name(name, columns)) and close not in better else []
         fixes = tuple(
             Fix(
                 f"Use “{each}”",
@@ -182,7 +182,7 @@ def _column_problems(data: DataSpec, columns: list[str], listed: str) -> list[Pr
     found = []
     for number, written in enumerate(data.filter):
         try:
-            name = row_filter.parse(written).column
+            name = row_filter.parse_condition(written).column
         except row_filter.ConditionError:
             continue  # said where the text is checked
         if name not in columns:
@@ -198,7 +198,7 @@ def _column_problems(data: DataSpec, columns: list[str], listed: str) -> list[Pr
 
 
 def _nearest(path: str, name: str, columns: list[str]) -> tuple[Fix, ...]:
-    close = near(name, columns)
+    close = nearest_name(name, columns)
     return (Fix(f"Use “{close}”", {path: close}),) if close else ()
 
 

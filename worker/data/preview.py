@@ -87,7 +87,7 @@ def _column(name: str, rows: mapping.Rows) -> Column:
 
 def _kept(asked: DataSpec, row: dict[str, Any]) -> bool:
     try:
-        return data.keeps(row, [row_filter.parse(written) for written in asked.filter])
+        return data.keeps(row, [row_filter.parse_condition(written) for written in asked.filter])
     except row_filter.ConditionError:
         return True  # said at the filter itself
 

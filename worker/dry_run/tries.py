@@ -50,7 +50,7 @@ class Tries:
         elif waiting and ahead is not None:
             for question in waiting:
                 _refuse(question.id, f"{ahead.name} is training on this machine. Try one step when it has ended.")
-        elif waiting and questions.take(waiting[0].id):
+        elif waiting and questions.take_question(waiting[0].id):
             self._start(waiting[0].id)
 
     def _start(self, question_id: int) -> None:
@@ -83,7 +83,7 @@ class Tries:
             self.end(f"One step took more than {LONGEST / 60:.0f} minutes, so the dry run was ended.")
         elif time.monotonic() - self._minded_at > MIND:
             self._minded_at = time.monotonic()
-            asked = questions.get(self._question)
+            asked = questions.get_question(self._question)
             if asked is None or asked.cancelled:
                 self.end("Cancelled.")
 
@@ -95,7 +95,7 @@ class Tries:
         output = _tail(folder_of(self._question) / "log.txt")
         clear(self._question)
         child.wait()
-        asked = questions.get(self._question)
+        asked = questions.get_question(self._question)
         if asked is not None and asked.answer is None:
             log.warning("dry run %d: %s\n%s", self._question, sentence, output)
             _refuse(self._question, sentence)
@@ -133,7 +133,7 @@ def clear(question_id: int) -> None:
 
 def sweep() -> None:
     """Clear what an earlier supervisor of this home left, and answer who waits for it."""
-    left = {question.id for question in questions.abandoned() if question.kind == TRY}
+    left = {question.id for question in questions.abandoned_questions() if question.kind == TRY}
     names = Path(tempfile.gettempdir()).glob(f"{_mark()}-*")
     left |= {int(path.name.rpartition("-")[2]) for path in names if path.name.rpartition("-")[2].isdigit()}
     for question_id in left:
@@ -151,7 +151,7 @@ def _ending(code: int) -> str:
 
 def _refuse(question_id: int, sentence: str) -> None:
     """Answer with an error; a question that is answered keeps its answer."""
-    questions.reply(question_id, Failed(error=sentence))
+    questions.answer_question(question_id, Failed(error=sentence))
 
 
 def _tail(path: Path) -> str:

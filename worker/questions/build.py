@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from groupwise.storage.checks.batch import BATCH_FIELDS
-from groupwise.storage.checks.check import check
+from groupwise.storage.checks.check import check_spec
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.build import BuildAnswer, BuildQuestion
@@ -31,7 +31,7 @@ NOWHERE = Path("/nonexistent")  # a config is not a run: nothing is ever written
 
 def answer_build(question: BuildQuestion) -> BuildAnswer:
     """Every problem of the settings, and of the reward functions' code."""
-    found = settings_problems(question.spec, registry.published(Hardware))
+    found = settings_problems(question.spec, registry.read_fact(Hardware))
     return BuildAnswer(problems=messages_of([*found, *build_rewards.reward_problems(question.spec)]))
 
 
@@ -79,7 +79,7 @@ def _of_stage(stage: RunSpec, hardware: Hardware | None) -> list[Problem]:
 
 def _said_already(stage: RunSpec, fields: dict[str, dict[str, Any]]) -> list[Problem]:
     """What is wrong with names, types, choices and batch arithmetic: said here as it is said without a worker."""
-    found = check(stage, Offer(training=fields, lora=lora_fields()))
+    found = check_spec(stage, Offer(training=fields, lora=lora_fields()))
     return [problem for problem in found if problem.field.startswith(("training.", "lora.", "data.holdout"))]
 
 

@@ -35,12 +35,12 @@ def _failure(name: str, version: str | None) -> client.Failure | None:
     if name in shipped.shipped_names(shipped.REWARDS):
         return None
     try:
-        kept = library.get(name, version)
+        kept = library.get_reward(name, version)
         key = (name, kept.hash, kept.network)
         if key in _loaded:
             return None
         code, limits = client.Code(name, kept.code), client.Limits(load=LONGEST)
-        with client.Host([code], network=kept.network, ports=judge_ports.opened(), limits=limits) as host:
+        with client.Host([code], network=kept.network, ports=judge_ports.open_ports(), limits=limits) as host:
             failure = host.problem(name)
     except (library.LibraryError, client.NoSandbox):  # said without a worker
         return None

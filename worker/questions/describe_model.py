@@ -41,7 +41,7 @@ def answer_model(question: ModelQuestion) -> ModelAnswer:
         problems += _kind(folder_facts, facts)
         if folder_facts.has_tokenizer and not folder_facts.adapter:
             problems += _tokenizer(folder_facts, facts)
-    return ModelAnswer(facts=ModelFacts.read(_plain_facts(facts)), problems=messages_of(problems))
+    return ModelAnswer(facts=ModelFacts.from_plain(_plain_facts(facts)), problems=messages_of(problems))
 
 
 def _plain_facts(facts: dict[str, Any]) -> dict[str, Any]:

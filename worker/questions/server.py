@@ -193,7 +193,11 @@ class QuestionServer:
         """Give each kind's free hand its oldest question. What waits stays open: a newer one may replace it."""
         for question in questions.open_ones():
             hand = self.hands.get(question.kind)
-            if question.kind in KINDS and (hand is None or hand.question is None) and questions.take(question.id):
+            if (
+                question.kind in KINDS
+                and (hand is None or hand.question is None)
+                and questions.take_question(question.id)
+            ):
                 self.asked_at = time.monotonic()
                 self._give(question)
 
@@ -217,7 +221,7 @@ class QuestionServer:
         """End what takes too long, takes too much memory, or is not wanted any more."""
         for hand in self._busy():
             assert hand.question is not None  # it is busy
-            asked = questions.get(hand.question.id)
+            asked = questions.get_question(hand.question.id)
             if asked is None or asked.cancelled:
                 self._drop(hand, CANCELLED)
             elif time.monotonic() > hand.until:
@@ -240,7 +244,7 @@ class QuestionServer:
 
     def _say(self) -> None:
         while self._unsaid:
-            questions.reply(*self._unsaid[0])
+            questions.answer_question(*self._unsaid[0])
             self._unsaid.pop(0)
 
 

@@ -17,7 +17,7 @@ from typing import Annotated, Any
 from pydantic import Field, TypeAdapter
 
 from groupwise.storage.home import files
-from groupwise.storage.home.bounds import Form, Text, Whole, fitting
+from groupwise.storage.home.bounds import Form, Text, Whole, value_if_fitting
 
 MANIFEST = "manifest.json"
 MODEL = "model"
@@ -90,7 +90,7 @@ _MANIFEST, _REACHED = TypeAdapter(Manifest), TypeAdapter(Reached)
 
 def _manifest(checkpoint: Path) -> Manifest | None:
     """What was sealed; None where that did not happen, or cannot be read."""
-    return fitting(_MANIFEST, files.read_json(checkpoint / MANIFEST))
+    return value_if_fitting(_MANIFEST, files.read_json(checkpoint / MANIFEST))
 
 
 def problem(checkpoint: Path, *, deep: bool = True) -> str | None:
@@ -161,7 +161,7 @@ def rotate(folder: Path, keep: int) -> None:
 
 def is_last(checkpoint: Path) -> bool:
     """Whether training was over when it was saved."""
-    state = fitting(_REACHED, files.read_json(checkpoint / "trainer_state.json", MOST_STATE))
+    state = value_if_fitting(_REACHED, files.read_json(checkpoint / "trainer_state.json", MOST_STATE))
     return state is not None and state.global_step >= state.max_steps > 0
 
 

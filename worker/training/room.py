@@ -30,7 +30,7 @@ class Room:
         short = not written or disk.lacks(self._folder, disk.FLOOR + needed)
         if short and self._since is None:
             self._since = time.monotonic()
-            self._say(step, _begins(disk.free(self._folder), needed), waits=True)
+            self._say(step, _begins(disk.free_bytes(self._folder), needed), waits=True)
         elif not short and self._since is not None:
             self._say(
                 step, f"There is room again: training goes on, {self._waited_seconds():,.0f} s later.", waits=False

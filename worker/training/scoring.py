@@ -103,7 +103,7 @@ class Scorers:
             )
             for reward in rewards
         ]
-        self._hosts.append(client.Host(codes, network=network, ports=judge_ports.opened()))
+        self._hosts.append(client.Host(codes, network=network, ports=judge_ports.open_ports()))
         return self._hosts[-1]
 
     def take(self) -> list[Note]:

@@ -18,7 +18,7 @@ from typing import Any
 from groupwise.storage.home import disk, files, locks, output, paths
 from groupwise.storage.home.paths import RunFolder
 from groupwise.storage.record import group_metrics, run_files
-from groupwise.storage.record.record import RunWriter, resumed
+from groupwise.storage.record.record import RunWriter, resume_record
 from groupwise.storage.record.step_record import Event
 from groupwise.storage.registry import registry
 from groupwise.storage.spec import spec
@@ -52,7 +52,7 @@ def main(run_id: str) -> int:
     if is_main and locks.hold(folder.lock) is None:
         print("groupwise: this run is already being trained by another process", flush=True)
         return 1
-    run = registry.get(run_id)
+    run = registry.get_run(run_id)
     if run is None:
         print(f"groupwise: there is no run {run_id}", flush=True)
         return 1
@@ -71,7 +71,7 @@ def main(run_id: str) -> int:
 
 def train(folder: RunFolder, attempt: int, is_main: bool, stop: Signals, record: dict[str, Any]) -> None:
     """Train, and add to the record how it ended: outcome, step, planned."""
-    run_spec = spec.parse(run_files.spec_text(folder))
+    run_spec = spec.parse_spec(run_files.spec_text(folder))
     flag = registry.StopFlag(folder.id, attempt) if is_main else None
 
     from groupwise.worker.training import stages  # torch and trl: seconds
@@ -79,7 +79,7 @@ def train(folder: RunFolder, attempt: int, is_main: bool, stop: Signals, record:
     from groupwise.worker.training.recorder import Recorder
 
     weights = stages.weights(run_spec)
-    writer = resumed(folder.db, attempt, weights) if is_main else None
+    writer = resume_record(folder.db, attempt, weights) if is_main else None
     recorder = Recorder(
         writer,
         folder.path,

@@ -127,12 +127,12 @@ def lines_of_run(
 
 
 def new_lines(record: Database, wanted: list[str], axis: str, span: curves.Span | None, seen: Any) -> dict[str, Any]:
-    seq = curves.latest(record)
+    seq = curves.newest_seq(record)
     if seq == seen:
         return {"seq": seq}
     counting = metrics.stretches(record)
-    lines = curves.read(record, wanted, axis, counting, span)
-    return {"seq": seq, "curves": lines, "final": finals.of(record, counting)}
+    lines = curves.read_curves(record, wanted, axis, counting, span)
+    return {"seq": seq, "curves": lines, "final": finals.final_values(record, counting)}
 
 
 def chart(name: str) -> dict[str, str]:
@@ -149,7 +149,7 @@ def search_runs(payload: Payload) -> dict[str, Any]:
     """Runs to add: the newest ones with these words in their name, id, state, model or data, without those in `ids`."""
     there, words = set(run_ids(payload)), text(payload, "words").lower().split()
     found = []
-    for run in registry.runs():
+    for run in registry.list_runs():
         of_run = f"{run.name} {run.id} {states.LABELS.get(run.state, run.state)} {run.model} {run.data}".lower()
         if run.id not in there and all(word in of_run for word in words):
             found.append(run)

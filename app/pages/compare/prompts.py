@@ -10,8 +10,8 @@ from groupwise.app.core.errors import Unanswerable
 from groupwise.app.pages.compare.runs import open_run_record, run_by_id, run_ids, run_spec
 from groupwise.app.ui.completion import colour_tags
 from groupwise.app.ui.live import Payload, answer, text, visible_text
-from groupwise.storage.analysis.compare.prompts import Looker, Target, hashes, known, shared
-from groupwise.storage.analysis.compare.prompts import text as text_of
+from groupwise.storage.analysis.compare.prompts import Looker, Target, hashes, hashes_in_common, prompt_ids
+from groupwise.storage.analysis.compare.prompts import prompt_text as text_of
 from groupwise.storage.record import group_metrics
 from groupwise.storage.registry import registry
 
@@ -28,7 +28,7 @@ def shared_prompts(payload: Payload) -> dict[str, Any]:
     had = [sample(run, words) for run in runs]
     union = list(dict.fromkeys(digest for some in had for digest in some))
     numbers = [numbers_in(run, union) for run in runs]
-    both = shared(numbers)
+    both = hashes_in_common(numbers)
     shown = both[:SHOWN]
     columns = [column(run, [of.get(digest) for digest in shown]) for run, of in zip(runs, numbers, strict=True)]
     rows = [
@@ -50,7 +50,7 @@ def numbers_in(run: registry.Run | None, digests: list[str]) -> dict[str, int]:
     if run is None or not digests:
         return {}
     with contextlib.suppress(Unanswerable), open_run_record(run) as record:
-        return known(record, digests)
+        return prompt_ids(record, digests)
     return {}
 
 
@@ -100,7 +100,7 @@ def prompt_in_runs(payload: Payload) -> dict[str, Any]:
         run, one = run_by_id(run_id), None
         if run is not None:
             with contextlib.suppress(Unanswerable), open_run_record(run) as record:
-                number = known(record, [digest]).get(digest)
+                number = prompt_ids(record, [digest]).get(digest)
                 if number is not None:
                     whole = whole or visible_text(question_text(text_of(record, number))[:LONGEST])
                     one = in_run(Looker(record, target_function(run)), number)
@@ -111,7 +111,7 @@ def prompt_in_runs(payload: Payload) -> dict[str, Any]:
 
 
 def in_run(looker: Looker, number: int) -> dict[str, Any]:
-    best = looker.best(number)
+    best = looker.best_completion(number)
     if best is not None:
         words = best.pop("text")
         cut = len(words) - LONGEST

@@ -37,7 +37,7 @@ def run_by_id(run_id: str) -> registry.Run | None:
         paths.run_folder(run_id)
     except ValueError:
         return None
-    return registry.get(run_id)
+    return registry.get_run(run_id)
 
 
 @contextlib.contextmanager
@@ -65,7 +65,7 @@ def open_run_record(run: registry.Run) -> Iterator[Database]:
 def run_spec(run: registry.Run) -> RunSpec:
     """What was asked of the run. Raises Unanswerable."""
     try:
-        return specs.parse(run_files.spec_text(run.folder))
+        return specs.parse_spec(run_files.spec_text(run.folder))
     except FileNotFoundError as error:
         raise Unanswerable("Its settings (spec.yaml) are not there.") from error
     except (OSError, UnicodeDecodeError, SpecError) as error:

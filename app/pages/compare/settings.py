@@ -25,7 +25,7 @@ def compare_settings(payload: Payload) -> dict[str, Any]:
     ids, by = run_ids(payload), text(payload, "by")
     problems: dict[str, str] = {}
     flat = [run_settings(run_id, problems) for run_id in ids]
-    found = fields.differing(flat)
+    found = fields.differing_fields(flat)
     if by and all(field["name"] != by for field in found):
         found += [{"name": by, "values": [run.get(by) if run else None for run in flat]}]
     drawn = [{"name": field["name"], "values": [cell(value) for value in field["values"]]} for field in found]
@@ -47,7 +47,7 @@ def run_settings(run_id: str, problems: dict[str, str]) -> dict[str, fields.Valu
 
 def defaults() -> dict[str, Any]:
     """GRPOConfig's defaults, where the worker has said them."""
-    catalogue = registry.published(Catalogue)
+    catalogue = registry.read_fact(Catalogue)
     return catalogue.defaults() if catalogue else {}
 
 
@@ -65,7 +65,7 @@ def compare_code(payload: Payload) -> dict[str, Any]:
     """Each reward function of the runs with the hash of its code in each (null: the run does not use it), and how it
     differs between run `a` and run `b`: lines of a unified diff, or words why there is none."""
     ids = run_ids(payload)
-    of_run = {run.id: codes.functions(run.folder) for run in map(run_by_id, ids) if run is not None}
+    of_run = {run.id: codes.code_by_function(run.folder) for run in map(run_by_id, ids) if run is not None}
     names = sorted({name for functions in of_run.values() for name in functions})
     one, other = (of_run.get(text(payload, which), {}) for which in ("a", "b"))
     return {
@@ -78,7 +78,7 @@ def compare_code(payload: Payload) -> dict[str, Any]:
 
 
 def hash_in(functions: dict[str, str] | None, name: str) -> str | None:
-    return codes.hash_of(functions[name]) if functions and name in functions else None
+    return codes.short_hash(functions[name]) if functions and name in functions else None
 
 
 def code_diff(before: str | None, after: str | None) -> dict[str, Any]:

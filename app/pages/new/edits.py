@@ -71,7 +71,7 @@ def apply(text: str, edits: list[Edit]) -> str:
     document = yaml_edit.mapping_of(text)
     if document is None:
         return text
-    raw = yaml_text.copied(document.values)
+    raw = yaml_text.copy_plain(document.values)
     written: dict[str, str] = {}
     for edit in edits:
         if _make(raw, edit):
@@ -91,7 +91,7 @@ def _make(raw: dict[str, Any], edit: Edit) -> bool:
         return True
     given = yaml_edit.get_setting(raw, tuple(parts[:place]))
     first = given in (ABSENT, None) and parts[place:] == ["0"]
-    listed = [] if first else yaml_text.copied(given)
+    listed = [] if first else yaml_text.copy_plain(given)
     if not isinstance(listed, list) or not _put_in(listed, parts[place:], edit.value):
         return False
     yaml_edit.set_setting(raw, tuple(parts[:place]), listed)

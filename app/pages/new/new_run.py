@@ -46,7 +46,7 @@ def open_new_run(payload: Payload) -> dict[str, Any]:
     """What the address asks for (a run's settings, a preset, or the quickstart; with a reward function added, and
     settings changed), and the form to show it in."""
     try:
-        offer, listed, sentence = Offer.published(), presets.list_presets(), ""
+        offer, listed, sentence = Offer.read_published(), presets.list_presets(), ""
     except (sqlite3.Error, registry.RegistryError) as error:
         offer, listed, sentence = Offer(), presets.list_presets(own=False), _unreadable(error)
     asked_for = text(payload, "from"), text(payload, "preset"), text(payload, "reward", 100), payload.get("set")
@@ -88,7 +88,7 @@ def edit_settings(payload: Payload) -> dict[str, Any]:
     sent, listed = spec_text(payload), payload.get("hidden")
     hidden = [part for part in listed if isinstance(part, str)] if isinstance(listed, list) else []
     with db.kept_open():
-        offer = Offer.published()
+        offer = Offer.read_published()
         types = form.types(offer) | form.reward_types(yaml_edit.load(sent), offer)
         made = edits.read_edits(payload.get("edits"), types)
         return view.describe_text(edits.apply(sent, made), offer, payload.get("known"), hidden)
@@ -123,7 +123,7 @@ def try_step(payload: Payload) -> dict[str, Any]:
 @answer
 def cancel_question(payload: Payload) -> dict[str, Any]:
     """Stop trying."""
-    questions.cancel(whole_number(payload, "question"))
+    questions.cancel_question(whole_number(payload, "question"))
     return {"cancelled": True}
 
 

@@ -11,10 +11,10 @@ from groupwise.storage.registry import questions
 
 def answer_or_progress(question_id: int) -> dict[str, Any]:
     """{answer}, or {waiting: a sentence, done, total (None: not known)}; {gone: true} where it was withdrawn."""
-    question = questions.get(question_id)
+    question = questions.get_question(question_id)
     if question is None:
         return {"gone": True}
-    answer = question.answered()
+    answer = question.read_answer()
     if answer is not None:
         return {"answer": view.json_value(answer.as_dict())}
     so_far = question.progress or {}

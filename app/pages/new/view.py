@@ -19,7 +19,7 @@ from groupwise.storage.registry.messages.model import ModelQuestion
 from groupwise.storage.registry.messages.preview import PreviewQuestion
 from groupwise.storage.spec.problem import BLOCKING, SpecError
 from groupwise.storage.spec.spec import DataSpec, RunSpec
-from groupwise.storage.spec.yaml_text import read
+from groupwise.storage.spec.yaml_text import read_yaml
 
 View = dict[str, Any]
 # Parts of a spec that the form holds as plain values rather than as one text each.
@@ -33,7 +33,7 @@ def describe_text(text: str, offer: Offer, known: Any = None, hidden: Collection
     A text that is no YAML mapping has only `unreadable` (a sentence and its line): the form keeps what it showed.
     """
     try:
-        raw, _ = read(text)
+        raw, _ = read_yaml(text)
     except SpecError as error:
         return {"text": text, "unreadable": _why(error)}
     if not isinstance(raw, dict):

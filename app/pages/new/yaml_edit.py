@@ -17,7 +17,7 @@ Path = tuple[str, ...]
 def mapping_of(text: str) -> Document | None:
     """The text, parsed; None where it is no YAML mapping."""
     try:
-        document = yaml_text.parse(text)
+        document = yaml_text.parse_document(text)
     except SpecError:
         return None
     return document if isinstance(document.values, dict) else None
@@ -26,7 +26,7 @@ def mapping_of(text: str) -> Document | None:
 def load(text: str) -> dict[str, Any] | None:
     """The settings as plain values; None where the text is no YAML mapping."""
     document = mapping_of(text)
-    return None if document is None else yaml_text.copied(document.values)
+    return None if document is None else yaml_text.copy_plain(document.values)
 
 
 def get_setting(raw: dict[str, Any], path: Path) -> Any:

@@ -24,7 +24,7 @@ from groupwise.storage.registry.messages.completions import (
     Typed,
 )
 from groupwise.storage.registry.messages.functions import SCALES
-from groupwise.storage.registry.messages.message import FARTHEST, Ask, Misfit, misfit
+from groupwise.storage.registry.messages.message import FARTHEST, Ask, Misfit, misfit_of
 from groupwise.storage.registry.messages.rescore import RescoreQuestion
 from groupwise.storage.registry.messages.score import ScoreQuestion
 
@@ -60,8 +60,8 @@ def ask_completions(sent: Sent) -> int:
 
 def ask_score(sent: Sent) -> int:
     """Ask for the scores of the completions that an earlier question brought. Raises Unanswerable."""
-    asked = questions.get(_whole_number(sent.get("completions"), 0, 2**62, least=0))
-    question, answer = (asked.asked(), asked.answered()) if asked is not None else (None, None)
+    asked = questions.get_question(_whole_number(sent.get("completions"), 0, 2**62, least=0))
+    question, answer = (asked.read_question(), asked.read_answer()) if asked is not None else (None, None)
     if not isinstance(question, CompletionsQuestion) or not isinstance(answer, CompletionsAnswer):
         raise Unanswerable(GONE)
     training = question.spec.training
@@ -94,14 +94,16 @@ def ask_workbench(kind: str, sent: Sent) -> int:
     try:
         return KINDS[kind](sent)
     except ValidationError as error:
-        raise Unanswerable(str(misfit(error))) from error
+        raise Unanswerable(str(misfit_of(error))) from error
     except Misfit as error:  # another version asked for the completions
         raise Unanswerable(GONE) from error
 
 
 def _ask(question: Ask, sent: Sent) -> int:
     launch.wake_worker()
-    return questions.ask(question, topic=f"{_text(sent, 'topic', 40)}:{question.kind}" if sent.get("topic") else "")
+    return questions.ask_question(
+        question, topic=f"{_text(sent, 'topic', 40)}:{question.kind}" if sent.get("topic") else ""
+    )
 
 
 def _of_run(sent: Sent) -> dict[str, Any]:

@@ -29,7 +29,7 @@ def read_functions(sent: Any) -> list[Function]:
         raise Unanswerable("Choose at least one function.")
     if len(listed) > MOST_FUNCTIONS:
         raise Unanswerable(f"At most {MOST_FUNCTIONS} functions at once.")
-    offer = Offer.published()
+    offer = Offer.read_published()
     found = [_one(one, offer) for one in listed]
     names = [one.name for one in found]
     twice = next((name for name in names if names.count(name) > 1), None)
@@ -65,7 +65,7 @@ def _code(name: str, sent: dict[str, Any], offer: Offer) -> tuple[str | None, bo
     if about is not None and not about.get("own"):
         return None, False
     try:
-        kept = library.get(name, str(sent["hash"]) if sent.get("hash") else None)
+        kept = library.get_reward(name, str(sent["hash"]) if sent.get("hash") else None)
     except library.LibraryError as error:
         raise Unanswerable(str(error)) from error
     return kept.code, kept.network

@@ -32,7 +32,7 @@ def list_functions(offer: Offer) -> dict[str, list[dict[str, Any]]]:
     own = [
         {"name": kept.name, **_signature(kept.code, kept.name), "hash": kept.hash, "age": format.age(kept.at),
          "network": kept.network}
-        for kept in library.every()
+        for kept in library.newest_rewards()
     ]  # fmt: skip
     built_in = [
         {"name": name, **_signature(str(about.get("code") or ""), name), "needs": about.get("needs") or []}
@@ -48,7 +48,7 @@ def describe_function(name: str, version: str, offer: Offer) -> dict[str, Any]:
     if about is not None and not about.get("own"):
         return {"name": name, "built_in": True, "code": str(about.get("code") or ""), "needs": about.get("needs") or []}
     try:
-        kept, versions = library.get(name, version or None), library.versions(name)
+        kept, versions = library.get_reward(name, version or None), library.versions(name)
     except library.LibraryError as error:
         raise Unanswerable(str(error)) from error
     return {
@@ -66,14 +66,14 @@ def describe_function(name: str, version: str, offer: Offer) -> dict[str, Any]:
 def users(name: str) -> list[dict[str, str]]:
     """The runs that have a copy of a function: [{id, name, hash}], the newest first."""
     found = library.users(name)
-    named = {run.id: run.name for run in registry.runs()} if found else {}
+    named = {run.id: run.name for run in registry.list_runs()} if found else {}
     newest = sorted(found, key=lambda pair: pair[0], reverse=True)[:MOST_RUNS]
     return [{"id": run_id, "name": named.get(run_id, run_id), "hash": digest} for run_id, digest in newest]
 
 
 def analyse_text(code: str, name: str = "", columns: set[str] | None = None) -> dict[str, Any]:
     """What can be said of a text without running it: its functions, problems with their lines (of the function of
-    this name what it asks for in vain, too), whether `pasted.cleaned` makes Python of it, and whether a script
+    this name what it asks for in vain, too), whether `pasted.clean_paste` makes Python of it, and whether a script
     stands around its functions that `needed.only` takes out."""
     analysis = signature.analyse(code)
     chosen = next((one for one in analysis.functions if one.name == name), None) or next(iter(analysis.functions), None)
@@ -82,7 +82,7 @@ def analyse_text(code: str, name: str = "", columns: set[str] | None = None) -> 
     return {
         "functions": [view.json_value(_describe_signature(one)) for one in analysis.functions],
         "problems": sorted([*ours, *_beside(ours, lint.lint(code))], key=lambda one: one["line"]),
-        "cleaner": not pasted.is_python(code) and pasted.is_python(pasted.cleaned(code)),
+        "cleaner": not pasted.is_python(code) and pasted.is_python(pasted.clean_paste(code)),
         "script": bool(analysis.functions) and strip_script.keep_only(code) != code,
     }
 
@@ -132,7 +132,7 @@ def difference(old: str, new: str) -> list[dict[str, str]]:
 def keep_version(name: str, code: str, network: bool) -> dict[str, Any]:
     """Keep a version. Raises Unanswerable with the reason where it cannot be kept."""
     try:
-        kept = library.save(name, code, network=network)
+        kept = library.save_reward(name, code, network=network)
     except library.LibraryError as error:
         raise Unanswerable(str(error)) from error
     return {"name": kept.name, "hash": kept.hash}
@@ -177,5 +177,5 @@ def functions_only(text: str) -> dict[str, str]:
 
 def clean_text(text: str) -> dict[str, Any]:
     """What was pasted or chosen, as Python: {text, cleaned, functions, problems}."""
-    clean = pasted.cleaned(text)
+    clean = pasted.clean_paste(text)
     return {"text": clean, "cleaned": clean != text, **analyse_text(clean)}

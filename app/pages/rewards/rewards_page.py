@@ -32,7 +32,7 @@ def code_of(payload: Payload, key: str = "text") -> str:
 @answer
 def open_rewards(payload: Payload) -> dict[str, Any]:
     """All that the page chooses from: the library, templates, the builder's blocks, data, and whether code can run."""
-    offer = Offer.published()
+    offer = Offer.read_published()
     return {
         "library": library_view.list_functions(offer),
         "complete": bool(offer.rewards),
@@ -47,7 +47,9 @@ def open_rewards(payload: Payload) -> dict[str, Any]:
 @answer
 def show_function(payload: Payload) -> dict[str, Any]:
     """One function of the library: code, versions, users."""
-    return library_view.describe_function(text(payload, "name", 80), text(payload, "version", 64), Offer.published())
+    return library_view.describe_function(
+        text(payload, "name", 80), text(payload, "version", 64), Offer.read_published()
+    )
 
 
 @answer
@@ -62,17 +64,17 @@ def analyse_code(payload: Payload) -> dict[str, Any]:
 def save_function(payload: Payload) -> dict[str, Any]:
     """Keep the text as the newest version of a function; the library then."""
     kept = library_view.keep_version(text(payload, "name", 80), code_of(payload), payload.get("network") is True)
-    return {**kept, "library": library_view.list_functions(Offer.published())}
+    return {**kept, "library": library_view.list_functions(Offer.read_published())}
 
 
 @answer
 def delete_function(payload: Payload) -> dict[str, Any]:
     """Delete one of one's own; the library then. Runs keep the copy they ran with."""
     try:
-        library.delete(text(payload, "name", 80))
+        library.delete_reward(text(payload, "name", 80))
     except library.LibraryError as error:
         raise Unanswerable(str(error)) from error
-    return {"library": library_view.list_functions(Offer.published())}
+    return {"library": library_view.list_functions(Offer.read_published())}
 
 
 @answer
@@ -133,7 +135,7 @@ def read_answer(payload: Payload) -> dict[str, Any]:
 @answer
 def cancel_question(payload: Payload) -> dict[str, Any]:
     """Nobody waits for this any more."""
-    questions.cancel(whole_number(payload, "question"))
+    questions.cancel_question(whole_number(payload, "question"))
     return {"cancelled": True}
 
 

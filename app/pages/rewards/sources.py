@@ -27,7 +27,7 @@ def list_sources() -> dict[str, list[dict[str, Any]]]:
             "label": f"{format.shorten(run.name, 60)} · {run.state} · {format.age(run.created)}",
             "stored": run.folder.db.is_file(),
         }
-        for run in registry.runs()[:RUNS]
+        for run in registry.list_runs()[:RUNS]
     ]
     return {"presets": named, "runs": runs}
 

@@ -37,7 +37,7 @@ def read_query(run_id: str, given: dict[str, str]) -> Wanted:
         length=read_range(given.get("length", ""), "length"),
         truncated=TRUNCATED.get(given.get("truncated", "")),
         mode=_one_of(given.get("mode", ""), find.MODES),
-        starred=notes.starred(run_id) if given.get("starred") == "1" else None,
+        starred=notes.starred_completions(run_id) if given.get("starred") == "1" else None,
     )
 
 

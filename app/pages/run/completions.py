@@ -35,23 +35,23 @@ def find_completions(payload: Payload) -> dict[str, Any]:
     out: dict[str, Any] = {"live": is_live(run)}
     try:
         path = record_of(run)
-        newest = find.newest(path)
+        newest = find.newest_completion(path)
     except Unanswerable as reason:
         return out | {"wait": why_no_completions(run) if run.folder.path.is_dir() else str(reason)}
     out |= {"newest": newest}
     if not newest:
         return out | {"wait": why_no_completions(run)}
-    out |= {"functions": find.functions(path)}
+    out |= {"functions": find.function_names(path)}
     try:
         given = completion_query.query_parameters(text(payload, "query", completion_query.LONGEST))
         asked = completion_query.read_query(run.id, given)
-        matching = find.search(path, asked)
+        matching = find.search_completions(path, asked)
     except (Unanswerable, find_text.BadPattern) as problem:
         return out | {"problem": str(problem)}
     pages = max(1, math.ceil(len(matching.hits) / SIZE))
     page = min(completion_query.page(given), pages)
     return out | {
-        "told": match_summary(matching, asked), "none": none(asked) if not matching.hits and matching.whole else "",
+        "told": match_summary(matching, asked), "none": none(asked) if not matching.hits and matching.is_whole else "",
         "page": page, "pages": pages,
         "rows": draw_rows(run, path, asked, matching.ids(completion_query.sort(given), page, SIZE)),
         "bins": bins(matching),
@@ -81,7 +81,7 @@ def match_summary(matching: Found, asked: Wanted) -> str:
             f"{format.plural(matching.of, 'completion')}: then the {find.SECONDS:g} s for reading were over. "
             "A narrower range of steps lets it finish."
         )
-    if not matching.whole:
+    if not matching.is_whole:
         return f"More than {format.count(find.MOST)} match. These are the newest of them."
     if not filters_in_words(asked):
         return format.plural(n, "completion")
@@ -184,7 +184,7 @@ def score_text(name: str, value: float | None, status: str) -> str:
 def newest_completion(payload: Payload) -> dict[str, Any]:
     """The newest completion's number, by which a page knows that there are more than it shows."""
     run = run_of(payload)
-    return {"newest": find.newest(record_of(run)), "live": is_live(run)}
+    return {"newest": find.newest_completion(record_of(run)), "live": is_live(run)}
 
 
 def completions() -> gr.HTML:

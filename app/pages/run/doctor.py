@@ -15,7 +15,7 @@ from groupwise.storage.analysis.doctor import evidence_reader
 from groupwise.storage.analysis.doctor.evidence_reader import Surroundings
 from groupwise.storage.analysis.doctor.examine import Report, examine
 from groupwise.storage.analysis.doctor.verdict import Change, Link, Verdict
-from groupwise.storage.analysis.doctor.words import written
+from groupwise.storage.analysis.doctor.words import setting_text
 from groupwise.storage.record import run_files, states
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.facts import Catalogue, Hardware, Shipped
@@ -54,7 +54,7 @@ def diagnose_run(payload: Payload) -> dict[str, Any]:
         ended = "It ended before anything was recorded: there is nothing to say of it."
         said = str(reason) if gone else WAITS.get(run.state, WAITS[states.STARTING] if live_now else ended)
         return out | {"seq": 0, "kind": "waiting", "headline": said, "verdicts": [], "calm": [], "at": ""}
-    seq = evidence_reader.newest(record)
+    seq = evidence_reader.newest_batch(record)
     if seq == whole_number(payload, "after", -1):
         return out | {"seq": seq}
     return out | _report(run, seq)
@@ -79,8 +79,8 @@ def _surroundings() -> Surroundings:
     """What the worker published, read again each minute."""
     global _around
     if _around is None or time.monotonic() - _around[0] > 60:
-        catalogue, shipped = registry.published(Catalogue), registry.published(Shipped)
-        hardware = registry.published(Hardware)
+        catalogue, shipped = registry.read_fact(Catalogue), registry.read_fact(Shipped)
+        hardware = registry.read_fact(Hardware)
         gpus = [gpu.as_dict() for gpu in hardware.gpus] if hardware else []
         defaults, extras = catalogue.defaults() if catalogue else {}, shipped.extras if shipped else {}
         _around = (time.monotonic(), Surroundings(defaults, gpus, extras))
@@ -123,7 +123,7 @@ def _change(run_id: str, change: Change) -> dict[str, str]:
         named = [("name", change.mend)] if change.mend else []
         asked = urlencode([*named, ("run", run_id), ("view", "rescore")])
         return {"label": label, "to": "Rewards", "go": f"/rewards?{asked}"}
-    sets = [("set", f"{field}={written(value)}") for field, value in change.settings.items()]
+    sets = [("set", f"{field}={setting_text(value)}") for field, value in change.settings.items()]
     at = [("at", change.field or next(iter(change.settings)))]
     return {"label": label, "to": "New run", "go": f"/new?{urlencode([('from', run_id), *sets, *at])}"}
 

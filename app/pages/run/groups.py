@@ -71,14 +71,14 @@ def groups_at_step(payload: Payload) -> dict[str, Any]:
         return out | {"wait": why_no_groups(run, mode) if run.folder.path.is_dir() else str(reason)}
     if span is None:
         return out | {"wait": why_no_groups(run, mode)}
-    near = record.nearest(path, whole_number(payload, "step", span[1]), mode)
+    near = record.nearest_step(path, whole_number(payload, "step", span[1]), mode)
     mark = f"{mode} {near['step']} {run.attempt} {pick if pick in group_list.ORDERS else ''}"
     out |= near | {"first": span[0], "last": span[1], "mark": mark}
     if payload.get("mark") == mark:
         return out
     at_step = record.at_step(path, near["step"] or 0, mode)
     seen = record.reward_range(path)
-    starred = {group for group, _ in notes.starred(run.id)}
+    starred = {group for group, _ in notes.starred_completions(run.id)}
     lines = [
         group_list.group_line(group, seen, starred)
         for group in group_list.order_groups(at_step, pick)[: group_list.MOST]
@@ -108,7 +108,7 @@ def show_group(payload: Payload) -> dict[str, Any]:
     """One group as HTML. `diff`: “best” or the index of the completion that the others are compared with."""
     run = run_of(payload)
     path = record_of(run)
-    found = record.one(path, whole_number(payload, "group", 0))
+    found = record.read_group(path, whole_number(payload, "group", 0))
     if found is None:
         raise Unanswerable("There is no such group in this run.")
     reference = reference_of(found["completions"], text(payload, "diff"))
@@ -126,7 +126,7 @@ def show_group(payload: Payload) -> dict[str, Any]:
 @answer
 def full_text(payload: Payload) -> dict[str, Any]:
     """The whole text of one completion (`group`, `idx`) as HTML, its differences marked as in the group."""
-    found = record.one(record_of(run_of(payload)), whole_number(payload, "group", 0))
+    found = record.read_group(record_of(run_of(payload)), whole_number(payload, "group", 0))
     completions = {c["idx"]: c for c in (found or {}).get("completions", [])}
     completion = completions.get(whole_number(payload, "idx", -1))
     if completion is None:

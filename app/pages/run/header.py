@@ -141,7 +141,7 @@ def command_run(payload: Payload) -> dict[str, object]:
     wish = ASKS.get(text(payload, "do"))
     if wish is None:
         raise Unanswerable("A run can be asked to stop, to stop at once, or to resume.")
-    registry.ask(run.id, wish)
+    registry.ask_of_run(run.id, wish)
     launch.wake_worker()
     return {"done": True}
 

@@ -77,7 +77,7 @@ def draw_board(payload: Payload) -> dict[str, Any]:
         return out | {"seq": after, "curves": {}, "ended": ended_notice(run, out["wait"])}
     if payload.get("empty"):
         out["wait"] = why_no_metrics(run, metrics.standing(record)) or out["wait"]
-    new = metrics.read(record, after)
+    new = metrics.read_metrics(record, after)
     if new["seq"] != after:
         out["latest"] = latest_group(record)
         out["events"] = events(record, event)
@@ -114,7 +114,7 @@ def why_no_metrics(run: registry.Run, standing: dict[str, Any]) -> str:
 def grpo_settings(run: registry.Run) -> dict[str, Any] | None:
     """The run's GRPOConfig settings, with the published defaults for those that decide what is drawn; None where
     its spec cannot be read."""
-    catalogue = registry.published(Catalogue)
+    catalogue = registry.read_fact(Catalogue)
     known = catalogue.defaults() if catalogue else {}
     defaults = {name: known[name] for name in DRAWN if name in known}
     spec = run_files.spec_of(run.folder)
@@ -128,7 +128,7 @@ def latest_group(record: Path) -> dict[str, Any] | None:
         return None
     at_step = groups.at_step(record, span[1])
     chosen = next((group for group in at_step if not group["tied"]), at_step[0])
-    whole_group = groups.one(record, chosen["id"])
+    whole_group = groups.read_group(record, chosen["id"])
     rewards = sorted(c["reward"] for c in (whole_group or {}).get("completions", []) if c["reward"] is not None)
     if not rewards:
         return None

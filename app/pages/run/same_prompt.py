@@ -33,7 +33,9 @@ def prompt_history(payload: Payload) -> dict[str, Any]:
     out["mark"] = f"{found['total']} {then['id']} {now['id']} {each}"
     if out["mark"] == payload.get("mark"):
         return out
-    sides = [Side(groups.one(path, time["id"]) or time, notes.of_group(run.id, time["id"])) for time in (then, now)]
+    sides = [
+        Side(groups.read_group(path, time["id"]) or time, notes.of_group(run.id, time["id"])) for time in (then, now)
+    ]
     html = then_and_now(sides[0], sides[1], each=each)
     return out | {
         "prompt": prompt_html(found["prompt"]) + other_columns(found["columns"], message_text(found["prompt"])),

@@ -77,7 +77,7 @@ def statistics_summary(payload: Payload) -> dict[str, Any]:
         record = record_of(run)
     except Unanswerable as reason:
         return out | {"wait": why_no_statistics(run, mode) if run.folder.path.is_dir() else str(reason)}
-    with reading.opened(record, mode) as statistics:
+    with reading.open_statistics(record, mode) as statistics:
         mark = statistics.mark()
         functions = [name for _, name, _ in statistics.functions()]
     if mark is None:
@@ -103,7 +103,7 @@ def draw_panel(payload: Payload) -> dict[str, Any]:
     draw = PANELS.get(text(payload, "panel"))
     if draw is None:
         raise Unanswerable("There is no such panel.")
-    with reading.opened(record_of(run), mode) as statistics:
+    with reading.open_statistics(record_of(run), mode) as statistics:
         return draw(statistics, read_request(run, mode, statistics, payload))
 
 

@@ -33,10 +33,10 @@ class Asked(NamedTuple):
 
 def tie_shares(statistics: Statistics, asked: Asked) -> dict[str, Any]:
     """Shares of tied groups by kind, over the steps."""
-    groups, stretches = tied.told(statistics.groups(), asked.mode), statistics.buckets(LINE)
+    groups, stretches = tied.explain_ties(statistics.groups(), asked.mode), statistics.buckets(LINE)
     if not groups or stretches is None:
         return wait_for_scores()
-    return tied.over_steps(groups, stretches) | {"says": tied_words(tied.counts(groups[-LAST:]), asked.mode)}
+    return tied.ties_over_steps(groups, stretches) | {"says": tied_words(tied.counts(groups[-LAST:]), asked.mode)}
 
 
 def tied_words(counts: dict[str, int], mode: str) -> str:
@@ -54,25 +54,25 @@ def tied_words(counts: dict[str, int], mode: str) -> str:
 
 def group_spread(statistics: Statistics, asked: Asked) -> dict[str, Any]:
     """The standard deviation within groups, over the steps."""
-    groups, stretches = tied.told(statistics.groups(), asked.mode), statistics.buckets(LINE)
+    groups, stretches = tied.explain_ties(statistics.groups(), asked.mode), statistics.buckets(LINE)
     if not groups or stretches is None:
         return wait_for_scores()
     lately = [group.row.std or 0.0 for group in groups[-LAST:]]
     mean = sum(lately) / len(lately)
     small = f", which is little (under {SMALL})" if mean < SMALL else ""
     says = f"{format.number(mean)} on average {of_last(len(lately))}{small}."
-    return tied.over_steps(groups, stretches) | {"says": says, "small": SMALL}
+    return tied.ties_over_steps(groups, stretches) | {"says": says, "small": SMALL}
 
 
 def best_mean_worst(statistics: Statistics, asked: Asked) -> dict[str, Any]:
     """Each group's best, mean and worst reward, over the steps."""
-    groups, stretches = tied.told(statistics.groups(), asked.mode), statistics.buckets(LINE)
+    groups, stretches = tied.explain_ties(statistics.groups(), asked.mode), statistics.buckets(LINE)
     if not groups or stretches is None:
         return wait_for_scores()
     part = [group.row for group in groups[-LAST:]]
     high, mean, low = (sum(values) / len(part) for values in zip(*((r.high, r.mean, r.low) for r in part), strict=True))
     says = f"Best {reward_text(high)}, mean {reward_text(mean)}, worst {reward_text(low)} {of_last(len(part))}."
-    return tied.over_steps(groups, stretches) | {"says": says}
+    return tied.ties_over_steps(groups, stretches) | {"says": says}
 
 
 def of_last(groups: int) -> str:
@@ -84,7 +84,7 @@ def wait_for_scores() -> dict[str, Any]:
 
 
 def solved_groups(statistics: Statistics, asked: Asked) -> list[Solved]:
-    return [] if asked.function is None else statistics.solved(asked.function, asked.threshold)
+    return [] if asked.function is None else statistics.solved_by_group(asked.function, asked.threshold)
 
 
 def wait_for_target(asked: Asked) -> dict[str, Any]:

@@ -46,14 +46,14 @@ run</a></div><p class="s mut">The quickstart trains a tiny model with TRL on thi
 def draw_runs(payload: Payload) -> dict[str, object]:
     """The rows as HTML, the words under them, and a mark: with the same `mark` given, only {same: true}."""
     asked = text(payload, "search").lower().split()
-    everything = registry.runs()
+    everything = registry.list_runs()
     found = [run for run in everything if matches(run, asked)]
     rows = "".join(run_row(run, time.time()) for run in found[:MOST])
     words = counts_line(everything, found)
     mark = zlib.crc32(f"{rows}{words}".encode("utf-8", "replace"))
     if payload.get("mark") == mark:
         return {"same": True}
-    hardware = registry.published(Hardware)
+    hardware = registry.read_fact(Hardware)
     return {
         "mark": mark, "rows": rows, "counts": words, "empty": not everything,
         "nothing": "" if found or not everything else f"No run matches “{text(payload, 'search')}”.",

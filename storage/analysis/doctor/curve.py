@@ -80,7 +80,7 @@ class Curve:
         variance = mean(jumps) / 2 if jumps else 0.0
         return math.sqrt(2 * variance / self.window)
 
-    def moved(self, least: float, errors: float = 3.0) -> int:
+    def direction(self, least: float, errors: float = 3.0) -> int:
         """1: it is higher now than at the start by at least `least` and by so many standard errors; −1: lower; 0:
         neither can be said."""
         if abs(self.rise) < least or abs(self.rise) <= errors * self.error:

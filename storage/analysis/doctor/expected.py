@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from groupwise.storage.analysis.doctor.evidence import Evidence
 from groupwise.storage.analysis.doctor.verdict import CALM, COMMON, TRL, Verdict, chart
-from groupwise.storage.analysis.doctor.words import number
+from groupwise.storage.analysis.doctor.words import short_number
 
 POINTS = 5  # logged steps
 NEAR_ZERO = 0.02
@@ -15,8 +15,8 @@ def loss_near_zero(e: Evidence) -> Verdict | None:
     if len(loss) < POINTS or abs(loss.now) > NEAR_ZERO:
         return None
     words = (
-        f"The loss is {number(loss.now)}, and that is normal in GRPO: advantages of a group sum to 0, so the loss says "
-        "nothing about learning. The reward does."
+        f"The loss is {short_number(loss.now)}, and that is normal in GRPO: advantages of a group sum to 0, so the "
+        "loss says nothing about learning. The reward does."
     )
     return Verdict(
         "loss_near_zero", CALM, "Loss near zero is normal", words, f"Said while it is within {NEAR_ZERO} of 0.",

@@ -63,7 +63,7 @@ def variance_shares(rows: Sequence[Scores], weights: Sequence[float]) -> list[fl
     return [share(_product(column, away) / len(away), variance) for column in zip(*parts, strict=True)]
 
 
-def over_steps(
+def agreement_over_steps(
     rows: Sequence[tuple[int, Scores]], weights: Sequence[Sequence[float]], buckets: Buckets
 ) -> dict[str, Any]:
     """{steps, completions, pairs, correlation, share} of (step, scores) rows: per stretch with enough of them,

@@ -91,7 +91,7 @@ _warm: OrderedDict[str, Any] = OrderedDict()
 def _source(function: Function) -> Any:
     """What scores with this function: kept where it is the same code with the same parameters."""
     trusted = function.code is not None and registry.is_trusted()
-    ports = judge_ports.opened() if function.network else []
+    ports = judge_ports.open_ports() if function.network else []
     said = json.dumps(
         [function.name, function.code, function.parameters, function.network, ports, trusted], default=str
     )

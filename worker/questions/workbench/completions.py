@@ -40,16 +40,16 @@ def answer_completions(question: CompletionsQuestion) -> Answer:
 
 def _sample_completions(question: CompletionsQuestion) -> Made:
     parts, size = question.spec, question.size
-    progress.say("Reading the rows.")
+    progress.report("Reading the rows.")
     found = rows.find_rows(parts, question.rows)
     if len(found) * size > MOST_COMPLETIONS:
         raise Refused(f"At most {MOST_COMPLETIONS:,} completions at once. Choose fewer rows or smaller groups.", "size")
     if not sampling.is_warm(parts.model):
-        progress.say(f"Loading the model {parts.model.id}.", at_once=True)
+        progress.report(f"Loading the model {parts.model.id}.", at_once=True)
     model = sampling.load_once(parts.model)
 
     def say(done: int, total: int) -> None:
-        progress.say(f"{done} of {total} completions are written.", done, total)
+        progress.report(f"{done} of {total} completions are written.", done, total)
 
     sampled = sampling.sample(model, [row.prompt for row in found], size, parts.training, say)
     groups = [
@@ -68,7 +68,7 @@ def _said_sampled(parts: SpecPart, groups: list[Group], asked: int) -> str:
         said += f" {cut} reached max_completion_length."
     if len(done) < asked:
         said += f" {asked} were asked for; the time was up. Choose fewer rows or shorter completions."
-    machine = registry.published(Hardware)
+    machine = registry.read_fact(Hardware)
     if machine is not None and machine.gpus:
         said += " They were written on the processor: the graphics card is kept for training."
     if parts.model.quantization:

@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 from groupwise.storage.registry.messages.functions import Aggregation, Function, Scale
 from groupwise.storage.registry.messages.problem import Failed
-from groupwise.storage.spec.problem import near
+from groupwise.storage.spec.problem import nearest_name
 from groupwise.worker.builtin import shipped
 
 
@@ -28,7 +28,7 @@ def refuse_unknown(functions: list[Function]) -> None:
     ships = shipped.shipped_names(shipped.REWARDS)
     for number, one in enumerate(functions):
         if one.code is None and one.name not in ships:
-            known = near(one.name, ships)
+            known = nearest_name(one.name, ships)
             hint = f" Did you mean {known}?" if known else ""
             message = f"No reward function “{one.name}” ships with Groupwise, and its code is not given.{hint}"
             raise Refused(message, f"functions.{number}.name")

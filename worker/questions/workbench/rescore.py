@@ -83,7 +83,7 @@ def _rescore(question: RescoreQuestion, record: Record) -> RescoreAnswer:
     outcomes = [Outcome(function) for function in functions]
     stored = _call_functions(record, groups, callers, outcomes, names)
     weighed = _Weighed(record, groups, names, outcomes, given, stored, scale, together)
-    return RescoreAnswer.read({
+    return RescoreAnswer.from_plain({
         "run": record.folder.id, "completions": len(weighed.old), "scale_rewards": scale,
         **weighed.compare(record, functions), "seconds": time.perf_counter() - begun,
     })  # fmt: skip
@@ -106,7 +106,7 @@ def _call_functions(
     stepwise = any(caller.needs("trainer_state") for caller in callers)
     for chunk in _chunks(groups, stepwise):
         first = chunk[0].first
-        progress.say(f"{first:,} of {total:,} completions are scored.", first, total)
+        progress.report(f"{first:,} of {total:,} completions are scored.", first, total)
         stored = list(record.completions(chunk))
         if len(stored) != sum(group.size for group in chunk):
             raise Refused("The run's record is not whole: completions are missing. Was it just deleted?", "run")

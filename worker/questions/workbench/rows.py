@@ -42,7 +42,7 @@ def find_rows(parts: SpecPart, wanted: int | list[int]) -> list[Row]:
 
 
 def _first(spec: DataSpec, table: Any, count: int) -> list[tuple[int, dict[str, Any]]]:
-    keep = [row_filter.parse(written) for written in spec.filter]
+    keep = [row_filter.parse_condition(written) for written in spec.filter]
     looked = itertools.islice(enumerate(table.rows()), LOOKED_AT)
     kept = list(itertools.islice(((index, row) for index, row in looked if data.keeps(row, keep)), count))
     if not kept:

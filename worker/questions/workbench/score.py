@@ -45,11 +45,11 @@ def _score_groups(question: ScoreQuestion) -> ScoreAnswer:
     rows = _rows(groups, question.columns or [])
     results = []
     for done, function in enumerate(functions):
-        progress.say(f"Waiting for {function.name}.", done, len(functions), at_once=function.network)
+        progress.report(f"Waiting for {function.name}.", done, len(functions), at_once=function.network)
         results.append(_call(Caller(function), rows))
     scores = np.array([[np.nan if value is None else value for value in one.values] for one, _ in results]).T
     found = _weigh(groups, functions, scores.astype(np.float64), scale, together)
-    return ScoreAnswer.read({
+    return ScoreAnswer.from_plain({
         "groups": _describe_groups(groups, functions, results, found),
         "functions": [
             _function(function, *result, groups, values)

@@ -132,7 +132,7 @@ def _newest_runs(model: str) -> tuple[Run, ...]:
 
 @lru_cache(maxsize=16)
 def _runs_of(model: str, registry_at: Path, *version: int) -> tuple[Run, ...]:
-    return tuple([run for run in registry.runs() if run.model == model and run.step >= ENOUGH][:LOOK])
+    return tuple([run for run in registry.list_runs() if run.model == model and run.step >= ENOUGH][:LOOK])
 
 
 def _kind(spec: RunSpec, offer: Offer) -> tuple[object, ...]:
