@@ -55,7 +55,7 @@ def test_the_prompt_is_exactly_what_the_model_reads():
     """Held against TRL's way: the trainer's own tokenizer, template and count."""
     parts = {**MAPPED, "system_prompt": "Be brief.", "examples": [{"prompt": "1+1?", "completion": "2"}]}
     found = ask(row=2, **parts)
-    train, _ = data.load(DataSpec.model_validate(parts), chat=True)
+    train, _ = data.load_data(DataSpec.model_validate(parts), chat=True)
     tokenizer = models.load_tokenizer(
         models.tokenizer_place(from_dict({"name": "a", "rewards": [{"name": "format"}]}).model)
     )
@@ -316,7 +316,7 @@ def test_a_look_at_the_first_rows_estimates_the_rest_and_all_counts_them(monkeyp
 def test_what_training_loads_is_what_was_counted():
     write("messy.jsonl", messy())
     parts = {"source": "file:messy.jsonl", "filter": ["answer is not empty", "question is not empty"], "holdout": 0.2}
-    train, held_out = data.load(DataSpec.model_validate({**parts, "shuffle": 1}), chat=True)
+    train, held_out = data.load_data(DataSpec.model_validate({**parts, "shuffle": 1}), chat=True)
     found = check(all_=True, **parts)
     assert held_out is not None and (found["kept"], found["held_out"]) == (len(train), len(held_out))
 

@@ -52,7 +52,7 @@ def test_everything_that_looks_at_rows_gives_it_up_and_names_the_field(field: st
         said = answer.get("problems") or []
         [words] = [problem["message"] for problem in said if problem["field"] == field]
         assert "takes more than 0.25 s on one cell" in words and "(a|aa)+" in words, answer
-    for load in (lambda spec: data.load(spec, chat=True), _on_the_workbench):
+    for load in (lambda spec: data.load_data(spec, chat=True), _on_the_workbench):
         with pytest.raises(data.DataError, match="takes more than 0.25 s on one cell") as caught:
             load(DataSpec.model_validate(asked))
         assert caught.value.field == field

@@ -17,7 +17,7 @@ INSTALL = "pip install reasoning-gym"
 SHOWN = 4000  # characters of an error that are looked at
 
 
-def rows(name: str, count: int, parameters: dict[str, Any]) -> list[dict[str, Any]]:
+def gym_rows(name: str, count: int, parameters: dict[str, Any]) -> list[dict[str, Any]]:
     """`count` rows of a task, the same for the same parameters (among them `seed`; 0 where it is not given): question,
     answer, and metadata as JSON text, from which gym_score scores. Raises DataError."""
     row_of = maker(name, count, parameters)

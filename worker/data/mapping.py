@@ -8,7 +8,7 @@ from typing import Any
 
 from groupwise.storage.spec import row_filter
 from groupwise.storage.spec.spec import DataSpec, Fix, Problem, nearest_name
-from groupwise.worker.data.data import COLUMN, PLAIN, RESERVED, answer
+from groupwise.worker.data.data import COLUMN, PLAIN, RESERVED, answer_of_cell
 from groupwise.worker.data.data_error import DataError
 
 Rows = list[dict[str, Any]]
@@ -100,13 +100,13 @@ def _longest(columns: list[str], rows: Rows) -> str | None:
 def _pattern(values: list[Any]) -> str | None:
     there = [value for value in values if isinstance(value, str) and value.strip()]
     try:
-        fits = (p for mark, p in MARKS.items() if there and all(mark in v and answer(v, p) for v in there))
+        fits = (p for mark, p in MARKS.items() if there and all(mark in v and answer_of_cell(v, p) for v in there))
         return next(fits, None)
     except DataError:  # a mark that comes a hundred thousand times marks no answer
         return None
 
 
-def problems(data: DataSpec, columns: list[str], rows: Rows) -> list[Problem]:
+def mapping_problems(data: DataSpec, columns: list[str], rows: Rows) -> list[Problem]:
     """What of a spec does not fit these columns, each with what would."""
     guessed = guess(columns, rows)
     listed = f"The columns are {', '.join(columns[:40])}."
@@ -207,7 +207,7 @@ def _shown(mapped: dict[str, Any]) -> str:
     return f"the column “{column}”" if column else f"“{mapped['data.prompt_template']}”".replace("\n\n", " ")
 
 
-def capped(value: Any, characters: int) -> str:
+def shorten_cell(value: Any, characters: int) -> str:
     """A cell as text to show, no longer than this."""
     if isinstance(value, (bytes, bytearray)):
         return f"({len(value)} bytes)"
@@ -219,5 +219,5 @@ def _as_text(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, (list, dict)):
-        return json.dumps(value, ensure_ascii=False, default=lambda other: capped(other, 100))
+        return json.dumps(value, ensure_ascii=False, default=lambda other: shorten_cell(other, 100))
     return str(value)

@@ -49,7 +49,7 @@ _open: OrderedDict[tuple[str, int, int, int], Table] = OrderedDict()  # what was
 KEPT_OPEN = 4
 
 
-def find(name: str) -> Path:
+def find_data_file(name: str) -> Path:
     """The data file of the home that `file:NAME` means. Raises DataError where it is none that can be read."""
     try:
         path = paths.data_file(name)

@@ -148,7 +148,7 @@ def add_reward(text: str, name: str) -> str:
 def build_code(name: str, blocks: Any, sentence: str) -> dict[str, Any]:
     """The code that blocks mean, or what is wrong with them."""
     read = _blocks(blocks)
-    problems = [str(problem) for problem in builder.problems(read)]
+    problems = [str(problem) for problem in builder.block_problems(read)]
     try:
         return {"code": "" if problems else builder.to_code(name, read, sentence), "problems": problems}
     except ValueError as error:

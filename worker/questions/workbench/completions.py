@@ -34,7 +34,7 @@ def answer_completions(question: CompletionsQuestion) -> Answer:
     except Refused as error:
         return failed_answer(error)
     except DataError as error:
-        return preview.failure(error)
+        return preview.failed_preview(error)
     return CompletionsAnswer(groups=groups, sentence=sentence)
 
 

@@ -67,7 +67,7 @@ def _load(spec: ModelSpec) -> Loaded:
     plain = spec.model_copy(update={"quantization": None, "attn_implementation": attention})
     try:
         elsewhere = spec.id != "starter" and not Path(spec.id).expanduser().exists()
-        with sources.offline(elsewhere and not sources.reachable()):
+        with sources.offline(elsewhere and not sources.hub_answers()):
             _refuse_too_large(Path(models.place(plain)))
             model, tokenizer = models.load_model(plain, use_cpu=True)
     except Refused:
