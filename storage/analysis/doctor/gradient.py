@@ -152,8 +152,8 @@ def entropy(e: Evidence) -> Verdict | None:
     if len(solved) and solved.now >= SOLVED:
         return None
     words = (
-        f"Entropy fell from {short_number(told.start)} to {short_number(told.now)} and the reward did not rise with it: "
-        "the model has stopped trying other answers."
+        f"Entropy fell from {short_number(told.start)} to {short_number(told.now)} and the reward did not rise with "
+        "it: the model has stopped trying other answers."
     )
     return Verdict(
         "entropy", WARNING, "Entropy has collapsed", words,
