@@ -38,6 +38,7 @@ from groupwise.storage.registry.messages.message import Progress
 from groupwise.storage.registry.messages.preview import PreviewQuestion
 from groupwise.storage.registry.messages.problem import Failed
 from groupwise.storage.spec import spec
+from groupwise.storage.spec.problem import SpecError
 from groupwise.worker.data import preview
 from groupwise.worker.data.data_error import DataError
 from groupwise.worker.sandbox import client
@@ -182,16 +183,16 @@ def test_a_spec_with_anything_in_it_is_read_or_refused_in_words(registry_home: P
     for whole in [parts, *({"name": "a", "rewards": parts["rewards"], name: parts[name]} for name in parts)]:
         try:
             read = spec.from_dict(whole)
-        except spec.SpecError as error:
+        except SpecError as error:
             said = [problem.as_dict() for problem in error.problems]
         else:
             said = [problem.as_dict() for problem in check_spec(read, Offer({}, {}, {}, {}))]
             files.write_whole(registry_home / "spec.yaml", spec.to_yaml(read))
         for written in (json.dumps(whole), f"name: {text}\nrewards: [{{name: format}}]\n"):
-            with contextlib.suppress(spec.SpecError):
+            with contextlib.suppress(SpecError):
                 spec.parse_spec(written)
         _page(said)
-    with contextlib.suppress(presets.PresetError, spec.SpecError):
+    with contextlib.suppress(presets.PresetError, SpecError):
         presets.save_preset(text, text, f"name: {text!r}\nrewards: [{{name: format}}]\n", registry_home, replace=True)
     with contextlib.suppress(library.LibraryError):
         library.save_reward("mine", f"# {text}\ndef mine(completions):\n    {ascii(text)}\n    return []\n", taken=())

@@ -15,7 +15,8 @@ from groupwise.app.pages.new.preflight.advice import advise
 from groupwise.app.pages.new.preflight.report import report
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.spec import spec
-from groupwise.storage.spec.spec import ADVICE, BLOCKING, WARNING, Problem, RunSpec
+from groupwise.storage.spec.problem import ADVICE, BLOCKING, WARNING, Problem
+from groupwise.storage.spec.spec import RunSpec
 from tests.test_preflight_disk import OFFER
 from tests.test_preflight_memory import GB, MODEL
 

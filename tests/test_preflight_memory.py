@@ -13,7 +13,8 @@ from groupwise.app.pages.new.preflight.shape import lora_parameters, lora_target
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.models.model_facts import ModelFacts
 from groupwise.storage.spec import spec
-from groupwise.storage.spec.spec import BLOCKING, RunSpec
+from groupwise.storage.spec.problem import BLOCKING
+from groupwise.storage.spec.spec import RunSpec
 from tests import offer as offers
 
 GB = 10**9

@@ -149,12 +149,17 @@ def test_a_draft_with_faults_that_only_a_call_would_show_is_kept():
     assert library.save_reward("mine", "def mine(completions):\n    return 1\n").name == "mine"
 
 
+def names_in(code: str) -> list[str]:
+    """The names of what looks like a reward function in a text, in its order."""
+    return [function.name for function in signature.analyse(code).functions]
+
+
 def test_the_functions_of_a_pasted_text_are_there_to_choose_from():
     code = (
         "%pip install x\n" + CODE + "async def other(completions, **kwargs):\n    return list(map(len, completions))\n"
     )
-    assert library.functions_in(code) == ["mine", "other"]
-    assert library.functions_in("nothing at all") == []
+    assert names_in(code) == ["mine", "other"]
+    assert names_in("nothing at all") == []
 
 
 def test_the_runs_that_use_a_function_are_found_with_the_copy_they_keep():
@@ -229,9 +234,7 @@ TEMPLATES = templates.templates()
 def test_the_blank_template_comes_first_and_each_has_its_own_words():
     assert TEMPLATES[0]["name"] == "blank" and len(TEMPLATES) == 7
     assert all(each["title"] and each["sentence"].endswith(".") for each in TEMPLATES)
-    assert (
-        len({each["title"] for each in TEMPLATES}) == len({library.functions_in(t["code"])[0] for t in TEMPLATES}) == 7
-    )
+    assert len({each["title"] for each in TEMPLATES}) == len({names_in(t["code"])[0] for t in TEMPLATES}) == 7
 
 
 @pytest.mark.parametrize("template", TEMPLATES, ids=lambda template: template["name"])

@@ -24,6 +24,7 @@ from groupwise.storage.record import metrics, record, run_files, states
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.registry import Command, Run
 from groupwise.storage.spec import spec
+from groupwise.storage.spec.problem import SpecError
 from groupwise.worker.builtin import models, shipped
 from groupwise.worker.helpers import Helpers
 from groupwise.worker.training import checkpoints, endings
@@ -61,7 +62,7 @@ class Supervisor:
         self.warm_start.end()
 
     def tick(self) -> None:
-        """One look at everything."""
+        """Look once at commands, runs, questions and helpers."""
         try:
             for command in registry.open_commands():
                 self._safely(command.run, self.obey, command)
@@ -117,7 +118,7 @@ class Supervisor:
     # --- launching
 
     def launch(self, run: Run) -> None:
-        """Start the next run. What keeps it from starting is its end, in a sentence."""
+        """Start the next run; where something keeps it from starting, conclude it with that as its sentence."""
         try:
             run_spec = self._prepare(run)
         except Exception as error:  # whatever is wrong with one run's folder, the others go on
@@ -143,7 +144,7 @@ class Supervisor:
         run_spec = spec.parse_spec(text)
         problems = check_spec(run_spec, Offer.read_published(), spec.line_numbers(text))
         if problems:
-            raise spec.SpecError(problems)
+            raise SpecError(problems)
         if disk.lacks(run.folder.path, disk.TO_BEGIN):
             place = f"{disk.megabytes(disk.TO_BEGIN)} of disk is free in {run.folder.path}"
             raise paths.HomeError(f"less than {place}. Free some space, then resume.")

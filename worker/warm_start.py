@@ -85,7 +85,7 @@ class WarmStart:
         return None
 
     def end(self) -> None:
-        """The supervisor leaves."""
+        """End the warm process, since the supervisor leaves."""
         if self.spare is not None:
             self.spare.end()
             self.spare = None

@@ -20,7 +20,8 @@ from groupwise.storage.home import paths
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.facts import Catalogue, Shipped
-from groupwise.storage.spec.spec import BLOCKING, Problem, RunSpec, SpecError, line_numbers, parse_spec, to_yaml
+from groupwise.storage.spec.problem import BLOCKING, Problem, SpecError
+from groupwise.storage.spec.spec import RunSpec, line_numbers, parse_spec, to_yaml
 from groupwise.storage.spec.yaml_text import MAX_BYTES
 
 PATIENCE = 60.0  # seconds for a worker's first word; importing TRL on a cold disk takes most of it

@@ -37,6 +37,7 @@ def find_run(beginning: str) -> Run:
 
 
 def list_runs(options: argparse.Namespace) -> int:
+    """Print the runs as a table, the newest first; the exit code."""
     try:
         open_home()
     except CommandError as error:
@@ -72,11 +73,12 @@ def printable_line(text: str) -> str:
 
 
 def step_progress(run: Run) -> str:
+    """How far a run is: 12/60; – while the plan is not known."""
     return f"{run.step}/{run.total}" if run.total else "–"
 
 
 def short_age(seconds: float) -> str:
-    """In the largest unit that fits: 40s, 5m, 3h, 12d."""
+    """How long ago in the largest unit that fits: 40s, 5m, 3h, 12d."""
     if not abs(seconds) < 1e12:
         return "–"
     for unit, length in (("d", 86400), ("h", 3600), ("m", 60)):

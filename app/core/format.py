@@ -36,10 +36,12 @@ def signed_number(value: float) -> str:
 
 
 def count(value: int) -> str:
+    """A whole number with commas between thousands: 12,840."""
     return f"{value:,}"
 
 
 def plural(n: int, one: str, many: str | None = None) -> str:
+    """A number and its noun: 1 run, 2 runs; `many` where the plural is not `one` with an s."""
     return f"{count(n)} {one if n == 1 else many or one + 's'}"
 
 

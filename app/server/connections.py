@@ -127,9 +127,11 @@ class Connection(HttpProtocol):
         return self.cycle is not None and not self.cycle.response_complete
 
     def keeps_us_waiting(self) -> bool:
+        """Whether it is the client that something is awaited from: a request, or the rest of a body."""
         return not self.has_request() or self._awaits_body()
 
     def is_overdue(self, now: float) -> bool:
+        """Whether the client has let us wait too long."""
         if self.unread_since is not None and now - self.unread_since > WRITE_SECONDS:
             return True
         if not self.has_request():

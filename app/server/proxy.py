@@ -39,7 +39,8 @@ class Proxies:
 
     @classmethod
     def parse(cls, names: list[str]) -> Proxies:
-        """Raises ValueError for what is no exact address or network; the whole internet is none."""
+        """Read the addresses and networks of proxies. Raises ValueError for what is no exact address or network; the
+        whole internet is none."""
         networks = tuple(ip_network(name) for name in names)
         if any(network.prefixlen == 0 for network in networks):
             raise ValueError("a network of every address")

@@ -36,7 +36,8 @@ class LoggedOut:
         return session in self._ends
 
     def add(self, session: str, ends: int) -> None:
-        """Raises OSError where it could not be written down: then it holds for as long as this process lives."""
+        """Note a session as logged out. Raises OSError where it could not be written down: then it holds for as long as
+        this process lives."""
         self._ends[session] = ends
         descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:

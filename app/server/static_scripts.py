@@ -30,7 +30,7 @@ def script_files(library: str) -> list[Path]:
 
 
 def static_paths() -> list[str]:
-    """All of them, for Gradio to serve as they are."""
+    """The files of all libraries, for Gradio to serve as they are."""
     return [str(path) for library in LIBRARIES for path in script_files(library)]
 
 

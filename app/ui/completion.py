@@ -92,6 +92,7 @@ def remark(difference: Difference | None) -> str:
 
 
 def star(shown: Shown) -> str:
+    """The star's button, pressed where the completion is starred; empty where no group is known."""
     if shown.group is None:
         return ""
     on = shown.note is not None and shown.note.starred
@@ -102,7 +103,7 @@ def star(shown: Shown) -> str:
 
 
 def note_html(shown: Shown) -> str:
-    """The note on it."""
+    """What a person noted on the completion, as HTML."""
     if shown.group is None:
         return ""
     words = shown.note.words if shown.note else ""
@@ -110,6 +111,7 @@ def note_html(shown: Shown) -> str:
 
 
 def edit(shown: Shown) -> str:
+    """The button that opens the note; empty where no group is known."""
     if shown.group is None:
         return ""
     words = "Change the note" if shown.note and shown.note.words else "Add a note"

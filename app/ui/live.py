@@ -174,6 +174,7 @@ def has_record(run: registry.Run) -> bool:
 
 
 def text(payload: Payload, key: str, limit: int = 200) -> str:
+    """A text of a payload, cut at a length; empty where there is none."""
     value = payload.get(key)
     return value[:limit] if isinstance(value, str) else ""
 

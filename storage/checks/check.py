@@ -20,7 +20,8 @@ from groupwise.storage.checks.stages import check_stages
 from groupwise.storage.checks.texts import check_texts
 from groupwise.storage.checks.values import fixes_of_value, value_fault
 from groupwise.storage.library.capabilities import Offer
-from groupwise.storage.spec.spec import BLOCKING, Fix, Problem, RunSpec, did_you_mean, rename_or_remove
+from groupwise.storage.spec.problem import BLOCKING, Fix, Problem, did_you_mean, rename_or_remove
+from groupwise.storage.spec.spec import RunSpec
 
 # Settings of GRPOConfig that Groupwise decides itself, and where a person says it instead.
 OWNED = {
@@ -45,7 +46,8 @@ def check_spec(spec: RunSpec, offer: Offer, lines: dict[str, int] | None = None)
 def examine_spec(
     spec: RunSpec, offer: Offer, lines: dict[str, int] | None = None, columns: list[str] | None = None
 ) -> list[Problem]:
-    """Those, and what else a person should know. `columns`: what the preview has seen of the data, if it has."""
+    """Every problem that keeps this spec from running, and what else a person should know. `columns`: what the preview
+    has seen of the data, if it has."""
     if spec.stages:
         by_stage = [examine_spec(stage, offer, columns=columns) for stage in spec.by_stage()]
         found = check_stages(spec, offer, by_stage)

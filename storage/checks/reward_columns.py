@@ -39,7 +39,7 @@ def check_reward_columns(spec: RunSpec, offer: Offer) -> list[Problem]:
 
 
 def check_seen_columns(spec: RunSpec, offer: Offer, columns: Collection[str] | None) -> list[Problem]:
-    """The same by the columns that the preview has seen, for data whose columns are not known beforehand: a warning,
+    """Check against the columns that the preview has seen, for data whose columns are not known beforehand: a warning,
     as they may be another file's by now."""
     if columns is None or source_kind_and_name(spec.data)[0] in TASK_COLUMNS:
         return []

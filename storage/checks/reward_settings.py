@@ -12,8 +12,8 @@ from groupwise.storage.spec.spec import AdaptSpec, RewardSpec, RunSpec
 
 
 def check_settings(spec: RunSpec, index: int, about: dict[str, Any]) -> Iterator[Problem]:
-    """Of the spec's function at this place. `about`: what is known of the function (storage.library.capabilities); its
-    parameters are held against nothing where that is nothing."""
+    """Check the settings of the spec's function at this place. `about`: what is known of the function
+    (storage.library.capabilities); its parameters are held against nothing where that is nothing."""
     reward, path = spec.rewards[index], f"rewards.{index}"
     if about.get("parameters") is not None:
         yield from _parameters(reward, path, {one["name"]: one for one in about["parameters"]})

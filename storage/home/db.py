@@ -135,7 +135,7 @@ def files_of(path: Path) -> tuple[Path, Path]:
 
 @contextlib.contextmanager
 def transaction(database: Database) -> Iterator[Database]:
-    """All of it or nothing, with the write lock held from the start.
+    """Make several writes all or none, with the write lock held from the start.
 
     A transaction that read before it wrote would have to wait for the readers while another waits for it: SQLite
     refuses one of the two at once ("database is locked"), however patient it is.

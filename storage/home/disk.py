@@ -39,5 +39,5 @@ def is_full(error: BaseException) -> bool:
 
 
 def megabytes(size: int) -> str:
-    """1,234 MB"""
+    """Bytes in words: 1,234 MB."""
     return f"{size / MEGABYTE:,.0f} MB"

@@ -47,7 +47,7 @@ class _Redacting(io.BufferedIOBase):
         self.begin()
 
     def begin(self) -> None:
-        """With nothing held: in a child process that is the parent's to write."""
+        """Begin with nothing held: in a child process that is the parent's to write."""
         self._words, self._lock, self._lost = _Words(), threading.RLock(), 0
 
     def write(self, data: Any) -> int:

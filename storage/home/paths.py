@@ -43,10 +43,12 @@ def prepare() -> Path:
 
 
 def registry_path() -> Path:
+    """The registry's file."""
     return home() / "registry.db"
 
 
 def runs_folder() -> Path:
+    """The folder of all runs' folders."""
     return home() / "runs"
 
 
@@ -56,6 +58,7 @@ def data_folder() -> Path:
 
 
 def models_folder() -> Path:
+    """The folder of models."""
     return home() / "models"
 
 

@@ -58,6 +58,7 @@ class Identity:
 
 
 def boot_id() -> str:
+    """This boot's id, as the kernel has it."""
     return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
 
 
@@ -71,6 +72,7 @@ def identity_of(pid: int) -> Identity | None:
 
 
 def is_alive(identity: Identity) -> bool:
+    """Whether this very process still runs."""
     return identity_of(identity.pid) == identity
 
 

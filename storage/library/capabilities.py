@@ -34,7 +34,7 @@ class Offer:
 
     @classmethod
     def read_published(cls) -> Offer:
-        """As the worker of this home last published it, with one's own reward functions beside the built-in ones.
+        """What the worker of this home last published, with one's own reward functions beside the built-in ones.
 
         What ships keeps its name where one's own function, saved before it shipped, has the same.
         """

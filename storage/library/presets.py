@@ -39,7 +39,7 @@ class Preset:
 
 
 def shipped_presets(folder: Path) -> list[Preset]:
-    """Those that ship, from the app's folder of YAML files: the quickstart first, then by title."""
+    """The presets that ship, from the app's folder of YAML files: the quickstart first, then by title."""
     found = [_from_file(path) for path in folder.glob("*.yaml")]
     return sorted(found, key=lambda preset: (preset.name != "quickstart", preset.title.casefold()))
 
@@ -52,7 +52,7 @@ def own_presets() -> list[Preset]:
 
 
 def all_presets(folder: Path) -> list[Preset]:
-    """One's own, then those that ship in `folder`."""
+    """A person's own presets, then those that ship in `folder`."""
     return [*own_presets(), *shipped_presets(folder)]
 
 

@@ -63,6 +63,7 @@ class Found:
 
     @property
     def is_whole(self) -> bool:
+        """Whether everything was looked at."""
         return self.looked == self.of
 
     def ids(self, sort: str, page: int, size: int) -> list[int]:

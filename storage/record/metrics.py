@@ -249,7 +249,7 @@ def progress(path: Path) -> dict[str, Any]:
 
 
 def progress_if_readable(path: Path) -> dict[str, Any] | None:
-    """The same; None while there is no readable record."""
+    """The progress of a run (`progress`); None while there is no readable record."""
     try:
         return progress(path)
     except sqlite3.DatabaseError:

@@ -16,7 +16,7 @@ _said_at = 0.0
 
 
 def about(question_id: int | None) -> None:
-    """Which question is worked on from now on."""
+    """Name the question that is worked on from now on."""
     global _question, _said_at
     _question, _said_at = question_id, time.monotonic()
 

@@ -92,7 +92,7 @@ def take_question(question_id: int) -> bool:
 
 
 def set_progress(question_id: int, progress: Progress) -> None:
-    """How far the answer is."""
+    """Note how far the answer to a question is."""
     with registry.write_registry() as db:
         db.execute("UPDATE question SET progress = ? WHERE id = ?", [to_json(progress.as_dict()), question_id])
 

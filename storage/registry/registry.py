@@ -86,6 +86,7 @@ class Run:
 
     @functools.cached_property
     def folder(self) -> paths.RunFolder:
+        """The run's folder in the home."""
         return paths.run_folder(self.id)
 
 
@@ -191,6 +192,7 @@ def _insert(registry: Database, run_id: str, *, name: str, model: str, data: str
 
 
 def get_run(run_id: str) -> Run | None:
+    """The run of this id; None where there is none."""
     with read_registry() as registry:
         rows = list(registry.query(f"SELECT {COLUMNS} FROM run WHERE id = ?", [run_id]))
     return _run_of_row(rows[0]) if rows else None
@@ -270,6 +272,7 @@ def open_commands() -> list[Command]:
 
 
 def take_command(command: Command, result: str) -> None:
+    """Note what became of a command."""
     with write_registry() as registry:
         registry.execute("UPDATE command SET taken_at = ?, result = ? WHERE id = ?", [time.time(), result, command.id])
 
@@ -363,6 +366,7 @@ def _open_writer(*, make: bool) -> Iterator[Database]:
 
 @contextlib.contextmanager
 def read_registry() -> Iterator[Database]:
+    """The registry, opened to be read. Raises RegistryError."""
     with _in_words(), db.open_for_reading(paths.registry_path(), journal="delete") as registry:
         yield registry
 

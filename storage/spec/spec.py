@@ -19,43 +19,13 @@ from pydantic_core import PydanticCustomError
 
 from groupwise.storage.spec.misfits import in_words
 from groupwise.storage.spec.problem import (
-    ADVICE,
-    BLOCKING,
-    WARNING,
     Fix,
     Problem,
     SpecError,
     did_you_mean,
-    nearest_name,
     rename_or_remove,
 )
 from groupwise.storage.spec.yaml_text import MAX_DIGITS, dump, read_yaml
-
-__all__ = [
-    "ADVICE",
-    "BLOCKING",
-    "WARNING",
-    "AdaptSpec",
-    "DataSpec",
-    "Example",
-    "Fix",
-    "LaunchSpec",
-    "ModelSpec",
-    "Problem",
-    "RewardSpec",
-    "RunSpec",
-    "SchedulePoint",
-    "SpecError",
-    "StageSpec",
-    "did_you_mean",
-    "from_dict",
-    "line_numbers",
-    "nearest_name",
-    "parse_spec",
-    "rename_or_remove",
-    "to_yaml",
-]
-
 
 ENDLESS = f"has more than {MAX_DIGITS} digits: too large to mean anything."
 

@@ -94,6 +94,7 @@ def _freeze_reward(reward: RewardSpec, folder: RunFolder) -> None:
 
 
 def task_of(spec: RunSpec) -> str | None:
+    """The name of the built-in task that is the spec's data; None for other data."""
     kind, _, name = spec.data.source.partition(":")
     return name if kind == "task" else None
 
@@ -116,7 +117,7 @@ def needs_sandbox(name: str) -> bool:
 
 
 def refuse_changed(copy: Path) -> None:
-    """Raises ShippedError for a run's copy of a built-in reward that is not what ships and cannot run as one's own."""
+    """Refuse a run's copy of a built-in reward that is not what ships and cannot run as one's own."""
     if copy.stem in shipped_names(REWARDS) and needs_sandbox(copy.stem) and not is_shipped(copy):
         raise _not_shipped(copy)
 

@@ -7,8 +7,9 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
+from groupwise.storage.spec.problem import ADVICE, WARNING, Fix, Problem
 from groupwise.storage.spec.row_filter import Condition
-from groupwise.storage.spec.spec import ADVICE, WARNING, DataSpec, Fix, Problem
+from groupwise.storage.spec.spec import DataSpec
 from groupwise.worker.data.data import COLUMN, held_out_rows
 from groupwise.worker.data.data_error import DataError
 

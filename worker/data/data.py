@@ -70,7 +70,7 @@ def load_data(spec: DataSpec, *, chat: bool, task: TaskRows | None = None) -> tu
 
 
 def check_columns(spec: DataSpec, columns: list[str]) -> None:
-    """Raises DataError for the first name in the spec that is no column."""
+    """Check the spec's columns. Raises DataError for the first name in the spec that is no column."""
     there = f"the columns are {', '.join(columns)}"
     named = COLUMN.findall(spec.prompt_template)
     if spec.prompt_column is not None:
@@ -192,7 +192,7 @@ def answer_of_cell(value: Any, pattern: str | None) -> Any:
 
 
 def check_pattern(spec: DataSpec) -> None:
-    """Raises DataError where the answer pattern is not one."""
+    """Check the answer pattern. Raises DataError where the answer pattern is not one."""
     wrong = patterns.fault(spec.answer_pattern or "")
     if wrong:
         message = f"the answer pattern (data.answer_pattern) is not a regular expression: {wrong}"

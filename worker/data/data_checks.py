@@ -48,7 +48,7 @@ def answer_data_checks(question: CheckDataQuestion) -> Answer:
 
 
 def check_data(asked: DataSpec, model: ModelSpec, completion: int, every: bool) -> CheckDataAnswer:
-    """The same, for a spec. Raises DataError where nothing can be checked."""
+    """Check the data of a spec. Raises DataError where nothing can be checked."""
     table = preview_source.table_of(asked)
     data.check_pattern(asked)
     data.check_columns(asked, table.columns)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from groupwise.storage.spec.gym_values import fitted
-from groupwise.storage.spec.spec import Fix, did_you_mean
+from groupwise.storage.spec.problem import Fix, did_you_mean
 from groupwise.worker.capabilities import gym_tasks
 from groupwise.worker.data.data_error import DataError
 

@@ -7,7 +7,8 @@ import re
 from typing import Any
 
 from groupwise.storage.spec import row_filter
-from groupwise.storage.spec.spec import DataSpec, Fix, Problem, nearest_name
+from groupwise.storage.spec.problem import Fix, Problem, nearest_name
+from groupwise.storage.spec.spec import DataSpec
 from groupwise.worker.data.data import COLUMN, PLAIN, RESERVED, answer_of_cell
 from groupwise.worker.data.data_error import DataError
 

@@ -24,7 +24,8 @@ from groupwise.storage.registry.messages.preview import (
 )
 from groupwise.storage.registry.messages.problem import Failed, messages_of
 from groupwise.storage.spec import patterns, row_filter
-from groupwise.storage.spec.spec import WARNING, DataSpec, Fix, ModelSpec, Problem
+from groupwise.storage.spec.problem import WARNING, Fix, Problem
+from groupwise.storage.spec.spec import DataSpec, ModelSpec
 from groupwise.worker.data import data, mapping, preview_source, tokens
 from groupwise.worker.data.data_error import DataError
 
@@ -40,7 +41,7 @@ def answer_preview(question: PreviewQuestion) -> Answer:
 
 
 def preview(asked: DataSpec, model: ModelSpec, index: int) -> PreviewAnswer:
-    """The same, for a spec. Raises DataError where there is nothing to show."""
+    """Show what a row of a spec's data becomes. Raises DataError where there is nothing to show."""
     table = preview_source.table_of(asked)
     first = list(itertools.islice(table.rows(), FIRST))
     row, exact = table.row(index)

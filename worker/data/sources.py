@@ -13,7 +13,8 @@ import huggingface_hub
 from datasets import Dataset, Features, Value, load_dataset
 
 from groupwise.storage.checks.data import HUB_DATASET
-from groupwise.storage.spec.spec import DataSpec, Fix
+from groupwise.storage.spec.problem import Fix
+from groupwise.storage.spec.spec import DataSpec
 from groupwise.worker.data import gym, parquet_rows, table
 from groupwise.worker.data.csv_table import header
 from groupwise.worker.data.data_error import DataError

@@ -140,7 +140,7 @@ def one_step(stage: RunSpec, processes: int) -> RunSpec:
 
 
 def sentence(run_spec: RunSpec, seconds: Seconds, memory: Memory) -> str:
-    """What was found, in words."""
+    """How the step went, in words."""
     whose = " of the whole process" if memory.device == "CPU" else ""
     said = (
         f"Loading took {seconds.load:.1f} s and one step {seconds.step:.1f} s on {memory.device}; later steps "

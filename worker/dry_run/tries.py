@@ -38,10 +38,11 @@ class Tries:
 
     @property
     def busy(self) -> bool:
+        """Whether a step is being tried."""
         return self._child is not None
 
     def look(self, waiting: list[Question], ahead: Run | None) -> None:
-        """`ahead` is the run that trains, or is about to."""
+        """Begin, watch or end a try. `ahead` is the run that trains, or is about to."""
         if not self._swept:
             self._swept = True
             sweep()

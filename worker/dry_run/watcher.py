@@ -23,6 +23,7 @@ class Watcher(TrainerCallback):
         self.metrics: dict[str, float | None] = {}
 
     def take(self, groups: list[Group], notes: list[Note], seconds: dict[str, float]) -> None:
+        """Keep what the trainer recorded of a step."""
         self.groups += groups
         self.notes += notes
 

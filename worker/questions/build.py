@@ -109,6 +109,7 @@ def _config_for_processes(processes: int) -> type:
 
 @cache
 def training_fields() -> dict[str, dict[str, Any]]:
+    """The fields of GRPOConfig, as the catalogue publishes them."""
     import trl.trainer.grpo_trainer  # noqa: F401  # see catalogue.build
     from trl import GRPOConfig
 
@@ -117,6 +118,7 @@ def training_fields() -> dict[str, dict[str, Any]]:
 
 @cache
 def lora_fields() -> dict[str, dict[str, Any]]:
+    """The fields of LoraConfig, as the catalogue publishes them."""
     from peft import LoraConfig
 
     return catalogue.fields_of(LoraConfig, section="LoRA")

@@ -17,8 +17,8 @@ _loaded: set[tuple[str, str, bool]] = set()
 
 
 def reward_problems(spec: RunSpec) -> list[Problem]:
-    """Those that cannot score in any call, each with its reason: a package that is missing, say. Nothing where no
-    sandbox can be made or code is trusted: then it is not run here."""
+    """The reward functions that cannot score in any call, each with its reason: a package that is missing, say. Nothing
+    where no sandbox can be made or code is trusted: then it is not run here."""
     if registry.is_trusted():
         return []
     found = []

@@ -54,7 +54,7 @@ def problems_by_setting(
 
 
 def error_of(attempt: Attempt, settings: dict[str, Any]) -> Exception | None:
-    """What it raises, if it does."""
+    """The exception that an attempt raises with these settings; None where it succeeds."""
     try:
         attempt(copy.deepcopy(settings))  # the libraries change what they are given
     except Exception as error:  # the libraries raise every kind for a wrong setting

@@ -222,7 +222,7 @@ class _InProcess:
         return _with_flood_note(result) if out.left_out else result
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: no process is held."""
 
 
 def in_process(function: Callable[..., Any], name: str, parameters: dict[str, Any]) -> Scorer:

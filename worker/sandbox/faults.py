@@ -42,7 +42,7 @@ _confined = _offline = False
 
 
 def note_confinement(network: bool) -> None:
-    """From here on every refusal in this process is the sandbox's."""
+    """Note that this process is confined: from here on every refusal in this process is the sandbox's."""
     global _confined, _offline
     _confined, _offline = True, not network
 
@@ -70,7 +70,7 @@ def message_of(error: BaseException) -> str:
 
 
 def without_addresses(text: str) -> str:
-    """Without where in memory a thing lies: the same failure is to read the same each time."""
+    """The text without addresses in memory: the same failure is to read the same each time."""
     return re.sub(r" at 0x[0-9a-fA-F]+", "", text)
 
 

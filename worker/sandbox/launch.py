@@ -92,8 +92,8 @@ def code_folder(tier: str) -> str:
 
 
 def host_environment(network: dict[str, str]) -> dict[str, str]:
-    """All of it. One thread per library: each would reserve memory for every processor. A judge's key, in `network`,
-    goes here rather than in arguments, which everyone on the machine can read."""
+    """The whole environment of a host. One thread per library: each would reserve memory for every processor. A judge's
+    key, in `network`, goes here rather than in arguments, which everyone on the machine can read."""
     fixed = {
         "PATH": "/usr/bin", "HOME": "/tmp", "LANG": "C.UTF-8", "LOGNAME": "reward", "MALLOC_ARENA_MAX": "2",
         "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1",

@@ -44,11 +44,13 @@ class Capture:
         self.most, self.kept, self.left_out = most, bytearray(), 0
 
     def take(self, chunk: bytes) -> None:
+        """Keep what there is room for of a chunk, and count the rest."""
         room = self.most - len(self.kept)
         self.kept += chunk[:room]
         self.left_out += max(0, len(chunk) - room)
 
     def text(self) -> str:
+        """What was kept, with how much was left out."""
         text = self.kept.decode("utf-8", "replace")
         return f"{text}\n… and {self.left_out:,} more bytes, left out." if self.left_out else text
 

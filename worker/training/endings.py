@@ -14,7 +14,7 @@ def ending(
     record: dict[str, Any] | None, code: int | None, *, step: int, saved: int | None, killed_on_request: bool,
     stopping: bool,
 ) -> tuple[str, str]:  # fmt: skip
-    """(state, sentence).
+    """How a run ended: (state, sentence).
 
     `record` is the attempt's exit.json, if it wrote one; `code` the exit code (negative: a signal), None where the
     process was not our child; `step` the last acknowledged, `saved` the newest checkpoint's; `stopping`, whether a

@@ -26,7 +26,7 @@ class Loaded:
         self._marks: dict[str, Mark | None] = {}
 
     def note(self) -> None:
-        """From now on these files are what counts."""
+        """Remember the imported files as they are now."""
         self._installed = set(_package_marks())
         self._marks = {path: _mark(path) for path in {*_sources(), *self._installed}}
 

@@ -107,6 +107,7 @@ class Scorers:
         return self._hosts[-1]
 
     def take(self) -> list[Note]:
+        """The notes on the last calls, which are then gone from here."""
         return [function.take() for function in self.functions]
 
     def close(self) -> None:

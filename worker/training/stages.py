@@ -30,7 +30,7 @@ class Length:
 
     @classmethod
     def of(cls, args: Any) -> Length:
-        """That of a GRPOConfig."""
+        """The length that a GRPOConfig asks for."""
         return cls(
             args.max_steps,
             args.num_train_epochs,

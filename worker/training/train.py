@@ -22,6 +22,7 @@ from groupwise.storage.record.record import RunWriter, resume_record
 from groupwise.storage.record.step_record import Event
 from groupwise.storage.registry import registry
 from groupwise.storage.spec import spec
+from groupwise.storage.spec.problem import SpecError
 from groupwise.worker.builtin import shipped
 from groupwise.worker.data import data
 from groupwise.worker.sandbox import client
@@ -122,7 +123,7 @@ def explain(error: BaseException) -> str:
         return "the disk is full. Free some space; Resume continues from the last whole checkpoint."
     if isinstance(error, sqlite3.Error):
         return f"its record could not be opened ({first})."
-    if isinstance(error, (trainer.CannotRun, data.DataError, shipped.ShippedError, spec.SpecError, client.NoSandbox)):
+    if isinstance(error, (trainer.CannotRun, data.DataError, shipped.ShippedError, SpecError, client.NoSandbox)):
         return first
     return f"{name}: {first[:400]}"
 

@@ -127,6 +127,7 @@ def lines_of_run(
 
 
 def new_lines(record: Database, wanted: list[str], axis: str, span: curves.Span | None, seen: Any) -> dict[str, Any]:
+    """A run's lines and finals, or its `seq` alone where nothing was recorded since `seen`."""
     seq = curves.newest_seq(record)
     if seq == seen:
         return {"seq": seq}

@@ -39,6 +39,7 @@ def shared_prompts(payload: Payload) -> dict[str, Any]:
 
 
 def sample(run: registry.Run | None, words: str) -> list[str]:
+    """The hashes of a run's prompts with these words; none where there is no run, or no readable record."""
     if run is None:
         return []
     with contextlib.suppress(Unanswerable), open_run_record(run) as record:
@@ -47,6 +48,7 @@ def sample(run: registry.Run | None, words: str) -> list[str]:
 
 
 def numbers_in(run: registry.Run | None, digests: list[str]) -> dict[str, int]:
+    """{hash: the prompt's number in the run's record} of those that the run had."""
     if run is None or not digests:
         return {}
     with contextlib.suppress(Unanswerable), open_run_record(run) as record:
@@ -111,6 +113,7 @@ def prompt_in_runs(payload: Payload) -> dict[str, Any]:
 
 
 def in_run(looker: Looker, number: int) -> dict[str, Any]:
+    """How often one run had a prompt, how it went at first and at last, and its best completion as HTML."""
     best = looker.best_completion(number)
     if best is not None:
         words = best.pop("text")

@@ -52,6 +52,7 @@ def defaults() -> dict[str, Any]:
 
 
 def cell(value: fields.Value | None) -> dict[str, Any] | None:
+    """A setting as the table shows it: its words, its number where it is one, and whether it was set; None for none."""
     if value is None:
         return None
     given = value["value"]
@@ -78,6 +79,7 @@ def compare_code(payload: Payload) -> dict[str, Any]:
 
 
 def hash_in(functions: dict[str, str] | None, name: str) -> str | None:
+    """The short hash of a function's code in one run; None where the run does not use it."""
     return codes.short_hash(functions[name]) if functions and name in functions else None
 
 

@@ -24,12 +24,12 @@ def models() -> list[Choice]:
 
 
 def tasks(offer: Offer) -> list[Choice]:
-    """The built-in tasks."""
+    """The built-in tasks that a run can be trained on, as choices."""
     return [{"value": f"task:{name}", "label": name} for name in offer.tasks or {"arithmetic": {}}]
 
 
 def home_data_files() -> list[Choice]:
-    """The data files of the home."""
+    """The data files in the home's data folder, as choices."""
     folder = paths.data_folder()
     names = sorted(path.name for path in folder.iterdir() if _usable(path)) if folder.is_dir() else []
     return [{"value": f"file:{name}", "label": name} for name in names]

@@ -104,7 +104,7 @@ def _passes_a_list(raw: dict[str, Any], parts: list[str]) -> bool:
 
 
 def put_value(raw: dict[str, Any], edit: Edit) -> bool:
-    """The same in plain values; whether there was such a place."""
+    """Make an edit in plain values; whether there was such a place."""
     return _put_in(raw, edit.path.split("."), edit.value)
 
 

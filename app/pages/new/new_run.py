@@ -64,7 +64,7 @@ def _unreadable(error: Exception) -> str:
 
 
 def form_choices(offer: Offer) -> dict[str, Any]:
-    """All that can be chosen from. `complete`: whether the worker has said what is installed."""
+    """All that the form offers to choose from. `complete`: whether the worker has said what is installed."""
     return {
         "complete": offer.training is not None,
         "fields": form.describe(offer),
@@ -122,7 +122,7 @@ def try_step(payload: Payload) -> dict[str, Any]:
 
 @answer
 def cancel_question(payload: Payload) -> dict[str, Any]:
-    """Stop trying."""
+    """Withdraw a question, such as a try of one step, that nobody waits for any more."""
     questions.cancel_question(whole_number(payload, "question"))
     return {"cancelled": True}
 
@@ -177,7 +177,7 @@ def import_file(payload: Payload) -> dict[str, Any]:
 
 @answer
 def preset_settings(payload: Payload) -> dict[str, Any]:
-    """A preset's text."""
+    """The YAML text of a preset."""
     return {"text": presets.preset_text(text(payload, "name"))}
 
 
@@ -195,7 +195,7 @@ def delete_preset(payload: Payload) -> dict[str, Any]:
 
 
 def new_run() -> gr.HTML:
-    """The page's body."""
+    """The New run page's live part."""
     functions = (
         open_new_run,
         edit_settings,

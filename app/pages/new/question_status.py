@@ -10,7 +10,8 @@ from groupwise.storage.registry import questions
 
 
 def answer_or_progress(question_id: int) -> dict[str, Any]:
-    """{answer}, or {waiting: a sentence, done, total (None: not known)}; {gone: true} where it was withdrawn."""
+    """What became of a question: {answer}, or {waiting: a sentence, done, total (None: not known)}; {gone: true} where
+    it was withdrawn."""
     question = questions.get_question(question_id)
     if question is None:
         return {"gone": True}

@@ -112,8 +112,8 @@ def _settings_of(reward: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def emptied_settings(raw: dict[str, Any]) -> dict[str, str | None]:
-    """The settings that are said to be nothing, null or blank text, which is not the same as not said: “no answer”,
-    where the default is “answer”. A field cannot show it."""
+    """The settings that the text sets to null or to blank text, unlike those it leaves out: “no answer”, where the
+    default is “answer”. A field cannot show it."""
     parts = [(part, raw.get(part)) for part in ("model", "data", "training", "launch")]
     said = {f"{part}.{key}": v for part, inner in parts if isinstance(inner, dict) for key, v in inner.items()}
     said["name"] = raw.get("name", "…")
@@ -127,6 +127,7 @@ def keys(spec: RunSpec) -> dict[str, str]:
 
 
 def about_data(spec: RunSpec, row: int = 0) -> PreviewQuestion:
+    """The question to the worker about the data: what a row becomes."""
     return PreviewQuestion(data=spec.data, model=spec.model, row=min(row, FARTHEST))
 
 
@@ -139,12 +140,13 @@ def about_lengths(spec: RunSpec, *, every: bool = False) -> CheckDataQuestion:
 
 
 def about_build(spec: RunSpec) -> BuildQuestion:
-    """All but the data: what TRL's own configs are built from."""
+    """The question whether TRL takes the settings: all but the data, what TRL's own configs are built from."""
     data = DataSpec(holdout=spec.data.holdout)  # evaluation needs held-out rows
     return BuildQuestion(spec=spec.model_copy(update={"name": "run", "data": data}))
 
 
 def about_model(spec: RunSpec) -> ModelQuestion:
+    """The question to the worker about the model."""
     return ModelQuestion(model=spec.model)
 
 

@@ -72,7 +72,7 @@ def _code(name: str, sent: dict[str, Any], offer: Offer) -> tuple[str | None, bo
 
 
 def read_parameters(sent: Any) -> dict[str, Any]:
-    """{name: [what was typed, the types it takes]} → {name: value}, without those left empty."""
+    """Read typed parameters: {name: [what was typed, the types it takes]} → {name: value}, without those left empty."""
     found = {}
     for name, pair in sent.items() if isinstance(sent, dict) else []:
         if not isinstance(pair, list) or len(pair) != 2 or not isinstance(pair[0], str):

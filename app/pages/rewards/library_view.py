@@ -27,8 +27,8 @@ TRL_NAMES = {
 
 
 def list_functions(offer: Offer) -> dict[str, list[dict[str, Any]]]:
-    """{own, built_in}: each function with its name, first sentence, arguments and parameters; one's own with hash,
-    age and whether it may use the network."""
+    """The library's functions, {own, built_in}: each with its name, first sentence, arguments and parameters; one's own
+    with hash, age and whether it may use the network."""
     own = [
         {"name": kept.name, **_signature(kept.code, kept.name), "hash": kept.hash, "age": format.age(kept.at),
          "network": kept.network}

@@ -134,13 +134,13 @@ def read_answer(payload: Payload) -> dict[str, Any]:
 
 @answer
 def cancel_question(payload: Payload) -> dict[str, Any]:
-    """Nobody waits for this any more."""
+    """Withdraw a question that nobody waits for any more."""
     questions.cancel_question(whole_number(payload, "question"))
     return {"cancelled": True}
 
 
 def rewards_page() -> gr.HTML:
-    """The page's body."""
+    """The Rewards page's live part."""
     functions = (
         open_rewards,
         show_function,

@@ -18,7 +18,8 @@ RUNS = 100  # runs that are offered
 
 
 def list_sources() -> dict[str, list[dict[str, Any]]]:
-    """{presets, runs}: each {value, label}; a run's `stored` says whether completions of it are kept."""
+    """What settings can be taken from, {presets, runs}: each {value, label}; a run's `stored` says whether completions
+    of it are kept."""
     named = [{"value": f"preset:{one['name']}", "label": one["title"]} for one in presets.list_presets()]
     runs = [
         {

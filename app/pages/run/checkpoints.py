@@ -50,12 +50,14 @@ def use(run: registry.Run) -> str:
 
 
 def nothing(state: str) -> str:
+    """What to say of a run in this state that has no checkpoint."""
     if state in states.ENDED:
         return "No checkpoint was saved by this run."
     return "No checkpoint has been saved yet: they come every save_steps steps, and when the run is stopped."
 
 
 def checkpoint_row(folder: paths.RunFolder, saved: dict[str, Any]) -> str:
+    """One checkpoint as a table row, with where it lies or that it is gone."""
     there = (folder.path / saved["path"]).is_dir()
     where = escape(saved["path"]) if there else "removed since, to make room for newer ones"
     return (

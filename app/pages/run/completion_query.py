@@ -42,6 +42,7 @@ def read_query(run_id: str, given: dict[str, str]) -> Wanted:
 
 
 def sort(given: dict[str, str]) -> str:
+    """The order that is asked for, a name of find.SORTS; the newest first where none is."""
     return _one_of(given.get("sort", ""), find.SORTS)
 
 
@@ -52,7 +53,7 @@ def page(given: dict[str, str]) -> int:
 
 
 def read_range(words: str, what: str) -> Range:
-    """“0.5..2”, “0.5..”, “..2” or “1” (which is 1..1) as two ends; nothing is open at both."""
+    """Read a range: “0.5..2”, “0.5..”, “..2” or “1” (which is 1..1) as two ends; nothing is open at both."""
     low, dots, high = words.partition("..")
     try:
         ends = _number(low), _number(high if dots else low)

@@ -59,10 +59,12 @@ def find_completions(payload: Payload) -> dict[str, Any]:
 
 
 def is_live(run: registry.Run) -> bool:
+    """Whether the run may still record completions."""
     return run.state in states.LIVE or run.state == states.QUEUED
 
 
 def why_no_completions(run: registry.Run) -> str:
+    """Why there is no completion to show."""
     return why_empty(
         run,
         "train",
@@ -130,6 +132,7 @@ def bins(matching: Found) -> dict[str, Any]:
 
 
 def between(low: float, high: float) -> str:
+    """A range in words: 0.5, or 0.5 to 2."""
     return format.number(low) if low == high else f"{format.number(low)} to {format.number(high)}"
 
 

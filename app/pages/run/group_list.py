@@ -43,7 +43,7 @@ def tie(group: dict[str, Any], seen: Range | None) -> str:
 
 
 def group_line(group: dict[str, Any], seen: Range | None, starred: Collection[int] = ()) -> dict[str, Any]:
-    """One line of the list."""
+    """A group as one line of the list."""
     tied = tie(group, seen)
     return {
         "id": group["id"], "prompt": visible_text(format.shorten(message_text(group["prompt"]), 70)),

@@ -95,6 +95,7 @@ def groups_caption(at_step: group_list.Rows, mode: str, pick: str, seen: Range |
 
 
 def why_no_groups(run: registry.Run, mode: str) -> str:
+    """Why there is no group to show."""
     return why_empty(
         run,
         mode,

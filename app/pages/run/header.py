@@ -129,6 +129,7 @@ def actions(run: registry.Run, problem: str = "") -> list[dict[str, str]]:
 
 
 def resume_label(run: registry.Run) -> str:
+    """What the button says: from which step a resume goes on, or that it starts again."""
     saved = metrics.checkpoints(run.folder.db) if has_record(run) else []
     there = [row["step"] for row in saved if (run.folder.path / row["path"]).is_dir()]
     return f"Resume from step {format.count(there[0])}" if there else "Start again"

@@ -40,6 +40,7 @@ def tail(payload: Payload) -> dict[str, Any]:
 
 
 def read_from(path: Path, at: int) -> dict[str, Any]:
+    """What was written after byte `at`, whole lines apart from an unfinished one, and where the next look begins."""
     with files.open_file(path) as file:
         size = os.fstat(file.fileno()).st_size
         reset = at == 0 or at > size or size - at > TAIL

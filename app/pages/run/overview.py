@@ -158,7 +158,7 @@ def events(record: Path, after: int) -> list[dict[str, Any]]:
 
 
 def overview() -> gr.HTML:
-    """The Overview."""
+    """The Overview part of a run's page."""
     return live(
         "pages/run/overview", draw_board, metrics_window, template=TEMPLATE, elem_id="part-overview",
         elem_classes=["part", "part-overview"],

@@ -24,6 +24,7 @@ class Side:
 
     @property
     def completions(self) -> list[Row]:
+        """The completions of the group."""
         return self.group.get("completions") or []
 
 

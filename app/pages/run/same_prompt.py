@@ -80,6 +80,7 @@ def history_in_words(found: Row) -> str:
 
 
 def whole_percent(share: float) -> str:
+    """A share as a whole percentage: 75 %."""
     return f"{share * 100:.0f}\u202f%"
 
 

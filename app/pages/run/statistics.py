@@ -88,6 +88,7 @@ def statistics_summary(payload: Payload) -> dict[str, Any]:
 
 
 def why_no_statistics(run: registry.Run, mode: str) -> str:
+    """Why there is nothing to count."""
     return why_empty(
         run,
         mode,
@@ -108,6 +109,7 @@ def draw_panel(payload: Payload) -> dict[str, Any]:
 
 
 def mode_of(payload: Payload) -> str:
+    """The mode that a payload names, a name of MODES; train where it names none."""
     mode = text(payload, "mode")
     return mode if mode in MODES else "train"
 
@@ -159,6 +161,7 @@ def _orders() -> str:
 
 
 def template() -> str:
+    """The part's HTML: each section with its panels."""
     sections = "".join(
         f'<section><h2>{title}</h2><div class="grid two">{"".join(figure(*one) for one in of)}</div></section>'
         for title, of in SECTIONS

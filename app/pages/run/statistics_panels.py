@@ -76,18 +76,22 @@ def best_mean_worst(statistics: Statistics, asked: Asked) -> dict[str, Any]:
 
 
 def of_last(groups: int) -> str:
+    """Which groups a sentence is about: the last 100 groups, or the only one."""
     return "in the only group so far" if groups == 1 else f"in the last {groups} groups"
 
 
 def wait_for_scores() -> dict[str, Any]:
+    """What a panel waits for while no group has two rewards to compare."""
     return {"wait": "No group has two completions with a reward so far: there is nothing to compare."}
 
 
 def solved_groups(statistics: Statistics, asked: Asked) -> list[Solved]:
+    """Each group with how many of its completions are right; none where no function says what is right."""
     return [] if asked.function is None else statistics.solved_by_group(asked.function, asked.threshold)
 
 
 def wait_for_target(asked: Asked) -> dict[str, Any]:
+    """What a panel waits for while nothing says which completions are right."""
     if asked.function is None:
         return {"wait": "This run has no reward function that could say what is right."}
     return {"wait": f"“{visible_text(asked.name)}” has scored no completion of these groups so far."}
@@ -105,6 +109,7 @@ def pass_at_k_curves(statistics: Statistics, asked: Asked) -> dict[str, Any]:
 
 
 def mean_pass(k: int, part: list[Solved]) -> float:
+    """The mean of pass@k over some groups."""
     return sum(pass_at_k.pass_at(k, group.n, group.c) for group in part) / len(part)
 
 
@@ -126,7 +131,7 @@ def prompt_table(statistics: Statistics, asked: Asked) -> dict[str, Any]:
 
 
 def outline(row: PromptRate, prompt: Any, cells: list[float | None]) -> dict[str, Any]:
-    """One line of the table."""
+    """A prompt as one line of the table."""
     return {
         "prompt": row.prompt, "text": visible_text(format.shorten(message_text(prompt), 90)), "cells": cells,
         "groups": row.groups, "rate": row.rate, "early": row.early, "late": row.late,
@@ -277,24 +282,28 @@ def agreement(statistics: Statistics) -> dict[str, Any]:
 
 
 def sample_words(found: dict[str, Any]) -> str:
+    """Of how many completions a sample was taken; empty where all were looked at."""
     some, all_ = found["of"]
     return f" From a sample of {format.count(some)} of {format.count(all_)} completions." if some < all_ else ""
 
 
 def percent(value: float) -> str:
+    """A share as a percentage: 75 %, 0.42 %."""
     return f"{value * 100:.0f} %" if value >= 0.1 or not value else f"{format.number(value * 100, 2)} %"
 
 
 def reward_text(value: float) -> str:
-    """A reward: 3, 2.26."""
+    """A reward as text: 3, 2.26."""
     whole = abs(value) < 1e6 and value == int(value)
     return f"{value:,.0f}".replace("-", "−") if whole else format.number(value)
 
 
 def correlation_text(value: float) -> str:
+    """A correlation in two digits: 0.42, −0.42."""
     return f"{abs(value):.2f}" if value > -0.005 else f"−{abs(value):.2f}"
 
 
 def step_range(bounds: tuple[int, int]) -> str:
+    """Some steps in words: step 3, steps 3–58."""
     first, last = bounds
     return f"step {first}" if first == last else f"steps {first}–{last}"

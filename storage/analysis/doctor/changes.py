@@ -17,7 +17,7 @@ MOST_GROUP = 32  # completions of a group: more cost in proportion
 
 
 def set_to(name: str, value: float, why: str = "") -> Change:
-    """One training setting."""
+    """Set one training setting."""
     words = name.replace("_", " ")
     return Change(f"{words[:1].upper()}{words[1:]} {setting_text(value)}{why}", {f"training.{name}": value})
 
@@ -53,6 +53,7 @@ def harder(e: Evidence) -> tuple[Change, ...]:
 
 
 def easier(e: Evidence) -> tuple[Change, ...]:
+    """For prompts that are too easy: harder ones, which a person chooses."""
     return (Change("Harder prompts", field=DATA),)
 
 

@@ -43,15 +43,17 @@ class Curve:
 
     @property
     def start(self) -> float:
+        """The mean of the first points, a window of them."""
         return mean(self.values[: self.window])
 
     @property
     def now(self) -> float:
+        """The mean of the last points, a window of them."""
         return mean(self.values[-self.window :])
 
     @property
     def before(self) -> float:
-        """As now, just before it; needs two windows of points."""
+        """The mean of the points just before those of “now”; needs two windows of points."""
         return mean(self.values[-2 * self.window : -self.window])
 
     @property
@@ -66,10 +68,12 @@ class Curve:
 
     @property
     def low(self) -> float:
+        """The lowest value of all."""
         return min(self.lows)
 
     @property
     def high(self) -> float:
+        """The highest value of all."""
         return max(self.highs)
 
     @property
@@ -93,7 +97,7 @@ class Curve:
 
 
 def mean(values: Sequence[float]) -> float:
-    """0 of nothing."""
+    """The mean of some values; 0 of none."""
     return math.fsum(values) / len(values) if values else 0.0
 
 

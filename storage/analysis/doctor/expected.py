@@ -11,6 +11,7 @@ NEAR_ZERO = 0.02
 
 
 def loss_near_zero(e: Evidence) -> Verdict | None:
+    """Say that a loss near 0 is normal, where it is."""
     loss = e.curve("loss")
     if len(loss) < POINTS or abs(loss.now) > NEAR_ZERO:
         return None
@@ -25,6 +26,7 @@ def loss_near_zero(e: Evidence) -> Verdict | None:
 
 
 def no_kl(e: Evidence) -> Verdict | None:
+    """Say that there is no KL because beta is 0, where it is."""
     if not e.settings_known or e.training.get("beta") not in (0, 0.0) or len(e.curve("kl")) or len(e.reward) < POINTS:
         return None
     words = "beta is 0, so there is no reference model, and TRL logs no KL. Nothing anchors the model, by choice."

@@ -101,7 +101,7 @@ def _tells(told: Function) -> bool:
 
 
 def learned_rewards(e: Evidence) -> Verdict | None:
-    """Calm: a function that everything earns by now."""
+    """Say, without alarm, which function everything earns by now."""
     for name, told in e.functions.items():
         curve = e.curves.get(f"rewards/{name}/mean")
         if curve is None or len(curve) < TREND or told.low is None or told.low != told.high or told.before is None:

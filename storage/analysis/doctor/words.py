@@ -6,7 +6,7 @@ import math
 
 
 def short_number(value: float) -> str:
-    """In about three digits: 0.042, 1.42, 284, 1.2e-05."""
+    """A value in about three digits: 0.042, 1.42, 284, 1.2e-05."""
     if not math.isfinite(value):
         return str(value)
     if value == 0 or 1e-3 <= abs(value) < 1e6:
@@ -19,6 +19,7 @@ def short_number(value: float) -> str:
 
 
 def percent(share: float) -> str:
+    """A share as a percentage."""
     return f"{share * 100:.0f}\u202f%"  # a line never ends before the sign
 
 

@@ -30,7 +30,7 @@ def share(covariance: float, variance: float) -> float | None:
 
 
 def pearson(xs: Scores, ys: Scores) -> float | None:
-    """Of the pairs of which both are there."""
+    """Pearson's correlation of the pairs of which both are there."""
     if None in xs or None in ys:
         pairs = [(x, y) for x, y in zip(xs, ys, strict=True) if x is not None and y is not None]
         xs, ys = [x for x, _ in pairs], [y for _, y in pairs]

@@ -99,6 +99,7 @@ def condition(written: str) -> str:
 
 
 def data_functions(data: DataSpec) -> str:
+    """The script's functions from rows to prompts: helpers, rows, shape and prompts."""
     return f"{_helpers(data)}{_rows(data)}{_shape(data)}{_prompts(data)}"
 
 

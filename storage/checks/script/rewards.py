@@ -92,6 +92,7 @@ def changing(spec: RunSpec) -> bool:
 
 
 def alias(name: str) -> str:
+    """The name under which a script imports a reward function."""
     return f"{name}_reward"
 
 

@@ -18,6 +18,7 @@ def is_folder_name(model_id: str) -> bool:
 
 
 def model_constants(model: ModelSpec) -> str:
+    """The lines that name the model and, where one is asked for, its revision."""
     lines = f"MODEL = {_model(model.id)}\n"
     return lines + (f"REVISION = {literal(model.revision)}\n" if has_revision(model) else "")
 

@@ -45,6 +45,7 @@ def _for_testing(script: Script, load: ast.Call) -> bool:
 
 
 def source(reading: Reading, load: ast.Call) -> dict[str, Any]:
+    """The settings of the data that a load_dataset call means."""
     script = reading.script
     found, _ = script.arguments(load, "path", "name")
     given = {name: script.value_or(node) for name, node in found.items()}

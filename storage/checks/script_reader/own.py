@@ -35,6 +35,7 @@ def title(tree: ast.Module) -> dict[str, Any]:
 
 
 def own_data(reading: Reading) -> dict[str, Any]:
+    """The settings of the data that only a script of Groupwise's own says."""
     script = reading.script
     taken: dict[str, Any] = {"answer_column": None}
     for name, field in DATA.items():

@@ -40,6 +40,7 @@ def combine(op: ast.operator, left: Any, right: Any) -> Any:
 
 
 def compute_safely(compute: Callable[[], Any]) -> Any:
+    """The value of a computation that may fail. Raises Unknown where it does."""
     try:
         result = compute()
     except (ArithmeticError, ValueError) as error:
@@ -48,6 +49,7 @@ def compute_safely(compute: Callable[[], Any]) -> Any:
 
 
 def as_number(value: Any) -> Any:
+    """The value where it is a number of a sane size; else raises Unknown."""
     small = isinstance(value, float) or (isinstance(value, int) and abs(value) < 2**256)
     if not small or isinstance(value, bool):
         raise Unknown
@@ -55,6 +57,7 @@ def as_number(value: Any) -> Any:
 
 
 def as_decimal(value: Any) -> float:
+    """The value where it is a number, as a float; else raises Unknown."""
     try:
         return float(value)
     except (ValueError, TypeError, OverflowError) as error:
@@ -62,18 +65,21 @@ def as_decimal(value: Any) -> float:
 
 
 def as_text(value: Any) -> str:
+    """The value where it is text; else raises Unknown."""
     if not isinstance(value, str):
         raise Unknown
     return value
 
 
 def as_mapping(value: Any) -> dict[Any, Any]:
+    """The value where it is a mapping; else raises Unknown."""
     if not isinstance(value, dict):
         raise Unknown
     return value
 
 
 def refuse_long(value: Any) -> Any:
+    """The value where it is no longer than can be meant; else raises Unknown."""
     if len(value) > MAX_BYTES:
         raise Unknown
     return value

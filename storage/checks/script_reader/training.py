@@ -27,11 +27,13 @@ class Reading:
             self.note(f"The script has {len(trainers)} trainers; only the first", trainers[0], "was taken.")
 
     def note(self, before: str, node: ast.AST, after: str) -> None:
+        """Note once what was not taken, with its line."""
         sentence = f"{before} (line {getattr(node, 'lineno', 1)}) {after}"
         if sentence not in self.notes:
             self.notes.append(sentence)
 
     def note_computed(self, what: str, node: ast.AST) -> None:
+        """Note that the script computes something."""
         self.note(f"{what}", node, "is computed by the script: set it here.")
 
     def _not_seen_through(self, dark: list[ast.expr], what: str) -> None:
@@ -80,6 +82,7 @@ def config_call(reading: Reading) -> tuple[ast.Call | None, dict[str, ast.expr]]
 
 
 def training(reading: Reading) -> dict[str, Any]:
+    """The training settings that the script gives."""
     call, later = config_call(reading)
     if call is None:
         parsers = [name for name in ("TrlParser", "HfArgumentParser") if name in reading.script.calls]
@@ -104,6 +107,7 @@ def name(reading: Reading) -> str:
 
 
 def lora(reading: Reading) -> dict[str, Any] | None:
+    """The LoRA settings that the script gives."""
     call = reading.call("LoraConfig", reading.trainer.get("peft_config"))
     if call is None:
         if "peft_config" in reading.trainer and reading.script.value_or(reading.trainer["peft_config"], 0) is not None:

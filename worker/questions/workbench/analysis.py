@@ -155,7 +155,7 @@ def mean_and_std(values: Floats) -> tuple[float | None, float | None]:
 
 
 def json_number(value: float) -> float | None:
-    """A number that JSON can say."""
+    """A number as JSON can say it; None where it is NaN or infinite."""
     return float(value) if np.isfinite(value) else None
 
 

@@ -37,7 +37,7 @@ def ids_of_completion(text: str, count: int, reader: tokens.Reader | None) -> li
 
 
 def ids_of_completions(texts: list[str], counts: list[int], reader: tokens.Reader | None) -> list[list[int]]:
-    """The same for many; without a tokenizer, zeros, so that lengths are right at least."""
+    """The ids of many stored completions; without a tokenizer, zeros, so that lengths are right at least."""
     if reader is None:
         return [[0] * count for count in counts]
     return [_fit(found, count) for found, count in zip(reader.ids(texts), counts, strict=True)]

@@ -47,6 +47,7 @@ _warm: dict[str, Loaded] = {}
 
 
 def is_warm(spec: ModelSpec) -> bool:
+    """Whether the model is loaded that this spec asks for."""
     return spec.model_dump_json() in _warm
 
 

@@ -14,7 +14,8 @@ from groupwise.app.pages.new.preflight.counts import Counts, counts
 from groupwise.app.pages.new.preflight.settings import Settings
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.models.model_facts import LEARNED_POSITIONS, ModelFacts
-from groupwise.storage.spec.spec import ADVICE, BLOCKING, WARNING, Fix, Problem, RunSpec
+from groupwise.storage.spec.problem import ADVICE, BLOCKING, WARNING, Fix, Problem
+from groupwise.storage.spec.spec import RunSpec
 
 FEW, MANY = 4, 32  # completions in a group: fewer are too few to compare, more cost more than they tell
 BILLION = 500_000_000  # parameters from which the guides' learning rates are meant

@@ -179,6 +179,7 @@ def _epochs(epochs: float) -> str:
 
 
 def evaluation(found: Counts) -> str:
+    """How often the run evaluates, and on how many completions; empty where it does not."""
     if not found.evaluations or not found.held_out:
         return ""
     prompts = format.plural(found.held_out, "held-out prompt")

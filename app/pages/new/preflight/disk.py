@@ -15,7 +15,8 @@ from groupwise.app.pages.new.preflight.shape import shape_of
 from groupwise.storage.home import paths
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.models.model_facts import ModelFacts
-from groupwise.storage.spec.spec import BLOCKING, WARNING, Fix, Problem, RunSpec
+from groupwise.storage.spec.problem import BLOCKING, WARNING, Fix, Problem
+from groupwise.storage.spec.spec import RunSpec
 
 SMALL_FILES = 12 * 10**6  # tokenizer, config, trainer state, scheduler, random state (tokenizer.json: 7 to 11 MB)
 SPARE = 256 * 2**20  # under this much free space no run is begun (worker.training.train)
@@ -36,6 +37,7 @@ class Disk:
 
     @property
     def total(self) -> int:
+        """Bytes of all checkpoints, the trained model and the record."""
         return self.checkpoint * self.kept + self.final + self.record
 
     @property
@@ -60,7 +62,8 @@ def free_space() -> int | None:
 def disk(
     spec: RunSpec, offer: Offer, facts: ModelFacts | None, rows: int | None = None, free: int | None = None
 ) -> Disk | None:
-    """Of all stages together; None while the model's sizes are not known. `free`: see `free_space`."""
+    """Estimate the bytes on disk of all stages together; None while the model's sizes are not known. `free`: see
+    `free_space`."""
     stages = [_stage(stage, offer, facts, rows) for stage in spec.by_stage()]
     if any(one is None for one in stages):
         return None

@@ -10,7 +10,8 @@ from groupwise.app.pages.new.preflight.settings import PROMPT_TOKENS, Settings
 from groupwise.app.pages.new.preflight.shape import shape_of
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.models.model_facts import ModelFacts
-from groupwise.storage.spec.spec import ADVICE, BLOCKING, WARNING, RunSpec
+from groupwise.storage.spec.problem import ADVICE, BLOCKING, WARNING
+from groupwise.storage.spec.spec import RunSpec
 
 # Python with torch and TRL imported (measured: 461 MB), and on a GPU the CUDA context and cuBLAS's work space.
 PROCESS, CONTEXT = 500 * 10**6, 800 * 10**6
@@ -59,10 +60,12 @@ class Estimate:
 
     @property
     def largest(self) -> Term:
+        """The part that takes most."""
         return self.terms[0]
 
     @property
     def bytes_without_process(self) -> int:
+        """Bytes of what torch itself counts: all but what the process takes before anything is loaded."""
         return self.total - sum(term.bytes for term in self.terms if term.name == "process")
 
     @property

@@ -11,7 +11,8 @@ from groupwise.app.pages.new.preflight.memory import Estimate
 from groupwise.app.pages.new.preflight.settings import Settings
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.models.model_facts import ModelFacts
-from groupwise.storage.spec.spec import ADVICE, BLOCKING, WARNING, Fix, Problem, RunSpec, SpecError, from_dict
+from groupwise.storage.spec.problem import ADVICE, BLOCKING, WARNING, Fix, Problem, SpecError
+from groupwise.storage.spec.spec import RunSpec, from_dict
 
 WORTH = 0.03  # of the whole: a fix that saves less is not worth a line
 LORA = {"r": 16, "lora_alpha": 32, "target_modules": "all-linear"}  # common practice
@@ -45,7 +46,7 @@ def memory_problems(spec: RunSpec, offer: Offer, facts: ModelFacts | None, found
 
 
 def fixes(spec: RunSpec, offer: Offer, facts: ModelFacts, found: Estimate) -> list[Fix]:
-    """At most four, those that make it fit first, then by what they save."""
+    """What would save memory: at most four settings, those that make it fit first, then by what they save."""
     tried: dict[frozenset[str], tuple[bool, int, Fix]] = {}  # of edits of the same settings, the mildest that fits
     for label, settings in _edits(spec, offer):
         after, before = _after(spec, offer, facts, settings, found.prompt_tokens), tried.get(frozenset(settings))

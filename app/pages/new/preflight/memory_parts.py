@@ -77,22 +77,27 @@ class Parts:
 
     @cached_property
     def on_gpu(self) -> bool:
+        """Whether it trains on a GPU."""
         return bool(self.settings.gpus)
 
     @cached_property
     def completion(self) -> int:
+        """Tokens of the longest completion."""
         return self.settings.count("max_completion_length") or 0
 
     @cached_property
     def batch(self) -> int:
+        """Completions of one device in one forward and backward pass."""
         return self.settings.count("per_device_train_batch_size") or 1
 
     @cached_property
     def eval_batch(self) -> int:
+        """Completions of one device at once in an evaluation."""
         return (self.settings.count("per_device_eval_batch_size") or 0) if self.settings.evaluates else 0
 
     @cached_property
     def accumulation(self) -> int:
+        """Forward and backward passes of one update."""
         return self.settings.count("gradient_accumulation_steps") or 1
 
     @cached_property
@@ -105,12 +110,12 @@ class Parts:
 
     @cached_property
     def tokens(self) -> int:
-        """Of one sequence: the longest there can be, since TRL pads each batch to its longest."""
+        """Tokens of the longest sequence there can be, since TRL pads each batch to its longest."""
         return self.prompt_tokens + self.completion
 
     def weights(self) -> float:
-        """4 bits are half a byte and a 4-byte scale for each block of 64, 8 bits a byte; the embedding and the head
-        stay as they were (Dettmers et al. 2023; bitsandbytes' defaults)."""
+        """Bytes of the model's weights: 4 bits are half a byte and a 4-byte scale for each block of 64, 8 bits a byte;
+        the embedding and the head stay as they were (Dettmers et al. 2023; bitsandbytes' defaults)."""
         per = {"4bit": 0.5 + 4 / 64, "8bit": 1.0}.get(self.settings.spec.model.quantization or "")
         rest = (self.shape.parameters - self.shape.matrices) * self.weight
         # TRL makes the head float32 where it was asked to (cast_lm_head_to_fp32).
@@ -118,6 +123,7 @@ class Parts:
         return self.shape.matrices * (per or self.weight) + rest
 
     def adapters(self) -> float:
+        """Bytes of the LoRA adapters; 0 where the whole model is trained."""
         return float(self.trained_parameters * self.trained_bytes) if self.lora is not None else 0.0
 
     def reference(self) -> float:
@@ -146,6 +152,7 @@ class Parts:
         return 3.0 * largest * 4 if name == "adafactor" else 0.0
 
     def gradients(self) -> float:
+        """Bytes of the gradients of all trained parameters."""
         return float(self.trained_parameters * self.trained_bytes)
 
     def buckets(self) -> float:

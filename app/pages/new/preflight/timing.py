@@ -49,10 +49,12 @@ class Pace:
     run: str | None = None
 
     def times(self, steps: float) -> Pace:
+        """The seconds of so many steps."""
         return Pace(self.low * steps, self.high * steps, self.run)
 
     @property
     def words(self) -> str:
+        """As a person reads it: about 5 min where a run of this home says so, else 5 min to 20 min."""
         if self.run is not None:
             return f"about {format.duration((self.low + self.high) / 2)}"
         return f"{format.duration(self.low)} to {format.duration(self.high)}"
@@ -72,10 +74,10 @@ def pace(spec: RunSpec, offer: Offer, facts: ModelFacts | None, prompt_tokens: i
 
 
 def guess(settings: Settings, found: Counts, shape: Shape, prompt_tokens: int) -> Pace:
-    """From a device's peaks. Generating a token reads all weights once and does 2 FLOP for each and completion; a
-    trained token costs 6 for each weight, 8 with checkpointing (Kaplan et al. 2020; Korthikanti et al. 2022), 2 fewer
-    where LoRA trains little of it; each pass for log-probabilities 2. Fast: completions half as long as they may be,
-    the device well used. Slow: the longest, badly used. Rewards are not counted."""
+    """Estimate the seconds a step from a device's peaks. Generating a token reads all weights once and does 2 FLOP for
+    each and completion; a trained token costs 6 for each weight, 8 with checkpointing (Kaplan et al. 2020; Korthikanti
+    et al. 2022), 2 fewer where LoRA trains little of it; each pass for log-probabilities 2. Fast: completions half as
+    long as they may be, the device well used. Slow: the longest, badly used. Rewards are not counted."""
     flops, bandwidth = device_speed(settings)
     every = found.processes if settings.gpus else 1
     passes = 6 + 2 * settings.checkpointing - 2 * (settings.spec.lora is not None)
@@ -95,7 +97,7 @@ def guess(settings: Settings, found: Counts, shape: Shape, prompt_tokens: int) -
 
 
 def device_speed(settings: Settings) -> tuple[float, float]:
-    """(FLOP/s, bytes/s) of the device, at its best."""
+    """The device's highest speed: (FLOP/s, bytes/s)."""
     if settings.gpus:
         name = settings.gpus[0]["name"]
         return next(((flops, moved) for word, flops, moved in DEVICES if word.lower() in name.lower()), OTHER_GPU)
