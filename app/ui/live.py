@@ -193,7 +193,7 @@ def visible_text(value: object) -> str:
 
 
 def escape(value: object) -> str:
-    """Text as HTML: what `plain` does, and nothing can end the element it stands in."""
+    """Text as HTML: what `visible_text` does, and nothing can end the element it stands in."""
     return html.escape(visible_text(value))
 
 

@@ -80,8 +80,8 @@ _kept: contextvars.ContextVar[dict[Path, Database] | None] = contextvars.Context
 
 @contextlib.contextmanager
 def kept_open() -> Iterator[None]:
-    """Whatever is read in the block through `reading` is opened once, when it is first read. Each reading sees all that
-    was written until then."""
+    """Open once, when it is first read, whatever is read in the block through `open_for_reading`. Each reading sees all
+    that was written until then."""
     kept: dict[Path, Database] = {}
     token = _kept.set(kept)
     try:

@@ -18,7 +18,7 @@ ENDLESS = 2**62
 
 def span(path: Path, mode: str = "train") -> tuple[int, int] | None:
     """The first and the last step that have groups; None before there are any. What a resume trained anew does not
-    count: see `series.stretches`."""
+    count: see `metrics.stretches`."""
     run = record_check.open_record(path)
     try:
         first, last = _seek(run, mode, ">=", 0), _seek(run, mode, "<=", 2**62)

@@ -2,7 +2,7 @@
 
 A point of a long curve is the mean of `size` steps, with their least and greatest value, so that no spike is lost. Its
 newest steps come as they were logged, in a `tail` of their own: who draws them beside the points makes points of them
-too (`folded`), or the end of every curve would look wilder than the rest.
+too (`fold_values`), or the end of every curve would look wilder than the rest.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ KEPT = 3600.0  # seconds an answered question stays readable
 @dataclass(frozen=True)
 class Question:
     """One question, as its row has it: `payload`, `progress` and `answer` are plain values that nobody has looked at,
-    the latter two None until there is something. `asked` and `answered` are what they mean."""
+    the latter two None until there is something. `read_question` and `read_answer` say what they mean."""
 
     id: int
     kind: str

@@ -93,7 +93,7 @@ def to_form(condition: Condition) -> tuple[str, str, str]:
 
 
 def from_form(column: str, operator: str, value: str = "") -> Condition:
-    """The condition that the builder's three fields mean. Raises ConditionError, as `parse` does."""
+    """The condition that the builder's three fields mean. Raises ConditionError, as `parse_condition` does."""
     length = operator in LENGTHS
     if not column.strip():
         raise ConditionError("choose a column.")

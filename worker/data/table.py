@@ -66,7 +66,7 @@ def find_data_file(name: str) -> Path:
 
 
 def open_table(path: Path) -> Table:
-    """The rows of a file that `find` found. Raises DataError."""
+    """The rows of a file that `find_data_file` found. Raises DataError."""
     try:
         stat = path.stat()
         key = (str(path), stat.st_ino, stat.st_mtime_ns, stat.st_size)

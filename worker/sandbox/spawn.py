@@ -31,7 +31,7 @@ def start_process(argv: list[str], **options: Any) -> subprocess.Popen[bytes]:
 
 
 class _Starter:
-    """The kernel counts threads as parents, and those that call `start` come and go."""
+    """The kernel counts threads as parents, and those that call `start_process` come and go."""
 
     def __init__(self) -> None:
         self._renew()

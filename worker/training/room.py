@@ -48,7 +48,7 @@ class Room:
         return time.monotonic() - (self._since or 0.0)
 
     def _say(self, step: int, sentence: str, waits: bool) -> None:
-        """In the record, as soon as it takes it, and in the log. `waits`: see series.waits_for."""
+        """In the record, as soon as it takes it, and in the log. `waits`: see metrics.waits_for."""
         print(f"groupwise: {sentence}", flush=True)
         self._writer.commit(step, events=[Event("storage", sentence, {"waits": waits})])
 

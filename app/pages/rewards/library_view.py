@@ -74,7 +74,7 @@ def users(name: str) -> list[dict[str, str]]:
 def analyse_text(code: str, name: str = "", columns: set[str] | None = None) -> dict[str, Any]:
     """What can be said of a text without running it: its functions, problems with their lines (of the function of
     this name what it asks for in vain, too), whether `pasted.clean_paste` makes Python of it, and whether a script
-    stands around its functions that `needed.only` takes out."""
+    stands around its functions that `strip_script.keep_only` takes out."""
     analysis = signature.analyse(code)
     chosen = next((one for one in analysis.functions if one.name == name), None) or next(iter(analysis.functions), None)
     asked = signature.problems_for(chosen, columns) if chosen else []

@@ -60,8 +60,9 @@ def run_status(payload: Payload) -> dict[str, object]:
 
 
 def read_standing(run: registry.Run) -> tuple[dict[str, Any], dict[str, float | None], str]:
-    """`series.standing` and `series.pace`, as far as there is a record, and a sentence where it is damaged, or a newer
-    version's: a run whose record is lost can still be resumed. Raises sqlite3.OperationalError where it is locked."""
+    """Read `metrics.standing` and `metrics.pace`, as far as there is a record, and a sentence where it is damaged,
+    or a newer version's: a run whose record is lost can still be resumed. Raises sqlite3.OperationalError where it
+    is locked."""
     unknown: dict[str, float | None] = {"median": None, "longest": None}
     try:
         facts = metrics.standing(run.folder.db) if has_record(run) else {}

@@ -42,7 +42,7 @@ def read_curves(
     attempt from its own beginning, what was trained over included.
 
     x is in steps, in tokens (TRL's num_tokens) or in seconds trained; a record without the metric that says so has
-    no line over it, but for the time, which is then that between its rows. `counting`: series.stretches, where the
+    no line over it, but for the time, which is then that between its rows. `counting`: metrics.stretches, where the
     caller has them already. `span`: only from here to there on the axis, and so the more finely.
     """
     keys = keys_of(run)

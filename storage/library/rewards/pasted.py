@@ -56,7 +56,7 @@ def clean_paste(code: str) -> str:
 
 
 def oddities(code: str) -> list[Oddity]:
-    """What `cleaned` changes, each kind of it at the first of its lines; none in what is Python already."""
+    """What `clean_paste` changes, each kind of it at the first of its lines; none in what is Python already."""
     if is_python(code):
         return []
     text, found = _with_plain_spaces(code), dict[str, int]()

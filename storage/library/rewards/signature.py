@@ -66,7 +66,7 @@ class Analysis:
 def analyse(code: str, name: str | None = None) -> Analysis:
     """The reward functions of a text: those that look like one, or only the one of this name, whatever it looks like.
 
-    Lines that a notebook or a terminal added (see `cleaned`) are problems, and what is left of the text is read.
+    Lines that a notebook or a terminal added (see `clean_paste`) are problems, and what is left of the text is read.
     """
     odd = [CodeProblem(each.line, 1, each.message) for each in pasted.oddities(code)]
     text = clean_paste(code) if odd else code

@@ -46,9 +46,9 @@ class Term:
 
 @dataclass(frozen=True)
 class Estimate:
-    """What one device needs at the worst moment of a step. `terms` add up to `total`, largest first; `measured` is
-    the part that torch's own record would show. `moments`: (when, bytes) of each part of a step. `available` is the
-    device's whole memory, None where the hardware is not known."""
+    """What one device needs at the worst moment of a step. `terms` add up to `total`, largest first;
+    `bytes_without_process` is the part that torch's own record would show. `moments`: (when, bytes) of each part of a
+    step. `available` is the device's whole memory, None where the hardware is not known."""
 
     total: int
     terms: tuple[Term, ...]
