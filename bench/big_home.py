@@ -68,7 +68,7 @@ def make(place: Path) -> None:
 
 def register(runs: list[Made]) -> None:
     """The runs' rows in the registry, in one transaction."""
-    with registry.writing() as index:
+    with registry.write_registry() as index:
         for run in runs:
             row = json.loads(paths.run_folder(run.id).state.read_text())
             row["spark"] = json.dumps(row["spark"])

@@ -82,7 +82,7 @@ def _lags() -> list[float]:
 def _quickstart(warm: bool) -> Iterator[tuple[Page, float]]:
     """The page of a quickstart in a home of its own, and when Launch was clicked."""
     with fresh_home(), dashboard(warm_start=warm) as (_, address), sync_playwright() as playwright:
-        wait_for("the catalogue", lambda: registry.published(Catalogue))
+        wait_for("the catalogue", lambda: registry.read_fact(Catalogue))
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         page = chromium.new_page(viewport={"width": 1440, "height": 900})
         page.add_init_script(f"({WATCH_DRAWN})()")
@@ -101,23 +101,23 @@ def _quickstart(warm: bool) -> Iterator[tuple[Page, float]]:
 
 def _watch(page: Page) -> list[Any]:
     """[seq, when] of every drawing until the run has ended."""
-    run = registry.runs()[0]
+    run = registry.list_runs()[0]
 
     def done() -> bool:
         page.wait_for_timeout(200)  # lets playwright's events through
-        return registry.runs()[0].state in states.ENDED
+        return registry.list_runs()[0].state in states.ENDED
 
     wait_for("the quickstart to end", done, 400)
     page.wait_for_timeout(6000)
     drawn: list[Any] = page.evaluate("window.drawn")
-    assert registry.get(run.id).state == states.FINISHED  # type: ignore[union-attr]
+    assert registry.get_run(run.id).state == states.FINISHED  # type: ignore[union-attr]
     return drawn
 
 
 def _metric_seq() -> int | None:
     """The number under which the first step with metrics was acknowledged."""
     try:
-        record = db.open_reader(registry.runs()[0].folder.db)
+        record = db.open_reader(registry.list_runs()[0].folder.db)
         found = record.execute("SELECT min(seq) FROM acknowledged WHERE step > 0").fetchone()
         record.close()
     except Exception:  # not made yet
@@ -126,7 +126,7 @@ def _metric_seq() -> int | None:
 
 
 def _acknowledged() -> list[tuple[int, float]]:
-    record = db.open_reader(registry.runs()[0].folder.db)
+    record = db.open_reader(registry.list_runs()[0].folder.db)
     rows = record.execute("SELECT seq, at FROM acknowledged WHERE step > 0").fetchall()
     record.close()
     return rows

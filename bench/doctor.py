@@ -26,7 +26,7 @@ from groupwise.storage.record import states
 from groupwise.storage.registry import registry
 from groupwise.storage.spec import spec
 from groupwise.storage.spec.spec import RunSpec
-from groupwise.worker.launchers.local import environment
+from groupwise.worker.launchers.local import training_environment
 from tests.support.homes import queued, quickstart
 
 LORA = {"r": 16, "lora_alpha": 32, "target_modules": "all-linear"}
@@ -81,7 +81,9 @@ def variation(changes: dict[str, Any]) -> RunSpec:
 
 def _trained(changes: dict[str, Any]) -> RunFolder:
     run_spec = variation(changes)
-    there = next((run for run in registry.runs() if run.name == run_spec.name and run.state == states.FINISHED), None)
+    there = next(
+        (run for run in registry.list_runs() if run.name == run_spec.name and run.state == states.FINISHED), None
+    )
     return there.folder if there else _train(run_spec)
 
 
@@ -92,16 +94,23 @@ def _train(run_spec: RunSpec) -> RunFolder:
     with folder.log.open("wb") as log:
         subprocess.run(
             [sys.executable, "-m", "groupwise.worker.training.train", folder.id],
-            env={**os.environ, **environment("bench:1:doctor", 1), "PYTHONSAFEPATH": "", "PYTHONPATH": os.getcwd()},
-            stdout=log, stderr=log, check=True,
-        )  # fmt: skip
+            env={
+                **os.environ,
+                **training_environment("bench:1:doctor", 1),
+                "PYTHONSAFEPATH": "",
+                "PYTHONPATH": os.getcwd(),
+            },
+            stdout=log,
+            stderr=log,
+            check=True,
+        )
     registry.set_state(folder.id, states.FINISHED, "Trained for bench.doctor.")
     return folder
 
 
 def _report(folder: RunFolder, until: int | None = None) -> Report:
     """What the doctor says of a run, or would have said after so many steps."""
-    run_spec = spec.parse(folder.spec.read_text(encoding="utf-8"))
+    run_spec = spec.parse_spec(folder.spec.read_text(encoding="utf-8"))
     return examine(gather(folder.db, run_spec, until=until))
 
 

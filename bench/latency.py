@@ -69,7 +69,7 @@ def _look(path: Path, seen: int) -> tuple[int, list[float]]:
     import sqlite3
 
     try:
-        new = metrics.read(path, seen)
+        new = metrics.read_metrics(path, seen)
         now = time.time()
         if new["seq"] == seen:
             return seen, []

@@ -135,7 +135,7 @@ def peak_of_training(run_spec: spec.RunSpec, case: Case, place: Path) -> int:
 
     from groupwise.worker.builtin import models
 
-    model, tokenizer = models.load(run_spec.model)
+    model, tokenizer = models.load_model(run_spec.model)
     trainer = GRPOTrainer(
         model=model,
         reward_funcs=[lambda completions, **_: [float(index) for index in range(len(completions))]],
@@ -198,7 +198,7 @@ def main(index: int) -> None:
     with contextlib.redirect_stdout(sys.stderr):
         guess, torchs = compare(CASES[index], catalogue.build().as_dict())
     largest = next(term.name for term in guess.terms if term.name != "process")  # which torch's record does not hold
-    print(json.dumps([guess.measured, torchs, largest]))
+    print(json.dumps([guess.bytes_without_process, torchs, largest]))
 
 
 if __name__ == "__main__":

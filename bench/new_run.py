@@ -32,7 +32,7 @@ TYPE_AND_WAIT = """([field, typed, watched]) => new Promise((done) => {
 
 def measure() -> list[Row]:
     with fresh_home(), dashboard() as (_, address), sync_playwright() as playwright:
-        wait_for("the catalogue", lambda: registry.published(Catalogue))
+        wait_for("the catalogue", lambda: registry.read_fact(Catalogue))
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         page = chromium.new_page(viewport={"width": 1440, "height": 900})
         page.add_init_script(f"({WATCH_READY})()")

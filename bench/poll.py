@@ -13,8 +13,8 @@ from pathlib import Path
 from gradio.routes import ORJSONResponse
 
 from bench.table import Row, median, ms
-from groupwise.app.pages.run.header import status
-from groupwise.app.pages.run.overview import board
+from groupwise.app.pages.run.header import run_status
+from groupwise.app.pages.run.overview import draw_board
 from groupwise.storage.record.record import RunWriter
 from groupwise.storage.record.step_record import Completion, Group
 from tests.support.homes import fresh_home, queued, quickstart
@@ -45,15 +45,15 @@ def measure() -> list[Row]:
         writer = RunWriter(folder.db, 1, {"format": 1.0, "correctness": 1.0})
         fill(writer, STEPS)
         first, polls = [], []
-        whole = board({"run": folder.id})
+        whole = draw_board({"run": folder.id})
         for round_ in range(ROUNDS):
             begun = time.perf_counter()
-            ORJSONResponse([status({"run": folder.id}), board({"run": folder.id})])
+            ORJSONResponse([run_status({"run": folder.id}), draw_board({"run": folder.id})])
             first.append(time.perf_counter() - begun)
             writer.commit(STEPS + 1 + round_, metrics=metrics(STEPS + 1 + round_), groups=[group(STEPS + 1 + round_)])
             begun = time.perf_counter()
-            whole = board({"run": folder.id, "after": whole["seq"], "drawn": True})
-            ORJSONResponse([status({"run": folder.id}), whole])
+            whole = draw_board({"run": folder.id, "after": whole["seq"], "drawn": True})
+            ORJSONResponse([run_status({"run": folder.id}), whole])
             polls.append(time.perf_counter() - begun)
             assert not whole["reset"] and len(whole["curves"]) == METRICS
         writer.close()

@@ -25,7 +25,7 @@ def memory(field):
         return next(int(line.split()[1]) * 1024 for line in file if line.startswith(field))
 data = {"source": "file:" + sys.argv[1], "prompt_template": "{question}", "answer_column": "answer"}
 row, before, begun = int(sys.argv[2]), memory("VmRSS"), time.perf_counter()
-found = server.answer("preview", {"data": data, "model": {}, "row": row})
+found = server.answer_question("preview", {"data": data, "model": {}, "row": row})
 took = time.perf_counter() - begun
 assert found["row"]["cells"]["question"].startswith("Row %d " % row) and found["tokens"], found
 print(json.dumps({"took": took, "before": before, "peak": memory("VmHWM")}))

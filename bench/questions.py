@@ -32,7 +32,7 @@ def measure() -> list[Row]:
         "what is this model?": view.about_model(spec),
     }
     with fresh_home():
-        registry.publish(Catalogue(versions=catalogue.versions()))  # reading it would share the processor
+        registry.publish_fact(Catalogue(versions=catalogue.versions()))  # reading it would share the processor
         with (paths.home() / "worker.log").open("ab") as log:
             worker = subprocess.Popen([sys.executable, "-m", "groupwise.worker"], stdout=log, stderr=log)
         try:
@@ -59,10 +59,10 @@ def _row(name: str, question: Ask) -> Row:
 
 
 def _answer(asked: Ask) -> None:
-    question = questions.ask(asked)
+    question = questions.ask_question(asked)
 
     def answered() -> Any:
-        found = questions.get(question)
+        found = questions.get_question(question)
         return found and found.answer
 
     answer = wait_for("an answer", answered)

@@ -130,10 +130,10 @@ def _asked(kind: str, payload: dict[str, Any], rounds: int) -> list[float]:
 
 
 def _answer(kind: str, payload: dict[str, Any]) -> None:
-    question = questions.ask(kinds.question(kind, payload))
+    question = questions.ask_question(kinds.question(kind, payload))
 
     def answered() -> Any:
-        found = questions.get(question)
+        found = questions.get_question(question)
         return found and found.answer
 
     answer = wait_for("an answer", answered, 300)
@@ -148,7 +148,7 @@ def _seconds(work: Callable[[], Any]) -> float:
 
 @contextmanager
 def _worker() -> Iterator[None]:
-    registry.publish(Catalogue(versions=catalogue.versions()))  # reading it would share the processor
+    registry.publish_fact(Catalogue(versions=catalogue.versions()))  # reading it would share the processor
     with (paths.home() / "worker.log").open("ab") as log:
         worker = subprocess.Popen([sys.executable, "-m", "groupwise.worker"], stdout=log, stderr=log)
     try:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from bench.table import Row, median, ms
-from groupwise.worker.launchers.local import environment
+from groupwise.worker.launchers.local import training_environment
 from tests.support.homes import fresh_home, queued, quickstart
 
 ROUNDS = 4
@@ -60,11 +60,18 @@ def training(what: Training, turn: Sequence[int] = (), core: int | None = None) 
     with tempfile.TemporaryDirectory() as place:
         path = Path(place) / "times.json"
         child = subprocess.Popen(
-            [sys.executable, "-m", "bench.clock", str(path), *what, *map(str, turn)], pass_fds=turn,
-            env={**os.environ, **environment("bench:1:clock", 1), "PYTHONSAFEPATH": "", "PYTHONPATH": os.getcwd(),
-                 "OMP_NUM_THREADS": "1"},
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
+            [sys.executable, "-m", "bench.clock", str(path), *what, *map(str, turn)],
+            pass_fds=turn,
+            env={
+                **os.environ,
+                **training_environment("bench:1:clock", 1),
+                "PYTHONSAFEPATH": "",
+                "PYTHONPATH": os.getcwd(),
+                "OMP_NUM_THREADS": "1",
+            },
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
         if core is not None:
             os.sched_setaffinity(child.pid, [core])
 

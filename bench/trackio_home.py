@@ -24,7 +24,7 @@ PROJECT, POINTS, ROUNDS = "bench", 3000, 5  # the points that its dashboard asks
 def main(largest: str, compared: list[str]) -> None:
     # Files that only the Hub reads; its own dashboard searches the table. They would take longer than all the rest.
     SQLiteStorage.write_trace_sessions = staticmethod(lambda *_: 0)
-    for run in registry.runs():
+    for run in registry.list_runs():
         fill(run.id, with_completions=run.id == largest)
     several = [{"run": run, "run_id": run} for run in compared]
     asked: dict[str, Callable[[], Any]] = {

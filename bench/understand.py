@@ -23,7 +23,7 @@ from bench.table import Row, ms, percentile
 from groupwise.app.pages.compare import compare
 from groupwise.app.pages.compare import settings as compare_settings
 from groupwise.app.pages.run import completions, doctor, groups, overview, statistics
-from groupwise.app.pages.run.header import status
+from groupwise.app.pages.run.header import run_status
 from groupwise.app.pages.runs import runs_table
 from groupwise.storage.home import paths
 from groupwise.storage.library import repair
@@ -54,8 +54,8 @@ def _of_the_home(largest: str, compared: list[str]) -> list[Row]:
     rng = random.Random(0)
     steps = [rng.randrange(1, 100_000) for _ in range(ROUNDS)]
     return [
-        _row("Runs page, 1,000 runs", 300, lambda _: [runs_table.table({})]),
-        _row("a run’s charts, first", 300, lambda _: [status(run), overview.board(run)]),
+        _row("Runs page, 1,000 runs", 300, lambda _: [runs_table.draw_runs({})]),
+        _row("a run’s charts, first", 300, lambda _: [run_status(run), overview.draw_board(run)]),
         _row("a zoom into its charts", 300, lambda n: [_window(run, steps[n])]),
         _row("a step and a group of it", 50, lambda n: _group(run, steps[n])),
         _row("Completions, opened", 300, lambda _: [_found(run, "")]),  # one is there before one searches
@@ -64,7 +64,7 @@ def _of_the_home(largest: str, compared: list[str]) -> list[Row]:
         _row("full text, two words and a range of steps", 200, lambda _: [_found(run, "q=carry+sum&steps=5000..9000")]),
         _row("filter by reward", 200, lambda _: [_found(run, "reward=2.5..&sort=-reward")]),
         _row("filter by reward, a common one, by length", 200, lambda _: [_found(run, "reward=0..1&sort=length")]),
-        _row("statistics, first panel", 300, lambda _: [statistics.summary(run), _panel(run, "ties")]),
+        _row("statistics, first panel", 300, lambda _: [statistics.statistics_summary(run), _panel(run, "ties")]),
         _row("statistics, all panels", 2000, lambda _: [_panel(run, name) for name in statistics.PANELS], 3),
         _row("the doctor", 300, lambda _: [_doctor(run)]),
         _row(f"Compare of {COMPARED} runs", 700, lambda _: _compared(compared)),
@@ -78,14 +78,14 @@ def _live(folder: Path) -> list[Row]:
         repair.adopt_folders()
         writer = RunWriter(paths.run_folder(folder.name).db, 1, {"format": 1.0, "correctness": 2.0})
         run: dict[str, Any] = {"run": folder.name}
-        seq = overview.board(run)["seq"]
+        seq = overview.draw_board(run)["seq"]
 
         def poll(number: int) -> Answers:
             nonlocal seq
-            board = overview.board({**run, "after": seq, "drawn": True})
+            board = overview.draw_board({**run, "after": seq, "drawn": True})
             assert not board["reset"] and board["seq"] == seq + 1
             seq = board["seq"]
-            return [status(run), board]
+            return [run_status(run), board]
 
         def step(number: int) -> None:
             writer.commit(100_001 + number, metrics=metrics(100_001 + number), groups=[group(100_001 + number)])
@@ -102,7 +102,9 @@ def _million() -> Row:
         write_run(run, place / "empty.db")
         repair.adopt_folders()
         payload = {"run": run.id}
-        return _row("charts of a million steps, first", 300, lambda _: [status(payload), overview.board(payload)])
+        return _row(
+            "charts of a million steps, first", 300, lambda _: [run_status(payload), overview.draw_board(payload)]
+        )
 
 
 def _row(
@@ -125,32 +127,32 @@ def _row(
 
 def _window(run: dict[str, Any], step: int) -> dict[str, Any]:
     names = ["reward", "kl", "loss", "entropy", "grad_norm", "groups/tied"]
-    return overview.window({**run, "names": names, "first": step, "last": step + 8000})
+    return overview.metrics_window({**run, "names": names, "first": step, "last": step + 8000})
 
 
 def _group(run: dict[str, Any], step: int) -> Answers:
-    listed = groups.step({**run, "step": step})
-    return [listed, groups.group({**run, "group": listed["groups"][0]["id"]})]
+    listed = groups.groups_at_step({**run, "step": step})
+    return [listed, groups.show_group({**run, "group": listed["groups"][0]["id"]})]
 
 
 def _found(run: dict[str, Any], query: str) -> dict[str, Any]:
-    answer = completions.found({**run, "query": query})
+    answer = completions.find_completions({**run, "query": query})
     assert answer.get("rows"), f"{query}: {answer.get('problem') or answer.get('none')}"
     return answer
 
 
 def _panel(run: dict[str, Any], name: str) -> dict[str, Any]:
-    return statistics.panel({**run, "panel": name})
+    return statistics.draw_panel({**run, "panel": name})
 
 
 def _doctor(run: dict[str, Any]) -> dict[str, Any]:
     doctor._reports.clear()  # else the second look would be the first one's
-    return doctor.summary(run)
+    return doctor.diagnose_run(run)
 
 
 def _compared(ids: list[str]) -> Answers:
     """What the page asks when it is opened."""
-    return [compare.compared({"ids": ids}), compare_settings.differences({"ids": ids})]
+    return [compare.compare_runs({"ids": ids}), compare_settings.compare_settings({"ids": ids})]
 
 
 def _trackio(largest: str, compared: list[str]) -> dict[str, float]:

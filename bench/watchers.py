@@ -94,7 +94,7 @@ def questions(address: str) -> list[dict[str, Any]]:
         page.wait_for_timeout(LOOK * 1000)
         chromium.close()
     repeated = {name: bodies for name, bodies in asked.items() if len(bodies) > 2}
-    assert {"status", "board", "summary"} <= set(repeated), repeated.keys()  # head, charts, doctor
+    assert {"run_status", "draw_board", "diagnose_run"} <= set(repeated), repeated.keys()  # head, charts, doctor
     return [bodies[-1] for bodies in repeated.values()]
 
 

@@ -33,7 +33,7 @@ CLICK_TRY = """() => new Promise((done) => {
 def measure() -> list[Row]:
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     with fresh_home(), dashboard() as (_, address), sync_playwright() as playwright:
-        wait_for("what ships", lambda: registry.published(Shipped))
+        wait_for("what ships", lambda: registry.read_fact(Shipped))
         browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
         page = browser.new_page(viewport={"width": 1440, "height": 900})
         own = _own(page, address)
@@ -50,7 +50,7 @@ def measure() -> list[Row]:
 
 def _own(page: Page, address: str) -> list[float]:
     code = (shipped.REWARDS / "format.py").read_text(encoding="utf-8").replace("def format(", "def my_format(")
-    library.save("my_format", code)
+    library.save_reward("my_format", code)
     return _tries(page, f"{address}/rewards?name=my_format")
 
 

@@ -183,6 +183,6 @@ def worker_home(registry_home: Path) -> Iterator[Path]:
     pid = holder_of(paths.supervisor_lock())
     if pid is not None:
         os.kill(pid, signal.SIGKILL)  # the lock is in this test's own home: no other supervisor can hold it
-    for run in registry.runs():
+    for run in registry.list_runs():
         if run.tag:
             process.signal_tagged(run.tag, run.folder.path, signal.SIGKILL)

@@ -62,7 +62,7 @@ class Helpers:
         self._give_way(niceness.beside(ahead))
         if not self._has_tried_sandbox and ahead is None:  # it takes a moment, which a run that waits has not to wait
             self._has_tried_sandbox = True
-            registry.publish(sandbox.describe())
+            registry.publish_fact(sandbox.describe_sandbox())
         if time.monotonic() - self._published_at > PACKAGES_EVERY:
             self._publish_packages()
         waiting = questions.open_ones()
@@ -83,7 +83,7 @@ class Helpers:
 
     def publish(self) -> None:
         """Say what this machine and this installation offer."""
-        registry.publish(hardware.describe())
+        registry.publish_fact(hardware.describe_hardware())
         self._publish_packages()
         try:
             models.install_starter()
@@ -96,12 +96,12 @@ class Helpers:
         last published."""
         self._published_at = time.monotonic()
         importlib.invalidate_caches()
-        ships = shipped.describe(extras.installed())
-        if ships != registry.published(Shipped):
-            registry.publish(ships)
-        known = registry.published(Catalogue)
+        ships = shipped.describe_shipped(extras.installed_versions())
+        if ships != registry.read_fact(Shipped):
+            registry.publish_fact(ships)
+        known = registry.read_fact(Catalogue)
         if self.reader is None and (known is None or known.versions != catalogue.versions()):
-            self.reader = start("groupwise.worker.capabilities.catalogue")
+            self.reader = start_helper("groupwise.worker.capabilities.catalogue")
 
     def _look_at_reader(self) -> None:
         if self.reader is not None and self.reader.poll() is not None:
@@ -128,12 +128,12 @@ class QuestionServerKeeper:
             settle(server.KINDS, server.GONE.error)
         if waiting and time.monotonic() < self._not_before:
             for question in waiting:
-                questions.reply(question.id, Failed(error=NOT_STARTED))
+                questions.answer_question(question.id, Failed(error=NOT_STARTED))
         elif waiting:
-            self.child = start("groupwise.worker.questions.server", {"CUDA_VISIBLE_DEVICES": ""})
+            self.child = start_helper("groupwise.worker.questions.server", {"CUDA_VISIBLE_DEVICES": ""})
             log.info("started the question server as process %d", self.child.pid)
             for question in waiting:
-                questions.say(question.id, Progress(sentence=STARTING))
+                questions.set_progress(question.id, Progress(sentence=STARTING))
 
     def _note_end(self, code: int) -> None:
         log.info("the question server left" if code == 0 else f"the question server ended with code {code}")
@@ -144,12 +144,12 @@ class QuestionServerKeeper:
 
 def settle(kinds: tuple[str, ...], sentence: str) -> None:
     """Answer what was taken up by a process that is gone, so that nobody waits for ever."""
-    for question in questions.abandoned():
+    for question in questions.abandoned_questions():
         if question.kind in kinds:
-            questions.reply(question.id, Failed(error=sentence))
+            questions.answer_question(question.id, Failed(error=sentence))
 
 
-def start(module: str, environment: dict[str, str] | None = None) -> subprocess.Popen[bytes]:
+def start_helper(module: str, environment: dict[str, str] | None = None) -> subprocess.Popen[bytes]:
     """A helper in a session of its own, with the allow-listed environment. What it prints goes where the supervisor's
     goes."""
     return subprocess.Popen(

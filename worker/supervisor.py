@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from groupwise.storage.checks.check import check
+from groupwise.storage.checks.check import check_spec
 from groupwise.storage.home import disk, files, locks, logs, output, paths, process
 from groupwise.storage.library import repair
 from groupwise.storage.library.capabilities import Offer
@@ -24,6 +24,7 @@ from groupwise.storage.record import metrics, record, run_files, states
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.registry import Command, Run
 from groupwise.storage.spec import spec
+from groupwise.storage.spec.problem import SpecError
 from groupwise.worker.builtin import models, shipped
 from groupwise.worker.helpers import Helpers
 from groupwise.worker.training import checkpoints, endings
@@ -61,12 +62,12 @@ class Supervisor:
         self.warm_start.end()
 
     def tick(self) -> None:
-        """One look at everything."""
+        """Look once at commands, runs, questions and helpers."""
         try:
             for command in registry.open_commands():
                 self._safely(command.run, self.obey, command)
             self._look_for_copied_folders()
-            active = registry.runs(only={states.QUEUED, *states.LIVE})
+            active = registry.list_runs(only={states.QUEUED, *states.LIVE})
             live = [run for run in active if run.state in states.LIVE]
             for run in live:
                 self._safely(run.id, self.watch, run)
@@ -93,9 +94,9 @@ class Supervisor:
     # --- what people ask
 
     def obey(self, command: Command) -> None:
-        run = registry.get(command.run)
+        run = registry.get_run(command.run)
         if run is None or run.attempt != command.attempt or run.state not in registry.ALLOWED[command.kind]:
-            registry.take(command, "too late")
+            registry.take_command(command, "too late")
             return
         if command.kind == registry.RESUME:
             self._requeue(run)
@@ -106,7 +107,7 @@ class Supervisor:
             self._signal(run, signal.SIGKILL)
         elif run.state != states.STOPPING:
             registry.set_state(run.id, states.STOPPING, "Finishing the current step, then saving a checkpoint.")
-        registry.take(command, "done")
+        registry.take_command(command, "done")
 
     def _requeue(self, run: Run) -> None:
         registry.set_state(
@@ -117,7 +118,7 @@ class Supervisor:
     # --- launching
 
     def launch(self, run: Run) -> None:
-        """Start the next run. What keeps it from starting is its end, in a sentence."""
+        """Start the next run; where something keeps it from starting, conclude it with that as its sentence."""
         try:
             run_spec = self._prepare(run)
         except Exception as error:  # whatever is wrong with one run's folder, the others go on
@@ -140,10 +141,10 @@ class Supervisor:
         """Read the spec again, which someone may have edited by hand, and make the folder ready."""
         run_files.refuse_odd(run.folder)
         text = run_files.spec_text(run.folder)
-        run_spec = spec.parse(text)
-        problems = check(run_spec, Offer.published(), spec.line_numbers(text))
+        run_spec = spec.parse_spec(text)
+        problems = check_spec(run_spec, Offer.read_published(), spec.line_numbers(text))
         if problems:
-            raise spec.SpecError(problems)
+            raise SpecError(problems)
         if disk.lacks(run.folder.path, disk.TO_BEGIN):
             place = f"{disk.megabytes(disk.TO_BEGIN)} of disk is free in {run.folder.path}"
             raise paths.HomeError(f"less than {place}. Free some space, then resume.")
@@ -196,7 +197,7 @@ class Supervisor:
             pid = run.identity.pid
             own = process.carries(pid, run.tag or "") and process.works_in(pid, run.folder.path)
             return own and process.is_alive(run.identity)
-        pids = process.tagged(run.tag, run.folder.path) if run.tag else []
+        pids = process.tagged_pids(run.tag, run.folder.path) if run.tag else []
         identity = process.identity_of(min(pids)) if pids else None
         if identity is None:
             return False
@@ -264,11 +265,11 @@ class Supervisor:
         elsewhere = code is None and bool(run.tag) and process.is_elsewhere(run.tag or "", run.folder.path)
         if run.tag:
             process.signal_tagged(run.tag, run.folder.path, signal.SIGKILL)
-        if not self._drained(run):
+        if not self._is_drained(run):
             return
         self._scrub(run)
         self._note_progress(run)
-        run = registry.get(run.id) or run
+        run = registry.get_run(run.id) or run
         whole = checkpoints.latest_sealed(run.folder.checkpoints)
         saved = checkpoints.step_of(whole) if whole else None
         if run.boot is not None and run.boot != process.boot_id():
@@ -287,7 +288,7 @@ class Supervisor:
         files.reserved_for(run.folder.exit).unlink(missing_ok=True)
         log.info("%s: %s. %s", run.id, state, sentence)
 
-    def _drained(self, run: Run) -> bool:
+    def _is_drained(self, run: Run) -> bool:
         """Whether what a run kept beside its record is written, or has been tried for long enough."""
         try:
             with contextlib.suppress(sqlite3.OperationalError):  # it is locked, or its disk is full: next time
@@ -326,7 +327,7 @@ def main() -> int:
         if locks.hold(paths.supervisor_lock()) is None:
             print(f"groupwise: {paths.home()} already has a worker.", file=sys.stderr)
             return 1
-        repair.open_registry()
+        repair.open_or_rebuild()
     except (paths.HomeError, registry.RegistryError) as error:
         print(f"groupwise: {error}", file=sys.stderr)
         return 1

@@ -85,7 +85,7 @@ class WarmStart:
         return None
 
     def end(self) -> None:
-        """The supervisor leaves."""
+        """End the warm process, since the supervisor leaves."""
         if self.spare is not None:
             self.spare.end()
             self.spare = None
@@ -135,5 +135,5 @@ def is_wanted(memory: int) -> bool:
     is wanted, and this much memory (bytes) is free."""
     free = hardware.free_memory()
     enough = free is not None and free >= memory
-    said = registry.published(facts.WarmStart)
+    said = registry.read_fact(facts.WarmStart)
     return enough and locks.is_held(paths.app_lock()) and (said is None or said.wanted)

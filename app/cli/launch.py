@@ -14,13 +14,14 @@ from groupwise.app.core.command_errors import DONE, WRONG_INPUT, CommandError, o
 from groupwise.app.core.data_files import copy_into_home
 from groupwise.app.pages.new import worker_requests
 from groupwise.app.pages.new.launch import estimates
-from groupwise.storage.checks.check import check
+from groupwise.storage.checks.check import check_spec
 from groupwise.storage.checks.model import model_folder
 from groupwise.storage.home import paths
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.facts import Catalogue, Shipped
-from groupwise.storage.spec.spec import BLOCKING, Problem, RunSpec, SpecError, line_numbers, parse, to_yaml
+from groupwise.storage.spec.problem import BLOCKING, Problem, SpecError
+from groupwise.storage.spec.spec import RunSpec, line_numbers, parse_spec, to_yaml
 from groupwise.storage.spec.yaml_text import MAX_BYTES
 
 PATIENCE = 60.0  # seconds for a worker's first word; importing TRL on a cold disk takes most of it
@@ -29,9 +30,9 @@ PATIENCE = 60.0  # seconds for a worker's first word; importing TRL on a cold di
 def launch(spec_path: str, *, name: str | None, wait: bool) -> int:
     """Check, queue and (with `wait`) follow the run. Prints its id on stdout and all else on stderr."""
     path = Path(spec_path)
-    text = _read(path)
+    text = _read_spec_file(path)
     try:
-        spec = _renamed(parse(text), name)
+        spec = _with_name(parse_spec(text), name)
         open_home()
         worker_process.hold_app_lock()
         run_id = _create(spec, text, path.absolute().parent)
@@ -42,7 +43,7 @@ def launch(spec_path: str, *, name: str | None, wait: bool) -> int:
     return follow(run_id) if wait else DONE
 
 
-def _renamed(spec: RunSpec, name: str | None) -> RunSpec:
+def _with_name(spec: RunSpec, name: str | None) -> RunSpec:
     if name is None:
         return spec
     try:
@@ -51,7 +52,7 @@ def _renamed(spec: RunSpec, name: str | None) -> RunSpec:
         raise CommandError("--name takes 1 to 80 characters.", WRONG_INPUT) from error
 
 
-def _read(path: Path) -> str:
+def _read_spec_file(path: Path) -> str:
     try:
         if path.stat().st_size > MAX_BYTES:
             raise CommandError(f"{path} is larger than {MAX_BYTES // 1024} KB: that is no spec.", WRONG_INPUT)
@@ -70,7 +71,7 @@ def _create(spec: RunSpec, text: str, beside: Path) -> str:
     source = _outside_file(spec.data.source, beside)
     if source is not None and not source.is_file():
         missing = Problem("data.source", f"there is no file {source}.", lines.get("data.source"))
-        raise SpecError([missing, *(p for p in check(spec, offer, lines) if p.field != "data.source")])
+        raise SpecError([missing, *(p for p in check_spec(spec, offer, lines) if p.field != "data.source")])
     copied, is_new = copy_into_home(source) if source else (None, False)
     if copied is not None:
         spec.data.source = f"file:{copied.name}"
@@ -79,15 +80,15 @@ def _create(spec: RunSpec, text: str, beside: Path) -> str:
         if copied is not None and is_new:
             copied.unlink()
         raise SpecError([_with_hint(problem, spec, beside) for problem in problems])
-    kept = text if spec == parse(text) else to_yaml(spec)
-    return registry.create(kept, name=spec.name, model=spec.model.id, data=spec.data.source)
+    kept = text if spec == parse_spec(text) else to_yaml(spec)
+    return registry.create_run(kept, name=spec.name, model=spec.model.id, data=spec.data.source)
 
 
 def _told_at_once(spec: RunSpec, offer: Offer, lines: dict[str, int]) -> list[Problem]:
     """What blocks without a question to the worker: the settings, and memory and disk."""
     estimated = estimates(spec, offer).problems
     more = [replace(one, line=lines.get(one.field)) for one in estimated if one.level == BLOCKING]
-    return [*check(spec, offer, lines), *more]
+    return [*check_spec(spec, offer, lines), *more]
 
 
 def _told_by_the_worker(spec: RunSpec, lines: dict[str, int]) -> list[Problem]:
@@ -127,11 +128,11 @@ def published_offer() -> Offer:
         if time.monotonic() > deadline:
             raise CommandError(f"The worker said nothing in {PATIENCE:.0f} s. {paths.worker_log()} may say why.")
         time.sleep(0.1)
-    return Offer.published()
+    return Offer.read_published()
 
 
 def _is_published() -> bool:
-    return registry.published(Catalogue) is not None and registry.published(Shipped) is not None
+    return registry.read_fact(Catalogue) is not None and registry.read_fact(Shipped) is not None
 
 
 def _model_id(model_id: str, beside: Path) -> str:

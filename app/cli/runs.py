@@ -24,9 +24,9 @@ OUTCOMES = {states.FINISHED: DONE, states.STOPPED: STOPPED}
 PRIVATE = ("boot", "pid", "started", "tag", "spark")  # what `list --json` leaves out: no one's business, or bulk
 
 
-def find(beginning: str) -> Run:
+def find_run(beginning: str) -> Run:
     """The run whose id is, or alone begins with, this."""
-    found = [run for run in registry.runs() if run.id.startswith(beginning)] if beginning else []
+    found = [run for run in registry.list_runs() if run.id.startswith(beginning)] if beginning else []
     exact = [run for run in found if run.id == beginning]
     if len(exact or found) == 1:
         return (exact or found)[0]
@@ -37,13 +37,14 @@ def find(beginning: str) -> Run:
 
 
 def list_runs(options: argparse.Namespace) -> int:
+    """Print the runs as a table, the newest first; the exit code."""
     try:
         open_home()
     except CommandError as error:
         if not isinstance(error.__cause__, registry.Newer):
             raise
         print(f"groupwise: {error} What can be read of it:", file=sys.stderr)
-    runs = registry.runs()
+    runs = registry.list_runs()
     if options.json:
         rows = [{key: value for key, value in asdict(run).items() if key not in PRIVATE} for run in runs]
         print(json.dumps(rows, indent=1, ensure_ascii=False))
@@ -55,10 +56,10 @@ def list_runs(options: argparse.Namespace) -> int:
 
 
 def _row(run: Run) -> tuple[str, ...]:
-    name = plain(run.name)
+    name = printable_line(run.name)
     name = name if len(name) <= 32 else f"{name[:31]}…"
     reward = "–" if run.reward is None else f"{run.reward:.3f}"
-    return run.id, name, run.state, steps(run), reward, age(time.time() - run.created)
+    return run.id, name, run.state, step_progress(run), reward, short_age(time.time() - run.created)
 
 
 def _table(rows: list[tuple[str, ...]]) -> str:
@@ -66,17 +67,18 @@ def _table(rows: list[tuple[str, ...]]) -> str:
     return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
 
 
-def plain(text: str) -> str:
+def printable_line(text: str) -> str:
     """One line without control characters: a name may hold what would move or colour a terminal."""
     return "".join(character if character.isprintable() else " " for character in text)
 
 
-def steps(run: Run) -> str:
+def step_progress(run: Run) -> str:
+    """How far a run is: 12/60; – while the plan is not known."""
     return f"{run.step}/{run.total}" if run.total else "–"
 
 
-def age(seconds: float) -> str:
-    """In the largest unit that fits: 40s, 5m, 3h, 12d."""
+def short_age(seconds: float) -> str:
+    """How long ago in the largest unit that fits: 40s, 5m, 3h, 12d."""
     if not abs(seconds) < 1e12:
         return "–"
     for unit, length in (("d", 86400), ("h", 3600), ("m", 60)):
@@ -87,7 +89,7 @@ def age(seconds: float) -> str:
 
 def stop(options: argparse.Namespace) -> int:
     open_home()
-    run = find(options.run)
+    run = find_run(options.run)
     kind = registry.KILL if options.now and run.state != states.QUEUED else registry.STOP
     _ask(run, kind)
     worker_process.ensure_worker()
@@ -100,7 +102,7 @@ def stop(options: argparse.Namespace) -> int:
 
 def resume(options: argparse.Namespace) -> int:
     open_home()
-    run = find(options.run)
+    run = find_run(options.run)
     worker_process.hold_app_lock()
     _ask(run, registry.RESUME)
     worker_process.ensure_worker()
@@ -110,7 +112,7 @@ def resume(options: argparse.Namespace) -> int:
 
 def _ask(run: Run, kind: str) -> None:
     try:
-        registry.ask(run.id, kind)
+        registry.ask_of_run(run.id, kind)
     except registry.Refused as error:
         raise CommandError(str(error)) from error
 
@@ -118,7 +120,7 @@ def _ask(run: Run, kind: str) -> None:
 def repair(_: argparse.Namespace) -> int:
     paths.prepare()
     try:
-        made = repairs.open_registry()
+        made = repairs.open_or_rebuild()
     except registry.Damaged:
         aside, found = repairs.repair()
         print(f"The damaged registry is kept as {aside}. The new one has {found} runs, from their folders.")
@@ -145,7 +147,7 @@ def until_claimed(run_id: str) -> None:
     """See that a worker takes the run: one that was about to leave, idle, may have missed it."""
     deadline = time.monotonic() + CLAIM_SECONDS
     while not worker_process.ensure_worker() and time.monotonic() < deadline:
-        run = registry.get(run_id)
+        run = registry.get_run(run_id)
         if run is None or run.state != states.QUEUED:
             return
         time.sleep(LOOK_EVERY)
@@ -158,11 +160,11 @@ def follow(run_id: str, *, attempt: int = 1) -> int:
     said, spoken_at = "", 0.0
     try:
         while True:
-            run = registry.get(run_id)
+            run = registry.get_run(run_id)
             if run is None:
                 raise CommandError(f"{run_id} is no longer in the registry.")
             if run.attempt >= attempt and run.state in states.ENDED:
-                print(f"{run.state}: {plain(run.sentence)}", file=sys.stderr)
+                print(f"{run.state}: {printable_line(run.sentence)}", file=sys.stderr)
                 return OUTCOMES.get(run.state, FAILED)
             line = _line(run)
             new_state = not said.startswith(run.state)
@@ -179,4 +181,4 @@ def follow(run_id: str, *, attempt: int = 1) -> int:
 
 def _line(run: Run) -> str:
     reward = "" if run.reward is None else f", reward {run.reward:.3f}"
-    return f"{run.state}: step {steps(run)}{reward}" if run.total else run.state
+    return f"{run.state}: step {step_progress(run)}{reward}" if run.total else run.state

@@ -33,7 +33,7 @@ class _Answer:
     said: dict[str, Any] = field(default_factory=dict)
 
 
-def shared(*names: str, large: str = "") -> Callable[[Function], Function]:
+def share_answers(*names: str, large: str = "") -> Callable[[Function], Function]:
     """Share a function's answers among all who give the same payload, as far as `run` and `names` of it go.
 
     An answer may depend on the registry, the run's folder and its record, and on the time. `large`: not kept where

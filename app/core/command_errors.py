@@ -23,7 +23,7 @@ def open_home() -> None:
 
     paths.prepare()
     try:
-        found = repair.open_registry()
+        found = repair.open_or_rebuild()
     except registry.RegistryError as error:
         raise CommandError(str(error)) from error
     if found:

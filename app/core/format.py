@@ -28,7 +28,7 @@ def number(value: float | None, digits: int = 3) -> str:
     return text.replace("-", "−", 1) if text.startswith("-") else text
 
 
-def signed(value: float) -> str:
+def signed_number(value: float) -> str:
     """An advantage: +1.6, −0.4, 0.0; a huge one as `number` writes it."""
     if abs(value) >= 1000:
         return f"{'+' if value > 0 else ''}{number(value)}"
@@ -36,10 +36,12 @@ def signed(value: float) -> str:
 
 
 def count(value: int) -> str:
+    """A whole number with commas between thousands: 12,840."""
     return f"{value:,}"
 
 
 def plural(n: int, one: str, many: str | None = None) -> str:
+    """A number and its noun: 1 run, 2 runs; `many` where the plural is not `one` with an s."""
     return f"{count(n)} {one if n == 1 else many or one + 's'}"
 
 

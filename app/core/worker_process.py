@@ -19,6 +19,7 @@ _starting = threading.Lock()
 
 
 def worker_lives() -> bool:
+    """Whether a supervisor holds this home."""
     return locks.is_held(paths.supervisor_lock())
 
 

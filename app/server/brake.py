@@ -48,6 +48,7 @@ class Brake:
         self._until[guesser] = self._until.get(guesser, 0.0) - EACH
 
     def was_wrong(self) -> None:
+        """The turn was a wrong guess: whoever guesses next waits longer."""
         self._all_until = max(self._all_until, self._clock()) + STORM_EACH
 
     def _is_storm(self, now: float) -> bool:

@@ -22,7 +22,7 @@ HALF_A_CHARACTER = re.compile(rb"\\u[dD][89a-fA-F]")  # of a surrogate pair: in 
 Functions = dict[tuple[int, str], Callable[[Any], Response]]
 
 
-def functions(blocks: gr.Blocks) -> Functions:
+def function_table(blocks: gr.Blocks) -> Functions:
     """Every server function of every part of every page, by the part's number and its own name."""
     return {
         (number, function.__name__): function

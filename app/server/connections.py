@@ -68,7 +68,7 @@ class Crowd:
             idle = [member for member in (beside if crowded else self.members) if member.keeps_us_waiting()]
             if not idle:
                 return False
-            min(idle, key=lambda member: (member.has_request(), member.since)).cut()
+            min(idle, key=lambda member: (member.has_request(), member.since)).cut_off()
         self.members.add(newcomer)
         return True
 
@@ -77,7 +77,7 @@ class Crowd:
         now = time.monotonic()
         for member in list(self.members):
             if member.is_overdue(now):
-                member.cut()
+                member.cut_off()
 
 
 class Connection(HttpProtocol):
@@ -127,9 +127,11 @@ class Connection(HttpProtocol):
         return self.cycle is not None and not self.cycle.response_complete
 
     def keeps_us_waiting(self) -> bool:
+        """Whether it is the client that something is awaited from: a request, or the rest of a body."""
         return not self.has_request() or self._awaits_body()
 
     def is_overdue(self, now: float) -> bool:
+        """Whether the client has let us wait too long."""
         if self.unread_since is not None and now - self.unread_since > WRITE_SECONDS:
             return True
         if not self.has_request():
@@ -144,7 +146,7 @@ class Connection(HttpProtocol):
         """Whether the client is to send more, and not we who have stopped to read."""
         return self.has_request() and self.cycle.more_body and not self.flow.read_paused
 
-    def cut(self) -> None:
+    def cut_off(self) -> None:
         """End it. What is left of an answer that nobody reads, or of a body that does not come, is dropped."""
         self.crowd.members.discard(self)
         if self.has_request() or self.unread_since is not None:

@@ -26,7 +26,7 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for the b
 TYPES = {"jsonl": "application/x-ndjson", "csv": "text/csv; charset=utf-8", "parquet": "application/vnd.apache.parquet"}
 
 
-async def completions(request: Request) -> Response:
+async def export_completions(request: Request) -> Response:
     """GET /export?id=RUN&format=jsonl|csv|parquet and what else the Completions tab has in its address."""
     # A form or an image on another site's page could only make work here, never read it; not even that.
     if not guard.is_own_page(request.headers):
@@ -40,29 +40,29 @@ async def completions(request: Request) -> Response:
 
 
 def _reply(query: str) -> Response:
-    given = completion_query.parameters(query)
+    given = completion_query.query_parameters(query)
     kind = given.get("format", "jsonl")
     if kind not in TYPES:
         raise Unanswerable("An export is jsonl, csv or parquet.")
-    run = _run(given.get("id", ""))
+    run = _exported_run(given.get("id", ""))
     path = run.folder.db
-    chosen = export.ids(path, completion_query.wanted(run.id, given), completion_query.sort(given))
-    functions = find.functions(path)
+    chosen = export.ids(path, completion_query.read_query(run.id, given), completion_query.sort(given))
+    functions = find.function_names(path)
     columns = export.columns(functions)
     slices = export.slices(run.id, path, chosen, functions)
-    body = {"jsonl": jsonl, "csv": table, "parquet": parquet}[kind](columns, slices)
+    body = {"jsonl": jsonl, "csv": csv_table, "parquet": parquet}[kind](columns, slices)
     headers = {
         "Content-Disposition": f'attachment; filename="{run.id}-completions.{kind}"', "Cache-Control": "no-store",
     }  # fmt: skip
     return StreamingResponse(body, media_type=TYPES[kind], headers=headers)
 
 
-def _run(run_id: str) -> registry.Run:
+def _exported_run(run_id: str) -> registry.Run:
     try:
         paths.run_folder(run_id)
     except ValueError:
         raise Unanswerable("This address names no run.") from None
-    run = registry.get(run_id)
+    run = registry.get_run(run_id)
     if run is None:
         raise Unanswerable(f"There is no run “{run_id}”.")
     if not run.folder.db.is_file():
@@ -77,18 +77,18 @@ def jsonl(columns: dict[str, str], slices: Slices) -> Iterator[bytes]:
         yield "".join(f"{json.dumps(row, ensure_ascii=False, default=str)}\n" for row in rows).encode()
 
 
-def table(columns: dict[str, str], slices: Slices) -> Iterator[bytes]:
+def csv_table(columns: dict[str, str], slices: Slices) -> Iterator[bytes]:
     """CSV as RFC 4180 has it. A cell that a spreadsheet would run as a formula begins with a ' here."""
     buffer = io.StringIO()
     writer = csv.writer(buffer)
-    writer.writerow([inert(name) for name in columns])
+    writer.writerow([inert_cell(name) for name in columns])
     for rows in slices:
         writer.writerows([_cell(row[name], holds) for name, holds in columns.items()] for row in rows)
-        yield _taken(buffer)
-    yield _taken(buffer)
+        yield _drain(buffer)
+    yield _drain(buffer)
 
 
-def _taken(buffer: io.StringIO) -> bytes:
+def _drain(buffer: io.StringIO) -> bytes:
     """What was written, which is then gone from the buffer."""
     words = buffer.getvalue()
     buffer.seek(0)
@@ -101,15 +101,15 @@ def _cell(value: Any, holds: str) -> str:
         return ""
     if holds in ("number", "whole"):
         return str(value)  # a negative number is no formula
-    return inert(_plain(value) if holds == "json" else str(value).lower() if holds == "truth" else value)
+    return inert_cell(_prompt_text(value) if holds == "json" else str(value).lower() if holds == "truth" else value)
 
 
-def inert(text: str) -> str:
+def inert_cell(text: str) -> str:
     """The text as a cell that is never run as a formula (SECURITY.md 18)."""
     return f"'{text}" if text.startswith(FORMULA) else text
 
 
-def _plain(value: Any) -> str:
+def _prompt_text(value: Any) -> str:
     """A prompt that is text as it is; messages and columns as JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
@@ -125,7 +125,7 @@ def parquet(columns: dict[str, str], slices: Slices) -> Iterator[bytes]:
     with pq.ParquetWriter(sink, schema, compression="zstd") as writer:
         for rows in slices:
             plain = [
-                {name: _plain(row[name]) if holds == "json" else row[name] for name, holds in columns.items()}
+                {name: _prompt_text(row[name]) if holds == "json" else row[name] for name, holds in columns.items()}
                 for row in rows
             ]
             writer.write_table(pa.Table.from_pylist(plain, schema))

@@ -21,7 +21,7 @@ SCRIPT = """<script>
 Source = tuple[str, str | None, Callable[[], bool] | None]
 
 
-def write(head: Callable[[Any], str]) -> None:
+def write_page_patch(head: Callable[[Any], str]) -> None:
     """Put the script at the beginning of the page that Gradio serves, and what `head` makes of a request for one."""
     env = templates.env
     loader = env.loader

@@ -70,7 +70,7 @@ class LoginGuard:
             await self.app(scope, receive, send)
             return
         connection = HTTPConnection(scope)
-        if self.gate.sessions.known(connection):
+        if self.gate.sessions.is_logged_in(connection):
             scope["guarded"] = True  # its page offers to log out
             await self.app(scope, receive, send)
         elif scope["type"] == "http" and scope["method"] == "GET" and _is_page(connection):

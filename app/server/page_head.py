@@ -24,7 +24,7 @@ def head(request: Request, parts: Mapping[str, Sequence[str]]) -> Markup:
     with."""
     found = {"libraries": static_scripts.addresses(), "guarded": bool(request.scope.get("guarded"))}
     settings = json.dumps(found).replace("<", "\\u003c")
-    wanted = modules.needed([*FIRST, *parts.get(f"/{request.url.path.strip('/')}", ())])
+    wanted = modules.with_imports([*FIRST, *parts.get(f"/{request.url.path.strip('/')}", ())])
     lines = [
         f'<script type="application/json" id="groupwise-settings">{settings}</script>',
         *(f'<link rel="modulepreload" href="{modules.address(name)}">' for name in wanted),

@@ -38,8 +38,9 @@ class Proxies:
     networks: tuple[Network, ...] = ()
 
     @classmethod
-    def named(cls, names: list[str]) -> Proxies:
-        """Raises ValueError for what is no exact address or network; the whole internet is none."""
+    def parse(cls, names: list[str]) -> Proxies:
+        """Read the addresses and networks of proxies. Raises ValueError for what is no exact address or network; the
+        whole internet is none."""
         networks = tuple(ip_network(name) for name in names)
         if any(network.prefixlen == 0 for network in networks):
             raise ValueError("a network of every address")
@@ -61,10 +62,10 @@ class ForwardedHeaders:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] in ("http", "websocket"):
-            scope = self._own(scope)
+            scope = self._without_proxies(scope)
         await self.app(scope, receive, send)
 
-    def _own(self, scope: Scope) -> Scope:
+    def _without_proxies(self, scope: Scope) -> Scope:
         headers: Headers = scope["headers"]
         kept = [(name, value) for name, value in headers if not _is_said_by_proxies(name)]
         client = scope.get("client")

@@ -82,7 +82,7 @@ def refuse_unsafe(settings: Settings) -> None:
                 f"--allow-host takes one exact name or address, without port or “*”, not “{name}”.", WRONG_INPUT
             )
     try:
-        Proxies.named(settings.proxies)
+        Proxies.parse(settings.proxies)
     except ValueError as error:
         raise CommandError(
             f"--proxy takes the exact address of a proxy, or its network (10.0.0.0/24): {error}.", WRONG_INPUT
@@ -121,7 +121,7 @@ def create_app(settings: Settings) -> FastAPI:
     api = FastAPI(**quiet)
     _add_own_routes(api, settings)
     for path in calls.PATHS:
-        api.add_route(path, partial(calls.call, table=calls.functions(blocks)), methods=["POST"])
+        api.add_route(path, partial(calls.call, table=calls.function_table(blocks)), methods=["POST"])
     # Each add_middleware wraps those before it: the last added is the first that a request meets. CORSMiddleware
     # is here because Gradio then leaves off its own, which would reflect any origin.
     api.add_middleware(CORSMiddleware, allow_origins=[])
@@ -131,7 +131,7 @@ def create_app(settings: Settings) -> FastAPI:
     api.add_middleware(guard.RequestSize)
     api.add_middleware(guard.OriginGuard)
     api.add_middleware(TrustedHostMiddleware, allowed_hosts=settings.hosts, www_redirect=False)
-    api.add_middleware(ForwardedHeaders, proxies=Proxies.named(settings.proxies))
+    api.add_middleware(ForwardedHeaders, proxies=Proxies.parse(settings.proxies))
     api.add_middleware(guard.HeadSize)
     api.add_middleware(guard.ReplyHeaders)
 
@@ -165,7 +165,7 @@ def _add_own_routes(api: FastAPI, settings: Settings) -> None:
 
     api.add_route("/healthz", healthz)
     api.add_route(f"{modules.PREFIX}{{digest}}/{{name:path}}", page_head.module)
-    api.add_route("/export", exports.completions, methods=["GET"])
+    api.add_route("/export", exports.export_completions, methods=["GET"])
     if settings.token is None:
         for path in ("/login", "/logout"):
             api.add_route(path, nothing_to_do, methods=["GET", "POST"])
@@ -182,7 +182,7 @@ def ports_for_judges(settings: Settings) -> list[int]:
     """The ports of this machine that the environment opens to reward functions. Raises CommandError for what is none,
     and for the dashboard's own: who reaches it could start runs."""
     try:
-        ports = judge_ports.given()
+        ports = judge_ports.ports_from_environment()
     except ValueError as error:
         raise CommandError(str(error), WRONG_INPUT) from error
     if settings.port in ports:
@@ -234,13 +234,13 @@ def serve(settings: Settings) -> int:
     if settings.port is None and port != DEFAULT_PORT:
         print(f"Port {DEFAULT_PORT} is taken; using {port}.", flush=True)
     settings = replace(settings, port=port)
-    registry.publish(TrustRewardCode(trusted=settings.trusted))
-    registry.publish(WarmStart(wanted=settings.warm_start))
-    judge_ports.publish(for_judges)
+    registry.publish_fact(TrustRewardCode(trusted=settings.trusted))
+    registry.publish_fact(WarmStart(wanted=settings.warm_start))
+    judge_ports.publish_ports(for_judges)
     if settings.trusted:
         print("Reward functions of people's own run WITHOUT a sandbox (--trust-reward-code).", flush=True)
     watch = Watch()
-    served = _run(create_app(settings), settings, listener, lambda: _announce(settings, watch))
+    served = _serve_until_stopped(create_app(settings), settings, listener, lambda: _announce(settings, watch))
     watch.stop()
     if not served:
         return FAILED
@@ -267,11 +267,13 @@ def _someone_is_there() -> bool:
     return sys.stdout.isatty() and bool(display)
 
 
-def _run(app: FastAPI, settings: Settings, listener: socket.socket, accepting: Callable[[], None]) -> bool:
+def _serve_until_stopped(
+    app: FastAPI, settings: Settings, listener: socket.socket, accepting: Callable[[], None]
+) -> bool:
     """Serve until a signal says stop; whether serving ever began."""
     import uvicorn
 
-    crowd = connections.Crowd(connections.most_connections(), Proxies.named(settings.proxies))
+    crowd = connections.Crowd(connections.most_connections(), Proxies.parse(settings.proxies))
 
     class Server(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:

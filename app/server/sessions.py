@@ -27,16 +27,17 @@ class LoggedOut:
         self._path = path
         self._stamp: files.Stamp | None = None
         self._ends: dict[str, int] = {}
-        self._read()
+        self._read_new_lines()
         self._shorten()
 
     def __contains__(self, session: str) -> bool:
         with contextlib.suppress(OSError):  # at start it could be read: what is known from then on stays known
-            self._read()
+            self._read_new_lines()
         return session in self._ends
 
     def add(self, session: str, ends: int) -> None:
-        """Raises OSError where it could not be written down: then it holds for as long as this process lives."""
+        """Note a session as logged out. Raises OSError where it could not be written down: then it holds for as long as
+        this process lives."""
         self._ends[session] = ends
         descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
@@ -46,7 +47,7 @@ class LoggedOut:
         finally:
             os.close(descriptor)
 
-    def _read(self) -> None:
+    def _read_new_lines(self) -> None:
         """Add what was written since the last look. Raises OSError."""
         stamp = files.stamp(self._path)
         if stamp is not None and stamp == self._stamp:
@@ -80,7 +81,7 @@ class Sessions:
         claim = f"{int(time.time()) + SESSION_SECONDS}.{secrets.token_hex(16)}"
         return f"{claim}.{self._sign(claim)}"
 
-    def known(self, connection: HTTPConnection) -> bool:
+    def is_logged_in(self, connection: HTTPConnection) -> bool:
         """Whether this request belongs to a living session."""
         found = self._claim(connection)
         return found is not None and found[1] > time.time() and found[0] not in self._logged_out

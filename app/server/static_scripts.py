@@ -20,7 +20,7 @@ LIBRARIES = {
 }
 
 
-def files(library: str) -> list[Path]:
+def script_files(library: str) -> list[Path]:
     """Where a library's files are, found without importing its package. Raises RuntimeError where it is missing."""
     package, names = LIBRARIES[library]
     spec = importlib.util.find_spec(package)
@@ -30,10 +30,10 @@ def files(library: str) -> list[Path]:
 
 
 def static_paths() -> list[str]:
-    """All of them, for Gradio to serve as they are."""
-    return [str(path) for library in LIBRARIES for path in files(library)]
+    """The files of all libraries, for Gradio to serve as they are."""
+    return [str(path) for library in LIBRARIES for path in script_files(library)]
 
 
 def addresses() -> dict[str, list[str]]:
     """Of each library, the addresses of its files."""
-    return {name: [f"/gradio_api/file={quote(str(path))}" for path in files(name)] for name in LIBRARIES}
+    return {name: [f"/gradio_api/file={quote(str(path))}" for path in script_files(name)] for name in LIBRARIES}

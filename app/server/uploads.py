@@ -66,12 +66,12 @@ class Upload:
         self._room, self.given, self._came = room, 0, 0
 
     def take(self, size: int) -> bool:
-        """So many bytes have come; whether there is room for them."""
+        """Count bytes that have come; whether there is room for them."""
         self._came += size
         return self._came <= self.given or self._room.give(self, self._came + STEP) or self._room.give(self, self._came)
 
     def end(self, *, stored: bool) -> None:
-        """It has arrived and its files are in the folder, or (not `stored`) they were removed."""
+        """End the upload: it has arrived and its files are in the folder, or (not `stored`) they were removed."""
         self._room.end(self, self._came if stored else 0)
 
 

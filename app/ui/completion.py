@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from groupwise.app.core import format
-from groupwise.app.ui.highlight import NOTHING, coloured, marked, tags
+from groupwise.app.ui.highlight import NOTHING, colour_tags, mark_text, tags
 from groupwise.app.ui.live import escape
 from groupwise.app.ui.word_diff import Difference, Span
 from groupwise.storage.registry.notes import Note
@@ -18,7 +18,7 @@ LONGEST = 300  # characters of a logged value that are shown
 FOLDED, HEAD, TAIL = 3600, 2400, 600  # a text of more characters shows its first and last ones
 ALIKE = 0.3  # of texts that have less in common, marks would be all there is to see
 STATUS = {"ok": "no score", "none": "no score", "error": "error", "timeout": "timed out"}
-__all__ = ["Shown", "card", "cards", "coloured", "scales_of", "score", "text_html"]
+__all__ = ["Shown", "card", "cards", "colour_tags", "scales_of", "score_bar", "text_html"]
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ def card(
     shown, idx = shown or Shown(), completion["idx"]
     badge = f'<span class="badge {mark}">{"▲" if mark == "best" else "▼"} {mark}</span>' if mark else ""
     badge += f'<span class="badge">{shown.role}</span>' if shown.role else ""
-    scores = "".join(score(row, scales.get(row["name"], 1.0)) for row in completion["scores"])
+    scores = "".join(score_bar(row, scales.get(row["name"], 1.0)) for row in completion["scores"])
     places = f' data-idx="{idx}"' + ("" if shown.group is None else f' data-group="{shown.group}"')
     return (
         f'<article class="comp {mark} {shown.role}" tabindex="-1" aria-label="completion {idx + 1}"{places}>'
@@ -51,7 +51,7 @@ def card(
         f'<b title="total reward">{format.number(completion["reward"])}</b>{badge}</span>'
         f'<span class="row tight">{advantage(completion["advantage"], span)}{star(shown)}</span></header>'
         f'<pre dir="auto" tabindex="0">{text_html(completion["text"], shown.differences)}</pre>'
-        f"<footer>{scores}{logged(completion.get('extra', {}))}{foot(completion, shown)}</footer>"
+        f"<footer>{scores}{logged_values(completion.get('extra', {}))}{foot(completion, shown)}</footer>"
         "</article>"
     )
 
@@ -61,12 +61,12 @@ def text_html(text: str, differences: Sequence[Span] = (), *, whole: bool = Fals
     if not text:
         return NOTHING
     if whole or len(text) <= FOLDED:
-        return marked(text, differences)
+        return mark_text(text, differences)
     found, end = tags(text), len(text) - TAIL
     return (
-        f"{marked(text, differences, (0, HEAD), found)}"
+        f"{mark_text(text, differences, (0, HEAD), found)}"
         f'<button class="fold">… {format.plural(end - HEAD, "character")} more: show all …</button>'
-        f"{marked(text, differences, (end, len(text)), found)}"
+        f"{mark_text(text, differences, (end, len(text)), found)}"
     )
 
 
@@ -78,9 +78,8 @@ def foot(completion: dict[str, Any], shown: Shown) -> str:
     if shown.same_as is not None:
         parts.append(f'same text as <button class="link" data-to="{shown.same_as}">{shown.same_as + 1}</button>')
     remark = f'<div class="xs mut">{escape(shown.remark)}</div>' if shown.remark else ""
-    return (
-        f'{remark}<div class="row between s mut size"><span>{" · ".join(parts)}</span>{edit(shown)}</div>{said(shown)}'
-    )
+    size = f'<div class="row between s mut size"><span>{" · ".join(parts)}</span>{edit(shown)}</div>'
+    return f"{remark}{size}{note_html(shown)}"
 
 
 def remark(difference: Difference | None) -> str:
@@ -93,6 +92,7 @@ def remark(difference: Difference | None) -> str:
 
 
 def star(shown: Shown) -> str:
+    """The star's button, pressed where the completion is starred; empty where no group is known."""
     if shown.group is None:
         return ""
     on = shown.note is not None and shown.note.starred
@@ -102,8 +102,8 @@ def star(shown: Shown) -> str:
     )
 
 
-def said(shown: Shown) -> str:
-    """The note on it."""
+def note_html(shown: Shown) -> str:
+    """What a person noted on the completion, as HTML."""
     if shown.group is None:
         return ""
     words = shown.note.words if shown.note else ""
@@ -111,6 +111,7 @@ def said(shown: Shown) -> str:
 
 
 def edit(shown: Shown) -> str:
+    """The button that opens the note; empty where no group is known."""
     if shown.group is None:
         return ""
     words = "Change the note" if shown.note and shown.note.words else "Add a note"
@@ -125,11 +126,11 @@ def advantage(value: float, span: float) -> str:
     )  # fmt: skip
     return (
         f'<span class="row tight" title="advantage: how much better than its group"><span class="adv">'
-        f'<i style="{side}"></i></span><span class="s mut num">{format.signed(value)}</span></span>'
+        f'<i style="{side}"></i></span><span class="s mut num">{format.signed_number(value)}</span></span>'
     )
 
 
-def score(row: dict[str, Any], scale: float) -> str:
+def score_bar(row: dict[str, Any], scale: float) -> str:
     """One function's score as a bar, or why there is none."""
     name, value = escape(row["name"]), row["value"]
     weight = f"weight {format.number(row['weight'])}"
@@ -144,7 +145,7 @@ def score(row: dict[str, Any], scale: float) -> str:
     )
 
 
-def logged(extra: dict[str, Any]) -> str:
+def logged_values(extra: dict[str, Any]) -> str:
     """What the reward functions logged of it (TRL's log_extra)."""
     rows = (
         (name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
@@ -182,10 +183,10 @@ def cards(
         )  # fmt: skip
         return card(c, _mark(c["reward"], best, worst), span, scales, shown)
 
-    return "".join(drawn(c) for c in (ordered(completions) if by_reward else completions))
+    return "".join(drawn(c) for c in (best_first(completions) if by_reward else completions))
 
 
-def ordered(completions: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def best_first(completions: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Best first; those without a reward last."""
     return sorted(completions, key=lambda c: -(c["reward"] if c["reward"] is not None else -1e30))
 

@@ -45,13 +45,13 @@ def sections(training: dict[str, Any] | None, over: bool = False) -> list[dict[s
         wait = f"Waiting for the first evaluation{first_evaluation(training)}."
         wait = "This run ended before its first evaluation." if over else wait
     made = {
-        "Learning": learning(wait), "Held-out evaluation": held_out(wait) if wait else [],
-        "Stability": stability(beta == 0), "Length": lengths(), "Speed": speed(),
+        "Learning": learning_panels(wait), "Held-out evaluation": held_out_panels(wait) if wait else [],
+        "Stability": stability_panels(beta == 0), "Length": length_panels(), "Speed": speed_panels(),
     }  # fmt: skip
     return [{"title": title, "panels": panels} for title, panels in made.items() if panels]
 
 
-def learning(wait: str) -> list[Panel]:
+def learning_panels(wait: str) -> list[Panel]:
     """`wait`: what held-out reward waits for; empty in a run that never evaluates."""
     panels = [
         panel(
@@ -69,7 +69,7 @@ def learning(wait: str) -> list[Panel]:
     return panels
 
 
-def held_out(wait: str) -> list[Panel]:
+def held_out_panels(wait: str) -> list[Panel]:
     return [
         panel("held-out rewards by function", [], pattern="eval_rewards/*/mean", note="unweighted", wait=wait),
         panel(
@@ -83,7 +83,7 @@ def held_out(wait: str) -> list[Panel]:
     ]  # fmt: skip
 
 
-def stability(no_kl: bool) -> list[Panel]:
+def stability_panels(no_kl: bool) -> list[Panel]:
     """`no_kl`: beta is 0."""
     instead = "beta is 0, so there is no reference model and TRL logs no KL." if no_kl else ""
     return [
@@ -104,7 +104,7 @@ def stability(no_kl: bool) -> list[Panel]:
     ]  # fmt: skip
 
 
-def lengths() -> list[Panel]:
+def length_panels() -> list[Panel]:
     return [
         panel(
             "completions/mean_length", ["completions/mean_length", "completions/mean_terminated_length"],
@@ -114,7 +114,7 @@ def lengths() -> list[Panel]:
     ]  # fmt: skip
 
 
-def speed() -> list[Panel]:
+def speed_panels() -> list[Panel]:
     return [
         panel(
             "step_time", ["step_time", "time/generation", "time/rewards", "time/update"],

@@ -32,12 +32,12 @@ class Tag(NamedTuple):
     wrong: str
 
 
-def coloured(text: str) -> str:
+def colour_tags(text: str) -> str:
     """The whole text, its tags coloured and their regions shaded; a sentence where it is empty."""
-    return marked(text) if text else NOTHING
+    return mark_text(text) if text else NOTHING
 
 
-def marked(
+def mark_text(
     text: str, differences: Sequence[Span] = (), part: Span | None = None, found: list[Tag] | None = None
 ) -> str:
     """The text, or a part of it, as HTML. `differences` are marked; `found`: the text's tags, where they are known."""
@@ -52,10 +52,10 @@ def marked(
     def plain_up_to(end: int) -> None:
         nonlocal at
         while open_until and open_until[-1] <= end:
-            out.append(cutter.cut(at, open_until[-1]))
+            out.append(cutter.piece(at, open_until[-1]))
             at = max(at, open_until.pop())
             out.append("</span>")
-        out.append(cutter.cut(at, end))
+        out.append(cutter.piece(at, end))
         at = max(at, end)
 
     for tag in known:
@@ -143,7 +143,7 @@ class _Cutter:
         self._text, self._spans = text, spans
         self._now = next(spans, None)
 
-    def cut(self, start: int, end: int) -> str:
+    def piece(self, start: int, end: int) -> str:
         out = []
         while start < end:
             span = self._reach(start)

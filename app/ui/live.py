@@ -46,7 +46,7 @@ def live(name: str, *functions: Answer, template: str = "", **options: Any) -> g
     made = gr.HTML(
         html_template=f'<div class="gw gw-{Path(name).name}">{template}</div>',
         js_on_load=f'import("{mount}").then(({{ mount }}) => mount("{name}", {{ element, server }}));',
-        server_functions=[_served(function) for function in functions] or None,
+        server_functions=[_as_served(function) for function in functions] or None,
         apply_default_css=False,
         container=False,
         padding=False,
@@ -56,7 +56,7 @@ def live(name: str, *functions: Answer, template: str = "", **options: Any) -> g
     return made
 
 
-def _served(function: Answer) -> Callable[..., Response]:
+def _as_served(function: Answer) -> Callable[..., Response]:
     """The function as a page calls it (see app.server.calls), its answer already JSON."""
 
     def served(payload: Any = None) -> Response:
@@ -145,7 +145,7 @@ def run_of(payload: Payload) -> registry.Run:
         folder = paths.run_folder(run_id)
     except ValueError:
         folder = None
-    run = registry.get(run_id) if folder else None
+    run = registry.get_run(run_id) if folder else None
     if run is None:
         raise Unanswerable(f"There is no run “{run_id[:80]}”." if run_id else "This address names no run.")
     return run
@@ -174,11 +174,12 @@ def has_record(run: registry.Run) -> bool:
 
 
 def text(payload: Payload, key: str, limit: int = 200) -> str:
+    """A text of a payload, cut at a length; empty where there is none."""
     value = payload.get(key)
     return value[:limit] if isinstance(value, str) else ""
 
 
-def whole(payload: Payload, key: str, default: int = 0) -> int:
+def whole_number(payload: Payload, key: str, default: int = 0) -> int:
     """A whole number that SQLite can hold, or the default."""
     value = payload.get(key)
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**62:
@@ -186,14 +187,14 @@ def whole(payload: Payload, key: str, default: int = 0) -> int:
     return value
 
 
-def plain(value: object) -> str:
+def visible_text(value: object) -> str:
     """Text that a page places as text: control characters and changes of direction become visible."""
     return str(value).translate(_VISIBLE)
 
 
 def escape(value: object) -> str:
-    """Text as HTML: what `plain` does, and nothing can end the element it stands in."""
-    return html.escape(plain(value))
+    """Text as HTML: what `visible_text` does, and nothing can end the element it stands in."""
+    return html.escape(visible_text(value))
 
 
 _VISIBLE = {code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n"} | {0x7F: 0x2421}

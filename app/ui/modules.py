@@ -37,7 +37,7 @@ def address(name: str) -> str:
     return f"{PREFIX}{digest()}/{name}"
 
 
-def needed(names: Iterable[str]) -> list[str]:
+def with_imports(names: Iterable[str]) -> list[str]:
     """These modules and all that they import, each once."""
     found: dict[str, None] = {}
     waiting = list(names)

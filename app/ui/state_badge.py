@@ -20,6 +20,7 @@ KINDS = {
 
 
 def kind(state: str) -> str:
+    """The kind of a state, by which it is coloured; idle for an unknown one."""
     return KINDS.get(state, "idle")
 
 

@@ -26,7 +26,7 @@ bar.querySelector(".skip").addEventListener("click", (event) => {
 bar.querySelector(".logout").hidden = !guarded; // only who had to log in can log out
 
 poll(bar, async () => {
-  const now = await server.worker({});
+  const now = await server.worker_status({});
   if (!now || now.sentence) return now ? 5000 : undefined;
   setText(hardware, now.hardware ?? "");
   setText(pill.lastElementChild, now.ready ? "Worker ready" : "Starting the worker…");

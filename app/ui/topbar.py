@@ -17,10 +17,10 @@ PAGES = {"Runs": "/", "New run": "/new", "Rewards": "/rewards"}
 
 
 @answer
-def worker(payload: Payload) -> dict[str, object]:
+def worker_status(payload: Payload) -> dict[str, object]:
     """The hardware sentence (null until the worker has looked), whether a worker holds this home, and whether people's
     own reward functions run without a sandbox."""
-    hardware = registry.published(Hardware)
+    hardware = registry.read_fact(Hardware)
     return {
         "hardware": hardware.sentence if hardware else None,
         "ready": locks.is_held(paths.supervisor_lock()),
@@ -40,4 +40,4 @@ def topbar(current: str) -> gr.HTML:
         '<form class="logout" method="post" action="/logout" hidden><button class="s">Log out</button></form>'
         f'<p class="trusted s" role="alert" hidden>{TRUSTED}</p>'
     )
-    return live("ui/topbar", worker, template=template, elem_id="gw-topbar")
+    return live("ui/topbar", worker_status, template=template, elem_id="gw-topbar")

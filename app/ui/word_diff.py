@@ -29,7 +29,7 @@ class Difference:
     alike: float = 1.0
 
 
-def differences(left: str, right: str, most: int = MOST) -> Difference:
+def word_differences(left: str, right: str, most: int = MOST) -> Difference:
     """What each text has that the other has not, in words."""
     if left == right:
         return Difference([], [])

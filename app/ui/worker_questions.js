@@ -31,7 +31,7 @@ export class WorkerQuestions {
     const turn = this.turns[lane];
     const asked = await answerOf(this.server.ask_worker(payload));
     if (this.turns[lane] !== turn) {
-      if (asked?.question) this.server.cancelled({ question: asked.question });
+      if (asked?.question) this.server.cancel_question({ question: asked.question });
       return undefined;
     }
     if (!asked?.question) return asked?.sentence ? { sentence: asked.sentence } : { lost: true };
@@ -41,7 +41,7 @@ export class WorkerQuestions {
 
   async await(lane, turn, question, waiting) {
     for (let pause = FIRST_PAUSE; this.turns[lane] === turn; pause = Math.min(pause * 1.3, LONGEST_PAUSE)) {
-      const now = await answerOf(this.server.answered({ question }));
+      const now = await answerOf(this.server.read_answer({ question }));
       if (this.turns[lane] !== turn) return undefined;
       if (now?.answer || now?.gone) delete this.running[lane];
       if (now?.answer) return { answer: now.answer, question };
@@ -55,7 +55,7 @@ export class WorkerQuestions {
   // Nobody waits in this lane any more: the worker need not go on.
   stop(lane) {
     this.turns[lane] = (this.turns[lane] ?? 0) + 1;
-    if (this.running[lane]) this.server.cancelled({ question: this.running[lane] });
+    if (this.running[lane]) this.server.cancel_question({ question: this.running[lane] });
     delete this.running[lane];
   }
 }

@@ -10,7 +10,7 @@ from typing import Any
 from bench.gpu.machine import Machine, has
 from groupwise.app.core import format
 from groupwise.app.pages.new.preflight import memory
-from groupwise.storage.checks.check import check
+from groupwise.storage.checks.check import check_spec
 from groupwise.storage.library.models.model_facts import facts
 from groupwise.storage.spec import spec
 from groupwise.storage.spec.spec import RunSpec
@@ -109,7 +109,7 @@ def why_not(case: Case, machine: Machine) -> str | None:
 
 def why_not_here(run_spec: RunSpec, machine: Machine, load: Load, copies: int = 1) -> str | None:
     """What the product itself has against a run here; that it, `copies` times at once, does not fit."""
-    problems = check(run_spec, machine.offer)
+    problems = check_spec(run_spec, machine.offer)
     if problems:
         return str(problems[0])
     needed, free = copies * estimate(run_spec, machine, load).total, machine.free()

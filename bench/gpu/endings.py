@@ -37,10 +37,10 @@ def freed(job: str, case: Case, model: Path, machine: Machine, load: Load) -> It
     with supervised(cases.spec_of(case, model, load, max_steps=1000), machine) as folder:
         until(folder, "its second step", lambda run: run.step >= 2)
         yield ended_by("stop", job, folder, machine, before)
-        stopped = registry.get(folder.id)
+        stopped = registry.get_run(folder.id)
         assert stopped is not None
-        registry.ask(folder.id, registry.RESUME)
-        wait_for("the next attempt", lambda: (run := registry.get(folder.id)) and run.attempt == 2)
+        registry.ask_of_run(folder.id, registry.RESUME)
+        wait_for("the next attempt", lambda: (run := registry.get_run(folder.id)) and run.attempt == 2)
         run = until(folder, "a step more", lambda run: run.attempt == 2 and run.step > stopped.step)
         yield Row(job, "resumed", run.step, stopped.step, "steps", "stopped at")
         yield ended_by("kill -9", job, folder, machine, before)
@@ -48,7 +48,7 @@ def freed(job: str, case: Case, model: Path, machine: Machine, load: Load) -> It
 
 def ended_by(how: str, job: str, folder: RunFolder, machine: Machine, before: int) -> Row:
     """End a run that trains, and look at what of its memory is still in use."""
-    run = registry.get(folder.id)
+    run = registry.get_run(folder.id)
     assert run is not None
     held, begun = machine.used(run.tag or "") - before, time.monotonic()
     end(run, how)
@@ -63,7 +63,7 @@ def ended_by(how: str, job: str, folder: RunFolder, machine: Machine, before: in
 def end(run: Run, how: str) -> None:
     """Ask the supervisor for it, or kill the run's process behind its back."""
     if how == "stop":
-        registry.ask(run.id, registry.STOP)
+        registry.ask_of_run(run.id, registry.STOP)
     else:
         assert run.pid is not None
         os.kill(run.pid, signal.SIGKILL)
@@ -85,7 +85,7 @@ def ranks(job: str, case: Case, model: Path, machine: Machine, load: Load, proce
 
         def over() -> Run | None:
             nonlocal most
-            run = registry.get(folder.id)
+            run = registry.get_run(folder.id)
             most = max(most, machine.used((run.tag if run else "") or "", processes) - before)
             return ended(folder)
 
@@ -104,7 +104,7 @@ def ranks(job: str, case: Case, model: Path, machine: Machine, load: Load, proce
 def supervised(run_spec: RunSpec, machine: Machine) -> Iterator[RunFolder]:
     """A home with this run in the queue, and the supervisor that takes it up. It need not read TRL once more."""
     with fresh_home():
-        registry.publish(machine.catalogue)
+        registry.publish_fact(machine.catalogue)
         folder = queued(run_spec)
         with paths.worker_log().open("ab") as log:
             supervisor = subprocess.Popen(
@@ -124,7 +124,7 @@ def until(folder: RunFolder, what: str, is_so: Callable[[Run], bool]) -> Run:
         run = ended(folder)
         if run is not None:
             raise Failed(run.sentence, log_of(folder))
-        run = registry.get(folder.id)
+        run = registry.get_run(folder.id)
         return run if run is not None and is_so(run) else None
 
     found: Run = wait_for(what, look, LONGEST)
@@ -133,5 +133,5 @@ def until(folder: RunFolder, what: str, is_so: Callable[[Run], bool]) -> Run:
 
 def ended(folder: RunFolder) -> Run | None:
     """The run, where it has ended."""
-    run = registry.get(folder.id)
+    run = registry.get_run(folder.id)
     return run if run is not None and run.state in states.ENDED else None

@@ -36,7 +36,7 @@ class Machine:
             helpers.publish()
             if helpers.reader is None or helpers.reader.wait():
                 raise RuntimeError("TRL's settings could not be read")
-            return cls(dry, Offer.published(), registry.published(Catalogue))
+            return cls(dry, Offer.read_published(), registry.read_fact(Catalogue))
 
     @property
     def gpus(self) -> list[dict[str, Any]]:
@@ -46,7 +46,7 @@ class Machine:
         """Bytes in use on the first devices, whoever holds them; in a dry run by the processes with this tag."""
         if self.dry:
             return sum(map(resident, process.tagged_anywhere(tag))) if tag else 0
-        return sum(gpu.memory - gpu.free for gpu in hardware.describe().gpus[:devices])
+        return sum(gpu.memory - gpu.free for gpu in hardware.describe_hardware().gpus[:devices])
 
     def free(self) -> int:
         """Bytes that the first device, or the machine, has left."""
@@ -54,7 +54,7 @@ class Machine:
             return next(
                 int(line.split()[1]) * 1024 for line in _lines("/proc/meminfo") if line.startswith("MemAvailable:")
             )
-        return hardware.describe().gpus[0].free
+        return hardware.describe_hardware().gpus[0].free
 
 
 def facts(machine: Machine) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from groupwise.storage.home.paths import RunFolder
 from groupwise.storage.library.models.model_facts import facts
 from groupwise.storage.record import run_files
 from groupwise.storage.spec.spec import RunSpec
-from groupwise.worker.launchers.local import environment
+from groupwise.worker.launchers.local import training_environment
 from tests.support.homes import fresh_home, queued
 
 LONGEST = 420.0  # seconds for one case; vLLM takes a minute or two to start
@@ -57,7 +57,7 @@ def measure(job: str, case: Case, model: Path, machine: Machine, load: Load) -> 
 def watched(folder: RunFolder, notes: Path, machine: Machine) -> tuple[dict[str, Any], int]:
     """(what a run noted of itself, the most bytes that were seen from outside). Raises Failed."""
     tag = f"bench-gpu:{os.getpid()}:{folder.id}"
-    env = {**os.environ, **environment(tag, 1), "PYTHONSAFEPATH": "", "PYTHONPATH": os.getcwd()}
+    env = {**os.environ, **training_environment(tag, 1), "PYTHONSAFEPATH": "", "PYTHONPATH": os.getcwd()}
     most, until = 0, time.monotonic() + LONGEST
     with folder.log.open("ab") as log:
         child = subprocess.Popen(
@@ -108,7 +108,7 @@ def of_parts(job: str, notes: dict[str, Any], estimated: dict[str, float]) -> It
 
 def of_moments(job: str, notes: dict[str, Any], guess: memory.Estimate, machine: Machine) -> Iterator[Row]:
     """Peaks as torch's allocator has them: the estimate without what the process itself takes, where there is one."""
-    outside = 0 if machine.dry else guess.total - guess.measured
+    outside = 0 if machine.dry else guess.total - guess.bytes_without_process
     moments = {moment: size - outside for moment, size in guess.moments}
     for phase, moment in MOMENTS.items():
         yield Row(job, f"peak while {phase}", notes["peaks"][phase], moments[moment], "bytes", "estimated")

@@ -18,9 +18,10 @@ from groupwise.storage.checks.reward_columns import check_seen_columns
 from groupwise.storage.checks.rewards import check_rewards
 from groupwise.storage.checks.stages import check_stages
 from groupwise.storage.checks.texts import check_texts
-from groupwise.storage.checks.values import mended, misfit
+from groupwise.storage.checks.values import fixes_of_value, value_fault
 from groupwise.storage.library.capabilities import Offer
-from groupwise.storage.spec.spec import BLOCKING, Fix, Problem, RunSpec, nearest, rename_or_remove
+from groupwise.storage.spec.problem import BLOCKING, Fix, Problem, did_you_mean, rename_or_remove
+from groupwise.storage.spec.spec import RunSpec
 
 # Settings of GRPOConfig that Groupwise decides itself, and where a person says it instead.
 OWNED = {
@@ -37,17 +38,18 @@ OWNED = {
 }
 
 
-def check(spec: RunSpec, offer: Offer, lines: dict[str, int] | None = None) -> list[Problem]:
+def check_spec(spec: RunSpec, offer: Offer, lines: dict[str, int] | None = None) -> list[Problem]:
     """Every problem that would keep this spec from running; an empty list means it can be launched."""
-    return [problem for problem in examine(spec, offer, lines) if problem.level == BLOCKING]
+    return [problem for problem in examine_spec(spec, offer, lines) if problem.level == BLOCKING]
 
 
-def examine(
+def examine_spec(
     spec: RunSpec, offer: Offer, lines: dict[str, int] | None = None, columns: list[str] | None = None
 ) -> list[Problem]:
-    """Those, and what else a person should know. `columns`: what the preview has seen of the data, if it has."""
+    """Every problem that keeps this spec from running, and what else a person should know. `columns`: what the preview
+    has seen of the data, if it has."""
     if spec.stages:
-        by_stage = [examine(stage, offer, columns=columns) for stage in spec.by_stage()]
+        by_stage = [examine_spec(stage, offer, columns=columns) for stage in spec.by_stage()]
         found = check_stages(spec, offer, by_stage)
     else:
         found = _examine_one(spec, offer, columns)
@@ -87,10 +89,10 @@ def _settings(section: str, values: dict[str, Any], fields: dict[str, dict[str, 
             found.append(Problem(path, f"cannot be set here: {OWNED[name]}", fixes=(remove,)))
         elif fields is not None and name not in fields:
             library = "TRL's GRPOConfig" if section == "training" else "PEFT's LoraConfig"
-            message = f"{library} has no such field.{nearest(name, list(fields))}"
+            message = f"{library} has no such field.{did_you_mean(name, list(fields))}"
             found.append(Problem(path, message, fixes=rename_or_remove(path, value, list(fields))))
         elif fields is not None:
-            message = misfit(value, fields[name])
+            message = value_fault(value, fields[name])
             if message:
-                found.append(Problem(path, message, fixes=mended(path, value, fields[name])))
+                found.append(Problem(path, message, fixes=fixes_of_value(path, value, fields[name])))
     return found

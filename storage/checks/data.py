@@ -6,12 +6,12 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from groupwise.storage.checks.reward_columns import TASK_COLUMNS, check_reward_columns, kind_of
-from groupwise.storage.checks.values import mended, misfit
+from groupwise.storage.checks.reward_columns import TASK_COLUMNS, check_reward_columns, source_kind_and_name
+from groupwise.storage.checks.values import fixes_of_value, value_fault
 from groupwise.storage.home import paths
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.spec import patterns, row_filter
-from groupwise.storage.spec.problem import WARNING, Fix, Problem, near, nearest, rename_or_remove
+from groupwise.storage.spec.problem import WARNING, Fix, Problem, did_you_mean, nearest_name, rename_or_remove
 from groupwise.storage.spec.spec import DataSpec, RunSpec
 
 DATA_SUFFIXES = (".jsonl", ".csv", ".parquet")
@@ -31,7 +31,7 @@ def check_data(spec: RunSpec, offer: Offer) -> list[Problem]:
 
 
 def _source(data: DataSpec, offer: Offer) -> list[Problem]:
-    kind, name = kind_of(data)
+    kind, name = source_kind_and_name(data)
     if kind == "task":
         return [] if not offer.tasks or name in offer.tasks else [_unknown(name, "task", list(offer.tasks))]
     if kind == "gym":
@@ -59,8 +59,8 @@ def _guess(source: str) -> str | None:
 
 
 def _unknown(name: str, kind: str, names: list[str]) -> Problem:
-    close = near(name, names) or (names[0] if len(names) == 1 else None)
-    listed = nearest(name, names) or (f" There are {', '.join(names)}." if len(names) <= 10 else "")
+    close = nearest_name(name, names) or (names[0] if len(names) == 1 else None)
+    listed = did_you_mean(name, names) or (f" There are {', '.join(names)}." if len(names) <= 10 else "")
     what = "built-in task" if kind == "task" else "reasoning-gym task"
     return Problem("data.source", f"there is no {what} “{name}”.{listed}",
                    fixes=_use("data.source", f"{kind}:{close}" if close else "task:arithmetic"))  # fmt: skip
@@ -87,23 +87,23 @@ def _gym(name: str, parameters: dict[str, Any], offer: Offer) -> list[Problem]:
             fix = Fix("Say it as data.limit", limit, (path,))
             found.append(Problem(path, "cannot be set here: say data.limit instead.", fixes=(fix,)))
         elif field not in fields:
-            message = f"{name} has no such parameter.{nearest(field, list(fields))}"
+            message = f"{name} has no such parameter.{did_you_mean(field, list(fields))}"
             found.append(Problem(path, message, fixes=rename_or_remove(path, value, list(fields))))
         else:
-            message = misfit(value, fields[field])
-            found += [Problem(path, message, fixes=mended(path, value, fields[field]))] if message else []
+            message = value_fault(value, fields[field])
+            found += [Problem(path, message, fixes=fixes_of_value(path, value, fields[field]))] if message else []
     return found
 
 
 def _file(name: str) -> list[Problem]:
     there = _files()
-    close = near(name, there)
+    close = nearest_name(name, there)
     fixes = _use("data.source", f"file:{close}" if close else "task:arithmetic")
     try:
         path = paths.data_file(name)
         if not path.is_file():
             message = f"there is no file “{name}” in {paths.data_folder()}. Upload it, or copy it there."
-            return [Problem("data.source", message + nearest(name, there), fixes=fixes)]
+            return [Problem("data.source", message + did_you_mean(name, there), fixes=fixes)]
         if path.suffix.lower() not in DATA_SUFFIXES:
             message = f"“{name}” should be a JSONL, CSV or Parquet file ({', '.join(DATA_SUFFIXES)})."
             return [Problem("data.source", message, fixes=fixes)]
@@ -125,7 +125,7 @@ def _files() -> list[str]:
 
 def _only_of_its_kind(data: DataSpec) -> list[Problem]:
     """Settings that only some sources have."""
-    kind, _ = kind_of(data)
+    kind, _ = source_kind_and_name(data)
     if kind not in ("task", "gym", "file", "hub"):
         return []
     default, found = DataSpec(), []
@@ -147,7 +147,7 @@ def _conditions(data: DataSpec) -> list[Problem]:
     found = []
     for number, written in enumerate(data.filter):
         try:
-            row_filter.parse(written)
+            row_filter.parse_condition(written)
         except row_filter.ConditionError as error:
             others = [other for index, other in enumerate(data.filter) if index != number]
             fix = Fix("Remove it", {"data.filter": others})
@@ -182,7 +182,7 @@ def _answer(data: DataSpec) -> list[Problem]:
 
 
 def _sizes(data: DataSpec) -> list[Problem]:
-    rows = data.limit or (MADE if kind_of(data)[0] in TASK_COLUMNS else None)
+    rows = data.limit or (MADE if source_kind_and_name(data)[0] in TASK_COLUMNS else None)
     if rows is None or isinstance(data.holdout, float) or data.holdout < rows:
         return []
     tenth = max(rows // 10, 0)
@@ -193,7 +193,7 @@ def _sizes(data: DataSpec) -> list[Problem]:
 
 def _known_columns(data: DataSpec) -> list[Problem]:
     """Columns that are named and cannot be there, where the source's are known beforehand."""
-    there = TASK_COLUMNS.get(kind_of(data)[0])
+    there = TASK_COLUMNS.get(source_kind_and_name(data)[0])
     if there is None:
         return []
     listed = f"The columns are {', '.join(there)}."

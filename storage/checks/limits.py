@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from groupwise.storage.spec.spec import Fix, Problem, RunSpec
+from groupwise.storage.spec.problem import Fix, Problem
+from groupwise.storage.spec.spec import RunSpec
 
 # Setting → the least that makes sense, and whether that itself is too little.
 LEAST: dict[str, tuple[float, bool]] = {

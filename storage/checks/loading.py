@@ -5,7 +5,7 @@ from __future__ import annotations
 from groupwise.storage.checks.length import check_length
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.models.model_files import ModelFacts
-from groupwise.storage.spec.problem import ADVICE, BLOCKING, WARNING, Fix, Problem, near
+from groupwise.storage.spec.problem import ADVICE, BLOCKING, WARNING, Fix, Problem, nearest_name
 from groupwise.storage.spec.spec import RunSpec
 
 # Common practice: a rank of 16, alpha twice that, all attention and MLP projections.
@@ -38,7 +38,7 @@ def check_loading(spec: RunSpec, offer: Offer, facts: ModelFacts | None) -> list
     ]
 
 
-def _published(offer: Offer) -> bool:
+def _is_published(offer: Offer) -> bool:
     """Whether the worker has said yet what is installed."""
     return offer.training is not None
 
@@ -64,7 +64,7 @@ def _quantization(spec: RunSpec, offer: Offer, facts: ModelFacts | None) -> list
         found.append(
             Problem(field, "quantised weights cannot be trained themselves, only with LoRA.", fixes=(USE_LORA, WHOLE))
         )
-    if how and _published(offer) and "bitsandbytes" not in offer.extras:
+    if how and _is_published(offer) and "bitsandbytes" not in offer.extras:
         message = "needs bitsandbytes, which is not installed: pip install 'groupwise[quantized]'"
         found.append(Problem(field, message, fixes=(WHOLE,)))
     if how == "4bit" and _without_gpu(offer):
@@ -84,7 +84,7 @@ def _attention(spec: RunSpec, offer: Offer, facts: ModelFacts | None) -> list[Pr
         message = "names code on the hub, which is never downloaded and run."
         return [Problem(field, message, fixes=(OWN_ATTENTION,))]
     if name not in ATTENTIONS:
-        close = near(name, list(ATTENTIONS))
+        close = nearest_name(name, list(ATTENTIONS))
         fixes = (Fix(f"Use {close}", {field: close}), OWN_ATTENTION) if close else (OWN_ATTENTION,)
         meant = f" Did you mean “{close}”?" if close else ""
         return [Problem(field, f"should be one of {', '.join(ATTENTIONS)}, or null.{meant}", fixes=fixes)]
@@ -94,7 +94,7 @@ def _attention(spec: RunSpec, offer: Offer, facts: ModelFacts | None) -> list[Pr
     if _without_gpu(offer):
         return [Problem(field, "flash attention needs a GPU.", fixes=fixes)]
     package, how = FLASH[name]
-    if _published(offer) and package not in offer.extras:
+    if _is_published(offer) and package not in offer.extras:
         # transformers would take the code from the hub where it finds the package `kernels`
         return [Problem(field, f"needs {how}", fixes=fixes)]
     if _loaded_as(spec, facts) == "float32":

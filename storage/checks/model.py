@@ -14,7 +14,7 @@ from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.models import hub_cache, model_files
 from groupwise.storage.library.models.model_files import ModelError, ModelFacts
 from groupwise.storage.library.models.model_files import model_folder as model_folder
-from groupwise.storage.spec.problem import ADVICE, BLOCKING, WARNING, Fix, Problem, near
+from groupwise.storage.spec.problem import ADVICE, BLOCKING, WARNING, Fix, Problem, nearest_name
 from groupwise.storage.spec.spec import RunSpec
 
 HUB_ID = re.compile(r"(?!.*(--|\.\.))[A-Za-z0-9][\w.-]*(?<![.-])(/[A-Za-z0-9][\w.-]*(?<![.-]))?")
@@ -83,7 +83,7 @@ def _folder(folder: Path) -> list[Problem]:
             return [_at_id(f"{folder} is a file: name the folder it lies in.", fix)]
     except (OSError, ValueError):
         return [_at_id(f"{str(folder)[:200]!r} cannot be the path of a folder.", STARTER)]
-    close = near(folder.name, _neighbours(folder.parent))
+    close = nearest_name(folder.name, _neighbours(folder.parent))
     path = str(folder.parent / close) if close else ""
     meant = f" Did you mean {path}?" if close else ""
     fixes = (Fix(f"Use {path}", {"model.id": path}), STARTER) if close else (STARTER,)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.rewards.names import NOT_GIVEN, TRL_ARGUMENTS
-from groupwise.storage.spec.problem import BLOCKING, WARNING, Fix, Problem, near, nearest
+from groupwise.storage.spec.problem import BLOCKING, WARNING, Fix, Problem, did_you_mean, nearest_name
 from groupwise.storage.spec.spec import DataSpec, RunSpec
 
 TASK_COLUMNS = {"task": ["question", "answer"], "gym": ["question", "answer", "metadata"]}
@@ -15,7 +15,7 @@ ASKED = {"correctness": ["answer"], "gym_score": ["answer"]}
 GIVEN = {*TRL_ARGUMENTS, *NOT_GIVEN, "environments", "self", "cls"}  # by TRL itself; or wrong in the code, said there
 
 
-def kind_of(data: DataSpec) -> tuple[str, str]:
+def source_kind_and_name(data: DataSpec) -> tuple[str, str]:
     """(task, gym, file, hub or something else, what comes after the colon)."""
     kind, _, name = data.source.partition(":")
     return kind, name
@@ -23,10 +23,10 @@ def kind_of(data: DataSpec) -> tuple[str, str]:
 
 def check_reward_columns(spec: RunSpec, offer: Offer) -> list[Problem]:
     """What blocks: columns that are certain not to be given."""
-    there = TASK_COLUMNS.get(kind_of(spec.data)[0])
+    there = TASK_COLUMNS.get(source_kind_and_name(spec.data)[0])
     found: list[Problem] = []
     for index, name in enumerate(reward.name for reward in spec.rewards):
-        for column, field in asked(spec, offer, index).items():
+        for column, field in columns_needed(spec, offer, index).items():
             if column == "answer":
                 found += _answer(spec, index)
             elif there is not None and column not in there:
@@ -39,19 +39,19 @@ def check_reward_columns(spec: RunSpec, offer: Offer) -> list[Problem]:
 
 
 def check_seen_columns(spec: RunSpec, offer: Offer, columns: Collection[str] | None) -> list[Problem]:
-    """The same by the columns that the preview has seen, for data whose columns are not known beforehand: a warning,
+    """Check against the columns that the preview has seen, for data whose columns are not known beforehand: a warning,
     as they may be another file's by now."""
-    if columns is None or kind_of(spec.data)[0] in TASK_COLUMNS:
+    if columns is None or source_kind_and_name(spec.data)[0] in TASK_COLUMNS:
         return []
     return [
         _absent(spec, index, column, field, columns, level=WARNING)
         for index in range(len(spec.rewards))
-        for column, field in asked(spec, offer, index).items()
+        for column, field in columns_needed(spec, offer, index).items()
         if column != "answer" and column not in columns
     ]
 
 
-def asked(spec: RunSpec, offer: Offer, index: int) -> dict[str, str]:
+def columns_needed(spec: RunSpec, offer: Offer, index: int) -> dict[str, str]:
     """The columns that a spec's reward function cannot do without, each with the field that asks for it: the function
     itself, or the parameter that says what the column is called."""
     reward = spec.rewards[index]
@@ -78,7 +78,7 @@ def _answer(spec: RunSpec, index: int) -> Iterator[Problem]:
     data, name = spec.data, spec.rewards[index].name
     if data.answer_column:
         return
-    known = "answer" in TASK_COLUMNS.get(kind_of(data)[0], [])
+    known = "answer" in TASK_COLUMNS.get(source_kind_and_name(data)[0], [])
     use = [Fix("Use the column “answer”", {"data.answer_column": "answer"})] if known else []
     message = f"the reward “{name}” compares with the answer: choose its column, or another reward."
     yield Problem("data.answer_column", message, fixes=(*without_reward(spec, index), *use))
@@ -87,9 +87,9 @@ def _answer(spec: RunSpec, index: int) -> Iterator[Problem]:
 def _absent(
     spec: RunSpec, index: int, column: str, field: str, there: Collection[str], *, level: str = BLOCKING
 ) -> Problem:
-    hint = nearest(column, list(there)) or (f" The columns are {', '.join(there)}." if len(there) <= 20 else "")
+    hint = did_you_mean(column, list(there)) or (f" The columns are {', '.join(there)}." if len(there) <= 20 else "")
     message = f"“{spec.rewards[index].name}” needs a column “{column}”, which this data does not have.{hint}"
-    close = None if field.endswith(".name") else near(column, list(there))
+    close = None if field.endswith(".name") else nearest_name(column, list(there))
     use = [Fix(f"Use the column “{close}”", {field: close})] if close else []
     return Problem(field, message, level=level, fixes=(*use, *without_reward(spec, index)))
 
@@ -102,7 +102,7 @@ def _left_out(spec: RunSpec, name: str, column: str) -> Problem:
 def _gym(spec: RunSpec, index: int) -> Iterator[Problem]:
     """gym_score works for the tasks it comes from, by the column that says which."""
     data = spec.data
-    if kind_of(data)[0] != "gym":
+    if source_kind_and_name(data)[0] != "gym":
         taken = "correctness" in {reward.name for reward in spec.rewards}
         instead = Fix("Use correctness", {f"rewards.{index}": {"name": "correctness", "weight": 1.0}})
         message = "“gym_score” scores the tasks of reasoning-gym, and this data is not from it."

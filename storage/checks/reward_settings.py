@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
-from groupwise.storage.checks.values import mended, misfit
-from groupwise.storage.spec.problem import WARNING, Fix, Problem, near, nearest
+from groupwise.storage.checks.values import fixes_of_value, value_fault
+from groupwise.storage.spec.problem import WARNING, Fix, Problem, did_you_mean, nearest_name
 from groupwise.storage.spec.spec import AdaptSpec, RewardSpec, RunSpec
 
 
 def check_settings(spec: RunSpec, index: int, about: dict[str, Any]) -> Iterator[Problem]:
-    """Of the spec's function at this place. `about`: what is known of the function (storage.library.capabilities); its
-    parameters are held against nothing where that is nothing."""
+    """Check the settings of the spec's function at this place. `about`: what is known of the function
+    (storage.library.capabilities); its parameters are held against nothing where that is nothing."""
     reward, path = spec.rewards[index], f"rewards.{index}"
     if about.get("parameters") is not None:
         yield from _parameters(reward, path, {one["name"]: one for one in about["parameters"]})
@@ -27,10 +27,10 @@ def _parameters(reward: RewardSpec, path: str, fields: dict[str, dict[str, Any]]
         place = f"{path}.parameters.{name}"
         if name not in fields:
             known = f" It has {', '.join(fields)}." if fields else " It has none."
-            message = f"“{reward.name}” has no parameter “{name}”.{nearest(name, list(fields)) or known}"
+            message = f"“{reward.name}” has no parameter “{name}”.{did_you_mean(name, list(fields)) or known}"
             yield Problem(place, message, fixes=_renamed_or_removed(reward, path, name, list(fields)))
-        elif wrong := misfit(value, fields[name]):
-            yield Problem(place, wrong, fixes=mended(place, value, fields[name]))
+        elif wrong := value_fault(value, fields[name]):
+            yield Problem(place, wrong, fixes=fixes_of_value(place, value, fields[name]))
 
 
 def _renamed_or_removed(reward: RewardSpec, path: str, name: str, names: list[str]) -> tuple[Fix, ...]:
@@ -40,7 +40,7 @@ def _renamed_or_removed(reward: RewardSpec, path: str, name: str, names: list[st
         renamed = {other if key == name else key: value for key, value in reward.parameters.items()}
         return {key: value for key, value in renamed.items() if key is not None}
 
-    close = near(name, [each for each in names if each not in reward.parameters])
+    close = nearest_name(name, [each for each in names if each not in reward.parameters])
     rename = [Fix(f"Rename it to {close}", {f"{path}.parameters": under(close)})] if close else []
     return (*rename, Fix("Remove it", {f"{path}.parameters": under(None)}))
 

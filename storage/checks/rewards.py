@@ -9,7 +9,7 @@ from typing import Any
 from groupwise.storage.checks.reward_columns import without_reward
 from groupwise.storage.checks.reward_settings import check_settings
 from groupwise.storage.library.capabilities import Offer
-from groupwise.storage.spec.problem import ADVICE, WARNING, Fix, Problem, near, nearest
+from groupwise.storage.spec.problem import ADVICE, WARNING, Fix, Problem, did_you_mean, nearest_name
 from groupwise.storage.spec.spec import RewardSpec, RunSpec
 
 FEW = 10  # names that are all listed
@@ -26,7 +26,7 @@ def check_rewards(spec: RunSpec, offer: Offer) -> list[Problem]:
         elif offer.rewards and offer.function(reward.name, reward.version) is None:
             found.append(_unknown(spec, index, offer))
         else:
-            found += _known(spec, index, offer)
+            found += _check_known(spec, index, offer)
         seen.add(reward.name)
     if spec.data.source.startswith("gym:") and "gym_score" in offer.rewards and "gym_score" not in seen:
         fix = Fix("Reward with gym_score", {"rewards": [{"name": "gym_score", "weight": 1.0}]})
@@ -46,14 +46,14 @@ def _unknown(spec: RunSpec, index: int, offer: Offer) -> Problem:
         fixes = (Fix("Use its last version", {f"{path}.version": saved[0]}), *without_reward(spec, index))
         return Problem(f"{path}.name", message, fixes=fixes)
     others = [name for name in offer.rewards if name not in {each.name for each in spec.rewards}]
-    close = near(reward.name, others)
+    close = nearest_name(reward.name, others)
     listed = f" There are {', '.join(offer.rewards)}." if len(offer.rewards) <= FEW else " Write it under Rewards."
-    message = f"there is no reward function “{reward.name}”.{nearest(reward.name, list(offer.rewards)) or listed}"
+    message = f"there is no reward function “{reward.name}”.{did_you_mean(reward.name, list(offer.rewards)) or listed}"
     use = [Fix(f"Use {close}", {f"{path}.name": close})] if close else []
-    return Problem(f"{path}.name", message, fixes=(*use, *_gone(spec, index, others)))
+    return Problem(f"{path}.name", message, fixes=(*use, *_take_out(spec, index, others)))
 
 
-def _gone(spec: RunSpec, index: int, others: list[str]) -> tuple[Fix, ...]:
+def _take_out(spec: RunSpec, index: int, others: list[str]) -> tuple[Fix, ...]:
     """Without this reward; another in its place where it is the only one."""
     if len(spec.rewards) > 1:
         return (Fix("Remove it", {}, (f"rewards.{index}",)),)
@@ -72,7 +72,7 @@ def _no_such_version(reward: RewardSpec, path: str, saved: list[str], *, known: 
     return Problem(f"{path}.version", message, fixes=(*use, newest if known else Fix("Use its last", last)))
 
 
-def _known(spec: RunSpec, index: int, offer: Offer) -> Iterator[Problem]:
+def _check_known(spec: RunSpec, index: int, offer: Offer) -> Iterator[Problem]:
     reward, path = spec.rewards[index], f"rewards.{index}"
     about = offer.function(reward.name, reward.version) or {}
     fixes = without_reward(spec, index)

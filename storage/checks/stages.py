@@ -25,8 +25,8 @@ def check_stages(spec: RunSpec, offer: Offer, by_stage: list[list[Problem]]) -> 
         found += _process_wide(stage, index)
         for problem in problems:
             everywhere = all(_has(others, problem) for others in by_stage)
-            if not everywhere or _own(stage, problem.field):
-                found.append(_moved(problem, stage, index))
+            if not everywhere or _is_its_own(stage, problem.field):
+                found.append(_at_stage(problem, stage, index))
             elif problem not in found:
                 found.append(problem)
     return [*found, *_versions(spec, offer), *_engines(spec)]
@@ -36,7 +36,7 @@ def _has(problems: list[Problem], wanted: Problem) -> bool:
     return any((problem.field, problem.message) == (wanted.field, wanted.message) for problem in problems)
 
 
-def _own(stage: StageSpec, path: str) -> bool:
+def _is_its_own(stage: StageSpec, path: str) -> bool:
     """Whether a stage says this itself, rather than taking it from the run."""
     section, _, rest = path.partition(".")
     if section == "rewards":
@@ -44,13 +44,13 @@ def _own(stage: StageSpec, path: str) -> bool:
     return section == "training" and rest.split(".")[0] in stage.training
 
 
-def _moved(problem: Problem, stage: StageSpec, index: int) -> Problem:
+def _at_stage(problem: Problem, stage: StageSpec, index: int) -> Problem:
     """The problem, and what mends it, at the stage's own settings. What is removed goes from where it is written."""
 
     def place(path: str, *, written: bool = False) -> str:
         section = path.split(".")[0]
         movable = section == "training" or (section == "rewards" and stage.rewards is not None)
-        return f"stages.{index}.{path}" if movable and (not written or _own(stage, path)) else path
+        return f"stages.{index}.{path}" if movable and (not written or _is_its_own(stage, path)) else path
 
     fixes = tuple(
         replace(

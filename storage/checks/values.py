@@ -7,7 +7,7 @@ import math
 import re
 from typing import Any
 
-from groupwise.storage.spec.problem import Fix, near, nearest
+from groupwise.storage.spec.problem import Fix, did_you_mean, nearest_name
 from groupwise.storage.spec.yaml_text import yaml_number
 
 _KINDS = {
@@ -25,7 +25,7 @@ _WORDS = {
 }  # fmt: skip
 
 
-def misfit(value: Any, field: dict[str, Any]) -> str:
+def value_fault(value: Any, field: dict[str, Any]) -> str:
     """What is wrong with a value of a field {types, default, choices}; empty where nothing is."""
     types, choices = field.get("types") or [], field.get("choices")
     if types and not any(_KINDS[kind](value) for kind in types):
@@ -33,20 +33,20 @@ def misfit(value: Any, field: dict[str, Any]) -> str:
         hint = " Write it without quotes." if _quoted_number(value, types) else ""
         return f"should be {wanted}, not {json.dumps(value, default=str)[:60]}.{hint}"
     if choices and value is not None and value not in choices:
-        return f"should be one of {', '.join(map(str, choices))}.{nearest(str(value), [str(c) for c in choices])}"
+        return f"should be one of {', '.join(map(str, choices))}.{did_you_mean(str(value), [str(c) for c in choices])}"
     if isinstance(value, float) and not math.isfinite(value):
         return "should be a finite number."
     return ""
 
 
-def mended(path: str, value: Any, field: dict[str, Any]) -> tuple[Fix, ...]:
+def fixes_of_value(path: str, value: Any, field: dict[str, Any]) -> tuple[Fix, ...]:
     """The number that was quoted, the choice that was meant, and the default."""
     fixes = []
     if _quoted_number(value, field.get("types") or []):
         number = yaml_number(value)
-        if number is not None and not misfit(number, field):
+        if number is not None and not value_fault(number, field):
             fixes.append(Fix(f"Use {value}", {path: number}))
-    close = near(str(value), [str(choice) for choice in field.get("choices") or []])
+    close = nearest_name(str(value), [str(choice) for choice in field.get("choices") or []])
     if close:
         fixes.append(Fix(f"Use {close}", {path: close}))
     default = field.get("default")

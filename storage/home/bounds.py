@@ -24,7 +24,7 @@ def _storable(text: str) -> str:
 Text = Annotated[str, Field(strict=True), AfterValidator(_storable)]
 
 
-def text(most: int, least: int = 0) -> Any:
+def text_type(most: int, least: int = 0) -> Any:
     """The type of a text of so many characters."""
     return Annotated[Text, Field(min_length=least, max_length=most)]
 
@@ -35,19 +35,19 @@ class Form(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True)
 
 
-def forms(kinds: dict[str, Any]) -> dict[str, TypeAdapter[Any]]:
+def field_types(kinds: dict[str, Any]) -> dict[str, TypeAdapter[Any]]:
     """What checks each of some fields by itself, from their types."""
     return {name: TypeAdapter(kind) for name, kind in kinds.items()}
 
 
-def salvaged(fields: dict[str, TypeAdapter[Any]], given: Any) -> tuple[dict[str, Any], list[str]]:
+def salvage(fields: dict[str, TypeAdapter[Any]], given: Any) -> tuple[dict[str, Any], list[str]]:
     """Of a mapping in a file, the fields that fit, and the names of those that are there and do not."""
     there = {name: given[name] for name in fields if given.get(name) is not None} if isinstance(given, dict) else {}
-    found = {name: fitting(fields[name], value) for name, value in there.items()}
+    found = {name: value_if_fitting(fields[name], value) for name, value in there.items()}
     return {name: value for name, value in found.items() if value is not None}, [n for n in found if found[n] is None]
 
 
-def fitting(form: TypeAdapter[T], value: Any) -> T | None:
+def value_if_fitting(form: TypeAdapter[T], value: Any) -> T | None:
     """The value as the form has it; None where it does not fit."""
     try:
         return form.validate_python(value)

@@ -63,7 +63,7 @@ def open_reader(
 
 
 @contextlib.contextmanager
-def reading(path: Path, *, journal: Literal["wal", "delete"]) -> Iterator[Database]:
+def open_for_reading(path: Path, *, journal: Literal["wal", "delete"]) -> Iterator[Database]:
     """A file to be read: opened for this, or as `kept_open` has it."""
     kept = _kept.get()
     if kept is None:
@@ -80,8 +80,8 @@ _kept: contextvars.ContextVar[dict[Path, Database] | None] = contextvars.Context
 
 @contextlib.contextmanager
 def kept_open() -> Iterator[None]:
-    """Whatever is read in the block through `reading` is opened once, when it is first read. Each reading sees all that
-    was written until then."""
+    """Open once, when it is first read, whatever is read in the block through `open_for_reading`. Each reading sees all
+    that was written until then."""
     kept: dict[Path, Database] = {}
     token = _kept.set(kept)
     try:
@@ -96,21 +96,21 @@ class _Connection(sqlite3.Connection):
     """No text gets into a file, or is looked for, with a secret in it or half a character, which SQLite refuses."""
 
     def execute(self, sql: str, parameters: Any = (), /) -> sqlite3.Cursor:
-        return super().execute(sql, _redacted(parameters))
+        return super().execute(sql, _redact(parameters))
 
     def executemany(self, sql: str, parameters: Iterable[Any], /) -> sqlite3.Cursor:
         rows = list(parameters)
         texts = "\n".join(value for row in rows for value in row if isinstance(value, str))
-        return super().executemany(sql, rows if redact(texts) is texts else map(_redacted, rows))
+        return super().executemany(sql, rows if redact(texts) is texts else map(_redact, rows))
 
 
-def _redacted(parameters: Any) -> Any:
+def _redact(parameters: Any) -> Any:
     if isinstance(parameters, dict):
-        return {name: _plain(value) for name, value in parameters.items()}
-    return [_plain(value) for value in parameters]
+        return {name: _without_secrets(value) for name, value in parameters.items()}
+    return [_without_secrets(value) for value in parameters]
 
 
-def _plain(value: Any) -> Any:
+def _without_secrets(value: Any) -> Any:
     return redact(value) if isinstance(value, str) else value
 
 
@@ -135,7 +135,7 @@ def files_of(path: Path) -> tuple[Path, Path]:
 
 @contextlib.contextmanager
 def transaction(database: Database) -> Iterator[Database]:
-    """All of it or nothing, with the write lock held from the start.
+    """Make several writes all or none, with the write lock held from the start.
 
     A transaction that read before it wrote would have to wait for the readers while another waits for it: SQLite
     refuses one of the two at once ("database is locked"), however patient it is.

@@ -18,7 +18,7 @@ _WORDS = re.compile(
 )
 
 
-def free(folder: Path) -> int:
+def free_bytes(folder: Path) -> int:
     """Bytes that this user may still write to the disk of a folder. Raises OSError where there is no such folder."""
     return shutil.disk_usage(folder).free
 
@@ -26,7 +26,7 @@ def free(folder: Path) -> int:
 def lacks(folder: Path, needed: int) -> bool:
     """Whether fewer than so many bytes are free there; False where the folder is gone, and nothing can be said."""
     try:
-        return free(folder) < needed
+        return free_bytes(folder) < needed
     except OSError:
         return False
 
@@ -39,5 +39,5 @@ def is_full(error: BaseException) -> bool:
 
 
 def megabytes(size: int) -> str:
-    """1,234 MB"""
+    """Bytes in words: 1,234 MB."""
     return f"{size / MEGABYTE:,.0f} MB"

@@ -25,7 +25,7 @@ def _names(kind: str) -> tuple[str, ...]:
         nothing.close()
 
 
-def applied(db: Database, kind: Migrations) -> list[str]:
+def applied_migrations(db: Database, kind: Migrations) -> list[str]:
     """The steps that a file has had, in their order; also those that only a newer version knows."""
     try:
         query = "SELECT name FROM _sqlite_migrations WHERE migration_set = ? ORDER BY id"

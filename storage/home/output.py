@@ -47,7 +47,7 @@ class _Redacting(io.BufferedIOBase):
         self.begin()
 
     def begin(self) -> None:
-        """With nothing held: in a child process that is the parent's to write."""
+        """Begin with nothing held: in a child process that is the parent's to write."""
         self._words, self._lock, self._lost = _Words(), threading.RLock(), 0
 
     def write(self, data: Any) -> int:
@@ -65,10 +65,10 @@ class _Redacting(io.BufferedIOBase):
         data = redaction.current().clean(data)
         if self._lost:
             note = f"\n… {self._lost:,} bytes could not be written here …\n".encode()
-            self._lost = 0 if self._written(note) == len(note) else self._lost
-        self._lost += len(data) - (0 if self._lost else self._written(data))
+            self._lost = 0 if self._write_some(note) == len(note) else self._lost
+        self._lost += len(data) - (0 if self._lost else self._write_some(data))
 
-    def _written(self, data: bytes) -> int:
+    def _write_some(self, data: bytes) -> int:
         """How many of these bytes the file took."""
         done = 0
         with contextlib.suppress(OSError):

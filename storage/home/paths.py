@@ -43,10 +43,12 @@ def prepare() -> Path:
 
 
 def registry_path() -> Path:
+    """The registry's file."""
     return home() / "registry.db"
 
 
 def runs_folder() -> Path:
+    """The folder of all runs' folders."""
     return home() / "runs"
 
 
@@ -56,6 +58,7 @@ def data_folder() -> Path:
 
 
 def models_folder() -> Path:
+    """The folder of models."""
     return home() / "models"
 
 
@@ -129,7 +132,7 @@ class RunFolder:
         return self.path / "rewards"
 
     @property
-    def carried(self) -> Path:
+    def carried_source(self) -> Path:
         """Groupwise's own source, as far as the plain script needs it: the sandbox."""
         return self.path / "groupwise"
 

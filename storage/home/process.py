@@ -58,6 +58,7 @@ class Identity:
 
 
 def boot_id() -> str:
+    """This boot's id, as the kernel has it."""
     return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
 
 
@@ -71,6 +72,7 @@ def identity_of(pid: int) -> Identity | None:
 
 
 def is_alive(identity: Identity) -> bool:
+    """Whether this very process still runs."""
     return identity_of(identity.pid) == identity
 
 
@@ -127,7 +129,7 @@ def tagged_anywhere(tag: str) -> list[int]:
     return [pid for pid in pids if carries(pid, tag) and identity_of(pid)]
 
 
-def tagged(tag: str, place: Path) -> list[int]:
+def tagged_pids(tag: str, place: Path) -> list[int]:
     """The pids of all living processes that carry this tag, where one of them works in this folder; else none."""
     found = tagged_anywhere(tag)
     return found if any(works_in(pid, place) for pid in found) else []
@@ -142,7 +144,7 @@ def is_elsewhere(tag: str, place: Path) -> bool:
 def signal_tagged(tag: str, place: Path, number: signal.Signals) -> int:
     """Send a signal to every process of a run, or dry run, that works in this folder, and to no other; how many were
     reached."""
-    return sum(_signal(pid, tag, number) for pid in tagged(tag, place))
+    return sum(_signal(pid, tag, number) for pid in tagged_pids(tag, place))
 
 
 def _signal(pid: int, tag: str, number: signal.Signals) -> bool:

@@ -50,7 +50,7 @@ class Redactor:
         self._grams = frozenset(int.from_bytes(gram, sys.byteorder) for gram in grams)
 
     def _add(self, secret: str, shown: bytes) -> None:
-        for form in secret_values.forms(secret):
+        for form in secret_values.encodings(secret):
             self._labels.setdefault(form, shown)
             if _ONE_WORD.fullmatch(secret):
                 for at in range(len(form) - PART + 1):
@@ -114,7 +114,7 @@ def look_again() -> None:
     """Look at the environment and the hub's login now, and not only within the next second."""
     global _secrets, _redactor, _looked_at
     _looked_at = time.monotonic()
-    found = {**_learned, **secret_values.known()}
+    found = {**_learned, **secret_values.known_secrets()}
     if found != _secrets:
         _redactor = Redactor(found)
         _secrets = found

@@ -18,7 +18,7 @@ SHORTEST = 8  # characters: whatever is shorter stands in ordinary text
 SURELY = 16  # characters from which on a value is one secret, whatever it is made of
 
 
-def known(environment: Mapping[str, str] | None = None) -> dict[str, str]:
+def known_secrets(environment: Mapping[str, str] | None = None) -> dict[str, str]:
     """Every secret value that this process can see, with the name to call it by.
 
     Those of its environment (by the variable's name, and passwords in the addresses of proxies), and the hub's own
@@ -84,7 +84,7 @@ def _hub_login(environment: Mapping[str, str]) -> Iterator[str]:
         yield from filter(is_secret, (line.rpartition("=")[2].strip() for line in lines if not line.startswith("[")))
 
 
-def forms(secret: str) -> set[bytes]:
+def encodings(secret: str) -> set[bytes]:
     """A secret as it is, and in the usual encodings: of addresses, JSON, Python, HTML, hexadecimal, and base64
     wherever in a longer text it begins."""
     raw = secret.encode("utf-8", "surrogateescape")

@@ -33,23 +33,23 @@ class Offer:
     trusted: bool = False  # whether one's own functions may run without a sandbox
 
     @classmethod
-    def published(cls) -> Offer:
-        """As the worker of this home last published it, with one's own reward functions beside the built-in ones.
+    def read_published(cls) -> Offer:
+        """What the worker of this home last published, with one's own reward functions beside the built-in ones.
 
         What ships keeps its name where one's own function, saved before it shipped, has the same.
         """
-        catalogue, built_in = _plain(Catalogue), _plain(Shipped)
+        catalogue, built_in = _as_plain(Catalogue), _as_plain(Shipped)
         return cls(
             catalogue.get("training"),
             catalogue.get("lora"),
-            {**library.offered(), **built_in.get("rewards", {})},
+            {**library.offered_functions(), **built_in.get("rewards", {})},
             built_in.get("tasks", {}),
             catalogue.get("gym"),
             tuple(catalogue["model_types"]) if catalogue.get("model_types") else None,
             built_in.get("extras", {}),
-            _plain(Hardware),
-            versions=library.saved(),
-            sandbox=_plain(Sandbox),
+            _as_plain(Hardware),
+            versions=library.all_versions(),
+            sandbox=_as_plain(Sandbox),
             trusted=registry.is_trusted(),
         )
 
@@ -62,7 +62,7 @@ class Offer:
         return next((one for one in self.versions.get(name, []) if one["hash"] == version), None)
 
 
-def _plain(fact: type[Fact]) -> dict[str, Any]:
+def _as_plain(fact: type[Fact]) -> dict[str, Any]:
     """A published fact as plain values; empty where there is none."""
-    known = registry.published(fact)
+    known = registry.read_fact(fact)
     return known.as_dict() if known is not None else {}

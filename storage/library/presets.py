@@ -38,41 +38,41 @@ class Preset:
     own: bool
 
 
-def shipped(folder: Path) -> list[Preset]:
-    """Those that ship, from the app's folder of YAML files: the quickstart first, then by title."""
+def shipped_presets(folder: Path) -> list[Preset]:
+    """The presets that ship, from the app's folder of YAML files: the quickstart first, then by title."""
     found = [_from_file(path) for path in folder.glob("*.yaml")]
     return sorted(found, key=lambda preset: (preset.name != "quickstart", preset.title.casefold()))
 
 
-def own() -> list[Preset]:
+def own_presets() -> list[Preset]:
     """A person's own, the newest first."""
-    with registry.reading() as db:
+    with registry.read_registry() as db:
         rows = db.execute("SELECT name, sentence, spec FROM preset ORDER BY at DESC, name").fetchall()
     return [Preset(name, name, sentence, text, True) for name, sentence, text in rows]
 
 
-def every(folder: Path) -> list[Preset]:
-    """One's own, then those that ship in `folder`."""
-    return [*own(), *shipped(folder)]
+def all_presets(folder: Path) -> list[Preset]:
+    """A person's own presets, then those that ship in `folder`."""
+    return [*own_presets(), *shipped_presets(folder)]
 
 
-def get(name: str, folder: Path) -> Preset:
+def get_preset(name: str, folder: Path) -> Preset:
     """The preset of this name. Raises PresetError where there is none."""
-    for preset in every(folder):
+    for preset in all_presets(folder):
         if preset.name == name:
             return preset
     raise PresetError(f"There is no preset “{name[:LONGEST_NAME]}”.")
 
 
-def save(name: str, sentence: str, text: str, folder: Path, *, replace: bool = False) -> Preset:
+def save_preset(name: str, sentence: str, text: str, folder: Path, *, replace: bool = False) -> Preset:
     """Keep a spec as one's own preset, exactly as it is written.
 
     Raises PresetExists where there is one of that name and `replace` was not said, PresetError for a name or sentence
     that cannot be, and SpecError (its problems name fields and lines) for a text that is no spec.
     """
-    name, sentence = _named(name, folder), _said(sentence)
-    _refuse_secrets(spec.parse(text), text)
-    with registry.writing() as db:
+    name, sentence = _checked_name(name, folder), _checked_sentence(sentence)
+    _refuse_secrets(spec.parse_spec(text), text)
+    with registry.write_registry() as db:
         before = db.execute("SELECT name FROM preset").fetchall()
         same = [known for (known,) in before if known.casefold() == name.casefold()]
         if same and not replace:
@@ -84,9 +84,9 @@ def save(name: str, sentence: str, text: str, folder: Path, *, replace: bool = F
     return Preset(name, name, sentence, text, True)
 
 
-def delete(name: str) -> None:
+def delete_preset(name: str) -> None:
     """Delete one's own preset. Raises PresetError where there is none of this name."""
-    with registry.writing() as db:
+    with registry.write_registry() as db:
         gone = db.execute("DELETE FROM preset WHERE name = ?", [name]).rowcount
     if not gone:
         raise PresetError(f"You have no preset “{name[:LONGEST_NAME]}”.")
@@ -103,7 +103,7 @@ def _from_file(path: Path) -> Preset:
     return Preset(path.stem, title, " ".join(sentence), text, False)
 
 
-def _named(name: str, folder: Path) -> str:
+def _checked_name(name: str, folder: Path) -> str:
     name = name.strip()
     if not name:
         raise PresetError("Give the preset a name.")
@@ -111,13 +111,13 @@ def _named(name: str, folder: Path) -> str:
         raise PresetError(f"The name has {len(name)} characters; {LONGEST_NAME} is the most.")
     if not name.isprintable():
         raise PresetError("The name has characters that cannot be seen. Write it on one line, in plain text.")
-    taken = {word.casefold() for preset in shipped(folder) for word in (preset.name, preset.title)}
+    taken = {word.casefold() for preset in shipped_presets(folder) for word in (preset.name, preset.title)}
     if name.casefold() in taken:
         raise PresetError(f"“{name}” is a preset that ships with Groupwise. Choose another name.")
     return name
 
 
-def _said(sentence: str) -> str:
+def _checked_sentence(sentence: str) -> str:
     sentence = " ".join(sentence.split())
     if len(sentence) > LONGEST_SENTENCE:
         raise PresetError(f"The sentence has {len(sentence)} characters; {LONGEST_SENTENCE} is the most.")

@@ -13,7 +13,7 @@ from groupwise.storage.record import run_files, states
 from groupwise.storage.registry import notes, registry
 
 
-def open_registry() -> int:
+def open_or_rebuild() -> int:
     """registry.open_registry; one that was not there is filled from the folders. How many runs were found in them."""
     if not registry.open_registry():
         return 0
@@ -39,7 +39,7 @@ def adopt_folders(*, settled: float = 0.0) -> int:
 
     `settled`: leave out folders that changed in the last so many seconds, and may still be in the making.
     """
-    known = {run.id for run in registry.runs()}
+    known = {run.id for run in registry.list_runs()}
     found = 0
     for path in sorted(paths.runs_folder().iterdir()):
         if path.name in known or not paths.RUN_ID.fullmatch(path.name) or not files.is_folder(path):
@@ -54,7 +54,7 @@ def adopt_folders(*, settled: float = 0.0) -> int:
 
 
 def _add(row: dict[str, Any]) -> None:
-    with registry.writing() as index:
+    with registry.write_registry() as index:
         index.execute(
             f"INSERT INTO run ({', '.join(row)}) VALUES ({', '.join('?' * len(row))}) ON CONFLICT (id) DO NOTHING",
             list(row.values()),

@@ -62,16 +62,17 @@ class Found:
     late: bool = False
 
     @property
-    def whole(self) -> bool:
+    def is_whole(self) -> bool:
+        """Whether everything was looked at."""
         return self.looked == self.of
 
     def ids(self, sort: str, page: int, size: int) -> list[int]:
         """The ids of one page (from 1)."""
-        ordered = arranged(self.hits, sort)
+        ordered = sort_hits(self.hits, sort)
         return [hit[0] for hit in ordered[(page - 1) * size : page * size]]
 
 
-def arranged(hits: list[Hit], sort: str) -> list[Hit]:
+def sort_hits(hits: list[Hit], sort: str) -> list[Hit]:
     """The hits (given newest first) in the order of one of SORTS; what has no reward comes last."""
     if sort in ("newest", "oldest"):
         return hits if sort == "newest" else hits[::-1]
@@ -81,25 +82,25 @@ def arranged(hits: list[Hit], sort: str) -> list[Hit]:
     return sorted(some, key=lambda hit: hit[column] or 0.0, reverse=down) + rest
 
 
-def search(path: Path, wanted: Wanted, *, most: int = MOST, seconds: float = SECONDS) -> Found:
+def search_completions(path: Path, wanted: Wanted, *, most: int = MOST, seconds: float = SECONDS) -> Found:
     """The completions that match, of what no later attempt trained over. Raises find_text.BadPattern."""
     until = time.monotonic() + seconds
-    pattern = find_text.compiled(wanted.words) if wanted.regex and wanted.words else None
+    pattern = find_text.compile_pattern(wanted.words) if wanted.regex and wanted.words else None
     terms = [] if wanted.regex else find_text.terms(wanted.words)
     run = record_check.open_record(path, seconds=seconds + db.LONGEST)
     try:
         query = find_text.index_query(terms) if has(run, "table", "completion_text") else ""
-        hits = _chosen(run, wanted, query)
+        hits = _candidates(run, wanted, query)
         hits.sort(reverse=True)
         check = find_text.matches(pattern, until) if pattern else find_text.sieve(terms, indexed=bool(query))
         if check is None:
             return Found(hits, len(hits), len(hits))
-        return _sifted(run, hits, check, most, until)
+        return _sift(run, hits, check, most, until)
     finally:
         run.close()
 
 
-def _chosen(run: Database, wanted: Wanted, query: str) -> list[Hit]:
+def _candidates(run: Database, wanted: Wanted, query: str) -> list[Hit]:
     """What everything but the texts themselves says."""
     where, values = _conditions(run, wanted)
     if query:
@@ -154,7 +155,7 @@ def _within(where: list[str], values: list[Any], column: str, low: float | None,
             values.append(bound)
 
 
-def _sifted(run: Database, hits: list[Hit], check: Callable[[str], bool], most: int, until: float) -> Found:
+def _sift(run: Database, hits: list[Hit], check: Callable[[str], bool], most: int, until: float) -> Found:
     """Those whose text passes, looked at from the newest on until there are enough or the time is over."""
     found = Found(of=len(hits))
     for start in range(0, len(hits), SLICE):
@@ -183,7 +184,7 @@ def has(run: Database, kind: str, name: str) -> bool:
     return run.execute("SELECT 1 FROM sqlite_master WHERE type = ? AND name = ?", [kind, name]).fetchone() is not None
 
 
-def newest(path: Path) -> int:
+def newest_completion(path: Path) -> int:
     """The id of the last completion recorded; 0 before there is any."""
     run = record_check.open_record(path)
     try:
@@ -192,7 +193,7 @@ def newest(path: Path) -> int:
         run.close()
 
 
-def functions(path: Path) -> list[str]:
+def function_names(path: Path) -> list[str]:
     """The run's reward functions, in its order."""
     run = record_check.open_record(path)
     try:
@@ -222,8 +223,8 @@ def rows(path: Path, ids: Sequence[int]) -> list[dict[str, Any]]:
     return [
         {
             **found[one],
-            "prompt": _read(found[one]["prompt"]),
-            "columns": _read(found[one]["columns"]),
+            "prompt": _read_json(found[one]["prompt"]),
+            "columns": _read_json(found[one]["columns"]),
             "scores": scores.get(one, {}),
             "extra": extras.get(one, {}),
         }
@@ -232,7 +233,7 @@ def rows(path: Path, ids: Sequence[int]) -> list[dict[str, Any]]:
     ]
 
 
-def _read(words: str) -> Any:
+def _read_json(words: str) -> Any:
     """JSON as the recorder writes it, in which Python's NaN and Infinity may stand: they become None."""
     return json.loads(words, parse_constant=lambda _: None)
 
@@ -252,7 +253,7 @@ def _extras(run: Database, marks: str, ids: Sequence[int]) -> dict[int, dict[str
     """What functions logged of each completion; nothing in a record of the time before that was kept."""
     sql = f"SELECT completion.id, columns FROM completion CROSS JOIN extra USING (grp, idx) WHERE {marks}"
     try:
-        return {one: _read(columns) for one, columns in run.execute(sql, list(ids))}
+        return {one: _read_json(columns) for one, columns in run.execute(sql, list(ids))}
     except sqlite3.OperationalError as error:
         if "no such table" not in str(error):
             raise

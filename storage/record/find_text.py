@@ -54,16 +54,16 @@ def _term(text: str, quoted: bool) -> Term:
 
 def index_query(wanted: list[Term]) -> str:
     """The terms in FTS5's language; empty where the index can say nothing of them."""
-    return " AND ".join(_quoted(term.text) for term in wanted if term.indexed)
+    return " AND ".join(_quote(term.text) for term in wanted if term.indexed)
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     """The beginning of a word; a single character only as a word of its own, since nearly all begin with it."""
     escaped = text.replace('"', '""')
     return f'"{escaped}"*' if len(text) > 1 else f'"{escaped}"'
 
 
-def compiled(pattern: str) -> Any:
+def compile_pattern(pattern: str) -> Any:
     """The regular expression. Raises BadPattern."""
     try:
         return regex.compile(pattern.replace("\0", "")[:LONGEST], regex.IGNORECASE | regex.MULTILINE)
@@ -101,7 +101,7 @@ def matches(pattern: Any, until: float) -> Callable[[str], bool]:
 def finder(words: str, is_regex: bool) -> Any:
     """A compiled pattern that finds in a text what was searched for, to be marked; None where nothing was."""
     if is_regex:
-        return compiled(words) if words else None
+        return compile_pattern(words) if words else None
     parts = [("(?<![^\\W_])" if not term.exact else "") + regex.escape(term.text) for term in terms(words)]
     return regex.compile("|".join(parts), regex.IGNORECASE) if parts else None
 

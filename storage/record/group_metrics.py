@@ -29,7 +29,9 @@ def target(rewards: Sequence[RewardSpec]) -> tuple[str, float]:
     return chosen.name, chosen.adapt.success if chosen.adapt else SOLVED
 
 
-def of(groups: Sequence[Group], seen: Range | None, solver: int | None, threshold: float = SOLVED) -> Metrics:
+def metrics_of_groups(
+    groups: Sequence[Group], seen: Range | None, solver: int | None, threshold: float = SOLVED
+) -> Metrics:
     """The metrics of the groups of one mode, scored together, named without `eval_`.
 
     `seen`: the least and the greatest reward of the run so far, these groups included. `solver`: which of a
@@ -43,14 +45,14 @@ def of(groups: Sequence[Group], seen: Range | None, solver: int | None, threshol
         "groups/best": _mean([max(values) for values in some]),
         "groups/worst": _mean([min(values) for values in some]),
         "groups/alike": _mean([alike(group.completions) for group in groups if len(group.completions) > 1]),
-        "groups/repetition": _mean([repetition(c.text) for group in groups for c in group.completions]),
+        "groups/repetition": _mean([repetition_share(c.text) for group in groups for c in group.completions]),
     }
     if solver is not None:
-        found |= _solved(groups, solver, threshold)
+        found |= _solved_share(groups, solver, threshold)
     return {name: value for name, value in found.items() if value is not None}
 
 
-def widened(seen: Range | None, groups: Sequence[Group]) -> Range | None:
+def widen_range(seen: Range | None, groups: Sequence[Group]) -> Range | None:
     """The least and the greatest reward seen, with these groups'; what is not finite says nothing of either."""
     rewards = [reward for group in groups for reward in _rewards(group)]
     ends = [*rewards, *(seen or ())]
@@ -77,7 +79,7 @@ def alike(completions: Sequence[Completion]) -> float:
     return sum(count for count in counts.values() if count > 1) / len(completions)
 
 
-def repetition(text: str) -> float | None:
+def repetition_share(text: str) -> float | None:
     """How much of a long text its own repetitions are: 0 (none) to nearly 1, by how well zlib packs it. None where it
     is too short to tell."""
     if len(text) < LONG:
@@ -100,7 +102,7 @@ def _ties(groups: list[list[float]], seen: Range | None) -> Metrics:
     }
 
 
-def _solved(groups: Sequence[Group], solver: int, threshold: float) -> Metrics:
+def _solved_share(groups: Sequence[Group], solver: int, threshold: float) -> Metrics:
     scores = [[completion.scores[solver][0] for completion in group.completions] for group in groups]
     solved = [[float(score is not None and score >= threshold) for score in group] for group in scores]
     return {

@@ -18,7 +18,7 @@ ENDLESS = 2**62
 
 def span(path: Path, mode: str = "train") -> tuple[int, int] | None:
     """The first and the last step that have groups; None before there are any. What a resume trained anew does not
-    count: see `series.stretches`."""
+    count: see `metrics.stretches`."""
     run = record_check.open_record(path)
     try:
         first, last = _seek(run, mode, ">=", 0), _seek(run, mode, "<=", 2**62)
@@ -27,7 +27,7 @@ def span(path: Path, mode: str = "train") -> tuple[int, int] | None:
         run.close()
 
 
-def nearest(path: Path, step: int, mode: str = "train") -> dict[str, int | None]:
+def nearest_step(path: Path, step: int, mode: str = "train") -> dict[str, int | None]:
     """The step with groups at or before `step` (else the first after it), and its neighbours either side."""
     run = record_check.open_record(path)
     try:
@@ -100,7 +100,7 @@ def is_tied(group: dict[str, Any]) -> bool:
     return group["low"] is not None and group["high"] - group["low"] <= TIED
 
 
-def one(path: Path, group_id: int) -> dict[str, Any] | None:
+def read_group(path: Path, group_id: int) -> dict[str, Any] | None:
     """One group: prompt, the row's other columns, its completions with their scores; whether it `counts` (was not
     trained over by a later attempt); how many `times` its prompt came and those around this one (`history`, in order).
     None where there is no such group."""

@@ -2,7 +2,7 @@
 
 A point of a long curve is the mean of `size` steps, with their least and greatest value, so that no spike is lost. Its
 newest steps come as they were logged, in a `tail` of their own: who draws them beside the points makes points of them
-too (`folded`), or the end of every curve would look wilder than the rest.
+too (`fold_values`), or the end of every curve would look wilder than the rest.
 """
 
 from __future__ import annotations
@@ -79,12 +79,12 @@ def bucket_size(steps: int, metrics: int = 1) -> int:
     return min((known for known in SIZES if known > size), default=size)
 
 
-def logged(
+def logged_curves(
     run: Database, parts: Sequence[Part], names: Sequence[str] | None = None, span: Span = ALL_STEPS
 ) -> dict[str, Curve]:
     """Every logged value (x, y) of these parts; what is not a finite number is None, which JSON can say."""
     found: dict[str, Curve] = {}
-    wanted = _wanted(names)
+    wanted = _name_condition(names)
     for attempt, first, last in parts:
         rows = run.execute(_LOGGED, [*wanted, attempt, max(first, span[0]), min(last, span[1])]).fetchall()
         for name, steps, values in _columns(rows):
@@ -94,23 +94,23 @@ def logged(
     return found
 
 
-def bucketed(
+def bucket_curves(
     run: Database, parts: Sequence[Part], size: int, names: Sequence[str] | None = None, span: Span = ALL_STEPS, *,
     tail: bool = True,
 ) -> dict[str, Curve]:  # fmt: skip
     """The curves of these parts, `size` steps a point; 1: as logged. `span`: only these steps, and what else their
     first and last point are of. Without `tail`, the last part's newest steps are points as well."""
     if size == 1:
-        return logged(run, parts, names, span)
+        return logged_curves(run, parts, names, span)
     found: dict[str, Curve] = {}
     for part in parts:
-        for name, *columns in _columns(_points(run, part, size, _wanted(names), span)):
+        for name, *columns in _columns(_points(run, part, size, _name_condition(names), span)):
             _extend(found, name, *columns)
-        for name, steps, values in _columns(_tail(run, part, size, _wanted(names), span)):
+        for name, steps, values in _columns(_tail(run, part, size, _name_condition(names), span)):
             if tail and part == parts[-1]:
                 _end(found, name, steps, values)
             else:
-                _extend(found, name, *folded(steps, values, size))
+                _extend(found, name, *fold_values(steps, values, size))
     few = [name for name, curve in found.items() if curve["of"] <= MAX_POINTS]
     return found | (_each(run, parts, few, span) if few else {})
 
@@ -119,13 +119,15 @@ def _each(run: Database, parts: Sequence[Part], names: Sequence[str], span: Span
     """Metrics that are logged seldom, as evaluations are: every finite value at its own step."""
     found: dict[str, Curve] = {}
     for attempt, first, last in parts:
-        rows = run.execute(_FINITE, [*_wanted(names), attempt, max(first, span[0]), min(last, span[1])]).fetchall()
+        rows = run.execute(
+            _FINITE, [*_name_condition(names), attempt, max(first, span[0]), min(last, span[1])]
+        ).fetchall()
         for name, steps, values in _columns(rows):
             _extend(found, name, steps, values, values, values, [1] * len(steps))
     return found
 
 
-def folded(steps: Sequence[int], values: Sequence[float], size: int) -> tuple[list[Any], ...]:
+def fold_values(steps: Sequence[int], values: Sequence[float], size: int) -> tuple[list[Any], ...]:
     """Logged values, some at least, as points of `size` steps: where (in the middle of the steps that each has), mean,
     low, high, n."""
     points = []
@@ -135,7 +137,7 @@ def folded(steps: Sequence[int], values: Sequence[float], size: int) -> tuple[li
     return tuple(list(column) for column in zip(*points, strict=True))
 
 
-def not_finite(run: Database, parts: Sequence[Part]) -> dict[str, int]:
+def count_not_finite(run: Database, parts: Sequence[Part]) -> dict[str, int]:
     """How many values of these parts are NaN or infinite, by metric; nothing where the file has no index of them."""
     counts: dict[str, int] = {}
     try:
@@ -182,7 +184,7 @@ def _edge(last: int, size: int) -> int:
     return max(0, (last + 1 - RECENT) // size)
 
 
-def _wanted(names: Sequence[str] | None) -> list[Any]:
+def _name_condition(names: Sequence[str] | None) -> list[Any]:
     return [None, None] if names is None else ["", json.dumps(list(names))]
 
 
@@ -194,17 +196,17 @@ def _columns(rows: Iterable[tuple[Any, ...]]) -> Iterable[tuple[Any, ...]]:
 
 def _extend(found: dict[str, Curve], name: str, *columns: list[Any]) -> None:
     *shown, counts = columns
-    curve = _begun(found, name)
+    curve = _curve_of(found, name)
     for key, values in zip(("x", "y", "low", "high"), shown, strict=True):
         curve[key] += values
     curve["of"] += sum(counts)
 
 
 def _end(found: dict[str, Curve], name: str, steps: list[int], values: list[float]) -> None:
-    curve = _begun(found, name)
+    curve = _curve_of(found, name)
     curve["tail"] = {"x": steps, "y": values}
     curve["of"] += len(steps)
 
 
-def _begun(found: dict[str, Curve], name: str) -> Curve:
+def _curve_of(found: dict[str, Curve], name: str) -> Curve:
     return found.setdefault(name, {"x": [], "y": [], "low": [], "high": [], "tail": {"x": [], "y": []}, "of": 0})

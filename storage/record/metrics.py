@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import TypeAdapter
 from sqlite_utils import Database
 
-from groupwise.storage.home.bounds import Form, Positive, When, Whole, fitting
+from groupwise.storage.home.bounds import Form, Positive, When, Whole, value_if_fitting
 from groupwise.storage.record import metric_buckets, record_check
 from groupwise.storage.record.metric_buckets import MAX_POINTS, RECENT, Part, Span
 
@@ -33,7 +33,7 @@ class Standing(Form):
 _STANDING, _WHOLE = TypeAdapter(Standing), TypeAdapter(Whole)
 
 
-def read(path: Path, after: int = 0) -> dict[str, Any]:
+def read_metrics(path: Path, after: int = 0) -> dict[str, Any]:
     """The run's curves, or what was acknowledged after number `after`.
 
     `seq` is the number to pass next time. `reset` says that the curves are whole (the first look, or a new attempt
@@ -50,9 +50,9 @@ def read(path: Path, after: int = 0) -> dict[str, Any]:
         before = run.execute("SELECT attempt FROM acknowledged WHERE seq = ?", [after]).fetchone()
         if before is not None and before[0] == attempt and seq - after <= MAX_POINTS:
             first = run.execute("SELECT min(step) FROM acknowledged WHERE seq > ?", [after]).fetchone()[0]
-            found = metric_buckets.logged(run, [(attempt, first, metric_buckets.ALL_STEPS[1])])
+            found = metric_buckets.logged_curves(run, [(attempt, first, metric_buckets.ALL_STEPS[1])])
             return {"seq": seq, "reset": False, "curves": found}
-        return {"seq": seq, "reset": True, **_whole(run)}
+        return {"seq": seq, "reset": True, **_whole_curves(run)}
     finally:
         run.close()
 
@@ -62,27 +62,29 @@ def window(path: Path, names: Sequence[str], first: int, last: int) -> dict[str,
     earlier attempts had trained there (`past`)."""
     run = record_check.open_record(path)
     try:
-        return _whole(run, names, (first, last))
+        return _whole_curves(run, names, (first, last))
     finally:
         run.close()
 
 
-def _whole(run: Database, names: Sequence[str] | None = None, span: Span = metric_buckets.ALL_STEPS) -> dict[str, Any]:
-    parts, gone = _clipped(stretches(run), span), _clipped(overwritten(run), span)
+def _whole_curves(
+    run: Database, names: Sequence[str] | None = None, span: Span = metric_buckets.ALL_STEPS
+) -> dict[str, Any]:
+    parts, gone = _clip(stretches(run), span), _clip(overwritten(run), span)
     metrics = len(names) if names is not None else run.execute("SELECT count(*) FROM metric_key").fetchone()[0]
     size, past_size = (metric_buckets.bucket_size(_steps(some, span), metrics) for some in (parts, gone))
     past = [
         {"attempt": part[0], "first": part[1], "last": part[2],
-         "curves": metric_buckets.bucketed(run, [part], past_size, names, span, tail=False)}
+         "curves": metric_buckets.bucket_curves(run, [part], past_size, names, span, tail=False)}
         for part in gone[-MOST_PAST:]
     ]  # fmt: skip
     return {
-        "bucket": size, "curves": metric_buckets.bucketed(run, parts, size, names, span), "past": past,
-        "marks": _marks(run), "odd": metric_buckets.not_finite(run, parts) if size > 1 else {},
+        "bucket": size, "curves": metric_buckets.bucket_curves(run, parts, size, names, span), "past": past,
+        "marks": _marks(run), "odd": metric_buckets.count_not_finite(run, parts) if size > 1 else {},
     }  # fmt: skip
 
 
-def _clipped(parts: list[Part], span: Span) -> list[Part]:
+def _clip(parts: list[Part], span: Span) -> list[Part]:
     return [part for part in parts if part[1] <= span[1] and part[2] >= span[0]]
 
 
@@ -224,9 +226,9 @@ def _standing(run: Database) -> dict[str, Any]:
         "SELECT json_extract(data, '$.total'), attempt FROM event WHERE kind IN ('begin', 'stage') "
         "ORDER BY id DESC LIMIT 1"
     ).fetchone()
-    total, begun = (fitting(_WHOLE, plan[0]) or 0, plan[1] == last[0]) if plan else (0, False)
+    total, begun = (value_if_fitting(_WHOLE, plan[0]) or 0, plan[1] == last[0]) if plan else (0, False)
     found = {"attempt": last[0], "step": last[1], "at": last[2], "total": total, "begun": begun}
-    if fitting(_STANDING, found) is None:
+    if value_if_fitting(_STANDING, found) is None:
         raise record_check.OddRecord("where it stands makes no sense")
     return found
 
@@ -247,7 +249,7 @@ def progress(path: Path) -> dict[str, Any]:
 
 
 def progress_if_readable(path: Path) -> dict[str, Any] | None:
-    """The same; None while there is no readable record."""
+    """The progress of a run (`progress`); None while there is no readable record."""
     try:
         return progress(path)
     except sqlite3.DatabaseError:
@@ -262,9 +264,9 @@ def _rewards(run: Database) -> tuple[list[float], list[float]]:
     """The reward's points, as they are drawn, and its newest values, as they were logged."""
     parts = stretches(run)
     size = metric_buckets.bucket_size(_steps(parts, metric_buckets.ALL_STEPS))
-    curve = metric_buckets.bucketed(run, parts, size, ["reward"]).get("reward", {"y": []})
+    curve = metric_buckets.bucket_curves(run, parts, size, ["reward"]).get("reward", {"y": []})
     points, tail = [value for value in curve["y"] if value is not None], curve.get("tail", {"x": [], "y": []})
-    means = metric_buckets.folded(tail["x"], tail["y"], size)[1] if tail["x"] else []
+    means = metric_buckets.fold_values(tail["x"], tail["y"], size)[1] if tail["x"] else []
     return points + means, points + tail["y"]
 
 

@@ -41,7 +41,9 @@ class RunWriter:
         self.attempt = attempt
         self._spill = spill_of(path)
         self._db = db.open_writer(path, journal="wal", patience=PATIENCE if patience is None else patience)
-        if not set(migrations.applied(self._db, migrations.record)) <= set(migrations.names(migrations.record)):
+        if not set(migrations.applied_migrations(self._db, migrations.record)) <= set(
+            migrations.names(migrations.record)
+        ):
             self._db.close()
             raise RecordError("a newer version of Groupwise has written it: update Groupwise, then resume")
         migrations.record.apply(self._db)
@@ -317,7 +319,7 @@ def drain(path: Path) -> bool:
     return not spill_of(path).exists()
 
 
-def resumed(path: Path, attempt: int, weights: dict[str, float]) -> RunWriter:
+def resume_record(path: Path, attempt: int, weights: dict[str, float]) -> RunWriter:
     """The writer of an attempt. A record that is damaged is set aside, under another name in the same folder, and a new
     one begun, which says so in an event: a resume needs only its checkpoint."""
     fault = record_check.of_file(path, deep=True)

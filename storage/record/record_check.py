@@ -126,7 +126,7 @@ def _is_ours(path: Path, inode: int, version: int, run: Database) -> bool:
 
 
 def _fault(run: Database, deep: bool) -> Fault | None:
-    applied = migrations.applied(run, migrations.record)
+    applied = migrations.applied_migrations(run, migrations.record)
     if set(applied) - set(migrations.names(migrations.record)):
         return NEWER
     odd = run.execute("SELECT name FROM sqlite_master WHERE type IN ('view', 'trigger')").fetchone()

@@ -7,22 +7,48 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, TypeAdapter
 
 from groupwise.storage.home import files
-from groupwise.storage.home.bounds import Finite, Form, Positive, Text, When, Whole, fitting, forms, salvaged, text
+from groupwise.storage.home.bounds import (
+    Finite,
+    Form,
+    Positive,
+    Text,
+    When,
+    Whole,
+    field_types,
+    salvage,
+    text_type,
+    value_if_fitting,
+)
 from groupwise.storage.home.paths import RunFolder
 from groupwise.storage.record import states
 from groupwise.storage.spec.problem import SpecError
-from groupwise.storage.spec.spec import RunSpec, parse
+from groupwise.storage.spec.spec import RunSpec, parse_spec
 from groupwise.storage.spec.yaml_text import MAX_BYTES
 
 LONGEST_SENTENCE = 4000  # characters
-Name = text(500)
+Name = text_type(500)
 # The columns of the registry's row that a folder keeps (registry.Run), and what each can be.
-_COLUMNS = forms({
-    "name": text(500, least=1), "model": Name, "data": Name, "created": When, "state": Literal[tuple(states.LABELS)],
-    "sentence": text(LONGEST_SENTENCE), "state_at": When, "attempt": Positive, "step": Whole, "total": Whole,
-    "reward": Finite, "spark": Annotated[list[Finite], Field(max_length=1000)], "seen_at": When, "boot": text(64),
-    "pid": Positive, "started": Whole, "tag": text(200),
-})  # fmt: skip
+_COLUMNS = field_types(
+    {
+        "name": text_type(500, least=1),
+        "model": Name,
+        "data": Name,
+        "created": When,
+        "state": Literal[tuple(states.LABELS)],
+        "sentence": text_type(LONGEST_SENTENCE),
+        "state_at": When,
+        "attempt": Positive,
+        "step": Whole,
+        "total": Whole,
+        "reward": Finite,
+        "spark": Annotated[list[Finite], Field(max_length=1000)],
+        "seen_at": When,
+        "boot": text_type(64),
+        "pid": Positive,
+        "started": Whole,
+        "tag": text_type(200),
+    }
+)
 
 
 def kept_state(folder: RunFolder) -> tuple[dict[str, Any], str]:
@@ -33,7 +59,7 @@ def kept_state(folder: RunFolder) -> tuple[dict[str, Any], str]:
     kept = files.read_json(folder.state)
     if not isinstance(kept, dict):
         return {}, "Its state.json could not be read."
-    found, odd = salvaged(_COLUMNS, kept)
+    found, odd = salvage(_COLUMNS, kept)
     return found, f"What its state.json said of {', '.join(odd)} made no sense." if odd else ""
 
 
@@ -52,7 +78,7 @@ _EXIT = TypeAdapter(Exit)
 
 def exit_record(folder: RunFolder, attempt: int) -> dict[str, Any] | None:
     """The exit record of this attempt; None where it has written none that can be read."""
-    found = fitting(_EXIT, files.read_json(folder.exit))
+    found = value_if_fitting(_EXIT, files.read_json(folder.exit))
     if found is None or found.attempt != attempt:
         return None
     return found.model_dump() | {"reason": found.reason[:LONGEST_SENTENCE]}
@@ -70,7 +96,7 @@ def refuse_odd(folder: RunFolder) -> None:
     for path in (*plain, *record, folder.path / "run.spill.jsonl"):
         if files.exists(path) and not files.is_file(path):
             raise OddFolder(f"{path.name} in its folder is no file. Remove it, or put the file itself there.")
-    for path in (folder.path, folder.rewards, folder.carried, folder.checkpoints, folder.final):
+    for path in (folder.path, folder.rewards, folder.carried_source, folder.checkpoints, folder.final):
         if files.exists(path) and not files.is_folder(path):
             raise OddFolder(f"{path.name} is no folder, or a link to one. Put the folder itself there.")
     if folder.rewards.is_dir():
@@ -82,7 +108,7 @@ def refuse_odd(folder: RunFolder) -> None:
 def spec_of(folder: RunFolder) -> RunSpec | None:
     """What was asked of the run; None where its spec.yaml is not there, or cannot be read."""
     try:
-        return parse(spec_text(folder))
+        return parse_spec(spec_text(folder))
     except (OSError, ValueError, SpecError):
         return None
 

@@ -34,7 +34,7 @@ def times(path: Path, prompt_id: int, solver: Solver | None = None, most: int = 
                 [prompt_id, max(1, apart), first, last, 4 * most],
             )
         )
-        ends, solved = groups.ends(run), _solved(run, [time["id"] for time in found], solver)
+        ends, solved = groups.ends(run), _solved_shares(run, [time["id"] for time in found], solver)
         for time in found:
             time["counts"] = time["step"] <= ends.get(time["attempt"], groups.ENDLESS)
             time["solved"] = solved.get(time["id"])
@@ -43,7 +43,7 @@ def times(path: Path, prompt_id: int, solver: Solver | None = None, most: int = 
         run.close()
 
 
-def _solved(run: Database, ids: list[int], solver: Solver | None) -> dict[int, float]:
+def _solved_shares(run: Database, ids: list[int], solver: Solver | None) -> dict[int, float]:
     """The share of solved completions by group."""
     function = run.execute("SELECT id FROM reward_function WHERE name = ?", [solver[0]]).fetchone() if solver else None
     if function is None or solver is None:

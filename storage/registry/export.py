@@ -38,13 +38,13 @@ def columns(functions: Sequence[str]) -> dict[str, str]:
 
 def ids(path: Path, wanted: Wanted, sort: str) -> array[int]:
     """Which completions to export, in order: 8 bytes each. Raises TooSlow and find_text.BadPattern."""
-    found = find.search(path, wanted, most=2**62, seconds=SECONDS)
-    if not found.whole:
+    found = find.search_completions(path, wanted, most=2**62, seconds=SECONDS)
+    if not found.is_whole:
         raise TooSlow(
             f"In {SECONDS:.0f} s, {found.looked:,} of {found.of:,} completions were looked through. Nothing was "
             "exported, since it would not be all: a narrower range of steps lets it finish."
         )
-    return array("q", (hit[0] for hit in find.arranged(found.hits, sort)))
+    return array("q", (hit[0] for hit in find.sort_hits(found.hits, sort)))
 
 
 def slices(run_id: str, path: Path, chosen: Sequence[int], functions: Sequence[str]) -> Iterator[list[dict[str, Any]]]:

@@ -14,7 +14,7 @@ from groupwise.storage.registry.messages.facts import MOST_PORTS, JudgePorts
 VARIABLE = "GROUPWISE_JUDGE_PORTS"
 
 
-def given() -> list[int]:
+def ports_from_environment() -> list[int]:
     """The ports that this process's environment names. Raises ValueError with what is wrong."""
     words = [word.strip() for word in os.environ.get(VARIABLE, "").split(",") if word.strip()]
     for word in words:
@@ -25,12 +25,12 @@ def given() -> list[int]:
     return sorted({int(word) for word in words})
 
 
-def publish(ports: list[int]) -> None:
+def publish_ports(ports: list[int]) -> None:
     """Open just these ports from here on, to sandboxes that are started from now on."""
-    registry.publish(JudgePorts(ports=ports))
+    registry.publish_fact(JudgePorts(ports=ports))
 
 
-def opened() -> list[int]:
+def open_ports() -> list[int]:
     """The ports that are open now."""
-    fact = registry.published(JudgePorts)
+    fact = registry.read_fact(JudgePorts)
     return list(fact.ports) if fact else []

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from groupwise.storage.home import files, paths
-from groupwise.storage.home.bounds import Text, When, Whole, forms, salvaged
+from groupwise.storage.home.bounds import Text, When, Whole, field_types, salvage
 from groupwise.storage.registry import registry
 
 LONGEST = 2000  # characters of a note
@@ -29,7 +29,7 @@ class Note:
 
 
 # A note as notes.json has it, which anyone may have written.
-_KEPT = forms({"grp": Whole, "idx": Whole, "starred": bool, "words": Text, "at": When})
+_KEPT = field_types({"grp": Whole, "idx": Whole, "starred": bool, "words": Text, "at": When})
 
 
 def star(run_id: str, grp: int, idx: int, on: bool) -> None:
@@ -44,24 +44,24 @@ def annotate(run_id: str, grp: int, idx: int, words: str) -> None:
 
 def of_group(run_id: str, grp: int) -> dict[int, Note]:
     """The notes on a group's completions, by their index."""
-    return {note.idx: note for note in _read("run = ? AND grp = ?", run_id, grp)}
+    return {note.idx: note for note in _read_notes("run = ? AND grp = ?", run_id, grp)}
 
 
 def of_run(run_id: str) -> list[Note]:
     """All notes on a run's completions, the newest first."""
-    return sorted(_read("run = ?", run_id), key=lambda note: -note.at)
+    return sorted(_read_notes("run = ?", run_id), key=lambda note: -note.at)
 
 
-def starred(run_id: str) -> list[tuple[int, int]]:
+def starred_completions(run_id: str) -> list[tuple[int, int]]:
     """(group, index) of every starred completion of a run."""
-    return [(note.grp, note.idx) for note in _read("run = ? AND starred", run_id)]
+    return [(note.grp, note.idx) for note in _read_notes("run = ? AND starred", run_id)]
 
 
 def adopt(folder: paths.RunFolder) -> None:
     """Take in the notes that a run's folder brings, where the registry has none of them."""
     kept = files.read_json(folder.notes)
-    found = [salvaged(_KEPT, row)[0] for row in (kept[:MOST] if isinstance(kept, list) else [])]
-    with registry.writing() as index:
+    found = [salvage(_KEPT, row)[0] for row in (kept[:MOST] if isinstance(kept, list) else [])]
+    with registry.write_registry() as index:
         for row in found:
             if "grp" in row and "idx" in row:
                 index.execute(
@@ -73,7 +73,7 @@ def adopt(folder: paths.RunFolder) -> None:
 
 
 def _change(run_id: str, grp: int, idx: int, **columns: Any) -> None:
-    with registry.writing() as index:
+    with registry.write_registry() as index:
         index.execute(
             "INSERT INTO note (run, grp, idx, starred, words, at) VALUES (?, ?, ?, 0, '', ?) ON CONFLICT DO NOTHING",
             [run_id, grp, idx, time.time()],
@@ -95,7 +95,7 @@ def _mirror(run_id: str) -> None:
             files.write_json(folder.notes, [asdict(note) for note in of_run(run_id)])
 
 
-def _read(where: str, *values: Any) -> list[Note]:
-    with registry.reading() as index:
+def _read_notes(where: str, *values: Any) -> list[Note]:
+    with registry.read_registry() as index:
         rows = index.query(f"SELECT grp, idx, starred, words, at FROM note WHERE {where} ORDER BY grp, idx", values)
         return [Note(**{**row, "starred": bool(row["starred"])}) for row in rows]

@@ -16,12 +16,12 @@ _said_at = 0.0
 
 
 def about(question_id: int | None) -> None:
-    """Which question is worked on from now on."""
+    """Name the question that is worked on from now on."""
     global _question, _said_at
     _question, _said_at = question_id, time.monotonic()
 
 
-def say(sentence: str, done: int | None = None, total: int | None = None, *, at_once: bool = False) -> None:
+def report(sentence: str, done: int | None = None, total: int | None = None, *, at_once: bool = False) -> None:
     """Say how far it is, now and then, or `at_once` before what takes long; nothing where no question is asked (a
     test, a measurement)."""
     global _said_at
@@ -29,6 +29,6 @@ def say(sentence: str, done: int | None = None, total: int | None = None, *, at_
         return
     _said_at = time.monotonic()
     try:
-        questions.say(_question, Progress(sentence=sentence, done=done, total=total))
+        questions.set_progress(_question, Progress(sentence=sentence, done=done, total=total))
     except sqlite3.Error as error:  # nobody's answer depends on it
         log.warning("the progress could not be said: %s", error)

@@ -24,7 +24,7 @@ KEPT = 3600.0  # seconds an answered question stays readable
 @dataclass(frozen=True)
 class Question:
     """One question, as its row has it: `payload`, `progress` and `answer` are plain values that nobody has looked at,
-    the latter two None until there is something. `asked` and `answered` are what they mean."""
+    the latter two None until there is something. `read_question` and `read_answer` say what they mean."""
 
     id: int
     kind: str
@@ -34,24 +34,24 @@ class Question:
     progress: dict[str, Any] | None = None
     answer: dict[str, Any] | None = None
 
-    def asked(self) -> Ask:
+    def read_question(self) -> Ask:
         """What is asked. Raises messages.message.Misfit where it is no question of its kind."""
         from groupwise.storage.registry.messages import kinds
 
         return kinds.question(self.kind, self.payload)
 
-    def answered(self) -> Answer | None:
+    def read_answer(self) -> Answer | None:
         """What the worker said: messages.problem.Failed where it could not answer, None where it has not yet."""
         from groupwise.storage.registry.messages import kinds
 
         return None if self.answer is None else kinds.answer(self.kind, self.answer)
 
 
-def ask(question: Ask, *, topic: str = "") -> int:
+def ask_question(question: Ask, *, topic: str = "") -> int:
     """Ask; the question's id. What the same topic (one field of one open page, say) asked before and nobody took up
     yet is withdrawn: only its newest question matters."""
     now = time.time()
-    with registry.writing() as db:
+    with registry.write_registry() as db:
         db.execute("DELETE FROM question WHERE answered_at < ? OR asked_at < ?", [now - KEPT, now - 24 * KEPT])
         if topic:
             db.execute("DELETE FROM question WHERE topic = ? AND taken_at IS NULL AND answered_at IS NULL", [topic])
@@ -62,54 +62,54 @@ def ask(question: Ask, *, topic: str = "") -> int:
         return int(cursor.lastrowid or 0)
 
 
-def get(question_id: int) -> Question | None:
+def get_question(question_id: int) -> Question | None:
     """The question as it stands; None where it was withdrawn or is long answered."""
-    with registry.reading() as db:
+    with registry.read_registry() as db:
         rows = list(db.query(f"{_SELECT} WHERE id = ?", [question_id]))
     return _question(rows[0]) if rows else None
 
 
 def open_ones() -> list[Question]:
     """What nobody has taken up yet, oldest first."""
-    with registry.reading() as db:
+    with registry.read_registry() as db:
         rows = db.query(f"{_SELECT} WHERE taken_at IS NULL AND answered_at IS NULL ORDER BY id")
         return [_question(row) for row in rows]
 
 
-def abandoned() -> list[Question]:
+def abandoned_questions() -> list[Question]:
     """What was taken up and never answered: by a process that is gone, when a new one asks."""
-    with registry.reading() as db:
+    with registry.read_registry() as db:
         return [_question(row) for row in db.query(f"{_SELECT} WHERE taken_at IS NOT NULL AND answered_at IS NULL")]
 
 
-def take(question_id: int) -> bool:
+def take_question(question_id: int) -> bool:
     """Take a question up; whether it was still there to be taken."""
-    with registry.writing() as db:
+    with registry.write_registry() as db:
         cursor = db.execute(
             "UPDATE question SET taken_at = ? WHERE id = ? AND taken_at IS NULL", [time.time(), question_id]
         )
         return cursor.rowcount == 1
 
 
-def say(question_id: int, progress: Progress) -> None:
-    """How far the answer is."""
-    with registry.writing() as db:
+def set_progress(question_id: int, progress: Progress) -> None:
+    """Note how far the answer to a question is."""
+    with registry.write_registry() as db:
         db.execute("UPDATE question SET progress = ? WHERE id = ?", [to_json(progress.as_dict()), question_id])
 
 
-def reply(question_id: int, answer: Answer) -> None:
+def answer_question(question_id: int, answer: Answer) -> None:
     """Answer; the first answer stays."""
-    with registry.writing() as db:
+    with registry.write_registry() as db:
         db.execute(
             "UPDATE question SET answer = ?, answered_at = ? WHERE id = ? AND answered_at IS NULL",
             [to_json(answer.as_dict()), time.time(), question_id],
         )
 
 
-def cancel(question_id: int) -> None:
+def cancel_question(question_id: int) -> None:
     """Say that nobody waits for the answer any more: at once where it was not taken up, else whoever works on it
     stops as soon as it looks."""
-    with registry.writing() as db:
+    with registry.write_registry() as db:
         db.execute("DELETE FROM question WHERE id = ? AND taken_at IS NULL", [question_id])
         db.execute("UPDATE question SET cancelled_at = ? WHERE id = ?", [time.time(), question_id])
 

@@ -86,6 +86,7 @@ class Run:
 
     @functools.cached_property
     def folder(self) -> paths.RunFolder:
+        """The run's folder in the home."""
         return paths.run_folder(self.id)
 
 
@@ -106,11 +107,11 @@ def open_registry() -> bool:
     """Make or migrate the registry of the prepared home; whether it was made. Raises Damaged, Newer, or RegistryError
     where it cannot be used just now."""
     try:
-        with _open(make=True) as registry:
+        with _open_writer(make=True) as registry:
             problem = registry.execute("PRAGMA quick_check(1)").fetchone()[0]
             if problem != "ok":
-                raise _damaged(str(problem).splitlines()[-1])
-            is_new = not migrations.applied(registry, migrations.registry)
+                raise _damage_error(str(problem).splitlines()[-1])
+            is_new = not migrations.applied_migrations(registry, migrations.registry)
             migrations.registry.apply(registry)
             return is_new
     except sqlite3.OperationalError as error:
@@ -120,7 +121,7 @@ def open_registry() -> bool:
         raise RegistryError(f"The registry {paths.registry_path()} cannot be used ({error}). {advice}") from error
 
 
-def _damaged(reason: str) -> Damaged:
+def _damage_error(reason: str) -> Damaged:
     return Damaged(
         f"The registry {paths.registry_path()} is damaged ({reason}). No run is lost: "
         "`groupwise repair` sets it aside and makes a new one from the run folders."
@@ -129,7 +130,9 @@ def _damaged(reason: str) -> Damaged:
 
 def _refuse_newer(registry: Database) -> None:
     """Raises Newer where the file has had steps that this version does not know."""
-    unknown = set(migrations.applied(registry, migrations.registry)) - set(migrations.names(migrations.registry))
+    unknown = set(migrations.applied_migrations(registry, migrations.registry)) - set(
+        migrations.names(migrations.registry)
+    )
     if unknown:
         raise Newer(
             f"A newer version of Groupwise has used {paths.home()} ({min(unknown)}), and this one would not write its "
@@ -137,7 +140,7 @@ def _refuse_newer(registry: Database) -> None:
         )
 
 
-def create(spec_yaml: str, *, name: str, model: str, data: str) -> str:
+def create_run(spec_yaml: str, *, name: str, model: str, data: str) -> str:
     """Make a run's folder with the spec in it and queue it; the new run's id.
 
     Both or neither: the folder gets its name inside the transaction that adds the row, and goes when that fails.
@@ -148,7 +151,7 @@ def create(spec_yaml: str, *, name: str, model: str, data: str) -> str:
     made = draft
     try:
         files.write_whole(draft / "spec.yaml", spec_yaml)
-        with writing() as registry:
+        with write_registry() as registry:
             folder = _free_folder(registry, name)
             _insert(registry, folder.id, name=name, model=model, data=data)
             made = draft.rename(folder.path)
@@ -188,21 +191,22 @@ def _insert(registry: Database, run_id: str, *, name: str, model: str, data: str
     )
 
 
-def get(run_id: str) -> Run | None:
-    with reading() as registry:
+def get_run(run_id: str) -> Run | None:
+    """The run of this id; None where there is none."""
+    with read_registry() as registry:
         rows = list(registry.query(f"SELECT {COLUMNS} FROM run WHERE id = ?", [run_id]))
-    return _run(rows[0]) if rows else None
+    return _run_of_row(rows[0]) if rows else None
 
 
-def runs(*, only: frozenset[str] | set[str] | None = None) -> list[Run]:
+def list_runs(*, only: frozenset[str] | set[str] | None = None) -> list[Run]:
     """All runs, newest first, or those in some states."""
     where = f"WHERE state IN ({', '.join('?' * len(only))})" if only is not None else ""
-    with reading() as registry:
+    with read_registry() as registry:
         rows = registry.query(f"SELECT {COLUMNS} FROM run {where} ORDER BY created DESC, id DESC", sorted(only or ()))
-        return [_run(row) for row in rows]
+        return [_run_of_row(row) for row in rows]
 
 
-def _run(row: dict[str, Any]) -> Run:
+def _run_of_row(row: dict[str, Any]) -> Run:
     return Run(**{**row, "spark": json.loads(row["spark"])})
 
 
@@ -215,7 +219,7 @@ def set_state(run_id: str, state: str, sentence: str, **facts: Any) -> bool:
     before = sorted(old for old, after in states.NEXT.items() if state in after or old == state)
     columns = {"state": state, "sentence": sentence, "state_at": time.time(), **facts}
     assignments = ", ".join(f"{column} = ?" for column in columns)
-    with writing() as registry:
+    with write_registry() as registry:
         changed = registry.execute(
             f"UPDATE run SET {assignments} WHERE id = ? AND state IN ({', '.join('?' * len(before))})",
             [*columns.values(), run_id, *before],
@@ -229,7 +233,7 @@ def set_facts(run_id: str, **facts: Any) -> None:
     """Change a run's progress columns; `spark` is a list of floats."""
     if "spark" in facts:
         facts["spark"] = json.dumps(facts["spark"])
-    with writing() as registry:
+    with write_registry() as registry:
         registry.execute(
             f"UPDATE run SET {', '.join(f'{column} = ?' for column in facts)} WHERE id = ?", [*facts.values(), run_id]
         )
@@ -237,22 +241,22 @@ def set_facts(run_id: str, **facts: Any) -> None:
 
 def _keep_beside(run_id: str) -> None:
     """Write the run's row into its folder, where there is one and it lets us: the row is the truth, this a copy."""
-    run = get(run_id)
+    run = get_run(run_id)
     with contextlib.suppress(OSError, ValueError):  # ValueError: the folder is now a link out of the home
         if run is not None and files.is_folder(run.folder.path):
             files.write_json(run.folder.state, asdict(run))
 
 
-def ask(run_id: str, kind: str) -> None:
+def ask_of_run(run_id: str, kind: str) -> None:
     """Record what a person wants of a run. Asking twice is asking once. Raises Refused."""
-    run = get(run_id)
+    run = get_run(run_id)
     if run is None:
         raise Refused(f"There is no run “{run_id[:80]}”.")
     if run.state not in ALLOWED[kind]:
         raise Refused(f"{run.name} is {states.LABELS[run.state].lower()}: there is nothing to {kind}.")
     if kind == RESUME and record_check.is_newer(run.folder.db):
         raise Refused(record_check.NEWER_SENTENCE)
-    with writing() as registry:
+    with write_registry() as registry:
         registry.execute(
             "INSERT INTO command (run, attempt, kind, asked_at) SELECT ?, ?, ?, ? WHERE NOT EXISTS "
             "(SELECT 1 FROM command WHERE run = ? AND attempt = ? AND kind = ?)",
@@ -262,19 +266,20 @@ def ask(run_id: str, kind: str) -> None:
 
 def open_commands() -> list[Command]:
     """What was asked and not yet taken up, oldest first."""
-    with reading() as registry:
+    with read_registry() as registry:
         rows = registry.query("SELECT id, run, attempt, kind FROM command WHERE taken_at IS NULL ORDER BY id")
         return [Command(**row) for row in rows]
 
 
-def take(command: Command, result: str) -> None:
-    with writing() as registry:
+def take_command(command: Command, result: str) -> None:
+    """Note what became of a command."""
+    with write_registry() as registry:
         registry.execute("UPDATE command SET taken_at = ?, result = ? WHERE id = ?", [time.time(), result, command.id])
 
 
 def asked_at(run_id: str, attempt: int, kind: str) -> float | None:
     """When this was asked of this attempt, taken up or not."""
-    with reading() as registry:
+    with read_registry() as registry:
         row = registry.execute(
             "SELECT asked_at FROM command WHERE run = ? AND attempt = ? AND kind = ?", [run_id, attempt, kind]
         ).fetchone()
@@ -316,39 +321,39 @@ class StopFlag:
             registry.close()
 
 
-def publish(fact: Fact) -> None:
+def publish_fact(fact: Fact) -> None:
     """Say something to everyone: the catalogue, the hardware, what ships."""
-    with writing() as registry:
+    with write_registry() as registry:
         registry.execute(
             "INSERT OR REPLACE INTO published (key, value, at) VALUES (?, ?, ?)",
             [fact.key, to_json(fact.as_dict()), time.time()],
         )
 
 
-def published(fact: type[AnyFact]) -> AnyFact | None:
+def read_fact(fact: type[AnyFact]) -> AnyFact | None:
     """What was last published of this kind; None before it was, and where it cannot be understood."""
-    with reading() as registry:
+    with read_registry() as registry:
         row = registry.execute("SELECT value FROM published WHERE key = ?", [fact.key]).fetchone()
-    return fact.understood(row[0]) if row else None
+    return fact.from_text(row[0]) if row else None
 
 
 def is_trusted() -> bool:
     """Whether people's own reward functions may run without a sandbox."""
     from groupwise.storage.registry.messages.facts import TrustRewardCode
 
-    fact = published(TrustRewardCode)
+    fact = read_fact(TrustRewardCode)
     return fact is not None and fact.trusted
 
 
 @contextlib.contextmanager
-def writing() -> Iterator[Database]:
+def write_registry() -> Iterator[Database]:
     """The registry in one transaction."""
-    with _open(make=False) as registry:
+    with _open_writer(make=False) as registry:
         yield registry
 
 
 @contextlib.contextmanager
-def _open(*, make: bool) -> Iterator[Database]:
+def _open_writer(*, make: bool) -> Iterator[Database]:
     with _in_words():
         registry = db.open_writer(paths.registry_path(), journal="delete", make=make)
         try:
@@ -360,8 +365,9 @@ def _open(*, make: bool) -> Iterator[Database]:
 
 
 @contextlib.contextmanager
-def reading() -> Iterator[Database]:
-    with _in_words(), db.reading(paths.registry_path(), journal="delete") as registry:
+def read_registry() -> Iterator[Database]:
+    """The registry, opened to be read. Raises RegistryError."""
+    with _in_words(), db.open_for_reading(paths.registry_path(), journal="delete") as registry:
         yield registry
 
 
@@ -372,7 +378,7 @@ def _in_words() -> Iterator[None]:
         yield
     except sqlite3.DatabaseError as error:
         if db.is_damage(error):
-            raise _damaged(str(error)) from error
+            raise _damage_error(str(error)) from error
         if isinstance(error, sqlite3.OperationalError) and _is_gone(error):
             raise Damaged(
                 f"The registry {paths.registry_path()} is gone. No run is lost: `groupwise repair` makes a new one "

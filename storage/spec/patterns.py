@@ -27,20 +27,20 @@ def fault(pattern: str) -> str:
     """Why this is no regular expression; "" where it is one."""
     try:
         re.compile(pattern)
-        _compiled(pattern)
+        _compile(pattern)
     except (re.error, regex.error, OverflowError, RecursionError, MemoryError) as error:
         return str(error) or "it is nested too deeply"
     return ""
 
 
 @functools.lru_cache(maxsize=64)
-def _compiled(pattern: str) -> Any:
+def _compile(pattern: str) -> Any:
     return regex.compile(pattern)
 
 
-def search(pattern: str, text: str) -> Any:
+def search_pattern(pattern: str, text: str) -> Any:
     """The first match in a text; None where there is none. Raises TooSlow."""
     try:
-        return _compiled(pattern).search(text, timeout=SECONDS, concurrent=True)
+        return _compile(pattern).search(text, timeout=SECONDS, concurrent=True)
     except TimeoutError as error:
         raise TooSlow from error

@@ -46,20 +46,20 @@ class SpecError(Exception):
         self.problems = problems
 
 
-def near(name: str, names: list[str]) -> str | None:
+def nearest_name(name: str, names: list[str]) -> str | None:
     """The one of `names` that was probably meant."""
     return next(iter(difflib.get_close_matches(name, names, n=1, cutoff=0.6)), None)
 
 
-def nearest(name: str, names: list[str]) -> str:
+def did_you_mean(name: str, names: list[str]) -> str:
     """“ Did you mean …?”, or nothing where no name is near."""
-    close = near(name, names)
+    close = nearest_name(name, names)
     return f" Did you mean “{close}”?" if close else ""
 
 
 def rename_or_remove(path: str, value: Any, names: list[str]) -> tuple[Fix, ...]:
     """What to do about a setting that does not exist: it under its right name, or not at all."""
     parent, _, name = path.rpartition(".")
-    close = near(name, names)
+    close = nearest_name(name, names)
     renamed = [Fix(f"Rename it to {close}", {f"{parent}.{close}".lstrip("."): value}, (path,))] if close else []
     return (*renamed, Fix("Remove it", {}, (path,)))

@@ -61,17 +61,17 @@ class Condition:
         if self.operator in EMPTINESS:
             return (words.strip() == "") == (self.operator == "is empty")
         if self.operator == "matches":
-            return patterns.search(plain(self.value), words) is not None
+            return patterns.search_pattern(unquoted_value(self.value), words) is not None
         if self.operator in ("contains", "does not contain"):
-            return (plain(self.value) in words) == (self.operator == "contains")
+            return (unquoted_value(self.value) in words) == (self.operator == "contains")
         if wanted == wanted:  # the value reads as a number, so the cell should too
             return _compare(number(cell), self.operator, wanted)
         if self.operator in ORDER and not words:
             return False
-        return _compare(words, self.operator, plain(self.value))
+        return _compare(words, self.operator, unquoted_value(self.value))
 
 
-def parse(written: str) -> Condition:
+def parse_condition(written: str) -> Condition:
     """The condition that a text means. Raises ConditionError."""
     if len(written) > MAX_LENGTH:
         raise ConditionError(f"is longer than {MAX_LENGTH} characters.")
@@ -79,7 +79,7 @@ def parse(written: str) -> Condition:
     if not found:
         raise ConditionError(f"“{written[:80]}” is not a condition. {_EXAMPLES}")
     operator = " ".join(found["operator"].split()).replace("==", "=")
-    condition = Condition(_unquoted(found["quoted"]) or found["bare"] or "", operator, found["value"],
+    condition = Condition(_from_json_text(found["quoted"]) or found["bare"] or "", operator, found["value"],
                           bool(found["length"]))  # fmt: skip
     fault = _fault(condition)
     if fault:
@@ -93,14 +93,16 @@ def to_form(condition: Condition) -> tuple[str, str, str]:
 
 
 def from_form(column: str, operator: str, value: str = "") -> Condition:
-    """The condition that the builder's three fields mean. Raises ConditionError, as `parse` does."""
+    """The condition that the builder's three fields mean. Raises ConditionError, as `parse_condition` does."""
     length = operator in LENGTHS
     if not column.strip():
         raise ConditionError("choose a column.")
     if not length and operator not in OPERATORS:
         raise ConditionError(f"“{operator[:40]}” is not a comparison. There are {', '.join(OPERATORS + LENGTHS)}.")
     value = "" if operator in EMPTINESS else value.strip()
-    return parse(str(Condition(column, operator.removeprefix("length ") if length else operator, value, length)))
+    return parse_condition(
+        str(Condition(column, operator.removeprefix("length ") if length else operator, value, length))
+    )
 
 
 def to_python(condition: Condition) -> str:
@@ -112,7 +114,7 @@ def to_python(condition: Condition) -> str:
         return f"len(text({cell})) {compared} {int(number(condition.value))}"
     if operator in EMPTINESS:
         return f"text({cell}).strip() {'==' if operator == 'is empty' else '!='} ''"
-    value, wanted = plain(condition.value), number(condition.value)
+    value, wanted = unquoted_value(condition.value), number(condition.value)
     if operator == "matches":
         return f"re.search({value!r}, text({cell})) is not None"
     if operator in ("contains", "does not contain"):
@@ -123,9 +125,9 @@ def to_python(condition: Condition) -> str:
     return f"{filled}text({cell}) {compared} {value!r}"
 
 
-def plain(value: str) -> str:
+def unquoted_value(value: str) -> str:
     """A condition's value without its quotes, if it has any."""
-    return value if _unquoted(value) is None else str(_unquoted(value))
+    return value if _from_json_text(value) is None else str(_from_json_text(value))
 
 
 def text(cell: object) -> str:
@@ -152,7 +154,7 @@ def _compare(left: Any, operator: str, right: Any) -> bool:
     return bool(left == right) if operator == "=" else bool(left != right)
 
 
-def _unquoted(value: str | None) -> str | None:
+def _from_json_text(value: str | None) -> str | None:
     """What a text in double quotes says (JSON's escapes); None where it is not in quotes."""
     if value is None or len(value) < 2 or value[0] != '"' or value[-1] != '"':
         return None
@@ -184,7 +186,7 @@ def _fault(condition: Condition) -> str:
         whole = re.fullmatch(r"[0-9]{1,9}", value) is not None
         return _no_length(condition) or ("" if whole else f"a length is a whole number, not “{value[:40]}”.")
     if operator == "matches":
-        wrong = patterns.fault(plain(value))
+        wrong = patterns.fault(unquoted_value(value))
         return f"“{value[:60]}” is not a regular expression: {wrong}." if wrong else ""
     return ""
 

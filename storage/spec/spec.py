@@ -19,24 +19,13 @@ from pydantic_core import PydanticCustomError
 
 from groupwise.storage.spec.misfits import in_words
 from groupwise.storage.spec.problem import (
-    ADVICE,
-    BLOCKING,
-    WARNING,
     Fix,
     Problem,
     SpecError,
-    near,
-    nearest,
+    did_you_mean,
     rename_or_remove,
 )
-from groupwise.storage.spec.yaml_text import MAX_DIGITS, dump, read
-
-__all__ = [
-    "ADVICE", "BLOCKING", "WARNING", "AdaptSpec", "DataSpec", "Example", "Fix", "LaunchSpec", "ModelSpec", "Problem",
-    "RewardSpec", "RunSpec", "SchedulePoint", "SpecError", "StageSpec", "from_dict", "line_numbers", "near", "nearest",
-    "parse", "rename_or_remove", "to_yaml",
-]  # fmt: skip
-
+from groupwise.storage.spec.yaml_text import MAX_DIGITS, dump, read_yaml
 
 ENDLESS = f"has more than {MAX_DIGITS} digits: too large to mean anything."
 
@@ -147,7 +136,7 @@ class RewardSpec(_Part):
     adapt: AdaptSpec | None = None
 
     @model_serializer(mode="wrap")
-    def _short(self, whole: SerializerFunctionWrapHandler) -> dict[str, Any]:
+    def _without_defaults(self, whole: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Without what nobody changed: most rewards are a name and a weight."""
         usual = type(self).model_fields
         written: dict[str, Any] = whole(self)
@@ -207,9 +196,9 @@ class RunSpec(_Part):
         ] or [self]
 
 
-def parse(text: str) -> RunSpec:
+def parse_spec(text: str) -> RunSpec:
     """The spec that a YAML text means. Raises SpecError with every problem of its form."""
-    raw, lines = read(text)
+    raw, lines = read_yaml(text)
     return from_dict(raw, lines)
 
 
@@ -243,7 +232,7 @@ def _endless(raw: Any) -> Iterator[str]:
 
 def line_numbers(text: str) -> dict[str, int]:
     """Dotted path → line of every field in a YAML text."""
-    return read(text)[1]
+    return read_yaml(text)[1]
 
 
 def to_yaml(spec: RunSpec) -> str:
@@ -258,7 +247,7 @@ def _problem(detail: Any, lines: dict[str, int]) -> Problem:
     fixes: tuple[Fix, ...] = ()
     if detail["type"] == "extra_forbidden":
         siblings = list(_part_at(path[:-1]).model_fields)
-        message = f"there is no such field.{nearest(path[-1], siblings)}"
+        message = f"there is no such field.{did_you_mean(path[-1], siblings)}"
         fixes = rename_or_remove(field, detail["input"], siblings)
     else:
         message = "is needed." if detail["type"] == "missing" else in_words(detail)

@@ -123,19 +123,19 @@ class Document:
     lines: dict[str, int]
 
 
-def parse(text: str) -> Document:
+def parse_document(text: str) -> Document:
     """A text and what it means. Raises SpecError for what is not plain YAML."""
     size = len(text.encode("utf-8", "replace"))
     if size > MAX_BYTES:
         raise SpecError([Problem("", f"The spec is larger than {MAX_BYTES // 1024} KB.")])
-    return _parsed_before(text) if size <= KEPT_BYTES else _parsed(text)
+    return _parsed_before(text) if size <= KEPT_BYTES else _parse_cached(text)
 
 
-def read(text: str) -> tuple[Any, dict[str, int]]:
+def read_yaml(text: str) -> tuple[Any, dict[str, int]]:
     """Plain values, for the caller to change at will, and the line of each field. Raises SpecError for what is not
     plain YAML."""
-    document = parse(text)
-    return copied(document.values), document.lines
+    document = parse_document(text)
+    return copy_plain(document.values), document.lines
 
 
 def dump(value: Any, *, flow: bool = False, width: int = LINE_WIDTH) -> str:
@@ -148,11 +148,11 @@ def dump(value: Any, *, flow: bool = False, width: int = LINE_WIDTH) -> str:
     return written.getvalue().removesuffix("...\n")
 
 
-def copied(value: Any) -> Any:
+def copy_plain(value: Any) -> Any:
     """Plain values of which nothing is shared with these."""
     if isinstance(value, dict):
-        return {key: copied(inner) for key, inner in value.items()}
-    return [copied(inner) for inner in value] if isinstance(value, list) else value
+        return {key: copy_plain(inner) for key, inner in value.items()}
+    return [copy_plain(inner) for inner in value] if isinstance(value, list) else value
 
 
 def _yaml() -> Any:
@@ -162,7 +162,7 @@ def _yaml() -> Any:
     return yaml
 
 
-def _parsed(text: str) -> Document:
+def _parse_cached(text: str) -> Document:
     try:
         root = _yaml().compose(text)
         lines: dict[str, int] = {}
@@ -176,7 +176,7 @@ def _parsed(text: str) -> Document:
         raise SpecError([Problem("", f"This is not YAML: {message}", line)]) from error
 
 
-_parsed_before = functools.lru_cache(maxsize=KEPT)(_parsed)
+_parsed_before = functools.lru_cache(maxsize=KEPT)(_parse_cached)
 
 
 def _in_words(error: Exception) -> str:
@@ -222,25 +222,25 @@ def _name(key: Node) -> Any:
 
 def scalar_value(node: Node) -> Any:
     """The number, word or text that a scalar means."""
-    return _meant(str(node.tag).removeprefix(_TAG), node.value)
+    return _scalar_of(str(node.tag).removeprefix(_TAG), node.value)
 
 
 def word_value(word: str) -> Any:
     """What a plain word means (see WORD), without the parser."""
     listed = _Resolver._by_first.get(word[:1], [])
-    return _meant(next((tag for tag, pattern in listed if pattern.match(word)), "").removeprefix(_TAG), word)
+    return _scalar_of(next((tag for tag, pattern in listed if pattern.match(word)), "").removeprefix(_TAG), word)
 
 
-def _meant(kind: str, given: str) -> Any:
+def _scalar_of(kind: str, given: str) -> Any:
     written = given.replace("_", "").lower()
     if kind == "int":
-        return _whole(given, written)
+        return _whole_number(given, written)
     if kind == "float":
         return float(written.replace(".inf", "inf").replace(".nan", "nan"))
     return {"null": None, "bool": written == "true"}.get(kind, given)
 
 
-def _whole(given: str, written: str) -> int:
+def _whole_number(given: str, written: str) -> int:
     """A whole number; an endless one is read as one that is just too long (see storage.spec.spec), so that the rest of
     the text can be read and the problem has its field."""
     if len(given) > MAX_DIGITS:
@@ -253,7 +253,7 @@ def _whole(given: str, written: str) -> int:
 def yaml_number(text: str) -> int | float | None:
     """The number that a text writes, read as in a spec."""
     try:
-        value = read(text)[0]
+        value = read_yaml(text)[0]
     except SpecError:
         return None
     return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None

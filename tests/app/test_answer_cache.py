@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from groupwise.app.core import answer_cache as sharing
-from groupwise.app.core.answer_cache import shared
-from groupwise.app.pages.run.header import status
-from groupwise.app.pages.run.overview import board
+from groupwise.app.core.answer_cache import share_answers
+from groupwise.app.pages.run.header import run_status
+from groupwise.app.pages.run.overview import draw_board
 from groupwise.storage.home import files
 from groupwise.storage.home.paths import RunFolder
 from groupwise.storage.record import states
@@ -57,7 +57,7 @@ def writer(folder: RunFolder) -> Iterator[RunWriter]:
 def test_twenty_who_ask_at_once_have_it_worked_out_once(folder: RunFolder):
     time.sleep(LATER)
     counted = Counted()
-    asked = shared("after")(counted)
+    asked = share_answers("after")(counted)
     with ThreadPoolExecutor(20) as pool:
         answers = list(pool.map(asked, [{"run": folder.id, "after": 3}] * 20))
     assert counted.calls == 1
@@ -66,7 +66,7 @@ def test_twenty_who_ask_at_once_have_it_worked_out_once(folder: RunFolder):
 
 def test_another_question_has_its_own_answer(folder: RunFolder):
     time.sleep(LATER)
-    asked = shared("after", "event")(Counted())
+    asked = share_answers("after", "event")(Counted())
     payloads = [{"run": folder.id, "after": 3}, {"run": folder.id, "after": 4}, {"run": folder.id, "event": 3}, {}]
     assert [asked(payload)["call"] for payload in payloads] == [1, 2, 3, 4]
     assert [asked(payload)["call"] for payload in payloads] == [1, 2, 3, 5], "the last names no run"
@@ -74,7 +74,7 @@ def test_another_question_has_its_own_answer(folder: RunFolder):
 
 @pytest.mark.parametrize("change", ["commit", "state", "published", "file", "gone"])
 def test_a_write_renews_it(folder: RunFolder, writer: RunWriter, change: str):
-    asked = shared()(Counted())
+    asked = share_answers()(Counted())
     time.sleep(LATER)
     assert [asked({"run": folder.id})["call"] for _ in range(3)] == [1, 1, 1]
     if change == "commit":
@@ -82,7 +82,7 @@ def test_a_write_renews_it(folder: RunFolder, writer: RunWriter, change: str):
     elif change == "state":
         registry.set_state(folder.id, states.STARTING, "Starts.")
     elif change == "published":
-        registry.publish(JudgePorts(ports=[]))
+        registry.publish_fact(JudgePorts(ports=[]))
     elif change == "file":
         (folder.path / "final").mkdir()
     else:
@@ -96,7 +96,7 @@ def test_a_write_renews_it(folder: RunFolder, writer: RunWriter, change: str):
 
 def test_time_renews_it(folder: RunFolder, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(sharing, "A_SECOND", 20)
-    asked = shared()(Counted())
+    asked = share_answers()(Counted())
     assert asked({"run": folder.id})["call"] == 1
     time.sleep(0.1)
     assert asked({"run": folder.id})["call"] == 2
@@ -104,7 +104,7 @@ def test_time_renews_it(folder: RunFolder, monkeypatch: pytest.MonkeyPatch):
 
 def test_large_answers_and_long_questions_are_not_kept(folder: RunFolder):
     time.sleep(LATER)
-    large, plain = shared(large="reset")(Counted(reset=True)), shared("after")(Counted())
+    large, plain = share_answers(large="reset")(Counted(reset=True)), share_answers("after")(Counted())
     assert [large({"run": folder.id})["call"] for _ in range(2)] == [1, 2]
     assert [plain({"run": folder.id, "after": "9" * 300})["call"] for _ in range(2)] == [1, 2]
 
@@ -112,7 +112,7 @@ def test_large_answers_and_long_questions_are_not_kept(folder: RunFolder):
 def test_what_is_raised_is_raised_again(folder: RunFolder):
     time.sleep(LATER)
 
-    @shared()
+    @share_answers()
     def asked(payload: dict[str, Any]) -> dict[str, Any]:
         raise KeyError(payload["run"])
 
@@ -127,13 +127,13 @@ def test_every_step_shows_at_once_however_fast_they_come(folder: RunFolder, writ
     for step in range(1, 101):
         writer.commit(step, metrics={"reward": float(step)}, groups=[])
         for _ in range(3):
-            new = board({"run": folder.id, "after": 1, "drawn": True})
+            new = draw_board({"run": folder.id, "after": 1, "drawn": True})
             assert new["curves"]["reward"]["x"][-1] == step
-            assert f"step {step} " in f"{status({'run': folder.id})['line']} "
+            assert f"step {step} " in f"{run_status({'run': folder.id})['line']} "
 
 
 def test_a_change_of_state_shows_at_once(folder: RunFolder):
     for state in (states.STARTING, states.RUNNING, states.STOPPING, states.STOPPED):
         registry.set_state(folder.id, state, f"It is {state}.")
         for _ in range(3):
-            assert status({"run": folder.id})["sentence"] == f"It is {state}."
+            assert run_status({"run": folder.id})["sentence"] == f"It is {state}."

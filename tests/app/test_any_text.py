@@ -21,8 +21,8 @@ from hypothesis import strategies as st
 from groupwise.app.__main__ import main as command
 from groupwise.app.pages.run.log import readable
 from groupwise.app.server import exports
-from groupwise.app.ui.live import _served
-from groupwise.storage.checks.check import check
+from groupwise.app.ui.live import _as_served
+from groupwise.storage.checks.check import check_spec
 from groupwise.storage.home import files, paths
 from groupwise.storage.home.redaction import redact
 from groupwise.storage.library import presets
@@ -38,6 +38,7 @@ from groupwise.storage.registry.messages.message import Progress
 from groupwise.storage.registry.messages.preview import PreviewQuestion
 from groupwise.storage.registry.messages.problem import Failed
 from groupwise.storage.spec import spec
+from groupwise.storage.spec.problem import SpecError
 from groupwise.worker.data import preview
 from groupwise.worker.data.data_error import DataError
 from groupwise.worker.sandbox import client
@@ -120,17 +121,17 @@ def test_a_record_keeps_anything_and_gives_it_back_to_every_page(tmp_path: Path,
     event, saved = Event("warning", text, {"said": text}), Checkpoint(1, text, 5)
     writer.commit(1, metrics={text: 1.0, f"{text}b": 2.0}, groups=[made], events=[event], checkpoint=saved)
     writer.close()
-    sent([metrics.read(path), metrics.marks(path), metrics.checkpoints(path)])
-    sent([groups.at_step(path, 1), groups.one(path, 1)])
-    functions = find.functions(path)
-    chosen = find.search(path, Wanted(), most=10).ids("newest", 1, 10)
+    sent([metrics.read_metrics(path), metrics.marks(path), metrics.checkpoints(path)])
+    sent([groups.at_step(path, 1), groups.read_group(path, 1)])
+    functions = find.function_names(path)
+    chosen = find.search_completions(path, Wanted(), most=10).ids("newest", 1, 10)
     rows = find.rows(path, chosen)
     assert len(sent(rows)) == 2 and rows[0]["text"] == redact(text)
     for regex in (False, True):
         with contextlib.suppress(find_text.BadPattern):
-            find.search(path, Wanted(text, regex=regex), most=10)
+            find.search_completions(path, Wanted(text, regex=regex), most=10)
     columns = export.columns(functions)
-    for write in (exports.jsonl, exports.table, exports.parquet):
+    for write in (exports.jsonl, exports.csv_table, exports.parquet):
         flat = [{**export._flat("a", row, functions, None)} for row in rows]
         assert b"".join(write(columns, iter([flat])))
 
@@ -148,27 +149,27 @@ def test_what_waits_beside_a_record_does_so_too(tmp_path: Path, text: str) -> No
     assert spill_of(path).exists()
     writer._db.close()
     drain(path)
-    assert not spill_of(path).exists() and len(sent(metrics.read(path))["curves"]) == 1
+    assert not spill_of(path).exists() and len(sent(metrics.read_metrics(path))["curves"]) == 1
 
 
 @odd
 @often
 @given(text=any_text)
 def test_the_registry_takes_anything(registry_home: Path, text: str) -> None:
-    run_id = registry.create(f"# {text}\nname: a\n", name=text, model=text, data=text)
+    run_id = registry.create_run(f"# {text}\nname: a\n", name=text, model=text, data=text)
     registry.set_state(run_id, "failed", text)
     notes.annotate(run_id, 1, 0, text)
-    registry.publish(Sandbox(name=text, label=text, sentence=text))
+    registry.publish_fact(Sandbox(name=text, label=text, sentence=text))
     question = put("preview", {text: text}, topic=text)
-    questions.say(question, Progress(sentence=text))
-    questions.reply(question, Failed(error=text, field=text))
-    found = questions.get(question)
+    questions.set_progress(question, Progress(sentence=text))
+    questions.answer_question(question, Failed(error=text, field=text))
+    found = questions.get_question(question)
     assert found is not None
-    sent([found.payload, found.progress, found.answer, registry.published(Sandbox).as_dict()])  # type: ignore[union-attr]
-    run = registry.get(run_id)
+    sent([found.payload, found.progress, found.answer, registry.read_fact(Sandbox).as_dict()])  # type: ignore[union-attr]
+    run = registry.get_run(run_id)
     assert run is not None and (run.name, run.sentence) == (redact(text), redact(text))
     sent([run.name, run.model, run.data, run.sentence, [note.words for note in notes.of_run(run_id)]])
-    assert registry.get(text) is None and files.read_json(run.folder.state)["name"] == redact(text)
+    assert registry.get_run(text) is None and files.read_json(run.folder.state)["name"] == redact(text)
     assert redact(text) in run.folder.spec.read_bytes().decode()
 
 
@@ -182,26 +183,26 @@ def test_a_spec_with_anything_in_it_is_read_or_refused_in_words(registry_home: P
     for whole in [parts, *({"name": "a", "rewards": parts["rewards"], name: parts[name]} for name in parts)]:
         try:
             read = spec.from_dict(whole)
-        except spec.SpecError as error:
+        except SpecError as error:
             said = [problem.as_dict() for problem in error.problems]
         else:
-            said = [problem.as_dict() for problem in check(read, Offer({}, {}, {}, {}))]
+            said = [problem.as_dict() for problem in check_spec(read, Offer({}, {}, {}, {}))]
             files.write_whole(registry_home / "spec.yaml", spec.to_yaml(read))
         for written in (json.dumps(whole), f"name: {text}\nrewards: [{{name: format}}]\n"):
-            with contextlib.suppress(spec.SpecError):
-                spec.parse(written)
+            with contextlib.suppress(SpecError):
+                spec.parse_spec(written)
         _page(said)
-    with contextlib.suppress(presets.PresetError, spec.SpecError):
-        presets.save(text, text, f"name: {text!r}\nrewards: [{{name: format}}]\n", registry_home, replace=True)
+    with contextlib.suppress(presets.PresetError, SpecError):
+        presets.save_preset(text, text, f"name: {text!r}\nrewards: [{{name: format}}]\n", registry_home, replace=True)
     with contextlib.suppress(library.LibraryError):
-        library.save("mine", f"# {text}\ndef mine(completions):\n    {ascii(text)}\n    return []\n", taken=())
-    sent([[one.name, one.text] for one in presets.own()])
-    sent(library.offered())
+        library.save_reward("mine", f"# {text}\ndef mine(completions):\n    {ascii(text)}\n    return []\n", taken=())
+    sent([[one.name, one.text] for one in presets.own_presets()])
+    sent(library.offered_functions())
 
 
 def _page(answer: Any) -> Any:
     """What a live part of a page is answered."""
-    return orjson.loads(_served(lambda _: {"answer": answer})().body)["answer"]
+    return orjson.loads(_as_served(lambda _: {"answer": answer})().body)["answer"]
 
 
 @odd
@@ -213,8 +214,8 @@ def test_rows_with_anything_in_them_are_previewed_or_refused_in_words(registry_h
     data = {"source": "file:odd.jsonl"}
     with contextlib.suppress(DataError):
         question = put("preview", {})
-        questions.reply(question, preview.answer_preview(PreviewQuestion.read({"data": data})))
-        found = questions.get(question)
+        questions.answer_question(question, preview.answer_preview(PreviewQuestion.from_plain({"data": data})))
+        found = questions.get_question(question)
         assert found is not None and sent(found.answer)
 
 
@@ -234,9 +235,9 @@ def test_a_command_answers_anything_with_an_exit_code(registry_home: Path, no_wo
     folder = registry_home / "specs"
     folder.mkdir(exist_ok=True)
     (folder / "a.yaml").write_text("name: a\nrewards: [{name: no_such_function}]\n")
-    registry.publish(Catalogue(versions={}, training={}, lora={}))
+    registry.publish_fact(Catalogue(versions={}, training={}, lora={}))
     publish_rewards({"format": {"help": ""}})
-    registry.create("name: a", name=text, model="starter", data="task:arithmetic")
+    registry.create_run("name: a", name=text, model="starter", data="task:arithmetic")
     for arguments in (["stop", text], ["resume", text], ["launch", text], ["list"], ["list", "--json"],
                       ["launch", str(folder / "a.yaml"), "--name", text]):  # fmt: skip
         with contextlib.redirect_stdout(_Terminal()), contextlib.redirect_stderr(_Terminal("backslashreplace")):
@@ -266,7 +267,7 @@ def tells(completions, log_extra, log_metric, **kwargs):
 
 
 def test_a_run_that_fails_with_half_a_character_has_its_reason(registry_home: Path) -> None:
-    library.save("tells", RAISES, taken=())
+    library.save_reward("tells", RAISES, taken=())
     folder = queue(make_spec(rewards=[{"name": "format"}, {"name": "tells"}], launch={"reward_failures": 1}))
     with folder.log.open("ab") as log:
         begun = subprocess.run(
@@ -276,11 +277,11 @@ def test_a_run_that_fails_with_half_a_character_has_its_reason(registry_home: Pa
     assert begun.returncode == 1 and record["outcome"] == "failed", folder.log.read_text()
     assert "because of ?" in record["reason"] and "printed" in folder.log.read_text()
     assert ask_db(folder, "SELECT count(*) FROM metric_key WHERE name = 'metric ?'") == [(1,)]
-    run = registry.get(folder.id)
+    run = registry.get_run(folder.id)
     assert run is not None
     registry.set_state(folder.id, "starting", "")
     Supervisor().conclude(run, 1)
-    ended = registry.get(folder.id)
+    ended = registry.get_run(folder.id)
     assert ended is not None and "because of ?" in ended.sentence and sent(ended.sentence)
 
 

@@ -47,12 +47,17 @@ def test_every_part_of_a_runs_page_answers(runs: dict[str, str], kind: str) -> N
 @pytest.mark.parametrize("kind", UNREADABLE)
 def test_what_cannot_be_read_is_said_in_every_part(runs: dict[str, str], kind: str) -> None:
     run = {"run": runs[kind]}
-    for ask in (overview.board, groups.step, completions.found, statistics.summary):
+    for ask in (
+        overview.draw_board,
+        groups.groups_at_step,
+        completions.find_completions,
+        statistics.statistics_summary,
+    ):
         answer = ask(run)
         said = f"{answer.get('sentence') or answer.get('wait')}"
         assert re.search(UNREADABLE[kind], said), f"{ask.__module__} of {kind}: {said}"
         assert not re.search("Error|Traceback|None", said), said
-    assert doctor.summary(run).get("sentence") or doctor.summary(run).get("headline")
+    assert doctor.diagnose_run(run).get("sentence") or doctor.diagnose_run(run).get("headline")
 
 
 @pytest.mark.parametrize("kind", MAKERS)
@@ -62,20 +67,20 @@ def test_a_bad_run_beside_a_good_one_is_compared_or_named(runs: dict[str, str], 
     digest = reader.execute("SELECT hash FROM prompt LIMIT 1").fetchone()[0]
     reader.close()
     assert wrongs(of_several([works, runs[kind]], digest)) == []
-    good, bad = compare.compared({"ids": [works, runs[kind]]})["runs"]
+    good, bad = compare.compare_runs({"ids": [works, runs[kind]]})["runs"]
     assert sum(len(part["x"]) for part in good["curves"]["reward"]) == 20
     assert bad.get("problem") or bad["curves"] or kind in ("groupless", "stepless")
 
 
 def test_all_of_them_at_once(runs: dict[str, str]) -> None:
     assert wrongs(of_several(list(runs.values()), "0")) == []
-    assert wrongs(iter([(runs_table.table, {}), (runs_table.table, {"search": HOSTILE[0]})])) == []
-    assert "deleted folder" in runs_table.table({})["rows"]  # type: ignore[operator]
+    assert wrongs(iter([(runs_table.draw_runs, {}), (runs_table.draw_runs, {"search": HOSTILE[0]})])) == []
+    assert "deleted folder" in runs_table.draw_runs({})["rows"]  # type: ignore[operator]
 
 
 @pytest.mark.parametrize("kind", [WORKS, *MAKERS])
 def test_every_record_is_exported_or_it_is_said_why_not(runs: dict[str, str], kind: str) -> None:
-    client = TestClient(Starlette(routes=[Route("/export", exports.completions)]))
+    client = TestClient(Starlette(routes=[Route("/export", exports.export_completions)]))
     for name in exports.TYPES:
         reply = client.get("/export", params={"id": runs[kind], "format": name})
         if reply.status_code == 200:

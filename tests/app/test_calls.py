@@ -24,7 +24,7 @@ from tests.support.servers import Server, begin, routes
 TOKEN = "correct-horse-battery-staple"
 CALL = "/gradio_api/component_server/"
 # What starts the quickstart takes no argument that could be wrong.
-WITHOUT_ARGUMENTS = {"quickstart"}
+WITHOUT_ARGUMENTS = {"start_quickstart"}
 NESTED: list[Any] = []
 for _ in range(200):
     NESTED = [NESTED]
@@ -66,11 +66,11 @@ RAW = [
     b'{"component_id": 1e999}',
     b'{"component_id": NaN, "fn_name": "x"}',
     b'{"component_id": [1], "fn_name": {}}',
-    b'{"component_id": true, "fn_name": "worker"}',
+    b'{"component_id": true, "fn_name": "worker_status"}',
     b'{"component_id": -1}',
     b'{"component_id": 1' + b"0" * 5000 + b"}",
     b'{"component_id": 2, "fn_name": "__init__", "data": {}}',
-    b'{"component_id": 2, "fn_name": "worker\\ud800"}',
+    b'{"component_id": 2, "fn_name": "worker_status\\ud800"}',
     b'{"component_id": 2, "fn_name": "\\u0000"}',
 ]
 DATA = [
@@ -179,7 +179,7 @@ def test_what_is_no_call_is_refused(dashboard: Server) -> None:
             for body in RAW:
                 reply = client.post(path, content=body)
                 assert reply.status_code in (400, 404) or "half of a character" in reply.text, body[:100]
-        form = {"component_id": "2", "fn_name": "worker", "session_hash": "x"}
+        form = {"component_id": "2", "fn_name": "worker_status", "session_hash": "x"}
         assert client.post(CALL, files={"data": ("x", b"x")}, data=form).status_code == 400
     assert difference(before, everything_in(dashboard.home)) == []
 
@@ -252,7 +252,7 @@ def test_a_heartbeat_that_comes_and_goes_changes_nothing(dashboard: Server, guar
 
 def test_a_thousand_new_sessions_cost_nothing(dashboard: Server) -> None:
     """Gradio's own route kept 45 KB for each name that a request gave itself, up to 680 MB."""
-    [number, name] = next(found for found in functions(dashboard) if found[1] == "worker")
+    [number, name] = next(found for found in functions(dashboard) if found[1] == "worker_status")
     call = {"component_id": number, "fn_name": name, "data": {}}
     with httpx.Client(base_url=dashboard.url) as client:
         for session in range(200):  # what the first calls need is there then

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from groupwise.app.cli.parser import SUMMARIES, token_from
-from groupwise.app.cli.runs import age
+from groupwise.app.cli.runs import short_age
 from groupwise.storage.home import db, paths
 from groupwise.storage.record import states
 from groupwise.storage.registry import registry
@@ -28,7 +28,7 @@ training: {num_generations: 4}
 
 
 def make_run(state: str = states.QUEUED, name: str = "small") -> str:
-    run_id = registry.create(SPEC, name=name, model="starter", data="task:arithmetic")
+    run_id = registry.create_run(SPEC, name=name, model="starter", data="task:arithmetic")
     for step in {states.QUEUED: [], states.STARTING: [states.STARTING]}.get(state, [states.STARTING, state]):
         assert registry.set_state(run_id, step, f"It is {step}.")
     return run_id
@@ -148,7 +148,7 @@ def test_list_into_a_reader_that_leaves_is_no_error(start: Start, registry_home:
 
 @pytest.mark.parametrize(("seconds", "words"), [(-3, "0s"), (59, "59s"), (60, "1m"), (7199, "1h"), (86400 * 3, "3d")])
 def test_age_is_in_the_largest_unit(seconds: float, words: str):
-    assert age(seconds) == words
+    assert short_age(seconds) == words
 
 
 def test_a_run_is_named_by_any_unique_beginning(groupwise: Groupwise, registry_home: Path, no_worker: None):

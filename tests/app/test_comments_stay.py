@@ -46,7 +46,7 @@ NEW = [
 
 def in_the_text(text: str) -> dict[str, int]:
     """The line of every setting and entry, from 0."""
-    return {path: line - 1 for path, line in yaml_text.read(text)[1].items()}
+    return {path: line - 1 for path, line in yaml_text.read_yaml(text)[1].items()}
 
 
 def owners(text: str) -> list[set[str]]:
@@ -109,25 +109,25 @@ def change(text: str, made: list[Edit]) -> None:
     for edit in made:
         edits._make(raw, edit)
     now = yaml_edit.load(after)
-    assert yaml_edit.same(now, raw), (made, after)
+    assert yaml_edit.is_written_alike(now, raw), (made, after)
     hold(text, after, [edit.path for edit in made])
 
 
 def some_edits(text: str, picked: random.Random, count: int) -> list[Edit]:
     """Edits such as the page makes: of what stands in the text, and of what does not."""
     raw = yaml_edit.load(text) or {}
-    there = [path for path in in_the_text(text) if edits.get(raw, path) is not ABSENT]
+    there = [path for path in in_the_text(text) if edits.value_at(raw, path) is not ABSENT]
     found = []
     for _ in range(count):
         kind = picked.randrange(5)
         if kind == 0:
             path, whole = picked.choice(WHOLE)
-            found.append(Edit(path, yaml_text.copied(picked.choice(whole))))
+            found.append(Edit(path, yaml_text.copy_plain(picked.choice(whole))))
         elif kind == 1:
             found.append(Edit(picked.choice(NEW), picked.choice(SCALARS)))
         elif kind == 2:
             place = picked.choice(["rewards", "stages", "data.filter"])
-            number = len(given) if isinstance(given := edits.get(raw, place), list) else 0
+            number = len(given) if isinstance(given := edits.value_at(raw, place), list) else 0
             value = {"rewards": {"name": "new", "weight": 1.0}, "stages": {"training": {"beta": 1.0}}}.get(
                 place, "a = 1"
             )
@@ -135,13 +135,13 @@ def some_edits(text: str, picked: random.Random, count: int) -> list[Edit]:
         else:
             path = picked.choice(there)
             found.append(Edit(path, ABSENT if kind == 3 else picked.choice(SCALARS)))
-    return [edit for edit in found if edits._make(yaml_text.copied(raw), edit) and not among_equals(raw, edit)]
+    return [edit for edit in found if edits._make(yaml_text.copy_plain(raw), edit) and not among_equals(raw, edit)]
 
 
 def among_equals(raw: dict[str, Any], edit: Edit) -> bool:
     """Whether an entry of a list goes that has its like there: which of the two it was cannot be told."""
     place = edit.path.rpartition(".")[0]
-    listed = edits.get(raw, place) if place else None
+    listed = edits.value_at(raw, place) if place else None
     return edit.value is ABSENT and isinstance(listed, list) and len(set(map(repr, listed))) < len(listed)
 
 
@@ -170,12 +170,12 @@ def marked(text: str) -> str:
 @pytest.mark.parametrize("name", SHIPPED)
 def test_with_a_fix_and_what_the_doctor_asks_for(name: str, registry_home: Path) -> None:
     offer.publish_installed()
-    known = Offer.published()
+    known = Offer.read_published()
     text = edits.apply(marked(SHIPPED[name]), [Edit("training.num_generatons", 7), Edit("training.beta", "much")])
-    fixes = [fix for problem in launch.read(text, known).problems for fix in problem.fixes]
+    fixes = [fix for problem in launch.check_text(text, known).problems for fix in problem.fixes]
     assert len(fixes) > 2
     for fix in fixes:
-        made = edits.read([{"fix": asdict(fix)}], {})
+        made = edits.read_edits([{"fix": asdict(fix)}], {})
         hold(text, edits.apply(text, made), [edit.path for edit in made])
     for asked in ("training.beta=0.04", "training.learning_rate=1e-6", "rewards.0.weight=2", "lora.r=8"):
         after, _ = url_settings.change(text, [asked], known)
@@ -212,7 +212,7 @@ def test_in_brackets_over_several_lines(edit: Edit) -> None:
     raw = yaml_edit.load(FLOW)
     assert raw is not None
     edits._make(raw, edit)
-    assert yaml_edit.same(yaml_edit.load(after), raw)
+    assert yaml_edit.is_written_alike(yaml_edit.load(after), raw)
 
 
 def test_what_cannot_be_edited_in_its_place_is_written_anew_with_its_comments() -> None:

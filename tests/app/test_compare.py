@@ -28,8 +28,8 @@ from tests.support.made_runs import made_run
 
 Server = Callable[[Any], dict[str, Any]]
 SERVERS: list[Server] = [
-    compare.compared, compare.search, compare_settings.differences, compare_settings.code, compare_prompts.prompts,
-    compare_prompts.prompt,
+    compare.compare_runs, compare.search_runs, compare_settings.compare_settings, compare_settings.compare_code,
+    compare_prompts.shared_prompts, compare_prompts.prompt_in_runs,
 ]  # fmt: skip
 
 
@@ -45,7 +45,7 @@ def written(path: Path, metrics: dict[int, dict[str, float | None]], attempt: in
 def lines(path: Path, name: str, axis: str = "step") -> list[curves.Line]:
     record = db.open_reader(path)
     try:
-        return curves.read(record, [name], axis).get(name, [])
+        return curves.read_curves(record, [name], axis).get(name, [])
     finally:
         record.close()
 
@@ -53,7 +53,7 @@ def lines(path: Path, name: str, axis: str = "step") -> list[curves.Line]:
 def final(path: Path) -> dict[str, Any]:
     record = db.open_reader(path)
     try:
-        return finals.of(record)
+        return finals.final_values(record)
     finally:
         record.close()
 
@@ -88,9 +88,9 @@ def test_a_short_attempt_of_a_long_run_is_as_coarse_as_the_others(tmp_path: Path
 def test_a_closer_look_at_a_long_run_is_of_every_step(tmp_path: Path) -> None:
     written(tmp_path / "run.db", {step: {"reward": float(step)} for step in range(1, 5001)})
     record = db.open_reader(tmp_path / "run.db")
-    (line,) = curves.read(record, ["reward"], span=(700, 900))["reward"]
+    (line,) = curves.read_curves(record, ["reward"], span=(700, 900))["reward"]
     assert line["x"] == line["y"] == list(range(700, 901)) and line["per"] == 1
-    assert curves.read(record, ["reward"], span=(6000, 7000)) == {}
+    assert curves.read_curves(record, ["reward"], span=(6000, 7000)) == {}
     record.close()
 
 
@@ -106,14 +106,14 @@ def test_a_closer_look_over_tokens_or_time_is_of_every_step_and_stands_where_it_
     written(path, {step: logged(step, 4000) for step in range(4001, 9001)}, attempt=2, begin=4000)
     record = db.open_reader(path)
     for low, high in ((2000, 2100), (3950, 4050), (7000, 7020)):
-        (line,) = curves.read(record, ["reward"], axis, span=(100.0 * low, 100.0 * high))["reward"]
+        (line,) = curves.read_curves(record, ["reward"], axis, span=(100.0 * low, 100.0 * high))["reward"]
         inside = [(x, y) for x, y in zip(line["x"], line["y"], strict=True) if 100 * low <= x <= 100 * high]
         assert line["per"] == 1 and [x for x, _ in inside] == pytest.approx([100 * y for _, y in inside], rel=1e-4)
         assert abs(len(inside) - (high - low + 1)) <= 1  # the steps at the edges may stand a little beyond them
         assert min(line["x"]) <= 100 * low and max(line["x"]) >= 100 * high, (
             "the line reaches the edges of what is seen"
         )
-    assert curves.read(record, ["reward"], axis, span=(1e9, 2e9)) == {}
+    assert curves.read_curves(record, ["reward"], axis, span=(1e9, 2e9)) == {}
     record.close()
 
 
@@ -122,7 +122,7 @@ def test_a_closer_look_over_attempts_is_of_each_from_its_own_beginning(tmp_path:
     written(path, {step: {"reward": float(step)} for step in range(1, 5001)})
     written(path, {step: {"reward": float(step)} for step in range(4001, 9001)}, attempt=2, begin=4000)
     record = db.open_reader(path)
-    first, second = curves.read(record, ["reward"], "attempt", span=(100, 140))["reward"]
+    first, second = curves.read_curves(record, ["reward"], "attempt", span=(100, 140))["reward"]
     assert first["x"] == list(range(100, 141)) == first["y"]
     assert second["x"] == list(range(100, 141)) and second["y"] == list(range(4100, 4141))
     record.close()
@@ -149,7 +149,7 @@ def test_what_is_no_number_leaves_a_gap_and_an_infinite_sum_is_no_point(tmp_path
     values = {1: 1.0, 2: math.nan, 3: math.inf, 4: None, 5: 5.0}
     written(tmp_path / "run.db", {step: {"kl": value} for step, value in values.items()})
     assert [(line["x"], line["y"]) for line in lines(tmp_path / "run.db", "kl")] == [([1, 5], [1.0, 5.0])]
-    assert curves._short(math.inf) is None
+    assert curves._six_digits(math.inf) is None
 
 
 def test_over_tokens_and_time_a_point_stands_where_the_run_was_then(tmp_path: Path) -> None:
@@ -179,7 +179,7 @@ def test_a_resumed_run_is_one_line_over_steps_and_one_for_each_attempt_over_atte
 
 def test_a_scale_that_begins_anew_goes_on_from_where_it_was() -> None:
     assert curves.rising([(1, 10), (2, 20), (3, 5), (4, 15)])[1] == [10, 20, 25, 35]
-    assert curves.at(([1, 3], [10.0, 30.0]), 2) == 20 and curves.at(([1, 3], [10.0, 30.0]), 9) == 30
+    assert curves.axis_value(([1, 3], [10.0, 30.0]), 2) == 20 and curves.axis_value(([1, 3], [10.0, 30.0]), 9) == 30
 
 
 # ---- finals ----
@@ -202,11 +202,11 @@ def test_finals_of_what_was_never_a_number_are_none(tmp_path: Path) -> None:
 
 # ---- settings ----
 def flat(text: str, **defaults: Any) -> dict[str, fields.Value]:
-    return fields.flat(spec.parse(text), defaults)
+    return fields.flat(spec.parse_spec(text), defaults)
 
 
 def names(*texts: str, **defaults: Any) -> list[str]:
-    return [field["name"] for field in fields.differing([flat(text, **defaults) for text in texts])]
+    return [field["name"] for field in fields.differing_fields([flat(text, **defaults) for text in texts])]
 
 
 ONE = "name: one\nrewards: [{name: format}]\n"
@@ -222,7 +222,9 @@ def test_only_what_differs_is_named_by_its_dotted_name_and_seeds_come_last() -> 
 
 def test_a_default_that_is_said_is_no_difference_and_an_unset_field_shows_its_default() -> None:
     said = ONE + "training: {beta: 0, learning_rate: 1.0e-5}\n"
-    (field,) = fields.differing([flat(ONE, beta=0.0, learning_rate=1e-6), flat(said, beta=0.0, learning_rate=1e-6)])
+    (field,) = fields.differing_fields(
+        [flat(ONE, beta=0.0, learning_rate=1e-6), flat(said, beta=0.0, learning_rate=1e-6)]
+    )
     assert field["values"] == [{"value": 1e-6, "set": False}, {"value": 1e-5, "set": True}]
 
 
@@ -241,12 +243,12 @@ def test_values_read_as_a_person_writes_them() -> None:
 # ---- reward code ----
 def test_code_is_compared_line_by_line_and_links_are_not_followed(tmp_path: Path) -> None:
     folder = paths.RunFolder(tmp_path)
-    assert code.functions(folder) == {}
+    assert code.code_by_function(folder) == {}
     folder.rewards.mkdir()
     (folder.rewards / "format.py").write_text("a\nb\n")
     (folder.rewards / "secret.py").symlink_to(tmp_path / "elsewhere.py")
     (tmp_path / "elsewhere.py").write_text("secret")
-    assert code.functions(folder) == {"format": "a\nb\n"}
+    assert code.code_by_function(folder) == {"format": "a\nb\n"}
     assert code.diff("a\nb\n", "a\nc\n") == [("@", "@@ -1,2 +1,2 @@"), (" ", "a"), ("-", "b"), ("+", "c")]
     assert code.diff("a\n" * 3000, "b\n") is None
 
@@ -259,11 +261,11 @@ def test_reward_code_of_two_runs(registry_home: Path) -> None:
         (folder.rewards / "same.py").write_text("same\n")
         (folder.rewards / "other.py").write_text(f"<b>{n % 2}</b>\n")
     (paths.run_folder(ids[2]).rewards / "other.py").unlink()
-    other, same = compare_settings.code({"ids": ids, "a": ids[0], "b": ids[1]})["functions"]
+    other, same = compare_settings.compare_code({"ids": ids, "a": ids[0], "b": ids[1]})["functions"]
     assert (other["name"], same["words"]) == ("other", "The same code in both.")
     assert other["lines"][1:] == [["-", "<b>0</b>"], ["+", "<b>1</b>"]]
     assert len(set(other["hashes"][:2])) == 2 and other["hashes"][2] is None
-    found = compare_settings.code({"ids": ids, "a": ids[0], "b": ids[2]})["functions"]
+    found = compare_settings.compare_code({"ids": ids, "a": ids[0], "b": ids[2]})["functions"]
     assert found[0]["words"] == "Only the first of the two runs uses it."
 
 
@@ -287,23 +289,23 @@ def test_shared_prompts_with_how_each_run_did_at_first_and_at_last(registry_home
     one = run_with("one", [asked(2, "1+1?", [0, 1]), asked(3, "lonely", [0, 0]), asked(5, "1+1?", [1, 1])])
     two = run_with("two", [asked(2, "1+1?", [0, 0])])
     three = run_with("three", [asked(2, "100%_!", [0, 0])])
-    found = compare_prompts.prompts({"ids": [one, two, three]})
+    found = compare_prompts.shared_prompts({"ids": [one, two, three]})
     (row,) = found["rows"]
     assert (row["prompt"], found["count"]) == ("1+1?", 1)
     assert [(run["first"]["solved"], run["last"]["solved"], run["last"]["step"]) for run in row["runs"][:2]] == [
         (0.5, 1.0, 5), (0.0, 0.0, 2),
     ]  # fmt: skip
     assert row["runs"][2] is None
-    assert compare_prompts.prompts({"ids": [one, two], "words": "1+"})["count"] == 1
-    assert compare_prompts.prompts({"ids": [one, two], "words": "%"})["count"] == 0
+    assert compare_prompts.shared_prompts({"ids": [one, two], "words": "1+"})["count"] == 1
+    assert compare_prompts.shared_prompts({"ids": [one, two], "words": "%"})["count"] == 0
 
 
 def test_one_prompt_with_each_runs_best_completion(registry_home: Path) -> None:
     hostile = "<img src=x onerror=alert(1)>"
     one = run_with("one", [asked(2, hostile, [0.2, 0.9]), asked(5, hostile, [0.9, 0.1]), asked(6, hostile, [0.3])])
     two = run_with("two", [asked(2, hostile, [0.5]), asked(7, hostile, [1.0], mode="eval")])
-    (row,) = compare_prompts.prompts({"ids": [one, two]})["rows"]
-    found = compare_prompts.prompt({"ids": [one, "gone", two], "hash": row["hash"]})
+    (row,) = compare_prompts.shared_prompts({"ids": [one, two]})["rows"]
+    found = compare_prompts.prompt_in_runs({"ids": [one, "gone", two], "hash": row["hash"]})
     first, gone, second = found["runs"]
     assert found["prompt"] == hostile and gone is None
     assert (first["best"]["step"], first["best"]["reward"], first["groups"]) == (5, 0.9, 3)
@@ -328,29 +330,29 @@ def test_a_long_completion_is_cut_and_what_was_trained_over_does_not_count(regis
         record.close()
     digest = prompts.hashes(reader := db.open_reader(paths.run_folder(one).db))[0]
     reader.close()
-    best = compare_prompts.prompt({"ids": [one, two], "hash": digest})["runs"][0]["best"]
+    best = compare_prompts.prompt_in_runs({"ids": [one, two], "hash": digest})["runs"][0]["best"]
     assert len(best["html"]) == compare_prompts.LONGEST and best["cut"].startswith("96,000 more") and best["truncated"]
 
 
 # ---- what the page asks ----
 def test_runs_are_told_apart_by_colour_dash_and_name(registry_home: Path) -> None:
     ids = [made_run("same", 2, groups=0) for _ in range(9)]
-    runs = compare.compared({"ids": ids})["runs"]
+    runs = compare.compare_runs({"ids": ids})["runs"]
     assert len({(run["colour"], run["dash"]) for run in runs}) == 9  # more than there are colours
     assert len({run["name"] for run in runs}) == 9
-    alone = compare.compared({"ids": ids[:1]})["runs"][0]
+    alone = compare.compare_runs({"ids": ids[:1]})["runs"][0]
     assert (alone["colour"], alone["dash"], alone["name"]) == (runs[0]["colour"], "solid", "same")
 
 
 def test_what_did_not_change_is_not_sent_again_and_other_metrics_come_when_asked(registry_home: Path) -> None:
     ids = [made_run(f"run {n}", 12, groups=1, eval_every=4) for n in range(2)]
-    first = compare.compared({"ids": ids})
+    first = compare.compare_runs({"ids": ids})
     assert [chart["name"] for chart in first["charts"]][:2] == ["reward", "eval_reward"] and first["poll"] >= 10_000
     assert first["runs"][0]["final"]["step"] == 12 and first["runs"][0]["curves"]["reward"][0]["x"][-1] == 12
     seen = {run["id"]: run["seq"] for run in first["runs"]}
-    again = compare.compared({"ids": ids, "seen": {**seen, ids[1]: 1}})
+    again = compare.compare_runs({"ids": ids, "seen": {**seen, ids[1]: 1}})
     assert "curves" not in again["runs"][0] and "curves" in again["runs"][1]
-    other = compare.compared({"ids": ids, "metrics": ["groups/spread", "nothing"]})
+    other = compare.compare_runs({"ids": ids, "metrics": ["groups/spread", "nothing"]})
     assert [chart["name"] for chart in other["charts"]] == ["groups/spread", "nothing"]
     assert list(other["runs"][0]["curves"]) == ["groups/spread"] and other["charts"][0]["unit"] == ""
 
@@ -366,17 +368,19 @@ def test_a_run_that_cannot_be_read_is_said_and_keeps_no_other_from_being_compare
     writer.close()
     paths.run_folder(bare).db.unlink()
     ids = [deleted, damaged, half, bare, "no such run", "../etc", well]
-    runs = compare.compared({"ids": ids})["runs"]
+    runs = compare.compare_runs({"ids": ids})["runs"]
     words = [run.get("problem", "") for run in runs]
     assert words[0] == "Its folder was deleted." and words[3] == "Nothing is recorded yet." and words[6] == ""
     assert words[1].startswith("Its record cannot be read") and words[2].startswith("Its record lacks a part")
     assert words[4] == words[5] == "There is no run of this id here."
     assert "reward" in runs[6]["curves"]
-    settings = compare_settings.differences({"ids": ids})
+    settings = compare_settings.compare_settings({"ids": ids})
     assert set(settings["problems"]) == {deleted, damaged} and "sentence" not in settings
-    assert "sentence" not in compare_settings.code({"ids": ids, "a": deleted, "b": well})
-    digest = compare_prompts.prompts({"ids": [*ids, made_run("run 4", 4, groups=1)]})["rows"][0]["hash"]
-    assert [bool(run) for run in compare_prompts.prompt({"ids": ids, "hash": digest})["runs"]] == [False] * 6 + [True]
+    assert "sentence" not in compare_settings.compare_code({"ids": ids, "a": deleted, "b": well})
+    digest = compare_prompts.shared_prompts({"ids": [*ids, made_run("run 4", 4, groups=1)]})["rows"][0]["hash"]
+    assert [bool(run) for run in compare_prompts.prompt_in_runs({"ids": ids, "hash": digest})["runs"]] == [
+        False
+    ] * 6 + [True]
 
 
 def test_an_older_record_without_group_metrics_is_compared(registry_home: Path) -> None:
@@ -385,15 +389,15 @@ def test_an_older_record_without_group_metrics_is_compared(registry_home: Path) 
     record.execute("DROP TABLE completion_text")
     record.execute("DELETE FROM metric WHERE key IN (SELECT id FROM metric_key WHERE name LIKE 'time/%')")
     record.close()
-    (run,) = compare.compared({"ids": [run_id], "x": "time"})["runs"]
+    (run,) = compare.compare_runs({"ids": [run_id], "x": "time"})["runs"]
     assert "problem" not in run and run["final"]["tied"] == pytest.approx(0.2)  # TRL's own
 
 
 def test_settings_that_differ_with_the_published_defaults(registry_home: Path) -> None:
     temperature = Setting(types=["float"], default=1.0)
-    registry.publish(Catalogue(versions={}, training={"temperature": temperature}, lora={}))
+    registry.publish_fact(Catalogue(versions={}, training={"temperature": temperature}, lora={}))
     ids = [made_run("one", 2, groups=0), made_run("two", 2, groups=0, training={"temperature": 0.5, "seed": 2})]
-    found = compare_settings.differences({"ids": ids, "by": "training.beta"})
+    found = compare_settings.compare_settings({"ids": ids, "by": "training.beta"})
     assert [field["name"] for field in found["fields"]] == ["training.temperature", "training.seed", "training.beta"]
     assert found["fields"][0]["values"] == [
         {"words": "1", "number": 1.0, "set": False}, {"words": "0.5", "number": 0.5, "set": True},
@@ -403,13 +407,13 @@ def test_settings_that_differ_with_the_published_defaults(registry_home: Path) -
 
 def test_the_search_finds_runs_that_are_not_compared_yet(registry_home: Path) -> None:
     one, two = made_run("alpha", 2, groups=0), made_run("beta", 2, groups=0)
-    assert [run["id"] for run in compare.search({"words": "BETA finished"})["runs"]] == [two]
-    assert [run["id"] for run in compare.search({"ids": [two]})["runs"]] == [one]
+    assert [run["id"] for run in compare.search_runs({"words": "BETA finished"})["runs"]] == [two]
+    assert [run["id"] for run in compare.search_runs({"ids": [two]})["runs"]] == [one]
 
 
 def test_at_most_twenty_runs_each_once(registry_home: Path) -> None:
     one = made_run("one", 2, groups=0)
-    found = compare.compared({"ids": [one, one, *(f"run-{n}" for n in range(30))]})
+    found = compare.compare_runs({"ids": [one, one, *(f"run-{n}" for n in range(30))]})
     assert len(found["runs"]) == MOST and found["left_out"] == 12
 
 
@@ -429,7 +433,7 @@ def test_any_payload_gets_a_plain_answer(registry_home: Path, server: Server) ->
 
 def test_hostile_names_stay_text(registry_home: Path) -> None:
     run_id = made_run("\u202e<script>\x1b", 2, groups=0, metrics=lambda step: {"<b>\u202e": 1.0})
-    found = compare.compared({"ids": [run_id], "metrics": ["<b>\u202e"]})
+    found = compare.compare_runs({"ids": [run_id], "metrics": ["<b>\u202e"]})
     assert found["runs"][0]["name"] == "⟨U+202E⟩<script>␛"
     assert found["charts"][0]["title"] == "<b>⟨U+202E⟩" and list(found["runs"][0]["curves"]) == ["<b>\u202e"]
 
@@ -437,5 +441,5 @@ def test_hostile_names_stay_text(registry_home: Path) -> None:
 def test_curves_of_a_resumed_run_agree_with_its_overview(registry_home: Path) -> None:
     folder = paths.run_folder(made_run("resumed", 40, groups=0, resumed_at=20))
     (line,) = lines(folder.db, "kl")
-    whole = metrics.read(folder.db)["curves"]["kl"]
+    whole = metrics.read_metrics(folder.db)["curves"]["kl"]
     assert line["x"] == whole["x"] and line["y"] == pytest.approx(whole["y"], rel=1e-5)

@@ -12,7 +12,7 @@ import pytest
 
 from groupwise.app.core.errors import Unanswerable
 from groupwise.app.pages.run import completion_query, completions
-from groupwise.app.pages.run.excerpt import LONGEST, excerpt, marked
+from groupwise.app.pages.run.excerpt import LONGEST, excerpt, mark_spans
 from groupwise.storage.home import paths
 from groupwise.storage.record import find
 from groupwise.storage.record.find import OPEN, Wanted
@@ -36,7 +36,7 @@ def run_id(made: tuple[Path, str], monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def ask(run_id: str, **given: str) -> dict[str, Any]:
-    return completions.found({"run": run_id, "query": urlencode(given)})
+    return completions.find_completions({"run": run_id, "query": urlencode(given)})
 
 
 # --- addresses
@@ -50,15 +50,15 @@ def ask(run_id: str, **given: str) -> dict[str, Any]:
 def test_a_range_is_two_ends(words: str, ends: tuple[float | None, float | None]) -> None:
     if ends == (1, 0.2):
         with pytest.raises(Unanswerable, match="before it begins"):
-            completion_query.ranged(words, "reward")
+            completion_query.read_range(words, "reward")
     else:
-        assert completion_query.ranged(words, "reward") == ends
+        assert completion_query.read_range(words, "reward") == ends
 
 
 @pytest.mark.parametrize("words", ["a..b", "1..2..3", "nan", "inf..", "..1e999", "0x1", "1,5..2"])
 def test_a_range_that_means_nothing_is_said(words: str) -> None:
     with pytest.raises(Unanswerable, match="no range for reward"):
-        completion_query.ranged(words, "reward")
+        completion_query.read_range(words, "reward")
 
 
 def test_an_address_says_what_is_looked_for(run_id: str) -> None:
@@ -66,7 +66,7 @@ def test_an_address_says_what_is_looked_for(run_id: str) -> None:
         "q": " carry ", "regex": "1", "reward": "0..1", "function": "a: b:error", "steps": "2..", "length": "..9",
         "truncated": "no", "mode": "both", "sort": "-reward", "page": "3",
     }  # fmt: skip
-    assert completion_query.wanted(run_id, completion_query.parameters(urlencode(given))) == Wanted(
+    assert completion_query.read_query(run_id, completion_query.query_parameters(urlencode(given))) == Wanted(
         "carry", True, (0, 1), "a: b", OPEN, "error", (2, None), (None, 9), False, "both", None
     )
     assert (completion_query.sort(given), completion_query.page(given)) == ("-reward", 3)
@@ -74,7 +74,7 @@ def test_an_address_says_what_is_looked_for(run_id: str) -> None:
 
 def test_what_an_address_cannot_mean_is_as_if_it_were_not_there(run_id: str) -> None:
     odd = {"regex": "yes", "truncated": "perhaps", "mode": "DROP", "sort": "; --", "page": "-1", "starred": "0"}
-    assert completion_query.wanted(run_id, completion_query.parameters(urlencode(odd))) == Wanted()
+    assert completion_query.read_query(run_id, completion_query.query_parameters(urlencode(odd))) == Wanted()
     assert (completion_query.sort(odd), completion_query.page(odd), completion_query.page({"page": "9" * 30})) == (
         "newest",
         1,
@@ -88,7 +88,7 @@ def test_what_an_address_cannot_mean_is_as_if_it_were_not_there(run_id: str) -> 
 def test_a_page_says_how_many_there_are_and_draws_them(run_id: str) -> None:
     reply = ask(run_id)
     assert (reply["told"], reply["page"], reply["pages"]) == ("32 completions", 1, 1)
-    assert completions.news({"run": run_id}) == {"newest": reply["newest"], "live": False}
+    assert completions.newest_completion({"run": run_id}) == {"newest": reply["newest"], "live": False}
     assert reply["rows"].count("<li") == 32 and reply["functions"] == ["format", "correct: ness"]
     assert [one["words"] for one in reply["bins"]["of"]] == [
         "reward 0.50: 8 completions", "reward 2.00: 8 completions", "reward 3.00: 8 completions"
@@ -133,13 +133,13 @@ def test_what_cannot_be_asked_is_said_beside_the_form(run_id: str, given: dict[s
 
 
 def test_a_search_that_took_too_long_says_how_far_it_came(run_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    matching = find.search(paths.run_folder(run_id).db, Wanted("(a+)+$", True, steps=(6, 8)), seconds=0.05)
-    words = completions.told(matching, Wanted("(a+)+$", True))
+    matching = find.search_completions(paths.run_folder(run_id).db, Wanted("(a+)+$", True, steps=(6, 8)), seconds=0.05)
+    words = completions.match_summary(matching, Wanted("(a+)+$", True))
     assert f"in the newest {matching.looked} of 12 completions" in words and "narrower range of steps" in words
 
 
 def test_stars_and_notes_are_shown_and_found(run_id: str) -> None:
-    found = find.search(paths.run_folder(run_id).db, Wanted("<answer>3"))
+    found = find.search_completions(paths.run_folder(run_id).db, Wanted("<answer>3"))
     row = find.rows(paths.run_folder(run_id).db, [found.hits[0][0]])[0]
     notes.star(run_id, row["grp"], row["idx"], True)
     notes.annotate(run_id, row["grp"], row["idx"], "<b>look</b>")
@@ -169,14 +169,14 @@ def test_hostile_text_stays_text_whatever_is_searched_for(run_id: str) -> None:
 
 @pytest.mark.parametrize("payload", [None, 7, [], {}, {"run": 5}, {"run": "../x"}, {"run": "no-such-run"}])
 def test_what_names_no_run_gets_a_sentence(run_id: str, payload: Any) -> None:
-    assert completions.found(payload)["sentence"] and completions.news(payload)["sentence"]
+    assert completions.find_completions(payload)["sentence"] and completions.newest_completion(payload)["sentence"]
 
 
 def test_odd_queries_are_answered(run_id: str) -> None:
     for query in (None, 5, "%ff%00=%ff", "q=%00", "q=" + "x" * 9000, "&" * 40, "q=a&q=b", "?q=carry", "q=\ud800"):
-        reply = completions.found({"run": run_id, "query": query})
+        reply = completions.find_completions({"run": run_id, "query": query})
         assert "told" in reply, reply
-    assert "too many" in completions.found({"run": run_id, "query": "a=1&" * 200})["problem"]
+    assert "too many" in completions.find_completions({"run": run_id, "query": "a=1&" * 200})["problem"]
 
 
 def test_a_run_without_completions_says_so_and_a_deleted_one_too(run_id: str) -> None:
@@ -184,7 +184,7 @@ def test_a_run_without_completions_says_so_and_a_deleted_one_too(run_id: str) ->
     assert "nothing to search" in ask(empty)["wait"]
     folder = paths.run_folder(empty)
     folder.path.rename(folder.path.with_name("moved"))
-    assert "deleted" in ask(empty)["wait"] and "deleted" in completions.news({"run": empty})["sentence"]
+    assert "deleted" in ask(empty)["wait"] and "deleted" in completions.newest_completion({"run": empty})["sentence"]
 
 
 def test_a_record_that_was_half_copied_is_a_sentence(run_id: str) -> None:
@@ -216,4 +216,4 @@ def test_a_match_longer_than_the_excerpt_is_marked_as_far_as_it_is_shown() -> No
 def test_without_a_match_a_long_text_is_its_beginning_and_its_end() -> None:
     drawn = excerpt(f"begin{'m' * 5000}the end", [])
     assert drawn.startswith("begin") and drawn.endswith("the end") and len(drawn) < LONGEST + 20
-    assert "nothing" in excerpt("", []) and marked("a<b", []) == "a&lt;b"
+    assert "nothing" in excerpt("", []) and mark_spans("a<b", []) == "a&lt;b"

@@ -31,14 +31,15 @@ HOSTILE = [
 TAGS = re.compile(r"<(?!/?(?:article|header|footer|section|details|summary|span|div|pre|b|i|p|bdi|button|code)\b)")
 Server = Callable[[Any], dict[str, Any]]
 OF_A_RUN: list[Server] = [
-    header.status, header.ask, overview.board, groups.step, groups.group, groups.unfold, same_prompt.same, stars.note,
-    config.files, log.tail, checkpoints.saved,
+    header.run_status, header.command_run, overview.draw_board, groups.groups_at_step, groups.show_group,
+    groups.full_text, same_prompt.prompt_history, stars.annotate_completion,
+    config.config_files, log.tail, checkpoints.list_checkpoints,
 ]  # fmt: skip
 
 
 @pytest.fixture
 def run_id(no_worker: None) -> str:
-    return registry.create(SPEC, name="one", model="starter", data="task:arithmetic")
+    return registry.create_run(SPEC, name="one", model="starter", data="task:arithmetic")
 
 
 def group_of(text: str, step: int = 1) -> Group:
@@ -70,7 +71,7 @@ def test_hostile_text_stays_text_in_a_group(text: str) -> None:
         ],
     }  # fmt: skip
     said = Note(1, 0, True, text, 0.0)
-    drawn = group.draw(found, by_reward=True, notes={0: said})
+    drawn = group.draw_group(found, by_reward=True, notes={0: said})
     assert not TAGS.search(drawn)
     assert not re.search(r"[\x00-\x08\x0b-\x1f\u202e]", drawn)
     assert 'onmouseover="' not in drawn
@@ -78,20 +79,20 @@ def test_hostile_text_stays_text_in_a_group(text: str) -> None:
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_text_stays_text_in_the_table_of_runs(run_id: str, text: str) -> None:
-    run = registry.get(run_id)
+    run = registry.get_run(run_id)
     assert run is not None
     evil = registry.Run(**{**run.__dict__, "name": text, "model": text, "data": text, "state": text})
-    drawn = runs_table.row(evil, time.time())
+    drawn = runs_table.run_row(evil, time.time())
     assert not re.search(r"<(?!/?(?:tr|td|span|a|bdi|b|i|input)\b)", drawn)
     assert 'onmouseover="' not in drawn
 
 
 def test_tags_are_coloured_and_nothing_else_is() -> None:
-    assert completion.coloured("<think>a<b</think>") == (
+    assert completion.colour_tags("<think>a<b</think>") == (
         '<span class="region r4"><span class="tag r4">&lt;think&gt;</span>a&lt;b'
         '<span class="tag r4">&lt;/think&gt;</span></span>'
     )
-    assert "tag" not in completion.coloured('<img src="x">')
+    assert "tag" not in completion.colour_tags('<img src="x">')
 
 
 def test_a_tied_group_has_no_best() -> None:
@@ -104,11 +105,11 @@ def test_a_tied_group_has_no_best() -> None:
 
 def test_a_reward_that_failed_is_named_and_no_zero_is_shown() -> None:
     row = {"name": "judge", "weight": 1.0, "value": None, "status": "timeout"}
-    assert "timed out" in completion.score(row, 1.0)
-    assert 'class="b"' not in completion.score(row, 1.0)
+    assert "timed out" in completion.score_bar(row, 1.0)
+    assert 'class="b"' not in completion.score_bar(row, 1.0)
 
 
-@pytest.mark.parametrize("function", [*OF_A_RUN, runs_table.table, topbar.worker])
+@pytest.mark.parametrize("function", [*OF_A_RUN, runs_table.draw_runs, topbar.worker_status])
 @pytest.mark.parametrize(
     "payload",
     [None, 7, "x", [], {}, {"run": None}, {"run": 7}, {"run": "../../etc"}, {"run": "a/b"}, {"run": "\0"},
@@ -156,10 +157,10 @@ def test_what_fails_inside_comes_back_as_a_sentence(monkeypatch: pytest.MonkeyPa
 def test_a_state_offers_what_it_allows_and_refuses_the_rest(run_id: str, state: str, wishes: list[str]) -> None:
     for step in {states.QUEUED: [], states.STOPPING: [states.STARTING, state]}.get(state, [states.STARTING, state]):
         registry.set_state(run_id, step, "")
-    offered = [action["do"] for action in header.status({"run": run_id})["actions"] if "do" in action]
+    offered = [action["do"] for action in header.run_status({"run": run_id})["actions"] if "do" in action]
     assert offered == wishes
     for wish in ("stop", "kill", "resume", "delete"):
-        answer = header.ask({"run": run_id, "do": wish})
+        answer = header.command_run({"run": run_id, "do": wish})
         allowed = wish in header.ASKS and state in registry.ALLOWED[header.ASKS[wish]]
         assert answer == {"done": True} if allowed else answer["sentence"]
 
@@ -170,26 +171,26 @@ def test_resume_names_the_newest_checkpoint_that_is_still_there(run_id: str) -> 
     for step in (2, 3):
         writer.commit(step, checkpoint=Checkpoint(step, f"checkpoints/checkpoint-{step}", 100))
     writer.close()
-    run = registry.get(run_id)
+    run = registry.get_run(run_id)
     assert run is not None
     assert header.resume_label(run) == "Start again"
     (folder.checkpoints / "checkpoint-2").mkdir(parents=True)
     assert header.resume_label(run) == "Resume from step 2"
-    assert "removed since" in checkpoints.saved({"run": run_id})["rows"]
+    assert "removed since" in checkpoints.list_checkpoints({"run": run_id})["rows"]
 
 
 def test_a_silent_run_is_called_stalled_only_after_ten_of_its_steps() -> None:
-    assert header.stalled(states.RUNNING, 0.0, 1.0, 59.0) == ""
-    assert "No step for 61 s" in header.stalled(states.RUNNING, 0.0, 1.0, 61.0)
-    assert header.stalled(states.RUNNING, 0.0, 30.0, 299.0) == ""
-    assert header.stalled(states.FINISHED, 0.0, 1.0, 9999.0) == ""
+    assert header.stall_warning(states.RUNNING, 0.0, 1.0, 59.0) == ""
+    assert "No step for 61 s" in header.stall_warning(states.RUNNING, 0.0, 1.0, 61.0)
+    assert header.stall_warning(states.RUNNING, 0.0, 30.0, 299.0) == ""
+    assert header.stall_warning(states.FINISHED, 0.0, 1.0, 9999.0) == ""
 
 
 def test_the_time_left_is_said_until_the_run_is_called_stalled() -> None:
     for silence, pace in ((299.0, 90.0), (59.0, 1.0)):
-        assert " left" in header.line(states.RUNNING, 3, 60, pace, 0.0, silence)
-        assert header.stalled(states.RUNNING, 0.0, pace, silence) == ""
-    assert " left" not in header.line(states.RUNNING, 3, 60, 1.0, 0.0, 61.0)
+        assert " left" in header.progress_line(states.RUNNING, 3, 60, pace, 0.0, silence)
+        assert header.stall_warning(states.RUNNING, 0.0, pace, silence) == ""
+    assert " left" not in header.progress_line(states.RUNNING, 3, 60, 1.0, 0.0, 61.0)
 
 
 @pytest.mark.parametrize(
@@ -200,12 +201,12 @@ def test_a_record_whose_tables_are_being_made_is_not_there_yet(run_id: str, tabl
     for table in tables:
         made.execute(f"CREATE TABLE {table}")
     made.close()
-    assert header.status({"run": run_id})["label"] == "Queued"
-    assert "Waiting for its turn" in overview.board({"run": run_id})["wait"]
-    assert "No group has been scored yet" in groups.step({"run": run_id})["wait"]
-    assert "Nothing is recorded yet" in groups.group({"run": run_id, "group": 1})["sentence"]
-    assert "No checkpoint has been saved yet" in checkpoints.saved({"run": run_id})["wait"]
-    run = registry.get(run_id)
+    assert header.run_status({"run": run_id})["label"] == "Queued"
+    assert "Waiting for its turn" in overview.draw_board({"run": run_id})["wait"]
+    assert "No group has been scored yet" in groups.groups_at_step({"run": run_id})["wait"]
+    assert "Nothing is recorded yet" in groups.show_group({"run": run_id, "group": 1})["sentence"]
+    assert "No checkpoint has been saved yet" in checkpoints.list_checkpoints({"run": run_id})["wait"]
+    run = registry.get_run(run_id)
     assert run is not None
     assert header.resume_label(run) == "Start again"
 
@@ -216,49 +217,49 @@ def test_before_the_first_metric_the_board_says_when_it_comes(run_id: str) -> No
         registry.set_state(run_id, state, "")
     writer = RunWriter(paths.run_folder(run_id).db, 1, {"format": 1.0})
     asked = {"run": run_id, "empty": True}
-    assert "the first group is being generated" in overview.board(asked)["wait"]
+    assert "the first group is being generated" in overview.draw_board(asked)["wait"]
     writer.commit(3, groups=[group_of("x", 3)])
     writer.close()
-    assert overview.board(asked)["wait"] == "Metrics are logged every 10 steps; the first come at step 10."
+    assert overview.draw_board(asked)["wait"] == "Metrics are logged every 10 steps; the first come at step 10."
     registry.set_state(run_id, states.KILLED, "")
-    assert "ended before the first metrics" in overview.board(asked)["wait"]
+    assert "ended before the first metrics" in overview.draw_board(asked)["wait"]
 
 
 def test_what_final_holds_is_said_as_it_is(run_id: str) -> None:
     final = paths.run_folder(run_id).final
     final.mkdir()
-    assert "as the model of a new run" in checkpoints.saved({"run": run_id})["use"]
+    assert "as the model of a new run" in checkpoints.list_checkpoints({"run": run_id})["use"]
     (final / "adapter_config.json").write_text("{}")
-    said = checkpoints.saved({"run": run_id})["use"]
+    said = checkpoints.list_checkpoints({"run": run_id})["use"]
     assert "PeftModel.from_pretrained" in said
     assert str(paths.models_folder() / "starter") in said
     assert "cannot be the model of a new run" in said
 
 
 def test_the_board_gives_the_whole_once_and_then_what_is_new(run_id: str) -> None:
-    assert "Waiting" in overview.board({"run": run_id})["wait"]
+    assert "Waiting" in overview.draw_board({"run": run_id})["wait"]
     writer = record(run_id, steps=3)
-    first = overview.board({"run": run_id, "after": 0})
+    first = overview.draw_board({"run": run_id, "after": 0})
     assert first["curves"]["reward"]["x"] == [1, 2, 3]
     assert [section["title"] for section in first["sections"]] == ["Learning", "Stability", "Length", "Speed"]
     assert first["latest"]["step"] == 3
     writer.commit(4, metrics={"reward": 0.4})
     writer.close()
-    delta = overview.board({"run": run_id, "after": first["seq"], "event": 1, "drawn": True})
+    delta = overview.draw_board({"run": run_id, "after": first["seq"], "event": 1, "drawn": True})
     assert (delta["reset"], delta["curves"]["reward"]["x"]) == (False, [4])
     assert delta["events"] == []
-    same = overview.board({"run": run_id, "after": delta["seq"], "drawn": True})
+    same = overview.draw_board({"run": run_id, "after": delta["seq"], "drawn": True})
     assert same["curves"] == {}
     assert "sections" not in same
 
 
 def test_groups_of_a_step_come_once_and_are_told_in_words(run_id: str) -> None:
-    assert "No group has been scored yet" in groups.step({"run": run_id})["wait"]
+    assert "No group has been scored yet" in groups.groups_at_step({"run": run_id})["wait"]
     record(run_id).close()
-    now = groups.step({"run": run_id})
+    now = groups.groups_at_step({"run": run_id})
     assert (now["step"], now["earlier"], now["later"], now["last"]) == (3, 2, None, 3)
-    assert "groups" not in groups.step({"run": run_id, "mark": now["mark"]})
-    one = groups.group({"run": run_id, "group": now["groups"][0]["id"]})
+    assert "groups" not in groups.groups_at_step({"run": run_id, "mark": now["mark"]})
+    one = groups.show_group({"run": run_id, "group": now["groups"][0]["id"]})
     assert "▲ best" in one["html"]
     assert "this prompt over time" in one["html"]
 
@@ -266,9 +267,9 @@ def test_groups_of_a_step_come_once_and_are_told_in_words(run_id: str) -> None:
 def test_a_completion_of_a_hundred_thousand_characters_is_whole(run_id: str) -> None:
     record(run_id, steps=1, text="<think>" + "x" * 100_000).close()
     asked = {"run": run_id, "group": 1, "idx": 1}
-    _, *cards = groups.group(asked)["html"].split("<article")
+    _, *cards = groups.show_group(asked)["html"].split("<article")
     assert len(cards) == 2 and all("more: show all" in card and len(card) < 5000 for card in cards)
-    assert "x" * 100_000 in groups.unfold(asked)["html"]
+    assert "x" * 100_000 in groups.full_text(asked)["html"]
 
 
 def test_a_deleted_folder_is_said_on_every_part(run_id: str) -> None:
@@ -276,10 +277,10 @@ def test_a_deleted_folder_is_said_on_every_part(run_id: str) -> None:
     for path in folder.path.iterdir():
         path.unlink()
     folder.path.rmdir()
-    assert "deleted" in header.status({"run": run_id})["note"]
-    assert "deleted" in overview.board({"run": run_id})["wait"]
-    assert "deleted" in groups.step({"run": run_id})["wait"]
-    for function in (config.files, log.tail, checkpoints.saved):
+    assert "deleted" in header.run_status({"run": run_id})["note"]
+    assert "deleted" in overview.draw_board({"run": run_id})["wait"]
+    assert "deleted" in groups.groups_at_step({"run": run_id})["wait"]
+    for function in (config.config_files, log.tail, checkpoints.list_checkpoints):
         assert "deleted" in function({"run": run_id})["sentence"]
 
 
@@ -293,14 +294,14 @@ def test_a_log_is_readable_and_keeps_no_secret() -> None:
 def test_a_log_is_read_on_from_where_one_was(run_id: str) -> None:
     path = paths.run_folder(run_id).log
     path.write_bytes(b"one\ntwo\nthr")
-    first = log.read(path, 0)
+    first = log.read_from(path, 0)
     assert (first["text"], first["line"], first["reset"]) == ("one\ntwo", "thr", True)
     path.write_bytes(b"one\ntwo\nthree\n")
-    second = log.read(path, first["at"])
+    second = log.read_from(path, first["at"])
     assert (second["text"], second["line"], second["reset"]) == ("three", "", False)
     path.write_bytes(b"x" * log.TAIL + b"\nend\n")
-    assert log.read(path, 0)["text"] == "end"
-    assert log.read(path, 10**9)["reset"] is True
+    assert log.read_from(path, 0)["text"] == "end"
+    assert log.read_from(path, 10**9)["reset"] is True
 
 
 def test_config_shows_the_files_of_the_run_and_no_link_out_of_it(run_id: str) -> None:
@@ -308,7 +309,7 @@ def test_config_shows_the_files_of_the_run_and_no_link_out_of_it(run_id: str) ->
     folder.rewards.mkdir()
     (folder.rewards / "format.py").write_text("def format(): ...")
     (folder.rewards / "evil.py").symlink_to("/etc/passwd")
-    names = [file["name"] for file in config.files({"run": run_id})["files"]]
+    names = [file["name"] for file in config.config_files({"run": run_id})["files"]]
     assert names == ["spec.yaml", "rewards/format.py"]
 
 
@@ -318,14 +319,14 @@ def test_every_state_has_a_pill_of_its_own_words() -> None:
 
 
 def test_the_table_searches_all_runs_and_says_how_many_it_shows(run_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    registry.create(SPEC, name="two", model="starter", data="task:arithmetic")
+    registry.create_run(SPEC, name="two", model="starter", data="task:arithmetic")
     monkeypatch.setattr(runs_table, "MOST", 1)
-    whole = runs_table.table({})
+    whole = runs_table.draw_runs({})
     assert "showing 1 of 2" in whole["counts"]
-    assert runs_table.table({"mark": whole["mark"]}) == {"same": True}
-    assert ">one<" in runs_table.table({"search": "ONE queued"})["rows"]
-    assert "No run matches" in runs_table.table({"search": "<b>"})["nothing"]
+    assert runs_table.draw_runs({"mark": whole["mark"]}) == {"same": True}
+    assert ">one<" in runs_table.draw_runs({"search": "ONE queued"})["rows"]
+    assert "No run matches" in runs_table.draw_runs({"search": "<b>"})["nothing"]
 
 
 def test_an_empty_home_says_so(registry_home: Path) -> None:
-    assert runs_table.table({})["empty"] is True
+    assert runs_table.draw_runs({})["empty"] is True

@@ -119,7 +119,7 @@ def quick(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> It
     address."""
     for name, seconds in {"HEAD_SECONDS": 1.5, "BODY_SECONDS": 1.0, "WRITE_SECONDS": 1.5}.items():
         monkeypatch.setattr(connections, name, seconds)
-    crowd = connections.Crowd(8, Proxies.named(["127.0.0.9"]))
+    crowd = connections.Crowd(8, Proxies.parse(["127.0.0.9"]))
     port, server = free_port(), None
 
     class Quick(uvicorn.Server):

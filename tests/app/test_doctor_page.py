@@ -42,38 +42,38 @@ def forget() -> None:
 @pytest.mark.usefixtures("no_worker")
 @pytest.mark.parametrize("sent", SENT, ids=range(len(SENT)))
 def test_anything_may_be_sent(sent: Any) -> None:
-    said = doctor.summary(sent)
+    said = doctor.diagnose_run(sent)
     assert "sentence" in said and "fault" not in said
 
 
 @pytest.mark.usefixtures("no_worker")
 def test_a_healthy_run_is_told_once_until_something_new_is_recorded() -> None:
     run_id = made_run("well", 60)
-    first = doctor.summary({"run": run_id})
+    first = doctor.diagnose_run({"run": run_id})
     assert first["headline"].startswith("Nothing looks wrong so far: reward is up")
     assert first["at"] == "at step 60"
-    assert doctor.summary({"run": run_id, "after": first["seq"]}) == {"poll": 10_000, "seq": first["seq"]}
+    assert doctor.diagnose_run({"run": run_id, "after": first["seq"]}) == {"poll": 10_000, "seq": first["seq"]}
     json.dumps(first, allow_nan=False)
 
 
 @pytest.mark.usefixtures("no_worker")
 def test_before_there_is_a_record_it_says_what_it_waits_for_and_after_it_is_gone_that() -> None:
-    run_id = registry.create("name: one\nrewards: [{name: format}]\n", name="one", model="starter", data="task:x")
-    assert doctor.summary({"run": run_id})["headline"] == doctor.WAITS[states.QUEUED]
+    run_id = registry.create_run("name: one\nrewards: [{name: format}]\n", name="one", model="starter", data="task:x")
+    assert doctor.diagnose_run({"run": run_id})["headline"] == doctor.WAITS[states.QUEUED]
     RunWriter(paths.run_folder(run_id).db, 1, {"format": 1.0}).close()
-    assert "needs 10 logged steps" in doctor.summary({"run": run_id})["headline"]
+    assert "needs 10 logged steps" in doctor.diagnose_run({"run": run_id})["headline"]
     shutil.rmtree(paths.run_folder(run_id).path)
-    assert "deleted" in doctor.summary({"run": run_id})["headline"]
+    assert "deleted" in doctor.diagnose_run({"run": run_id})["headline"]
 
 
 @pytest.mark.usefixtures("no_worker")
 def test_a_damaged_record_or_spec_is_said() -> None:
     run_id = made_run("damaged", 20)
     paths.run_folder(run_id).spec.write_text("name: [", encoding="utf-8")
-    assert doctor.summary({"run": run_id})["kind"] == "up"
+    assert doctor.diagnose_run({"run": run_id})["kind"] == "up"
     doctor._reports.clear()
     paths.run_folder(run_id).db.write_bytes(b"SQLite format 3\0" + b"\xff" * 5000)
-    assert "is damaged" in doctor.summary({"run": run_id})["sentence"]
+    assert "is damaged" in doctor.diagnose_run({"run": run_id})["sentence"]
 
 
 @pytest.mark.usefixtures("no_worker")
@@ -85,7 +85,7 @@ def test_hostile_names_and_messages_are_plain_text() -> None:
         writer.commit(step, groups=[Group("train", step, HOSTILE, {}, scored) for _ in range(4)],
                       events=[Event("reward", HOSTILE, {"function": HOSTILE})])  # fmt: skip
     writer.close()
-    said = json.dumps(doctor.summary({"run": run_id}), ensure_ascii=False)
+    said = json.dumps(doctor.diagnose_run({"run": run_id}), ensure_ascii=False)
     assert "fails" in said
     assert "\x1b" not in said and "\u202e" not in said and "\\u001b" not in said
 
@@ -103,14 +103,14 @@ def test_every_suggested_new_run_opens_with_just_that_changed(stages: str) -> No
     """Each button of each verdict, through the New run page's own reading, with what is really installed. What the
     stage that trains has of its own is changed there: elsewhere it would change nothing."""
     offer.publish_installed()
-    quick = new_run.opened({})["text"] + stages
-    places = evidence_reader.places(spec.parse(quick), 2 if stages else 0)
-    run_id = registry.create(quick, name="quick", model="starter", data="task:arithmetic")
+    quick = new_run.open_new_run({})["text"] + stages
+    places = evidence_reader.places(spec.parse_spec(quick), 2 if stages else 0)
+    run_id = registry.create_run(quick, name="quick", model="starter", data="task:arithmetic")
     seen: set[str] = set()
     for evidence in [found for found, _, _ in SICK.values()] + [
         healthy(training={"fp16": True}, not_finite={"loss": 1})
     ]:
-        for verdict in doctor.shown(run_id, examine(replace(evidence, places=places)), 60)["verdicts"]:
+        for verdict in doctor.draw_report(run_id, examine(replace(evidence, places=places)), 60)["verdicts"]:
             for change in verdict["changes"]:
                 if change["go"] in seen:
                     continue
@@ -119,7 +119,7 @@ def test_every_suggested_new_run_opens_with_just_that_changed(stages: str) -> No
                 if "set" not in query:
                     _leads(query, run_id, change["to"], places)
                     continue
-                opened = new_run.opened({"from": query["from"][0], "set": query["set"]})
+                opened = new_run.open_new_run({"from": query["from"][0], "set": query["set"]})
                 _only_changed(quick, opened, query["set"])
     assert len(seen) > 15
     own = ("training.beta", "training.learning_rate", "training.num_generations", "rewards.")
@@ -138,7 +138,7 @@ def _leads(query: dict[str, list[str]], run_id: str, to: str, places: Mapping[st
 
 
 def _only_changed(before: str, opened: dict[str, Any], sets: list[str]) -> None:
-    old, new = spec.parse(before).model_dump(), spec.parse(opened["text"]).model_dump()
+    old, new = spec.parse_spec(before).model_dump(), spec.parse_spec(opened["text"]).model_dump()
     assert "without" not in opened["origin"], opened["origin"]
     assert [problem for problem in opened["view"]["problems"] if "no such" in problem["message"]] == []
     added = {one.partition("=")[0] for one in sets if re.search(r"rewards\.\d+=", one)}
@@ -231,6 +231,6 @@ def test_before_the_worker_has_said_what_there_is_that_is_why() -> None:
 @pytest.mark.usefixtures("no_worker")
 def test_an_address_that_names_no_run_says_so_and_what_it_changed() -> None:
     offer.publish_installed()
-    opened = new_run.opened({"from": "gone", "set": ["training.beta=0.5"]})
+    opened = new_run.open_new_run({"from": "gone", "set": ["training.beta=0.5"]})
     assert opened["origin"].startswith("There is no run “gone”")
     assert opened["origin"].endswith("This is the quickstart, with beta 0.5 (was 0.02).")

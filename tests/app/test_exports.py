@@ -51,7 +51,7 @@ def run_id(made: tuple[Path, str], monkeypatch: pytest.MonkeyPatch) -> str:
 
 @pytest.fixture(scope="module")
 def client() -> TestClient:
-    return TestClient(Starlette(routes=[Route("/export", exports.completions)]), base_url="http://127.0.0.1")
+    return TestClient(Starlette(routes=[Route("/export", exports.export_completions)]), base_url="http://127.0.0.1")
 
 
 def get(client: TestClient, run_id: str, kind: str = "jsonl", **given: str) -> bytes:
@@ -103,7 +103,7 @@ def test_csv_reads_back_and_no_cell_begins_as_a_formula(client: TestClient, run_
 
 @pytest.mark.parametrize("text", ["=HYPERLINK(1)", "+1", "-1", "@x", "\tx", "\rx"])
 def test_what_a_spreadsheet_would_run_gets_an_apostrophe(text: str) -> None:
-    assert exports.inert(text) == f"'{text}" and exports.inert(f"a{text}") == f"a{text}"
+    assert exports.inert_cell(text) == f"'{text}" and exports.inert_cell(f"a{text}") == f"a{text}"
 
 
 def test_parquet_reads_back_with_types(client: TestClient, run_id: str) -> None:
@@ -144,7 +144,7 @@ def test_an_export_holds_one_slice_at_a_time(run_id: str) -> None:
     path = paths.run_folder(run_id).db
     chosen = export.ids(path, Wanted(), "oldest")
     assert list(chosen) == sorted(chosen)
-    sizes = [len(part) for part in export.slices(run_id, path, list(chosen) * 20, find.functions(path))]
+    sizes = [len(part) for part in export.slices(run_id, path, list(chosen) * 20, find.function_names(path))]
     assert max(sizes) <= export.SLICE and len(sizes) == 4
 
 

@@ -113,7 +113,7 @@ def test_the_settings_of_a_reward_are_typed_by_its_own_parameters_and_version() 
     assert types["rewards.0.parameters.most"] == types["stages.1.rewards.0.parameters.most"] == ["int"]
     assert types["rewards.2.parameters.most"] == ["str"]
     assert (types["rewards.0.schedule.0.step"], types["rewards.0.adapt.every"]) == (["int"], ["int"])
-    [about] = reward_choices.functions(offered)
+    [about] = reward_choices.reward_functions(offered)
     assert about["parameters"][0]["advice"] == "how many"
     assert [one["hash"] for one in about["versions"]] == ["bb" * 8]
 

@@ -49,7 +49,7 @@ def test_an_age_of_nothing_is_never() -> None:
     [(1.6, "+1.6"), (-0.4, "−0.4"), (0.0, "0.0"), (-0.01, "0.0"), (3e38, "+3.0e+38"), (-2500.0, "−2,500")],
 )
 def test_an_advantage_has_its_sign(value: float, words: str) -> None:
-    assert format.signed(value) == words
+    assert format.signed_number(value) == words
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from groupwise.app.pages.run.group_list import line, picked, tie, verdict
+from groupwise.app.pages.run.group_list import group_line, order_groups, tie, verdict
 
 SEEN = (0.0, 3.0)
 
@@ -35,25 +35,25 @@ GROUPS = [
     ],
 )  # fmt: skip
 def test_the_group_that_was_picked_comes_first(pick: str, ids: list[int]):
-    assert [one["id"] for one in picked(GROUPS, pick)] == ids
+    assert [one["id"] for one in order_groups(GROUPS, pick)] == ids
 
 
 def test_random_is_the_same_after_a_reload():
-    assert picked(GROUPS, "random") == picked(GROUPS[::-1], "random") != GROUPS
+    assert order_groups(GROUPS, "random") == order_groups(GROUPS[::-1], "random") != GROUPS
 
 
 def test_infinite_means_have_a_place():
     odd = [group(1, -math.inf, 0.0, math.nan), group(2, 0.0, math.inf), group(3, 1.0, 2.0, 0.5)]
     for pick in ("worst", "best", "spread", "tied"):
-        assert picked(odd, pick)[0]["id"] == 3
-        assert len(picked(odd, pick)) == 3
+        assert order_groups(odd, pick)[0]["id"] == 3
+        assert len(order_groups(odd, pick)) == 3
 
 
 def test_a_tie_is_all_low_all_high_or_neither():
     assert [tie(one, SEEN) for one in GROUPS] == ["other", "", "all_low", "all_high", ""]
-    assert [line(one, SEEN)["spread"] for one in GROUPS] == ["tied", "1.20", "all low", "all high", "–"]
-    assert line(GROUPS[2], None)["spread"] == "tied"
-    assert [line(one, SEEN, {2})["starred"] for one in GROUPS[:2]] == [False, True]
+    assert [group_line(one, SEEN)["spread"] for one in GROUPS] == ["tied", "1.20", "all low", "all high", "–"]
+    assert group_line(GROUPS[2], None)["spread"] == "tied"
+    assert [group_line(one, SEEN, {2})["starred"] for one in GROUPS[:2]] == [False, True]
 
 
 def test_the_ties_of_a_step_are_told_in_words():

@@ -53,7 +53,7 @@ def run_id(shared: tuple[Path, str], monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def ids(run_id: str, step: int, **asked: Any) -> list[int]:
-    return [line["id"] for line in groups.step({"run": run_id, "step": step, **asked})["groups"]]
+    return [line["id"] for line in groups.groups_at_step({"run": run_id, "step": step, **asked})["groups"]]
 
 
 def overwritten(run_id: str, step: int) -> int:
@@ -70,23 +70,23 @@ def test_the_list_is_ordered_as_it_was_picked(run_id: str):
     assert ids(run_id, 2, pick="best") == [high, first, low]
     assert ids(run_id, 2, pick="spread")[0] == first
     assert ids(run_id, 2, pick="tied")[:2] == [low, high]
-    now = groups.step({"run": run_id, "step": 2})
+    now = groups.groups_at_step({"run": run_id, "step": 2})
     assert [line["spread"] for line in now["groups"]] == ["0.48", "all high", "all low"]
     assert "2 of 3 groups are tied (1 all low, 1 all high)" in now["verdict"]
-    assert "groups" in groups.step({"run": run_id, "step": 2, "mark": now["mark"], "pick": "best"})
+    assert "groups" in groups.groups_at_step({"run": run_id, "step": 2, "mark": now["mark"], "pick": "best"})
 
 
 def test_a_group_says_which_texts_are_the_same_and_which_words_differ(run_id: str):
     first = ids(run_id, 2)[0]
-    plain = groups.group({"run": run_id, "group": first})
+    plain = groups.show_group({"run": run_id, "group": first})
     assert "<mark>" not in plain["html"] and plain["html"].count("same text as") == 1
-    compared = groups.group({"run": run_id, "group": first, "diff": "best"})["html"]
+    compared = groups.show_group({"run": run_id, "group": first, "diff": "best"})["html"]
     assert "<mark>6</mark>" in compared and compared.count("<mark>") == 1 and compared.count("reference") == 2
     assert "Nearly all of it differs." in compared
-    other = groups.group({"run": run_id, "group": first, "diff": "1"})["html"]
+    other = groups.show_group({"run": run_id, "group": first, "diff": "1"})["html"]
     assert other.count("<mark>5</mark>") == 2
     for odd in ("9", "-1", "<b>", "best' OR 1"):
-        assert groups.group({"run": run_id, "group": first, "diff": odd})["html"] == plain["html"]
+        assert groups.show_group({"run": run_id, "group": first, "diff": odd})["html"] == plain["html"]
 
 
 def test_a_group_without_any_score_has_no_best(run_id: str):
@@ -96,41 +96,41 @@ def test_a_group_without_any_score_has_no_best(run_id: str):
 
 def test_a_tied_group_says_how(run_id: str):
     _, high, low = ids(run_id, 2)
-    assert "Tied, all high" in groups.group({"run": run_id, "group": high})["html"]
-    assert "Tied, all low" in groups.group({"run": run_id, "group": low})["html"]
+    assert "Tied, all high" in groups.show_group({"run": run_id, "group": high})["html"]
+    assert "Tied, all low" in groups.show_group({"run": run_id, "group": low})["html"]
 
 
 def test_a_group_that_was_trained_over_is_reached_and_says_so(run_id: str):
     group = overwritten(run_id, 8)
     assert group not in ids(run_id, 8)
-    found = groups.group({"run": run_id, "group": group})
+    found = groups.show_group({"run": run_id, "group": group})
     assert (found["step"], found["counts"]) == (8, False)
     assert "From attempt 1, before the run was resumed" in found["html"]
 
 
 def test_the_same_prompt_is_followed_down_the_steps(run_id: str):
-    prompt = groups.group({"run": run_id, "group": ids(run_id, 2)[0]})["prompt"]
-    found = same_prompt.same({"run": run_id, "prompt": prompt})
+    prompt = groups.show_group({"run": run_id, "group": ids(run_id, 2)[0]})["prompt"]
+    found = same_prompt.prompt_history({"run": run_id, "prompt": prompt})
     counting = [time for time in found["times"] if time["counts"]]
     assert [time["step"] for time in counting] == list(range(1, 13))
     assert len(found["times"]) == 20  # attempt 1 also made steps 5 to 12
     assert "8 times in steps that a later attempt trained again" in found["told"]
     assert {time["solved"] for time in found["times"]} == {0.5}
     assert (found["then"], found["now"]) == (counting[0]["id"], counting[-1]["id"])
-    assert "html" not in same_prompt.same({"run": run_id, "prompt": prompt, "mark": found["mark"]})
+    assert "html" not in same_prompt.prompt_history({"run": run_id, "prompt": prompt, "mark": found["mark"]})
     assert "The very same text both times." in found["html"] and found["html"].count("<article") == 2
-    each = same_prompt.same({"run": run_id, "prompt": prompt, "each": True})["html"]
+    each = same_prompt.prompt_history({"run": run_id, "prompt": prompt, "each": True})["html"]
     assert each.count("<article") == 8 and "<mark>1</mark>" in each and "<mark>12</mark>" in each
 
 
 def test_any_two_times_are_compared_also_one_that_was_trained_over(run_id: str):
     over = overwritten(run_id, 6)
-    prompt = groups.group({"run": run_id, "group": over})["prompt"]
-    found = same_prompt.same({"run": run_id, "prompt": prompt, "then": over})
+    prompt = groups.show_group({"run": run_id, "group": over})["prompt"]
+    found = same_prompt.prompt_history({"run": run_id, "prompt": prompt, "then": over})
     assert found["then"] == over and "step 6 of attempt 1, trained again later" in found["html"]
     of_another = ids(run_id, 3)[1]
-    assert same_prompt.same({"run": run_id, "prompt": prompt, "then": of_another})["then"] != of_another
-    assert "no such prompt" in same_prompt.same({"run": run_id, "prompt": 99})["sentence"]
+    assert same_prompt.prompt_history({"run": run_id, "prompt": prompt, "then": of_another})["then"] != of_another
+    assert "no such prompt" in same_prompt.prompt_history({"run": run_id, "prompt": 99})["sentence"]
 
 
 def test_a_prompt_that_comes_all_the_time_is_thinned_from_first_to_last(registry_home: object):
@@ -139,8 +139,10 @@ def test_a_prompt_that_comes_all_the_time_is_thinned_from_first_to_last(registry
     assert found is not None
     steps = [time["step"] for time in found["times"]]
     assert (steps[0], steps[-1]) == (1, 61) and 10 <= len(steps) <= 12
-    assert same_prompt.told(found).startswith(f"Came 61 times, from step 1 to step 61. {len(steps)} of them are shown.")
-    one = record.one(path, 61)
+    assert same_prompt.history_in_words(found).startswith(
+        f"Came 61 times, from step 1 to step 61. {len(steps)} of them are shown."
+    )
+    one = record.read_group(path, 61)
     assert one is not None and (one["times"], len(one["history"])) == (61, record.HISTORY)
 
 
@@ -150,28 +152,35 @@ def test_what_is_not_finite_comes_as_json(run_id: str):
         return Group("train", step, "?", {}, [Completion("x", 1, False, r, 0.0, scores) for r in (float("inf"), None)])
 
     odd_run = made_run("odd", 2, groups=1, make_group=odd, metrics=lambda step: {"loss": 0.1})
-    found = same_prompt.same({"run": odd_run, "prompt": 1})
-    json.dumps([found, groups.step({"run": odd_run}), groups.group({"run": odd_run, "group": 1})], allow_nan=False)
+    found = same_prompt.prompt_history({"run": odd_run, "prompt": 1})
+    json.dumps(
+        [found, groups.groups_at_step({"run": odd_run}), groups.show_group({"run": odd_run, "group": 1})],
+        allow_nan=False,
+    )
     assert "sentence" not in found
 
 
 def test_stars_and_notes_are_kept_and_shown(run_id: str):
     group = ids(run_id, 2)[0]
     asked = {"run": run_id, "group": group, "idx": 1}
-    assert stars.note({**asked, "star": True})["starred"] is True
-    told = stars.note({**asked, "words": f"  {HOSTILE}  "})
+    assert stars.annotate_completion({**asked, "star": True})["starred"] is True
+    told = stars.annotate_completion({**asked, "words": f"  {HOSTILE}  "})
     assert told["words"] == HOSTILE and "<img" not in told["html"] and "\u202e" not in told["html"]
-    html = groups.group({"run": run_id, "group": group})["html"]
+    html = groups.show_group({"run": run_id, "group": group})["html"]
     assert html.count('aria-pressed="true"') == 1 and "&lt;img src=x" in html and "<img" not in html
-    assert [line["starred"] for line in groups.step({"run": run_id, "step": 2})["groups"]] == [True, False, False]
-    stars.note({**asked, "star": False})
-    assert stars.note({**asked, "words": ""}) == {"starred": False, "words": "", "html": ""}
+    assert [line["starred"] for line in groups.groups_at_step({"run": run_id, "step": 2})["groups"]] == [
+        True,
+        False,
+        False,
+    ]
+    stars.annotate_completion({**asked, "star": False})
+    assert stars.annotate_completion({**asked, "words": ""}) == {"starred": False, "words": "", "html": ""}
     assert notes.of_run(run_id) == []
 
 
 @pytest.mark.parametrize("odd", [{"group": 999}, {"idx": 99}, {"idx": -1}, {"idx": "0"}, {"group": None}])
 def test_only_a_completion_that_is_there_is_starred(run_id: str, odd: dict[str, Any]):
-    answer = stars.note({"run": run_id, "group": 1, "idx": 0, "star": True} | odd)
+    answer = stars.annotate_completion({"run": run_id, "group": 1, "idx": 0, "star": True} | odd)
     assert "no such completion" in answer["sentence"] and notes.of_run(run_id) == []
 
 
@@ -181,7 +190,7 @@ def test_a_locked_registry_is_said(run_id: str, monkeypatch: pytest.MonkeyPatch)
     other = sqlite3.connect(paths.registry_path(), isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     try:
-        answer = stars.note({"run": run_id, "group": 1, "idx": 0, "star": True})
+        answer = stars.annotate_completion({"run": run_id, "group": 1, "idx": 0, "star": True})
     finally:
         other.close()
     assert "could not be saved" in answer["sentence"] and notes.of_run(run_id) == []
@@ -194,5 +203,5 @@ def test_a_record_of_before_there_was_search_is_read(run_id: str):
     writer.executescript("DROP TABLE extra; DROP TABLE completion_text; DROP INDEX completion_by_reward;")
     writer.close()
     repair.adopt_folders()
-    assert "Tied, all low" in groups.group({"run": old.id, "group": ids(old.id, 2)[2]})["html"]
-    assert len(same_prompt.same({"run": old.id, "prompt": 1})["times"]) == 20
+    assert "Tied, all low" in groups.show_group({"run": old.id, "group": ids(old.id, 2)[2]})["html"]
+    assert len(same_prompt.prompt_history({"run": old.id, "prompt": 1})["times"]) == 20

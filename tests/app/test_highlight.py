@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from groupwise.app.ui.completion import FOLDED, HEAD, TAIL, text_html
-from groupwise.app.ui.highlight import DEEPEST, MOST_TAGS, coloured, marked, tags
-from groupwise.app.ui.word_diff import differences
+from groupwise.app.ui.highlight import DEEPEST, MOST_TAGS, colour_tags, mark_text, tags
+from groupwise.app.ui.word_diff import word_differences
 
 PIECES = ["<think>", "</think>", "<answer>", "</answer>", "<b>", "</b>", "<br/>", "<|end|>", " word ", "x<y", "&", "\n"]
 texts = some.lists(some.sampled_from(PIECES), max_size=14).map("".join)
@@ -40,7 +40,7 @@ class Read(HTMLParser):
 
 @given(texts, texts)
 def test_every_character_is_there_once_and_every_element_is_closed(text: str, other: str):
-    read = Read(marked(text, differences(text, other).left))
+    read = Read(mark_text(text, word_differences(text, other).left))
     assert read.text == text and read.names <= {"span", "mark"}
 
 
@@ -48,7 +48,7 @@ def test_every_character_is_there_once_and_every_element_is_closed(text: str, ot
 def test_a_part_of_a_text_has_what_stands_there(text: str, one: int, other: int):
     start, end = sorted((min(one, len(text)), min(other, len(text))))
     cut_through = any(tag.start < place < tag.end for tag in tags(text) for place in (start, end))
-    read = Read(marked(text, (), (start, end)))
+    read = Read(mark_text(text, (), (start, end)))
     assert cut_through or read.text == text[start:end]
 
 
@@ -68,19 +68,19 @@ def test_what_a_tag_encloses(text: str, found: list[tuple[str, int | None, str]]
 
 
 def test_a_tag_that_is_wrong_says_so():
-    assert 'title="never closed"' in coloured("<answer>4")
-    assert 'title="closes nothing"' in coloured("4</answer>")
+    assert 'title="never closed"' in colour_tags("<answer>4")
+    assert 'title="closes nothing"' in colour_tags("4</answer>")
 
 
 @pytest.mark.parametrize("text", ["<a>" * 30_000, "<a>" * 200 + "</a>" * 200, "</a>" * 30_000, "<" * 90_000])
 def test_many_tags_end_somewhere(text: str):
-    html = coloured(text)
+    html = colour_tags(text)
     assert Read(html).text == text
     assert Read(html).deepest <= DEEPEST + 1 and html.count("<span") <= 2 * MOST_TAGS
 
 
 def test_differences_are_marked_inside_tags_and_regions():
-    html = marked("<think>so 5</think>", differences("<think>so 5</think>", "<think>so 4</think>").left)
+    html = mark_text("<think>so 5</think>", word_differences("<think>so 5</think>", "<think>so 4</think>").left)
     assert html.count("<mark>") == 1 and "<mark>5</mark>" in html
 
 

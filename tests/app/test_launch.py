@@ -56,7 +56,7 @@ def launch_bad(groupwise: Groupwise, path: Path) -> list[str]:
     result = groupwise("launch", str(path))
     assert (result.returncode, result.stdout) == (2, "")
     assert made() == before
-    assert registry.runs() == []
+    assert registry.list_runs() == []
     return result.stderr.splitlines()
 
 
@@ -125,7 +125,7 @@ def test_a_spec_that_is_not_there_or_a_folder_is_a_sentence(groupwise: Groupwise
 def test_a_name_that_cannot_be_is_refused(groupwise: Groupwise, offered: Path, tmp_path: Path):
     for name in ("", "x" * 81):
         assert groupwise("launch", str(write(tmp_path, SPEC)), "--name", name).returncode == 2
-    assert registry.runs() == []
+    assert registry.list_runs() == []
 
 
 # --- launch: what is made of a good one
@@ -133,13 +133,13 @@ def test_a_name_that_cannot_be_is_refused(groupwise: Groupwise, offered: Path, t
 
 def test_a_launch_prints_the_id_and_keeps_the_file_as_written(groupwise: Groupwise, offered: Path, tmp_path: Path):
     result = groupwise("launch", str(write(tmp_path, SPEC)))
-    run = registry.get(result.stdout.strip())
+    run = registry.get_run(result.stdout.strip())
     assert result.returncode == 0 and run is not None and run.state == states.QUEUED
     assert run.folder.spec.read_text() == SPEC and (run.model, run.data) == ("starter", "task:arithmetic")
 
 
 def test_another_name_is_in_the_spec_that_is_kept(groupwise: Groupwise, offered: Path, tmp_path: Path):
-    run = registry.get(groupwise("launch", str(write(tmp_path, SPEC)), "--name", "mine").stdout.strip())
+    run = registry.get_run(groupwise("launch", str(write(tmp_path, SPEC)), "--name", "mine").stdout.strip())
     assert run is not None and run.name == "mine" and "name: mine" in run.folder.spec.read_text()
 
 
@@ -150,7 +150,7 @@ def test_a_data_file_beside_the_spec_is_copied_once_and_another_of_its_name_besi
     names = []
     for content in ("{}", "{}", '{"other": 1}', "{}"):
         write(tmp_path, content, "my data.jsonl")
-        run = registry.get(groupwise("launch", str(path)).stdout.strip())
+        run = registry.get_run(groupwise("launch", str(path)).stdout.strip())
         assert run is not None and f"source: {run.data}" in run.folder.spec.read_text()
         names.append(run.data)
     assert names == ["file:my data.jsonl", "file:my data.jsonl", "file:my data-2.jsonl", "file:my data.jsonl"]
@@ -188,7 +188,7 @@ def test_a_model_folder_is_meant_from_where_the_spec_lies(groupwise: Groupwise, 
     path = write(tmp_path, SPEC + "model: {id: ./my-model}\n")
     assert "is not a model folder: it has no config.json" in launch_bad(groupwise, path)[0]
     shutil.copytree(starter.MODEL, folder, dirs_exist_ok=True)
-    run = registry.get(groupwise("launch", str(path), cwd=tmp_path.parent, env=_importable()).stdout.strip())
+    run = registry.get_run(groupwise("launch", str(path), cwd=tmp_path.parent, env=_importable()).stdout.strip())
     assert run is not None and run.model == str(folder)
 
 
@@ -238,7 +238,7 @@ def test_ctrl_c_ends_the_following_and_not_the_run(start: Start, offered: Path, 
     told(process, "starting")
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
-    run = registry.get(run_id)
+    run = registry.get_run(run_id)
     assert process.returncode == 130 and f"{run_id} goes on" in err and "Traceback" not in err
     assert run is not None and run.state == states.STARTING and registry.open_commands() == []
 
@@ -251,7 +251,7 @@ def test_where_nothing_is_published_it_waits_for_the_worker_and_says_so(
     offer.publish()
     with offer.answering():
         out, _ = process.communicate(timeout=30)
-    assert process.returncode == 0 and registry.get(out.strip()) is not None
+    assert process.returncode == 0 and registry.get_run(out.strip()) is not None
 
 
 def test_the_command_does_without_the_dashboards_libraries(start: Start, own_home: Path):

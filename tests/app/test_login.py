@@ -208,11 +208,11 @@ def test_a_session_outlives_a_restart_and_ends_with_its_time_and_its_token(
     kept = paths.logged_out()
     sessions = Sessions(TOKEN, "c", kept)
     request = asking(sessions.new())
-    assert Sessions(TOKEN, "c", kept).known(request)
-    assert not Sessions(TOKEN + "2", "c", kept).known(request)
+    assert Sessions(TOKEN, "c", kept).is_logged_in(request)
+    assert not Sessions(TOKEN + "2", "c", kept).is_logged_in(request)
     later = time.time() + 15 * 24 * 3600
     monkeypatch.setattr("groupwise.app.server.sessions.time.time", lambda: later)
-    assert not sessions.known(request)
+    assert not sessions.is_logged_in(request)
 
 
 # --- logging out
@@ -251,11 +251,11 @@ def _renamed(client: httpx.Client, server: Server) -> dict[str, str]:
 def test_a_second_dashboard_of_the_home_knows_who_logged_out(registry_home: Path):
     first, second = (Sessions(TOKEN, "c", paths.logged_out()) for _ in range(2))
     sessions = [first.new() for _ in range(50)]
-    assert all(second.known(asking(session)) for session in sessions)
+    assert all(second.is_logged_in(asking(session)) for session in sessions)
     for number, session in enumerate(sessions):
         (first, second)[number % 2].end(asking(session))
-        assert not first.known(asking(session)) and not second.known(asking(session))
-    assert not any(Sessions(TOKEN, "c", paths.logged_out()).known(asking(session)) for session in sessions)
+        assert not first.is_logged_in(asking(session)) and not second.is_logged_in(asking(session))
+    assert not any(Sessions(TOKEN, "c", paths.logged_out()).is_logged_in(asking(session)) for session in sessions)
 
 
 def test_those_that_have_ended_by_themselves_are_kept_no_longer(registry_home: Path, monkeypatch: pytest.MonkeyPatch):
@@ -277,7 +277,7 @@ def test_a_damaged_list_of_them_costs_its_own_lines_alone(registry_home: Path):
     with paths.logged_out().open("ab") as file:
         file.write(b"\xff\xfe\x00 half a line\nx -1\n\n" + b"y " + b"9" * 5000 + b"\n")
     again = Sessions(TOKEN, "c", paths.logged_out())
-    assert not again.known(ended) and again.known(asking(again.new()))
+    assert not again.is_logged_in(ended) and again.is_logged_in(asking(again.new()))
 
 
 def test_on_a_full_disk_one_is_logged_out_and_told_what_is_left(start: Start, registry_home: Path, no_worker: None):

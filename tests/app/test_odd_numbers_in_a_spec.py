@@ -14,7 +14,7 @@ from groupwise.app.pages.new import new_run
 from groupwise.storage.home import paths
 from groupwise.storage.registry import registry
 from groupwise.storage.spec.problem import SpecError
-from groupwise.storage.spec.spec import from_dict, parse, to_yaml
+from groupwise.storage.spec.spec import from_dict, parse_spec, to_yaml
 from tests.support import offer
 
 # Numbers that mean nothing, as YAML can write them, and what is said of them.
@@ -65,7 +65,7 @@ def known(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def shown(text: str) -> dict[str, Any]:
     """What New run says of a text: no fault, and JSON that a browser can read."""
-    said = new_run.edited({"text": text, "edits": []})
+    said = new_run.edit_settings({"text": text, "edits": []})
     assert not said.get("fault"), said
     json.dumps(said, allow_nan=False, ensure_ascii=False).encode()
     return said
@@ -81,7 +81,7 @@ def test_an_endless_number_is_a_problem_at_its_field(known: Path, kind: str, mon
             continue
         assert f'"field": "{place}", "message": "has more than 64 digits' in said, (place, said[:400])
         with pytest.raises(SpecError) as caught:
-            parse(text)
+            parse_spec(text)
         [problem] = caught.value.problems
         assert (problem.field, problem.line) == (place, 1)
 
@@ -98,10 +98,10 @@ def test_no_number_is_a_fault_of_the_page(known: Path, place: str, written: str)
 
 def test_base_60_is_text_as_everyone_reads_it_today() -> None:
     with pytest.raises(SpecError, match="should be a whole number, not '59:59'"):
-        parse(spec_with("data.limit", "59:59"))
-    spec = parse(spec_with("model.revision", "12:30"))
+        parse_spec(spec_with("data.limit", "59:59"))
+    spec = parse_spec(spec_with("model.revision", "12:30"))
     assert spec.model.revision == "12:30"
-    assert parse(to_yaml(spec)) == spec
+    assert parse_spec(to_yaml(spec)) == spec
 
 
 def test_plain_values_are_held_to_the_same() -> None:

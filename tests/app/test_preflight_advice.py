@@ -15,7 +15,8 @@ from groupwise.app.pages.new.preflight.advice import advise
 from groupwise.app.pages.new.preflight.report import report
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.spec import spec
-from groupwise.storage.spec.spec import ADVICE, BLOCKING, WARNING, Problem, RunSpec
+from groupwise.storage.spec.problem import ADVICE, BLOCKING, WARNING, Problem
+from groupwise.storage.spec.spec import RunSpec
 from tests.app.test_preflight_disk import OFFER
 from tests.app.test_preflight_memory import GB, MODEL
 
@@ -75,7 +76,7 @@ def test_each_thing_is_said_at_its_field_and_one_click_ends_it(
     assert (problem.field, problem.level) == (f"training.{field}", level)
     (fix,) = problem.fixes
     assert fix.settings == {f"training.{name}": value for name, value in mended_by.items()}
-    mended = memory_fixes.applied(run_spec, fix.settings)
+    mended = memory_fixes.with_settings(run_spec, fix.settings)
     assert mended is not None and said(mended) == []
 
 
@@ -115,7 +116,7 @@ def test_fewer_rows_than_a_generation_takes_block_and_the_fix_fits() -> None:
     run_spec = a_spec(per_device_train_batch_size=64, gradient_accumulation_steps=2, data={"source": "file:x.csv"})
     (problem,) = said(run_spec, rows=5)
     assert problem.level == BLOCKING and "16 prompts" in problem.message and "5 rows" in problem.message
-    mended = memory_fixes.applied(run_spec, problem.fixes[0].settings)
+    mended = memory_fixes.with_settings(run_spec, problem.fixes[0].settings)
     assert mended is not None and said(mended, rows=5) == []
 
 

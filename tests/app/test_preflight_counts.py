@@ -74,10 +74,10 @@ def test_the_last_generation_is_made_whole() -> None:
 
 def test_rows_are_cut_to_the_limit_and_then_held_out() -> None:
     data = {"source": "file:x.csv", "limit": 50, "holdout": 0.1}
-    assert counts.split(a_spec(data), 1000) == (5, 45)
-    assert counts.split(a_spec(data), 30) == (3, 27)
-    assert counts.split(a_spec(data), None) == (None, None)
-    assert counts.split(a_spec({"source": "task:arithmetic", "limit": 100, "holdout": 16}), None) == (16, 84)
+    assert counts.split_rows(a_spec(data), 1000) == (5, 45)
+    assert counts.split_rows(a_spec(data), 30) == (3, 27)
+    assert counts.split_rows(a_spec(data), None) == (None, None)
+    assert counts.split_rows(a_spec({"source": "task:arithmetic", "limit": 100, "holdout": 16}), None) == (16, 84)
 
 
 def test_words_for_a_plain_run() -> None:

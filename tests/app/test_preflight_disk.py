@@ -11,7 +11,8 @@ from groupwise.app.pages.new.preflight import counts, disk
 from groupwise.app.pages.new.preflight.settings import Settings
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.spec import spec
-from groupwise.storage.spec.spec import BLOCKING, WARNING, RunSpec
+from groupwise.storage.spec.problem import BLOCKING, WARNING
+from groupwise.storage.spec.spec import RunSpec
 from tests.app.test_preflight_memory import FIELDS, GB, MODEL
 
 MORE = {"save_strategy": "steps", "save_steps": 500, "save_total_limit": None, "save_only_model": False}
@@ -38,7 +39,7 @@ def written(run_spec: RunSpec, free: int | None = 1000 * GB) -> disk.Disk:
 )  # fmt: skip
 def test_how_many_checkpoints_there_are_at_once(training: dict[str, Any], kept: int) -> None:
     run_spec = a_spec(**training)
-    assert disk.kept(Settings(run_spec, OFFER), counts.counts(run_spec, OFFER)) == kept
+    assert disk.checkpoints_at_once(Settings(run_spec, OFFER), counts.counts(run_spec, OFFER)) == kept
 
 
 def test_a_checkpoint_is_the_weights_and_what_the_optimiser_remembers() -> None:
@@ -76,24 +77,24 @@ def test_a_real_checkpoint_is_as_large_as_was_said(tmp_path: Path) -> None:
 
 def test_what_cannot_fit_blocks_and_keeping_two_mends_it() -> None:
     run_spec = a_spec(save_steps=50)
-    (problem,) = disk.problems(run_spec, OFFER, written(run_spec, free=60 * GB))
+    (problem,) = disk.disk_problems(run_spec, OFFER, written(run_spec, free=60 * GB))
     assert problem.level == BLOCKING and problem.field == "training.save_total_limit"
     assert problem.fixes[0].settings == {"training.save_total_limit": 2}
     mended = a_spec(save_steps=50, save_total_limit=2)
-    assert disk.problems(mended, OFFER, written(mended, free=60 * GB)) == []
+    assert disk.disk_problems(mended, OFFER, written(mended, free=60 * GB)) == []
 
 
 def test_what_takes_most_of_the_disk_is_a_warning_and_what_does_not_is_nothing() -> None:
     run_spec = a_spec()
     total = written(run_spec).total
-    (problem,) = disk.problems(run_spec, OFFER, written(run_spec, free=round(total / 0.8)))
+    (problem,) = disk.disk_problems(run_spec, OFFER, written(run_spec, free=round(total / 0.8)))
     assert problem.level == WARNING
-    assert disk.problems(run_spec, OFFER, written(run_spec, free=total * 3)) == []
+    assert disk.disk_problems(run_spec, OFFER, written(run_spec, free=total * 3)) == []
 
 
 def test_where_not_even_one_fits_it_says_so() -> None:
     run_spec = a_spec()
-    (problem,) = disk.problems(run_spec, OFFER, written(run_spec, free=5 * GB))
+    (problem,) = disk.disk_problems(run_spec, OFFER, written(run_spec, free=5 * GB))
     assert "Not even one checkpoint" in problem.message
 
 
@@ -104,5 +105,5 @@ def test_stages_each_keep_their_own() -> None:
 
 def test_nothing_is_said_of_a_model_that_is_not_known(own_home: Path) -> None:
     assert disk.disk(a_spec(), OFFER, None) is None
-    assert disk.problems(a_spec(), OFFER, None) == []
+    assert disk.disk_problems(a_spec(), OFFER, None) == []
     assert (disk.free_space() or 0) > 0  # of the nearest folder there is, before the home is made

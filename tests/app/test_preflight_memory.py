@@ -9,11 +9,12 @@ import pytest
 
 from bench.memory import Case, compare
 from groupwise.app.pages.new.preflight import memory, memory_fixes
-from groupwise.app.pages.new.preflight.shape import adapted, lora_parameters, shape_of
+from groupwise.app.pages.new.preflight.shape import lora_parameters, lora_targets, shape_of
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.models.model_facts import ModelFacts
 from groupwise.storage.spec import spec
-from groupwise.storage.spec.spec import BLOCKING, RunSpec
+from groupwise.storage.spec.problem import BLOCKING
+from groupwise.storage.spec.spec import RunSpec
 from tests.support import offer as offers
 
 GB = 10**9
@@ -78,7 +79,7 @@ def test_the_estimate_is_within_a_quarter_of_what_torch_recorded(case: Case, one
     from groupwise.worker.capabilities import catalogue
 
     guess, torchs = compare(case, catalogue.build().as_dict())
-    assert abs(guess.measured / torchs - 1) < 0.25
+    assert abs(guess.bytes_without_process / torchs - 1) < 0.25
 
 
 def test_terms_add_up_and_the_largest_comes_first() -> None:
@@ -115,7 +116,7 @@ def test_lora_takes_the_gradients_and_the_optimiser_down_to_the_adapters() -> No
 )  # fmt: skip
 def test_what_lora_adapts_is_read_from_its_target_modules(targets: Any, parts: tuple[str, ...]) -> None:
     shape = shape_of(MODEL)
-    assert shape is not None and adapted({"target_modules": targets}, shape) == parts
+    assert shape is not None and lora_targets({"target_modules": targets}, shape) == parts
 
 
 def test_checkpointing_a_smaller_batch_and_shorter_completions_each_save_memory() -> None:
@@ -172,20 +173,20 @@ def test_nothing_is_estimated_of_a_model_that_is_not_known() -> None:
 def test_what_cannot_fit_blocks_and_every_fix_is_an_edit_that_saves_what_it_says() -> None:
     small, run_spec = offer(8 * GB, bitsandbytes="0.49"), a_spec(beta=0.04)
     before = memory.estimate(run_spec, small, MODEL)
-    (problem,) = memory_fixes.problems(run_spec, small, MODEL, before)
+    (problem,) = memory_fixes.memory_problems(run_spec, small, MODEL, before)
     assert problem.level == BLOCKING and "8.0 GB" in problem.message and "optimiser" in problem.message
     assert problem.fixes
     for fix in problem.fixes:
-        after = memory_fixes.applied(run_spec, fix.settings)
+        after = memory_fixes.with_settings(run_spec, fix.settings)
         assert after is not None and before is not None and total(after, small) < before.total * 0.97
-    best = memory_fixes.applied(run_spec, problem.fixes[0].settings)
+    best = memory_fixes.with_settings(run_spec, problem.fixes[0].settings)
     assert best is not None and total(best, small) <= 0.85 * 8 * GB and "it fits" in problem.fixes[0].label
 
 
 def test_a_smaller_batch_keeps_the_update_and_whole_groups() -> None:
     run_spec = a_spec(per_device_train_batch_size=32, gradient_checkpointing=False)
     tight = offer(20 * GB)
-    (problem,) = memory_fixes.problems(run_spec, tight, MODEL, memory.estimate(run_spec, tight, MODEL))
+    (problem,) = memory_fixes.memory_problems(run_spec, tight, MODEL, memory.estimate(run_spec, tight, MODEL))
     sizes = [fix.settings for fix in problem.fixes if "training.per_device_train_batch_size" in fix.settings]
     assert sizes
     for settings in sizes:
@@ -199,7 +200,7 @@ def test_generating_in_parts_is_offered_where_a_generation_holds_several_groups(
         per_device_train_batch_size=4, gradient_accumulation_steps=64, max_completion_length=1024, optim="sgd"
     )  # fmt: skip
     tight = offer(12 * GB)
-    (problem,) = memory_fixes.problems(run_spec, tight, MODEL, memory.estimate(run_spec, tight, MODEL))
+    (problem,) = memory_fixes.memory_problems(run_spec, tight, MODEL, memory.estimate(run_spec, tight, MODEL))
     parts = [fix.settings for fix in problem.fixes if "training.steps_per_generation" in fix.settings]
     assert parts == [{"training.steps_per_generation": 2}]  # 4 on each device × 2: one group of 8
 
@@ -207,23 +208,24 @@ def test_generating_in_parts_is_offered_where_a_generation_holds_several_groups(
 def test_where_no_single_edit_is_enough_several_are_offered_together() -> None:
     run_spec = a_spec(per_device_train_batch_size=64, gradient_checkpointing=False)
     tiny = offer(12 * GB, bitsandbytes="0.49")
-    (problem,) = memory_fixes.problems(run_spec, tiny, MODEL, memory.estimate(run_spec, tiny, MODEL))
+    (problem,) = memory_fixes.memory_problems(run_spec, tiny, MODEL, memory.estimate(run_spec, tiny, MODEL))
     assert "together, and it fits" in problem.fixes[0].label
-    after = memory_fixes.applied(run_spec, problem.fixes[0].settings)
+    after = memory_fixes.with_settings(run_spec, problem.fixes[0].settings)
     assert after is not None and total(after, tiny) <= 0.85 * 12 * GB
 
 
 def test_the_eight_bit_optimiser_is_offered_only_where_its_package_is() -> None:
     run_spec, labels = a_spec(), {}
     for name, of in (("with", offer(12 * GB, bitsandbytes="0.49")), ("without", offer(12 * GB))):
-        (problem,) = memory_fixes.problems(run_spec, of, MODEL, memory.estimate(run_spec, of, MODEL))
+        (problem,) = memory_fixes.memory_problems(run_spec, of, MODEL, memory.estimate(run_spec, of, MODEL))
         labels[name] = " ".join(fix.label for fix in problem.fixes)
     assert "8-bit" in labels["with"] and "8-bit" not in labels["without"]
 
 
 def test_where_there_is_room_nothing_is_said() -> None:
     assert (
-        memory_fixes.problems(a_spec(), offer(80 * GB), MODEL, memory.estimate(a_spec(), offer(80 * GB), MODEL)) == []
+        memory_fixes.memory_problems(a_spec(), offer(80 * GB), MODEL, memory.estimate(a_spec(), offer(80 * GB), MODEL))
+        == []
     )
 
 

@@ -26,7 +26,7 @@ def a_spec(lora: dict[str, Any] | None = None, **training: Any) -> RunSpec:
 
 def ran(run_spec: RunSpec, seconds: float, *, name: str = "before", steps: int = 12) -> None:
     """A run of this home whose steps took so long, by what it recorded."""
-    run_id = registry.create(spec.to_yaml(run_spec), name=name, model=run_spec.model.id, data="task:arithmetic")
+    run_id = registry.create_run(spec.to_yaml(run_spec), name=name, model=run_spec.model.id, data="task:arithmetic")
     path = paths.run_folder(run_id).db
     writer = RunWriter(path, 1, {"format": 1.0})
     for step in range(1, steps + 1):
@@ -50,7 +50,7 @@ def test_the_quickstart_on_two_cores_lies_in_the_range(registry_home: Path) -> N
     from groupwise.storage.library.models.model_facts import facts
     from groupwise.worker.builtin import starter
 
-    quickstart = spec.parse((presets.SHIPPED / "quickstart.yaml").read_text())
+    quickstart = spec.parse_spec((presets.SHIPPED / "quickstart.yaml").read_text())
     two_cores = Offer(FIELDS, hardware={"gpus": [], "cores": 2, "memory": 8 * GB})
     found = timing.pace(quickstart, two_cores, facts(starter.MODEL), prompt_tokens=8)
     assert found is not None and found.low < 0.38 and 0.8 < found.high < 5
@@ -95,7 +95,7 @@ def test_a_run_that_trained_in_another_way_says_nothing(registry_home: Path, oth
 def test_a_run_that_has_hardly_begun_or_whose_files_are_gone_says_nothing(registry_home: Path) -> None:
     ran(a_spec(), 2.0, steps=2)
     ran(a_spec(), 2.0)
-    newest = registry.runs()[0]
+    newest = registry.list_runs()[0]
     newest.folder.db.unlink()
     found = timing.pace(a_spec(), offer(), MODEL)
     assert found is not None and found.run is None
@@ -109,7 +109,7 @@ def test_without_a_home_or_a_model_there_is_still_an_answer(own_home: Path) -> N
 def test_a_home_of_a_thousand_runs_does_not_slow_the_page(registry_home: Path) -> None:
     ran(a_spec(), 2.0)
     row = next(iter(_rows()))
-    with registry.writing() as writable:
+    with registry.write_registry() as writable:
         writable.table("run").insert_all({**row, "id": f"r{n}", "model": f"m{n % 7}"} for n in range(1000))
     timing.pace(a_spec(), offer(), MODEL)
     begun = time.process_time()
@@ -120,5 +120,5 @@ def test_a_home_of_a_thousand_runs_does_not_slow_the_page(registry_home: Path) -
 
 
 def _rows() -> list[dict[str, Any]]:
-    with registry.reading() as readable:
+    with registry.read_registry() as readable:
         return list(readable.query("SELECT * FROM run"))

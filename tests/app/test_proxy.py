@@ -117,7 +117,7 @@ def seen(headers: list[tuple[str, str]], client: str = "10.0.0.5", proxies: tupl
 
     raw = [(name.lower().encode(), value.encode("latin-1")) for name, value in headers]
     scope = {"type": "http", "scheme": "http", "client": (client, 1234), "headers": raw}
-    run = ForwardedHeaders(application, Proxies.named(list(proxies)))(scope, None, None)
+    run = ForwardedHeaders(application, Proxies.parse(list(proxies)))(scope, None, None)
     with pytest.raises(StopIteration):
         run.send(None)
     return found
@@ -159,5 +159,5 @@ def test_one_who_is_no_named_proxy_says_nothing() -> None:
 
 
 def test_an_address_that_a_socket_writes_as_ipv6_is_the_proxy_s() -> None:
-    assert "::ffff:10.0.0.5" in Proxies.named(["10.0.0.5"]) and "2001:db8::5" in Proxies.named(["2001:db8::/64"])
+    assert "::ffff:10.0.0.5" in Proxies.parse(["10.0.0.5"]) and "2001:db8::5" in Proxies.parse(["2001:db8::/64"])
     assert seen([("X-Forwarded-For", "1.2.3.4")], "::ffff:10.0.0.5")["client"][0] == "1.2.3.4"

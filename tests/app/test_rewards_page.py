@@ -31,19 +31,19 @@ CODE = '''def short(completions, *, most: int = 20, **kwargs):
     return [float(len(text) <= most) for text in completions]
 '''
 FUNCTIONS = (
-    page.opened,
-    page.shown,
+    page.open_rewards,
+    page.show_function,
     page.analyse_code,
-    page.saved,
-    page.deleted,
-    page.compared,
+    page.save_function,
+    page.delete_function,
+    page.compare_texts,
     page.clean_paste,
-    page.built,
-    page.used,
+    page.build_function,
+    page.use_function,
     page.run_rewards,
     page.ask_worker,
-    page.answered,
-    page.cancelled,
+    page.read_answer,
+    page.cancel_question,
 )
 MARK = "/tmp/groupwise-was-run"
 
@@ -52,7 +52,7 @@ def question(kind: str, **sent: Any) -> questions.Question:
     """What an asked question carries."""
     asked = page.ask_worker({"kind": kind, **sent})
     assert "question" in asked, asked
-    found = questions.get(asked["question"])
+    found = questions.get_question(asked["question"])
     assert found is not None
     return found
 
@@ -83,45 +83,45 @@ def published(no_worker: None) -> None:
 )  # fmt: skip
 def test_the_page_may_send_anything_to_every_function(registry_home: Path, function: Any, sent: Any) -> None:
     json.dumps(function(sent), allow_nan=False)
-    assert library.every() == []
-    assert registry.runs() == []
+    assert library.newest_rewards() == []
+    assert registry.list_runs() == []
 
 
 @pytest.mark.usefixtures("published")
 def test_a_function_is_saved_shown_compared_and_deleted() -> None:
-    first = page.saved({"name": "short", "text": CODE})
+    first = page.save_function({"name": "short", "text": CODE})
     [own] = first["library"]["own"]
     assert (own["name"], own["help"], own["hash"]) == ("short", "1 for a short completion.", first["hash"])
     assert [(one["name"], one["default"], one["help"]) for one in own["parameters"]] == [
         ("most", 20, "the most characters.")
     ]
-    second = page.saved({"name": "short", "text": CODE.replace("20", "30"), "network": True})
-    now = page.shown({"name": "short"})
+    second = page.save_function({"name": "short", "text": CODE.replace("20", "30"), "network": True})
+    now = page.show_function({"name": "short"})
     assert (now["hash"], now["network"], len(now["versions"])) == (second["hash"], True, 2)
-    before = page.shown({"name": "short", "version": first["hash"]})
+    before = page.show_function({"name": "short", "version": first["hash"]})
     assert (before["code"], before["newest"]) == (CODE, second["hash"])
-    lines = page.compared({"old": before["code"], "new": now["code"]})["lines"]
+    lines = page.compare_texts({"old": before["code"], "new": now["code"]})["lines"]
     assert [line["kind"] for line in lines if line["kind"] in "+-"] == ["-", "+"]
-    assert page.deleted({"name": "short"})["library"]["own"] == []
-    assert "no function" in page.shown({"name": "short"})["sentence"]
+    assert page.delete_function({"name": "short"})["library"]["own"] == []
+    assert "no function" in page.show_function({"name": "short"})["sentence"]
 
 
 @pytest.mark.usefixtures("published")
 def test_what_ships_is_shown_and_cannot_be_overwritten_or_deleted() -> None:
-    shown = page.shown({"name": "format"})
+    shown = page.show_function({"name": "format"})
     assert shown["built_in"] and "def format" in shown["code"]
-    assert "sentence" in page.saved({"name": "format", "text": shown["code"]})
-    assert "sentence" in page.deleted({"name": "format"})
+    assert "sentence" in page.save_function({"name": "format", "text": shown["code"]})
+    assert "sentence" in page.delete_function({"name": "format"})
 
 
 @pytest.mark.usefixtures("published")
 def test_which_runs_use_a_function_is_said() -> None:
-    kept = page.saved({"name": "short", "text": CODE})
-    run_id = launch.start(presets.quickstart())
+    kept = page.save_function({"name": "short", "text": CODE})
+    run_id = launch.queue_run(presets.quickstart_text())
     folder = paths.run_folder(run_id).rewards
     folder.mkdir(exist_ok=True)
     (folder / "short.py").write_text(CODE)
-    assert page.shown({"name": "short"})["users"] == [
+    assert page.show_function({"name": "short"})["users"] == [
         {"id": run_id, "name": "arithmetic-quickstart", "hash": kept["hash"]}
     ]
 
@@ -170,19 +170,19 @@ def test_what_a_notebook_or_a_terminal_put_around_it_is_taken_off() -> None:
 
 @pytest.mark.usefixtures("published")
 def test_a_function_goes_into_what_the_new_run_page_was_at() -> None:
-    page.saved({"name": "short", "text": CODE})
-    begun = presets.quickstart().replace("max_steps: 60", "max_steps: 7  # mine")
-    text = page.used({"name": "short", "text": begun})["text"]
-    assert [reward.name for reward in specs.parse(text).rewards] == ["format", "correctness", "short"]
+    page.save_function({"name": "short", "text": CODE})
+    begun = presets.quickstart_text().replace("max_steps: 60", "max_steps: 7  # mine")
+    text = page.use_function({"name": "short", "text": begun})["text"]
+    assert [reward.name for reward in specs.parse_spec(text).rewards] == ["format", "correctness", "short"]
     assert "max_steps: 7  # mine" in text
-    assert page.used({"name": "short", "text": text})["text"] == text
-    assert "sentence" in page.used({"name": "short"})
-    assert "sentence" in page.used({"name": "short", "text": "name: ["})
+    assert page.use_function({"name": "short", "text": text})["text"] == text
+    assert "sentence" in page.use_function({"name": "short"})
+    assert "sentence" in page.use_function({"name": "short", "text": "name: ["})
 
 
 @pytest.mark.usefixtures("published")
 def test_completions_are_asked_for_with_the_spec_whose_data_is_chosen() -> None:
-    run_id = launch.start(presets.quickstart().replace("limit: 4000", "limit: 40"))
+    run_id = launch.queue_run(presets.quickstart_text().replace("limit: 4000", "limit: 40"))
     asked = question("completions", **{"from": "model"}, data=f"run:{run_id}", rows=3, size=5)
     assert asked.kind == questions.COMPLETIONS
     assert (asked.payload["rows"], asked.payload["size"], asked.payload["from"]) == (3, 5, "model")
@@ -196,11 +196,11 @@ def test_completions_are_asked_for_with_the_spec_whose_data_is_chosen() -> None:
 
 @pytest.mark.usefixtures("published")
 def test_scores_are_asked_for_with_the_completions_that_came_and_the_code_that_is_typed() -> None:
-    page.saved({"name": "short", "text": CODE, "network": True})
+    page.save_function({"name": "short", "text": CODE, "network": True})
     completions = question("completions", **{"from": "probes"})
     assert asking.GONE in page.ask_worker({"kind": "score", "completions": completions.id})["sentence"]
     groups = [{"row": 0, "prompt": "1+1?", "columns": {"answer": "2"}, "completions": [{"text": "2"}]}]
-    questions.reply(completions.id, CompletionsAnswer.read({"groups": groups, "sentence": ""}))
+    questions.answer_question(completions.id, CompletionsAnswer.from_plain({"groups": groups, "sentence": ""}))
     sent = [
         {"name": "mine", "code": "def mine(): …", "weight": 2, "timeout": 0.5,
          "parameters": {"tags": ["a, b", ["list"]]}},
@@ -225,32 +225,32 @@ def test_scores_are_asked_for_with_the_completions_that_came_and_the_code_that_i
 )  # fmt: skip
 def test_functions_that_cannot_be_tried_are_refused_in_words(sent: Any, words: str) -> None:
     with pytest.raises(Unanswerable, match=words):
-        functions.of(sent)
+        functions.read_functions(sent)
 
 
 @pytest.mark.usefixtures("published")
 def test_answers_progress_and_what_was_withdrawn_are_told_apart() -> None:
     asked = question("completions", **{"from": "probes"}, topic="page")
-    assert "worker" in page.answered({"question": asked.id})["waiting"]
-    questions.say(asked.id, Progress(sentence="half", done=2, total=4))
-    assert page.answered({"question": asked.id}) == {"waiting": "half", "done": 2, "total": 4}
-    page.cancelled({"question": asked.id})
-    assert page.answered({"question": asked.id}) == {"gone": True}
+    assert "worker" in page.read_answer({"question": asked.id})["waiting"]
+    questions.set_progress(asked.id, Progress(sentence="half", done=2, total=4))
+    assert page.read_answer({"question": asked.id}) == {"waiting": "half", "done": 2, "total": 4}
+    page.cancel_question({"question": asked.id})
+    assert page.read_answer({"question": asked.id}) == {"gone": True}
 
 
 @pytest.mark.usefixtures("published")
 def test_data_is_taken_from_presets_and_runs_and_from_nothing_else() -> None:
-    run_id = launch.start(presets.quickstart())
-    listed = sources.listed()
+    run_id = launch.queue_run(presets.quickstart_text())
+    listed = sources.list_sources()
     assert listed["presets"][0]["value"] and [one["value"] for one in listed["runs"]] == [f"run:{run_id}"]
     for wrong in ("run:../../etc", "file:/etc/passwd", "preset:../x", "nonsense", "text:name: ["):
         with pytest.raises(Unanswerable):
-            sources.spec_of(wrong)
+            sources.source_spec(wrong)
 
 
 @pytest.mark.usefixtures("published")
 def test_the_functions_of_a_run_are_said_with_their_weights() -> None:
-    run_id = launch.start(presets.quickstart().replace("weight: 1.0", "weight: 2.5", 1))
+    run_id = launch.queue_run(presets.quickstart_text().replace("weight: 1.0", "weight: 2.5", 1))
     said = page.run_rewards({"data": f"run:{run_id}"})["rewards"]
     assert [(one["name"], one["weight"]) for one in said] == [("format", 2.5), ("correctness", 1.0)]
     assert "sentence" in page.run_rewards({"data": "run:nope"})

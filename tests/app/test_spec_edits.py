@@ -132,7 +132,7 @@ def test_what_is_typed_means_what_fits_the_field(words: str, types: str, value: 
 @given(st.one_of(st.booleans(), st.integers(-(10**9), 10**9), st.floats(allow_nan=False), st.lists(st.integers())))
 def test_what_a_field_shows_means_the_same_when_it_is_typed_again(value: Any) -> None:
     kind = {bool: "bool", int: "int", float: "float", list: "list"}[type(value)]
-    assert field_values.value_of(field_values.shown(value), [kind, "none"]) == value
+    assert field_values.value_of(field_values.field_text(value), [kind, "none"]) == value
 
 
 @given(st.text(min_size=1).filter(str.strip))
@@ -156,7 +156,7 @@ def test_any_text_may_be_typed_into_any_field(words: str) -> None:
      [{"path": "name", "typed": 3}]],
 )  # fmt: skip
 def test_a_page_may_send_anything_as_edits(sent: Any) -> None:
-    assert edits.read(sent, TYPES) == []
+    assert edits.read_edits(sent, TYPES) == []
 
 
 def test_edits_are_read_by_what_their_fields_take() -> None:
@@ -165,7 +165,7 @@ def test_edits_are_read_by_what_their_fields_take() -> None:
         {"path": "rewards.0.weight", "typed": "2"}, {"path": "lora", "value": None},
         {"path": "training.seed", "remove": True},
     ]  # fmt: skip
-    after = edits.apply(TEXT, edits.read(sent, TYPES))
+    after = edits.apply(TEXT, edits.read_edits(sent, TYPES))
     raw = yaml_edit.load(after)
     assert raw is not None
     assert "learning_rate: 5e-6" in after
@@ -174,20 +174,23 @@ def test_edits_are_read_by_what_their_fields_take() -> None:
 
 def test_a_fix_removes_from_the_end_so_that_places_stay_right() -> None:
     fix = asdict(Fix("x", {"training.beta": 0.1}, ("rewards.0", "rewards.1")))
-    raw = yaml_edit.load(edits.apply(TEXT, edits.read([{"fix": json.loads(json.dumps(fix))}], {})))
+    raw = yaml_edit.load(edits.apply(TEXT, edits.read_edits([{"fix": json.loads(json.dumps(fix))}], {})))
     assert raw is not None
     assert (raw["rewards"], raw["training"]["beta"]) == ([], 0.1)
 
 
 def test_flow_style_and_odd_places_are_edited_all_the_same() -> None:
     text = "name: x\nrewards: [{name: format}]\ntraining: {beta: 0.1, loss_type: grpo}\n"
-    assert specs.parse(edits.apply(text, [Edit("training.beta", 0.2)])).training == {"beta": 0.2, "loss_type": "grpo"}
-    assert specs.parse(edits.apply(text, [Edit("training.seed", 3)])).training["seed"] == 3
+    assert specs.parse_spec(edits.apply(text, [Edit("training.beta", 0.2)])).training == {
+        "beta": 0.2,
+        "loss_type": "grpo",
+    }
+    assert specs.parse_spec(edits.apply(text, [Edit("training.seed", 3)])).training["seed"] == 3
 
 
 def test_a_stage_s_settings_are_typed_as_yaml() -> None:
     sent = [{"path": "stages.0", "value": {}}, {"path": "stages.0.training", "typed": "beta: 1e-2  # low\nseed: 3"}]
-    raw = yaml_edit.load(edits.apply(TEXT, edits.read(sent, {})))
+    raw = yaml_edit.load(edits.apply(TEXT, edits.read_edits(sent, {})))
     assert raw is not None
     assert raw["stages"] == [{"training": {"beta": 0.01, "seed": 3}}]
 
@@ -225,5 +228,5 @@ def test_stages_have_their_settings_as_text_both_ways() -> None:
 
 
 def test_a_number_that_is_none_is_shown_as_it_is_written() -> None:
-    assert field_values.shown(math.inf) == ".inf"
-    assert field_values.shown(None) == field_values.shown(ABSENT) == ""
+    assert field_values.field_text(math.inf) == ".inf"
+    assert field_values.field_text(None) == field_values.field_text(ABSENT) == ""

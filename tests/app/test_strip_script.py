@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from groupwise.app.pages.rewards.strip_script import only
+from groupwise.app.pages.rewards.strip_script import keep_only
 
 
 def commented(code: str) -> list[int]:
     """The lines, from 1, that became comments; all others are as they were."""
-    before, after = code.split("\n"), only(code).split("\n")
+    before, after = code.split("\n"), keep_only(code).split("\n")
     assert len(before) == len(after)
     assert all(new in (old, f"# {old}") for old, new in zip(before, after, strict=True))
     return [n for n, (old, new) in enumerate(zip(before, after, strict=True), 1) if old != new]
@@ -59,4 +59,4 @@ CASES: dict[str, tuple[str, list[int]]] = {
 def test_only_what_the_functions_need_stays(kind: str) -> None:
     script, lines = CASES[kind]
     assert commented(script) == lines
-    assert commented(only(script)) == []
+    assert commented(keep_only(script)) == []

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, assume, example, given, settings
 from groupwise.app.pages.new import edits, form, view
 from groupwise.storage.checks.script_reader import from_script
 from groupwise.storage.library.capabilities import Offer
-from groupwise.storage.spec.spec import RunSpec, from_dict, parse, to_yaml
+from groupwise.storage.spec.spec import RunSpec, from_dict, parse_spec, to_yaml
 from tests.support.runs import make_spec
 from tests.support.strategies import specs
 
@@ -57,17 +57,17 @@ def of_any_kind(spec: RunSpec) -> Offer:
 def test_a_form_filled_by_hand_with_what_another_shows_makes_the_same_spec(spec: RunSpec) -> None:
     raw = spec.model_dump()
     whole = [raw["lora"], raw["data"]["parameters"], raw["rewards"], [stage["rewards"] for stage in raw["stages"]]]
-    assume(view.sayable(whole) == whole)  # what goes through the page whole is what JSON can say
+    assume(view.json_value(whole) == whole)  # what goes through the page whole is what JSON can say
     offer = of_any_kind(spec)
-    seen = view.of(to_yaml(spec), offer)
-    text = edits.apply(BLANK, edits.read(fields_of(seen), form.types(offer)))
-    assert parse(text) == spec
+    seen = view.describe_text(to_yaml(spec), offer)
+    text = edits.apply(BLANK, edits.read_edits(fields_of(seen), form.types(offer)))
+    assert parse_spec(text) == spec
 
 
 @FEW
 @given(specs())
 def test_the_yaml_of_the_script_of_the_yaml_is_the_same_spec(spec: RunSpec) -> None:
-    seen = view.of(to_yaml(spec), Offer())
+    seen = view.describe_text(to_yaml(spec), Offer())
     raw, _ = from_script(seen["script"])
     assert from_dict(raw) == spec
-    assert parse(to_yaml(from_dict(raw))) == spec
+    assert parse_spec(to_yaml(from_dict(raw))) == spec

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from groupwise.app.ui import word_diff
-from groupwise.app.ui.word_diff import common, differences
+from groupwise.app.ui.word_diff import common, word_differences
 
 words = some.lists(some.sampled_from("abc"), max_size=9)
 
@@ -38,7 +38,7 @@ def test_the_common_words_are_as_many_as_there_can_be(left: list[str], right: li
 
 @given(some.text(max_size=60), some.text(max_size=60))
 def test_what_is_not_marked_is_the_same_in_both(left: str, right: str):
-    found = differences(left, right)
+    found = word_differences(left, right)
 
     def kept(text: str, spans: list[word_diff.Span]) -> list[str]:
         for start, end in reversed(spans):
@@ -49,7 +49,7 @@ def test_what_is_not_marked_is_the_same_in_both(left: str, right: str):
 
 
 def test_neighbouring_words_are_one_span():
-    found = differences("so it is 12 in all", "so it was then 13 in all")
+    found = word_differences("so it is 12 in all", "so it was then 13 in all")
     assert [("so it is 12 in all")[a:b] for a, b in found.left] == ["is 12"]
     assert [("so it was then 13 in all")[a:b] for a, b in found.right] == ["was then 13"]
     assert found.cut == 0 and found.alike == pytest.approx(8 / 13)
@@ -57,12 +57,12 @@ def test_neighbouring_words_are_one_span():
 
 def test_long_texts_are_compared_in_their_first_words_only():
     left, right = "a " * 5000, "a " * 4000 + "b " * 1000
-    found = differences(left, right, most=100)
+    found = word_differences(left, right, most=100)
     assert (found.left, found.right, found.cut, found.alike) == ([], [], 100, 1.0)
 
 
 @pytest.mark.parametrize("unit", ["a ", "<a>", "<", "ab", "\u202e", "漢", "\ud800 "])
 def test_odd_texts_of_a_hundred_thousand_characters_are_compared(unit: str):
     text = (unit * 100_000)[:100_000]
-    found = differences(text, f"x {text} y")
+    found = word_differences(text, f"x {text} y")
     assert found.right[0] == (0, 1) and len(found.left) <= 1 and found.cut in (0, word_diff.MOST)

@@ -36,7 +36,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     count(yaml_text._Composer, "get_single_node", "parsed")
     count(sqlite3, "connect", "opened")
     count(launch, "examine", "checked")
-    count(check, "examine", "checked")
+    count(check, "examine_spec", "checked")
     count(script, "to_script", "script")
     count(report, "_pace", "paced")
     return counted
@@ -51,16 +51,16 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 )  # fmt: skip
 def test_an_edit_parses_once_checks_once_and_opens_the_registry_once(calls: Counter[str], edit: dict[str, Any]) -> None:
     offer.publish_installed()
-    before = new_run.edited({"text": f"{TEXT}# {edit}\n"})
+    before = new_run.edit_settings({"text": f"{TEXT}# {edit}\n"})
     calls.clear()
     hidden = ["script", "preflight"]
-    seen = new_run.edited({"text": before["text"], "edits": [edit], "hidden": hidden})
+    seen = new_run.edit_settings({"text": before["text"], "edits": [edit], "hidden": hidden})
     assert seen["text"] != before["text"]
     assert calls == Counter(parsed=1, opened=1, checked=1)
     assert "script" not in seen
     assert seen["sentences"] == seen["figures"] == []
     calls.clear()
-    shown = new_run.edited({"text": seen["text"]})
+    shown = new_run.edit_settings({"text": seen["text"]})
     assert calls == Counter(opened=1, checked=1, script=1, paced=1)
     assert "GRPOTrainer" in shown["script"]
     assert shown["sentences"]
@@ -72,10 +72,10 @@ def test_a_launch_is_checked_once_in_the_app_and_once_by_the_supervisor(calls: C
     offer.publish_installed()
     question = built(TEXT)
     calls.clear()
-    assert "url" in new_run.launched({"text": TEXT, "built": question})
+    assert "url" in new_run.launch_run({"text": TEXT, "built": question})
     assert calls["checked"] == 1
     assert calls["parsed"] <= 1
-    [run] = registry.runs()
+    [run] = registry.list_runs()
     calls.clear()
     supervisor.Supervisor()._prepare(run)
     assert calls["checked"] == 1
@@ -85,6 +85,6 @@ def test_a_launch_is_checked_once_in_the_app_and_once_by_the_supervisor(calls: C
 def test_a_launch_that_trl_was_not_asked_about_is_not_checked_yet(calls: Counter[str]) -> None:
     offer.publish_installed()
     calls.clear()
-    assert new_run.launched({"text": TEXT}) == {"unasked": True}
+    assert new_run.launch_run({"text": TEXT}) == {"unasked": True}
     assert calls["checked"] == 0
-    assert presets.quickstart() != TEXT
+    assert presets.quickstart_text() != TEXT

@@ -57,7 +57,7 @@ def known(worker_home: Path) -> Path:
     """A home that knows what TRL offers already: reading it again is not what these tests are about."""
     from groupwise.worker.capabilities import catalogue
 
-    registry.publish(Catalogue(versions=catalogue.versions()))
+    registry.publish_fact(Catalogue(versions=catalogue.versions()))
     return worker_home
 
 
@@ -98,23 +98,23 @@ def test_a_home_named_from_where_one_stands_is_the_same_home_for_the_worker(
 
 
 def test_a_killed_worker_is_back_in_seconds_and_the_run_never_noticed(known: Path, start: Start):
-    run_id = registry.create(SPEC, name="long", model="starter", data="task:arithmetic")
+    run_id = registry.create_run(SPEC, name="long", model="starter", data="task:arithmetic")
     app = start("-c", WATCH)
     assert app.stdout is not None and app.stdout.readline()
     first = pid_of_supervisor()
 
     def step() -> int:
-        run = registry.get(run_id)
+        run = registry.get_run(run_id)
         assert run is not None and run.state not in states.ENDED, run
         return run.step
 
     wait_for(lambda: step() >= 3, 120)
-    trainer = registry.get(run_id)
+    trainer = registry.get_run(run_id)
     os.kill(first, signal.SIGKILL)
     wait_for(lambda: supervisor() not in (None, first), 20)
     seen = step()
     wait_for(lambda: step() > seen + 3)
-    after = registry.get(run_id)
+    after = registry.get_run(run_id)
     assert trainer is not None and after is not None and after.pid == trainer.pid and after.attempt == 1
 
 

@@ -192,7 +192,7 @@ def catalogue(tmp_path_factory: pytest.TempPathFactory) -> Any:
         if not kept.exists():
             with fresh_home():
                 subprocess.run([sys.executable, "-m", "groupwise.worker.capabilities.catalogue"], check=True)
-                found = registry.published(Catalogue)
+                found = registry.read_fact(Catalogue)
                 assert found is not None
                 kept.write_text(json.dumps(found.as_dict()))
     return json.loads(kept.read_text())
@@ -202,7 +202,7 @@ def catalogue(tmp_path_factory: pytest.TempPathFactory) -> Any:
 def known_home(catalogue: Any) -> Iterator[Path]:
     """A home for a module's tests in which a worker was before."""
     with fresh_home() as place:
-        registry.publish(Catalogue.read(catalogue))
+        registry.publish_fact(Catalogue.from_plain(catalogue))
         yield place
 
 
@@ -210,7 +210,7 @@ def known_home(catalogue: Any) -> Iterator[Path]:
 def shared_dashboard(known_home: Path) -> Iterator[str]:
     """The address of one dashboard for a module's tests that leave nothing behind; its worker has said what ships."""
     with dashboard() as (_, address):
-        wait_for("what ships", lambda: registry.published(Shipped))
+        wait_for("what ships", lambda: registry.read_fact(Shipped))
         yield address
 
 

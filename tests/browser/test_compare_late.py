@@ -82,7 +82,7 @@ def test_prompts_are_those_of_the_newest_words(open_page: OpenPage, runs: Runs) 
     prompts = page.locator(".prompts [data-hash]")
     expect(prompts.nth(1)).to_be_visible()
     first, second = prompts.all_inner_texts()[:2]
-    questions, search = Held(page, "prompts"), page.get_by_label("Search prompts")
+    questions, search = Held(page, "shared_prompts"), page.get_by_label("Search prompts")
     search.fill(first)
     late = held(page, questions, first)
     search.fill(second)
@@ -95,7 +95,7 @@ def test_prompts_are_those_of_the_newest_words(open_page: OpenPage, runs: Runs) 
 def test_a_completion_stands_under_its_own_run(open_page: OpenPage, runs: Runs) -> None:
     page = compared(open_page, runs)
     page.locator(".alike").scroll_into_view_if_needed()
-    questions, cards = Held(page, "prompt"), page.locator(".cards .comp")
+    questions, cards = Held(page, "prompt_in_runs"), page.locator(".cards .comp")
     prompts = page.locator(".prompts [data-hash]")
     prompts.first.click()
     late = held(page, questions)
@@ -117,7 +117,7 @@ def test_a_completion_stands_under_its_own_run(open_page: OpenPage, runs: Runs) 
 
 def test_a_closed_list_of_runs_stays_closed(open_page: OpenPage, runs: Runs) -> None:
     page = compared(open_page, runs, "", *runs[1][:2])
-    questions = Held(page, "search")
+    questions = Held(page, "search_runs")
     page.get_by_label("Add a run").focus()
     late = held(page, questions)
     page.keyboard.press("Escape")
@@ -133,7 +133,7 @@ def test_runs_are_grouped_by_their_own_settings(open_page: OpenPage, runs: Runs)
     page = compared(open_page, runs, "&by=training.learning_rate")
     labels = page.locator(".together .label")
     expect(labels).to_have_text(["learning_rate 1e-05 2 runs", "learning_rate 0.0001 2 runs"])
-    questions = Held(page, "differences")
+    questions = Held(page, "compare_settings")
     remove(page, "run 1")
     held(page, questions)
     assert [" ".join(label.split()) for label in labels.all_inner_texts()] == [
@@ -173,7 +173,7 @@ def test_a_walk_stays_on_its_run_and_prompts_follow(open_page: OpenPage, runs: R
     expect(page.locator(".prompts [data-hash]").first).to_be_visible()
     page.locator(".prompts [data-hash]").first.click()
     expect(page.locator(".cards .comp")).to_have_count(2)
-    for function, step in (("prompts", 13), ("prompt", 14)):
+    for function, step in (("shared_prompts", 13), ("prompt_in_runs", 14)):
         page.evaluate(LATER)
         questions = Held(page, function)
         page.mouse.move(0, 0)
@@ -183,8 +183,8 @@ def test_a_walk_stays_on_its_run_and_prompts_follow(open_page: OpenPage, runs: R
     # not while they are read
     page.evaluate(LATER)
     page.locator(".one").hover()
-    questions = Held(page, "prompt")
-    with page.expect_response(lambda reply: '"fn_name":"prompts"' in (reply.request.post_data or "")):
+    questions = Held(page, "prompt_in_runs")
+    with page.expect_response(lambda reply: '"fn_name":"shared_prompts"' in (reply.request.post_data or "")):
         more(page, live, 15)
     page.wait_for_timeout(300)
     assert questions.kept == []
@@ -197,7 +197,7 @@ def test_curves_keep_their_axis_until_the_others_have_come(open_page: OpenPage, 
     page = compared(open_page, runs)
     page.locator("[data-chart=reward] .plot").scroll_into_view_if_needed()
     page.wait_for_function(f"{SUFFIX} === ''")
-    questions = Held(page, "compared")
+    questions = Held(page, "compare_runs")
     page.locator("[data-x=time]").click()
     held(page, questions)
     assert page.evaluate(SUFFIX) == ""

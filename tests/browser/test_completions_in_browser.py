@@ -104,7 +104,7 @@ def test_what_is_found_nowhere_and_what_cannot_be_asked_say_so(
 def test_what_is_typed_while_the_first_answer_comes_stays(open_page: OpenPage, place: tuple[str, str, str]) -> None:
     address, run_id, _ = place
     page = open_page(f"{address}/run?id={run_id}&tab=completions")
-    answer = Held(page, "found")
+    answer = Held(page, "find_completions")
     page.reload()
     wait_for("the first question", lambda: page.wait_for_timeout(20) or answer.kept)
     page.get_by_label("Reward from").fill("2.5")

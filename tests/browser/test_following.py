@@ -61,7 +61,7 @@ def go_on(run_id: str, *, attempt: int = 1, steps: int = 1) -> int:
     for step in range(first, first + steps):
         rng = random.Random(step)
         groups = [learning_group(500, n, 1000, 8, ("format", "correctness"), 16, rng) for n in range(4)]
-        of_groups = group_metrics.of(groups, writer.reward_range(), 1, 1.0)
+        of_groups = group_metrics.metrics_of_groups(groups, writer.reward_range(), 1, 1.0)
         writer.commit(step, metrics={**even(step), **of_groups}, groups=groups)
     writer.close()
     return first + steps - 1
@@ -79,7 +79,7 @@ def follow(open_page: OpenPage, address: str, run_id: str) -> Page:
 
 def shown(page: Page, run_id: str) -> None:
     """All that is recorded is drawn."""
-    seq = metrics.read(paths.run_folder(run_id).db)["seq"]
+    seq = metrics.read_metrics(paths.run_folder(run_id).db)["seq"]
     page.wait_for_function("seq => document.querySelector('.gw-overview').dataset.seq >= seq", arg=seq)
 
 
@@ -215,7 +215,7 @@ def test_where_answers_take_long_the_page_asks_more_rarely(address: str, open_pa
     answered: list[float] = []
 
     def slowly(route: Route) -> None:
-        if '"board"' not in (route.request.post_data or ""):
+        if '"draw_board"' not in (route.request.post_data or ""):
             route.fallback()
             return
         asked.append(time.monotonic())

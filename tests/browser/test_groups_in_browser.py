@@ -89,7 +89,7 @@ def a_star_and_a_note_stay(page: Page, run_id: str) -> None:
     expect(card.locator(".words")).to_have_text("<b>guesses</b>")
     expect(page.locator(".options [aria-selected=true] .starred")).to_be_visible()
     group, idx = card.get_attribute("data-group"), card.get_attribute("data-idx")
-    assert notes.starred(run_id) == [(int(str(group)), int(str(idx)))]
+    assert notes.starred_completions(run_id) == [(int(str(group)), int(str(idx)))]
     assert [note.words for note in notes.of_run(run_id)] == ["<b>guesses</b>"]
 
 

@@ -48,7 +48,7 @@ def test_a_launch_asks_the_worker_again_where_its_question_was_lost(new_run: Pag
         said = json.loads(route.request.post_data or "{}")
         if said.get("fn_name") == "ask_worker" and '"build"' in (route.request.post_data or "") and lost["questions"]:
             lost["questions"], lost["armed"] = lost["questions"] - 1, True
-        elif said.get("fn_name") == "answered" and lost["armed"]:
+        elif said.get("fn_name") == "read_answer" and lost["armed"]:
             lost["armed"] = False
             return route.fulfill(json={"gone": True})
         return route.fallback()
@@ -59,8 +59,8 @@ def test_a_launch_asks_the_worker_again_where_its_question_was_lost(new_run: Pag
     new_run.wait_for_url("**/run?id=*", timeout=90_000)
     assert lost["questions"] < 3
     new_run.unroute("**/component_server/")
-    run = registry.runs()[0]
-    registry.ask(run.id, registry.KILL)
+    run = registry.list_runs()[0]
+    registry.ask_of_run(run.id, registry.KILL)
 
 
 def test_from_a_csv_and_a_model_folder_to_a_launched_run_by_the_page_alone(
@@ -95,12 +95,12 @@ def test_from_a_csv_and_a_model_folder_to_a_launched_run_by_the_page_alone(
         blocking.first.click()
     launch(new_run)
     new_run.wait_for_url("**/run?id=*")
-    run = registry.runs()[0]
-    asked = spec.parse(run.folder.spec.read_text())
+    run = registry.list_runs()[0]
+    asked = spec.parse_spec(run.folder.spec.read_text())
     assert (asked.name, asked.model.id, asked.data.source) == ("sums with LoRA", str(folder), "file:sums.csv")
     assert asked.lora is not None
     assert (paths.data_folder() / "sums.csv").read_text() == rows.read_text()
     expect(new_run.locator(".gw-header .pill")).to_contain_text("Finished", timeout=120_000)
-    assert registry.runs()[0].state == states.FINISHED
+    assert registry.list_runs()[0].state == states.FINISHED
     again = open_page(f"{shared_dashboard}/new?from={run.id}")
     expect(again.get_by_label("Name", exact=True)).to_have_value("sums with LoRA")

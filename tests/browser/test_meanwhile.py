@@ -50,7 +50,7 @@ def tab(page: Page, name: str) -> None:
 def test_statistics_of_a_run_that_is_faster_than_they_are_drawn(address: str, run_id: str, open_page: OpenPage) -> None:
     """The answer comes after a further step, and is shown all the same."""
     page = open_page(f"{address}/run?id={run_id}&tab=log")
-    held = Held(page, "panel")
+    held = Held(page, "draw_panel")
     tab(page, "Statistics")
     wait_for("the first panel's question", lambda: page.wait_for_timeout(30) or held.kept)
     commit(run_id, STEPS + 1)
@@ -75,7 +75,7 @@ def test_statistics_are_of_what_the_address_says_and_lead_to_what_is_drawn(
 
     figure = page.locator("[data-panel=ties]").get_by_role("slider")
     expect(figure.locator(".scatterlayer .trace")).to_have_count(4)
-    held = Held(page, "panel")
+    held = Held(page, "draw_panel")
     page.locator(".gw-statistics [data-mode=eval]").click()
     wait_for("the other mode's question", lambda: page.wait_for_timeout(30) or held.kept)
     figure.focus()
@@ -128,10 +128,12 @@ def test_a_note_is_not_taken_away_by_the_next_step(address: str, run_id: str, op
         page.keyboard.press("Enter")
         expect(page.locator(f"{box} .said .words", has_text="half said").first).to_be_attached()
         page.close()
-    assert not notes.starred(run_id)
+    assert not notes.starred_completions(run_id)
 
 
-@pytest.mark.parametrize(("where", "box", "asked"), [("", ".one", "step"), ("&prompt=1", ".same", "same")])
+@pytest.mark.parametrize(
+    ("where", "box", "asked"), [("", ".one", "groups_at_step"), ("&prompt=1", ".same", "prompt_history")]
+)
 def test_an_answer_on_its_way_takes_no_note_away(
     address: str, run_id: str, open_page: OpenPage, where: str, box: str, asked: str
 ) -> None:
@@ -180,7 +182,7 @@ def test_a_group_comes_back_after_one_that_could_not_be_shown(address: str, run_
     refused = {"once": True}
 
     def look(route: Route) -> None:
-        if json.loads(route.request.post_data or "{}").get("fn_name") == "group" and refused.pop("once", False):
+        if json.loads(route.request.post_data or "{}").get("fn_name") == "show_group" and refused.pop("once", False):
             route.fulfill(json={"sentence": "The record is being written to."})
         else:
             route.fallback()
@@ -198,7 +200,7 @@ def test_a_group_that_comes_late_does_not_lead_back(address: str, run_id: str, o
     other = page.locator(".option").nth(2).get_attribute("data-group")
     page.goto(f"{address}/run?id={run_id}&tab=log")
     expect(page.get_by_role("tab", name="Log")).to_have_attribute("aria-selected", "true")
-    held = Held(page, "group")
+    held = Held(page, "show_group")
     set_params(page, {"tab": "groups", "group": other}, push=True)
     wait_for("the group's question", lambda: page.wait_for_timeout(30) or held.kept)
     page.get_by_role("button", name="← earlier").click()

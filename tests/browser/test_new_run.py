@@ -36,10 +36,10 @@ def test_unreadable_and_back_leaves_nothing_behind(new_run: Page) -> None:
 
 
 def test_what_is_chosen_stays_chosen_when_the_worker_speaks_before_it_is_in_the_settings(new_run: Page) -> None:
-    answers = Held(new_run, "answered")
+    answers = Held(new_run, "read_answer")
     new_run.reload()
     expect(new_run.locator(".gw-new_run[data-ready]")).to_be_attached()
-    edits = Held(new_run, "edited")
+    edits = Held(new_run, "edit_settings")
     lora = new_run.get_by_label("LoRA", exact=True)
     lora.check()
     answers.release()
@@ -146,5 +146,5 @@ def test_lists_are_edited_in_the_form(new_run: Page) -> None:
     new_run.get_by_role("button", name="Remove example 1").click()
     for emptied in ("stages: []", "filter: []", "examples: []"):
         follows(new_run, emptied)
-    made = spec.parse(yaml_of(new_run))
+    made = spec.parse_spec(yaml_of(new_run))
     assert (made.data.filter, made.data.examples, made.stages) == ([], [], [])

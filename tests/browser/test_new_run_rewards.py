@@ -22,14 +22,14 @@ OWN = '''def short(completions, *, most: int = 20, **kwargs):
 
 
 def rewards_of(page: Page) -> dict[str, RewardSpec]:
-    return {one.name: one for one in spec.parse(yaml_of(page)).rewards}
+    return {one.name: one for one in spec.parse_spec(yaml_of(page)).rewards}
 
 
 @pytest.fixture
 def with_own(new_run: Page) -> Page:
     """The page, with a function of one's own in two versions to choose from."""
-    library.save("short", OWN.replace("20", "10"))
-    library.save("short", OWN)
+    library.save_reward("short", OWN.replace("20", "10"))
+    library.save_reward("short", OWN)
     new_run.reload()
     expect(new_run.get_by_label("Group size", exact=True)).to_have_value("8")
     return new_run
@@ -137,13 +137,13 @@ def test_a_stage_uses_the_run_s_rewards_until_it_has_its_own(new_run: Page) -> N
     expect(stage.get_by_label("step of point 1")).to_have_value("0")
     new_run.locator("#stage-0-training").fill("max_steps: 3")
     follows(new_run, "max_steps: 3")
-    stages = spec.parse(yaml_of(new_run)).stages
+    stages = spec.parse_spec(yaml_of(new_run)).stages
     assert stages[0].rewards is not None
     assert [(one.name, one.weight, len(one.schedule)) for one in stages[0].rewards] == [("format", 3.0, 2)]
     assert (stages[0].training, stages[1].rewards) == ({"max_steps": 3}, None)
     new_run.locator("#stage-0-rewards").click()
     expect(stage.get_by_label("weight of format")).to_have_count(0)
-    assert spec.parse(yaml_of(new_run)).stages[0].rewards is None
+    assert spec.parse_spec(yaml_of(new_run)).stages[0].rewards is None
 
 
 def test_what_is_wrong_with_a_reward_is_said_in_its_row(new_run: Page) -> None:

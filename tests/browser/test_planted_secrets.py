@@ -112,7 +112,7 @@ def passed(chromium: Browser, known_home: Path, tmp_path_factory: pytest.TempPat
     (hub / "stored_tokens").write_text(f"[mine]\nhf_token = {HUB_LOGIN}\n")
     found = Pass(known_home, tmp_path_factory.mktemp("profile"))
     for name in ("leaks", "trusted_leaks"):
-        library.save(name, LEAKS.replace("def leaks(", f"def {name}("), network=True, taken=())
+        library.save_reward(name, LEAKS.replace("def leaks(", f"def {name}("), network=True, taken=())
     with ending() as start:
         server = begin(start, known_home, HF_HOME=str(hub), **ENVIRONMENT)
         try:
@@ -143,12 +143,12 @@ def _go_through(server: Server, context: BrowserContext, found: Pass) -> None:
     page.get_by_label("Completion 1", exact=True).fill("<answer>2</answer>")
     try_it(page)
     _keep(page, heard, found)
-    wait_for("what ships", lambda: registry.published(Shipped))
+    wait_for("what ships", lambda: registry.read_fact(Shipped))
     _set_up(server, page, SPEC.format(name="leaks", function="leaks", steps=4))
     page.get_by_role("button", name="Try one step").click()
     expect(page.locator(".tried")).to_contain_text("A step took", timeout=120_000)
     found.runs["leaks"] = _launched(page, "leaks")
-    registry.publish(TrustRewardCode(trusted=True))
+    registry.publish_fact(TrustRewardCode(trusted=True))
     _set_up(server, page, SPEC.format(name="trusted", function="trusted_leaks", steps=4))
     found.runs["trusted"] = _launched(page, "trusted")
     _keep(page, heard, found)
@@ -180,7 +180,7 @@ def _launched(page: Page, name: str) -> registry.Run:
     launch(page)
     page.wait_for_url("**/run?id=*")
     expect(page.locator(".gw-header .pill")).to_contain_text("Failed", timeout=120_000)
-    return next(run for run in registry.runs() if run.name == name)
+    return next(run for run in registry.list_runs() if run.name == name)
 
 
 def _keep(page: Page, heard: list[Response], found: Pass) -> None:

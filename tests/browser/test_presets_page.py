@@ -35,16 +35,16 @@ def test_a_preset_is_taken_undone_saved_as_ones_own_and_deleted(new_run: Page, s
 
 
 def test_any_runs_settings_are_kept_as_a_preset(new_run: Page, open_page: OpenPage, shared_dashboard: str) -> None:
-    run = registry.get(ended_run(QUICKSTART.read_text()))
+    run = registry.get_run(ended_run(QUICKSTART.read_text()))
     assert run is not None
     page = open_page(f"{shared_dashboard}/run?id={run.id}&tab=config")
     page.get_by_role("link", name="Save as preset").click()
     page.locator("#keep-title").fill("kept from a run")
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.locator(".origin")).to_contain_text("kept from a run")
-    [kept] = [preset for preset in presets.own() if preset.name == "kept from a run"]
+    [kept] = [preset for preset in presets.own_presets() if preset.name == "kept from a run"]
     assert kept.text == run.folder.spec.read_text()
-    presets.delete("kept from a run")
+    presets.delete_preset("kept from a run")
 
 
 def test_a_spec_and_a_script_are_imported_and_exported(new_run: Page, tmp_path: Path) -> None:
@@ -66,7 +66,7 @@ def test_a_spec_and_a_script_are_imported_and_exported(new_run: Page, tmp_path: 
     follows(new_run, "beta: 0.25")
     new_run.locator("input.import").set_input_files(python)
     follows(new_run, "beta: 0.125")
-    assert spec.parse(yaml_of(new_run)) == spec.parse(text)
+    assert spec.parse_spec(yaml_of(new_run)) == spec.parse_spec(text)
     wrong = tmp_path / "wrong.py"
     wrong.write_text("def (:")
     new_run.locator("input.import").set_input_files(wrong)

@@ -46,7 +46,7 @@ def wait_points(page: Page, count: int) -> None:
 
 
 def the_run() -> registry.Run:
-    return registry.runs()[0]
+    return registry.list_runs()[0]
 
 
 def pill(page: Page) -> Locator:
@@ -177,7 +177,7 @@ def look_at_the_finished_run(page: Page) -> None:
 
 def it_learned(folder: RunFolder) -> None:
     """The mean reward of the last ten steps is at least half a point above the first ten's."""
-    rewards = metrics.read(folder.db)["curves"]["reward"]["y"]
+    rewards = metrics.read_metrics(folder.db)["curves"]["reward"]["y"]
     assert len(rewards) == 60
     assert sum(rewards[-10:]) / 10 - sum(rewards[:10]) / 10 >= 0.5
 
@@ -190,7 +190,7 @@ def everything_it_scored_is_stored(folder: RunFolder) -> None:
 
 
 def every_metric_has_trls_name(folder: RunFolder) -> None:
-    names = set(metrics.read(folder.db)["curves"])
+    names = set(metrics.read_metrics(folder.db)["curves"])
     assert names >= {
         "loss", "grad_norm", "learning_rate", "num_tokens", "epoch", "step_time", "reward", "reward_std", "kl",
         "frac_reward_zero_std", "entropy", "clip_ratio/region_mean", "rewards/format/mean", "rewards/correctness/std",

@@ -75,7 +75,7 @@ STATUSES = (
 
 def finished(page: Page, name: str) -> registry.Run:
     expect(page.locator(".gw-header .pill")).to_contain_text("Finished", timeout=240_000)
-    return next(run for run in registry.runs() if run.name == name)
+    return next(run for run in registry.list_runs() if run.name == name)
 
 
 def events_of(run: registry.Run, name: str) -> dict[int, str]:
@@ -84,9 +84,9 @@ def events_of(run: registry.Run, name: str) -> dict[int, str]:
 
 
 def test_a_hostile_function_is_refused_at_every_turn_while_the_run_goes_on(new_run: Page) -> None:
-    wait_for("what ships", lambda: registry.published(Shipped))
+    wait_for("what ships", lambda: registry.read_fact(Shipped))
     for name, text in (("hostile", HOSTILE), ("loud", LOUD), ("asks", ASKS), ("absent", ABSENT)):
-        library.save(name, text)
+        library.save_reward(name, text)
     steps = len(TURNS) + 2
     write_yaml(new_run, SPEC.format(steps=steps).replace("name: asks", "name: absent"))
     blocking = new_run.locator(".verdict.blocking")
@@ -143,4 +143,4 @@ def test_a_function_of_blocks_trains(open_page: OpenPage, shared_dashboard: str)
     scored = ask_db(run.folder, sql)
     assert len(scored) >= 3 * 64
     assert all(value == float("<answer>" in text) for text, value in scored)
-    assert (run.folder.rewards / "has_answer.py").read_text() == library.get("has_answer").code
+    assert (run.folder.rewards / "has_answer.py").read_text() == library.get_reward("has_answer").code

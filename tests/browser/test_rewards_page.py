@@ -39,8 +39,8 @@ trainer.train()
 @pytest.fixture
 def rewards(open_page: OpenPage, shared_dashboard: str) -> Page:
     """The page, in a home whose library is empty."""
-    for kept in library.every():
-        library.delete(kept.name)
+    for kept in library.newest_rewards():
+        library.delete_reward(kept.name)
     return ready(open_page(f"{shared_dashboard}/rewards"))
 
 
@@ -62,7 +62,7 @@ def test_a_template_is_mended_where_lint_says_and_saved(rewards: Page) -> None:
     write(rewards, SHORT)
     expect(wrong).to_have_count(0)
     version = save(rewards)
-    assert library.get("short").hash.startswith(version)
+    assert library.get_reward("short").hash.startswith(version)
     expect(rewards.locator(".shelf .take", has=rewards.locator("b", has_text=re.compile("^short$")))).to_have_attribute(
         "aria-current", "true"
     )
@@ -132,11 +132,11 @@ def test_deleting_asks_first(rewards: Page) -> None:
     dialog = rewards.locator("dialog.deleting")
     expect(dialog.get_by_role("button", name="Cancel")).to_be_focused()
     rewards.keyboard.press("Escape")
-    assert [kept.name for kept in library.every()] == ["short"]
+    assert [kept.name for kept in library.newest_rewards()] == ["short"]
     do(rewards, "Delete")
     dialog.get_by_role("button", name="Delete").click()
     expect(rewards.locator(".lists")).to_contain_text("None yet.")
-    assert library.every() == []
+    assert library.newest_rewards() == []
 
 
 def test_a_notebook_s_functions_are_pasted_exported_and_imported_again(rewards: Page, tmp_path: Path) -> None:
@@ -152,13 +152,13 @@ def test_a_notebook_s_functions_are_pasted_exported_and_imported_again(rewards: 
     dialog.get_by_role("button", name="Open in the editor").click()
     assert "%pip" not in text_of(rewards).splitlines()[0][:4]
     save(rewards)
-    assert [kept.name for kept in library.every()] == ["other"]
+    assert [kept.name for kept in library.newest_rewards()] == ["other"]
     with rewards.expect_download() as exported:
         do(rewards, "Export")
     assert exported.value.suggested_filename == "other.py"
     file = tmp_path / "other.py"
     file.write_bytes(Path(exported.value.path()).read_bytes())
-    assert file.read_text() == library.get("other").code
+    assert file.read_text() == library.get_reward("other").code
     do(rewards, "Import")
     dialog.locator(".file").set_input_files(file)
     dialog.locator("label", has_text="short").click()
@@ -185,7 +185,7 @@ def test_a_training_script_becomes_functions_and_each_is_saved_by_its_own_name(r
     expect(rewards.locator(".writing .state")).to_have_text("not saved under this name yet")
     expect(rewards.get_by_role("button", name="Delete", exact=True)).to_be_hidden()
     save(rewards)
-    assert {one.name: one.code for one in library.every()} == {"short": kept, "wordy": kept}
+    assert {one.name: one.code for one in library.newest_rewards()} == {"short": kept, "wordy": kept}
 
 
 def test_scores_of_other_code_say_so_and_a_failure_is_no_clean_bill(rewards: Page) -> None:
@@ -235,7 +235,7 @@ def test_what_ships_is_read_only_and_copied(rewards: Page) -> None:
     do(rewards, "Copy as my own")
     assert "def my_correctness(" in text_of(rewards)
     save(rewards)
-    assert [kept.name for kept in library.every()] == ["my_correctness"]
+    assert [kept.name for kept in library.newest_rewards()] == ["my_correctness"]
 
 
 def test_blocks_become_python_that_is_saved_and_tried(rewards: Page) -> None:
@@ -281,9 +281,9 @@ def test_the_runs_that_use_a_function_are_linked(rewards: Page) -> None:
     begin(rewards, SHORT)
     save(rewards)
     run_spec = make_spec(rewards=[{"name": "format"}])
-    run_id = registry.create(specs.to_yaml(run_spec), name="<b>user</b>", model="starter", data="task:arithmetic")
-    registry.ask(run_id, registry.STOP)
-    run = registry.get(run_id)
+    run_id = registry.create_run(specs.to_yaml(run_spec), name="<b>user</b>", model="starter", data="task:arithmetic")
+    registry.ask_of_run(run_id, registry.STOP)
+    run = registry.get_run(run_id)
     assert run is not None
     run.folder.rewards.mkdir(exist_ok=True)
     (run.folder.rewards / "short.py").write_text(SHORT)
@@ -296,7 +296,7 @@ def test_the_runs_that_use_a_function_are_linked(rewards: Page) -> None:
 
 
 def test_what_is_begun_while_another_is_being_opened_stays(rewards: Page) -> None:
-    first = Held(rewards, "shown")
+    first = Held(rewards, "show_function")
     rewards.reload()
     expect(rewards.locator(".lists")).to_contain_text("None yet.")
     begin(rewards, SHORT)
@@ -308,7 +308,7 @@ def test_what_is_begun_while_another_is_being_opened_stays(rewards: Page) -> Non
 
 def test_what_is_saved_before_the_data_s_columns_are_there_is_saved(rewards: Page) -> None:
     """They come while the text that Save waits for is looked at, and have it looked at again."""
-    columns = Held(rewards, "answered")
+    columns = Held(rewards, "read_answer")
     rewards.reload()
     ready(rewards)
     wait_for("the columns to be asked for", lambda: rewards.wait_for_timeout(30) or columns.kept)

@@ -32,11 +32,11 @@ def test_a_wrong_field_is_said_there_kept_and_mended_by_one_click(
     box.press("Tab")
     note = new_run.locator(".field", has=box).locator(".said").get_by_text(re.compile(re.escape(sentence), re.I))
     expect(note).to_be_visible()
-    before = len(registry.runs())
+    before = len(registry.list_runs())
     launch(new_run)
     expect(box).to_be_focused()
     assert "/new" in new_run.url
-    assert len(registry.runs()) == before
+    assert len(registry.list_runs()) == before
     expect(box).to_have_value(typed)
     new_run.locator(".verdict.blocking .fix").first.click()
     expect(note).to_have_count(0)

@@ -54,8 +54,8 @@ LAX = '''def my_format(completions, **kwargs):
 @pytest.fixture
 def rewards(open_page: OpenPage, shared_dashboard: str) -> Page:
     """The page, in a home whose library is empty."""
-    for kept in library.every():
-        library.delete(kept.name)
+    for kept in library.newest_rewards():
+        library.delete_reward(kept.name)
     return ready(open_page(f"{shared_dashboard}/rewards?name=format"))
 
 
@@ -63,10 +63,10 @@ def rewards(open_page: OpenPage, shared_dashboard: str) -> Page:
 def finished_run(shared_dashboard: str) -> str:
     """The id of a short run of the quickstart that is done."""
     text = QUICKSTART.read_text().replace("max_steps: 60", "max_steps: 6").replace("eval_strategy: steps", "")
-    run_id = registry.create(text, name="history", model="starter", data="task:arithmetic")
+    run_id = registry.create_run(text, name="history", model="starter", data="task:arithmetic")
 
     def finished() -> bool:
-        run = registry.get(run_id)
+        run = registry.get_run(run_id)
         assert run is not None and run.state != states.FAILED, run
         return run.state == states.FINISHED
 
@@ -213,8 +213,8 @@ def test_what_trl_documents_for_plain_text_is_tried_unchanged(rewards: Page) -> 
     rows = [{"question": f"{n}+1?", "ground_truth": n + 1} for n in range(8)]
     (paths.data_folder() / "plain.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     data = "{source: 'file:plain.jsonl', prompt_column: question, answer_column: null}"
-    if "plain text" not in {kept.name for kept in presets.own()}:
-        presets.save("plain text", "", f"name: plain\ndata: {data}\nrewards: [{{name: format}}]\n", SHIPPED)
+    if "plain text" not in {kept.name for kept in presets.own_presets()}:
+        presets.save_preset("plain text", "", f"name: plain\ndata: {data}\nrewards: [{{name: format}}]\n", SHIPPED)
     rewards.reload()
     begin(ready(rewards), PLAIN)
     rewards.get_by_label("Data").select_option("plain text")
@@ -246,15 +246,15 @@ def test_what_a_function_logs_is_shown(rewards: Page) -> None:
 
 
 def test_where_there_is_no_sandbox_that_is_said(rewards: Page) -> None:
-    before = registry.published(Sandbox)
+    before = registry.read_fact(Sandbox)
     assert before is not None
-    registry.publish(Sandbox(name="none", label="none", sentence="Nothing can be shut in here <b>."))
+    registry.publish_fact(Sandbox(name="none", label="none", sentence="Nothing can be shut in here <b>."))
     try:
         rewards.reload()
         ready(rewards)
         expect(rewards.locator(".banner")).to_contain_text("Nothing can be shut in here <b>.")
     finally:
-        registry.publish(before)
+        registry.publish_fact(before)
 
 
 def test_each_bad_input_is_said_with_its_line_and_the_page_goes_on(rewards: Page) -> None:

@@ -44,12 +44,12 @@ def test_a_run_in_bulk_is_whole_for_every_reader(record: Path) -> None:
         found = db.execute("SELECT count(*) FROM completion_text WHERE completion_text MATCH 'think'").fetchone()[0]
         assert found == db.execute("SELECT count(*) FROM completion WHERE text LIKE '%think%'").fetchone()[0] > 0
     assert groups.span(record) == (3, 300)
-    group = groups.one(record, groups.at_step(record, 300)[0]["id"])
+    group = groups.read_group(record, groups.at_step(record, 300)[0]["id"])
     assert group is not None
     for completion in group["completions"]:
         assert completion["reward"] == sum(score["weight"] * score["value"] for score in completion["scores"])
     rewards = [completion["reward"] for completion in group["completions"]]
     assert group["mean"] == pytest.approx(sum(rewards) / 8)
-    curves = metrics.read(record)["curves"]
+    curves = metrics.read_metrics(record)["curves"]
     assert len(curves) == 5
     assert len(curves["reward"]["x"]) == 300

@@ -24,11 +24,11 @@ EXAMPLES = re.findall(r"```yaml\n(.*?)```", TEXT, re.S)
 def test_every_example_is_a_spec() -> None:
     assert len(EXAMPLES) == 4
     for text in EXAMPLES:
-        spec.parse(text)
+        spec.parse_spec(text)
 
 
 def test_the_first_example_has_every_field_with_its_default_or_the_quickstarts() -> None:
-    raw, _ = spec.read(EXAMPLES[0])
+    raw, _ = spec.read_yaml(EXAMPLES[0])
     assert set(raw) == set(RunSpec.model_fields)
     for part, model in (("model", ModelSpec), ("data", DataSpec), ("launch", LaunchSpec)):
         assert set(raw[part]) >= set(model.model_fields) - {"engine"}
@@ -52,13 +52,13 @@ def test_the_function_in_the_docs_is_one_and_scores() -> None:
 
 def test_the_changing_weights_of_the_docs_are_a_spec() -> None:
     [text] = re.findall(r"```yaml\n(.*?)```", REWARDS, re.S)
-    first, second = spec.parse(f"name: x\n{text}").rewards
+    first, second = spec.parse_spec(f"name: x\n{text}").rewards
     assert first.schedule[-1].weight == 0.2 and second.adapt is not None
 
 
 def test_the_docs_list_every_built_in_function() -> None:
     listed = re.findall(r"^\| `(\w+)` \|", REWARDS, re.M)
-    assert sorted(listed) == shipped.names(shipped.REWARDS)
+    assert sorted(listed) == shipped.shipped_names(shipped.REWARDS)
 
 
 DOCTOR = REPOSITORY / "storage" / "analysis" / "doctor"
@@ -69,7 +69,7 @@ def test_the_docs_list_every_metric_of_ours() -> None:
     listed = set(re.findall(r"^\| `((?:groups|time|system)/\w+)` \|", UNDERSTAND, re.M))
     words = "a sentence that is long enough for its repetition to be told, " * 4
     right, wrong = ([Completion(words, 9, False, value, 0.0, [(value, "ok")])] * 2 for value in (1.0, 0.0))
-    of_groups = set(group_metrics.of([Group("train", 1, "?", {}, [*right, *wrong])], (0.0, 1.0), 0))
+    of_groups = set(group_metrics.metrics_of_groups([Group("train", 1, "?", {}, [*right, *wrong])], (0.0, 1.0), 0))
     code = (REPOSITORY / "worker" / "training" / "measures.py").read_text(encoding="utf-8")
     assert listed == of_groups | set(re.findall(r'"((?:time|system)/\w+)"', code))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -219,6 +220,57 @@ def test_texts_are_written_where_secrets_are_hidden():
 
 def test_a_file_says_first_what_it_is_for():
     assert not broken((path, "") for path in FILES if not ast.get_docstring(tree_of(path)))
+
+
+# Names that several files of a room share, since each is one end of an interface: whoever calls it holds any of them.
+SHARED_NAMES = {
+    "app": {
+        "build": "a page, and the shell around all pages",
+        "ask_worker": "what ui/worker_questions.js asks of the page that it is on",
+        "read_answer": "what ui/worker_questions.js asks of the page that it is on",
+        "cancel_question": "what ui/worker_questions.js asks of the page that it is on",
+    },
+    "worker": {"main": "what `python -m` runs"},
+    "storage": {},
+}
+# Files that lie alone in a run's folder, or that a person's own function begins with: each is whole in itself.
+WHOLE_FILES = ("worker/builtin/rewards/", "worker/builtin/tasks/", "storage/library/rewards/templates/")
+PARTICIPLE = re.compile(
+    "[a-z]+ed|begun|bought|bound|brought|built|caught|chosen|done|drawn|found|given|gone|grown|held|kept|known|laid|led|"
+    "left|lent|lost|made|meant|met|ran|said|seen|sent|shown|spent|stood|taken|taught|thought|told|worn|written"
+)
+EXPORTED = {"fitted"}  # stands under its name in plain scripts, which are read back
+
+
+def public_functions(path: Path, *, methods: bool = False) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    for node in tree_of(path).body:
+        parts = [node, *node.body] if isinstance(node, ast.ClassDef) and methods else [node]
+        for part in parts:
+            if isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef)) and not part.name.startswith("_"):
+                yield part
+
+
+def test_no_two_functions_of_a_room_share_a_name():
+    places: dict[tuple[str, str], list[str]] = {}
+    for path in FILES:
+        if not name_of(path).startswith(WHOLE_FILES):
+            for function in public_functions(path):
+                places.setdefault((room_of(path), function.name), []).append(name_of(path))
+    shared = {(room, name): where for (room, name), where in places.items() if len(where) > 1}
+    assert {key: where for key, where in shared.items() if key[1] not in SHARED_NAMES[key[0]]} == {}
+    assert {(room, name) for room, names in SHARED_NAMES.items() for name in names} == set(shared), "no longer shared"
+
+
+def test_no_function_is_named_by_a_bare_participle():
+    """`kept`, `asked`: what was kept, and where would one look for it?"""
+    assert not broken(
+        (path, function.name)
+        for path in FILES
+        if not name_of(path).startswith(WHOLE_FILES)
+        for function in public_functions(path, methods=True)
+        if function.name not in EXPORTED
+        if PARTICIPLE.fullmatch(function.name)
+    )
 
 
 def test_the_test_files_that_begin_first_are_there():

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from groupwise.storage.checks.check import OWNED, check
+from groupwise.storage.checks.check import OWNED, check_spec
 from groupwise.storage.home import paths
 from groupwise.storage.library.capabilities import Offer
-from groupwise.storage.spec.spec import from_dict, line_numbers, parse
+from groupwise.storage.spec.spec import from_dict, line_numbers, parse_spec
 from tests.support import offer
 from tests.support.offer import OFFER
 
@@ -18,7 +18,7 @@ from tests.support.offer import OFFER
 def problems(offered: Offer = OFFER, **changes: Any) -> list[tuple[str, str]]:
     """(field, message) of each problem of a small good spec with these changes."""
     parts: dict[str, Any] = {"name": "small", "rewards": [{"name": "format"}], **changes}
-    return [(problem.field, problem.message) for problem in check(from_dict(parts), offered)]
+    return [(problem.field, problem.message) for problem in check_spec(from_dict(parts), offered)]
 
 
 def only(found: list[tuple[str, str]]) -> tuple[str, str]:
@@ -152,13 +152,13 @@ def test_no_other_text_is_a_model(model: str):
 
 def test_lines_come_from_the_yaml_and_where_a_field_is_absent_from_the_part_it_is_in(registry_home: Path):
     text = "name: a\nrewards: [{name: format}]\ntraining:\n  beta: 0.1\n  num_generations: 3\ndata:\n  limit: 5\n"
-    found = check(parse(text), OFFER, line_numbers(text))
+    found = check_spec(parse_spec(text), OFFER, line_numbers(text))
     assert [(p.field, p.line) for p in found] == [("training.num_generations", 5)]
     text = text.replace("num_generations: 3", "eval_strategy: steps")
-    assert [(p.field, p.line) for p in check(parse(text), OFFER, line_numbers(text))] == [("data.holdout", 6)]
+    assert [(p.field, p.line) for p in check_spec(parse_spec(text), OFFER, line_numbers(text))] == [("data.holdout", 6)]
 
 
 def test_the_offer_is_what_the_worker_published(registry_home: Path):
-    assert Offer.published() == Offer()
+    assert Offer.read_published() == Offer()
     offer.publish()
-    assert Offer.published() == OFFER
+    assert Offer.read_published() == OFFER

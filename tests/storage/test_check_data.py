@@ -10,7 +10,8 @@ import pytest
 from groupwise.storage.checks.data import check_data
 from groupwise.storage.home import paths
 from groupwise.storage.library.capabilities import Offer
-from groupwise.storage.spec.spec import DataSpec, Fix, Problem, from_dict
+from groupwise.storage.spec.problem import Fix, Problem
+from groupwise.storage.spec.spec import DataSpec, from_dict
 
 OFFER = Offer(
     tasks={"arithmetic": {"help": ""}},

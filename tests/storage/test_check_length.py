@@ -10,7 +10,7 @@ import pytest
 
 from groupwise.app.pages.new import launch
 from groupwise.app.pages.new.preflight import memory_fixes
-from groupwise.storage.checks.check import examine
+from groupwise.storage.checks.check import examine_spec
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.spec.problem import BLOCKING, Problem
 from groupwise.storage.spec.spec import RunSpec, from_dict
@@ -30,7 +30,7 @@ def starter(registry_home: Path) -> None:
 
 def about_length(spec: RunSpec, offer: Offer = HERE) -> list[Problem]:
     """What is said at the field, by the check and by the estimates."""
-    found = examine(spec, offer) + launch.estimates(spec, offer).problems
+    found = examine_spec(spec, offer) + launch.estimates(spec, offer).problems
     return [problem for problem in found if problem.field.endswith(FIELD)]
 
 
@@ -43,9 +43,9 @@ def test_the_first_fix_of_any_wrong_length_leaves_nothing_to_say_about_it(typed:
     spec = a_spec(training={"max_completion_length": typed})
     first = about_length(spec)[0]
     assert first.level == BLOCKING and first.fixes[0].label == "Use 256" and not first.fixes[0].removed
-    mended = memory_fixes.applied(spec, first.fixes[0].settings)
+    mended = memory_fixes.with_settings(spec, first.fixes[0].settings)
     assert mended is not None and about_length(mended) == []
-    assert not [problem for problem in examine(mended, HERE) if problem.level == BLOCKING]
+    assert not [problem for problem in examine_spec(mended, HERE) if problem.level == BLOCKING]
 
 
 def test_a_default_that_does_not_fit_is_a_problem_of_its_own() -> None:

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from groupwise.app.pages.new import edits
-from groupwise.storage.checks.check import examine
+from groupwise.storage.checks.check import examine_spec
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.rewards import library
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.facts import Sandbox, TrustRewardCode
 from groupwise.storage.spec.problem import ADVICE, BLOCKING, WARNING, Problem
-from groupwise.storage.spec.spec import from_dict, line_numbers, parse, to_yaml
+from groupwise.storage.spec.spec import from_dict, line_numbers, parse_spec, to_yaml
 from groupwise.worker.builtin import shipped
 from tests.support.offer import OFFER
 
@@ -26,7 +26,7 @@ PARAMETERS = [{"name": "most", "types": ["int"], "default": 20, "choices": None,
 OFFERED = replace(
     OFFER,
     rewards={
-        **shipped.describe({}).as_dict()["rewards"],
+        **shipped.describe_shipped({}).as_dict()["rewards"],
         "mine": {
             "help": "",
             "own": True,
@@ -46,14 +46,14 @@ OFFERED = replace(
 
 def problems(*rewards: dict[str, Any], offered: Offer = OFFERED, **parts: Any) -> list[Problem]:
     raw = {"name": "a", "rewards": list(rewards), **parts}
-    return examine(from_dict(raw), offered, columns=["question", "level"])
+    return examine_spec(from_dict(raw), offered, columns=["question", "level"])
 
 
 def after_a_click(raw: dict[str, Any], problem: Problem, number: int = 0) -> dict[str, Any]:
     """The spec after one of the problem's fixes, by the way that it really goes: through JSON, into the YAML."""
     fix = json.loads(json.dumps(asdict(problem.fixes[number])))
     text = edits.apply(to_yaml(from_dict(raw)), edits.of_fix(fix))
-    return parse(text).model_dump()
+    return parse_spec(text).model_dump()
 
 
 CASES: list[tuple[dict[str, Any], str, str]] = [
@@ -114,7 +114,7 @@ def test_each_problem_is_said_at_its_field_and_any_of_its_fixes_mends_it(
     assert problem.fixes
     for number in range(len(problem.fixes)):
         mended = after_a_click(raw, problem, number)
-        assert [one for one in examine(from_dict(mended), OFFERED) if one.level == BLOCKING] == [], problem.fixes[
+        assert [one for one in examine_spec(from_dict(mended), OFFERED) if one.level == BLOCKING] == [], problem.fixes[
             number
         ]
 
@@ -132,7 +132,7 @@ def test_a_reward_that_is_said_well_has_no_problem():
 
 def test_the_line_is_that_of_the_setting():
     text = "name: a\nrewards:\n- name: format\n  parameters:\n    strict: true\n    tag: [a]\n"
-    [problem] = examine(parse(text), OFFERED, line_numbers(text))
+    [problem] = examine_spec(parse_spec(text), OFFERED, line_numbers(text))
     assert (problem.line, problem.fixes[0].label) == (6, "Rename it to tags")
 
 
@@ -153,7 +153,7 @@ def test_own_code_runs_in_a_sandbox_or_where_it_is_trusted_or_not_at_all():
     [problem] = problems(MINE, offered=replace(OFFERED, sandbox=NONE), data=rows)
     assert (problem.level, problem.field) == (BLOCKING, "rewards.0.name") and "Install bubblewrap." in problem.message
     mended = after_a_click({"name": "a", "rewards": [MINE], "data": rows}, problem)
-    assert examine(from_dict(mended), replace(OFFERED, sandbox=NONE)) == []
+    assert examine_spec(from_dict(mended), replace(OFFERED, sandbox=NONE)) == []
     [problem] = problems(MINE, offered=replace(OFFERED, sandbox=NONE, trusted=True), data=rows)
     assert problem.level == ADVICE and "--trust-reward-code" in problem.message
     assert problems(MINE, offered=replace(OFFERED, sandbox={"name": "landlock"}), data=rows) == []
@@ -195,7 +195,7 @@ def test_a_column_that_a_function_needs_is_there(data: dict[str, Any], field: st
     assert [(one.field, one.level) for one in found] == ([(field, level)] if field else [])
     for problem in found:
         mended = after_a_click({"name": "a", "rewards": [MINE], "data": data}, problem)
-        assert [one for one in examine(from_dict(mended), OFFERED) if one.level == BLOCKING] == []
+        assert [one for one in examine_spec(from_dict(mended), OFFERED) if one.level == BLOCKING] == []
 
 
 @pytest.mark.parametrize(
@@ -214,20 +214,20 @@ def test_a_column_that_a_function_needs_is_there(data: dict[str, Any], field: st
 def test_a_column_that_a_parameter_names_is_there(data: dict[str, Any], column: str | None, field: str, level: str):
     reward = {"name": "code_tests", "parameters": {"column": column} if column else {}}
     seen = None if "columns" in data else ["question", "level"]
-    found = examine(from_dict({"name": "a", "rewards": [reward], "data": data}), OFFERED, columns=seen)
+    found = examine_spec(from_dict({"name": "a", "rewards": [reward], "data": data}), OFFERED, columns=seen)
     assert [(one.field, one.level) for one in found] == ([(field, level)] if field else [])
     for problem in found:
         assert f"column “{column or 'tests'}”" in problem.message and problem.fixes
         for number in range(len(problem.fixes)):
             mended = after_a_click({"name": "a", "rewards": [reward], "data": data}, problem, number)
-            assert examine(from_dict(mended), OFFERED, columns=seen) == []
+            assert examine_spec(from_dict(mended), OFFERED, columns=seen) == []
 
 
 def test_columns_that_the_preview_has_seen_make_a_warning():
     spec = from_dict({"name": "a", "rewards": [MINE], "data": {"source": "hub:org/rows"}})
-    [problem] = examine(spec, OFFERED, columns=["question", "levels"])
+    [problem] = examine_spec(spec, OFFERED, columns=["question", "levels"])
     assert (problem.level, problem.field) == (WARNING, "rewards.0.name") and "“levels”" in problem.message
-    assert examine(spec, OFFERED) == []
+    assert examine_spec(spec, OFFERED) == []
 
 
 def test_functions_that_compare_need_an_answer():
@@ -239,21 +239,21 @@ def test_functions_that_compare_need_an_answer():
 def test_stages_are_checked_alike_and_mended_where_it_is_written():
     wrong = {"name": "format", "parameters": {"tag": ["a"]}}
     raw = {"name": "a", "rewards": [{"name": "format"}], "stages": [{"rewards": [wrong]}, {}]}
-    [problem] = examine(from_dict(raw), OFFERED)
+    [problem] = examine_spec(from_dict(raw), OFFERED)
     assert problem.field == "stages.0.rewards.0.parameters.tag"
     assert from_dict(after_a_click(raw, problem)).stages[0].rewards[0].parameters == {"tags": ["a"]}  # type: ignore[index]
     raw = {"name": "a", "rewards": [wrong], "stages": [{}, {}]}
-    assert [one.field for one in examine(from_dict(raw), OFFERED)] == ["rewards.0.parameters.tag"]
+    assert [one.field for one in examine_spec(from_dict(raw), OFFERED)] == ["rewards.0.parameters.tag"]
 
 
 def test_all_stages_use_the_same_version_of_a_function():
     rows = {"source": "hub:org/rows"}
     raw = {"name": "a", "data": rows, "rewards": [MINE], "stages": [{"rewards": [{**MINE, "version": OLD}]}, {}]}
-    [problem] = examine(from_dict(raw), OFFERED)
+    [problem] = examine_spec(from_dict(raw), OFFERED)
     assert problem.field == "stages.0.rewards.0.version" and problem.level == BLOCKING
-    assert examine(from_dict(after_a_click(raw, problem)), OFFERED) == []
+    assert examine_spec(from_dict(after_a_click(raw, problem)), OFFERED) == []
     same = {**raw, "stages": [{"rewards": [{**MINE, "version": HASH}]}, {}]}
-    assert examine(from_dict(same), OFFERED) == []
+    assert examine_spec(from_dict(same), OFFERED) == []
 
 
 def test_own_code_with_leave_to_use_the_network_needs_a_sandbox_that_confines_it():
@@ -273,11 +273,11 @@ def test_own_code_with_leave_to_use_the_network_needs_a_sandbox_that_confines_it
 
 
 def test_the_offer_has_the_versions_the_sandbox_and_what_is_trusted(registry_home: Path):
-    library.save("mine", OWN)
-    library.save("mine", OWN.replace("20", "30"))
-    registry.publish(Sandbox.read(NONE))
-    registry.publish(TrustRewardCode(trusted=True))
-    offered = Offer.published()
+    library.save_reward("mine", OWN)
+    library.save_reward("mine", OWN.replace("20", "30"))
+    registry.publish_fact(Sandbox.from_plain(NONE))
+    registry.publish_fact(TrustRewardCode(trusted=True))
+    offered = Offer.read_published()
     assert [one["parameters"][0]["default"] for one in offered.versions["mine"]] == [30, 20]
     assert (offered.sandbox, offered.trusted) == (NONE, True)
     newest, older = offered.versions["mine"]

@@ -301,6 +301,6 @@ def test_a_curve_keeps_its_mean_and_extremes_when_condensed(values: list[float])
 
 
 def test_a_trend_is_told_from_noise() -> None:
-    assert sum(line(0, 0, 1.0, seed=seed).moved(0) != 0 for seed in range(200)) <= 4
-    assert all(line(0, 4, 1.0, seed=seed).moved(0) == 1 for seed in range(50))
-    assert line(1, 1, steps=STEPS).moved(0) == 0
+    assert sum(line(0, 0, 1.0, seed=seed).direction(0) != 0 for seed in range(200)) <= 4
+    assert all(line(0, 4, 1.0, seed=seed).direction(0) == 1 for seed in range(50))
+    assert line(1, 1, steps=STEPS).direction(0) == 0

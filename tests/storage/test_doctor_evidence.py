@@ -11,7 +11,7 @@ import pytest
 
 from bench.doctor import VARIATIONS, variation
 from groupwise.storage.analysis.doctor.evidence import Evidence
-from groupwise.storage.analysis.doctor.evidence_reader import METRICS, gather, newest
+from groupwise.storage.analysis.doctor.evidence_reader import METRICS, gather, newest_batch
 from groupwise.storage.analysis.doctor.examine import examine
 from groupwise.storage.home import db, paths
 from groupwise.storage.home.paths import RunFolder
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.usefixtures("registry_home")
 
 
 def of(folder: RunFolder, until: int | None = None) -> Evidence:
-    return gather(folder.db, spec.parse(folder.spec.read_text(encoding="utf-8")), until=until)
+    return gather(folder.db, spec.parse_spec(folder.spec.read_text(encoding="utf-8")), until=until)
 
 
 def made(name: str, **options: Any) -> RunFolder:
@@ -92,13 +92,13 @@ def test_a_stage_is_looked_at_by_itself(tmp_path: Path) -> None:
         value = 1.0 if step <= 30 else 0.2
         writer.commit(step, metrics={"reward": value} if step else {}, events=events if step in (0, 30) else [])
     writer.close()
-    evidence = gather(path, spec.parse(text))
+    evidence = gather(path, spec.parse_spec(text))
     assert (evidence.since, evidence.target) == (30, "correctness")
     assert evidence.places == {"rewards": "stages.1.rewards"}
     assert evidence.curves["reward"].steps == tuple(range(31, 61))
     assert "since" not in examine(evidence).headline or "step 30" in examine(evidence).headline
     assert examine(evidence).verdicts == ()
-    assert gather(path, spec.parse(text), until=25).step == 0  # before its stage there is nothing to tell of it
+    assert gather(path, spec.parse_spec(text), until=25).step == 0  # before its stage there is nothing to tell of it
 
 
 def test_numbers_that_are_none_are_noticed_and_left_out(tmp_path: Path) -> None:
@@ -168,7 +168,7 @@ def test_an_older_or_half_made_file_is_told_as_far_as_it_goes() -> None:
         connection.close()
         evidence = of(folder)
         assert examine(evidence).kind in ("waiting", "up")
-    assert (evidence.curves, evidence.step, newest(folder.db)) == ({}, 0, 0)
+    assert (evidence.curves, evidence.step, newest_batch(folder.db)) == ({}, 0, 0)
 
 
 def test_a_truncated_file_is_an_error_that_can_be_told() -> None:

@@ -86,18 +86,18 @@ def test_a_filter_keeps_what_it_says(record: Path, old_record: Path, wanted: Wan
 def test_held_out_ones_are_apart_unless_both_are_wanted_and_what_was_trained_over_does_not_count(record: Path) -> None:
     modes = {mode: len(places(record, Wanted(mode=mode))) for mode in find.MODES}
     assert modes == {"train": 32, "eval": 8, "both": 40}
-    ids = [hit[0] for hit in find.search(record, Wanted(steps=(5, 8))).hits]
+    ids = [hit[0] for hit in find.search_completions(record, Wanted(steps=(5, 8))).hits]
     assert {row["attempt"] for row in find.rows(record, ids)} == {2}
 
 
 def test_the_starred_are_those_that_were_named(record: Path) -> None:
-    some = find.rows(record, [hit[0] for hit in find.search(record, Wanted(steps=(2, 3))).hits])
+    some = find.rows(record, [hit[0] for hit in find.search_completions(record, Wanted(steps=(2, 3))).hits])
     chosen = [(row["grp"], row["idx"]) for row in some if row["idx"] == row["step"]]
     assert places(record, Wanted(starred=chosen)) == [(2, 2), (3, 3)]
 
 
 def test_a_row_is_the_whole_completion(record: Path) -> None:
-    newest = find.rows(record, [hit[0] for hit in find.search(record, Wanted(steps=(8, 8))).hits])
+    newest = find.rows(record, [hit[0] for hit in find.search_completions(record, Wanted(steps=(8, 8))).hits])
     row = newest[2]
     assert (row["step"], row["idx"], row["mode"], row["attempt"], row["reward"]) == (8, 1, "train", 2, 0.5)
     assert row["scores"] == {"format": (0.5, "ok"), "correct: ness": (None, "error")}
@@ -106,13 +106,13 @@ def test_a_row_is_the_whole_completion(record: Path) -> None:
 
 
 def test_an_order_puts_what_has_no_reward_last_either_way(record: Path) -> None:
-    found = find.search(record, Wanted(steps=(7, 8)))
+    found = find.search_completions(record, Wanted(steps=(7, 8)))
     newest = [hit[0] for hit in found.hits]
     assert newest == sorted(newest, reverse=True) and found.ids("oldest", 1, 50) == newest[::-1]
-    rewards = {sort: [hit[1] for hit in find.arranged(found.hits, sort)] for sort in ("reward", "-reward")}
+    rewards = {sort: [hit[1] for hit in find.sort_hits(found.hits, sort)] for sort in ("reward", "-reward")}
     assert rewards["reward"] == [0.5, 0.5, 2, 2, 3, 3, None, None]
     assert rewards["-reward"] == [3, 3, 2, 2, 0.5, 0.5, None, None]
-    assert [hit[2] for hit in find.arranged(found.hits, "-length")] == [40, 40, 30, 30, 20, 20, 10, 10]
+    assert [hit[2] for hit in find.sort_hits(found.hits, "-length")] == [40, 40, 30, 30, 20, 20, 10, 10]
     assert found.ids("newest", 2, 3) == newest[3:6] and found.ids("newest", 9, 3) == []
 
 
@@ -128,19 +128,19 @@ def test_a_regular_expression_is_looked_for_in_the_texts(record: Path) -> None:
 @pytest.mark.parametrize("pattern", ["(", "[z-a]", "(?P<a>x)(?P<a", r"\p{Nonsense}", "(" * 400 + ")" * 100, "*"])
 def test_what_is_no_regular_expression_is_said(record: Path, pattern: str) -> None:
     with pytest.raises(find_text.BadPattern, match="regular expression"):
-        find.search(record, Wanted(pattern, regex=True))
+        find.search_completions(record, Wanted(pattern, regex=True))
 
 
 @pytest.mark.parametrize("pattern", ["(a+)+$", "(a|aa)+$", "(?:a(?R)?)+x"])
 def test_a_pattern_that_would_never_end_is_ended(record: Path, pattern: str) -> None:
-    found = find.search(record, Wanted(pattern, regex=True, steps=(6, 8)), seconds=0.05)
-    assert found.late and not found.whole and found.of == 12 and found.looked < 12
+    found = find.search_completions(record, Wanted(pattern, regex=True, steps=(6, 8)), seconds=0.05)
+    assert found.late and not found.is_whole and found.of == 12 and found.looked < 12
     assert find_text.spans(find_text.finder(pattern, True), "a" * 4000 + "b", seconds=0.05) == []
 
 
 def test_where_texts_are_read_enough_is_enough(record: Path) -> None:
-    found = find.search(record, Wanted('"carry one"'), most=3, seconds=60.0)
-    assert len(found.hits) == 3 and not found.whole and not found.late
+    found = find.search_completions(record, Wanted('"carry one"'), most=3, seconds=60.0)
+    assert len(found.hits) == 3 and not found.is_whole and not found.late
     assert [row["step"] for row in find.rows(record, [hit[0] for hit in found.hits])] == [8, 7, 6]
 
 
@@ -161,4 +161,4 @@ def test_every_reward_that_is_a_number_is_in_one_bin_and_the_bins_are_in_order(r
 
 
 def test_nothing_found_is_a_whole_answer() -> None:
-    assert Found().whole and Found().ids("reward", 1, 50) == []
+    assert Found().is_whole and Found().ids("reward", 1, 50) == []

@@ -26,11 +26,11 @@ def made(*rewards: float | None, texts: list[str] | None = None) -> Group:
 
 def test_ties_are_counted_by_where_their_reward_lies_in_the_run():
     groups = [made(0, 0, 0), made(3, 3, 3), made(1, 1, 1), made(0, 1, 3)]
-    found = group_metrics.of(groups, (0.0, 3.0), 1)
+    found = group_metrics.metrics_of_groups(groups, (0.0, 3.0), 1)
     shares = [found[f"groups/{name}"] for name in ("tied", "all_low", "all_high", "tied_other", "bearing")]
     assert shares == [0.75, 0.25, 0.25, 0.25, 0.25]
     # the same reward is no longer the highest once the run has seen a higher one
-    assert group_metrics.of([made(3, 3)], (0.0, 4.0), None)["groups/tied_other"] == 1.0
+    assert group_metrics.metrics_of_groups([made(3, 3)], (0.0, 4.0), None)["groups/tied_other"] == 1.0
 
 
 def test_differences_that_trl_calls_none_are_ties():
@@ -39,39 +39,39 @@ def test_differences_that_trl_calls_none_are_ties():
 
 
 def test_spread_best_and_worst_are_means_over_groups():
-    found = group_metrics.of([made(0, 2), made(1, 1), made(5, None)], (0.0, 5.0), 1)
+    found = group_metrics.metrics_of_groups([made(0, 2), made(1, 1), made(5, None)], (0.0, 5.0), 1)
     assert found["groups/spread"] == pytest.approx(math.sqrt(2) / 2)  # a group of one score has no spread
     assert (found["groups/best"], found["groups/worst"]) == (pytest.approx(8 / 3), pytest.approx(6 / 3))
 
 
 def test_solved_is_told_by_the_target_function():
-    found = group_metrics.of([made(0, 2, 3, None), made(0, 1, 0, 1)], (0.0, 3.0), 1, 1.0)
+    found = group_metrics.metrics_of_groups([made(0, 2, 3, None), made(0, 1, 0, 1)], (0.0, 3.0), 1, 1.0)
     assert (found["groups/solved"], found["groups/any_solved"]) == (0.25, 0.5)
-    assert "groups/solved" not in group_metrics.of([made(0, 2)], (0.0, 2.0), None)
+    assert "groups/solved" not in group_metrics.metrics_of_groups([made(0, 2)], (0.0, 2.0), None)
 
 
 def test_what_the_run_has_seen_widens_with_each_step():
-    assert group_metrics.widened(None, [made(None)]) is None
-    assert group_metrics.widened(None, [made(1, 2), made(0, math.inf)]) == (0, 2)
-    assert group_metrics.widened((0.5, 3.0), [made(1, 2)]) == (0.5, 3.0)
+    assert group_metrics.widen_range(None, [made(None)]) is None
+    assert group_metrics.widen_range(None, [made(1, 2), made(0, math.inf)]) == (0, 2)
+    assert group_metrics.widen_range((0.5, 3.0), [made(1, 2)]) == (0.5, 3.0)
 
 
 def test_nothing_scored_says_nothing_of_rewards():
-    found = group_metrics.of([made(None, None)], None, 1)
+    found = group_metrics.metrics_of_groups([made(None, None)], None, 1)
     assert found == {"groups/alike": 0.0, "groups/solved": 0.0, "groups/any_solved": 0.0}
 
 
 def test_alike_counts_the_very_same_texts():
-    found = group_metrics.of([made(0, 1, 2, 3, texts=["a", "a", "b", "a"])], (0.0, 3.0), None)
+    found = group_metrics.metrics_of_groups([made(0, 1, 2, 3, texts=["a", "a", "b", "a"])], (0.0, 3.0), None)
     assert found["groups/alike"] == 0.75
 
 
 def test_repetition_is_told_of_long_texts_only():
-    assert group_metrics.repetition("ab" * 50) is None
+    assert group_metrics.repetition_share("ab" * 50) is None
     sentence = "The quick brown fox jumps over the lazy dog while 17 judges sit and watch how it all turns out, again. "
     varied = "".join(f"{n * 7919 % 10_007} {sentence[n % 50 :][:9]}" for n in range(60))
-    looped = group_metrics.repetition(sentence * 40)
-    some = group_metrics.repetition(varied)
+    looped = group_metrics.repetition_share(sentence * 40)
+    some = group_metrics.repetition_share(varied)
     assert looped is not None and some is not None and looped > 0.9 > 0.6 > some
 
 

@@ -18,7 +18,7 @@ from groupwise.app.pages.rewards import asking
 from groupwise.storage.registry import questions
 from groupwise.storage.registry.messages import completions, functions, kinds, score
 from groupwise.storage.registry.messages.build import BuildAnswer
-from groupwise.storage.registry.messages.message import Answer, Ask, Message, Misfit, Part, Progress, misfit
+from groupwise.storage.registry.messages.message import Answer, Ask, Message, Misfit, Part, Progress, misfit_of
 from groupwise.storage.registry.messages.problem import Failed
 from groupwise.storage.spec.spec import LONGEST_CALL
 from groupwise.worker.questions import server
@@ -95,8 +95,8 @@ def test_there_is_an_example_of_each_kind() -> None:
 def test_a_right_question_comes_back_as_it_was_asked(kind: str, registry_home: Path) -> None:
     asked = kinds.question(kind, ASKED[kind])
     assert json.loads(json.dumps(asked.as_dict())) == json.loads(json.dumps(ASKED[kind]))
-    stored = questions.get(questions.ask(asked))
-    assert stored is not None and stored.kind == kind and stored.asked() == asked
+    stored = questions.get_question(questions.ask_question(asked))
+    assert stored is not None and stored.kind == kind and stored.read_question() == asked
 
 
 @pytest.mark.parametrize("kind", ASKED)
@@ -112,7 +112,7 @@ def test_each_wrong_type_of_each_field_is_refused_in_words_by_who_asks(kind: str
 @pytest.mark.parametrize("kind", server.KINDS)
 def test_and_by_who_answers_with_the_same_words(kind: str, registry_home: Path) -> None:
     for place, wrong, error in refused(kind, ASKED[kind]):
-        answer = server.answer(kind, changed(ASKED[kind], place, wrong))
+        answer = server.answer_question(kind, changed(ASKED[kind], place, wrong))
         assert (answer["error"], answer["field"]) == (str(error), error.field)
         assert answer["problems"][0]["level"] == "blocking"
 
@@ -177,7 +177,7 @@ def test_limits_hold_at_the_limit(kind: str, path: tuple[Any, ...], most: Any, b
 def test_who_makes_one_wrongly_hears_the_same_words() -> None:
     with pytest.raises(ValidationError) as caught:
         completions.Typed(text="x" * (completions.LONGEST_TYPED + 1))
-    assert str(misfit(caught.value)).startswith("“text” should have at most 20000 characters")
+    assert str(misfit_of(caught.value)).startswith("“text” should have at most 20000 characters")
 
 
 @pytest.mark.usefixtures("no_worker")
@@ -185,7 +185,7 @@ def test_a_page_is_told_in_a_sentence(registry_home: Path, monkeypatch: pytest.M
     monkeypatch.setattr(worker_process, "ensure_worker", lambda: False)
     sent = {"completions": put("completions", {**ASKED["completions"], "size": "4"}), "functions": [{"name": "format"}]}
     with pytest.raises(Unanswerable, match="no longer kept"):
-        asking.ask("score", sent)
+        asking.ask_workbench("score", sent)
 
 
 # --- answers
@@ -202,11 +202,11 @@ def test_what_a_newer_worker_adds_to_an_answer_is_left_out(registry_home: Path) 
         seconds: float
 
     asked = put("build", ASKED["build"])
-    questions.reply(asked, Newer(problems=[], seconds=1.0))
-    found = questions.get(asked)
+    questions.answer_question(asked, Newer(problems=[], seconds=1.0))
+    found = questions.get_question(asked)
     assert found is not None and found.answer == {"problems": [], "seconds": 1.0}
-    assert found.answered() == BuildAnswer(problems=[])
-    assert question_status.answered(asked) == {"answer": {"problems": []}}
+    assert found.read_answer() == BuildAnswer(problems=[])
+    assert question_status.answer_or_progress(asked) == {"answer": {"problems": []}}
 
 
 def test_a_kind_that_there_is_not_is_refused_and_its_answer_unknown() -> None:

@@ -61,7 +61,7 @@ def long(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, list
 def test_buckets_of_any_size_hold_exactly_their_values(long: tuple[Path, dict[str, list[float]]], size: int) -> None:
     path, known = long
     run = db.open_reader(path)
-    found = metric_buckets.bucketed(run, [(1, 1, 20_000)], size)
+    found = metric_buckets.bucket_curves(run, [(1, 1, 20_000)], size)
     run.close()
     curve, values = found["reward"], known["reward"]
     assert curve["of"] == 20_000
@@ -99,7 +99,7 @@ def test_the_newest_steps_are_points_too_where_they_are_not_asked_for_apart(
 ) -> None:
     path, known = long
     run = db.open_reader(path)
-    curve = metric_buckets.bucketed(run, [(1, 1, 20_000)], size, ["reward"], tail=False)["reward"]
+    curve = metric_buckets.bucket_curves(run, [(1, 1, 20_000)], size, ["reward"], tail=False)["reward"]
     run.close()
     assert curve["tail"] == {"x": [], "y": []} and curve["of"] == 20_000
     assert len({x // size for x in curve["x"]}) == len(curve["x"]) == 20_000 // size + 1
@@ -120,7 +120,7 @@ def test_what_an_earlier_attempt_had_trained_is_kept_beside_what_counts(tmp_path
     path = tmp_path / "run.db"
     write(path, {"reward": lambda step: 1.0}, 1, 50)
     write(path, {"reward": lambda step: 2.0}, 41, 60, attempt=2)
-    found = metrics.read(path)
+    found = metrics.read_metrics(path)
     assert found["curves"]["reward"] == {"x": list(range(1, 61)), "y": [1.0] * 40 + [2.0] * 20}
     (past,) = found["past"]
     assert (past["attempt"], past["first"], past["last"]) == (1, 40, 50), "from the step that both share"
@@ -135,7 +135,7 @@ def test_a_run_that_went_on_where_it_stopped_has_no_past_to_draw(tmp_path: Path)
     path = tmp_path / "run.db"
     write(path, {"reward": lambda step: 1.0}, 1, 20)
     write(path, {"reward": lambda step: 1.0}, 21, 30, attempt=2)
-    assert metrics.read(path)["past"] == []
+    assert metrics.read_metrics(path)["past"] == []
 
 
 def test_a_stage_is_marked_where_it_begins_and_not_again_where_it_is_resumed(tmp_path: Path) -> None:
@@ -150,14 +150,14 @@ def test_values_that_are_no_numbers_are_counted_also_where_they_are_in_no_bucket
     path = tmp_path / "run.db"
     odd = {7: math.nan, 900: math.inf, 1500: -math.inf}
     write(path, {"kl": lambda step: odd.get(step, 0.5), "loss": lambda step: 0.0}, 1, 2000)
-    found = metrics.read(path)
+    found = metrics.read_metrics(path)
     assert found["bucket"] > 1 and found["odd"] == {"kl": 3}
     assert found["curves"]["kl"]["of"] == 1997 and set(found["curves"]["loss"]["y"]) == {0.0}
     assert None in metrics.window(path, ["kl"], 1, 20)["curves"]["kl"]["y"]
     change = sqlite3.connect(path)
     change.execute("DROP INDEX metric_not_finite")  # a record of before there was one
     change.close()
-    assert metrics.read(path)["odd"] == {}
+    assert metrics.read_metrics(path)["odd"] == {}
 
 
 def test_a_delta_is_one_question_however_many_metrics_there_are(tmp_path: Path) -> None:
@@ -165,13 +165,15 @@ def test_a_delta_is_one_question_however_many_metrics_there_are(tmp_path: Path) 
     path, names = tmp_path / "run.db", [f"m{n}" for n in range(60)] + ["'; DROP", "%", "groups/tied"]
     write(path, {name: lambda step: 1.0 for name in names}, 1, 30)
     writer = RunWriter(path, 1, {"format": 1.0})
-    seq = metrics.read(path)["seq"]
+    seq = metrics.read_metrics(path)["seq"]
     writer.commit(31, metrics=dict.fromkeys([*names, "late"], 2.0))
     writer.close()
     asked: list[str] = []
     run = db.open_reader(path)
     run.conn.set_trace_callback(asked.append)
-    found = metric_buckets.logged(run, [(1, 31, 31)])
+    found = metric_buckets.logged_curves(run, [(1, 31, 31)])
     run.close()
     assert len(asked) == 1
-    assert found == dict.fromkeys([*names, "late"], {"x": [31], "y": [2.0]}) == metrics.read(path, seq)["curves"]
+    assert (
+        found == dict.fromkeys([*names, "late"], {"x": [31], "y": [2.0]}) == metrics.read_metrics(path, seq)["curves"]
+    )

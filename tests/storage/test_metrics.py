@@ -50,7 +50,7 @@ def test_a_curve_of_any_length_is_exact_in_a_thousand_points(path: Path, steps: 
     rng = random.Random(steps)
     values = [rng.gauss(0, 1) for _ in range(steps)]
     write_curve(path, values)
-    found = metrics.read(path)
+    found = metrics.read_metrics(path)
     curve, size = found["curves"]["reward"], found["bucket"]
     assert found["reset"] and found["seq"] == steps and len(curve["x"]) <= metrics.MAX_POINTS + size
     tail = curve.get("tail", {"x": [], "y": []})
@@ -74,12 +74,12 @@ def test_a_reader_is_given_only_what_is_new(path: Path):
     writer = RunWriter(path, 1, WEIGHTS)
     for step in range(1, 31):
         writer.commit(step, metrics={"reward": float(step), **({"eval_reward": 0.5} if step == 10 else {})})
-    first = metrics.read(path)
+    first = metrics.read_metrics(path)
     assert first["reset"] and first["seq"] == 30 and set(first["curves"]) == {"reward", "eval_reward"}
-    assert metrics.read(path, 30) == {"seq": 30, "reset": False, "curves": {}}
+    assert metrics.read_metrics(path, 30) == {"seq": 30, "reset": False, "curves": {}}
     writer.commit(31, metrics={"reward": 31.0})
     writer.commit(31, metrics={"eval_reward": 0.7})  # an evaluation at a step that was already acknowledged
-    assert metrics.read(path, 30) == {
+    assert metrics.read_metrics(path, 30) == {
         "seq": 32, "reset": False,
         "curves": {"reward": {"x": [31], "y": [31.0]}, "eval_reward": {"x": [31], "y": [0.7]}},
     }  # fmt: skip
@@ -93,21 +93,21 @@ def test_following_from_the_start_gives_what_one_look_at_the_end_gives(path: Pat
     for step in range(1, 200):
         writer.commit(step, metrics={"reward": rng.random()})
         if rng.random() < 0.2 or step == 199:
-            delta = metrics.read(path, seq)
+            delta = metrics.read_metrics(path, seq)
             curve = delta["curves"]["reward"]
             seen = ({} if delta["reset"] else seen) | dict(zip(curve["x"], curve["y"], strict=True))
             seq = delta["seq"]
     writer.close()
-    whole = metrics.read(path)["curves"]["reward"]
+    whole = metrics.read_metrics(path)["curves"]["reward"]
     assert seen == dict(zip(whole["x"], whole["y"], strict=True))
 
 
 def test_a_resumed_run_overlaps_its_past_and_the_latest_attempt_counts(path: Path):
     write_curve(path, [1.0] * 50)
     write_curve(path, [2.0] * 30, attempt=2, first=41)
-    assert metrics.read(path, 50)["reset"], "a new attempt replaces what a reader has"
+    assert metrics.read_metrics(path, 50)["reset"], "a new attempt replaces what a reader has"
     write_curve(path, [3.0] * 5, attempt=3, first=61)
-    curve = metrics.read(path)["curves"]["reward"]
+    curve = metrics.read_metrics(path)["curves"]["reward"]
     assert curve["x"] == list(range(1, 66))
     assert curve["y"] == [1.0] * 40 + [2.0] * 20 + [3.0] * 5
     assert rows(path, "SELECT count(*) FROM metric") == [(85,)]  # the past is still there
@@ -118,7 +118,7 @@ def test_a_resumed_run_overlaps_its_past_and_the_latest_attempt_counts(path: Pat
 def test_attempts_of_a_long_run_meet_without_a_gap_or_a_double(path: Path):
     write_curve(path, [1.0] * 3000)
     write_curve(path, [2.0] * 2005, attempt=2, first=2501)
-    found = metrics.read(path)
+    found = metrics.read_metrics(path)
     curve = found["curves"]["reward"]
     assert curve["x"] == sorted(set(curve["x"])) and set(curve["y"]) == {1.0, 2.0}
     assert max(x for x, y in zip(curve["x"], curve["y"], strict=True) if y == 1.0) <= 2500
@@ -127,10 +127,10 @@ def test_attempts_of_a_long_run_meet_without_a_gap_or_a_double(path: Path):
 
 def test_a_run_with_nothing_in_it_yet_reads_as_nothing(path: Path):
     RunWriter(path, 1, WEIGHTS).close()
-    assert metrics.read(path) == {"seq": 0, "reset": False, "curves": {}}
+    assert metrics.read_metrics(path) == {"seq": 0, "reset": False, "curves": {}}
     assert metrics.progress(path)["step"] == 0 and metrics.events(path) == [] and metrics.checkpoints(path) == []
     assert metrics.pace(path) == {"median": None, "longest": None} and groups.at_step(path, 1) == []
-    assert groups.nearest(path, 3) == {"step": None, "earlier": None, "later": None}
+    assert groups.nearest_step(path, 3) == {"step": None, "earlier": None, "later": None}
 
 
 def test_a_resume_cuts_the_overwritten_past_at_once_everywhere(path: Path):
@@ -141,16 +141,16 @@ def test_a_resume_cuts_the_overwritten_past_at_once_everywhere(path: Path):
     for step in range(1, 51):
         first.commit(step, metrics={"reward": 1.0}, groups=[Group("train", step, f"p{step}", {}, [completion])])
     first.close()
-    seen = metrics.read(path)
+    seen = metrics.read_metrics(path)
     second = RunWriter(path, 2, WEIGHTS)
     second.commit(40, events=[Event("begin", "", {"total": 60})])
-    again = metrics.read(path, seen["seq"])
+    again = metrics.read_metrics(path, seen["seq"])
     assert again["reset"] and again["curves"]["reward"]["x"] == list(range(1, 41))
     assert groups.span(path) == (1, 40)
     second.commit(41, metrics={"reward": 2.0}, groups=[Group("train", 41, "new", {}, [completion])])
-    assert metrics.read(path, again["seq"])["curves"]["reward"] == {"x": [41], "y": [2.0]}
+    assert metrics.read_metrics(path, again["seq"])["curves"]["reward"] == {"x": [41], "y": [2.0]}
     assert groups.span(path) == (1, 41)
-    assert groups.nearest(path, 50) == {"step": 41, "earlier": 40, "later": None}
+    assert groups.nearest_step(path, 50) == {"step": 41, "earlier": 40, "later": None}
     second.close()
 
 
@@ -160,7 +160,7 @@ def test_a_metric_that_is_never_a_number_costs_nothing(path: Path):
         for step in range(1, 2100):
             writer.commit(step, metrics={"reward": 1.0, "broken": math.nan})
     writer.close()
-    assert "broken" not in metrics.read(path)["curves"]
+    assert "broken" not in metrics.read_metrics(path)["curves"]
 
 
 def test_a_stage_says_the_total_and_the_weights_from_its_first_step_on(path: Path):

@@ -86,7 +86,7 @@ def test_a_chat_template_is_found_exactly_where_the_tokenizer_finds_it(
         old = json.loads((tmp_path / name).read_text()) if (tmp_path / name).exists() else {}
         (tmp_path / name).write_text(content if isinstance(content, str) else json.dumps({**old, **content}))
     assert model_files.facts(tmp_path).has_chat_template == chat
-    assert (models.tokenizer(str(tmp_path)).chat_template is not None) == chat
+    assert (models.load_tokenizer(str(tmp_path)).chat_template is not None) == chat
 
 
 @pytest.mark.parametrize(

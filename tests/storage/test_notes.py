@@ -27,7 +27,7 @@ def test_a_star_and_words_are_kept_apart(run_id: str):
     notes.annotate(run_id, 3, 0, "good")
     found = notes.of_group(run_id, 3)
     assert [(n.starred, n.words) for n in found.values()] == [(False, "good"), (True, "guesses")]
-    assert notes.starred(run_id) == [(3, 1)] and notes.of_group(run_id, 4) == {}
+    assert notes.starred_completions(run_id) == [(3, 1)] and notes.of_group(run_id, 4) == {}
     notes.star(run_id, 3, 1, False)
     assert notes.of_group(run_id, 3)[1].words == "guesses"
     notes.annotate(run_id, 3, 1, "")
@@ -49,7 +49,7 @@ def test_a_lost_registry_loses_no_note(run_id: str):
     notes.star(run_id, 1, 0, True)
     paths.registry_path().write_bytes(b"garbage")
     repair.repair()
-    assert notes.starred(run_id) == [(1, 0)]
+    assert notes.starred_completions(run_id) == [(1, 0)]
 
 
 def test_what_stands_in_the_folder_is_not_trusted(run_id: str):
@@ -65,7 +65,7 @@ def test_what_stands_in_the_folder_is_not_trusted(run_id: str):
             {"grp": 2**60, "idx": 0},
         ],
     )
-    with registry.writing() as index:
+    with registry.write_registry() as index:
         index.execute("DELETE FROM run WHERE id = ?", [run_id])
     repair.adopt_folders()
     assert {(n.grp, n.idx, n.words, n.at) for n in notes.of_run(run_id)} == {(1, 0, "five", 0.0), (2, 0, "x", 0.0)}
@@ -74,5 +74,5 @@ def test_what_stands_in_the_folder_is_not_trusted(run_id: str):
 def test_many_at_once_lose_nothing(run_id: str):
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda idx: notes.star(run_id, 1, idx, True), range(12)))
-    assert len(notes.starred(run_id)) == 12
+    assert len(notes.starred_completions(run_id)) == 12
     assert len(files.read_json(paths.run_folder(run_id).notes)) == 12

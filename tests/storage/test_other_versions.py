@@ -46,13 +46,13 @@ def test_a_newer_record_is_read_and_not_written(registry_home: Path) -> None:
     run_id = made_run("newer", 20, state=states.FAILED)
     path = paths.run_folder(run_id).db
     before = as_if_newer(path, migrations.record)
-    said = header.status({"run": run_id})
+    said = header.run_status({"run": run_id})
     assert "Update Groupwise" in str(said["note"]) and said["line"]
     assert [action.get("do") for action in said["actions"]] == [None, None]  # type: ignore[attr-defined]
-    assert len(overview.board({"run": run_id})["curves"]["reward"]["x"]) == 20
+    assert len(overview.draw_board({"run": run_id})["curves"]["reward"]["x"]) == 20
     with pytest.raises(Refused, match="Update Groupwise to resume"):
-        registry.ask(run_id, RESUME)
-    for write in (lambda: RunWriter(path, 2, {}), lambda: record.resumed(path, 2, {})):
+        registry.ask_of_run(run_id, RESUME)
+    for write in (lambda: RunWriter(path, 2, {}), lambda: record.resume_record(path, 2, {})):
         with pytest.raises(RecordError, match="newer version .* update Groupwise"):
             write()
     record.spill_of(path).write_text("{}")
@@ -69,20 +69,20 @@ def test_a_damaged_record_is_kept_beside_the_one_that_a_resume_begins(registry_h
     whole = folder.db.read_bytes()
     for number, content in enumerate((b"garbage" * 999, whole[: len(whole) // 2], whole[:4096])):
         folder.db.write_bytes(content)
-        assert "damaged" in str(header.status({"run": run_id})["note"])
-        assert {"do": "resume", "label": "Resume", "look": "pri"} in header.status({"run": run_id})["actions"]  # type: ignore[operator]
-        writer = record.resumed(folder.db, 2 + number, {"format": 1.0})
+        assert "damaged" in str(header.run_status({"run": run_id})["note"])
+        assert {"do": "resume", "label": "Resume", "look": "pri"} in header.run_status({"run": run_id})["actions"]  # type: ignore[operator]
+        writer = record.resume_record(folder.db, 2 + number, {"format": 1.0})
         writer.commit(21, metrics={"reward": 1.0})
         writer.close()
         kept = [path.read_bytes() for path in folder.path.glob("run.damaged-*.db")]
         assert content in kept
         assert ask_db(folder, "SELECT kind FROM event WHERE message LIKE '%kept as run.damaged-%'") == [("warning",)]
-        assert overview.board({"run": run_id})["curves"]["reward"]["x"] == [21]
+        assert overview.draw_board({"run": run_id})["curves"]["reward"]["x"] == [21]
 
 
 def test_a_whole_record_is_never_set_aside(registry_home: Path) -> None:
     folder = paths.run_folder(made_run("whole", 20, state=states.FAILED))
-    record.resumed(folder.db, 2, {"format": 1.0, "correctness": 2.0}).close()
+    record.resume_record(folder.db, 2, {"format": 1.0, "correctness": 2.0}).close()
     assert list(folder.path.glob("run.damaged-*")) == []
     assert ask_db(folder, "SELECT count(*) FROM acknowledged") > [(20,)]
 
@@ -96,7 +96,7 @@ def test_what_does_not_fit_into_a_record_any_more_is_set_aside(registry_home: Pa
         '"id": 1}]}'
     )
     record.spill_of(folder.db).write_text(line)
-    writer = record.resumed(folder.db, 2, {"format": 1.0, "correctness": 2.0})
+    writer = record.resume_record(folder.db, 2, {"format": 1.0, "correctness": 2.0})
     writer.commit(21, metrics={"reward": 1.0})
     writer.close()
     assert (folder.path / "run.spill.damaged.jsonl").read_text() == line
@@ -113,9 +113,9 @@ def test_a_real_run_whose_record_is_damaged_goes_on_from_its_checkpoint(start_wo
     folder = queue(make_spec(training={"save_strategy": "steps", "save_steps": 4, "max_steps": 8}))
     start_worker()
     wait_for("a checkpoint", lambda: checkpoints.latest_sealed(folder.checkpoints) is not None, 90)
-    registry.ask(folder.id, registry.KILL)
-    wait_for("its end", lambda: registry.runs()[0].state in states.ENDED, 60)
-    if registry.runs()[0].state == states.FINISHED:
+    registry.ask_of_run(folder.id, registry.KILL)
+    wait_for("its end", lambda: registry.list_runs()[0].state in states.ENDED, 60)
+    if registry.list_runs()[0].state == states.FINISHED:
         pytest.fail("it was too quick to be stopped: let it make more steps")
     for path in folder.path.glob("run.db*"):
         path.unlink()
@@ -153,7 +153,7 @@ def test_a_locked_registry_is_not_repaired(
         said = groupwise("repair")
         other.execute("ROLLBACK")
     assert said.returncode == 1 and "locked" in said.stderr
-    assert list(registry_home.glob("registry.damaged*")) == [] and len(registry.runs()) == 1
+    assert list(registry_home.glob("registry.damaged*")) == [] and len(registry.list_runs()) == 1
 
 
 @pytest.mark.parametrize("content", [b"", b"garbage" * 999], ids=["gone", "damaged"])
@@ -164,22 +164,22 @@ def test_a_page_says_of_a_registry_that_is_damaged_or_gone_how_to_repair_it(
     paths.registry_path().unlink()
     if content:
         paths.registry_path().write_bytes(content)
-    for said in (runs_table.table({}), header.status({"run": run_id}), overview.board({"run": run_id})):
+    for said in (runs_table.draw_runs({}), header.run_status({"run": run_id}), overview.draw_board({"run": run_id})):
         assert "groupwise repair" in str(said.get("sentence")), said
         assert "Copy it again" not in str(said)
     assert bool(content) is paths.registry_path().exists(), "looking makes no registry"
     assert "1 runs" in groupwise("repair").stdout
-    assert run_id in str(runs_table.table({})["rows"])
+    assert run_id in str(runs_table.draw_runs({})["rows"])
 
 
 def test_a_registry_that_was_deleted_is_made_anew_with_all_runs(groupwise: Groupwise, registry_home: Path) -> None:
     runs = [made_run(f"run {number}", 3) for number in range(2)]
-    library.save("mine", CODE, taken=())
+    library.save_reward("mine", CODE, taken=())
     paths.registry_path().unlink()
     listed = groupwise("list")
     assert all(run in listed.stdout for run in runs), listed
     assert "2 runs, from their folders" in listed.stderr
-    assert library.get("mine").code == CODE
+    assert library.get_reward("mine").code == CODE
     assert repair.adopt_folders() == 0
 
 
@@ -206,7 +206,7 @@ def test_a_reader_is_given_up_where_a_record_is_without_end(registry_home: Path)
             "DROP TABLE metric; CREATE VIEW metric AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
             "SELECT 1 AS key, 1 AS attempt, i AS step, 0.5 AS value FROM n;"
         )
-    assert re.search("damaged.*tables are not those", overview.board({"run": folder.id})["sentence"])
+    assert re.search("damaged.*tables are not those", overview.draw_board({"run": folder.id})["sentence"])
     reader = db.open_reader(folder.db, seconds=0.2)
     with pytest.raises(sqlite3.OperationalError, match="interrupted"):
         reader.execute("SELECT count(*) FROM metric").fetchone()

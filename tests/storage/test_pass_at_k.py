@@ -64,14 +64,16 @@ def row(step: int, low: float, high: float, mode: str = "train") -> GroupRow:
 
 def test_a_tie_is_low_or_high_by_what_the_run_had_seen_until_then():
     rows = [row(1, 1, 1), row(2, 0, 2), row(3, 1, 1), row(3, 2, 2), row(4, 5, 5, "eval"), row(5, 2, 2), row(5, 0, 0)]
-    found = ties.told(rows, "train")
+    found = ties.explain_ties(rows, "train")
     assert [group.kind for group in found] == ["all_high", "", "other", "all_high", "other", "all_low"]
     assert ties.counts(found) == {"groups": 6, "tied": 5, "all_low": 1, "all_high": 2, "other": 2, "bearing": 1}
-    assert ties.told([row(1, 0, 0)._replace(std=None)], "train") == []
+    assert ties.explain_ties([row(1, 0, 0)._replace(std=None)], "train") == []
 
 
 def test_over_the_steps_shares_and_means_are_of_each_stretch():
-    found = ties.over_steps(ties.told([row(1, 0, 0), row(1, 0, 4), row(2, 2, 4)], "train"), buckets.buckets(1, 2, 5))
+    found = ties.ties_over_steps(
+        ties.explain_ties([row(1, 0, 0), row(1, 0, 4), row(2, 2, 4)], "train"), buckets.buckets(1, 2, 5)
+    )
     assert found["steps"] == [(1, 1), (2, 2)] and found["groups"] == [2, 1]
     assert found["all_low"] == [0.5, 0] and found["bearing"] == [0.5, 1]
     assert (
@@ -136,6 +138,6 @@ def test_correlation_is_numpys_and_there_is_none_with_what_never_changes():
 
 def test_agreement_over_the_steps_leaves_out_stretches_with_too_few_completions():
     rows = [(1, (float(n % 2), float(n % 2))) for n in range(8)] + [(2, (1.0, 0.0))]
-    found = agreement.over_steps(rows, [[1.0, 1.0], [1.0, 1.0]], buckets.buckets(1, 2, 2))
+    found = agreement.agreement_over_steps(rows, [[1.0, 1.0], [1.0, 1.0]], buckets.buckets(1, 2, 2))
     assert found["steps"] == [(1, 1)] and found["correlation"] == [[pytest.approx(1.0)]]
     assert found["share"] == [[pytest.approx(0.5)], [pytest.approx(0.5)]]

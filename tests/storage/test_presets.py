@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from groupwise.storage.checks.check import examine
+from groupwise.storage.checks.check import examine_spec
 from groupwise.storage.home import paths
 from groupwise.storage.library import presets
 from groupwise.storage.library.capabilities import Offer
@@ -22,8 +22,8 @@ from groupwise.worker.training import train
 from tests.support.runs import ask_db, make_spec, queue
 
 FOLDER = Path(__file__).parents[2] / "app" / "pages" / "new" / "shipped_presets"
-SHIPPED = {preset.name: preset for preset in presets.shipped(FOLDER)}
-SPECS = {name: spec.parse(preset.text) for name, preset in SHIPPED.items()}
+SHIPPED = {preset.name: preset for preset in presets.shipped_presets(FOLDER)}
+SPECS = {name: spec.parse_spec(preset.text) for name, preset in SHIPPED.items()}
 TRAINABLE = sorted(name for name, run_spec in SPECS.items() if run_spec.model.id == "starter")
 # What a preset may lack on a machine with neither a GPU nor the optional packages; each is said at these fields.
 LACKING = {"training.use_vllm", "training.optim", "training.bf16", "model.id"}
@@ -37,10 +37,10 @@ def offer() -> Offer:
     from peft import LoraConfig
     from trl import GRPOConfig
 
-    built_in = shipped.describe({}).as_dict()
+    built_in = shipped.describe_shipped({}).as_dict()
     return Offer(
         catalogue.fields_of(GRPOConfig), catalogue.fields_of(LoraConfig), built_in["rewards"], built_in["tasks"],
-        extras=extras.installed(), hardware=hardware.describe().as_dict(),
+        extras=extras.installed_versions(), hardware=hardware.describe_hardware().as_dict(),
     )  # fmt: skip
 
 
@@ -49,7 +49,7 @@ def test_there_is_a_preset_for_each_way_to_begin() -> None:
         "quickstart", "small-gpu", "large-gpu", "gsm8k", "format-then-correctness", "dapo", "dr-grpo", "gspo",
         "deepseek-grpo",
     }  # fmt: skip
-    assert presets.shipped(FOLDER)[0].name == "quickstart"
+    assert presets.shipped_presets(FOLDER)[0].name == "quickstart"
     assert len({preset.title for preset in SHIPPED.values()}) == len(SHIPPED)
 
 
@@ -64,7 +64,7 @@ def test_each_says_in_a_title_and_a_sentence_what_it_is(name: str) -> None:
 @pytest.mark.parametrize("name", sorted(SHIPPED))
 def test_each_can_be_launched_but_for_what_this_machine_lacks(registry_home: Path, offer: Offer, name: str) -> None:
     """Checked as the page does, then built as real GRPOConfigs, optimisers and LoraConfigs."""
-    found = [*examine(SPECS[name], offer), *build.settings_problems(SPECS[name], hardware.describe())]
+    found = [*examine_spec(SPECS[name], offer), *build.settings_problems(SPECS[name], hardware.describe_hardware())]
     assert {problem.field for problem in found} <= (LACKING if name not in TRAINABLE else set())
     assert all(problem.fixes for problem in found if problem.level == "blocking")
 
@@ -79,7 +79,7 @@ def test_those_on_the_starter_model_train(registry_home: Path, keep_signal_handl
     assert train.main(folder.id) == 0
     steps = 2 * max(len(raw["stages"]), 1)
     assert ask_db(folder, "SELECT max(step) FROM acknowledged") == [(steps,)]
-    assert ("kl" in metrics.read(folder.db)["curves"]) == bool(raw["training"]["beta"])
+    assert ("kl" in metrics.read_metrics(folder.db)["curves"]) == bool(raw["training"]["beta"])
     generated = raw["training"].get("steps_per_generation") or 1
     assert ask_db(folder, "SELECT count(*) FROM completion") == [(8 * steps if generated == 1 else 8 * generated,)]
 
@@ -108,26 +108,26 @@ def test_the_methods_change_only_what_defines_them() -> None:
 
 def test_ones_own_is_kept_exactly_and_comes_first(registry_home: Path) -> None:
     text = "# why I chose this\n" + spec.to_yaml(make_spec())
-    saved = presets.save("  Nightly “sums” ", "For the\nnight. ", text, FOLDER)
+    saved = presets.save_preset("  Nightly “sums” ", "For the\nnight. ", text, FOLDER)
     assert (saved.name, saved.title, saved.sentence, saved.own) == (
         "Nightly “sums”",
         "Nightly “sums”",
         "For the night.",
         True,
     )
-    assert presets.every(FOLDER)[0] == saved == presets.get("Nightly “sums”", FOLDER)
+    assert presets.all_presets(FOLDER)[0] == saved == presets.get_preset("Nightly “sums”", FOLDER)
     assert saved.text == text
-    assert presets.get("quickstart", FOLDER) == SHIPPED["quickstart"]
+    assert presets.get_preset("quickstart", FOLDER) == SHIPPED["quickstart"]
 
 
 def test_saving_over_one_has_to_be_said(registry_home: Path) -> None:
-    presets.save("mine", "", spec.to_yaml(make_spec()), FOLDER)
+    presets.save_preset("mine", "", spec.to_yaml(make_spec()), FOLDER)
     changed = spec.to_yaml(make_spec(training={"beta": 0.5}))
     with pytest.raises(PresetExists, match="already have a preset “mine”"):
-        presets.save("Mine", "", changed, FOLDER)
-    assert "beta" not in presets.get("mine", FOLDER).text
-    presets.save("Mine", "now with beta", changed, FOLDER, replace=True)
-    assert [(preset.name, preset.text) for preset in presets.own()] == [("Mine", changed)]
+        presets.save_preset("Mine", "", changed, FOLDER)
+    assert "beta" not in presets.get_preset("mine", FOLDER).text
+    presets.save_preset("Mine", "now with beta", changed, FOLDER, replace=True)
+    assert [(preset.name, preset.text) for preset in presets.own_presets()] == [("Mine", changed)]
 
 
 @pytest.mark.parametrize(
@@ -147,19 +147,19 @@ def test_saving_over_one_has_to_be_said(registry_home: Path) -> None:
 )
 def test_a_name_that_cannot_be_is_refused(registry_home: Path, name: str, reason: str) -> None:
     with pytest.raises(PresetError, match=reason):
-        presets.save(name, "", spec.to_yaml(make_spec()), FOLDER)
-    assert presets.own() == []
+        presets.save_preset(name, "", spec.to_yaml(make_spec()), FOLDER)
+    assert presets.own_presets() == []
 
 
 def test_hostile_names_and_sentences_are_kept_as_the_text_they_are(registry_home: Path) -> None:
     """They are escaped where they are shown."""
     name, sentence = "<img src=x onerror=alert(1)>'; DROP TABLE preset;--", "../../${7*7} {{value}} </script>"
-    presets.save(name, sentence, spec.to_yaml(make_spec()), FOLDER)
-    assert [(preset.name, preset.sentence) for preset in presets.own()] == [(name, sentence)]
+    presets.save_preset(name, sentence, spec.to_yaml(make_spec()), FOLDER)
+    assert [(preset.name, preset.sentence) for preset in presets.own_presets()] == [(name, sentence)]
     with pytest.raises(PresetError, match="301 characters; 300 is the most"):
-        presets.save("long", "x" * 301, spec.to_yaml(make_spec()), FOLDER)
+        presets.save_preset("long", "x" * 301, spec.to_yaml(make_spec()), FOLDER)
     with pytest.raises(PresetError, match="cannot be seen"):
-        presets.save("strange", "a\u202eb", spec.to_yaml(make_spec()), FOLDER)
+        presets.save_preset("strange", "a\u202eb", spec.to_yaml(make_spec()), FOLDER)
 
 
 NO_SPECS = [
@@ -171,8 +171,8 @@ NO_SPECS = [
 @pytest.mark.parametrize("text", NO_SPECS, ids=[text[:12].encode("unicode-escape").decode() for text in NO_SPECS])
 def test_what_is_no_spec_is_kept_out(registry_home: Path, text: str) -> None:
     with pytest.raises(SpecError):
-        presets.save("broken", "", text, FOLDER)
-    assert presets.own() == []
+        presets.save_preset("broken", "", text, FOLDER)
+    assert presets.own_presets() == []
 
 
 @pytest.mark.parametrize("where", ["run", "stage"])
@@ -180,23 +180,23 @@ def test_a_token_is_kept_out(registry_home: Path, where: str) -> None:
     secret = {"hub_token": "hf_canary"}
     parts = {"training": secret} if where == "run" else {"stages": [{"training": secret}]}
     with pytest.raises(PresetError, match="A token is a secret"):
-        presets.save("secret", "", spec.to_yaml(make_spec(**parts)), FOLDER)
+        presets.save_preset("secret", "", spec.to_yaml(make_spec(**parts)), FOLDER)
     assert b"hf_canary" not in paths.registry_path().read_bytes()
 
 
 def test_deleting(registry_home: Path) -> None:
-    presets.save("mine", "", spec.to_yaml(make_spec()), FOLDER)
-    presets.delete("mine")
-    assert presets.own() == []
+    presets.save_preset("mine", "", spec.to_yaml(make_spec()), FOLDER)
+    presets.delete_preset("mine")
+    assert presets.own_presets() == []
     for name in ("mine", "quickstart"):
         with pytest.raises(PresetError, match=f"no preset “{name}”"):
-            presets.delete(name)
+            presets.delete_preset(name)
     with pytest.raises(PresetError, match="There is no preset “mine”"):
-        presets.get("mine", FOLDER)
+        presets.get_preset("mine", FOLDER)
 
 
 def test_a_text_that_was_damaged_on_the_disk_is_listed_all_the_same(registry_home: Path) -> None:
     """Who opens it reads what is wrong with it."""
-    with registry.writing() as db:
+    with registry.write_registry() as db:
         db.execute("INSERT INTO preset (name, sentence, spec, at) VALUES ('old', '', 'name: [', 0)")
-    assert [preset.name for preset in presets.own()] == ["old"]
+    assert [preset.name for preset in presets.own_presets()] == ["old"]

@@ -73,7 +73,7 @@ def test_only_processes_with_exactly_this_tag_are_signalled(start: Start):
     foreign = start("-c", SLEEP)
     settle(mine, "run:1:abc")
     settle(near, "run:1:abcd")
-    assert process.tagged("run:1:abc", REPOSITORY) == [mine.pid]
+    assert process.tagged_pids("run:1:abc", REPOSITORY) == [mine.pid]
     assert process.signal_tagged("run:1:abc", REPOSITORY, signal.SIGTERM) == 1
     assert mine.wait(timeout=10) == -signal.SIGTERM
     time.sleep(0.1)
@@ -86,19 +86,19 @@ def test_children_in_other_sessions_are_found(start: Start):
     assert parent.stdout is not None
     for _ in range(2):
         parent.stdout.readline()
-    pids = process.tagged("run:1:fork", REPOSITORY)
+    pids = process.tagged_pids("run:1:fork", REPOSITORY)
     assert len(pids) == 3 and len({os.getsid(pid) for pid in pids}) == 2
     assert process.signal_tagged("run:1:fork", REPOSITORY, signal.SIGKILL) == 3
     parent.wait(timeout=10)
     deadline = time.monotonic() + 60
-    while process.tagged("run:1:fork", REPOSITORY):
+    while process.tagged_pids("run:1:fork", REPOSITORY):
         assert time.monotonic() < deadline
         time.sleep(0.01)
 
 
 def test_a_pid_that_was_reused_between_look_and_signal_is_spared(start: Start, monkeypatch: pytest.MonkeyPatch):
     foreign = start("-c", SLEEP)
-    monkeypatch.setattr(process, "tagged", lambda *_: [foreign.pid])  # the look found it; then it became another
+    monkeypatch.setattr(process, "tagged_pids", lambda *_: [foreign.pid])  # the look found it; then it became another
     assert process.signal_tagged("run:1:abc", REPOSITORY, signal.SIGKILL) == 0
     time.sleep(0.1)
     assert foreign.poll() is None

@@ -21,16 +21,16 @@ CPU = {"gpus": [], "cores": 2, "memory": 8, "sentence": "CPU, 2 cores, 8 GB"}
 
 def put(key: str, value: str) -> None:
     """What another version of Groupwise, or a fault of the disk, left there."""
-    with registry.writing() as db:
+    with registry.write_registry() as db:
         db.execute("INSERT OR REPLACE INTO published (key, value, at) VALUES (?, ?, 0)", [key, value])
 
 
 @pytest.mark.usefixtures("registry_home")
 def test_what_this_machine_offers_comes_back_whole() -> None:
-    for fact in (hardware.describe(), shipped.describe({"scipy": "1.0"})):
-        registry.publish(fact)
-        assert registry.published(type(fact)) == fact
-        assert type(fact).read(json.loads(json.dumps(fact.as_dict()))) == fact
+    for fact in (hardware.describe_hardware(), shipped.describe_shipped({"scipy": "1.0"})):
+        registry.publish_fact(fact)
+        assert registry.read_fact(type(fact)) == fact
+        assert type(fact).from_plain(json.loads(json.dumps(fact.as_dict()))) == fact
 
 
 @pytest.mark.usefixtures("registry_home")
@@ -41,15 +41,15 @@ def test_what_this_machine_offers_comes_back_whole() -> None:
 )  # fmt: skip
 def test_what_is_damaged_or_of_an_older_form_is_as_good_as_unsaid(text: str) -> None:
     put("hardware", text)
-    assert registry.published(Hardware) is None
-    assert Offer.published() == Offer()
+    assert registry.read_fact(Hardware) is None
+    assert Offer.read_published() == Offer()
 
 
 @pytest.mark.usefixtures("registry_home")
 def test_what_a_newer_worker_adds_is_left_out() -> None:
     put("hardware", json.dumps({**CPU, "interconnect": "NVLink"}))
-    assert registry.published(Hardware) == Hardware.read(CPU)
-    assert Offer.published().hardware == CPU
+    assert registry.read_fact(Hardware) == Hardware.from_plain(CPU)
+    assert Offer.read_published().hardware == CPU
 
 
 @pytest.mark.usefixtures("registry_home")
@@ -58,7 +58,7 @@ def test_code_is_not_trusted_by_accident(value: str) -> None:
     put("trust_reward_code", value)
     assert registry.is_trusted() is False
     put("judge_ports", value)
-    assert judge_ports.opened() == []
+    assert judge_ports.open_ports() == []
 
 
 @pytest.mark.parametrize("fact", [Catalogue, Hardware, Sandbox, Shipped])

@@ -55,13 +55,13 @@ def test_a_group_reads_back_as_it_was_written(path: Path):
     first, second = groups.at_step(path, 3)
     assert (first["mean"], first["low"], first["high"], first["tied"]) == (0.5, 0.0, 1.0, False)
     assert first["std"] == pytest.approx(math.sqrt(0.5)) and second["tied"] and second["std"] == 0.0
-    whole = groups.one(path, first["id"])
+    whole = groups.read_group(path, first["id"])
     assert whole is not None and [c["reward"] for c in whole["completions"]] == [1.0, 0.0, None]
     assert whole["completions"][0]["scores"] == [
         {"name": "format", "weight": 1.0, "value": 1.0, "status": "ok"},
         {"name": "correctness", "weight": 2.0, "value": None, "status": "error"},
     ]
-    assert whole["columns"] == {"answer": "2"} and groups.one(path, 99) is None
+    assert whole["columns"] == {"answer": "2"} and groups.read_group(path, 99) is None
 
 
 def test_half_characters_do_not_stop_a_run(path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -87,10 +87,10 @@ def test_the_same_prompt_is_kept_once_and_followed_down_the_steps(path: Path):
         writer.commit(step, groups=[group(step, [float(step)]), group(step, [0.0], prompt="other")])
     writer.close()
     assert rows(path, "SELECT count(*) FROM prompt") == [(2,)]
-    whole = groups.one(path, groups.at_step(path, 2)[0]["id"])
+    whole = groups.read_group(path, groups.at_step(path, 2)[0]["id"])
     assert whole is not None and [(h["step"], h["mean"]) for h in whole["history"]] == [(1, 1.0), (2, 2.0), (5, 5.0)]
-    assert groups.nearest(path, 4) == {"step": 2, "earlier": 1, "later": 5}
-    assert groups.nearest(path, 0) == {"step": 1, "earlier": None, "later": 2}
+    assert groups.nearest_step(path, 4) == {"step": 2, "earlier": 1, "later": 5}
+    assert groups.nearest_step(path, 0) == {"step": 1, "earlier": None, "later": 2}
     assert groups.span(path) == (1, 5) and groups.span(path, "eval") is None
 
 
@@ -112,7 +112,7 @@ def test_values_that_are_not_finite_are_kept_apart_and_never_plotted(path: Path)
     for step, value in enumerate([1.0, math.nan, math.inf, -math.inf, None, 2.0], 1):
         writer.commit(step, metrics={"reward": value}, groups=[group(step, [value, 1.0])])
     writer.close()
-    curve = metrics.read(path)["curves"]["reward"]
+    curve = metrics.read_metrics(path)["curves"]["reward"]
     assert curve == {"x": [1, 2, 3, 4, 5, 6], "y": [1.0, None, None, None, None, 2.0]}
     json.dumps(curve, allow_nan=False)
     assert rows(path, "SELECT value FROM metric WHERE step IN (3, 4)") == [(math.inf,), (-math.inf,)]

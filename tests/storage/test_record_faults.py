@@ -120,7 +120,7 @@ def test_a_spill_that_a_crash_left_is_written_by_the_next_attempt(path: Path, mo
     acknowledged = rows(path, "SELECT seq, attempt, step FROM acknowledged")
     assert acknowledged == [(1, 1, 1), (2, 1, 2), (3, 1, 3), (4, 2, 3)]
     assert [c["step"] for c in metrics.checkpoints(path)] == [2] and len(groups.at_step(path, 2)) == 1
-    assert metrics.read(path)["curves"]["reward"] == {"x": [1, 2, 3], "y": [0.1, 0.2, 0.3]}
+    assert metrics.read_metrics(path)["curves"]["reward"] == {"x": [1, 2, 3], "y": [0.1, 0.2, 0.3]}
 
 
 def test_a_spill_that_was_written_just_before_a_crash_is_not_doubled(path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -194,7 +194,7 @@ def test_a_full_disk_ends_nothing_and_loses_nothing(tmp_path: Path, start: Start
     out, errors = writing.communicate(timeout=60)
     assert writing.returncode == 0, errors
     assert "held in memory only" in out
-    curve = metrics.read(path)["curves"]["m7"]
+    curve = metrics.read_metrics(path)["curves"]["m7"]
     assert curve == {"x": list(range(1, 31)), "y": [float(step) for step in range(1, 31)]}
     assert [event["kind"] for event in metrics.events(path)] == ["storage"]
     assert not (tmp_path / "run.spill.jsonl").exists()
@@ -220,8 +220,8 @@ def test_what_is_left_at_the_end_is_written_by_close_or_by_drain(path: Path, mon
             record.drain(place)
         else:
             writer.close()
-        assert metrics.read(place)["curves"]["reward"]["x"] == [1, 2, 3]
-        one = groups.one(place, 3)
+        assert metrics.read_metrics(place)["curves"]["reward"]["x"] == [1, 2, 3]
+        one = groups.read_group(place, 3)
         assert one is not None and one["completions"][0]["text"] == "a\u2028b\u0085c"
         assert [s["name"] for s in one["completions"][0]["scores"]] == ["format", "other"]
         assert not record.spill_of(place).exists()
@@ -230,7 +230,7 @@ def test_what_is_left_at_the_end_is_written_by_close_or_by_drain(path: Path, mon
 KILLED_WRITER = """
 import os, signal
 from groupwise.storage.registry import registry
-with registry.writing() as db:
+with registry.write_registry() as db:
     db.execute("PRAGMA cache_size = 1")
     db.execute("UPDATE run SET sentence = 'half written'")
     for n in range(200):
@@ -242,12 +242,12 @@ with registry.writing() as db:
 def test_a_registry_whose_writer_was_killed_is_read_as_it_was_before(registry_home: Path, start: Start):
     """With its journal left behind, SQLite lets nobody read who could not also take back what is half written."""
     folder = queue(make_spec())
-    before = registry.get(folder.id)
+    before = registry.get_run(folder.id)
     start("-c", KILLED_WRITER).wait()
     assert paths.registry_path().with_name("registry.db-journal").stat().st_size > 0
-    assert registry.get(folder.id) == before
-    with registry.reading() as reader:
+    assert registry.get_run(folder.id) == before
+    with registry.read_registry() as reader:
         assert reader.execute("SELECT count(*) FROM published").fetchone() == (0,)
     assert registry.StopFlag(folder.id, 1).is_set() is False
-    with pytest.raises(sqlite3.OperationalError), registry.reading() as reader:
+    with pytest.raises(sqlite3.OperationalError), registry.read_registry() as reader:
         reader.execute("UPDATE run SET sentence = 'written by a reader'")

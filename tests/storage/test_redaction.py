@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from groupwise.storage.checks.check import check
+from groupwise.storage.checks.check import check_spec
 from groupwise.storage.home import db, files, output, redaction, secret_values
 from groupwise.storage.home.redaction import PART, Redactor, holds, redact, redact_all, to_json
 from groupwise.storage.library.capabilities import Offer
-from groupwise.storage.library.presets import PresetError, save
+from groupwise.storage.library.presets import PresetError, save_preset
 from groupwise.storage.library.rewards import library
 from tests.conftest import Start
 from tests.support import canaries
@@ -75,13 +75,13 @@ def test_what_was_cut_out_of_one_is_hidden_from_sixteen_characters_on(planted: N
     ],
 )  # fmt: skip
 def test_ordinary_words_and_paths_are_no_secrets(environment: dict[str, str]) -> None:
-    assert secret_values.known({**environment, "HOME": "/nonexistent"}) == {}
+    assert secret_values.known_secrets({**environment, "HOME": "/nonexistent"}) == {}
 
 
 def test_every_secret_has_the_name_of_where_it_stands(tmp_path: Path) -> None:
     (tmp_path / "stored_tokens").write_text(f"[mine]\nhf_token = {HUB_LOGIN}\n")
     pem = "-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG9w0\nBAQEFAASCBKcwggSjAgEAAoIB\n"
-    known = secret_values.known(
+    known = secret_values.known_secrets(
         {"HF_HOME": str(tmp_path), "MY_SECRET": "a1b2c3d4", "TLS_KEY": pem, "all_proxy": "socks5://me:p%40ssW0rd@h"}
     )
     assert known[HUB_LOGIN] == "hub login" and known["a1b2c3d4"] == "MY_SECRET"
@@ -140,15 +140,17 @@ def test_no_row_and_no_file_takes_one(planted: None, tmp_path: Path) -> None:
 def test_a_spec_a_preset_or_a_function_with_a_secret_is_refused_not_changed(
     planted: None, registry_home: Path, tmp_path: Path
 ) -> None:
-    found = check(make_spec(data={"system_prompt": f"use {KEY}"}, training={"run_name": KEY}), Offer({}, {}, {}, {}))
+    found = check_spec(
+        make_spec(data={"system_prompt": f"use {KEY}"}, training={"run_name": KEY}), Offer({}, {}, {}, {})
+    )
     assert {problem.field for problem in found if "holds a secret" in problem.message} == {
         "data.system_prompt", "training.run_name",
     }  # fmt: skip
     code = f"def mine(completions, **kwargs):\n    key = {KEY!r}\n    return [1.0] * len(completions)\n"
     with pytest.raises(library.LibraryError, match="holds a secret"):
-        library.save("mine", code, taken=())
+        library.save_reward("mine", code, taken=())
     with pytest.raises(PresetError, match="holds a secret"):
-        save("mine", "", f"name: a\n# {KEY}\nrewards: [{{name: format}}]\n", tmp_path)
+        save_preset("mine", "", f"name: a\n# {KEY}\nrewards: [{{name: format}}]\n", tmp_path)
 
 
 PRINTS = """

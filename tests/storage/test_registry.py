@@ -32,14 +32,14 @@ PATHS = {
 
 
 def make(state: str = states.QUEUED, name: str = "small") -> str:
-    run_id = registry.create("name: small\n", name=name, model="starter", data="task:arithmetic")
+    run_id = registry.create_run("name: small\n", name=name, model="starter", data="task:arithmetic")
     for step in PATHS[state]:
         assert registry.set_state(run_id, step, f"It is {step}.")
     return run_id
 
 
 def get(run_id: str) -> registry.Run:
-    run = registry.get(run_id)
+    run = registry.get_run(run_id)
     assert run is not None
     return run
 
@@ -73,10 +73,10 @@ def test_a_state_can_bring_facts_with_it(registry_home: Path):
 
 
 def test_an_unknown_run_changes_nothing(registry_home: Path):
-    assert registry.get("nothing") is None
+    assert registry.get_run("nothing") is None
     assert not registry.set_state("nothing", states.RUNNING, "x")
     registry.set_facts("nothing", step=3)
-    assert registry.runs() == []
+    assert registry.list_runs() == []
 
 
 # --- runs
@@ -92,9 +92,9 @@ def test_a_run_is_a_folder_with_its_spec_and_a_row(registry_home: Path):
 
 def test_runs_come_newest_first_and_can_be_picked_by_state(registry_home: Path):
     ids = [make(), make(states.RUNNING), make(states.FINISHED)]
-    assert [run.id for run in registry.runs()] == ids[::-1]
-    assert [run.id for run in registry.runs(only=states.LIVE)] == [ids[1]]
-    assert registry.runs(only=set()) == []
+    assert [run.id for run in registry.list_runs()] == ids[::-1]
+    assert [run.id for run in registry.list_runs(only=states.LIVE)] == [ids[1]]
+    assert registry.list_runs(only=set()) == []
 
 
 def test_facts_are_kept_as_they_were_said(registry_home: Path):
@@ -125,40 +125,40 @@ def test_a_link_is_no_run_folder(registry_home: Path, tmp_path: Path):
 def test_only_what_makes_sense_now_can_be_asked(registry_home: Path, state: str, kind: str):
     run_id = make(state)
     if state in registry.ALLOWED[kind]:
-        registry.ask(run_id, kind)
+        registry.ask_of_run(run_id, kind)
         assert [c.kind for c in registry.open_commands()] == [kind]
     else:
         with pytest.raises(Refused, match=f"there is nothing to {kind}"):
-            registry.ask(run_id, kind)
+            registry.ask_of_run(run_id, kind)
         assert registry.open_commands() == []
 
 
 def test_asking_twice_is_asking_once_even_after_it_was_taken(registry_home: Path):
     run_id = make(states.RUNNING)
-    registry.ask(run_id, STOP)
+    registry.ask_of_run(run_id, STOP)
     first = registry.asked_at(run_id, 1, STOP)
-    registry.ask(run_id, STOP)
+    registry.ask_of_run(run_id, STOP)
     (command,) = registry.open_commands()
-    registry.take(command, "done")
-    registry.take(command, "done")
-    registry.ask(run_id, STOP)
+    registry.take_command(command, "done")
+    registry.take_command(command, "done")
+    registry.ask_of_run(run_id, STOP)
     assert registry.open_commands() == [] and registry.asked_at(run_id, 1, STOP) == first
 
 
 def test_each_attempt_can_be_stopped_anew(registry_home: Path):
     run_id = make(states.RUNNING)
-    registry.ask(run_id, STOP)
-    registry.take(registry.open_commands()[0], "done")
+    registry.ask_of_run(run_id, STOP)
+    registry.take_command(registry.open_commands()[0], "done")
     registry.set_state(run_id, states.STOPPED, "Stopped.")
     registry.set_state(run_id, states.QUEUED, "Again.", attempt=2)
     assert registry.asked_at(run_id, 2, STOP) is None
-    registry.ask(run_id, STOP)
+    registry.ask_of_run(run_id, STOP)
     assert [(c.run, c.attempt) for c in registry.open_commands()] == [(run_id, 2)]
 
 
 def test_many_who_ask_at_once_ask_once(registry_home: Path):
     run_id = make(states.RUNNING)
-    threads = [threading.Thread(target=registry.ask, args=[run_id, STOP]) for _ in range(8)]
+    threads = [threading.Thread(target=registry.ask_of_run, args=[run_id, STOP]) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -168,14 +168,14 @@ def test_many_who_ask_at_once_ask_once(registry_home: Path):
 
 def test_asking_of_an_unknown_run_is_refused(registry_home: Path):
     with pytest.raises(Refused, match="There is no run “nothing”"):
-        registry.ask("nothing", STOP)
+        registry.ask_of_run("nothing", STOP)
 
 
 def test_the_stop_flag_never_waits_for_a_locked_registry(registry_home: Path):
     run_id = make(states.RUNNING)
     flag = registry.StopFlag(run_id, 1)
     assert not flag.is_set()
-    registry.ask(run_id, STOP)
+    registry.ask_of_run(run_id, STOP)
     other = db.open_writer(paths.registry_path(), journal="delete")
     other.execute("BEGIN EXCLUSIVE")
     assert not flag.is_set()  # and at once: a training step must not wait
@@ -185,11 +185,11 @@ def test_the_stop_flag_never_waits_for_a_locked_registry(registry_home: Path):
 
 
 def test_what_is_published_replaces_what_was(registry_home: Path):
-    assert registry.published(Sandbox) is None
-    registry.publish(Sandbox(name="none", label="ü", sentence="", network="x"))
+    assert registry.read_fact(Sandbox) is None
+    registry.publish_fact(Sandbox(name="none", label="ü", sentence="", network="x"))
     newer = Sandbox(name="landlock", label="", sentence="")
-    registry.publish(newer)
-    assert registry.published(Sandbox) == newer
+    registry.publish_fact(newer)
+    assert registry.read_fact(Sandbox) == newer
 
 
 # --- damage and repair
@@ -204,7 +204,7 @@ def test_a_damaged_file_is_said_and_repaired_from_the_folders(registry_home: Pat
         registry.open_registry()
     aside, found = repair.repair()
     assert aside is not None and aside.read_bytes() == content and found == 3
-    assert {run.id: run.state for run in registry.runs()} == ids
+    assert {run.id: run.state for run in registry.list_runs()} == ids
 
 
 def test_a_file_damaged_in_the_middle_is_noticed(registry_home: Path):
@@ -219,9 +219,9 @@ def test_a_file_damaged_in_the_middle_is_noticed(registry_home: Path):
 
 def test_opening_again_changes_nothing(registry_home: Path):
     run_id = make(states.RUNNING)
-    registry.publish(JudgePorts(ports=[1]))
+    registry.publish_fact(JudgePorts(ports=[1]))
     registry.open_registry()
-    assert get(run_id).state == states.RUNNING and registry.published(JudgePorts) == JudgePorts(ports=[1])
+    assert get(run_id).state == states.RUNNING and registry.read_fact(JudgePorts) == JudgePorts(ports=[1])
 
 
 def test_a_folder_copied_from_another_home_is_adopted_whole(registry_home: Path, tmp_path: Path):
@@ -248,7 +248,7 @@ def test_writers_that_meet_wait_for_one_another(registry_home: Path):
     with ThreadPoolExecutor(4) as pool:
         for written in [pool.submit(write, number) for number in range(4)]:
             written.result()
-    assert len(registry.runs()) == 80
+    assert len(registry.list_runs()) == 80
 
 
 def test_runs_of_one_name_in_one_minute_share_no_id(registry_home: Path, monkeypatch: pytest.MonkeyPatch):
@@ -259,7 +259,7 @@ def test_runs_of_one_name_in_one_minute_share_no_id(registry_home: Path, monkeyp
     given = iter([first, folder.id, first, f"{first[:-4]}1111"])
     monkeypatch.setattr(paths, "new_run_id", lambda name: next(given))
     assert make() == f"{first[:-4]}1111"
-    assert {run.id for run in registry.runs()} == {first, f"{first[:-4]}1111"}
+    assert {run.id for run in registry.list_runs()} == {first, f"{first[:-4]}1111"}
     assert not list(folder.path.iterdir())
 
 
@@ -273,7 +273,7 @@ def test_a_folder_whose_state_was_lost_is_interrupted_and_can_be_resumed(registr
     assert repair.adopt_folders() == 1
     run = get("copied-here")
     assert run.state == states.INTERRUPTED and run.name == "copied-here"
-    registry.ask(run.id, RESUME)
+    registry.ask_of_run(run.id, RESUME)
 
 
 def test_what_is_no_run_folder_is_left_alone(registry_home: Path):
@@ -291,7 +291,7 @@ def test_a_state_that_was_edited_by_hand_does_not_stop_the_rest(registry_home: P
     (folder / "spec.yaml").write_text("name: x\n")
     (folder / "state.json").write_text(json.dumps({"state": "finished", **change}))
     assert repair.adopt_folders() == 1
-    run = registry.get(folder.name)
+    run = registry.get_run(folder.name)
     assert run is not None and run.state == states.FINISHED
     odd = [name for name, value in change.items() if value is not None]
     assert run.sentence == (
@@ -321,16 +321,16 @@ def test_a_copy_of_a_living_run_is_not_that_run(registry_home: Path, start: Star
     training = start("-c", HOLD, str(lock), stdin=subprocess.PIPE)
     assert training.stdout is not None and training.stdout.readline() == "held\n"
     assert repair.adopt_folders() == 2
-    original, copy = registry.get("original"), registry.get("copy")
+    original, copy = registry.get_run("original"), registry.get_run("copy")
     assert original is not None and original.state == states.RUNNING and original.tag == "original:1:x"
     assert copy is not None and copy.state == states.INTERRUPTED and copy.tag is None and copy.identity is None
 
 
 def test_a_disk_that_fills_up_in_a_transaction_is_what_is_said(registry_home: Path):
     """SQLite rolls back by itself then; to roll back once more is an error of its own, which hid the first."""
-    with pytest.raises(sqlite3.OperationalError, match="disk is full"), registry.writing() as index:
+    with pytest.raises(sqlite3.OperationalError, match="disk is full"), registry.write_registry() as index:
         index.execute("PRAGMA max_page_count = 1")  # no room beyond what the file has
         index.execute("INSERT INTO published (key, value, at) VALUES ('judge_ports', ?, 0)", ["x" * 2**20])
-    assert registry.published(JudgePorts) is None
-    registry.publish(JudgePorts(ports=[1]))
-    assert registry.published(JudgePorts) == JudgePorts(ports=[1])
+    assert registry.read_fact(JudgePorts) is None
+    registry.publish_fact(JudgePorts(ports=[1]))
+    assert registry.read_fact(JudgePorts) == JudgePorts(ports=[1])

@@ -19,8 +19,8 @@ from groupwise.storage.library.rewards.builder import (
     KINDS,
     Block,
     BuilderError,
+    block_problems,
     needs_network,
-    problems,
     python_text,
     to_code,
 )
@@ -171,7 +171,7 @@ def test_an_example_that_there_is_none_of_is_left_out(pattern: str, earns: int, 
 @given(st.text("ab(|)*+?.[]^$\\d{2}! ", max_size=12), st.booleans())
 def test_examples_of_any_pattern_are_what_they_say(pattern: str, whole: bool):
     block = Block("matches", {"pattern": pattern, "whole": whole})
-    if problems([block]) == []:
+    if block_problems([block]) == []:
         built(block)
 
 
@@ -267,9 +267,9 @@ def test_what_was_typed_stays_a_value_wherever_it_was_typed(value: str):
 
 @given(st.text(st.characters(codec="utf-8"), max_size=40))
 def test_any_text_is_a_literal_of_itself_and_a_docstring_ends_where_it_should(value: str):
-    for source in (python_text.text(value), python_text.pattern(value)):
+    for source in (python_text.string_literal(value), python_text.pattern_literal(value)):
         assert ast.literal_eval(source) == value and "\n" not in source
-    if problems([Block("contains", {"texts": [value]})]) == []:
+    if block_problems([Block("contains", {"texts": [value]})]) == []:
         code = to_code("reward", [Block("contains", {"texts": [value]})], value)
         tree = ast.parse(code)
         assert [type(node).__name__ for node in tree.body] == ["Assign", *["FunctionDef"] * 4][: len(tree.body)]
@@ -317,13 +317,13 @@ WRONG = {
 @pytest.mark.parametrize("case", WRONG)
 def test_blocks_that_cannot_be_built_are_refused_in_words(case: str):
     blocks, words = WRONG[case]
-    assert words in " | ".join(map(str, problems(blocks)))
+    assert words in " | ".join(map(str, block_problems(blocks)))
     with pytest.raises(BuilderError):
         to_code("reward", blocks, "")
 
 
 def test_a_problem_says_which_block_and_setting_it_is_about():
-    (problem,) = problems([WORDS, Block("length_between", {"least": 5, "most": 4})])
+    (problem,) = block_problems([WORDS, Block("length_between", {"least": 5, "most": 4})])
     assert (problem.block, problem.setting) == (1, "most") and str(problem).startswith("Block 2: At least 5")
 
 
@@ -347,7 +347,7 @@ def test_the_kinds_say_all_that_a_form_needs():
 
 def test_what_is_built_goes_into_the_library_and_runs_as_a_script_of_its_own(registry_home: Any):
     code = to_code("polite", [WORDS, Block("number_equals")], "")
-    assert library.save("polite", code).code == code
+    assert library.save_reward("polite", code).code == code
     script = f"{code}\ntest_polite()\nprint(polite(completions=['please, thanks 3'], answer=[3]))\n"
     done = subprocess.run([sys.executable, "-I", "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout == "[1.0]\n"

@@ -40,59 +40,62 @@ def prepared(registry_home: Path) -> Path:
 
 
 def test_what_is_saved_comes_back_byte_for_byte_under_the_hash_of_its_text():
-    saved = library.save("mine", CODE)
+    saved = library.save_reward("mine", CODE)
     assert saved.hash == hashlib.sha256(CODE.encode()).hexdigest()[:16] == library.hash_of(CODE)
-    assert library.get("mine") == library.get("mine", saved.hash) == saved
+    assert library.get_reward("mine") == library.get_reward("mine", saved.hash) == saved
     assert saved.code == CODE and not saved.network
     assert (paths.rewards_folder() / "mine" / f"{saved.hash}.py").read_bytes() == CODE.encode()
 
 
 def test_line_ends_are_no_difference_and_nothing_else_is_changed():
     odd = "\t# tabs, trailing   \n\n" + CODE.replace("Short", "Größe ≤ 3 😀") + "# no end"
-    first, second = library.save("mine", odd.replace("\n", "\r\n")), library.save("mine", odd.replace("\n", "\r"))
+    first, second = (
+        library.save_reward("mine", odd.replace("\n", "\r\n")),
+        library.save_reward("mine", odd.replace("\n", "\r")),
+    )
     assert first == second and first.code == odd
 
 
 def test_saving_the_same_again_changes_nothing_and_other_code_is_another_version():
-    first = library.save("mine", CODE)
-    assert library.save("mine", CODE) == first
-    second = library.save("mine", CODE + "# more\n")
+    first = library.save_reward("mine", CODE)
+    assert library.save_reward("mine", CODE) == first
+    second = library.save_reward("mine", CODE + "# more\n")
     assert [version.hash for version in library.versions("mine")] == [second.hash, first.hash]
-    assert library.get("mine") == second and library.every() == [second]
+    assert library.get_reward("mine") == second and library.newest_rewards() == [second]
 
 
 def test_an_old_version_that_is_saved_again_is_the_newest():
-    first, second = library.save("mine", CODE), library.save("mine", CODE + "#\n")
-    again = library.save("mine", CODE)
+    first, second = library.save_reward("mine", CODE), library.save_reward("mine", CODE + "#\n")
+    again = library.save_reward("mine", CODE)
     assert again.hash == first.hash and again.at > second.at
     assert [version.hash for version in library.versions("mine")] == [first.hash, second.hash]
 
 
 def test_leave_to_use_the_network_belongs_to_a_version():
-    library.save("mine", CODE, network=True)
-    library.save("mine", CODE + "#\n")
+    library.save_reward("mine", CODE, network=True)
+    library.save_reward("mine", CODE + "#\n")
     assert library.may_use_network("mine", CODE) and not library.may_use_network("mine", CODE + "#\n")
     assert not library.may_use_network("mine", "never saved") and not library.may_use_network("other", CODE)
-    library.save("mine", CODE)  # taken back
-    assert not library.may_use_network("mine", CODE) and not library.get("mine").network
+    library.save_reward("mine", CODE)  # taken back
+    assert not library.may_use_network("mine", CODE) and not library.get_reward("mine").network
 
 
 def test_what_is_deleted_is_out_of_the_library_and_findable_by_its_hash():
-    saved = library.save("mine", CODE)
-    library.delete("mine")
-    assert library.every() == [] and library.get("mine", saved.hash) == saved
+    saved = library.save_reward("mine", CODE)
+    library.delete_reward("mine")
+    assert library.newest_rewards() == [] and library.get_reward("mine", saved.hash) == saved
     with pytest.raises(LibraryError, match="has no function “mine”"):
-        library.get("mine")
+        library.get_reward("mine")
     with pytest.raises(LibraryError, match="has no function “mine”"):
-        library.delete("mine")
-    assert library.save("mine", CODE).hash == saved.hash and len(library.every()) == 1
+        library.delete_reward("mine")
+    assert library.save_reward("mine", CODE).hash == saved.hash and len(library.newest_rewards()) == 1
 
 
 def test_what_is_not_there_is_said():
     with pytest.raises(LibraryError, match="no function “nobody”"):
-        library.get("nobody")
+        library.get_reward("nobody")
     with pytest.raises(LibraryError, match="no function “mine” of the version 0000"):
-        library.get("mine", "0000")
+        library.get_reward("mine", "0000")
     assert library.versions("nobody") == [] and library.users("nobody") == [] and library.users("../x") == []
 
 
@@ -108,21 +111,21 @@ BAD_NAMES = {
 @pytest.mark.parametrize("name", BAD_NAMES)
 def test_a_name_that_cannot_be_is_refused_in_words(name: str):
     with pytest.raises(LibraryError, match=BAD_NAMES[name]):
-        library.save(name, CODE.replace("mine", name), taken={"format", "correctness"})
-    assert library.every() == []
+        library.save_reward(name, CODE.replace("mine", name), taken={"format", "correctness"})
+    assert library.newest_rewards() == []
 
 
 def test_the_names_of_built_in_functions_are_those_that_the_worker_published():
     publish_rewards({"mine": {"help": ""}})
     with pytest.raises(LibraryError, match="ships with Groupwise"):
-        library.save("mine", CODE)
-    assert library.save("mine", CODE, taken=()).name == "mine"
+        library.save_reward("mine", CODE)
+    assert library.save_reward("mine", CODE, taken=()).name == "mine"
 
 
 def test_names_that_differ_in_capitals_only_are_one_file_on_some_disks():
-    library.save("mine", CODE)
+    library.save_reward("mine", CODE)
     with pytest.raises(LibraryError, match="You have had a function “mine”"):
-        library.save("Mine", CODE.replace("mine", "Mine"))
+        library.save_reward("Mine", CODE.replace("mine", "Mine"))
 
 
 BAD_CODE = {
@@ -138,20 +141,25 @@ BAD_CODE = {
 @pytest.mark.parametrize("code", BAD_CODE, ids=lambda code: repr(code[-40:]))
 def test_code_that_cannot_be_kept_is_refused_in_words(code: str):
     with pytest.raises(LibraryError, match=BAD_CODE[code]):
-        library.save("mine", code)
-    assert library.every() == [] and not list(paths.rewards_folder().iterdir())
+        library.save_reward("mine", code)
+    assert library.newest_rewards() == [] and not list(paths.rewards_folder().iterdir())
 
 
 def test_a_draft_with_faults_that_only_a_call_would_show_is_kept():
-    assert library.save("mine", "def mine(completions):\n    return 1\n").name == "mine"
+    assert library.save_reward("mine", "def mine(completions):\n    return 1\n").name == "mine"
+
+
+def names_in(code: str) -> list[str]:
+    """The names of what looks like a reward function in a text, in its order."""
+    return [function.name for function in signature.analyse(code).functions]
 
 
 def test_the_functions_of_a_pasted_text_are_there_to_choose_from():
     code = (
         "%pip install x\n" + CODE + "async def other(completions, **kwargs):\n    return list(map(len, completions))\n"
     )
-    assert library.functions_in(code) == ["mine", "other"]
-    assert library.functions_in("nothing at all") == []
+    assert names_in(code) == ["mine", "other"]
+    assert names_in("nothing at all") == []
 
 
 def test_the_runs_that_use_a_function_are_found_with_the_copy_they_keep():
@@ -166,20 +174,20 @@ def test_the_runs_that_use_a_function_are_found_with_the_copy_they_keep():
 
 
 def test_a_damaged_registry_loses_no_function():
-    old, new = library.save("mine", CODE, network=True), library.save("mine", CODE + "#\n")
-    back = library.save("mine", CODE, network=True)  # the newest is not the one with the last name or file
-    kept = library.save("gone", CODE.replace("mine", "gone"))
-    library.delete("gone")
+    old, new = library.save_reward("mine", CODE, network=True), library.save_reward("mine", CODE + "#\n")
+    back = library.save_reward("mine", CODE, network=True)  # the newest is not the one with the last name or file
+    kept = library.save_reward("gone", CODE.replace("mine", "gone"))
+    library.delete_reward("gone")
     paths.registry_path().write_bytes(b"not a database" * 100)
     repair.repair()
-    assert library.every() == [back] and back.hash == old.hash
+    assert library.newest_rewards() == [back] and back.hash == old.hash
     assert {version.hash: version for version in library.versions("mine")} == {back.hash: back, new.hash: new}
-    assert library.get("gone", kept.hash) == kept  # and stays deleted
+    assert library.get_reward("gone", kept.hash) == kept  # and stays deleted
     assert library.adopt_files() == 0
 
 
 def test_files_that_were_touched_or_are_not_ours_hold_nothing_up():
-    saved = library.save("mine", CODE)
+    saved = library.save_reward("mine", CODE)
     folder = paths.rewards_folder()
     (folder / "mine" / f"{saved.hash}.py").write_text(CODE + "# by hand\n", encoding="utf-8")
     (folder / "mine" / "versions.json").write_text('{"versions": [1], "newest": {}}', encoding="utf-8")
@@ -193,11 +201,11 @@ def test_files_that_were_touched_or_are_not_ours_hold_nothing_up():
     assert library.adopt_files() in (0, 1)
     (folder / "mine" / "versions.json").unlink()
     library.adopt_files()
-    assert library.get("mine").code == CODE + "# by hand\n"
+    assert library.get_reward("mine").code == CODE + "# by hand\n"
 
 
 def test_copied_files_are_taken_up_without_leave_to_use_the_network():
-    saved = library.save("mine", CODE, network=True)
+    saved = library.save_reward("mine", CODE, network=True)
     shutil.copytree(paths.rewards_folder() / "mine", paths.home() / "kept")
     (paths.home() / "kept" / "versions.json").unlink()
     paths.registry_path().unlink()
@@ -205,19 +213,19 @@ def test_copied_files_are_taken_up_without_leave_to_use_the_network():
     registry.open_registry()
     (paths.home() / "kept").rename(paths.rewards_folder() / "mine")
     assert library.adopt_files() == 1
-    assert library.get("mine").hash == saved.hash and not library.get("mine").network
+    assert library.get_reward("mine").hash == saved.hash and not library.get_reward("mine").network
 
 
 def test_many_who_save_at_once_lose_nothing():
     codes = [CODE + f"# {number}\n" for number in range(8)]
-    threads = [threading.Thread(target=library.save, args=("mine", code)) for code in codes]
+    threads = [threading.Thread(target=library.save_reward, args=("mine", code)) for code in codes]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     assert {version.code for version in library.versions("mine")} == set(codes)
     card = json.loads((paths.rewards_folder() / "mine" / "versions.json").read_text(encoding="utf-8"))
-    assert len(card["versions"]) == 8 and card["newest"] == library.get("mine").hash
+    assert len(card["versions"]) == 8 and card["newest"] == library.get_reward("mine").hash
 
 
 TEMPLATES = templates.templates()
@@ -226,9 +234,7 @@ TEMPLATES = templates.templates()
 def test_the_blank_template_comes_first_and_each_has_its_own_words():
     assert TEMPLATES[0]["name"] == "blank" and len(TEMPLATES) == 7
     assert all(each["title"] and each["sentence"].endswith(".") for each in TEMPLATES)
-    assert (
-        len({each["title"] for each in TEMPLATES}) == len({library.functions_in(t["code"])[0] for t in TEMPLATES}) == 7
-    )
+    assert len({each["title"] for each in TEMPLATES}) == len({names_in(t["code"])[0] for t in TEMPLATES}) == 7
 
 
 @pytest.mark.parametrize("template", TEMPLATES, ids=lambda template: template["name"])
@@ -236,4 +242,4 @@ def test_a_template_is_a_reward_function_without_a_fault_and_can_be_saved(templa
     analysis = signature.analyse(template["code"])
     assert analysis.problems == [] and len(analysis.functions) == 1
     assert all(each["help"] and each["types"] for each in analysis.functions[0].parameters)
-    assert library.save(analysis.functions[0].name, template["code"]).code == template["code"]
+    assert library.save_reward(analysis.functions[0].name, template["code"]).code == template["code"]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groupwise.storage.library.rewards.signature import analyse, cleaned
+from groupwise.storage.library.rewards.signature import analyse, clean_paste
 from groupwise.storage.spec.problem import BLOCKING
 
 BODY = "\n    return [1.0 for _ in completions]\n"
@@ -33,10 +33,10 @@ def test_what_is_pasted_from_elsewhere_is_read_and_said_and_can_be_cleaned(sourc
     analysis = analyse(code)
     assert [function.name for function in analysis.functions] == ["f"]
     assert analysis.problems and {problem.level for problem in analysis.problems} == {BLOCKING}
-    new = cleaned(code)
+    new = clean_paste(code)
     assert [each for each in analyse(new).problems if each.level == BLOCKING] == []
     assert len(new.split("\n")) == len(code.split("\n"))  # lines keep their numbers
-    assert cleaned(new) == new
+    assert clean_paste(new) == new
 
 
 def test_a_magic_is_named_with_its_line_and_a_string_is_no_magic():
@@ -45,17 +45,17 @@ def test_a_magic_is_named_with_its_line_and_a_string_is_no_magic():
     assert [(each.line, each.message) for each in analysis.problems] == [
         (1, "“%pip install x” is for the notebook, not Python. Take the line out."),
     ]  # fmt: skip
-    assert cleaned(code) == "# " + code
+    assert clean_paste(code) == "# " + code
 
 
 @pytest.mark.parametrize("code", [CLEAN, "x = 10 \\\n%f\n", 's = """\n!ls\n"""\n', "def broken(:\n    x = '%d' % 3\n"])
 def test_python_and_broken_python_are_left_as_they_are(code: str):
-    assert cleaned(code) == code
+    assert clean_paste(code) == code
 
 
 def test_a_magic_inside_of_a_block_leaves_the_block_whole():
     code = "def f(completions, **kwargs):\n    %time\n    return [1.0 for _ in completions]\n"
-    assert analyse(code).functions and "    pass  # %time\n" in cleaned(code)
+    assert analyse(code).functions and "    pass  # %time\n" in clean_paste(code)
 
 
 PIECES = st.sampled_from(
@@ -71,4 +71,4 @@ def test_no_text_however_broken_is_too_much(code: str):
     analysis = analyse(code)
     assert analysis.functions or analysis.problems
     assert all(problem.line >= 1 and problem.column >= 1 and problem.message for problem in analysis.problems)
-    assert len(cleaned(code).split("\n")) == len(code.split("\n"))
+    assert len(clean_paste(code).split("\n")) == len(code.split("\n"))

@@ -18,7 +18,7 @@ from groupwise.storage.spec.row_filter import (
     Condition,
     ConditionError,
     from_form,
-    parse,
+    parse_condition,
     to_form,
     to_python,
 )
@@ -44,7 +44,7 @@ COLUMNS = [
 
 
 def keeps(text: str, **row: Any) -> bool:
-    return parse(text).holds({name.replace("_", " "): value for name, value in row.items()})
+    return parse_condition(text).holds({name.replace("_", " "): value for name, value in row.items()})
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_a_condition_keeps_what_it_says(text: str, row: dict[str, Any], kept: bo
 )
 def test_what_is_no_condition_is_said_in_words(text: str, words: str):
     with pytest.raises(ConditionError, match=re.escape(words)):
-        parse(text)
+        parse_condition(text)
 
 
 @pytest.mark.parametrize("column", COLUMNS)
@@ -121,7 +121,7 @@ def test_what_is_no_condition_is_said_in_words(text: str, words: str):
 def test_the_form_says_any_column_and_operator_and_reads_them_back(column: str, operator: str):
     value = "" if operator in ("is empty", "is not empty") else "12"
     condition = from_form(column, operator, value)
-    assert parse(str(condition)) == condition
+    assert parse_condition(str(condition)) == condition
     assert to_form(condition) == (column, operator, value)
 
 
@@ -149,16 +149,16 @@ def test_no_cell_makes_a_condition_raise_and_python_agrees(operator: str, value:
 @given(st.text(max_size=60))
 def test_any_text_is_a_condition_that_reads_back_or_a_sentence(text: str):
     try:
-        condition = parse(text)
+        condition = parse_condition(text)
     except ConditionError as error:
         assert str(error).endswith(".")
         return
-    assert parse(str(condition)) == condition
+    assert parse_condition(str(condition)) == condition
     condition.holds({condition.column: text})
 
 
 def test_a_hostile_condition_is_plain_data():
-    condition = parse("__class__ = __import__('os').system('true')")
+    condition = parse_condition("__class__ = __import__('os').system('true')")
     assert condition == Condition("__class__", "=", "__import__('os').system('true')")
     assert condition.holds({"__class__": "x"}) is False
     assert to_python(condition) == f"text(row.get('__class__')) == {condition.value!r}"

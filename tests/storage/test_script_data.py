@@ -112,7 +112,7 @@ def test_the_script_takes_the_same_rows(
     spec = make_spec(data={"limit": None, **fields})
     folder = queue(spec)
     task = shipped.task_of(spec)
-    expected = data.load(spec.data, chat=chat, task=shipped.load_task(folder, task) if task else None)
+    expected = data.load_data(spec.data, chat=chat, task=shipped.load_task(folder, task) if task else None)
     assert_same(script(folder.script)["prompts"](chat), expected)
 
 
@@ -132,7 +132,7 @@ def test_the_script_takes_the_same_rows_of_reasoning_gym(registry_home: Path, sc
     ):
         spec = make_spec(data={"source": "gym:leg_counting", "limit": 20, **fields})
         assert "def fitted" not in to_script(spec)
-        assert_same(script(queue(spec).script)["prompts"](True), data.load(spec.data, chat=True))
+        assert_same(script(queue(spec).script)["prompts"](True), data.load_data(spec.data, chat=True))
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_the_script_understands_reasoning_gym_s_parameters_as_the_run_does(
 ):
     pytest.importorskip("reasoning_gym")
     spec = make_spec(data={"source": f"gym:{task}", "limit": 12, "parameters": parameters})
-    assert_same(script(queue(spec).script)["prompts"](True), data.load(spec.data, chat=True))
+    assert_same(script(queue(spec).script)["prompts"](True), data.load_data(spec.data, chat=True))
     assert from_dict(from_script(to_script(spec))[0]).data == spec.data
 
 
@@ -174,7 +174,7 @@ def test_the_script_streams_a_dataset_as_the_run_does(
                            "shuffle": 2, "filter": ["level < 2"], "holdout": 1, **MAPPED})  # fmt: skip
     monkeypatch.setattr("groupwise.worker.data.sources.load_dataset", local)
     monkeypatch.setattr("datasets.load_dataset", local)
-    assert_same(script(queue(spec).script)["prompts"](True), data.load(spec.data, chat=True))
+    assert_same(script(queue(spec).script)["prompts"](True), data.load_data(spec.data, chat=True))
 
 
 def test_the_script_knows_the_same_columns_to_be_trls():

@@ -43,7 +43,7 @@ def test_it_makes_the_same_steps_with_no_groupwise(registry_home: Path) -> None:
     folder = queue(make_spec(training=settings))
     assert train.main(folder.id) == 0, folder.log
     plain = run_plain(folder)
-    curves = metrics.read(folder.db)["curves"]
+    curves = metrics.read_metrics(folder.db)["curves"]
     for name in ("reward", "completions/mean_length"):
         printed = printed_of(name, plain)
         assert len(printed) == 4, (name, plain)
@@ -58,7 +58,7 @@ def test_two_stages_make_the_same_steps_with_no_groupwise(registry_home: Path, l
     folder = queue(make_spec(training=settings, data=data, lora=lora, stages=STAGES))
     assert train.main(folder.id) == 0, folder.log
     plain = run_plain(folder)
-    curves = metrics.read(folder.db)["curves"]
+    curves = metrics.read_metrics(folder.db)["curves"]
     assert curves["grad_norm"]["y"][0] > 0 and curves["kl"]["y"][1] > 1e-4  # else there is nothing to compare
     for name in ("loss", "reward", "kl", "completions/mean_length", "grad_norm"):
         printed = printed_of(name, plain)
@@ -82,7 +82,7 @@ def test_weights_that_change_are_the_same_at_the_same_steps(registry_home: Path,
                 "num_generations": 8, "steps_per_generation": per_generation}  # fmt: skip
     folder = queue(make_spec(training=settings, rewards=CHANGING))
     assert train.main(folder.id) == 0, folder.log
-    curves = metrics.read(folder.db)["curves"]
+    curves = metrics.read_metrics(folder.db)["curves"]
     assert set(curves["rewards/format/weight"]["y"]) >= {2.0, 1.0}
     assert len(set(curves["rewards/length/weight"]["y"])) > 2  # else there is nothing to compare
     plain = run_plain(folder)
@@ -99,6 +99,6 @@ def test_what_the_model_writes_is_run_in_the_same_sandbox_with_no_groupwise(regi
     data = {"source": "file:rows.jsonl", "limit": None}
     folder = queue(make_spec(training=settings, rewards=rewards, data=data))
     assert train.main(folder.id) == 0, folder.log
-    curves = metrics.read(folder.db)["curves"]
+    curves = metrics.read_metrics(folder.db)["curves"]
     assert max(curves["reward"]["y"]) > 0  # else there is nothing to compare
     assert printed_of("reward", run_plain(folder)) == pytest.approx(curves["reward"]["y"], rel=1e-3)

@@ -36,20 +36,23 @@ def rows(registry_home: Path) -> None:
 def test_such_a_pattern_would_take_longer_than_anyone_waits() -> None:
     began = time.monotonic()
     with pytest.raises(patterns.TooSlow):
-        patterns.search(TANGLED, ROWS[0]["a"])
+        patterns.search_pattern(TANGLED, ROWS[0]["a"])
     assert time.monotonic() - began < 20 * patterns.SECONDS
-    assert patterns.search(r"#### (.+)", "so #### 42")[1] == "42"
+    assert patterns.search_pattern(r"#### (.+)", "so #### 42")[1] == "42"
 
 
 @pytest.mark.parametrize("field", FIELDS)
 def test_everything_that_looks_at_rows_gives_it_up_and_names_the_field(field: str) -> None:
     began = time.monotonic()
     asked = ASKED | FIELDS[field]
-    for answer in (server.answer(PREVIEW, {"data": asked}), server.answer(CHECK_DATA, {"data": asked, "all": True})):
+    for answer in (
+        server.answer_question(PREVIEW, {"data": asked}),
+        server.answer_question(CHECK_DATA, {"data": asked, "all": True}),
+    ):
         said = answer.get("problems") or []
         [words] = [problem["message"] for problem in said if problem["field"] == field]
         assert "takes more than 0.25 s on one cell" in words and "(a|aa)+" in words, answer
-    for load in (lambda spec: data.load(spec, chat=True), _on_the_workbench):
+    for load in (lambda spec: data.load_data(spec, chat=True), _on_the_workbench):
         with pytest.raises(data.DataError, match="takes more than 0.25 s on one cell") as caught:
             load(DataSpec.model_validate(asked))
         assert caught.value.field == field
@@ -57,13 +60,13 @@ def test_everything_that_looks_at_rows_gives_it_up_and_names_the_field(field: st
 
 
 def _on_the_workbench(spec: DataSpec) -> None:
-    workbench_rows.found(SpecPart(data=spec), 4)
+    workbench_rows.find_rows(SpecPart(data=spec), 4)
 
 
 def test_marks_that_come_a_hundred_thousand_times_are_no_guess() -> None:
     (paths.data_folder() / "rows.jsonl").write_text(json.dumps({"q": "1?", "a": "<answer>" * 100_000}))
     began = time.monotonic()
-    assert server.answer(PREVIEW, {"data": {**ASKED}})["guess"]["data.answer_pattern"] is None
+    assert server.answer_question(PREVIEW, {"data": {**ASKED}})["guess"]["data.answer_pattern"] is None
     assert time.monotonic() - began < 10
 
 
@@ -77,4 +80,4 @@ def test_what_is_no_pattern_for_python_is_said_so_everywhere(pattern: str) -> No
         with pytest.raises(data.DataError, match="is not a regular expression"):
             data.check_pattern(spec)
         with pytest.raises(row_filter.ConditionError, match="is not a regular expression"):
-            row_filter.parse(f"a matches {json.dumps(pattern)}")
+            row_filter.parse_condition(f"a matches {json.dumps(pattern)}")

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groupwise.storage.spec.spec import RunSpec, SpecError, from_dict, line_numbers, nearest, parse, to_yaml
+from groupwise.storage.spec.problem import SpecError, did_you_mean
+from groupwise.storage.spec.spec import RunSpec, from_dict, line_numbers, parse_spec, to_yaml
 from groupwise.storage.spec.yaml_text import MAX_BYTES
 
 GOOD = """\
@@ -30,7 +31,7 @@ training:
 def problem_of(text: str) -> tuple[str, int | None, str]:
     """(field, line, message) of the one problem in a text."""
     with pytest.raises(SpecError) as caught:
-        parse(text)
+        parse_spec(text)
     assert len(caught.value.problems) == 1, caught.value.problems
     problem = caught.value.problems[0]
     return problem.field, problem.line, problem.message
@@ -90,20 +91,20 @@ def test_a_mistake_is_named_by_field_line_and_nearest_name(old: str, new: str, f
 )  # fmt: skip
 def test_a_needed_field_that_is_misspelt_is_both_missing_and_named(right: str, wrong: str, field: str, line: int):
     with pytest.raises(SpecError) as caught:
-        parse(GOOD.replace(right, wrong, 1))
+        parse_spec(GOOD.replace(right, wrong, 1))
     missing, misspelt = caught.value.problems
     assert missing.message == "is needed."
     assert (misspelt.field, misspelt.line) == (field, line) and "Did you mean" in misspelt.message
 
 
 def test_an_anchor_that_nothing_refers_to_does_no_harm():
-    assert parse(GOOD.replace("id: starter", "id: &a starter")).model.id == "starter"
+    assert parse_spec(GOOD.replace("id: starter", "id: &a starter")).model.id == "starter"
 
 
 def test_every_mistake_of_a_text_is_found_at_once():
     text = GOOD.replace("id:", "idd:").replace("source:", "sorce:").replace("weight: 1.0", "weight: heavy")
     with pytest.raises(SpecError) as caught:
-        parse(text)
+        parse_spec(text)
     assert [(p.field, p.line) for p in caught.value.problems] == [
         ("model.idd", 3),
         ("data.sorce", 5),
@@ -143,7 +144,7 @@ def test_what_is_too_large_or_too_deep_is_refused_quickly():
     ],
 )  # fmt: skip
 def test_values_are_read_as_everyone_expects(written: str, meant: Any):
-    value = parse(GOOD + f"  x: {written}\n").training["x"]
+    value = parse_spec(GOOD + f"  x: {written}\n").training["x"]
     assert value == meant and type(value) is type(meant)
 
 
@@ -156,8 +157,8 @@ def test_lines_are_found_for_every_field_in_either_style():
 
 
 def test_nearest_is_silent_where_nothing_is_near():
-    assert nearest("learning_rat", ["learning_rate", "beta"]) == " Did you mean “learning_rate”?"
-    assert nearest("zzz", ["learning_rate", "beta"]) == ""
+    assert did_you_mean("learning_rat", ["learning_rate", "beta"]) == " Did you mean “learning_rate”?"
+    assert did_you_mean("zzz", ["learning_rate", "beta"]) == ""
 
 
 def test_plain_values_are_checked_without_lines():
@@ -198,6 +199,6 @@ specs = st.builds(
 @settings(max_examples=300, deadline=None)
 @given(specs)
 def test_what_is_written_reads_back_equal(spec: RunSpec):
-    again = parse(to_yaml(spec))
+    again = parse_spec(to_yaml(spec))
     assert again == spec
     assert repr(again) == repr(spec)  # == alone would take 1 for 1.0 and for True

@@ -70,7 +70,7 @@ def this_home(made: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Iterator
 
 
 def asked(run: str, panel: str, **more: Any) -> dict[str, Any]:
-    found = statistics.panel({"run": run, "panel": panel, **more})
+    found = statistics.draw_panel({"run": run, "panel": panel, **more})
     json.dumps(found, allow_nan=False)  # a browser can read it
     return found
 
@@ -178,11 +178,11 @@ def test_a_sample_is_said_to_be_one(made: dict[str, str], monkeypatch: pytest.Mo
 
 
 def test_the_page_learns_what_is_there_and_why_there_is_nothing(made: dict[str, str]):
-    there = statistics.summary({"run": made["learns"]})
+    there = statistics.statistics_summary({"run": made["learns"]})
     assert there["mark"] and there["solved"] == {"name": "correctness", "threshold": 1.0} and not there["wait"]
-    assert "no evaluation" in statistics.summary({"run": made["known"], "mode": "eval"})["wait"]
-    assert statistics.summary({"run": made["bare"]})["wait"].startswith("No group is stored")
-    assert statistics.summary({"run": "no-such-run"})["sentence"].startswith("There is no run")
+    assert "no evaluation" in statistics.statistics_summary({"run": made["known"], "mode": "eval"})["wait"]
+    assert statistics.statistics_summary({"run": made["bare"]})["wait"].startswith("No group is stored")
+    assert statistics.statistics_summary({"run": "no-such-run"})["sentence"].startswith("There is no run")
 
 
 @pytest.mark.parametrize("panel", statistics.PANELS)
@@ -195,6 +195,6 @@ def test_every_panel_says_what_it_waits_for(made: dict[str, str], panel: str):
     "payload", [None, [], {"panel": "__class__"}, {"panel": ["ties"]}, {"panel": "ties", "mode": {}}]
 )
 def test_payloads_that_no_page_sends_get_a_sentence(made: dict[str, str], payload: Any):
-    found = statistics.panel(payload | {"run": made["known"]} if isinstance(payload, dict) else payload)
+    found = statistics.draw_panel(payload | {"run": made["known"]} if isinstance(payload, dict) else payload)
     assert ("sentence" in found) is (not isinstance(payload, dict) or payload["panel"] != "ties")
     assert not found.get("fault")

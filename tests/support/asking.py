@@ -52,12 +52,12 @@ def put(kind: str, payload: Any, topic: str = "") -> int:
             return payload
 
     Put.kind = kind
-    return questions.ask(Put(), topic=topic)
+    return questions.ask_question(Put(), topic=topic)
 
 
 def answer_of(question_id: int, seconds: float = 90.0) -> dict[str, Any]:
     def answered() -> questions.Question | None:
-        question = questions.get(question_id)
+        question = questions.get_question(question_id)
         return question if question is not None and question.answer is not None else None
 
     found = wait_for(f"the answer to question {question_id}", answered, seconds).answer
@@ -66,7 +66,7 @@ def answer_of(question_id: int, seconds: float = 90.0) -> dict[str, Any]:
 
 
 def taken(question_id: int) -> bool:
-    question = questions.get(question_id)
+    question = questions.get_question(question_id)
     return question is not None and question.taken
 
 

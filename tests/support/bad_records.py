@@ -180,7 +180,7 @@ def hostile() -> str:
         writer.commit(step, metrics=metrics, groups=groups, events=[Event("warning", text) for text in HOSTILE])
     writer.close()
     name = "".join(HOSTILE)[:80].replace("\ud800", "?")
-    with registry.writing() as index:
+    with registry.write_registry() as index:
         index.execute("UPDATE run SET name = ?, model = ?, data = ?, sentence = ? WHERE id = ?",
                       [name, HOSTILE[1], HOSTILE[2], " ".join(HOSTILE[:7]), run_id])  # fmt: skip
     return run_id

@@ -89,7 +89,7 @@ def write_run(run: Made, empty: Path) -> None:
     folder = paths.run_folder(run.id)
     folder.path.mkdir()
     settings = {"learning_rate": run.learning_rate, "beta": run.beta, "seed": run.seed}
-    text = spec.to_yaml(spec.parse(spec_of(run.name, FUNCTIONS, run.steps, settings)))
+    text = spec.to_yaml(spec.parse_spec(spec_of(run.name, FUNCTIONS, run.steps, settings)))
     files.write_whole(folder.spec, text)
     shutil.copyfile(empty, folder.db)
     rng = np.random.default_rng(run.number)

@@ -47,7 +47,7 @@ def older(run_id: str, place: Path) -> Path:
 
 def places(path: Path, wanted: Wanted) -> list[tuple[int, int]]:
     """(step, index) of what matches, in order of the steps."""
-    found = find.search(path, wanted, seconds=60.0)
-    assert found.whole and not found.late
-    rows = find.rows(path, [hit[0] for hit in find.arranged(found.hits, "oldest")])
+    found = find.search_completions(path, wanted, seconds=60.0)
+    assert found.is_whole and not found.late
+    rows = find.rows(path, [hit[0] for hit in find.sort_hits(found.hits, "oldest")])
     return [(row["step"], row["idx"]) for row in rows]

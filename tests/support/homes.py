@@ -36,7 +36,7 @@ def fresh_home() -> Iterator[Path]:
         try:
             yield Path(place)
         finally:
-            for run in registry.runs():
+            for run in registry.list_runs():
                 if run.tag:
                     process.signal_tagged(run.tag, run.folder.path, signal.SIGKILL)
             os.environ.pop("GROUPWISE_HOME")
@@ -45,12 +45,12 @@ def fresh_home() -> Iterator[Path]:
 
 
 def quickstart() -> RunSpec:
-    return spec.parse(QUICKSTART.read_text(encoding="utf-8"))
+    return spec.parse_spec(QUICKSTART.read_text(encoding="utf-8"))
 
 
 def queued(run_spec: RunSpec) -> RunFolder:
     """A run in the queue, its folder frozen as the supervisor would."""
-    run_id = registry.create(
+    run_id = registry.create_run(
         spec.to_yaml(run_spec), name=run_spec.name, model=run_spec.model.id, data=run_spec.data.source
     )
     folder = paths.run_folder(run_id)

@@ -238,7 +238,7 @@ class HostileHome:
         with closing(sqlite3.connect(made.db)) as db:
             db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         made.path.rename(self.mould)
-        with registry.writing() as index:
+        with registry.write_registry() as index:
             index.execute("DELETE FROM run WHERE id = ?", [made.id])
 
     @contextlib.contextmanager
@@ -258,7 +258,7 @@ class HostileHome:
                     for sub in (place, *(Path(root) for root, _, _ in os.walk(place))):
                         sub.chmod(0o700)
                     shutil.rmtree(place)
-            with registry.writing() as index:
+            with registry.write_registry() as index:
                 index.execute("DELETE FROM run WHERE id = ?", [draft.name])
                 index.execute("DELETE FROM command WHERE run = ?", [draft.name])
                 index.execute("DELETE FROM note WHERE run = ?", [draft.name])
@@ -270,7 +270,7 @@ class HostileHome:
         folder = RunFolder(paths.runs_folder() / spoilt.id)
         with not_for_ever():
             repair.adopt_folders()
-            if registry.get(folder.id) is None:
+            if registry.get_run(folder.id) is None:
                 return ["it is not adopted"]
             found = self._listed(folder)
             found += wrongs(of_a_run(folder.id) if closely else first_asked(folder.id))
@@ -285,23 +285,23 @@ class HostileHome:
             with contextlib.redirect_stdout(out):
                 runs.list_runs(argparse.Namespace(json=as_json))
             found += [f"list leaves out {one}" for one in (self.healthy.id, folder.id) if one not in out.getvalue()]
-        said = runs_table.table({})
+        said = runs_table.draw_runs({})
         rows = str(said.get("rows"))
-        found += wrongs(iter([(runs_table.table, {})]))
+        found += wrongs(iter([(runs_table.draw_runs, {})]))
         found += [f"the page leaves out {one}" for one in (self.healthy.id, folder.id) if f'"{one}"' not in rows]
-        run = registry.get(folder.id)
+        run = registry.get_run(folder.id)
         return found + ([] if run is not None and run.sentence.strip() else ["its row says nothing"])
 
     def _supervised(self, folder: RunFolder) -> list[str]:
         """Its process is found dead; it is asked to resume; and all the while another run waits to be started."""
         found = []
-        with registry.writing() as index:
+        with registry.write_registry() as index:
             index.execute("UPDATE run SET state = 'running', boot = ?, pid = ?, started = 1, tag = 'x:1:gone' "
                           "WHERE id = ?", [process.boot_id(), 2**22 - 1, folder.id])  # fmt: skip
         supervisor = Supervisor()
         for _ in range(3):
             supervisor.tick()
-        run = registry.get(folder.id)
+        run = registry.get_run(folder.id)
         assert run is not None
         if run.state not in states.ENDED:
             found.append(f"still {run.state} though its process is gone: {run.sentence}")
@@ -310,7 +310,7 @@ class HostileHome:
         if not self._launches(supervisor, self.healthy):
             found.append("the healthy run is not started")
         with contextlib.suppress(registry.Refused):
-            registry.ask(folder.id, registry.RESUME)
+            registry.ask_of_run(folder.id, registry.RESUME)
         self._launches(supervisor, folder)
         if not self._launches(supervisor, self.healthy):
             found.append("the healthy run is not started beside it")
@@ -325,7 +325,7 @@ class HostileHome:
                 child.kill()
                 child.wait()
                 again = "queued" if folder.id == self.healthy.id else "failed"
-                with registry.writing() as index:
+                with registry.write_registry() as index:
                     index.execute("UPDATE run SET state = ?, boot = NULL, pid = NULL, started = NULL, tag = NULL "
                                   "WHERE id = ?", [again, folder.id])  # fmt: skip
                 return True

@@ -107,7 +107,7 @@ def _advantages(completions: list[Completion]) -> None:
 
 
 def _folder(name: str, text: str, steps: int, state: str) -> str:
-    run_spec = spec.parse(text)
+    run_spec = spec.parse_spec(text)
     run_id = paths.new_run_id(name)
     draft = paths.home() / f"draft-{run_id}"
     draft.mkdir(parents=True)
@@ -127,7 +127,7 @@ def _write(
 ) -> None:  # fmt: skip
     """One attempt, in one transaction: made runs need not be safe from a crash."""
     weights = {one: 2.0 if one == functions[-1] else 1.0 for one in functions}
-    name, threshold = group_metrics.target(spec.parse(text).rewards)
+    name, threshold = group_metrics.target(spec.parse_spec(text).rewards)
     solver = list(functions).index(name) if name in functions else None
     writer = RunWriter(folder.db, attempt, weights)
     seen = writer.reward_range()
@@ -141,12 +141,12 @@ def _write(
                     group.mode = "eval"
                 made += held_out
             rewards = [c.reward for group in made for c in group.completions if c.reward is not None]
-            seen = group_metrics.widened(seen, made)
+            seen = group_metrics.widen_range(seen, made)
             values: dict[str, float | None] = dict(logged(step)) if step % every == 0 else {}
             for mode, prefix in (("train", ""), ("eval", "eval_")):
                 of_mode = [group for group in made if group.mode == mode]
                 if of_mode:
-                    found = group_metrics.of(of_mode, seen, solver, threshold)
+                    found = group_metrics.metrics_of_groups(of_mode, seen, solver, threshold)
                     values |= {f"{prefix}{key}": value for key, value in found.items()}
             if eval_every and step % eval_every == 0 and rewards:
                 values["eval_reward"] = sum(rewards) / len(rewards)

@@ -58,8 +58,8 @@ def publish_installed() -> None:
     """Say what is really installed, as a worker would: imports TRL, once."""
     from groupwise.worker.builtin import shipped
 
-    registry.publish(_installed())
-    registry.publish(shipped.describe({}))
+    registry.publish_fact(_installed())
+    registry.publish_fact(shipped.describe_shipped({}))
 
 
 @contextlib.contextmanager
@@ -70,9 +70,9 @@ def answering(problems: tuple[dict[str, Any], ...] = ()) -> Iterator[None]:
     def answer() -> None:
         while not done.wait(0.02):
             for question in questions.open_ones():
-                if question.kind in (questions.BUILD, questions.PREVIEW) and questions.take(question.id):
-                    said = BuildAnswer(problems=[ProblemMessage.read({"line": None, **one}) for one in problems])
-                    questions.reply(question.id, said if question.kind == questions.BUILD else PREVIEWED)
+                if question.kind in (questions.BUILD, questions.PREVIEW) and questions.take_question(question.id):
+                    said = BuildAnswer(problems=[ProblemMessage.from_plain({"line": None, **one}) for one in problems])
+                    questions.answer_question(question.id, said if question.kind == questions.BUILD else PREVIEWED)
 
     thread = threading.Thread(target=answer)
     thread.start()
@@ -85,10 +85,10 @@ def answering(problems: tuple[dict[str, Any], ...] = ()) -> Iterator[None]:
 
 def publish_rewards(rewards: dict[str, dict[str, Any]]) -> None:
     """Say that these reward functions ship."""
-    registry.publish(Shipped.read({"rewards": rewards, "tasks": TASKS}))
+    registry.publish_fact(Shipped.from_plain({"rewards": rewards, "tasks": TASKS}))
 
 
 def publish() -> None:
     """Say it as a worker would."""
-    registry.publish(Catalogue.read({"versions": {}, "training": TRAINING, "lora": LORA}))
+    registry.publish_fact(Catalogue.from_plain({"versions": {}, "training": TRAINING, "lora": LORA}))
     publish_rewards(REWARDS)

@@ -46,16 +46,16 @@ CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\u202a-\u202e]")
 def first_asked(run_id: str) -> Iterator[Question]:
     """What each part of a run's page asks when it is opened."""
     of_all = (
-        header.status,
-        overview.board,
-        doctor.summary,
-        completions.news,
-        config.files,
+        header.run_status,
+        overview.draw_board,
+        doctor.diagnose_run,
+        completions.newest_completion,
+        config.config_files,
         log.tail,
-        checkpoints.saved,
-        groups.step,
-        statistics.summary,
-        completions.found,
+        checkpoints.list_checkpoints,
+        groups.groups_at_step,
+        statistics.statistics_summary,
+        completions.find_completions,
     )
     yield from ((ask, {"run": run_id}) for ask in of_all)
 
@@ -64,40 +64,40 @@ def of_a_run(run_id: str) -> Iterator[Question]:
     """What the pages ask of a run, with answers taken up as a page would."""
     run = {"run": run_id}
     yield from first_asked(run_id)
-    yield overview.board, {**run, "after": 3, "drawn": True, "empty": True}
-    yield overview.window, {**run, "names": NAMES, "first": 0, "last": LATER}
-    yield overview.window, {**run, "names": NAMES, "first": 5, "last": 4}
+    yield overview.draw_board, {**run, "after": 3, "drawn": True, "empty": True}
+    yield overview.metrics_window, {**run, "names": NAMES, "first": 0, "last": LATER}
+    yield overview.metrics_window, {**run, "names": NAMES, "first": 5, "last": 4}
     for mode in ("train", "eval"):
         for pick in ("", *ORDERS):
-            yield groups.step, {**run, "mode": mode, "pick": pick}
-        yield groups.step, {**run, "mode": mode, "step": LATER}
-        yield statistics.summary, {**run, "mode": mode}
+            yield groups.groups_at_step, {**run, "mode": mode, "pick": pick}
+        yield groups.groups_at_step, {**run, "mode": mode, "step": LATER}
+        yield statistics.statistics_summary, {**run, "mode": mode}
         for panel in statistics.PANELS:
-            yield statistics.panel, {**run, "mode": mode, "panel": panel, "solved": f"{HOSTILE[1]}:0.5"}
-    some = groups.step(run).get("groups") or [{"id": 1}]
+            yield statistics.draw_panel, {**run, "mode": mode, "panel": panel, "solved": f"{HOSTILE[1]}:0.5"}
+    some = groups.groups_at_step(run).get("groups") or [{"id": 1}]
     for group in some:
-        yield groups.group, {**run, "group": group["id"]}
-        yield groups.group, {**run, "group": group["id"], "diff": "best", "sorted": False}
+        yield groups.show_group, {**run, "group": group["id"]}
+        yield groups.show_group, {**run, "group": group["id"], "diff": "best", "sorted": False}
         for idx in (0, 1, LATER):
-            yield groups.unfold, {**run, "group": group["id"], "idx": idx, "diff": "0"}
+            yield groups.full_text, {**run, "group": group["id"], "idx": idx, "diff": "0"}
     for prompt in (1, 2, LATER):
-        yield same_prompt.same, {**run, "prompt": prompt}
-        yield same_prompt.same, {**run, "prompt": prompt, "each": True, "then": LATER, "now": 1}
+        yield same_prompt.prompt_history, {**run, "prompt": prompt}
+        yield same_prompt.prompt_history, {**run, "prompt": prompt, "each": True, "then": LATER, "now": 1}
     for query in QUERIES:
-        yield completions.found, {**run, "query": query}
+        yield completions.find_completions, {**run, "query": query}
 
 
 def of_several(ids: list[str], digest: str) -> Iterator[Question]:
     """What Compare asks."""
     runs = {"ids": ids}
     for axis in AXES:
-        yield compare.compared, {**runs, "x": axis}
-    yield compare.compared, {**runs, "metrics": NAMES}
-    yield compare_settings.differences, {**runs, "by": "training.learning_rate"}
-    yield compare_settings.code, {**runs, "a": ids[0], "b": ids[-1]}
+        yield compare.compare_runs, {**runs, "x": axis}
+    yield compare.compare_runs, {**runs, "metrics": NAMES}
+    yield compare_settings.compare_settings, {**runs, "by": "training.learning_rate"}
+    yield compare_settings.compare_code, {**runs, "a": ids[0], "b": ids[-1]}
     for words in ("", "1", "{{", HOSTILE[0]):
-        yield compare_prompts.prompts, {**runs, "words": words}
-    yield compare_prompts.prompt, {**runs, "hash": digest}
+        yield compare_prompts.shared_prompts, {**runs, "words": words}
+    yield compare_prompts.prompt_in_runs, {**runs, "hash": digest}
 
 
 def wrongs(questions: Iterator[Question]) -> list[str]:
@@ -114,7 +114,7 @@ def wrongs(questions: Iterator[Question]) -> list[str]:
             ORJSONResponse(answer)  # as it is sent, which knows no number of more than 64 bits
         except (TypeError, ValueError) as error:
             found.append(f"{about}: {error}")
-        as_html = ("html", "rows", "prompt") if ask is same_prompt.same else ("html", "rows")
+        as_html = ("html", "rows", "prompt") if ask is same_prompt.prompt_history else ("html", "rows")
         drawn = [text for name, text in strings(answer) if name in as_html]
         found += [f"{about}: {TAGS.search(text)}" for text in drawn if TAGS.search(text)]
         keys = ("name", "names")  # metrics go by their own names

@@ -54,10 +54,10 @@ def make_spec(*, training: dict[str, Any] | None = None, data: dict[str, Any] | 
 
 def queue(run_spec: RunSpec) -> RunFolder:
     """A queued run in this home, its folder frozen as the supervisor would."""
-    run_id = registry.create(
+    run_id = registry.create_run(
         spec.to_yaml(run_spec), name=run_spec.name, model=run_spec.model.id, data=run_spec.data.source
     )
-    run = registry.get(run_id)
+    run = registry.get_run(run_id)
     assert run is not None
     shipped.freeze(run.folder, run_spec)
     return run.folder
@@ -66,7 +66,7 @@ def queue(run_spec: RunSpec) -> RunFolder:
 def ended_run(spec_yaml: str, **facts: str) -> str:
     """The id of a failed run, or what `facts` (columns of its row) say, that is whole from its first moment: the
     worker of this home could not take it up."""
-    run_spec = spec.parse(spec_yaml)
+    run_spec = spec.parse_spec(spec_yaml)
     known = {"name": run_spec.name, "model": run_spec.model.id, "data": run_spec.data.source, "created": time.time()}
     state = {**known, "state": states.FAILED, "sentence": "It failed.", **facts}
     run_id = paths.new_run_id(state["name"])
@@ -100,6 +100,6 @@ def acknowledged_step(folder: RunFolder) -> int:
 
 
 def state_of(run_id: str) -> str:
-    run = registry.get(run_id)
+    run = registry.get_run(run_id)
     assert run is not None
     return run.state

@@ -31,8 +31,8 @@ def fill(place: Path, leave: int = 0) -> Path:
     """Take all of a disk's room but so many bytes; the file that takes it."""
     filler = place / "filler"
     with filler.open("ab", buffering=0) as file, contextlib.suppress(OSError):  # others write meanwhile
-        os.posix_fallocate(file.fileno(), 0, max(disk.free(place) - leave - NEAR, 1))
+        os.posix_fallocate(file.fileno(), 0, max(disk.free_bytes(place) - leave - NEAR, 1))
         file.seek(0, os.SEEK_END)
-        while disk.free(place) > leave:
+        while disk.free_bytes(place) > leave:
             file.write(b"x" * 4096)
     return filler

@@ -32,12 +32,12 @@ def supervisors(place: Path) -> Iterator[StartWorker]:
         wait_for("the supervisor", lambda: locks.is_held(paths.supervisor_lock()))
         return begun[-1]
 
-    registry.publish(Catalogue(versions=_versions()))  # reading TRL for it is not what these tests are about
+    registry.publish_fact(Catalogue(versions=_versions()))  # reading TRL for it is not what these tests are about
     yield begin
     for supervisor in begun:
         supervisor.kill()
         supervisor.wait()
-    for run in registry.runs():
+    for run in registry.list_runs():
         if run.tag:
             process.signal_tagged(run.tag, run.folder.path, signal.SIGKILL)
 
@@ -50,13 +50,13 @@ def _versions() -> dict[str, str]:
 
 def wait_state(run_id: str, state: str, seconds: float = 90.0) -> registry.Run:
     wait_for(f"{run_id} to be {state}", lambda: state_of(run_id) == state or _fail_early(run_id, state), seconds)
-    run = registry.get(run_id)
+    run = registry.get_run(run_id)
     assert run is not None
     return run
 
 
 def _fail_early(run_id: str, wanted: str) -> bool:
-    run = registry.get(run_id)
+    run = registry.get_run(run_id)
     assert run is not None
     if run.state in states.ENDED and wanted not in (run.state, states.QUEUED):
         log = run.folder.log.read_text()[-3000:] if run.folder.log.exists() else ""
@@ -75,13 +75,13 @@ def wait_step(folder: RunFolder, step: int) -> None:
 
 def resume(folder: RunFolder) -> None:
     """Ask for it, and wait until the supervisor has taken it up."""
-    run = registry.get(folder.id)
+    run = registry.get_run(folder.id)
     assert run is not None
-    registry.ask(folder.id, registry.RESUME)
-    wait_for("the next attempt", lambda: registry.runs()[0].attempt == run.attempt + 1)
+    registry.ask_of_run(folder.id, registry.RESUME)
+    wait_for("the next attempt", lambda: registry.list_runs()[0].attempt == run.attempt + 1)
 
 
 def pid_of(folder: RunFolder) -> int:
-    run = registry.get(folder.id)
+    run = registry.get_run(folder.id)
     assert run is not None and run.pid is not None
     return run.pid

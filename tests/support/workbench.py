@@ -11,6 +11,7 @@ from groupwise.storage.record.record import RunWriter
 from groupwise.storage.record.step_record import Completion, Event, Group
 from groupwise.storage.registry import registry
 from groupwise.worker.questions import server
+from groupwise.worker.questions.workbench import calling
 from tests.support.runs import make_spec, queue
 
 SPEC = {part: make_spec().model_dump()[part] for part in ("data", "model", "training")}
@@ -22,9 +23,15 @@ def reads(completions, **kwargs):
 """
 
 
+def end_warm_hosts() -> None:
+    """End the sandboxes that the workbench keeps warm, so that no test meets another's."""
+    while calling._warm:
+        calling._close(calling._warm.popitem()[1])
+
+
 def answered(kind: str, payload: dict[str, Any]) -> dict[str, Any]:
     """What the question server answers; both ways travel as JSON, with no number that JSON does not have."""
-    found = server.answer(kind, json.loads(json.dumps(payload)))
+    found = server.answer_question(kind, json.loads(json.dumps(payload)))
     plain: dict[str, Any] = json.loads(json.dumps(found, allow_nan=False))
     return plain
 

@@ -51,7 +51,7 @@ def _at(raw: Any, parents: list[str]) -> Any:
 def test_the_settings_of_a_run_that_trains_have_no_problem(registry_home: Path) -> None:
     assert found(make_spec()) == []
     assert found(make_spec(lora=LORA)) == []
-    assert server.answer(BUILD, {"spec": make_spec().model_dump()}) == {"problems": []}
+    assert server.answer_question(BUILD, {"spec": make_spec().model_dump()}) == {"problems": []}
 
 
 TRAINING: list[tuple[dict[str, Any], str]] = [
@@ -247,7 +247,9 @@ def test_building_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.chdir(here)
     before = dict(os.environ)
     wild = {"output_dir": "here", "push_to_hub": True, "fsdp": "full_shard", "torch_compile": True}
-    answer = server.answer(BUILD, {"spec": make_spec(training=wild, lora=LORA, launch={"processes": 2}).model_dump()})
+    answer = server.answer_question(
+        BUILD, {"spec": make_spec(training=wild, lora=LORA, launch={"processes": 2}).model_dump()}
+    )
     assert answer["problems"]
     assert list(here.iterdir()) == []
     assert dict(os.environ) == before
@@ -255,7 +257,7 @@ def test_building_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize("payload", [{}, {"spec": None}, {"spec": []}, {"spec": {"name": "x"}}, {"spec": {"a": "b"}}])
 def test_what_is_no_spec_is_answered_all_the_same(registry_home: Path, payload: dict[str, Any]) -> None:
-    assert server.answer(BUILD, payload)["problems"]
+    assert server.answer_question(BUILD, payload)["problems"]
 
 
 @pytest.mark.parametrize("value", [None, True, -1, 0, 10**30, 1e308, float("nan"), "", "x" * 5000, [], [[1]], {"a": 1}])

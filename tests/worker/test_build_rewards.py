@@ -23,8 +23,10 @@ pytestmark = pytest.mark.usefixtures("keep_signal_handler")
 
 
 def said(code: str) -> list[str]:
-    library.save("mine", code)
-    found = build_rewards.problems(make_spec(rewards=[{"name": "format"}, {"name": "mine"}, {"name": "unknown"}]))
+    library.save_reward("mine", code)
+    found = build_rewards.reward_problems(
+        make_spec(rewards=[{"name": "format"}, {"name": "mine"}, {"name": "unknown"}])
+    )
     assert all(one.level == BLOCKING and one.field == "rewards.1.name" for one in found)
     assert all(one.fixes[0].removed == ("rewards.1",) for one in found)
     return [one.message for one in found]
@@ -51,20 +53,20 @@ def test_what_does_not_load_keeps_a_run_from_being_launched(registry_home: Path,
 
 
 def test_the_version_that_was_chosen_is_what_counts(registry_home: Path) -> None:
-    good = library.save("mine", TOP.replace("no_such_package", "json"))
-    library.save("mine", TOP)
+    good = library.save_reward("mine", TOP.replace("no_such_package", "json"))
+    library.save_reward("mine", TOP)
     chosen = make_spec(rewards=[{"name": "mine", "version": good.hash}])
-    assert build_rewards.problems(chosen) == []
-    assert len(build_rewards.problems(make_spec(rewards=[{"name": "mine"}]))) == 1
+    assert build_rewards.reward_problems(chosen) == []
+    assert len(build_rewards.reward_problems(make_spec(rewards=[{"name": "mine"}]))) == 1
 
 
 def test_trusted_code_is_not_run_to_find_out(registry_home: Path) -> None:
-    registry.publish(TrustRewardCode(trusted=True))
+    registry.publish_fact(TrustRewardCode(trusted=True))
     assert said(TOP) == []
 
 
 def test_a_run_that_was_launched_all_the_same_says_so_at_its_first_call_and_goes_on(registry_home: Path) -> None:
-    library.save("mine", TOP)
+    library.save_reward("mine", TOP)
     parts = {"training": {"max_steps": 2}, "launch": {"reward_failures": 0}}
     folder = queue(make_spec(rewards=[{"name": "format"}, {"name": "mine"}], **parts))
     assert train.main(folder.id) == 0

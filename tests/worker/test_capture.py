@@ -78,7 +78,7 @@ def test_a_group_is_one_prompt_and_its_figures_are_trls(registry_home: Path) -> 
     logged = dict(
         ask_db(folder, "SELECT name, value FROM metric JOIN metric_key ON id = key WHERE step = 2 AND attempt = 1")
     )
-    stored = [groups.one(folder.db, row["id"]) for row in groups.at_step(folder.db, 2)]
+    stored = [groups.read_group(folder.db, row["id"]) for row in groups.at_step(folder.db, 2)]
     completions = [c for group in stored if group for c in group["completions"]]
     assert len(stored) == 2 and len(completions) == 8
     close = {"rel_tol": 1e-4, "abs_tol": 1e-4}
@@ -134,15 +134,20 @@ def test_two_real_ranks_store_each_completion_once(registry_home: Path) -> None:
     processes = {"processes": 2}
     folder = queue(make_spec(launch=processes, training={"max_steps": 8, "per_device_train_batch_size": 4}))
     done = subprocess.run(
-        local.command(folder.id, 2), cwd=folder.path, env={**os.environ, **local.environment("test:1:x", 2)},
-        capture_output=True, text=True, timeout=240, check=False,
-    )  # fmt: skip
+        local.training_command(folder.id, 2),
+        cwd=folder.path,
+        env={**os.environ, **local.training_environment("test:1:x", 2)},
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     assert counts(folder) == (64, 64)  # 8 steps × 4 completions × 2 ranks
     assert ask_db(folder, "SELECT count(*) FROM grp WHERE size = 4") == [(16,)]
     assert ask_db(folder, "SELECT count(*) FROM event WHERE kind = 'begin'") == [(1,)]
     for group_id in (1, 16):
-        group = groups.one(folder.db, group_id)
+        group = groups.read_group(folder.db, group_id)
         assert group is not None and len(group["completions"]) == 4
 
 

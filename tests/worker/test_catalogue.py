@@ -14,7 +14,7 @@ import pytest
 from peft import LoraConfig
 from trl import GRPOConfig
 
-from groupwise.storage.checks.check import check
+from groupwise.storage.checks.check import check_spec
 from groupwise.storage.library.capabilities import Offer
 from groupwise.worker.capabilities import catalogue, extras
 from tests.support.runs import make_spec
@@ -40,7 +40,7 @@ def test_every_default_fits_its_own_types_and_choices(built: dict[str, Any]) -> 
     """So a spec of nothing but defaults has no problem of type."""
     defaults = {name: field["default"] for name, field in built["training"].items()}
     spec = make_spec(training={k: v for k, v in defaults.items() if v is not None and k not in ("use_cpu",)})
-    wrong = [p for p in check(spec, Offer(training=built["training"])) if "should be" in p.message]
+    wrong = [p for p in check_spec(spec, Offer(training=built["training"])) if "should be" in p.message]
     assert wrong == []
 
 
@@ -158,7 +158,7 @@ def test_the_gym_s_tasks_are_published_where_it_is_installed(built: dict[str, An
 
 def test_optional_packages_are_found_without_importing_them() -> None:
     code = (
-        "import sys; from groupwise.worker.capabilities import extras; found = extras.installed(); "
+        "import sys; from groupwise.worker.capabilities import extras; found = extras.installed_versions(); "
         "print([name for name in found if name in sys.modules], found)"
     )
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout

@@ -60,7 +60,7 @@ def test_a_stop_in_a_copy_leaves_the_original_training(
     copied = tmp_path / "copied"
     copy(folder.path.parents[1], copied)
     monkeypatch.setenv("GROUPWISE_HOME", str(copied))
-    registry.ask(folder.id, ask)  # before its worker looks: the row says that it trains
+    registry.ask_of_run(folder.id, ask)  # before its worker looks: the row says that it trains
     with supervisors(copied) as begin:
         begin()
         run = wait_state(folder.id, states.INTERRUPTED)
@@ -82,7 +82,7 @@ def test_a_copy_goes_on_by_itself_and_stopping_it_stops_only_it(
         resume(folder)
         run = wait_state(folder.id, states.RUNNING)
         assert run.pid not in (None, pid)
-        registry.ask(folder.id, registry.KILL)
+        registry.ask_of_run(folder.id, registry.KILL)
         wait_state(folder.id, states.STOPPED)
         assert not process.tagged_anywhere(run.tag or "")
     assert process.identity_of(pid) is not None

@@ -34,7 +34,7 @@ def write(name: str) -> DataSpec:
 
 @pytest.mark.parametrize("name", ["rows.jsonl", "rows.csv", "rows.parquet"])
 def test_each_kind_of_file(registry_home: Path, name: str) -> None:
-    train, held_out = data.load(write(name), chat=True)
+    train, held_out = data.load_data(write(name), chat=True)
     assert held_out is not None
     assert (len(train), len(held_out)) == (8, 2)
     assert train[0]["prompt"] == [{"role": "user", "content": "What is 2? (level 2)"}]
@@ -44,34 +44,34 @@ def test_each_kind_of_file(registry_home: Path, name: str) -> None:
 
 def test_a_model_without_a_chat_template_gets_plain_text(registry_home: Path) -> None:
     spec = write("rows.jsonl").model_copy(update={"system_prompt": "Be brief.", "limit": 5})
-    train, _ = data.load(spec, chat=False)
+    train, _ = data.load_data(spec, chat=False)
     assert len(train) == 3
     assert train[0]["prompt"] == "Be brief.\n\nWhat is 2? (level 2)"
-    train, _ = data.load(spec, chat=True)
+    train, _ = data.load_data(spec, chat=True)
     assert train[0]["prompt"][0] == {"role": "system", "content": "Be brief."}
 
 
 def test_a_template_reaches_columns_and_nothing_else(registry_home: Path) -> None:
     """Not attributes, not items, as str.format would; braces that are no column's name are text."""
     spec = write("rows.jsonl").model_copy(update={"prompt_template": '{"json": [1]} {{q}} {q}'})
-    train, _ = data.load(spec, chat=True)
+    train, _ = data.load_data(spec, chat=True)
     assert train[0]["prompt"][0]["content"] == '{"json": [1]} {What is 2?} What is 2?'
     for template in ("{q.__class__}", "{0} {q}", "{Frage Nr} {q}"):
         with pytest.raises(data.DataError, match="but the columns are q, solution, level"):
-            data.load(spec.model_copy(update={"prompt_template": template}), chat=True)
+            data.load_data(spec.model_copy(update={"prompt_template": template}), chat=True)
 
 
 def test_a_column_may_have_any_name(registry_home: Path) -> None:
     (paths.data_folder() / "de.csv").write_text("Frage Nr,Lösung\n1+1?,2\n2+2?,4\n")
     spec = DataSpec(source="file:de.csv", prompt_template="{Frage Nr}", answer_column="Lösung")
-    train, _ = data.load(spec, chat=True)
+    train, _ = data.load_data(spec, chat=True)
     assert [(row["prompt"][0]["content"], row["answer"]) for row in train] == [("1+1?", "2"), ("2+2?", "4")]
 
 
 def test_an_answer_that_is_not_found_is_none() -> None:
-    assert data.answer("no mark here", r"#### (.+)") is None
-    assert data.answer("x #### 12 ", r"#### (.+)") == "12"
-    assert data.answer("x 12", r"\d+") == "12"
+    assert data.answer_of_cell("no mark here", r"#### (.+)") is None
+    assert data.answer_of_cell("x #### 12 ", r"#### (.+)") == "12"
+    assert data.answer_of_cell("x 12", r"\d+") == "12"
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_an_answer_that_is_not_found_is_none() -> None:
 def test_a_damaged_file_is_a_sentence(registry_home: Path, name: str, content: bytes) -> None:
     (paths.data_folder() / name).write_bytes(content)
     with pytest.raises(data.DataError, match=f"{name} cannot be read as"):
-        data.load(DataSpec(source=f"file:{name}"), chat=True)
+        data.load_data(DataSpec(source=f"file:{name}"), chat=True)
 
 
 @pytest.mark.parametrize(
@@ -98,11 +98,11 @@ def test_a_mapping_that_does_not_fit_is_a_sentence(
     registry_home: Path, change: dict[str, object], message: str
 ) -> None:
     with pytest.raises(data.DataError, match=message):
-        data.load(write("rows.jsonl").model_copy(update=change), chat=True)
+        data.load_data(write("rows.jsonl").model_copy(update=change), chat=True)
 
 
 def loaded(name: str = "rows.jsonl", *, chat: bool = True, **changes: Any) -> Dataset:
-    return data.load(write(name).model_copy(update={"holdout": 0, **changes}), chat=chat)[0]
+    return data.load_data(write(name).model_copy(update={"holdout": 0, **changes}), chat=chat)[0]
 
 
 def asked(rows: Dataset) -> list[str]:
@@ -116,19 +116,21 @@ def test_rows_are_filtered_shuffled_cut_and_split_in_this_order(registry_home: P
     assert sorted(whole) == sorted(odd) and whole != odd
     assert asked(loaded(**spec)) == whole[:2]
     assert asked(loaded(**{**spec, "shuffle": 8, "limit": 3})) != whole
-    train, held_out = data.load(write("rows.jsonl").model_copy(update={**spec, "limit": 3, "holdout": 1}), chat=True)
+    train, held_out = data.load_data(
+        write("rows.jsonl").model_copy(update={**spec, "limit": 3, "holdout": 1}), chat=True
+    )
     assert held_out is not None and asked(held_out) + asked(train) == whole
 
 
 def test_a_share_is_held_out_rounded_down(registry_home: Path) -> None:
-    train, held_out = data.load(write("rows.jsonl").model_copy(update={"holdout": 0.25}), chat=True)
+    train, held_out = data.load_data(write("rows.jsonl").model_copy(update={"holdout": 0.25}), chat=True)
     assert held_out is not None and (len(train), len(held_out)) == (8, 2)
-    assert data.load(write("rows.jsonl").model_copy(update={"holdout": 0.01}), chat=True)[1] is None
+    assert data.load_data(write("rows.jsonl").model_copy(update={"holdout": 0.01}), chat=True)[1] is None
 
 
 def test_cells_of_a_csv_are_text_as_they_were_written(registry_home: Path) -> None:
     (paths.data_folder() / "raw.csv").write_text("q,answer\nNA,007\n1.0,\nnull,True\n")
-    train, _ = data.load(DataSpec(source="file:raw.csv", prompt_template="{q}"), chat=True)
+    train, _ = data.load_data(DataSpec(source="file:raw.csv", prompt_template="{q}"), chat=True)
     assert [(content, row["answer"]) for content, row in zip(asked(train), train, strict=True)] == [
         ("NA", "007"), ("1.0", ""), ("null", "True")
     ]  # fmt: skip
@@ -154,7 +156,7 @@ CHAT = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hel
 def chats(*messages: list[dict[str, str]], **changes: Any) -> Dataset:
     (paths.data_folder() / "chats.jsonl").write_text("".join(json.dumps({"messages": m}) + "\n" for m in messages))
     spec = DataSpec(source="file:chats.jsonl", prompt_column="messages", answer_column=None)
-    return data.load(spec.model_copy(update=changes), chat=changes.pop("chat", True))[0]
+    return data.load_data(spec.model_copy(update=changes), chat=changes.pop("chat", True))[0]
 
 
 def test_a_chat_is_kept_up_to_where_the_model_is_to_speak(registry_home: Path) -> None:
@@ -170,7 +172,7 @@ def test_a_chat_that_asks_nothing_is_a_sentence(registry_home: Path) -> None:
         chats(CHAT[1:2])
     (paths.data_folder() / "odd.jsonl").write_text('{"messages": [1, 2]}\n')
     with pytest.raises(DataError, match="should hold chats"):
-        data.load(DataSpec(source="file:odd.jsonl", prompt_column="messages", answer_column=None), chat=True)
+        data.load_data(DataSpec(source="file:odd.jsonl", prompt_column="messages", answer_column=None), chat=True)
 
 
 def test_a_prompt_column_of_text_is_given_as_it_is(registry_home: Path) -> None:
@@ -188,9 +190,9 @@ def test_columns_by_the_names_of_trl_s_own_arguments_do_not_reach_the_rewards(re
     row = {"prompt": "1+1?", "answer": "2", "prompts": "x", "completion_ids": [1], "images": ["a.png"], "id": 3}
     (paths.data_folder() / "names.jsonl").write_text(json.dumps(row) + "\n")
     spec = DataSpec(source="file:names.jsonl", prompt_template="{prompt}")
-    assert sorted(data.load(spec, chat=True)[0].column_names) == ["answer", "id", "prompt"]
+    assert sorted(data.load_data(spec, chat=True)[0].column_names) == ["answer", "id", "prompt"]
     with pytest.raises(DataError, match="TRL calls them with its own"):
-        data.load(spec.model_copy(update={"columns": ["prompts"]}), chat=True)
+        data.load_data(spec.model_copy(update={"columns": ["prompts"]}), chat=True)
 
 
 @pytest.mark.parametrize(
@@ -255,11 +257,11 @@ def test_a_hub_dataset_that_is_on_this_machine_needs_no_network(
     monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "cache")
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     spec = write("rows.jsonl").model_copy(update={"source": "hub:org/tiny"})
-    train, held_out = data.load(spec, chat=True)
+    train, held_out = data.load_data(spec, chat=True)
     assert held_out is not None and (len(train), len(held_out)) == (8, 2)
     assert train[0]["prompt"][0]["content"] == "What is 2? (level 2)"
-    shown = server.answer(PREVIEW, {"data": spec.model_dump(), "model": {}, "row": 9})
+    shown = server.answer_question(PREVIEW, {"data": spec.model_dump(), "model": {}, "row": 9})
     assert shown["messages"][0]["content"] == "What is 9? (level 0)" and shown["rows"] == {"count": 10, "exact": True}
     with pytest.raises(DataError) as caught:
-        data.load(spec.model_copy(update={"split": "nope"}), chat=True)
+        data.load_data(spec.model_copy(update={"split": "nope"}), chat=True)
     assert caught.value.field == "data.split" and caught.value.fixes[0].settings == {"data.split": "train"}

@@ -39,7 +39,7 @@ def model(tmp_path: Path) -> Path:
 
 
 def answer(payload: dict[str, Any]) -> dict[str, Any]:
-    return server.answer(MODEL, payload)
+    return server.answer_question(MODEL, payload)
 
 
 def described(folder: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
@@ -190,11 +190,12 @@ def hub() -> Iterator[str]:
 ASK = """
 import json, sys, time
 from groupwise.worker.questions import describe_model, server
-server.answer("model", {"model": {"id": "starter"}})  # warm: the imports are not what is timed
+server.answer_question("model", {"model": {"id": "starter"}})  # warm: the imports are not what is timed
 describe_model.PATIENCE = 3
 for model in json.loads(sys.argv[1]):
     begun = time.monotonic()
-    print(json.dumps(server.answer("model", {"model": model}) | {"seconds": time.monotonic() - begun}), flush=True)
+    answer = server.answer_question("model", {"model": model})
+    print(json.dumps(answer | {"seconds": time.monotonic() - begun}), flush=True)
 """
 
 

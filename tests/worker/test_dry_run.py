@@ -39,7 +39,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         patch.setenv("GROUPWISE_HOME", str(place / "home"))
         paths.prepare()
         registry.open_registry()
-        registry.publish(Catalogue(versions=catalogue.versions()))  # reading TRL is not what this is about
+        registry.publish_fact(Catalogue(versions=catalogue.versions()))  # reading TRL is not what this is about
     yield place
 
 
@@ -62,7 +62,7 @@ def begin(place: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Supervisor]:
     for supervisor in begun:
         supervisor.terminate()
         supervisor.wait(20)
-    for run in registry.runs():
+    for run in registry.list_runs():
         if run.tag:
             process.signal_tagged(run.tag, run.folder.path, signal.SIGKILL)
 
@@ -81,14 +81,14 @@ def files() -> set[str]:
 
 
 def under_way(question_id: int) -> bool:
-    return bool(process.tagged(tries.tag_of(question_id), tries.folder_of(question_id)))
+    return bool(process.tagged_pids(tries.tag_of(question_id), tries.folder_of(question_id)))
 
 
 def wait_begun(question_id: int) -> None:
     """Until its process says so itself; it loads the libraries then."""
 
     def begun() -> bool:
-        question = questions.get(question_id)
+        question = questions.get_question(question_id)
         return bool(question and question.progress)
 
     wait_for("the dry run to begin", begun)
@@ -113,7 +113,7 @@ def test_one_step_says_what_it_took_and_what_it_made(begin: Supervisor) -> None:
         assert completion["prompt"].endswith("?")
     assert "first of 1 stages" in answer["sentence"] and "GB" in answer["sentence"]
     wait_for("the folder to go", lambda: files() == before)
-    assert not under_way(asked) and registry.runs() == []
+    assert not under_way(asked) and registry.list_runs() == []
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_cancelled_while_it_loads_it_is_gone_at_once_and_the_next_one_is_tried(b
     asked, after = (put(TRY, {"text": each}) for each in (text(), "not: a spec"))
     wait_begun(asked)
     assert not taken(after)
-    questions.cancel(asked)
+    questions.cancel_question(asked)
     assert answer_of(asked, 5) == {"error": "Cancelled.", "field": ""}
     assert not under_way(asked)
     assert answer_of(after)["field"] == "name"
@@ -154,7 +154,7 @@ def test_killed_it_is_answered_for_and_leaves_nothing(begin: Supervisor) -> None
     before = files()
     asked = put(TRY, {"text": text()})
     wait_begun(asked)
-    for pid in process.tagged(tries.tag_of(asked), tries.folder_of(asked)):
+    for pid in process.tagged_pids(tries.tag_of(asked), tries.folder_of(asked)):
         os.kill(pid, signal.SIGKILL)
     assert "memory ran out" in answer_of(asked, 5)["error"]
     wait_for("the folder to go", lambda: files() == before)
@@ -183,8 +183,8 @@ def test_a_run_goes_first(begin: Supervisor) -> None:
     assert "launched meanwhile" in answer_of(asked, 10)["error"]
     refused = answer_of(put(TRY, {"text": text()}), 10)
     assert refused["error"] == "small is training on this machine. Try one step when it has ended."
-    registry.ask(folder.id, registry.STOP)
-    run = registry.get(folder.id)
+    registry.ask_of_run(folder.id, registry.STOP)
+    run = registry.get_run(folder.id)
     assert run is not None and run.state in {states.QUEUED, *states.LIVE}
 
 

@@ -50,12 +50,12 @@ def events(folder: RunFolder, kind: str) -> list[str]:
 
 def note_of(folder: RunFolder) -> str:
     """What the head of the run's page notes."""
-    return str(header.status({"run": folder.id}).get("note", ""))
+    return str(header.run_status({"run": folder.id}).get("note", ""))
 
 
 def everything_is_recorded(folder: RunFolder, steps: int) -> None:
     """Each step once, with its reward and its group of four."""
-    assert metrics.read(folder.db)["curves"]["reward"]["x"] == list(range(1, steps + 1))
+    assert metrics.read_metrics(folder.db)["curves"]["reward"]["x"] == list(range(1, steps + 1))
     assert ask_db(folder, "SELECT count(*) FROM completion") == [(4 * steps,)]
     assert ask_db(folder, "PRAGMA integrity_check") == [("ok",)]
     assert not folder.db.with_name("run.spill.jsonl").exists()
@@ -72,7 +72,7 @@ def test_a_disk_that_is_full_for_a_while_costs_a_pause(start_worker: StartWorker
     reached = acknowledged_step(folder)
     time.sleep(5.0)
     assert acknowledged_step(folder) == reached < 40, "it waits"
-    assert registry.runs()[0].state == states.RUNNING
+    assert registry.list_runs()[0].state == states.RUNNING
     filler.unlink()
     run = wait_state(folder.id, states.FINISHED)
     assert run.step == 40
@@ -158,7 +158,7 @@ def test_a_stop_while_it_waits_ends_it_without_a_checkpoint(start_worker: StartW
     wait_for("a checkpoint", lambda: trains(folder) and ask_db(folder, "SELECT step FROM checkpoint"))
     filler = fill(own_home, leave=disk.MEGABYTE)  # whoever asks needs some
     wait_for("the page to say so", lambda: "The disk is full" in note_of(folder))
-    registry.ask(folder.id, registry.STOP)
+    registry.ask_of_run(folder.id, registry.STOP)
     run = wait_state(folder.id, states.STOPPED)
     filler.unlink()
     assert "as asked. Resume continues from step" in run.sentence
@@ -173,7 +173,7 @@ def test_a_run_that_is_killed_on_a_full_disk_says_so_afterwards(start_worker: St
     time.sleep(1.0)
     os.kill(pid_of(folder), signal.SIGKILL)
     time.sleep(3.0)
-    assert registry.runs()[0].state == states.RUNNING
+    assert registry.list_runs()[0].state == states.RUNNING
     filler.unlink()
     assert "(SIGKILL), which nobody here sent" in wait_state(folder.id, states.KILLED).sentence
 
@@ -188,7 +188,7 @@ def test_a_run_that_fails_on_a_full_disk_has_its_reason(own_home: Path, start: S
         filling = start("-c", FILL_ONCE_RECORDED, str(own_home), str(folder.path))
         training = start("-m", "groupwise.worker.training.train", folder.id, stderr=subprocess.STDOUT)
         out, _ = training.communicate(timeout=120)
-        assert filling.wait(timeout=10) == 0 and disk.free(own_home) < disk.MEGABYTE
+        assert filling.wait(timeout=10) == 0 and disk.free_bytes(own_home) < disk.MEGABYTE
         record = json.loads(folder.exit.read_text())
     assert training.returncode == 1
     assert "there are 2 rows to train on" in record["reason"], out

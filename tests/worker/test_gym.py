@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from groupwise.storage.checks.check import examine
+from groupwise.storage.checks.check import examine_spec
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.spec.gym_values import fitted
 from groupwise.storage.spec.spec import DataSpec, from_dict
@@ -26,7 +26,7 @@ gym_score = load("gym_score")
 
 @pytest.fixture(scope="module")
 def described() -> dict[str, Any]:
-    found = gym_tasks.describe()
+    found = gym_tasks.describe_tasks()
     assert found is not None
     return found
 
@@ -42,17 +42,17 @@ def test_every_task_of_the_package_is_described_in_plain_values(described: dict[
 
 
 def test_rows_are_the_same_each_time_and_of_plain_text():
-    rows = gym.rows("chain_sum", 3, {"min_terms": 3})
-    assert rows == gym.rows("chain_sum", 5, {"min_terms": 3})[:3] != gym.rows("chain_sum", 3, {"seed": 1})
+    rows = gym.gym_rows("chain_sum", 3, {"min_terms": 3})
+    assert rows == gym.gym_rows("chain_sum", 5, {"min_terms": 3})[:3] != gym.gym_rows("chain_sum", 3, {"seed": 1})
     assert set(rows[0]) == {"question", "answer", "metadata"} and all(type(v) is str for v in rows[0].values())
     assert json.loads(rows[0]["metadata"])["parameters"] == {"min_terms": 3}
-    assert "parameters" not in json.loads(gym.rows("chain_sum", 1, {})[0]["metadata"])
+    assert "parameters" not in json.loads(gym.gym_rows("chain_sum", 1, {})[0]["metadata"])
 
 
 def test_no_task_has_metadata_of_the_name_that_ours_goes_by(described: dict[str, Any]):
     for name in described:
         if name != "composite":
-            assert "parameters" not in json.loads(gym.rows(name, 1, {})[0]["metadata"]), name
+            assert "parameters" not in json.loads(gym.gym_rows(name, 1, {})[0]["metadata"]), name
 
 
 @pytest.mark.parametrize(
@@ -75,25 +75,25 @@ def test_parameters_that_do_not_fit_are_a_sentence_at_their_field(
     name: str, parameters: dict[str, Any], field: str, words: str
 ):
     with pytest.raises(DataError, match=words) as caught:
-        gym.rows(name, 2, parameters)
+        gym.gym_rows(name, 2, parameters)
     assert caught.value.field == field
 
 
 def test_parameters_may_be_dates_tuples_and_parts_of_a_mixture():
-    assert gym.rows("time_intervals", 1, {"min_date": "2001-01-01", "max_date": "2001-12-31"})
-    assert gym.rows("word_sorting", 1, {"transformation": "uppercase"})
+    assert gym.gym_rows("time_intervals", 1, {"min_date": "2001-01-01", "max_date": "2001-12-31"})
+    assert gym.gym_rows("word_sorting", 1, {"transformation": "uppercase"})
     parts = [{"name": "chain_sum", "weight": 1, "config": {}}, {"name": "leg_counting", "weight": 2, "config": {}}]
-    rows = gym.rows("composite", 20, {"datasets": parts})
+    rows = gym.gym_rows("composite", 20, {"datasets": parts})
     sources = {json.loads(row["metadata"])["source_dataset"] for row in rows}
     assert sources == {"chain_sum", "leg_counting"}
     dated = {"name": "time_intervals", "weight": 1, "config": {"task_types": ["date"], "min_date": "1999-01-01",
                                                                "max_date": "1999-12-31"}}  # fmt: skip
-    for row in gym.rows("composite", 8, {"datasets": [dated]}):
+    for row in gym.gym_rows("composite", 8, {"datasets": [dated]}):
         assert "1999" in row["question"]
 
 
 def test_a_run_s_rows_come_from_the_task():
-    train, held_out = data.load(DataSpec(source="gym:leg_counting", limit=10, holdout=2), chat=True)
+    train, held_out = data.load_data(DataSpec(source="gym:leg_counting", limit=10, holdout=2), chat=True)
     assert held_out is not None and (len(train), len(held_out)) == (8, 2)
     assert train.column_names == ["prompt", "question", "answer", "metadata"]
 
@@ -140,7 +140,7 @@ def test_a_row_is_scored_with_the_parameters_it_was_made_with(
 ):
     from reasoning_gym.factory import DATASETS
 
-    [row], hints = gym.rows(task, 1, parameters), typing.get_type_hints(DATASETS[task][1])
+    [row], hints = gym.gym_rows(task, 1, parameters), typing.get_type_hints(DATASETS[task][1])
     settings = {name: fitted(value, hints[name], dict(DATASETS)) for name, value in parameters.items()}
     made, given = reasoning_gym.create_dataset(task, size=1, seed=0, **settings), answered(row["answer"])
     expected = made.score_answer(answer=given, entry=made[0])
@@ -156,7 +156,7 @@ def scored_by_default(row: dict[str, Any], given: str) -> float | None:
 def test_each_part_of_a_mixture_is_scored_with_its_own_parameters():
     parts = [{"name": "puzzle24", "weight": 1, "config": {"max_value": 5}},
              {"name": "word_ladder", "weight": 1, "config": FIVES}]  # fmt: skip
-    rows = gym.rows("composite", 20, {"datasets": parts})
+    rows = gym.gym_rows("composite", 20, {"datasets": parts})
     ladders = [row for row in rows if "word_ladder" in row["metadata"].partition("parameters")[0]]
     assert 0 < len(ladders) < 20
     for row in rows:
@@ -168,7 +168,7 @@ def test_each_part_of_a_mixture_is_scored_with_its_own_parameters():
                                         {"datasets": 3}, {"datasets": [1, {"name": "puzzle24", "config": 2}]},
                                         {"operators": None}, {"seed": "x"}])  # fmt: skip
 def test_parameters_that_cannot_be_applied_are_left_at_their_defaults(parameters: Any):
-    [row] = gym.rows("puzzle24", 1, {})
+    [row] = gym.gym_rows("puzzle24", 1, {})
     row["metadata"] = json.dumps({**json.loads(row["metadata"]), "parameters": parameters})
     assert score(row, "4*6*1*1") == 1.0 and score(row, "4*12/2*1") == 0.01
 
@@ -176,7 +176,7 @@ def test_parameters_that_cannot_be_applied_are_left_at_their_defaults(parameters
 def test_an_answer_that_cannot_be_read_gets_nothing_whatever_the_task(described: dict[str, Any]):
     for name in described:
         if name != "composite":
-            row = gym.rows(name, 1, {})[0]
+            row = gym.gym_rows(name, 1, {})[0]
             for text in ("", "no idea", "[1, 2", "{}", "[[1]]", "None", "-1"):
                 assert 0 <= (found := score(row, text)) <= 1, (name, text, found)  # type: ignore[operator]
 
@@ -186,7 +186,7 @@ def test_an_answer_that_cannot_be_read_gets_nothing_whatever_the_task(described:
                                   "polynomial_multiplication"])  # fmt: skip
 def test_what_a_model_writes_is_never_run_and_ends(task: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """The library's own scorers call eval() and sympy's parse_expr() on answers, which runs them."""
-    row, trap = gym.rows(task, 1, {})[0], tmp_path / "it-ran"
+    row, trap = gym.gym_rows(task, 1, {})[0], tmp_path / "it-ran"
     for text in (
         f"__import__('pathlib').Path('{trap}').touch()", f"[open('{trap}', 'w')]", f"exec(\"open('{trap}','w')\")",
         "9**9**9**9", "(((9**999)**999)**999)", "9**(9*9*9*9*9*9*9*9)", "x.__class__", "factorial(10**9)",
@@ -203,7 +203,7 @@ def test_no_task_runs_what_a_model_writes(described: dict[str, Any], tmp_path: P
     trap = tmp_path / "it-ran"
     for name in described:
         if name != "composite":
-            row = gym.rows(name, 1, {})[0]
+            row = gym.gym_rows(name, 1, {})[0]
             for text in (
                 f"open('{trap}', 'w')",
                 f"[open('{trap}', 'w')]",
@@ -234,7 +234,7 @@ def test_rows_from_elsewhere_do_not_apply():
 
 def problems(offer: Offer, **parts: Any) -> list[tuple[str, str]]:
     spec = from_dict({"name": "a", "rewards": [{"name": "format"}], **parts})
-    return [(problem.field, problem.message) for problem in examine(spec, offer)]
+    return [(problem.field, problem.message) for problem in examine_spec(spec, offer)]
 
 
 def test_a_spec_is_held_against_the_published_tasks(described: dict[str, Any]):

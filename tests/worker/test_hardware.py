@@ -32,19 +32,19 @@ def answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
 
 def names() -> list[str]:
-    return [gpu.name.removeprefix("NVIDIA ") for gpu in hardware.describe().gpus]
+    return [gpu.name.removeprefix("NVIDIA ") for gpu in hardware.describe_hardware().gpus]
 
 
 def test_each_device_with_its_memory_and_generation(answers) -> None:
     answers(TWO)
-    found = hardware.describe().gpus
+    found = hardware.describe_hardware().gpus
     assert found[0].memory == 81920 * 2**20 and found[1].free == 15000 * 2**20
     assert [gpu.capability for gpu in found] == ["8.0", "7.5"]
 
 
 def test_a_driver_that_does_not_know_the_generation_is_asked_for_the_rest(answers) -> None:
     answers([line.rpartition(", ")[0] for line in TWO], OLD_DRIVER)
-    found = hardware.describe().gpus
+    found = hardware.describe_hardware().gpus
     assert names() == ["A100-SXM4-80GB", "T4"] and found[0].capability is None
 
 
@@ -69,27 +69,27 @@ def test_only_the_devices_that_a_training_will_see(answers, monkeypatch: pytest.
 
 def test_a_device_without_memory_of_its_own_has_the_machines(answers) -> None:
     answers(["0, GPU-aaaa, NVIDIA GB10, [N/A], [N/A], 12.1"])
-    machine = hardware.describe()
+    machine = hardware.describe_hardware()
     assert machine.gpus[0].memory == machine.memory
 
 
 @pytest.mark.parametrize("line", ["No devices were found", "0, GPU-a, NVIDIA T4, [GPU requires reset], 1, 7.5", ""])
 def test_what_is_no_working_device_is_left_out(answers, line: str) -> None:
     answers([line])
-    assert hardware.describe().gpus == []
+    assert hardware.describe_hardware().gpus == []
 
 
 def test_a_driver_that_fails_is_no_gpu(answers) -> None:
     answers([], "echo 'NVIDIA-SMI has failed' >&2; exit 9\n")
-    assert hardware.describe().gpus == []
+    assert hardware.describe_hardware().gpus == []
 
 
 def test_a_training_numbers_the_devices_as_they_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("CUDA_DEVICE_ORDER", "CUDA_VISIBLE_DEVICES"):
         monkeypatch.delenv(name, raising=False)
-    alone = local.environment("run:1:a", 1)
+    alone = local.training_environment("run:1:a", 1)
     assert alone["CUDA_DEVICE_ORDER"] == "PCI_BUS_ID" and alone["CUDA_VISIBLE_DEVICES"] == "0"
-    assert "CUDA_VISIBLE_DEVICES" not in local.environment("run:1:a", 2)
+    assert "CUDA_VISIBLE_DEVICES" not in local.training_environment("run:1:a", 2)
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3,2")
-    assert local.environment("run:1:a", 1)["CUDA_VISIBLE_DEVICES"] == "3"
-    assert local.environment("run:1:a", 2)["CUDA_VISIBLE_DEVICES"] == "3,2"
+    assert local.training_environment("run:1:a", 1)["CUDA_VISIBLE_DEVICES"] == "3"
+    assert local.training_environment("run:1:a", 2)["CUDA_VISIBLE_DEVICES"] == "3,2"

@@ -53,7 +53,7 @@ def _session(entry: Path) -> int | None:
 
 def test_helpers_give_way_to_a_run_most_while_it_is_loaded(registry_home: Path, helper: subprocess.Popen[str]) -> None:
     """And have what they had when no run is left, where they may."""
-    found = registry.get(queue(make_spec()).id)
+    found = registry.get_run(queue(make_spec()).id)
     assert found is not None
     helpers = Helpers()
     helpers.reader = helper  # type: ignore[assignment]  # which of the helpers it is makes no difference

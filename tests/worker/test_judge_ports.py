@@ -48,7 +48,7 @@ def test_a_function_reaches_the_judge_whose_port_was_opened_and_not_the_dashboar
     own_home: Path, start: Start, judge: int
 ):
     server = begin(start, own_home, GROUPWISE_JUDGE_PORTS=f" {judge},")
-    opened = judge_ports.opened()
+    opened = judge_ports.open_ports()
     assert opened == [judge]
     assert asked(f"http://127.0.0.1:{judge}/v1", opened).values == [200.0]
     closed = asked(f"{server.url}/healthz", opened)
@@ -69,11 +69,11 @@ def test_the_ports_are_closed_again_when_the_dashboard_starts_without_them(own_h
     first = begin(start, own_home, GROUPWISE_JUDGE_PORTS=str(judge))
     first.process.kill()
     first.process.wait()
-    assert judge_ports.opened() == [judge]
+    assert judge_ports.open_ports() == [judge]
     assert not locks.is_held(paths.dashboards_lock(), at=first.port)  # gone with its dashboard
     second = begin(start, own_home)
-    assert judge_ports.opened() == [] and locks.is_held(paths.dashboards_lock(), at=second.port)
-    assert asked(f"http://127.0.0.1:{judge}/", judge_ports.opened()).statuses == ["error"]
+    assert judge_ports.open_ports() == [] and locks.is_held(paths.dashboards_lock(), at=second.port)
+    assert asked(f"http://127.0.0.1:{judge}/", judge_ports.open_ports()).statuses == ["error"]
 
 
 def test_a_dashboard_does_not_start_on_a_port_that_is_opened_to_functions(groupwise: Groupwise):
@@ -92,11 +92,11 @@ def test_what_is_no_port_is_refused_at_the_start(given: str, groupwise: Groupwis
 @pytest.mark.parametrize(("given", "ports"), [("", []), (" 80 , 8000,80,", [80, 8000]), ("00080", [80])])
 def test_what_the_environment_names(given: str, ports: list[int], monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv(judge_ports.VARIABLE, given)
-    assert judge_ports.given() == ports
+    assert judge_ports.ports_from_environment() == ports
 
 
 def test_no_port_is_open_in_a_home_that_nobody_served(registry_home: Path):
-    assert judge_ports.opened() == []
+    assert judge_ports.open_ports() == []
 
 
 def test_one_byte_of_a_file_is_locked_beside_others(registry_home: Path, start: Start):

@@ -61,4 +61,4 @@ def test_a_minute_in_which_nothing_can_be_written_and_the_trainer_dies(start_wor
     [(rows, last)] = ask_db(folder, "SELECT count(DISTINCT step), max(step) FROM acknowledged WHERE step > 0")
     assert rows == last == acknowledged_step(folder) == newest > 50
     assert ask_db(folder, "SELECT count(*) FROM grp") == [(last,)]
-    assert registry.runs()[0].step == last
+    assert registry.list_runs()[0].step == last

@@ -18,7 +18,7 @@ from tests.support import tiny_models
 LOAD = """
 from groupwise.storage.spec.spec import ModelSpec
 from groupwise.worker.builtin import models
-model, tokenizer = models.load(ModelSpec(id="org/tiny", revision="v1"))
+model, tokenizer = models.load_model(ModelSpec(id="org/tiny", revision="v1"))
 print(model.config._name_or_path, tokenizer.chat_template is not None)
 """
 
@@ -66,10 +66,10 @@ def test_the_starter_is_installed_by_whoever_is_first(registry_home: Path) -> No
 
 
 def test_a_model_is_loaded_as_the_spec_says(registry_home: Path) -> None:
-    model, tokenizer = models.load(ModelSpec(dtype="bfloat16", attn_implementation="eager"))
+    model, tokenizer = models.load_model(ModelSpec(dtype="bfloat16", attn_implementation="eager"))
     assert str(model.dtype) == "torch.bfloat16" and model.config._attn_implementation == "eager"
     assert tokenizer.chat_template
-    assert str(models.load(ModelSpec())[0].dtype) == "torch.float32"
+    assert str(models.load_model(ModelSpec())[0].dtype) == "torch.float32"
 
 
 def test_bin_weights_and_a_models_own_code_are_never_loaded(tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_bin_weights_and_a_models_own_code_are_never_loaded(tmp_path: Path) -> N
     (tmp_path / "model.safetensors").unlink()
     torch.save(model.state_dict(), tmp_path / "pytorch_model.bin")
     with pytest.raises(OSError, match="model.safetensors"):
-        models.load(ModelSpec(id=str(tmp_path)))
+        models.load_model(ModelSpec(id=str(tmp_path)))
 
 
 def test_the_types_of_model_that_write_text_are_known() -> None:
@@ -95,7 +95,7 @@ def test_a_quantised_model_trains_with_lora(registry_home: Path, tmp_path: Path,
     from peft import LoraConfig
     from trl import GRPOConfig, GRPOTrainer
 
-    model, tokenizer = models.load(ModelSpec(quantization=bits), use_cpu=True)
+    model, tokenizer = models.load_model(ModelSpec(quantization=bits), use_cpu=True)
     layer = model.model.layers[0].mlp.up_proj
     assert type(layer).__name__ == {"8bit": "Linear8bitLt", "4bit": "Linear4bit"}[bits]
     before = layer.weight.detach().clone()
@@ -125,14 +125,14 @@ def test_one_process_sees_one_gpu(monkeypatch) -> None:
             monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
         else:
             monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
-        assert local.environment("t", 1)["CUDA_VISIBLE_DEVICES"] == seen
-        assert local.environment("t", 2).get("CUDA_VISIBLE_DEVICES") == visible
+        assert local.training_environment("t", 1)["CUDA_VISIBLE_DEVICES"] == seen
+        assert local.training_environment("t", 2).get("CUDA_VISIBLE_DEVICES") == visible
 
 
 def test_a_run_inherits_no_secret_of_the_dashboards(monkeypatch) -> None:
     monkeypatch.setenv("GROUPWISE_TOKEN", "canary-token")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "canary-key")
     monkeypatch.setenv("HF_TOKEN", "kept: the hub needs it")
-    env = local.environment("t", 1)
+    env = local.training_environment("t", 1)
     assert not [value for value in env.values() if "canary" in value]
     assert env["HF_TOKEN"].startswith("kept")

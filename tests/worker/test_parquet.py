@@ -52,7 +52,7 @@ def most(who):
     return resource.getrusage(who).ru_maxrss // 1024
 before, said = most(resource.RUSAGE_SELF), ""
 try:
-    sources.load(DataSpec.model_validate(json.loads(sys.argv[1])))
+    sources.load_source(DataSpec.model_validate(json.loads(sys.argv[1])))
 except sources.DataError as error:
     said = str(error)
 print(json.dumps([said, most(resource.RUSAGE_SELF) - before, most(resource.RUSAGE_CHILDREN)]))
@@ -81,14 +81,14 @@ def test_a_limit_reads_no_more_than_it_says(own_cache: Path) -> None:
     path = repeated("wide.parquet", "x" * MEGABYTE, 1350)
     said, own, helper = loaded_elsewhere(spec(path, limit=10))
     assert (said, own < 100, helper < 512) == ("", True, True)
-    rows = sources.load(spec(path, limit=10))
+    rows = sources.load_source(spec(path, limit=10))
     assert len(rows) == 10 and rows[9]["question"] == "x" * MEGABYTE
     assert sum(file.stat().st_size for file in own_cache.rglob("*") if file.is_file()) < 12 * MEGABYTE
-    shuffled = sources.load(spec(path, limit=10, shuffle=1))
+    shuffled = sources.load_source(spec(path, limit=10, shuffle=1))
     assert len(shuffled) == 1350, "the first ten in another order are others"
 
 
-@pytest.mark.parametrize("look", [sources.load, lambda asked: list(preview_source.table_of(asked).rows())])
+@pytest.mark.parametrize("look", [sources.load_source, lambda asked: list(preview_source.table_of(asked).rows())])
 def test_a_row_that_is_no_prompt_is_named(look) -> None:
     path = paths.data_folder() / "rows.parquet"
     texts = ["short"] * 40 + ["x" * (20 * MEGABYTE)] + ["short"]
@@ -107,22 +107,22 @@ def test_texts_that_are_numbered_in_the_file_are_texts() -> None:
     path = paths.data_folder() / "numbered.parquet"
     texts = pa.array([f"t{number % 3}" for number in range(5000)]).dictionary_encode()
     pa.parquet.write_table(pa.table({"question": texts, "answer": ["1"] * 5000}), path)
-    rows = sources.load(spec(path))
+    rows = sources.load_source(spec(path))
     assert rows["question"][4999] == "t1" and rows.features["question"].dtype == "string"
 
 
 def test_what_is_in_proportion_is_read_whole_once_and_anew_when_it_changes() -> None:
     path = repeated("small.parquet", "hello", 10_000)
-    assert sources.load(spec(path))["question"][9_999] == "hello"
+    assert sources.load_source(spec(path))["question"][9_999] == "hello"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(parquet_rows, "_unpack", lambda *_: pytest.fail("it is unpacked already"))
-        assert len(sources.load(spec(path))) == 10_000
+        assert len(sources.load_source(spec(path))) == 10_000
     repeated("small.parquet", "other", 20_000)
-    assert sources.load(spec(path))["question"][19_999] == "other"
+    assert sources.load_source(spec(path))["question"][19_999] == "other"
 
 
 def test_how_much_a_file_may_mean_follows_its_size() -> None:
-    sizes = [unpack.allowed(size) for size in (1, 10 * MEGABYTE, 200 * MEGABYTE, 2**40)]
+    sizes = [unpack.unpacked_limit(size) for size in (1, 10 * MEGABYTE, 200 * MEGABYTE, 2**40)]
     assert sizes == [2 * 2**30, 2 * 2**30, 10_000 * MEGABYTE, 64 * 2**30]
 
 
@@ -130,5 +130,5 @@ def test_a_helper_that_is_killed_is_said(monkeypatch: pytest.MonkeyPatch, own_ca
     path = repeated("killed.parquet", "hello", 10)
     monkeypatch.setattr(sys, "executable", "/bin/false")
     with pytest.raises(DataError, match=r"killed\.parquet cannot be unpacked: it ended with code 1"):
-        sources.load(spec(path))
+        sources.load_source(spec(path))
     assert not [file for file in own_cache.rglob("*") if file.is_file()]

@@ -35,13 +35,13 @@ def write(name: str, rows: list[dict[str, Any]]) -> None:
 
 
 def ask(row: int = 0, model: dict[str, Any] | None = None, **parts: Any) -> dict[str, Any]:
-    found = server.answer(PREVIEW, {"data": parts, "model": model or {}, "row": row})
+    found = server.answer_question(PREVIEW, {"data": parts, "model": model or {}, "row": row})
     return json.loads(json.dumps(found))  # it travels as JSON
 
 
 def check(all_: bool = False, completion: int | None = 256, **parts: Any) -> dict[str, Any]:
     asked = {"data": parts, "model": {}, "longest_completion": completion, "all": all_}
-    return json.loads(json.dumps(server.answer(CHECK_DATA, asked)))
+    return json.loads(json.dumps(server.answer_question(CHECK_DATA, asked)))
 
 
 def fixed(parts: dict[str, Any], problem: dict[str, Any], number: int = 0) -> dict[str, Any]:
@@ -55,8 +55,8 @@ def test_the_prompt_is_exactly_what_the_model_reads():
     """Held against TRL's way: the trainer's own tokenizer, template and count."""
     parts = {**MAPPED, "system_prompt": "Be brief.", "examples": [{"prompt": "1+1?", "completion": "2"}]}
     found = ask(row=2, **parts)
-    train, _ = data.load(DataSpec.model_validate(parts), chat=True)
-    tokenizer = models.tokenizer(
+    train, _ = data.load_data(DataSpec.model_validate(parts), chat=True)
+    tokenizer = models.load_tokenizer(
         models.tokenizer_place(from_dict({"name": "a", "rewards": [{"name": "format"}]}).model)
     )
     settings: dict[str, Any] = {"add_generation_prompt": True}
@@ -199,7 +199,7 @@ def test_a_task_and_a_missing_tokenizer(tmp_path: Path):
     assert (
         found["messages"] == [{"role": "user", "content": "Tom has 1 apples and buys 1."}] and found["tokens"] is None
     )
-    checked = server.answer(CHECK_DATA, {"data": MAPPED, "model": {"id": str(tmp_path)}})
+    checked = server.answer_question(CHECK_DATA, {"data": MAPPED, "model": {"id": str(tmp_path)}})
     assert checked["lengths"]["unit"] == "characters" and checked["room"] is None
 
 
@@ -316,7 +316,7 @@ def test_a_look_at_the_first_rows_estimates_the_rest_and_all_counts_them(monkeyp
 def test_what_training_loads_is_what_was_counted():
     write("messy.jsonl", messy())
     parts = {"source": "file:messy.jsonl", "filter": ["answer is not empty", "question is not empty"], "holdout": 0.2}
-    train, held_out = data.load(DataSpec.model_validate({**parts, "shuffle": 1}), chat=True)
+    train, held_out = data.load_data(DataSpec.model_validate({**parts, "shuffle": 1}), chat=True)
     found = check(all_=True, **parts)
     assert held_out is not None and (found["kept"], found["held_out"]) == (len(train), len(held_out))
 
@@ -336,7 +336,7 @@ def test_a_source_of_no_kind_is_refused():
 
 @pytest.mark.parametrize("length", ["many", 0, -5, 1.5, [48], None])
 def test_the_data_is_checked_though_the_longest_completion_is_no_length(registry_home: Path, length: Any):
-    usual = server.answer(CHECK_DATA, {"data": {"limit": 8}, "model": {}})
+    usual = server.answer_question(CHECK_DATA, {"data": {"limit": 8}, "model": {}})
     spec = make_spec(data={"limit": 8}, training={"max_completion_length": length})
-    assert server.answer(CHECK_DATA, view.about_lengths(spec).as_dict()) == usual
+    assert server.answer_question(CHECK_DATA, view.about_lengths(spec).as_dict()) == usual
     assert usual["lengths"] and "error" not in usual

@@ -65,7 +65,7 @@ def test_what_hangs_is_given_up_and_meanwhile_others_are_answered(living: subpro
     stuck = put(PREVIEW, hanging())
     wait_for("it to be taken up", lambda: taken(stuck))
     assert ask(BUILD, {"spec": SPEC}) == {"problems": []}
-    assert questions.get(stuck).answer is None  # type: ignore[union-attr]
+    assert questions.get_question(stuck).answer is None  # type: ignore[union-attr]
     assert "took too long" in answer_of(stuck, 30)["error"]
     assert "error" not in ask(PREVIEW, preview())
 
@@ -73,7 +73,7 @@ def test_what_hangs_is_given_up_and_meanwhile_others_are_answered(living: subpro
 def test_what_is_cancelled_stops_at_once(living: subprocess.Popen[bytes]) -> None:
     stuck = put(PREVIEW, hanging())
     wait_for("it to be taken up", lambda: taken(stuck))
-    questions.cancel(stuck)
+    questions.cancel_question(stuck)
     assert answer_of(stuck, 2) == {"error": "Cancelled.", "field": ""}
     assert "error" not in ask(PREVIEW, preview())
 
@@ -82,9 +82,9 @@ def test_of_what_one_page_asks_only_the_newest_is_worked_on(living: subprocess.P
     stuck = put(PREVIEW, hanging())
     wait_for("it to be taken up", lambda: taken(stuck))
     asked = [put(PREVIEW, {**preview(), "row": row}, topic="a page") for row in range(4)]
-    questions.cancel(stuck)
+    questions.cancel_question(stuck)
     assert answer_of(asked[-1])["row"]["index"] == 3
-    assert not any(questions.get(each) for each in asked[:-1])
+    assert not any(questions.get_question(each) for each in asked[:-1])
 
 
 def test_a_killed_hand_is_answered_for_and_replaced(living: subprocess.Popen[bytes]) -> None:

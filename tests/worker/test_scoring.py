@@ -56,7 +56,7 @@ pytestmark = pytest.mark.usefixtures("keep_signal_handler")
 
 def run(code: str, *, reward: dict[str, Any] | None = None, **parts: Any) -> tuple[RunFolder, dict[str, Any]]:
     """A run with the built-in format and one's own function `mine`; its folder and exit record."""
-    library.save("mine", code)
+    library.save_reward("mine", code)
     rewards = [{"name": "format"}, {"name": "mine", **(reward or {})}]
     folder = queue(make_spec(rewards=rewards, **parts))
     train.main(folder.id)
@@ -88,7 +88,7 @@ def test_ones_own_function_scores_logs_and_prints(registry_home: Path, capfd: py
     metrics = {name for (name,) in ask_db(folder, "SELECT name FROM metric_key")}
     assert {"mine/answers", "rewards/mine/mean"} <= metrics
     assert "mine: hello from step 0" in capfd.readouterr().out
-    [first, *_] = [groups.one(folder.db, row["id"]) for row in groups.at_step(folder.db, 1)]
+    [first, *_] = [groups.read_group(folder.db, row["id"]) for row in groups.at_step(folder.db, 1)]
     assert first is not None and first["completions"][0]["extra"] == logged[0]
 
 
@@ -185,11 +185,11 @@ def test_a_judge_here_scores_a_training_when_its_port_is_open_and_its_reason_is_
     with ThreadingHTTPServer(("127.0.0.1", 0), Answers) as server:
         threading.Thread(target=server.serve_forever, args=[0.02], daemon=True).start()
         code = asks.format(server.server_port)
-        library.save("mine", code, network=True)
-        judge_ports.publish([server.server_port])
+        library.save_reward("mine", code, network=True)
+        judge_ports.publish_ports([server.server_port])
         opened = queue(make_spec(rewards=[{"name": "format"}, {"name": "mine"}]))
         assert train.main(opened.id) == 0 and set(scores_of(opened)) == {(200.0, "ok")}
-        judge_ports.publish([])
+        judge_ports.publish_ports([])
         closed = queue(make_spec(rewards=[{"name": "format"}, {"name": "mine"}], launch={"reward_failures": 0}))
         assert train.main(closed.id) == 0 and {status for _, status in scores_of(closed)} == {"error"}
         server.shutdown()
@@ -200,7 +200,7 @@ def test_trusted_code_runs_in_the_trainers_own_process(registry_home: Path):
     code = WITH_TORCH.format(name="mine")
     folder, _ = run(code)
     assert {value for value, _ in scores_of(folder)} == {0.0}
-    registry.publish(TrustRewardCode(trusted=True))
+    registry.publish_fact(TrustRewardCode(trusted=True))
     folder, _ = run(code)
     assert {value for value, _ in scores_of(folder)} == {1.0}
 
@@ -230,7 +230,7 @@ def test_a_weight_follows_the_success_rate_over_a_resume(registry_home: Path):
     code = """def mine(completions, trainer_state, **kwargs):
     return [float(trainer_state.global_step >= 4)] * len(completions)
 """
-    library.save("mine", code)
+    library.save_reward("mine", code)
     adapt = {"every": 2, "up": 2.0, "down": 0.5}
     parts = {"rewards": [{"name": "mine", "adapt": adapt}], "training": {"save_strategy": "steps", "save_steps": 4}}
     folder = queue(make_spec(**parts))
@@ -254,13 +254,18 @@ def test_two_ranks_have_a_host_each_and_end_together(registry_home: Path):
         "        raise ValueError('enough')\n"
         "    return [1.0] * len(completions)\n"
     )
-    library.save("mine", code)
+    library.save_reward("mine", code)
     launch = {"processes": 2, "reward_failures": 2}
     folder = queue(make_spec(rewards=[{"name": "mine"}], launch=launch))
     done = subprocess.run(
-        local.command(folder.id, 2), cwd=folder.path, env={**os.environ, **local.environment("test:1:x", 2)},
-        capture_output=True, text=True, timeout=240, check=False,
-    )  # fmt: skip
+        local.training_command(folder.id, 2),
+        cwd=folder.path,
+        env={**os.environ, **local.training_environment("test:1:x", 2)},
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
     record = files.read_json(folder.exit)
     assert record is not None and record["outcome"] == "failed" and record["step"] == 4, done.stderr[-2000:]
     assert "ValueError: enough" in record["reason"]

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from safetensors.torch import load_file
 
-from groupwise.storage.checks.check import examine
+from groupwise.storage.checks.check import examine_spec
 from groupwise.storage.home import db, paths, process
 from groupwise.storage.home.paths import RunFolder
 from groupwise.storage.library.capabilities import Offer
@@ -62,7 +62,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunFolder]:
 
 def resume_here(folder: RunFolder) -> dict[str, Any]:
     """The next attempt, in this process; its exit record."""
-    run = registry.get(folder.id)
+    run = registry.get_run(folder.id)
     assert run is not None
     registry.set_facts(folder.id, attempt=run.attempt + 1)
     assert train.main(folder.id) == 0
@@ -74,7 +74,7 @@ def train_until(folder: RunFolder, what: str, reached: Callable[[], Any]) -> dic
 
     def ask() -> None:
         wait_for(what, reached)
-        registry.ask(folder.id, registry.STOP)
+        registry.ask_of_run(folder.id, registry.STOP)
 
     registry.set_state(folder.id, states.STARTING, "")
     person = threading.Thread(target=ask)
@@ -99,7 +99,7 @@ def same(one: dict[str, Any], other: dict[str, Any]) -> bool:
 
 
 def test_steps_are_counted_on_over_stages(trained: RunFolder) -> None:
-    assert metrics.read(trained.db)["curves"]["reward"]["x"] == [1, 2, 3, 4, 5, 6]
+    assert metrics.read_metrics(trained.db)["curves"]["reward"]["x"] == [1, 2, 3, 4, 5, 6]
     steps = ask_db(trained, "SELECT step, count(*) FROM completion JOIN grp ON grp.id = grp GROUP BY step")
     assert steps == [(step, 4) for step in range(1, 7)]
     record = json.loads(trained.exit.read_text())
@@ -168,7 +168,7 @@ def test_a_stage_begins_with_the_model_of_the_one_before(registry_home: Path, lo
     assert (not same(final, begun)) if begun else any(t.abs().max() > 0 for n, t in final.items() if "lora_B" in n)
     assert messages(folder, "stage")[1] == "Stage 2 of 2: format, correctness."
     # the reference is the run's own model in every stage, so kl, and what beta means, go on over stages
-    kl = metrics.read(folder.db)["curves"]["kl"]["y"]
+    kl = metrics.read_metrics(folder.db)["curves"]["kl"]["y"]
     assert kl[0] == pytest.approx(0.0, abs=1e-6) and kl[2] > 1e-5
 
 
@@ -201,7 +201,7 @@ def test_a_resume_between_two_stages_begins_the_next_from_the_last_whole_model(r
         stages = ["Stage 1 of 2: format.", "Stage 2 of 2: correctness."]
         assert messages(folder, "stage", attempt) == stages[whole:]
         assert len(messages(folder, "warning", attempt)) == len(harmed)
-        assert metrics.read(folder.db)["curves"]["reward"]["x"] == [1, 2]
+        assert metrics.read_metrics(folder.db)["curves"]["reward"]["x"] == [1, 2]
         assert weights_in(folder.final)
     passed = "The model of stage 1 has a damaged model.safetensors, so it was passed over."
     assert messages(folder, "warning", 3) == [passed]
@@ -253,9 +253,14 @@ def test_kill_9_in_stage_1_and_resume_goes_on_there(registry_home: Path) -> None
 def test_two_real_ranks_train_stage_after_stage(registry_home: Path) -> None:
     folder = queue(staged(launch={"processes": 2}, training={"max_steps": 2}))
     done = subprocess.run(
-        local.command(folder.id, 2), cwd=folder.path, env={**os.environ, **local.environment("test:1:x", 2)},
-        capture_output=True, text=True, timeout=240, check=False,
-    )  # fmt: skip
+        local.training_command(folder.id, 2),
+        cwd=folder.path,
+        env={**os.environ, **local.training_environment("test:1:x", 2)},
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     assert ask_db(folder, "SELECT step, count(*) FROM grp GROUP BY step") == [(step, 2) for step in (1, 2, 3, 4)]
     assert json.loads(folder.exit.read_text())["planned"] == 4
@@ -273,7 +278,7 @@ def test_a_later_stage_that_cannot_be_built_is_said_before_the_first_trains(regi
 def checked(*stages: dict[str, Any], training: dict[str, Any] | None = None, source: str = "task:arithmetic") -> Any:
     """The problems of stages by field, by the small catalogue of tests/support/offer.py."""
     settings = {"name": "x", "data": {"source": source}, "rewards": [{"name": "format"}], "training": training or {}}
-    found = examine(spec.from_dict({**settings, "stages": list(stages)}), OFFER)
+    found = examine_spec(spec.from_dict({**settings, "stages": list(stages)}), OFFER)
     assert len({problem.field for problem in found}) == len(found)
     return {problem.field: problem for problem in found}
 
@@ -301,17 +306,17 @@ def test_what_is_wrong_in_every_stage_is_said_once_at_the_runs_own_field() -> No
 
 
 def test_what_one_process_decides_once_is_refused_in_a_stage() -> None:
-    (problem,) = examine(staged(FORMAT, {"training": {"ddp_backend": "gloo"}}), Offer())
+    (problem,) = examine_spec(staged(FORMAT, {"training": {"ddp_backend": "gloo"}}), Offer())
     assert problem.field == "stages.1.training.ddp_backend"
     assert problem.fixes[0].settings == {"training.ddp_backend": "gloo"}
 
 
 def test_vllm_inside_the_process_twice_is_a_warning() -> None:
-    (problem,) = examine(staged(training={"use_vllm": True}), Offer())
+    (problem,) = examine_spec(staged(training={"use_vllm": True}), Offer())
     assert (problem.level, problem.field) == ("warning", "training.vllm_mode")
-    assert examine(staged(training={"use_vllm": True, "vllm_mode": "server"}), Offer()) == []
+    assert examine_spec(staged(training={"use_vllm": True, "vllm_mode": "server"}), Offer()) == []
 
 
 def test_a_run_without_stages_has_its_problems_at_its_own_fields() -> None:
-    fields = {problem.field for problem in examine(make_spec(training={"loss_type": "dap"}), OFFER)}
+    fields = {problem.field for problem in examine_spec(make_spec(training={"loss_type": "dap"}), OFFER)}
     assert "training.loss_type" in fields and not any(field.startswith("stages") for field in fields)

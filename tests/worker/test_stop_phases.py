@@ -39,7 +39,7 @@ def shared_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         patch.setenv("GROUPWISE_HOME", str(place))
         paths.prepare()
         registry.open_registry()
-        library.save("slow", SLOW)
+        library.save_reward("slow", SLOW)
         with supervisors(place) as begin:
             begin()
             yield place
@@ -67,8 +67,8 @@ def stops_whole(folder: RunFolder) -> registry.Run:
 
 def stop(folder: RunFolder) -> None:
     """Twice, as an impatient person does."""
-    registry.ask(folder.id, registry.STOP)
-    registry.ask(folder.id, registry.STOP)
+    registry.ask_of_run(folder.id, registry.STOP)
+    registry.ask_of_run(folder.id, registry.STOP)
 
 
 def test_before_the_first_step_is_done() -> None:
@@ -93,7 +93,7 @@ def test_while_it_generates() -> None:
     time.sleep(0.5)
     stop(folder)
     assert stops_whole(folder).step == 2
-    curves = metrics.read(folder.db)["curves"]
+    curves = metrics.read_metrics(folder.db)["curves"]
     generating, updating = (curves[name]["y"][-1] for name in ("time/generation", "time/update"))
     assert generating > 1.0 > updating, "or it was not asked while it generated"
 
@@ -129,7 +129,7 @@ def test_a_clock_that_jumps_ends_no_run_that_is_stopping(monkeypatch: pytest.Mon
     monkeypatch.setenv("GROUPWISE_HOME", str(tmp_path / "home"))
     paths.prepare()
     registry.open_registry()
-    library.save("slow", SLOW)
+    library.save_reward("slow", SLOW)
     folder = queue(make_spec(**SLOW_REWARD))
     supervisor = Supervisor()
 
@@ -141,5 +141,5 @@ def test_a_clock_that_jumps_ends_no_run_that_is_stopping(monkeypatch: pytest.Mon
     stop(folder)
     now = time.time
     monkeypatch.setattr(time, "time", lambda: now() + 7200)
-    wait_for("its end", lambda: seen(lambda: registry.runs()[0].state in states.ENDED))
+    wait_for("its end", lambda: seen(lambda: registry.list_runs()[0].state in states.ENDED))
     stops_whole(folder)

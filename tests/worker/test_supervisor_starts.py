@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from groupwise.storage.checks.check import examine
+from groupwise.storage.checks.check import examine_spec
 from groupwise.storage.home import files, paths, process
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.record import states
@@ -64,8 +64,8 @@ def test_what_the_check_finds_is_not_even_started(start_worker: StartWorker) -> 
 
 def test_what_is_only_warned_of_keeps_no_run_from_starting(registry_home: Path) -> None:
     run_spec = make_spec(data={"config": "main"})
-    assert [problem.level for problem in examine(run_spec, Offer())] == [WARNING]
-    run = registry.get(queue(run_spec).id)
+    assert [problem.level for problem in examine_spec(run_spec, Offer())] == [WARNING]
+    run = registry.get_run(queue(run_spec).id)
     assert run is not None
     assert Supervisor()._prepare(run) == run_spec
 
@@ -128,7 +128,7 @@ def test_a_run_folder_that_is_copied_into_the_home_appears(start_worker: StartWo
     wait_for("the folder to say so too", lambda: (files.read_json(folder.state) or {}).get("state") == states.FINISHED)
     copy = paths.run_folder("a-copy")
     shutil.copytree(folder.path, copy.path)
-    run = wait_for("the copy", lambda: registry.get("a-copy"), 30)
+    run = wait_for("the copy", lambda: registry.get_run("a-copy"), 30)
     assert (run.state, run.name, run.step) == (states.FINISHED, "small", 1)
 
 

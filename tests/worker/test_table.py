@@ -48,7 +48,7 @@ def lines(*rows: Any) -> str:
 
 def opened(name: str, content: bytes | str) -> table.Table:
     write(name, content)
-    return table.open_table(table.find(name))
+    return table.open_table(table.find_data_file(name))
 
 
 def everything(found: table.Table) -> list[dict[str, Any]]:
@@ -56,7 +56,7 @@ def everything(found: table.Table) -> list[dict[str, Any]]:
 
 
 def training(name: str) -> list[dict[str, Any]]:
-    return sources.load(DataSpec(source=f"file:{name}")).to_list()
+    return sources.load_source(DataSpec(source=f"file:{name}")).to_list()
 
 
 # Texts that look like something else to a reader of JSON or CSV; no lone surrogates, which no UTF-8 file can hold.
@@ -116,7 +116,7 @@ def test_parquet_shows_what_training_gets(own_home: Path, rows: list[dict[str, A
     paths.data_folder().mkdir(parents=True, exist_ok=True)
     path = paths.data_folder() / "rows.parquet"
     pyarrow.parquet.write_table(pa.Table.from_pylist(rows), path, row_group_size=2)
-    found = table.open_table(table.find("rows.parquet"))
+    found = table.open_table(table.find_data_file("rows.parquet"))
     assert everything(found) == training("rows.parquet")
     assert [found.row(index)[0] for index in range(len(rows))] == rows
     assert found.count() == (len(rows), True)
@@ -211,7 +211,7 @@ def test_every_fault_of_a_file_is_a_sentence_in_preview_and_in_training(
 def test_a_file_of_no_rows_in_parquet(registry_home: Path):
     pyarrow.parquet.write_table(pa.table({"q": pa.array([], pa.string())}), paths.data_folder() / "none.parquet")
     with pytest.raises(DataError, match="holds no rows"):
-        table.open_table(table.find("none.parquet"))
+        table.open_table(table.find_data_file("none.parquet"))
 
 
 @pytest.mark.parametrize("name", ["../x.jsonl", "/etc/passwd", "file:///etc/passwd", "a/b.jsonl", "", ".hidden.jsonl",
@@ -225,7 +225,7 @@ def test_only_a_plain_file_of_the_home_is_opened(registry_home: Path, tmp_path: 
     (paths.data_folder() / "folder.jsonl").mkdir()
     os.mkfifo(paths.data_folder() / "pipe.jsonl")
     with pytest.raises(DataError):
-        table.find(name)
+        table.find_data_file(name)
 
 
 def test_an_endless_line_is_no_row(registry_home: Path, monkeypatch: pytest.MonkeyPatch):
@@ -258,7 +258,7 @@ def test_a_wide_cell_is_read(registry_home: Path):
 def test_a_row_that_does_not_fit_the_first_ones_is_named(registry_home: Path):
     rows = [{"q": number, "pad": "x" * 10_000} for number in range(1200)]
     write("late.jsonl", lines(*rows) + lines({"q": "text"}))
-    found = table.open_table(table.find("late.jsonl"))
+    found = table.open_table(table.find_data_file("late.jsonl"))
     assert found.row(0)[0]["q"] == 0
     with pytest.raises(DataError, match="row 1201 of late.jsonl does not fit the rows before it"):
         found.row(1200)

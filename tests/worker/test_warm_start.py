@@ -44,7 +44,7 @@ def warm(registry_home: Path) -> Iterator[WarmStart]:
 
 def queued_run() -> tuple[Run, str]:
     """A short run and a tag for it."""
-    run = registry.get(queue(make_spec(training=SHORT)).id)
+    run = registry.get_run(queue(make_spec(training=SHORT)).id)
     assert run is not None
     return run, f"{run.id}:1:{os.urandom(8).hex()}"
 
@@ -52,7 +52,7 @@ def queued_run() -> tuple[Run, str]:
 def trains_alone(child: subprocess.Popen[bytes], run: Run, tag: str) -> bool:
     """Whether a process is the only one of a run, and trains it to its end."""
     wait_for("its tag", lambda: process.carries(child.pid, tag), 10)
-    alone = process.tagged(tag, run.folder.path) == [child.pid]
+    alone = process.tagged_pids(tag, run.folder.path) == [child.pid]
     return alone and child.wait(180) == 0 and (files.read_json(run.folder.exit) or {})["outcome"] == "finished"
 
 
@@ -65,7 +65,7 @@ def test_a_run_that_started_in_the_spare_is_as_any_other(start_worker: StartWork
     folder = queue(make_spec(training=LONG))
     run = wait_state(folder.id, states.RUNNING)
     assert run.pid == spare == os.getsid(spare)
-    assert process.tagged(run.tag or "", folder.path) == [spare] and process.works_in(spare, folder.path)
+    assert process.tagged_pids(run.tag or "", folder.path) == [spare] and process.works_in(spare, folder.path)
     own = os.getpriority(os.PRIO_PROCESS, 0)
     threads = os.listdir(f"/proc/{spare}/task")
     assert {os.getpriority(os.PRIO_PROCESS, int(thread)) for thread in threads} == {own}
@@ -79,7 +79,7 @@ def test_a_run_that_started_in_the_spare_is_as_any_other(start_worker: StartWork
     supervisor.wait()
     wait_step(folder, acknowledged_step(folder) + 2)
     successor = start_worker()
-    registry.ask(folder.id, registry.STOP)
+    registry.ask_of_run(folder.id, registry.STOP)
     stopped = wait_state(folder.id, states.STOPPED)
     assert stopped.pid == spare and "Resume continues from step" in stopped.sentence
     assert "'reward'" in folder.log.read_text()
@@ -125,12 +125,12 @@ def test_a_supervisor_that_is_killed_at_any_moment_leaves_one_process_or_none(
         supervisor.wait()
         successor = start_worker()
         wait_for("it to be known", lambda i=folder.id: state_of(i) in (states.RUNNING, states.INTERRUPTED))
-        run = registry.get(folder.id)
+        run = registry.get_run(folder.id)
         assert run is not None
         trains = run.state == states.RUNNING
         assert process.tagged_anywhere(run.tag or "") == ([run.pid] if trains else [])
         if trains:
-            registry.ask(folder.id, registry.KILL)
+            registry.ask_of_run(folder.id, registry.KILL)
             wait_state(folder.id, states.STOPPED)
         successor.kill()
         successor.wait()
@@ -231,10 +231,10 @@ def test_nothing_waits_where_that_is_not_wanted_or_nobody_could_click(registry_h
         spares.look(warm)
         assert warm.spare is None, "no dashboard is open"
         with spares.open_dashboard():
-            registry.publish(registry.WARM_START, False)
+            registry.publish_fact(registry.WARM_START, False)
             spares.look(warm)
             assert warm.spare is None
-            registry.publish(registry.WARM_START, True)
+            registry.publish_fact(registry.WARM_START, True)
             spares.look(warm, busy=True)
             assert warm.spare is None, "the processors are wanted for something else"
             spares.look(warm)
@@ -247,7 +247,7 @@ def test_nothing_waits_where_that_is_not_wanted_or_nobody_could_click(registry_h
 def test_whoever_starts_the_dashboard_says_whether_one_waits(registry_home: Path) -> None:
     for wanted in (False, True):
         with dashboard(warm_start=wanted):
-            assert registry.published(registry.WARM_START) is wanted
+            assert registry.read_fact(registry.WARM_START) is wanted
 
 
 def test_a_spare_that_still_imports_is_ended_by_a_launch(warm: WarmStart) -> None:

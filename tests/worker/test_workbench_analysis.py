@@ -43,7 +43,7 @@ def trainer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         registry.open_registry()
         spec = make_spec()
         queue(spec)
-        model, tokenizer = models.load(spec.model, use_cpu=True)
+        model, tokenizer = models.load_model(spec.model, use_cpu=True)
     config = GRPOConfig(
         output_dir=str(place), per_device_train_batch_size=SIZE * GROUPS, num_generations=SIZE, max_completion_length=2,
         use_cpu=True, bf16=False, report_to="none", disable_tqdm=True, reward_weights=[0.7, 2.0],
@@ -105,7 +105,7 @@ def test_a_history_of_several_batches_is_scaled_batch_by_batch(trainer: Any) -> 
 
 
 def test_a_total_leaves_out_what_gave_no_score_and_is_none_where_nothing_did() -> None:
-    found = analysis.totals(np.array([[1.0, 2.0], [NAN, 2.0], [NAN, NAN]]), np.array([1.0, 0.5]))
+    found = analysis.total_rewards(np.array([[1.0, 2.0], [NAN, 2.0], [NAN, NAN]]), np.array([1.0, 0.5]))
     np.testing.assert_equal(found, [2.0, 1.0, NAN])
 
 
@@ -154,9 +154,9 @@ def test_nothing_to_agree_about_is_none() -> None:
 def test_a_histogram_counts_every_value_once() -> None:
     values = np.array([0.0, 0.5, 1.0, 1.0, NAN])
     edges = analysis.edges(values)
-    assert sum(analysis.counted(values, edges)) == 4 and (edges[0], edges[-1]) == (0.0, 1.0)
-    assert analysis.counted(np.array([2.0, 2.0]), analysis.edges(np.array([2.0, 2.0]))) == [2]
-    assert analysis.edges(np.array([NAN])) == [] and analysis.counted(np.array([NAN]), []) == []
+    assert sum(analysis.count_in_bins(values, edges)) == 4 and (edges[0], edges[-1]) == (0.0, 1.0)
+    assert analysis.count_in_bins(np.array([2.0, 2.0]), analysis.edges(np.array([2.0, 2.0]))) == [2]
+    assert analysis.edges(np.array([NAN])) == [] and analysis.count_in_bins(np.array([NAN]), []) == []
 
 
 def test_flips_and_ranks_are_counted_within_groups() -> None:

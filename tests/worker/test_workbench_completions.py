@@ -34,7 +34,7 @@ def test_the_model_writes_groups_as_its_training_would() -> None:
     found = ask("model", rows=3, size=4)
     assert [len(group["completions"]) for group in found["groups"]] == [4, 4, 4]
     assert found["groups"][0]["columns"].keys() == {"question", "answer"}
-    tokenizer = models.tokenizer(str(models.install_starter()))
+    tokenizer = models.load_tokenizer(str(models.install_starter()))
     for one in (one for group in found["groups"] for one in group["completions"]):
         assert one["tokens"] == len(one["ids"]) <= 8  # max_completion_length
         assert one["truncated"] == (one["ids"][-1] != tokenizer.eos_token_id)
@@ -61,10 +61,10 @@ def test_it_samples_with_the_settings_that_a_trainer_would(tmp_path: Path) -> No
     settings = {"temperature": 0.7, "top_p": 0.9, "top_k": 12, "min_p": 0.05, "repetition_penalty": 1.2,
                 "max_completion_length": 17, "generation_kwargs": {"no_repeat_ngram_size": 3}}  # fmt: skip
     spec = make_spec()
-    found = sampling.loaded(spec.model)
+    found = sampling.load_once(spec.model)
     config = GRPOConfig(str(tmp_path), use_cpu=True, bf16=False, report_to="none", per_device_train_batch_size=8,
                         **settings)  # fmt: skip
-    model, tokenizer = models.load(spec.model, use_cpu=True)
+    model, tokenizer = models.load_model(spec.model, use_cpu=True)
     rows = Dataset.from_list([{"prompt": "1+1?"}])
     trainer = GRPOTrainer(model, format.format, config, rows, processing_class=tokenizer)
     assert sampling._config(found, sampling.generation(settings)) == trainer.generation_config
@@ -72,7 +72,7 @@ def test_it_samples_with_the_settings_that_a_trainer_would(tmp_path: Path) -> No
 
 def test_what_was_done_otherwise_than_in_training_is_said() -> None:
     card = Gpu(name="A card", memory=8 << 30, free=8 << 30)
-    registry.publish(Hardware(gpus=[card], cores=2, memory=8 << 30, sentence="A card"))
+    registry.publish_fact(Hardware(gpus=[card], cores=2, memory=8 << 30, sentence="A card"))
     spec = make_spec(model={"quantization": "4bit"}, lora={"r": 4}).model_dump()
     said = ask("model", rows=1, size=2, spec=spec)["sentence"]
     assert "before training" in said and "graphics card is kept for training" in said
@@ -140,7 +140,7 @@ def test_a_row_without_an_answer_has_only_the_probes_that_need_none() -> None:
      ("C", "A"), ("Paris", "not Paris"), ("9" * 6000, None)],
 )  # fmt: skip
 def test_a_wrong_answer_is_of_the_same_kind(right: str, wrong: str | None) -> None:
-    made = probes.wrong(right)
+    made = probes.wrong_answer(right)
     assert made != right and (wrong is None or made == wrong)
 
 

@@ -53,15 +53,15 @@ def test_a_long_history_says_how_far_it_is_and_can_be_cancelled(living: subproce
     asked = put(RESCORE, {"run": folder.id, "functions": [own(SLOW)]})
 
     def progress() -> int:
-        question = questions.get(asked)
+        question = questions.get_question(asked)
         return int((question.progress or {}).get("done") or 0) if question is not None else 0
 
     wait_for("some progress", lambda: progress() >= 512, 60)
-    question = questions.get(asked)
+    question = questions.get_question(asked)
     assert question is not None and question.progress is not None
     assert question.progress["total"] == 20_480 and "of 20,480 completions" in question.progress["sentence"]
     hosts = below(living.pid)
-    questions.cancel(asked)
+    questions.cancel_question(asked)
     assert answer_of(asked, 5) == {"error": "Cancelled.", "field": ""}
     remaining = [pid for hand in children(living.pid) for pid in below(hand)]
     wait_for("its sandbox to be gone", lambda: not (_alive(hosts) - set(remaining) - children(living.pid)))

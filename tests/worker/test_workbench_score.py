@@ -13,7 +13,7 @@ from groupwise.storage.registry.messages.facts import TrustRewardCode
 from groupwise.storage.registry.questions import COMPLETIONS, SCORE
 from groupwise.worker.builtin import shipped
 from groupwise.worker.questions.workbench import calling
-from tests.support.workbench import READS, SPEC, answered, group, own
+from tests.support.workbench import READS, SPEC, answered, end_warm_hosts, group, own
 
 SHOUTS = """
 import re
@@ -40,7 +40,7 @@ LAZY = "def lazy(completions, **kwargs):\n    return [0.5 for _ in completions]\
 @pytest.fixture(autouse=True)
 def prepared(registry_home: Path) -> Iterator[None]:
     yield
-    calling.close_all()
+    end_warm_hosts()
 
 
 def ask(functions: list[dict[str, Any]], groups: list[dict[str, Any]], **payload: Any) -> dict[str, Any]:
@@ -189,7 +189,7 @@ def test_code_runs_in_this_process_only_where_the_worker_was_started_to_trust_it
     import os
 
     assert ask([own(code)], [group("a")])["groups"][0]["completions"][0]["total"] != os.getpid()
-    registry.publish(TrustRewardCode(trusted=True))
+    registry.publish_fact(TrustRewardCode(trusted=True))
     assert ask([own(code)], [group("a")])["groups"][0]["completions"][0]["total"] == os.getpid()
     assert "cannot be loaded" in ask([own("import nosuch\ndef f(): pass\n")], [group("a")])["error"]
 
@@ -233,7 +233,7 @@ def test_what_cannot_be_asked_is_said_at_its_field(payload: dict[str, Any], fiel
 def test_a_weight_that_is_no_number_is_refused() -> None:
     from groupwise.worker.questions import server
 
-    found = server.answer(SCORE, {"functions": [{"name": "format", "weight": float("nan")}], "groups": GOOD})
+    found = server.answer_question(SCORE, {"functions": [{"name": "format", "weight": float("nan")}], "groups": GOOD})
     assert found["field"] == "functions.0.weight"
 
 
@@ -249,4 +249,4 @@ def test_a_weight_that_is_no_number_is_refused() -> None:
     ],
 )
 def test_only_what_a_function_can_see_is_sent_to_it(code: str, seen: set[str] | None) -> None:
-    assert calling.reachable(code, "f") == seen
+    assert calling.visible_arguments(code, "f") == seen

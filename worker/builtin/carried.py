@@ -18,7 +18,7 @@ SANDBOX = [f"worker/sandbox/{name}.py" for name in (*OUTSIDE, *bubblewrap.PARTS)
 OTHERS = ["worker/__init__.py", "storage/__init__.py", "storage/home/__init__.py", "storage/home/paths.py"]
 
 
-def names() -> list[str]:
+def carried_files() -> list[str]:
     """The files, by their place below the package groupwise."""
     unit_tests = [str(path.relative_to(ROOMS)) for path in sorted(bubblewrap.UNIT_TESTS.glob("*.py"))]
     return [*OTHERS, *SANDBOX, *unit_tests]
@@ -27,13 +27,13 @@ def names() -> list[str]:
 def copy(folder: RunFolder) -> None:
     """Put them beside the script, whole or not at all; what is there already is kept. No process of Groupwise's imports
     them: it has its own, and the run's folder is not where it looks for modules."""
-    if files.exists(folder.carried):
+    if files.exists(folder.carried_source):
         return
-    part = folder.path / f"{folder.carried.name}.part"
+    part = folder.path / f"{folder.carried_source.name}.part"
     shutil.rmtree(part, ignore_errors=True)
-    for name in names():
+    for name in carried_files():
         (part / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(ROOMS / name, part / name)
     with contextlib.suppress(filters.NoFilter):  # then it has to be made where the script is run
         files.write_whole(part / "worker/sandbox" / filters.CARRIED, filters.to_carry())
-    os.rename(part, folder.carried)
+    os.rename(part, folder.carried_source)

@@ -27,7 +27,7 @@ def place(spec: ModelSpec) -> str:
     A folder also for hub ids, because TRL loads the reference model again from where the model came from, by its bare
     name: of a repository that would be the newest revision, and any kind of weights.
     """
-    return _local(spec) or _fetched(spec, WANTED, UNWANTED)
+    return _local(spec) or _fetch(spec, WANTED, UNWANTED)
 
 
 def tokenizer_place(spec: ModelSpec) -> str:
@@ -38,7 +38,7 @@ def tokenizer_place(spec: ModelSpec) -> str:
     if local:
         return local
     cached = model_files.snapshot(spec.id, spec.revision)
-    return str(cached) if cached and model_files.has_tokenizer(cached) else _fetched(spec, TOKENIZER, ["*/*.json"])
+    return str(cached) if cached and model_files.has_tokenizer(cached) else _fetch(spec, TOKENIZER, ["*/*.json"])
 
 
 def _local(spec: ModelSpec) -> str | None:
@@ -49,7 +49,7 @@ def _local(spec: ModelSpec) -> str | None:
     return str(folder) if folder else None
 
 
-def _fetched(spec: ModelSpec, wanted: list[str], unwanted: list[str]) -> str:
+def _fetch(spec: ModelSpec, wanted: list[str], unwanted: list[str]) -> str:
     from huggingface_hub import snapshot_download
 
     revision = spec.revision
@@ -73,7 +73,7 @@ def install_starter() -> Path:
     return target
 
 
-def load(spec: ModelSpec, *, use_cpu: bool = False) -> tuple[Any, Any]:
+def load_model(spec: ModelSpec, *, use_cpu: bool = False) -> tuple[Any, Any]:
     """(model, tokenizer). `use_cpu` as in GRPOConfig: a quantised model is put on its device while it is loaded, and
     cannot be moved afterwards."""
     from transformers import AutoModelForCausalLM
@@ -85,10 +85,10 @@ def load(spec: ModelSpec, *, use_cpu: bool = False) -> tuple[Any, Any]:
     model = AutoModelForCausalLM.from_pretrained(
         where, dtype=spec.dtype, use_safetensors=True, trust_remote_code=False, **options
     )
-    return model, tokenizer(where)
+    return model, load_tokenizer(where)
 
 
-def tokenizer(where: str) -> Any:
+def load_tokenizer(where: str) -> Any:
     """The tokenizer in a folder."""
     from transformers import AutoTokenizer
 

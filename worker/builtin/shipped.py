@@ -25,24 +25,24 @@ class ShippedError(Exception):
     """A run folder's copy cannot be used; the message says why."""
 
 
-def names(folder: Path) -> list[str]:
+def shipped_names(folder: Path) -> list[str]:
     """What ships in a folder, by the file's (and so the function's) name."""
     return sorted(path.stem for path in folder.glob("*.py") if not path.stem.startswith("_"))
 
 
-def describe(extras: dict[str, str]) -> Shipped:
+def describe_shipped(extras: dict[str, str]) -> Shipped:
     """What the worker publishes: each built-in reward and task with its first docstring line, its code, what it
     needs, and what a reward asks for (arguments) and can be told (parameters). `extras`: the optional packages that
     are installed, with their versions."""
-    rewards = {name: _about(REWARDS / f"{name}.py", name) for name in names(REWARDS)}
-    tasks = {name: _about(TASKS / f"{name}.py", None) for name in names(TASKS)}
+    rewards = {name: _about(REWARDS / f"{name}.py", name) for name in shipped_names(REWARDS)}
+    tasks = {name: _about(TASKS / f"{name}.py", None) for name in shipped_names(TASKS)}
     return Shipped(rewards=rewards, tasks=tasks, extras=extras)
 
 
 def _about(path: Path, function: str | None) -> BuiltIn:
     code = path.read_text(encoding="utf-8")
     whole = ast.parse(code)
-    said = _said(whole)
+    said = _constants(whole)
     about = {
         "code": code,
         "needs": said.get("NEEDS", []),
@@ -52,12 +52,14 @@ def _about(path: Path, function: str | None) -> BuiltIn:
         "columns": said.get("NEEDS_COLUMNS", []),
     }
     if function is None:
-        return BuiltIn.read({"help": (ast.get_docstring(whole) or "").split("\n")[0], **about})
+        return BuiltIn.from_plain({"help": (ast.get_docstring(whole) or "").split("\n")[0], **about})
     found = signature.analyse(code, function).functions[0]
-    return BuiltIn.read({"help": found.help, **about, "arguments": found.arguments, "parameters": found.parameters})
+    return BuiltIn.from_plain(
+        {"help": found.help, **about, "arguments": found.arguments, "parameters": found.parameters}
+    )
 
 
-def _said(tree: ast.Module) -> dict[str, Any]:
+def _constants(tree: ast.Module) -> dict[str, Any]:
     """What a file says of itself in capitals: NEEDS (optional packages), NEEDS_SANDBOX (it runs what a model wrote),
     NEEDS_NETWORK, NEEDS_PARAMETERS, of each list of which one must be given, and NEEDS_COLUMNS: the parameters that
     name a column without which there is no score."""
@@ -83,15 +85,16 @@ def freeze(folder: RunFolder, spec: RunSpec) -> None:
 
 def _freeze_reward(reward: RewardSpec, folder: RunFolder) -> None:
     copy = folder.rewards / f"{reward.name}.py"
-    if reward.name in names(REWARDS):
+    if reward.name in shipped_names(REWARDS):
         _copy_once(REWARDS / copy.name, copy)
         if needs_sandbox(reward.name):
             carried.copy(folder)
     elif not copy.exists():
-        files.write_whole(copy, library.get(reward.name, reward.version).code)
+        files.write_whole(copy, library.get_reward(reward.name, reward.version).code)
 
 
 def task_of(spec: RunSpec) -> str | None:
+    """The name of the built-in task that is the spec's data; None for other data."""
     kind, _, name = spec.data.source.partition(":")
     return name if kind == "task" else None
 
@@ -110,12 +113,12 @@ def is_shipped(copy: Path) -> bool:
 
 def needs_sandbox(name: str) -> bool:
     """Whether a built-in reward runs what a model wrote in sandboxes, which it cannot make in a sandbox itself."""
-    return bool(_said(ast.parse((REWARDS / f"{name}.py").read_text(encoding="utf-8"))).get("NEEDS_SANDBOX"))
+    return bool(_constants(ast.parse((REWARDS / f"{name}.py").read_text(encoding="utf-8"))).get("NEEDS_SANDBOX"))
 
 
 def refuse_changed(copy: Path) -> None:
-    """Raises ShippedError for a run's copy of a built-in reward that is not what ships and cannot run as one's own."""
-    if copy.stem in names(REWARDS) and needs_sandbox(copy.stem) and not is_shipped(copy):
+    """Refuse a run's copy of a built-in reward that is not what ships and cannot run as one's own."""
+    if copy.stem in shipped_names(REWARDS) and needs_sandbox(copy.stem) and not is_shipped(copy):
         raise _not_shipped(copy)
 
 
@@ -143,8 +146,8 @@ def load_task(folder: RunFolder, name: str) -> Callable[..., list[dict[str, Any]
 
 def task_rows(name: str) -> Callable[[int], list[dict[str, Any]]]:
     """The rows of a task as it ships, for looking at. Raises ShippedError where there is none of this name."""
-    if name not in names(TASKS):
-        raise ShippedError(f"there is no built-in task “{name}”. There are {', '.join(names(TASKS))}.")
+    if name not in shipped_names(TASKS):
+        raise ShippedError(f"there is no built-in task “{name}”. There are {', '.join(shipped_names(TASKS))}.")
     return _load(TASKS / f"{name}.py", TASKS / f"{name}.py", "rows")
 
 

@@ -28,7 +28,7 @@ log = logging.getLogger("groupwise.catalogue")
 def versions() -> dict[str, str]:
     """What the catalogue depends on: its form, and the installed versions; reasoning_gym's where it is there."""
     known = {"form": FORM, **{name: importlib.metadata.version(name) for name in LIBRARIES}}
-    gym = extras.installed().get("reasoning_gym")
+    gym = extras.installed_versions().get("reasoning_gym")
     return known if gym is None else {**known, "reasoning_gym": gym}
 
 
@@ -38,7 +38,7 @@ def build() -> Catalogue:
     from peft import LoraConfig
     from trl import GRPOConfig
 
-    return Catalogue.read(
+    return Catalogue.from_plain(
         {
             "versions": versions(),
             "training": fields_of(GRPOConfig),
@@ -56,7 +56,7 @@ def _gym() -> Any:
     from groupwise.worker.capabilities import gym_tasks
 
     try:
-        return gym_tasks.describe()
+        return gym_tasks.describe_tasks()
     except Exception:  # a broken optional package must not take the form with it
         log.exception("reasoning-gym could not be read")
         return None
@@ -68,7 +68,7 @@ def fields_of(config: type, section: str = docstrings.OTHER) -> dict[str, dict[s
     `section` is where fields stand whose docstring says none.
     """
     hints = typing.get_type_hints(config)
-    entries, compared = docstrings.of_class(config), docstrings.compared(config)
+    entries, compared = docstrings.of_class(config), docstrings.compared_texts(config)
     fields = [field for field in dataclasses.fields(config) if field.init]
     order = _order([field.name for field in fields], entries)
     return {
@@ -131,4 +131,4 @@ def _default(field: dataclasses.Field[Any]) -> Any:
 
 if __name__ == "__main__":
     output.keep_secrets()
-    registry.publish(build())
+    registry.publish_fact(build())

@@ -62,7 +62,7 @@ def of_class(config: type) -> dict[str, Entry]:
     return found
 
 
-def compared(config: type) -> dict[str, set[str]]:
+def compared_texts(config: type) -> dict[str, set[str]]:
     """Field → the texts that the config's module, and the trainer's beside it, compare it with.
 
     Where a library writes `str` and lists what it takes only in the code that uses it.

@@ -16,7 +16,7 @@ OPTIONAL = {
 }  # fmt: skip
 
 
-def installed() -> dict[str, str]:
+def installed_versions() -> dict[str, str]:
     """Import name → version of those that are installed; "" where the version is not known."""
     return {name: version(name) for name in OPTIONAL if is_installed(name)}
 

@@ -15,20 +15,20 @@ from groupwise.worker.capabilities import field_types
 OURS = {"size": "say data.limit instead"}  # what a task takes and Groupwise decides
 
 
-def describe() -> dict[str, Any] | None:
+def describe_tasks() -> dict[str, Any] | None:
     """Each task by name: help, and its parameters as fields {types, default, choices, help}; None where the package
     is not installed."""
-    if not installed():
+    if not has_gym():
         return None
-    tasks = registered()
+    tasks = registered_tasks()
     return {name: {"help": _help(*tasks[name]), "parameters": _fields(tasks[name][1])} for name in sorted(tasks)}
 
 
-def installed() -> bool:
+def has_gym() -> bool:
     return importlib.util.find_spec("reasoning_gym") is not None
 
 
-def registered() -> dict[str, tuple[type, type]]:
+def registered_tasks() -> dict[str, tuple[type, type]]:
     """Each task by name: what makes it, and its config."""
     import reasoning_gym  # noqa: F401 - its import fills the registry
     from reasoning_gym.factory import DATASETS
@@ -42,7 +42,7 @@ def _fields(config: type) -> dict[str, Any]:
     return {
         field.name: {
             "types": field_types.kinds(hints[field.name]),
-            "default": 0 if field.name == "seed" else _plain(_default(field)),
+            "default": 0 if field.name == "seed" else _as_json(_default(field)),
             "choices": field_types.choices(hints[field.name]),
             "help": comments.get(field.name, ""),
         }
@@ -57,7 +57,7 @@ def _default(field: dataclasses.Field[Any]) -> Any:
     return None if field.default is dataclasses.MISSING else field.default
 
 
-def _plain(value: Any) -> Any:
+def _as_json(value: Any) -> Any:
     """A default as JSON says it."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         value = dataclasses.asdict(value)

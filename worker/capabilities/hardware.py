@@ -16,7 +16,7 @@ QUERIES = (f"{_ALWAYS},compute_cap", _ALWAYS)  # drivers before 2021 do not know
 GROUP = Path("/sys/fs/cgroup")  # where a container sees the limits of its own (cgroup v2)
 
 
-def describe() -> Hardware:
+def describe_hardware() -> Hardware:
     """Devices, cores and memory (bytes), and one sentence that says it."""
     gpus, cores, memory = _gpus(), len(os.sched_getaffinity(0)), _memory()
     return Hardware(gpus=gpus, cores=cores, memory=memory, sentence=_sentence(gpus, cores, memory))
@@ -58,12 +58,12 @@ def _gpus() -> list[Gpu]:
     By nvidia-smi, which every driver brings; none where it is missing or fails."""
     if not shutil.which("nvidia-smi"):
         return []
-    listed = next((answer for fields in QUERIES if (answer := _asked(fields)) is not None), "")
+    listed = next((answer for fields in QUERIES if (answer := _ask_nvidia_smi(fields)) is not None), "")
     rows = list(csv.reader(listed.splitlines(), skipinitialspace=True))
-    return _visible([gpu for row in rows if (gpu := _described(row)) is not None])
+    return _visible([gpu for row in rows if (gpu := _describe_gpu(row)) is not None])
 
 
-def _asked(fields: str) -> str | None:
+def _ask_nvidia_smi(fields: str) -> str | None:
     """What nvidia-smi says; None where it does not know one of the fields, or does not answer."""
     try:
         answer = subprocess.run(
@@ -75,7 +75,7 @@ def _asked(fields: str) -> str | None:
     return answer.stdout if answer.returncode == 0 else None
 
 
-def _described(row: list[str]) -> Gpu | None:
+def _describe_gpu(row: list[str]) -> Gpu | None:
     """A device by its line; None where the line is none, or the device does not work."""
     if len(row) < 5:
         return None

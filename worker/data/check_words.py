@@ -7,8 +7,9 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
+from groupwise.storage.spec.problem import ADVICE, WARNING, Fix, Problem
 from groupwise.storage.spec.row_filter import Condition
-from groupwise.storage.spec.spec import ADVICE, WARNING, DataSpec, Fix, Problem
+from groupwise.storage.spec.spec import DataSpec
 from groupwise.worker.data.data import COLUMN, held_out_rows
 from groupwise.worker.data.data_error import DataError
 
@@ -51,26 +52,26 @@ class Found:
         return None if self.context is None else max(self.context - self.completion, 0)
 
     @property
-    def used(self) -> int:
+    def rows_used(self) -> int:
         return self.checked - self.filtered
 
     @property
-    def left(self) -> int:
+    def rows_left(self) -> int:
         """Rows that filter and limit leave, of all: counted, or estimated by those that were looked at."""
-        share = self.used / self.checked if self.checked else 0
-        left = self.used if self.finished else round(share * max(self.rows, self.checked))
+        share = self.rows_used / self.checked if self.checked else 0
+        left = self.rows_used if self.finished else round(share * max(self.rows, self.checked))
         return min(left, self.asked.limit or left)
 
     @property
     def held_out(self) -> int:
         try:
-            return held_out_rows(self.asked, self.left)
+            return held_out_rows(self.asked, self.rows_left)
         except DataError:
             return 0
 
     @property
-    def trained(self) -> int:
-        return self.left - self.held_out
+    def rows_trained_on(self) -> int:
+        return self.rows_left - self.held_out
 
     def note(self) -> str:
         about = "" if self.exact else "about "
@@ -80,13 +81,13 @@ class Found:
     def _kept(self) -> str:
         about = "" if self.finished else "about "
         held = f", {about}{self.held_out:,} held out" if self.held_out else ""
-        return f"{about}{self.trained:,} to train on{held}"
+        return f"{about}{self.rows_trained_on:,} to train on{held}"
 
 
-def problems(found: Found) -> list[Problem]:
+def data_problems(found: Found) -> list[Problem]:
     """What a person should know, the worst first."""
     said = [*_nothing_left(found), *_empty(found), *_missing(found), *_too_long(found), *_balance(found)]
-    if found.duplicates and found.used:
+    if found.duplicates and found.rows_used:
         message = f"{_of(found, found.duplicates)} the same prompt as one before. They weigh more than the others."
         said.append(Problem("data.source", message, level=ADVICE))
     if found.unread:
@@ -97,13 +98,15 @@ def problems(found: Found) -> list[Problem]:
 
 def _nothing_left(found: Found) -> list[Problem]:
     asked = found.asked
-    if found.checked and not found.used:
+    if found.checked and not found.rows_used:
         fix = Fix("Remove the filter", {"data.filter": []})
         where = "" if found.finished else f" first {found.checked:,}"
         return [Problem("data.filter", f"keeps none of the{where} rows.", fixes=(fix,))] if asked.filter else []
     if found.finished and asked.holdout and not found.held_out and not isinstance(asked.holdout, float):
-        tenth = found.left // 10
-        message = f"{asked.holdout} rows are held out, but there are only {found.left}, which leaves none to train on."
+        tenth = found.rows_left // 10
+        message = (
+            f"{asked.holdout} rows are held out, but there are only {found.rows_left}, which leaves none to train on."
+        )
         return [Problem("data.holdout", message, fixes=(Fix(f"Hold out {tenth}", {"data.holdout": tenth}),))]
     return []
 
@@ -125,7 +128,7 @@ def _missing(found: Found) -> list[Problem]:
         fits = pattern and pattern == pattern.strip() and not pattern.startswith('"')
         fixes = (_filter(found, Condition(column, "matches", str(pattern))),) if fits else ()
         message = f"{_of(found, found.missing)} no answer: the pattern finds nothing in “{column}”."
-        if found.missing == found.used:
+        if found.missing == found.rows_used:
             return [Problem("data.answer_pattern", message, fixes=(without,))]
         return [Problem("data.answer_pattern", message, level=WARNING, fixes=(*fixes, without))]
     message = f"{_of(found, found.missing)} no answer in “{column}”; rewards that compare with it skip them."
@@ -175,4 +178,4 @@ def _filter(found: Found, condition: Condition) -> Fix:
 
 def _of(found: Found, count: int) -> str:
     """“12 of 2,000 rows have”."""
-    return f"{count:,} of {found.used:,} rows {'has' if count == 1 else 'have'}"
+    return f"{count:,} of {found.rows_used:,} rows {'has' if count == 1 else 'have'}"

@@ -59,14 +59,14 @@ class CsvTable:
 
     def rows(self) -> Iterator[dict[str, Any]]:
         with self.path.open("rb") as file:
-            for place, cells in read(file, self._places[0], self.path.name, len(self.columns)):
+            for place, cells in read_rows(file, self._places[0], self.path.name, len(self.columns)):
                 yield self._named(cells, place[1])
 
     def _cells(self, index: int) -> tuple[list[str], int] | None:
         """(cells, line) of a row."""
         at = bisect.bisect_right(self._rows_at, index) - 1
         with self.path.open("rb") as file:
-            rows = read(file, self._places[at], self.path.name, len(self.columns))
+            rows = read_rows(file, self._places[at], self.path.name, len(self.columns))
             for number, (place, cells) in enumerate(rows, self._rows_at[at]):
                 if number == index:
                     return cells, place[1]
@@ -78,7 +78,7 @@ class CsvTable:
         if place[0] >= self.size:
             return
         with self.path.open("rb") as file:
-            for after, _ in read(file, place, self.path.name, len(self.columns)):
+            for after, _ in read_rows(file, place, self.path.name, len(self.columns)):
                 row, place = row + 1, after
                 if row % EVERY == 0:
                     self._rows_at.append(row)
@@ -96,7 +96,7 @@ Place = tuple[int, int]  # where a row begins: byte offset, and lines before it
 def header(path: Path) -> tuple[list[str], Place]:
     """(column names, where the rows begin). Raises DataError where there are no usable names."""
     with path.open("rb") as file:
-        first = next(read(file, (0, 0), path.name, None), None)
+        first = next(read_rows(file, (0, 0), path.name, None), None)
     if first is None:
         raise DataError(f"{path.name} is empty.")
     place, names = first
@@ -110,7 +110,7 @@ def header(path: Path) -> tuple[list[str], Place]:
     return names, place
 
 
-def read(file: BinaryIO, place: Place, name: str, width: int | None) -> Iterator[tuple[Place, list[str]]]:
+def read_rows(file: BinaryIO, place: Place, name: str, width: int | None) -> Iterator[tuple[Place, list[str]]]:
     """(where the next row begins, cells) of each row from a place on. A row with more cells than the heading is a
     DataError, as is all that is no CSV."""
     offset, lines = place

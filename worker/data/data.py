@@ -17,7 +17,17 @@ from groupwise.worker.data import sources
 from groupwise.worker.data.data_error import DataError
 from groupwise.worker.data.sources import TaskRows
 
-__all__ = ["COLUMN", "DataError", "PLAIN", "RESERVED", "TaskRows", "answer", "check_columns", "load", "shape"]
+__all__ = [
+    "COLUMN",
+    "DataError",
+    "PLAIN",
+    "RESERVED",
+    "TaskRows",
+    "answer_of_cell",
+    "check_columns",
+    "load_data",
+    "shape",
+]
 
 COLUMN = re.compile(r"\{([^{}]+)\}")
 PLAIN = re.compile(r"\w[\w .:-]*")  # what is meant as a column; other braces, as in JSON, are text
@@ -27,7 +37,7 @@ RESERVED = {"prompt", "prompts", "completion", "completions", "completion_ids", 
             "log_metric", "environments", "image", "images"}  # fmt: skip
 
 
-def load(spec: DataSpec, *, chat: bool, task: TaskRows | None = None) -> tuple[Dataset, Dataset | None]:
+def load_data(spec: DataSpec, *, chat: bool, task: TaskRows | None = None) -> tuple[Dataset, Dataset | None]:
     """(training rows, held-out rows or None), each with prompt, answer and the columns that the rewards get.
 
     `chat`: prompts are lists of messages; else plain text, for a model with no chat template. `task` makes the rows
@@ -36,14 +46,14 @@ def load(spec: DataSpec, *, chat: bool, task: TaskRows | None = None) -> tuple[D
     disable_progress_bars()
     check_pattern(spec)
     wanted = [_condition(written, f"data.filter.{number}") for number, written in enumerate(spec.filter)]
-    rows = sources.load(spec, task)
+    rows = sources.load_source(spec, task)
     columns = list(rows.column_names or [])
     check_columns(spec, columns)
     if wanted:
         rows = rows.filter(keeps, fn_kwargs={"wanted": wanted})
     if spec.shuffle is not None:
         rows = rows.shuffle(seed=spec.shuffle, **sources.buffer(spec))
-    rows = sources.limited(rows, spec)
+    rows = sources.first_rows(rows, spec)
     if not len(rows):
         raise DataError(*_nothing_left(spec))
     held_out = held_out_rows(spec, len(rows))
@@ -60,7 +70,7 @@ def load(spec: DataSpec, *, chat: bool, task: TaskRows | None = None) -> tuple[D
 
 
 def check_columns(spec: DataSpec, columns: list[str]) -> None:
-    """Raises DataError for the first name in the spec that is no column."""
+    """Check the spec's columns. Raises DataError for the first name in the spec that is no column."""
     there = f"the columns are {', '.join(columns)}"
     named = COLUMN.findall(spec.prompt_template)
     if spec.prompt_column is not None:
@@ -116,7 +126,7 @@ def shape(row: dict[str, Any], spec: DataSpec, chat: bool) -> dict[str, Any]:
     """The prompt and the answer of one row."""
     shaped: dict[str, Any] = {"prompt": prompt(row, spec, chat)}
     if spec.answer_column:
-        shaped["answer"] = answer(row[spec.answer_column], spec.answer_pattern)
+        shaped["answer"] = answer_of_cell(row[spec.answer_column], spec.answer_pattern)
     return shaped
 
 
@@ -126,11 +136,11 @@ def prompt(row: dict[str, Any], spec: DataSpec, chat: bool) -> Any:
     if spec.prompt_column is None:
         messages = [{"role": "user", "content": fill(spec.prompt_template, row)}]
     elif isinstance(row[spec.prompt_column], list):
-        messages = asked(row[spec.prompt_column])
+        messages = prompt_messages(row[spec.prompt_column])
     else:
         cell = row[spec.prompt_column]
         messages, chat = [{"role": "user", "content": "" if cell is None else str(cell)}], False
-    messages = introduced(messages, spec)
+    messages = with_system_prompt(messages, spec)
     return messages if chat else "\n\n".join(str(message["content"] or "") for message in messages)
 
 
@@ -139,7 +149,7 @@ def fill(template: str, row: dict[str, Any]) -> str:
     return COLUMN.sub(lambda found: str(row[found[1]]) if found[1] in row else found[0], template)
 
 
-def asked(messages: list[Any]) -> list[dict[str, Any]]:
+def prompt_messages(messages: list[Any]) -> list[dict[str, Any]]:
     """A chat up to where the model is to speak: without the answers at its end. Raises DataError for what is no
     chat."""
     for message in messages:
@@ -157,7 +167,7 @@ def asked(messages: list[Any]) -> list[dict[str, Any]]:
     return kept
 
 
-def introduced(messages: list[dict[str, Any]], spec: DataSpec) -> list[dict[str, Any]]:
+def with_system_prompt(messages: list[dict[str, Any]], spec: DataSpec) -> list[dict[str, Any]]:
     """Messages with what stands before every prompt: the system prompt, where the chat has none, and the examples."""
     own = [message for message in messages[:1] if message["role"] == "system"]
     system = [{"role": "system", "content": spec.system_prompt}] if spec.system_prompt and not own else own
@@ -169,20 +179,20 @@ def introduced(messages: list[dict[str, Any]], spec: DataSpec) -> list[dict[str,
     return [*system, *examples, *messages[len(own) :]]
 
 
-def answer(value: Any, pattern: str | None) -> Any:
+def answer_of_cell(value: Any, pattern: str | None) -> Any:
     """The answer in a cell: the cell itself, or the pattern's first group (or whole match); None where it is not
     found. Raises DataError where looking takes too long."""
     if not pattern:
         return value
     try:
-        found = patterns.search(pattern, str(value))
+        found = patterns.search_pattern(pattern, str(value))
     except patterns.TooSlow as error:
         raise DataError(f"the answer pattern (data.answer_pattern) {error}", "data.answer_pattern") from error
     return (found[min(found.re.groups, 1)] or "").strip() if found else None
 
 
 def check_pattern(spec: DataSpec) -> None:
-    """Raises DataError where the answer pattern is not one."""
+    """Check the answer pattern. Raises DataError where the answer pattern is not one."""
     wrong = patterns.fault(spec.answer_pattern or "")
     if wrong:
         message = f"the answer pattern (data.answer_pattern) is not a regular expression: {wrong}"
@@ -191,7 +201,7 @@ def check_pattern(spec: DataSpec) -> None:
 
 def _condition(written: str, field: str) -> row_filter.Condition:
     try:
-        return row_filter.parse(written)
+        return row_filter.parse_condition(written)
     except row_filter.ConditionError as error:
         raise DataError(f"a filter (data.filter) cannot be used: {error}", field) from error
 

@@ -27,9 +27,9 @@ from groupwise.storage.registry.messages.problem import messages_of
 from groupwise.storage.spec import row_filter
 from groupwise.storage.spec.spec import DataSpec, ModelSpec
 from groupwise.worker.data import data, mapping, preview_source, tokens
-from groupwise.worker.data.check_words import Found, problems
+from groupwise.worker.data.check_words import Found, data_problems
 from groupwise.worker.data.data_error import DataError
-from groupwise.worker.data.preview import failure
+from groupwise.worker.data.preview import failed_preview
 
 FEW = 2000  # rows that are checked when not all are asked for
 MOST, SECONDS = 2_000_000, 240.0  # rows and time after which even “all” ends
@@ -42,13 +42,13 @@ COMPLETION = 256  # TRL's own max_completion_length, where none is said
 def answer_data_checks(question: CheckDataQuestion) -> Answer:
     """Counts, lengths and balance of the rows, and what is wrong with them."""
     try:
-        return check(question.data, question.model, question.longest_completion or COMPLETION, question.all)
+        return check_data(question.data, question.model, question.longest_completion or COMPLETION, question.all)
     except DataError as error:
-        return failure(error)
+        return failed_preview(error)
 
 
-def check(asked: DataSpec, model: ModelSpec, completion: int, every: bool) -> CheckDataAnswer:
-    """The same, for a spec. Raises DataError where nothing can be checked."""
+def check_data(asked: DataSpec, model: ModelSpec, completion: int, every: bool) -> CheckDataAnswer:
+    """Check the data of a spec. Raises DataError where nothing can be checked."""
     table = preview_source.table_of(asked)
     data.check_pattern(asked)
     data.check_columns(asked, table.columns)
@@ -76,16 +76,16 @@ def check(asked: DataSpec, model: ModelSpec, completion: int, every: bool) -> Ch
         room=found.room,
         lengths=_lengths(found),
         answers=AnswerCounts(distinct=len(found.answers), top=found.answers.most_common(TOP)),
-        kept=found.trained,
+        kept=found.rows_trained_on,
         held_out=found.held_out,
-        problems=messages_of(problems(found)),
+        problems=messages_of(data_problems(found)),
         note=found.note(),
     )
 
 
 def _count(found: Found, rows: Iterator[dict[str, Any]], reader: tokens.Reader | None, until: float) -> None:
     """Look at the rows, some hundred at a time, until they or the time end."""
-    wanted = [row_filter.parse(written) for written in found.asked.filter]
+    wanted = [row_filter.parse_condition(written) for written in found.asked.filter]
     seen: set[bytes] = set()
     while batch := list(itertools.islice(rows, BATCH)):
         kept = [(found.checked + number, row) for number, row in enumerate(batch) if data.keeps(row, wanted)]
@@ -97,7 +97,7 @@ def _count(found: Found, rows: Iterator[dict[str, Any]], reader: tokens.Reader |
             prompts.append((number, row, prompt))
             _note_row(found, row, prompt, seen)
         _note_lengths(found, prompts, reader)
-        progress.say(f"Checking rows… {found.checked:,} so far.")
+        progress.report(f"Checking rows… {found.checked:,} so far.")
         if time.monotonic() > until:
             found.finished = False
             return
@@ -111,7 +111,7 @@ def _note_row(found: Found, row: dict[str, Any], prompt: Any, seen: set[bytes]) 
     found.duplicates += mark in seen
     seen.add(mark)
     if asked.answer_column:
-        given = data.answer(row[asked.answer_column], asked.answer_pattern)
+        given = data.answer_of_cell(row[asked.answer_column], asked.answer_pattern)
         words = row_filter.text(given).strip()
         found.missing += not words
         found.unmarked += not words and bool(row_filter.text(row[asked.answer_column]).strip())
@@ -148,7 +148,7 @@ def _lengths(found: Found) -> Lengths:
         counts=counts,
         median=ordered[len(ordered) // 2] if ordered else 0,
         p95=ordered[min(len(ordered) - 1, int(0.95 * len(ordered)))] if ordered else 0,
-        longest=LongestPrompt(row=row, length=length, text=mapping.capped(text, LONGEST)),
+        longest=LongestPrompt(row=row, length=length, text=mapping.shorten_cell(text, LONGEST)),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from groupwise.storage.spec.spec import Fix
+from groupwise.storage.spec.problem import Fix
 
 
 class DataError(Exception):

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from groupwise.storage.spec.gym_values import fitted
-from groupwise.storage.spec.spec import Fix, nearest
+from groupwise.storage.spec.problem import Fix, did_you_mean
 from groupwise.worker.capabilities import gym_tasks
 from groupwise.worker.data.data_error import DataError
 
@@ -17,7 +17,7 @@ INSTALL = "pip install reasoning-gym"
 SHOWN = 4000  # characters of an error that are looked at
 
 
-def rows(name: str, count: int, parameters: dict[str, Any]) -> list[dict[str, Any]]:
+def gym_rows(name: str, count: int, parameters: dict[str, Any]) -> list[dict[str, Any]]:
     """`count` rows of a task, the same for the same parameters (among them `seed`; 0 where it is not given): question,
     answer, and metadata as JSON text, from which gym_score scores. Raises DataError."""
     row_of = maker(name, count, parameters)
@@ -26,11 +26,11 @@ def rows(name: str, count: int, parameters: dict[str, Any]) -> list[dict[str, An
 
 def maker(name: str, count: int, parameters: dict[str, Any]) -> Callable[[int], dict[str, Any]]:
     """What makes each of `count` rows when it is asked for. Raises DataError, as what it returns does."""
-    if not gym_tasks.installed():
+    if not gym_tasks.has_gym():
         raise DataError(f"reasoning-gym is not installed. Install it: {INSTALL}")
-    tasks = gym_tasks.registered()
+    tasks = gym_tasks.registered_tasks()
     if name not in tasks:
-        raise DataError(f"reasoning-gym has no task “{name}”.{nearest(name, list(tasks))}")
+        raise DataError(f"reasoning-gym has no task “{name}”.{did_you_mean(name, list(tasks))}")
     import reasoning_gym
 
     settings = {"seed": 0, **_values(name, parameters, tasks[name][1])}
@@ -76,10 +76,10 @@ def _values(name: str, parameters: dict[str, Any], config: type) -> dict[str, An
     for field, value in parameters.items():
         path = f"data.parameters.{field}"
         if field in gym_tasks.OURS or field not in hints:
-            wrong = gym_tasks.OURS.get(field, f"there is no such parameter.{nearest(field, list(hints))}")
+            wrong = gym_tasks.OURS.get(field, f"there is no such parameter.{did_you_mean(field, list(hints))}")
             raise DataError(f"{name} cannot be told {field}: {wrong}", path, (Fix("Remove it", {}, (path,)),))
         try:
-            values[field] = fitted(value, hints[field], gym_tasks.registered())
+            values[field] = fitted(value, hints[field], gym_tasks.registered_tasks())
         except (TypeError, ValueError) as error:
             fixes = (Fix("Use the default", {}, (path,)),)
             raise DataError(f"{field} of {name} cannot be {json.dumps(value)[:60]}: {error}", path, fixes) from error

@@ -7,8 +7,9 @@ import re
 from typing import Any
 
 from groupwise.storage.spec import row_filter
-from groupwise.storage.spec.spec import DataSpec, Fix, Problem, near
-from groupwise.worker.data.data import COLUMN, PLAIN, RESERVED, answer
+from groupwise.storage.spec.problem import Fix, Problem, nearest_name
+from groupwise.storage.spec.spec import DataSpec
+from groupwise.worker.data.data import COLUMN, PLAIN, RESERVED, answer_of_cell
 from groupwise.worker.data.data_error import DataError
 
 Rows = list[dict[str, Any]]
@@ -100,13 +101,13 @@ def _longest(columns: list[str], rows: Rows) -> str | None:
 def _pattern(values: list[Any]) -> str | None:
     there = [value for value in values if isinstance(value, str) and value.strip()]
     try:
-        fits = (p for mark, p in MARKS.items() if there and all(mark in v and answer(v, p) for v in there))
+        fits = (p for mark, p in MARKS.items() if there and all(mark in v and answer_of_cell(v, p) for v in there))
         return next(fits, None)
     except DataError:  # a mark that comes a hundred thousand times marks no answer
         return None
 
 
-def problems(data: DataSpec, columns: list[str], rows: Rows) -> list[Problem]:
+def mapping_problems(data: DataSpec, columns: list[str], rows: Rows) -> list[Problem]:
     """What of a spec does not fit these columns, each with what would."""
     guessed = guess(columns, rows)
     listed = f"The columns are {', '.join(columns[:40])}."
@@ -138,7 +139,7 @@ def _prompt_problems(
     found_problems = []
     for name in dict.fromkeys(missing):
         better = COLUMN.findall(mapped.get("data.prompt_template") or "")
-        better += [close] if (close := near(name, columns)) and close not in better else []
+        better += [close] if (close := nearest_name(name, columns)) and close not in better else []
         fixes = tuple(
             Fix(
                 f"Use “{each}”",
@@ -182,7 +183,7 @@ def _column_problems(data: DataSpec, columns: list[str], listed: str) -> list[Pr
     found = []
     for number, written in enumerate(data.filter):
         try:
-            name = row_filter.parse(written).column
+            name = row_filter.parse_condition(written).column
         except row_filter.ConditionError:
             continue  # said where the text is checked
         if name not in columns:
@@ -198,7 +199,7 @@ def _column_problems(data: DataSpec, columns: list[str], listed: str) -> list[Pr
 
 
 def _nearest(path: str, name: str, columns: list[str]) -> tuple[Fix, ...]:
-    close = near(name, columns)
+    close = nearest_name(name, columns)
     return (Fix(f"Use “{close}”", {path: close}),) if close else ()
 
 
@@ -207,7 +208,7 @@ def _shown(mapped: dict[str, Any]) -> str:
     return f"the column “{column}”" if column else f"“{mapped['data.prompt_template']}”".replace("\n\n", " ")
 
 
-def capped(value: Any, characters: int) -> str:
+def shorten_cell(value: Any, characters: int) -> str:
     """A cell as text to show, no longer than this."""
     if isinstance(value, (bytes, bytearray)):
         return f"({len(value)} bytes)"
@@ -219,5 +220,5 @@ def _as_text(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, (list, dict)):
-        return json.dumps(value, ensure_ascii=False, default=lambda other: capped(other, 100))
+        return json.dumps(value, ensure_ascii=False, default=lambda other: shorten_cell(other, 100))
     return str(value)

@@ -19,7 +19,7 @@ from groupwise.worker.data.data_error import DataError
 LONGEST = 3600.0  # seconds in which any file is unpacked
 
 
-def load(path: Path, first: int | None) -> Dataset:
+def load_parquet(path: Path, first: int | None) -> Dataset:
     """All rows of a file, or only the first so many. Raises DataError, also for a file that unpacks to far more than
     its size lets one expect."""
     unpacked = _cached(path, first)

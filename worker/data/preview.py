@@ -24,7 +24,8 @@ from groupwise.storage.registry.messages.preview import (
 )
 from groupwise.storage.registry.messages.problem import Failed, messages_of
 from groupwise.storage.spec import patterns, row_filter
-from groupwise.storage.spec.spec import WARNING, DataSpec, Fix, ModelSpec, Problem
+from groupwise.storage.spec.problem import WARNING, Fix, Problem
+from groupwise.storage.spec.spec import DataSpec, ModelSpec
 from groupwise.worker.data import data, mapping, preview_source, tokens
 from groupwise.worker.data.data_error import DataError
 
@@ -36,19 +37,19 @@ def answer_preview(question: PreviewQuestion) -> Answer:
     try:
         return preview(question.data, question.model, question.row)
     except DataError as error:
-        return failure(error)
+        return failed_preview(error)
 
 
 def preview(asked: DataSpec, model: ModelSpec, index: int) -> PreviewAnswer:
-    """The same, for a spec. Raises DataError where there is nothing to show."""
+    """Show what a row of a spec's data becomes. Raises DataError where there is nothing to show."""
     table = preview_source.table_of(asked)
     first = list(itertools.islice(table.rows(), FIRST))
     row, exact = table.row(index)
-    found = mapping.problems(asked, table.columns, first)
+    found = mapping.mapping_problems(asked, table.columns, first)
     shown = _rendered(asked, model, row, found)
     count, counted = table.count()
     found += [Problem("data.source", note, level=WARNING) for note in table.notes]
-    cells = {name: mapping.capped(row.get(name), CELL) for name in table.columns[:COLUMNS]}
+    cells = {name: mapping.shorten_cell(row.get(name), CELL) for name in table.columns[:COLUMNS]}
     return PreviewAnswer(
         columns=[_column(name, first) for name in table.columns[:COLUMNS]],
         rows=RowCount(count=count, exact=counted),
@@ -72,7 +73,7 @@ MEANWHILE = Fix(
 )  # fmt: skip
 
 
-def failure(error: DataError) -> Failed:
+def failed_preview(error: DataError) -> Failed:
     """An answer that says why there is none."""
     unusable = error.field == "data.source" and not error.fixes
     problem = Problem(error.field, str(error), fixes=(MEANWHILE,) if unusable else error.fixes)
@@ -82,12 +83,12 @@ def failure(error: DataError) -> Failed:
 def _column(name: str, rows: mapping.Rows) -> Column:
     values = [row.get(name) for row in rows]
     sample = next((value for value in values if row_filter.text(value).strip()), None)
-    return Column(name=name, kind=mapping.kind(values), sample=" ".join(mapping.capped(sample, SAMPLE).split()))
+    return Column(name=name, kind=mapping.kind(values), sample=" ".join(mapping.shorten_cell(sample, SAMPLE).split()))
 
 
 def _kept(asked: DataSpec, row: dict[str, Any]) -> bool:
     try:
-        return data.keeps(row, [row_filter.parse(written) for written in asked.filter])
+        return data.keeps(row, [row_filter.parse_condition(written) for written in asked.filter])
     except row_filter.ConditionError:
         return True  # said at the filter itself
 
@@ -111,14 +112,14 @@ def _rendered(asked: DataSpec, model: ModelSpec, row: dict[str, Any], found: lis
         prompt = data.prompt(row, asked, shown["chat"])
         if isinstance(prompt, list):
             shown["messages"] = [
-                ChatMessage(role=str(each["role"])[:ROLE], content=mapping.capped(each["content"], TEXT))
+                ChatMessage(role=str(each["role"])[:ROLE], content=mapping.shorten_cell(each["content"], TEXT))
                 for each in prompt
             ]
         if reader is not None:
-            shown["prompt"] = mapping.capped(reader.text(prompt), TEXT)
+            shown["prompt"] = mapping.shorten_cell(reader.text(prompt), TEXT)
             shown["tokens"] = reader.counts([prompt])[0]
         elif isinstance(prompt, str):
-            shown["prompt"] = mapping.capped(prompt, TEXT)
+            shown["prompt"] = mapping.shorten_cell(prompt, TEXT)
     except DataError as error:
         found.append(Problem(error.field, str(error), fixes=error.fixes + _without_system(asked, error)))
     return shown
@@ -134,8 +135,8 @@ def _answer(asked: DataSpec, row: dict[str, Any]) -> str | None:
     """The answer in a row; None where there is none, or the pattern is none, which is said there. Raises DataError."""
     if asked.answer_column not in row or asked.answer_column is None or patterns.fault(asked.answer_pattern or ""):
         return None
-    found = data.answer(row[asked.answer_column], asked.answer_pattern)
-    return None if found is None else mapping.capped(found, CELL)
+    found = data.answer_of_cell(row[asked.answer_column], asked.answer_pattern)
+    return None if found is None else mapping.shorten_cell(found, CELL)
 
 
 def _note(count: int, counted: bool, exact: bool, index: int, columns: int) -> str:

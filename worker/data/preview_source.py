@@ -28,10 +28,10 @@ def table_of(data: DataSpec) -> Table:
     if kind == "gym":
         return MadeTable(gym.maker(name, count, data.parameters), count)
     if kind == "file":
-        return table.open_table(table.find(name))
+        return table.open_table(table.find_data_file(name))
     if kind == "hub":
         return HubTable(data)
-    sources.load(data)  # which says what a source can be
+    sources.load_source(data)  # which says what a source can be
     raise AssertionError("a source that is of no kind was loaded")
 
 
@@ -62,7 +62,7 @@ class HubTable:
         self._data = data
         self.notes: list[str] = []
         # From the cache, where that is all there is.
-        self._rows = sources.load(data.model_copy(update={"streaming": sources.reachable()}))
+        self._rows = sources.load_source(data.model_copy(update={"streaming": sources.hub_answers()}))
         self._length = len(self._rows) if hasattr(self._rows, "__len__") else None
         self.columns = list(self._rows.column_names or next(self.rows()))
 

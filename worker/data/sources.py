@@ -13,7 +13,8 @@ import huggingface_hub
 from datasets import Dataset, Features, Value, load_dataset
 
 from groupwise.storage.checks.data import HUB_DATASET
-from groupwise.storage.spec.spec import DataSpec, Fix
+from groupwise.storage.spec.problem import Fix
+from groupwise.storage.spec.spec import DataSpec
 from groupwise.worker.data import gym, parquet_rows, table
 from groupwise.worker.data.csv_table import header
 from groupwise.worker.data.data_error import DataError
@@ -34,13 +35,13 @@ UNREACHABLE = {
 TaskRows = Callable[[int], list[dict[str, Any]]]
 
 
-def load(spec: DataSpec, task: TaskRows | None = None) -> Any:
+def load_source(spec: DataSpec, task: TaskRows | None = None) -> Any:
     """All rows of a source, as a Dataset; as an IterableDataset where they are streamed. Raises DataError."""
     kind, _, name = spec.source.partition(":")
     if task is not None:
         return Dataset.from_list(task(spec.limit or MADE))
     if kind == "gym":
-        return Dataset.from_list(gym.rows(name, spec.limit or MADE, spec.parameters))
+        return Dataset.from_list(gym.gym_rows(name, spec.limit or MADE, spec.parameters))
     if kind == "file":
         return _file(name, spec)
     if kind == "hub":
@@ -53,7 +54,7 @@ def buffer(spec: DataSpec) -> dict[str, int]:
     return {"buffer_size": BUFFER} if _streams(spec) else {}
 
 
-def limited(rows: Any, spec: DataSpec) -> Dataset:
+def first_rows(rows: Any, spec: DataSpec) -> Dataset:
     """The first `limit` rows; of a stream these are now read. Raises DataError."""
     if not _streams(spec):
         return rows.select(range(min(spec.limit, len(rows)))) if spec.limit else rows
@@ -71,11 +72,11 @@ def _streams(spec: DataSpec) -> bool:
 
 
 def _file(name: str, spec: DataSpec) -> Dataset:
-    path = table.find(name)
+    path = table.find_data_file(name)
     table.open_table(path)  # which says in words what is wrong with it
     if path.suffix.lower() == ".parquet":
         in_order = spec.limit and not spec.filter and spec.shuffle is None
-        return parquet_rows.load(path, spec.limit if in_order else None)
+        return parquet_rows.load_parquet(path, spec.limit if in_order else None)
     if path.suffix.lower() == ".jsonl":
         check_text(path)
     # Cells of a CSV stay text, exactly as they are written: no NA → null, no 007 → 7.
@@ -103,13 +104,13 @@ def _hub(name: str, spec: DataSpec) -> Any:
     if not HUB_DATASET.fullmatch(name) or Path(name).exists():  # datasets would take a folder of that name here
         raise DataError(f"“{name}” is not the id of a hub dataset, such as openai/gsm8k")
     try:
-        with offline(not reachable()):
+        with offline(not hub_answers()):
             return load_dataset(name, spec.config, split=spec.split, revision=spec.revision, streaming=spec.streaming)
     except Exception as error:  # every library below may raise its own kind
         raise hub_error(error, spec) from error
 
 
-def reachable() -> bool:
+def hub_answers() -> bool:
     """Whether the hub answers at all. Asked first: without a network its libraries would try for most of a minute."""
     if huggingface_hub.constants.is_offline_mode():
         return False

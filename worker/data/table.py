@@ -49,7 +49,7 @@ _open: OrderedDict[tuple[str, int, int, int], Table] = OrderedDict()  # what was
 KEPT_OPEN = 4
 
 
-def find(name: str) -> Path:
+def find_data_file(name: str) -> Path:
     """The data file of the home that `file:NAME` means. Raises DataError where it is none that can be read."""
     try:
         path = paths.data_file(name)
@@ -66,7 +66,7 @@ def find(name: str) -> Path:
 
 
 def open_table(path: Path) -> Table:
-    """The rows of a file that `find` found. Raises DataError."""
+    """The rows of a file that `find_data_file` found. Raises DataError."""
     try:
         stat = path.stat()
         key = (str(path), stat.st_ino, stat.st_mtime_ns, stat.st_size)

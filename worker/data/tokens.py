@@ -75,7 +75,7 @@ def _tokenizer(folder: str) -> Any:
         from transformers import PreTrainedTokenizerFast
 
         return PreTrainedTokenizerFast.from_pretrained(folder)
-    return models.tokenizer(folder)
+    return models.load_tokenizer(folder)
 
 
 def _positions(folder: Path) -> int | None:

@@ -28,7 +28,7 @@ TIMES = 50  # of its own size that a larger one may
 MOST = 64 * 2**30
 
 
-def unpack(source: Path, target: Path, rows: int = 0) -> int:
+def unpack_parquet(source: Path, target: Path, rows: int = 0) -> int:
     """Write the first so many rows (0: all) as an Arrow stream; how many those are. Raises DataError."""
     for piece in PIECES:
         try:
@@ -59,7 +59,7 @@ def _plain(field: pa.Field) -> pa.Field:
 
 def _bounded(file: pa.parquet.ParquetFile, source: Path, rows: int, piece: int) -> Iterator[pa.RecordBatch]:
     """The first rows, as long as what they unpack to is in proportion. Raises DataError."""
-    most, total, done = allowed(source.stat().st_size), 0, 0
+    most, total, done = unpacked_limit(source.stat().st_size), 0, 0
     for batch in file.iter_batches(batch_size=min(piece, rows), use_threads=False):
         batch = batch.slice(0, rows - done)
         refuse_long_rows(source, batch, done)
@@ -74,7 +74,7 @@ def _bounded(file: pa.parquet.ParquetFile, source: Path, rows: int, piece: int) 
             return
 
 
-def allowed(size: int) -> int:
+def unpacked_limit(size: int) -> int:
     """Bytes that a file of this size may unpack to."""
     return min(max(ALWAYS, TIMES * size), MOST)
 
@@ -95,7 +95,7 @@ def main(source: str, target: str, rows: str) -> int:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     pa.set_memory_pool(pa.system_memory_pool())  # others reserve far more address space than they use
     try:
-        said: dict[str, object] = {"rows": unpack(Path(source), Path(target), int(rows))}
+        said: dict[str, object] = {"rows": unpack_parquet(Path(source), Path(target), int(rows))}
     except DataError as error:
         said = {"error": str(error)}
     print(json.dumps(said))

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from groupwise.storage.checks.check import check
+from groupwise.storage.checks.check import check_spec
 from groupwise.storage.home import output
 from groupwise.storage.home.paths import RunFolder
 from groupwise.storage.library.capabilities import Offer
@@ -45,17 +45,17 @@ class Refused(Exception):
 
 def main(question_id: int) -> int:
     """Try, and answer; 0 when the step was made."""
-    question = questions.get(question_id)
+    question = questions.get_question(question_id)
     if question is None:
         return 1
     try:
-        asked = question.asked()
+        asked = question.read_question()
         assert isinstance(asked, TryQuestion)  # the supervisor starts dry runs for no other
         answer: Answer = attempt(asked.text, lambda sentence: _say(question_id, sentence))
     except Exception as error:
         traceback.print_exc()
-        answer = explained(error)
-    questions.reply(question_id, answer)
+        answer = explain_failure(error)
+    questions.answer_question(question_id, answer)
     return 1 if isinstance(answer, Failed) else 0
 
 
@@ -63,13 +63,13 @@ def attempt(text: str, say: Callable[[str], None]) -> TryAnswer:
     """One step of the spec in a YAML text. Raises whatever keeps it from being made."""
     begun = time.monotonic()
     say("Reading the settings.")
-    run_spec = parsed(text)
+    run_spec = read_spec(text)
     from groupwise.worker.builtin import shipped
     from groupwise.worker.dry_run import watcher
     from groupwise.worker.questions import build
     from groupwise.worker.training import trainer
 
-    _refuse(build.settings_problems(run_spec, registry.published(Hardware)))
+    _refuse(build.settings_problems(run_spec, registry.read_fact(Hardware)))
     say("Loading the model and the data.")
 
     with tempfile.TemporaryDirectory(prefix="step-") as place:
@@ -90,16 +90,16 @@ def attempt(text: str, say: Callable[[str], None]) -> TryAnswer:
         seconds=seconds,
         memory=memory,
         metrics=seen.metrics,
-        completions=seen.shown(),
+        completions=seen.first_completions(),
         sentence=sentence(run_spec, seconds, memory),
     )
 
 
-def parsed(text: str) -> RunSpec:
+def read_spec(text: str) -> RunSpec:
     """The spec, where nothing is known that keeps it from running. Raises Refused."""
     try:
-        run_spec = spec.parse(text)
-        found = check(run_spec, Offer.published(), spec.line_numbers(text))
+        run_spec = spec.parse_spec(text)
+        found = check_spec(run_spec, Offer.read_published(), spec.line_numbers(text))
     except SpecError as error:
         _refuse(error.problems)
         raise  # never without a problem
@@ -140,7 +140,7 @@ def one_step(stage: RunSpec, processes: int) -> RunSpec:
 
 
 def sentence(run_spec: RunSpec, seconds: Seconds, memory: Memory) -> str:
-    """What was found, in words."""
+    """How the step went, in words."""
     whose = " of the whole process" if memory.device == "CPU" else ""
     said = (
         f"Loading took {seconds.load:.1f} s and one step {seconds.step:.1f} s on {memory.device}; later steps "
@@ -153,7 +153,7 @@ def sentence(run_spec: RunSpec, seconds: Seconds, memory: Memory) -> str:
     return said
 
 
-def explained(error: Exception) -> Failed:
+def explain_failure(error: Exception) -> Failed:
     """Why it failed, in words, at the field where that is known."""
     from groupwise.worker.training import train
 
@@ -166,7 +166,7 @@ def explained(error: Exception) -> Failed:
 
 
 def _say(question_id: int, words: str) -> None:
-    questions.say(question_id, Progress(sentence=words))
+    questions.set_progress(question_id, Progress(sentence=words))
 
 
 if __name__ == "__main__":

@@ -38,10 +38,11 @@ class Tries:
 
     @property
     def busy(self) -> bool:
+        """Whether a step is being tried."""
         return self._child is not None
 
     def look(self, waiting: list[Question], ahead: Run | None) -> None:
-        """`ahead` is the run that trains, or is about to."""
+        """Begin, watch or end a try. `ahead` is the run that trains, or is about to."""
         if not self._swept:
             self._swept = True
             sweep()
@@ -50,7 +51,7 @@ class Tries:
         elif waiting and ahead is not None:
             for question in waiting:
                 _refuse(question.id, f"{ahead.name} is training on this machine. Try one step when it has ended.")
-        elif waiting and questions.take(waiting[0].id):
+        elif waiting and questions.take_question(waiting[0].id):
             self._start(waiting[0].id)
 
     def _start(self, question_id: int) -> None:
@@ -60,9 +61,13 @@ class Tries:
             with (folder / "log.txt").open("ab") as output:
                 self._child = subprocess.Popen(
                     [sys.executable, "-m", "groupwise.worker.dry_run.dry_run", str(question_id)],
-                    cwd=folder, start_new_session=True,
-                    stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, env=environment(question_id),
-                )  # fmt: skip
+                    cwd=folder,
+                    start_new_session=True,
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    env=dry_run_environment(question_id),
+                )
         except OSError as error:
             _refuse(question_id, f"The dry run could not be started: {error.strerror}.")
             shutil.rmtree(folder, ignore_errors=True)
@@ -79,7 +84,7 @@ class Tries:
             self.end(f"One step took more than {LONGEST / 60:.0f} minutes, so the dry run was ended.")
         elif time.monotonic() - self._minded_at > MIND:
             self._minded_at = time.monotonic()
-            asked = questions.get(self._question)
+            asked = questions.get_question(self._question)
             if asked is None or asked.cancelled:
                 self.end("Cancelled.")
 
@@ -91,16 +96,16 @@ class Tries:
         output = _tail(folder_of(self._question) / "log.txt")
         clear(self._question)
         child.wait()
-        asked = questions.get(self._question)
+        asked = questions.get_question(self._question)
         if asked is not None and asked.answer is None:
             log.warning("dry run %d: %s\n%s", self._question, sentence, output)
             _refuse(self._question, sentence)
 
 
-def environment(question_id: int) -> dict[str, str]:
+def dry_run_environment(question_id: int) -> dict[str, str]:
     """As a training process's, but what is written for a while goes to the dry run's own folder."""
     folder = str(folder_of(question_id))
-    env = {**local.environment(tag_of(question_id), 1), "GROUPWISE_HOME": str(paths.home()), "TMPDIR": folder}
+    env = {**local.training_environment(tag_of(question_id), 1), "GROUPWISE_HOME": str(paths.home()), "TMPDIR": folder}
     return {**env, "HF_DATASETS_CACHE": f"{folder}/datasets"}
 
 
@@ -129,7 +134,7 @@ def clear(question_id: int) -> None:
 
 def sweep() -> None:
     """Clear what an earlier supervisor of this home left, and answer who waits for it."""
-    left = {question.id for question in questions.abandoned() if question.kind == TRY}
+    left = {question.id for question in questions.abandoned_questions() if question.kind == TRY}
     names = Path(tempfile.gettempdir()).glob(f"{_mark()}-*")
     left |= {int(path.name.rpartition("-")[2]) for path in names if path.name.rpartition("-")[2].isdigit()}
     for question_id in left:
@@ -147,7 +152,7 @@ def _ending(code: int) -> str:
 
 def _refuse(question_id: int, sentence: str) -> None:
     """Answer with an error; a question that is answered keeps its answer."""
-    questions.reply(question_id, Failed(error=sentence))
+    questions.answer_question(question_id, Failed(error=sentence))
 
 
 def _tail(path: Path) -> str:

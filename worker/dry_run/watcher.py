@@ -23,6 +23,7 @@ class Watcher(TrainerCallback):
         self.metrics: dict[str, float | None] = {}
 
     def take(self, groups: list[Group], notes: list[Note], seconds: dict[str, float]) -> None:
+        """Keep what the trainer recorded of a step."""
         self.groups += groups
         self.notes += notes
 
@@ -38,7 +39,7 @@ class Watcher(TrainerCallback):
             if isinstance(value, (int, float)) and not isinstance(value, bool) and not of_the_whole:
                 self.metrics[name] = value if math.isfinite(value) else None
 
-    def shown(self) -> list[TriedCompletion]:
+    def first_completions(self) -> list[TriedCompletion]:
         """The first completions, group by group."""
         found = [
             TriedCompletion(

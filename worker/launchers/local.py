@@ -18,13 +18,13 @@ def start(folder: RunFolder, tag: str, processes: int) -> subprocess.Popen[bytes
     """
     with folder.log.open("ab") as log:
         return subprocess.Popen(
-            command(folder.id, processes),
+            training_command(folder.id, processes),
             stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
-            cwd=folder.path, env=environment(tag, processes), start_new_session=True,
+            cwd=folder.path, env=training_environment(tag, processes), start_new_session=True,
         )  # fmt: skip
 
 
-def command(run_id: str, processes: int) -> list[str]:
+def training_command(run_id: str, processes: int) -> list[str]:
     """The argument list. `--multi_gpu` is what makes accelerate start ranks at all, on CPUs too: with `--cpu` it
     silently starts one (accelerate #2741); train.py says use_cpu where there is no GPU."""
     if processes == 1:
@@ -36,7 +36,7 @@ def command(run_id: str, processes: int) -> list[str]:
     ]  # fmt: skip
 
 
-def environment(tag: str, processes: int) -> dict[str, str]:
+def training_environment(tag: str, processes: int) -> dict[str, str]:
     """An allow-listed environment with the run's tag. PYTHONSAFEPATH: nothing in the run's folder can shadow a
     module."""
     env = {**child_environment(), TAG: tag, "PYTHONSAFEPATH": "1", "PYTHONUNBUFFERED": "1"}

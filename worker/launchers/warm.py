@@ -20,7 +20,7 @@ class Spare:
     """One process of worker.training.spare, in a session of its own as a run's is."""
 
     def __init__(self) -> None:
-        self.environment = local.environment(process.NO_TAG, 1)
+        self.environment = local.training_environment(process.NO_TAG, 1)
         self.ready = False
         self._channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         printed = os.memfd_create("printed")  # what its imports print, for the log of its run
@@ -47,7 +47,7 @@ class Spare:
 
     def fits(self, tag: str, processes: int) -> bool:
         """Whether it was started with just what such a run would get; several processes are accelerate's to start."""
-        wanted = local.environment(tag, processes)
+        wanted = local.training_environment(tag, processes)
         return processes == 1 and {**wanted, process.TAG: process.NO_TAG} == self.environment
 
     def give(self, run_id: str, tag: str) -> bool:

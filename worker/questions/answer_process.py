@@ -97,10 +97,10 @@ def _work(connection: Connection, answer: Answer, server: int) -> None:
         except (OSError, EOFError):
             return
         progress.about(number)
-        connection.send_bytes(_said(kind, payload, answer))
+        connection.send_bytes(_answer_bytes(kind, payload, answer))
 
 
-def _said(kind: str, payload: Plain, answer: Answer) -> bytes:
+def _answer_bytes(kind: str, payload: Plain, answer: Answer) -> bytes:
     """The answer as JSON; an error in a sentence where there is none, with the traceback in the worker's log."""
     try:
         said = json.dumps(answer(kind, payload)).encode()

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from groupwise.storage.checks.batch import BATCH_FIELDS
-from groupwise.storage.checks.check import check
+from groupwise.storage.checks.check import check_spec
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.build import BuildAnswer, BuildQuestion
@@ -31,8 +31,8 @@ NOWHERE = Path("/nonexistent")  # a config is not a run: nothing is ever written
 
 def answer_build(question: BuildQuestion) -> BuildAnswer:
     """Every problem of the settings, and of the reward functions' code."""
-    found = settings_problems(question.spec, registry.published(Hardware))
-    return BuildAnswer(problems=messages_of([*found, *build_rewards.problems(question.spec)]))
+    found = settings_problems(question.spec, registry.read_fact(Hardware))
+    return BuildAnswer(problems=messages_of([*found, *build_rewards.reward_problems(question.spec)]))
 
 
 def settings_problems(run_spec: RunSpec, hardware: Hardware | None) -> list[Problem]:
@@ -42,7 +42,7 @@ def settings_problems(run_spec: RunSpec, hardware: Hardware | None) -> list[Prob
         warnings.simplefilter("ignore")
         for number, stage in enumerate(run_spec.by_stage()):
             for problem in _of_stage(stage, hardware):
-                placed = _placed(problem, run_spec, number)
+                placed = _at_stage(problem, run_spec, number)
                 found.setdefault((placed.field, placed.message), placed)
     return list(found.values())
 
@@ -61,23 +61,25 @@ def _same_environment() -> Iterator[None]:
 def _of_stage(stage: RunSpec, hardware: Hardware | None) -> list[Problem]:
     fields = training_fields()
     found = _said_already(stage, fields)
-    found += build_rules.refused(stage, _others(stage.training, "training", found, fields), fields)
+    found += build_rules.refused_settings(stage, _others(stage.training, "training", found, fields), fields)
     given = _others(stage.training, "training", found, fields)
     if any(problem.field.rpartition(".")[2] in (*BATCH_FIELDS, "holdout") for problem in found):
         given = {name: value for name, value in given.items() if name not in (*BATCH_FIELDS, "eval_strategy")}
-    more, given = find_bad_setting.problems("training", given, lambda settings: config(stage, settings), fields)
+    more, given = find_bad_setting.problems_by_setting(
+        "training", given, lambda settings: config(stage, settings), fields
+    )
     found += more
     if not any(problem.field == "training" for problem in more):
-        found += build_parts.problems(given, lambda settings: config(stage, settings), fields)
+        found += build_parts.part_problems(given, lambda settings: config(stage, settings), fields)
     found += build_rules.missing(stage, given, fields) + build_rules.hardware(stage, given, hardware)
     if stage.lora is not None:
-        found += build_lora.problems(stage, _others(stage.lora, "lora", found, lora_fields()), lora_fields())
+        found += build_lora.lora_problems(stage, _others(stage.lora, "lora", found, lora_fields()), lora_fields())
     return found
 
 
 def _said_already(stage: RunSpec, fields: dict[str, dict[str, Any]]) -> list[Problem]:
     """What is wrong with names, types, choices and batch arithmetic: said here as it is said without a worker."""
-    found = check(stage, Offer(training=fields, lora=lora_fields()))
+    found = check_spec(stage, Offer(training=fields, lora=lora_fields()))
     return [problem for problem in found if problem.field.startswith(("training.", "lora.", "data.holdout"))]
 
 
@@ -94,11 +96,11 @@ def config(stage: RunSpec, settings: dict[str, Any]) -> Any:
     for devices, or for other processes, is left to build_rules: there are none here."""
     kept = {name: v for name, v in settings.items() if name not in ELSEWHERE and (name, v) != ("use_cpu", False)}
     asked = stage.model_copy(update={"training": kept})
-    return _planned(stage.launch.processes)(**training_settings(asked, NOWHERE))
+    return _config_for_processes(stage.launch.processes)(**training_settings(asked, NOWHERE))
 
 
 @cache
-def _planned(processes: int) -> type:
+def _config_for_processes(processes: int) -> type:
     """GRPOConfig as it is in a run of several processes: its batch arithmetic asks how many there are."""
     from trl import GRPOConfig
 
@@ -107,6 +109,7 @@ def _planned(processes: int) -> type:
 
 @cache
 def training_fields() -> dict[str, dict[str, Any]]:
+    """The fields of GRPOConfig, as the catalogue publishes them."""
     import trl.trainer.grpo_trainer  # noqa: F401  # see catalogue.build
     from trl import GRPOConfig
 
@@ -115,12 +118,13 @@ def training_fields() -> dict[str, dict[str, Any]]:
 
 @cache
 def lora_fields() -> dict[str, dict[str, Any]]:
+    """The fields of LoraConfig, as the catalogue publishes them."""
     from peft import LoraConfig
 
     return catalogue.fields_of(LoraConfig, section="LoRA")
 
 
-def _placed(problem: Problem, run_spec: RunSpec, number: int) -> Problem:
+def _at_stage(problem: Problem, run_spec: RunSpec, number: int) -> Problem:
     """The problem, and its fixes, at the stage's own setting where the stage makes it."""
     if not run_spec.stages:
         return problem

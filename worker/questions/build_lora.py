@@ -16,17 +16,19 @@ LAYERS = {"q_proj", "k_proj", "v_proj", "o_proj"}  # of nearly every model today
 _NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z0-9_]\w*)*")
 
 
-def problems(stage: RunSpec, given: dict[str, Any], fields: dict[str, dict[str, Any]]) -> list[Problem]:
+def lora_problems(stage: RunSpec, given: dict[str, Any], fields: dict[str, dict[str, Any]]) -> list[Problem]:
     """What keeps LoRA from being trained with these settings of the run's."""
     found = _pointless(given)
     given = {name: value for name, value in given.items() if f"lora.{name}" not in {p.field for p in found}}
     config = model_config(stage.model)
-    more, given = find_bad_setting.problems(
+    more, given = find_bad_setting.problems_by_setting(
         "lora", given, lambda settings: _stand_in(settings, known=config is not None), fields
     )
     found += more
     if config is not None and not any(problem.field == "lora" for problem in more):
-        found += find_bad_setting.problems("lora", given, lambda settings: _around(config, settings), fields)[0]
+        found += find_bad_setting.problems_by_setting(
+            "lora", given, lambda settings: _around(config, settings), fields
+        )[0]
     return found
 
 
@@ -89,11 +91,11 @@ def model_config(spec: ModelSpec) -> Any:
     path = folder / "config.json" if folder else None
     if path is None or not path.is_file():
         return None
-    return _read(str(folder), path.stat().st_mtime_ns)
+    return _read_config(str(folder), path.stat().st_mtime_ns)
 
 
 @lru_cache(maxsize=8)
-def _read(folder: str, _changed: int) -> Any:
+def _read_config(folder: str, _changed: int) -> Any:
     from transformers import AutoConfig
 
     try:

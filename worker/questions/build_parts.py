@@ -26,10 +26,10 @@ _READS = {
 }  # fmt: skip
 
 
-def problems(given: dict[str, Any], config: Config, fields: dict[str, dict[str, Any]]) -> list[Problem]:
+def part_problems(given: dict[str, Any], config: Config, fields: dict[str, dict[str, Any]]) -> list[Problem]:
     """What of the settings, with which a GRPOConfig can be built, would fail later."""
     attempts = {
-        "optimizer": _optimizer, "schedule": _schedule, "sampling": _sampling, "loader": _loader, "seed": _seed,
+        "optimizer": _optimizer, "schedule": _schedule, "sampling": _sampling, "loader": _loader, "seed": _set_seed,
         "compilation": _compilation, "checkpointing": _checkpointing,
     }  # fmt: skip
     found: list[Problem] = []
@@ -37,9 +37,15 @@ def problems(given: dict[str, Any], config: Config, fields: dict[str, dict[str, 
         if not set(_READS[name]) & set(given):
             continue
         kept = tuple(setting for setting in given if setting not in _READS[name])
-        more, given = find_bad_setting.problems("training", given, lambda s, a=attempt: a(config(s)), fields, kept)  # type: ignore[misc]
+        tried = _on_config(attempt, config)
+        more, given = find_bad_setting.problems_by_setting("training", given, tried, fields, kept)
         found += more
     return found
+
+
+def _on_config(attempt: Callable[[Any], Any], config: Config) -> Callable[[dict[str, Any]], Any]:
+    """The attempt as it is made with settings: on the config that is built from them."""
+    return lambda settings: attempt(config(settings))
 
 
 def _optimizer(args: Any) -> Any:
@@ -96,7 +102,7 @@ def _loader(args: Any) -> Any:
     )  # fmt: skip
 
 
-def _seed(args: Any) -> None:
+def _set_seed(args: Any) -> None:
     from transformers import set_seed
 
     for seed in (args.seed, args.data_seed):

@@ -16,9 +16,9 @@ LONGEST = 10.0  # seconds a function's imports may take here; a run waits longer
 _loaded: set[tuple[str, str, bool]] = set()
 
 
-def problems(spec: RunSpec) -> list[Problem]:
-    """Those that cannot score in any call, each with its reason: a package that is missing, say. Nothing where no
-    sandbox can be made or code is trusted: then it is not run here."""
+def reward_problems(spec: RunSpec) -> list[Problem]:
+    """The reward functions that cannot score in any call, each with its reason: a package that is missing, say. Nothing
+    where no sandbox can be made or code is trusted: then it is not run here."""
     if registry.is_trusted():
         return []
     found = []
@@ -32,15 +32,15 @@ def problems(spec: RunSpec) -> list[Problem]:
 
 
 def _failure(name: str, version: str | None) -> client.Failure | None:
-    if name in shipped.names(shipped.REWARDS):
+    if name in shipped.shipped_names(shipped.REWARDS):
         return None
     try:
-        kept = library.get(name, version)
+        kept = library.get_reward(name, version)
         key = (name, kept.hash, kept.network)
         if key in _loaded:
             return None
         code, limits = client.Code(name, kept.code), client.Limits(load=LONGEST)
-        with client.Host([code], network=kept.network, ports=judge_ports.opened(), limits=limits) as host:
+        with client.Host([code], network=kept.network, ports=judge_ports.open_ports(), limits=limits) as host:
             failure = host.problem(name)
     except (library.LibraryError, client.NoSandbox):  # said without a worker
         return None

@@ -21,7 +21,7 @@ _BITSANDBYTES = re.compile(r"(?!adamw_torch).*(8bit|bnb|paged|lion|ademamix).*")
 _OLD_GPU = re.compile(r"\b(V100|T4|P100|P40|P4|K80|GTX|TITAN|RTX 20\d\d|Quadro RTX)\b")  # before Ampere: no bfloat16
 
 
-def refused(stage: RunSpec, given: dict[str, Any], fields: Fields) -> list[Problem]:
+def refused_settings(stage: RunSpec, given: dict[str, Any], fields: Fields) -> list[Problem]:
     """What must not even be tried: files and objects that a spec cannot hold, and what their absence would break."""
     found = []
     for name, value in given.items():

@@ -41,10 +41,10 @@ def answer_model(question: ModelQuestion) -> ModelAnswer:
         problems += _kind(folder_facts, facts)
         if folder_facts.has_tokenizer and not folder_facts.adapter:
             problems += _tokenizer(folder_facts, facts)
-    return ModelAnswer(facts=ModelFacts.read(_plain(facts)), problems=messages_of(problems))
+    return ModelAnswer(facts=ModelFacts.from_plain(_plain_facts(facts)), problems=messages_of(problems))
 
 
-def _plain(facts: dict[str, Any]) -> dict[str, Any]:
+def _plain_facts(facts: dict[str, Any]) -> dict[str, Any]:
     return {name: list(value) if isinstance(value, tuple) else value for name, value in facts.items()}
 
 
@@ -81,7 +81,7 @@ def _kind(found: FileFacts, facts: dict[str, Any]) -> list[Problem]:
 def _tokenizer(found: FileFacts, facts: dict[str, Any]) -> list[Problem]:
     """Load the tokenizer and look at what the trainer needs of it."""
     try:
-        tokenizer = models.tokenizer(found.folder)
+        tokenizer = models.load_tokenizer(found.folder)
         ids = tokenizer.get_vocab().values()
     except Exception as error:  # whatever a broken or hostile tokenizer makes the libraries raise
         message = f"its tokenizer cannot be loaded: {_first_line(error)}"

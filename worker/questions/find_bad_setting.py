@@ -33,7 +33,7 @@ _IN_WORDS = (
 )
 
 
-def problems(
+def problems_by_setting(
     section: str, given: dict[str, Any], attempt: Attempt, fields: dict[str, dict[str, Any]], kept: tuple[str, ...] = ()
 ) -> tuple[list[Problem], dict[str, Any]]:
     """What keeps `attempt(settings)` from succeeding, each at the setting of `given` without which it gets further;
@@ -41,7 +41,7 @@ def problems(
     found: list[Problem] = []
     given = dict(given)
     for _ in range(MOST):
-        error = failure(attempt, given)
+        error = error_of(attempt, given)
         if error is None:
             break
         to_blame = _to_blame(given, attempt, error, kept)
@@ -53,8 +53,8 @@ def problems(
     return found, given
 
 
-def failure(attempt: Attempt, settings: dict[str, Any]) -> Exception | None:
-    """What it raises, if it does."""
+def error_of(attempt: Attempt, settings: dict[str, Any]) -> Exception | None:
+    """The exception that an attempt raises with these settings; None where it succeeds."""
     try:
         attempt(copy.deepcopy(settings))  # the libraries change what they are given
     except Exception as error:  # the libraries raise every kind for a wrong setting
@@ -75,7 +75,7 @@ def _to_blame(given: dict[str, Any], attempt: Attempt, error: Exception, kept: t
     names_given = [name for name in reversed(given) if name not in kept]
     cured, moved = [], []
     for name in sorted(names_given, key=likely, reverse=True):
-        now = failure(attempt, {key: value for key, value in given.items() if key != name})
+        now = error_of(attempt, {key: value for key, value in given.items() if key != name})
         if now is None:
             cured.append(name)
         elif (type(now), str(now)) != (type(error), message):

@@ -61,7 +61,7 @@ def lock() -> Path:
     return paths.home() / "questions.lock"
 
 
-def answer(kind: str, payload: Plain) -> Plain:
+def answer_question(kind: str, payload: Plain) -> Plain:
     """The answer to a question of one kind, worked out in this process; both as JSON holds them."""
     try:
         question = kinds.question(kind, payload)
@@ -112,7 +112,7 @@ def warm_up() -> None:
             _answering(kind)
         except Exception:  # its questions will be answered with the reason
             log.exception("%s cannot be answered", kind)
-    answer(BUILD, {"spec": {"name": "warm", "rewards": [{"name": "format"}]}})
+    answer_question(BUILD, {"spec": {"name": "warm", "rewards": [{"name": "format"}]}})
 
 
 def _prefer_others() -> None:
@@ -193,14 +193,18 @@ class QuestionServer:
         """Give each kind's free hand its oldest question. What waits stays open: a newer one may replace it."""
         for question in questions.open_ones():
             hand = self.hands.get(question.kind)
-            if question.kind in KINDS and (hand is None or hand.question is None) and questions.take(question.id):
+            if (
+                question.kind in KINDS
+                and (hand is None or hand.question is None)
+                and questions.take_question(question.id)
+            ):
                 self.asked_at = time.monotonic()
                 self._give(question)
 
     def _give(self, question: Question) -> None:
         hand = self.hands.get(question.kind)
         if hand is None or not hand.lives():
-            hand = self.hands[question.kind] = Hand(answer)
+            hand = self.hands[question.kind] = Hand(answer_question)
         seconds = LONGEST["all" if question.kind in LONG or _is_about_all(question) else "default"]
         hand.give(question, until=time.monotonic() + seconds)
 
@@ -217,7 +221,7 @@ class QuestionServer:
         """End what takes too long, takes too much memory, or is not wanted any more."""
         for hand in self._busy():
             assert hand.question is not None  # it is busy
-            asked = questions.get(hand.question.id)
+            asked = questions.get_question(hand.question.id)
             if asked is None or asked.cancelled:
                 self._drop(hand, CANCELLED)
             elif time.monotonic() > hand.until:
@@ -240,7 +244,7 @@ class QuestionServer:
 
     def _say(self) -> None:
         while self._unsaid:
-            questions.reply(*self._unsaid[0])
+            questions.answer_question(*self._unsaid[0])
             self._unsaid.pop(0)
 
 

@@ -25,7 +25,7 @@ def binary() -> str | None:
     return shutil.which("bwrap")
 
 
-def command(bwrap: str, limits: Limits, network: bool, script: bool, information: int) -> list[str]:
+def bubblewrap_command(bwrap: str, limits: Limits, network: bool, script: bool, information: int) -> list[str]:
     """The arguments up to the program to run. bubblewrap writes to the descriptor `information` which process it made.
 
     The host is process 1 of its own namespace, so that what kills it leaves nothing behind. Folders come after /tmp:
@@ -42,8 +42,8 @@ def command(bwrap: str, limits: Limits, network: bool, script: bool, information
         "--unshare-cgroup-try", "--disable-userns", "--as-pid-1", "--uid", "65534", "--gid", "65534",
         "--hostname", "reward", "--cap-drop", "ALL", "--die-with-parent", "--new-session",
         "--info-fd", str(information),
-        "--ro-bind", "/usr", "/usr", *_libraries(), *_tried(file_view.SYSTEM_FILES),
-        *(_tried(file_view.NETWORK_FILES) if network else []),
+        "--ro-bind", "/usr", "/usr", *_libraries(), *_try_binds(file_view.SYSTEM_FILES),
+        *(_try_binds(file_view.NETWORK_FILES) if network else []),
         "--dev", "/dev", *([] if script else _FOR_FUNCTIONS), "--remount-ro", "/dev",
         "--size", str(limits.temporary), "--tmpfs", "/tmp",
         *(word for folder in sees.folders for word in ("--ro-bind", folder, folder)), *_own_code(script),
@@ -62,7 +62,7 @@ def _libraries() -> list[str]:
     return words
 
 
-def _tried(paths: tuple[str, ...]) -> list[str]:
+def _try_binds(paths: tuple[str, ...]) -> list[str]:
     return [word for path in paths for word in ("--ro-bind-try", path, path)]
 
 

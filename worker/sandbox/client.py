@@ -45,7 +45,7 @@ class _Loaded:
         return batch if self.needs is None else {name: batch[name] for name in batch.keys() & self.needs}
 
 
-def _loaded(reply: dict[str, Any]) -> _Loaded:
+def _read_loaded(reply: dict[str, Any]) -> _Loaded:
     problem, needs = reply.get("problem"), reply.get("needs")
     if problem is not None and not (isinstance(problem, dict) and "message" in problem):
         raise results.NotAReply("no word of the code")
@@ -86,7 +86,7 @@ class Host:
             self._codes[code.name] = code
         self._ports, self._limits = ports if network else None, limits or Limits()
         self._lock = threading.Lock()
-        self._tier = tiers.chosen()
+        self._tier = tiers.choose_tier()
         self._loaded: dict[str, _Loaded] = {}  # of this process
         self._process: Process | None = self._start()
 
@@ -100,30 +100,30 @@ class Host:
         with self._lock:
             printed: list[str] = []
             try:
-                process = self._ready()
+                process = self._ready_process()
                 loaded = self._load(process, self._codes[name], printed)
                 if loaded.problem is not None:
-                    return results.checked(contract.failed(rows, loaded.problem), rows, "".join(printed), 0.0)
+                    return results.check_reply(contract.failed_reply(rows, loaded.problem), rows, "".join(printed), 0.0)
                 began = time.monotonic()
-                reply = _asked(process, name, loaded.of(batch), rows, timeout)
-                printed.append(process.printed())
-                result = results.checked(reply, rows, "".join(printed), time.monotonic() - began)
-                return _flooded(result) if process.flooded else result
+                reply = _ask(process, name, loaded.of(batch), rows, timeout)
+                printed.append(process.take_printed())
+                result = results.check_reply(reply, rows, "".join(printed), time.monotonic() - began)
+                return _with_flood_note(result) if process.has_overflowed else result
             except (Broken, results.NotAReply) as error:
-                return self._broken(error, rows, printed, time.monotonic() - began)
+                return self._broken_result(error, rows, printed, time.monotonic() - began)
             except (NoSandbox, wire.NotAFrame) as error:
-                return results.failed(rows, "error", Failure(None, f"It could not be called: {error}"))
+                return results.failed_result(rows, "error", Failure(None, f"It could not be called: {error}"))
 
     def problem(self, name: str) -> Failure | None:
         """Why no call of a function can score: its code, once it is loaded. None where it loads, or takes too long for
         that to be known. Raises NoSandbox."""
         with self._lock:
             try:
-                found = self._load(self._ready(), self._codes[name], []).problem
+                found = self._load(self._ready_process(), self._codes[name], []).problem
             except (Broken, results.NotAReply) as error:
-                broken = self._broken(error, 1, [], 0.0)
+                broken = self._broken_result(error, 1, [], 0.0)
                 return broken.failures[0] if broken.statuses == ["error"] else None
-        return None if found is None else results.checked(contract.failed(1, found), 1, "", 0.0).failures[0]
+        return None if found is None else results.check_reply(contract.failed_reply(1, found), 1, "", 0.0).failures[0]
 
     def close(self) -> None:
         """End the sandbox. Another call would start it again."""
@@ -146,8 +146,8 @@ class Host:
         except (launch.CannotStart, NoFilter, OSError) as error:
             raise NoSandbox(f"The sandbox could not be started: {error}") from error
 
-    def _ready(self) -> Process:
-        if self._process is not None and self._process.ended():
+    def _ready_process(self) -> Process:
+        if self._process is not None and self._process.has_ended():
             self._end()
         if self._process is None:
             self._process = self._start()
@@ -158,19 +158,19 @@ class Host:
         if code.name not in self._loaded:
             question = {"name": code.name, "code": code.code, "parameters": code.parameters}
             try:
-                self._loaded[code.name] = _loaded(process.ask(question, self._limits.load))
+                self._loaded[code.name] = _read_loaded(process.ask(question, self._limits.load))
             except Broken as broken:
                 raise Broken(broken.status, f"While its code was being loaded: {broken}") from broken
-            printed.append(process.printed())
+            printed.append(process.take_printed())
         return self._loaded[code.name]
 
-    def _broken(self, error: Exception, rows: int, printed: list[str], seconds: float) -> Result:
+    def _broken_result(self, error: Exception, rows: int, printed: list[str], seconds: float) -> Result:
         """The result of a call whose process is of no more use."""
         status, message = (error.status, str(error)) if isinstance(error, Broken) else ("error", JUNK)
         if self._process is not None:
-            printed.append(self._process.printed())
+            printed.append(self._process.take_printed())
         self._end()
-        return results.failed(rows, status, Failure(None, message), "".join(printed), seconds)
+        return results.failed_result(rows, status, Failure(None, message), "".join(printed), seconds)
 
     def _end(self) -> None:
         process, self._process = self._process, None
@@ -179,23 +179,23 @@ class Host:
             process.end()
 
 
-def _flooded(result: Result) -> Result:
+def _with_flood_note(result: Result) -> Result:
     """With a failure that touches no score."""
     return replace(result, failures=[*result.failures, Failure(None, FLOODED)])
 
 
-def _asked(process: Process, name: str, batch: dict[str, Any], rows: int, timeout: float) -> dict[str, Any]:
+def _ask(process: Process, name: str, batch: dict[str, Any], rows: int, timeout: float) -> dict[str, Any]:
     question: dict[str, Any] = {"name": name, "rows": rows, "seconds": timeout, "withheld": {}}
     if "trainer_state" in batch and not isinstance(batch["trainer_state"], dict):
         batch = {**batch, "trainer_state": {key: getattr(batch["trainer_state"], key, None) for key in STATE}}
     try:
         return process.ask({**question, "batch": batch}, timeout)
     except _JSON_PROBLEMS:
-        plain, withheld = _plain(batch)
+        plain, withheld = _json_columns(batch)
         return process.ask({**question, "batch": plain, "withheld": withheld}, timeout)
 
 
-def _plain(batch: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+def _json_columns(batch: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
     """The columns that JSON can hold, arrays as lists; and for each of the others why it is left out."""
     plain: dict[str, Any] = {}
     withheld: dict[str, str] = {}
@@ -216,13 +216,13 @@ class _InProcess:
     def score(self, name: str, batch: dict[str, Any], timeout: float = 10.0) -> Result:
         rows, began = len(batch["completions"]), time.monotonic()
         columns = {key: list(value) if isinstance(value, list) else value for key, value in batch.items()}
-        with _captured() as out:
+        with _capture_output() as out:
             reply = contract.call(self._function, columns, self._parameters, rows, timeout)
-        result = results.checked(reply, rows, out.text(), time.monotonic() - began)
-        return _flooded(result) if out.left_out else result
+        result = results.check_reply(reply, rows, out.text(), time.monotonic() - began)
+        return _with_flood_note(result) if out.left_out else result
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: no process is held."""
 
 
 def in_process(function: Callable[..., Any], name: str, parameters: dict[str, Any]) -> Scorer:
@@ -237,7 +237,7 @@ _CAPTURING = threading.Lock()
 
 
 @contextlib.contextmanager
-def _captured() -> Iterator[Capture]:
+def _capture_output() -> Iterator[Capture]:
     """What is printed meanwhile, its first 64 KB. There is one standard output: two calls take turns."""
     capture = Capture(Limits().output)
     with _CAPTURING, contextlib.redirect_stdout(_Writer(capture)):

@@ -47,21 +47,23 @@ def call(
         answer, logs = _ask(function, batch, parameters)
     except WrongArguments as error:
         reason = (withheld or {}).get(error.name)
-        return failed(rows, {"message": f"{error} {reason}" if reason else str(error), "line": faults.begins(function)})
+        return failed_reply(
+            rows, {"message": f"{error} {reason}" if reason else str(error), "line": faults.begins(function)}
+        )
     except faults.CAUGHT as error:
-        fault = faults.describe(error, function)
+        fault = faults.describe_fault(error, function)
     else:
-        return _judged(answer, rows, logs)
+        return _check_answer(answer, rows, logs)
     # Outside of the except: what a row raises alone would carry the batch's traceback with it.
     if rows == 1:
-        return failed(rows, fault)
+        return failed_reply(rows, fault)
     # A row alone may take as long as the batch did: one that would go over the time is not begun, for the whole call
     # would be ended, and its reason be lost.
     last = None if seconds is None else started + seconds - (time.monotonic() - started)
     return _each_alone(function, batch, parameters, rows, fault, last)
 
 
-def failed(rows: int, fault: dict[str, Any], status: str = "error") -> Reply:
+def failed_reply(rows: int, fault: dict[str, Any], status: str = "error") -> Reply:
     """No row of the call has a score, for one reason."""
     fault = {"row": None, "line": None, "traceback": "", **fault}
     return {
@@ -98,11 +100,11 @@ def _ask(function: Callable[..., Any], batch: dict[str, Any], parameters: dict[s
     given = {**batch, "log_extra": logs.log_extra, "log_metric": logs.log_metric}
     answer = function(**_arguments(function, given, parameters))
     if inspect.isawaitable(answer):
-        answer = _awaited(answer)
+        answer = _await_answer(answer)
     return answer, logs
 
 
-def _awaited(answer: Any) -> Any:
+def _await_answer(answer: Any) -> Any:
     # Here: they would make each sandbox start 40 ms later, and most functions are not async.
     import asyncio
     from concurrent.futures import ThreadPoolExecutor
@@ -155,15 +157,15 @@ def _each_alone(
     replies, raised = [], False
     for row in range(rows):
         if last is not None and time.monotonic() > last:
-            replies.append(failed(1, fault))
+            replies.append(failed_reply(1, fault))
             continue
         try:
             answer, logs = _ask(function, _row_of(batch, row, rows), parameters)
-            replies.append(_judged(answer, 1, logs))
+            replies.append(_check_answer(answer, 1, logs))
         except faults.CAUGHT as error:
             raised = True
-            replies.append(failed(1, faults.describe(error, function)))
-    return _joined(replies) if raised else failed(rows, fault)
+            replies.append(failed_reply(1, faults.describe_fault(error, function)))
+    return _join_replies(replies) if raised else failed_reply(rows, fault)
 
 
 def _row_of(batch: dict[str, Any], row: int, rows: int) -> dict[str, Any]:
@@ -172,7 +174,7 @@ def _row_of(batch: dict[str, Any], row: int, rows: int) -> dict[str, Any]:
     }
 
 
-def _joined(replies: list[Reply]) -> Reply:
+def _join_replies(replies: list[Reply]) -> Reply:
     """The replies of single rows as one. A column of log_extra that a row did not give is None there."""
     failures = [{**fault, "row": row} for row, reply in enumerate(replies) for fault in reply["failures"]]
     columns = sorted({column for reply in replies for column in reply["extras"]})
@@ -181,24 +183,24 @@ def _joined(replies: list[Reply]) -> Reply:
     return {
         "values": [reply["values"][0] for reply in replies],
         "statuses": [reply["statuses"][0] for reply in replies],
-        "failures": faults.shortened(failures),
+        "failures": faults.shorten_tracebacks(failures),
         "extras": {column: [reply["extras"].get(column, [None])[0] for reply in replies] for column in columns},
         "metrics": {name: sum(values) / len(values) for name, values in metrics.items()},
     }
 
 
-def _judged(answer: Any, rows: int, logs: _Logs) -> Reply:
+def _check_answer(answer: Any, rows: int, logs: _Logs) -> Reply:
     scores = _as_list(answer)
     if not isinstance(scores, list):
         message = f"It returned {_what(answer)}; a reward function returns a list with one score per completion."
-        return failed(rows, {"message": message})
+        return failed_reply(rows, {"message": message})
     if len(scores) != rows:
         message = f"It returned {_count(len(scores), 'score')} for {_count(rows, 'completion')}."
-        return failed(rows, {"message": message})
-    return _scored(scores, rows, logs)
+        return failed_reply(rows, {"message": message})
+    return _check_scores(scores, rows, logs)
 
 
-def _scored(scores: list[Any], rows: int, logs: _Logs) -> Reply:
+def _check_scores(scores: list[Any], rows: int, logs: _Logs) -> Reply:
     values: list[float | None] = []
     statuses: list[str] = []
     failures: list[dict[str, Any]] = []
@@ -211,7 +213,7 @@ def _scored(scores: list[Any], rows: int, logs: _Logs) -> Reply:
     extras, left_out = _fitting(logs.extras, rows)
     metrics = {name: sum(given) / len(given) for name, given in logs.metrics.items()}
     return {
-        "values": values, "statuses": statuses, "failures": faults.shortened(failures) + left_out,
+        "values": values, "statuses": statuses, "failures": faults.shorten_tracebacks(failures) + left_out,
         "extras": extras, "metrics": {name: mean for name, mean in metrics.items() if math.isfinite(mean)},
     }  # fmt: skip
 

@@ -41,13 +41,13 @@ _LINKS = 8  # exceptions behind an exception that are looked at
 _confined = _offline = False
 
 
-def confined(network: bool) -> None:
-    """From here on every refusal in this process is the sandbox's."""
+def note_confinement(network: bool) -> None:
+    """Note that this process is confined: from here on every refusal in this process is the sandbox's."""
     global _confined, _offline
     _confined, _offline = True, not network
 
 
-def describe(
+def describe_fault(
     error: BaseException, function: Callable[..., Any] | None = None, source: str | None = None
 ) -> dict[str, Any]:
     """{"message", "line", "traceback"} of an exception. `line` is the deepest one in the function's own file (or the
@@ -70,7 +70,7 @@ def message_of(error: BaseException) -> str:
 
 
 def without_addresses(text: str) -> str:
-    """Without where in memory a thing lies: the same failure is to read the same each time."""
+    """The text without addresses in memory: the same failure is to read the same each time."""
     return re.sub(r" at 0x[0-9a-fA-F]+", "", text)
 
 
@@ -80,7 +80,7 @@ def begins(function: Callable[..., Any]) -> int | None:
     return code.co_firstlineno if code else None
 
 
-def shortened(failures: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def shorten_tracebacks(failures: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The failures of one call, of which only the first keep their traceback."""
     return [fault if at < WITH_TRACEBACK else {**fault, "traceback": ""} for at, fault in enumerate(failures)]
 

@@ -82,11 +82,11 @@ def program(network: bool, namespaces: bool) -> bytes:
     try:
         import pyseccomp  # type: ignore
     except (ImportError, OSError, RuntimeError) as error:  # it looks for libseccomp as it is imported
-        made = _carried(namespaces) if not network else None
+        made = _carried_program(namespaces) if not network else None
         if made is None:
             raise NoFilter(MISSING) from error
         return made
-    return _built(pyseccomp, network, namespaces)
+    return _build_program(pyseccomp, network, namespaces)
 
 
 def to_carry() -> str:
@@ -94,7 +94,7 @@ def to_carry() -> str:
     return json.dumps({platform.machine(): {str(way): program(False, way).hex() for way in (True, False)}})
 
 
-def _carried(namespaces: bool) -> bytes | None:
+def _carried_program(namespaces: bool) -> bytes | None:
     """What `to_carry` made, where it lies beside this file and is for this processor; else None."""
     try:
         made = json.loads(Path(__file__).with_name(CARRIED).read_text(encoding="utf-8"))
@@ -103,7 +103,7 @@ def _carried(namespaces: bool) -> bytes | None:
         return None
 
 
-def _built(library: Any, network: bool, namespaces: bool) -> bytes:
+def _build_program(library: Any, network: bool, namespaces: bool) -> bytes:
     made, refuse = library.SyscallFilter(library.ALLOW), library.ERRNO(errno.EPERM)
     for name in (_ALWAYS if namespaces else _ALWAYS + _WITHOUT_NAMESPACES).split():
         number = _number(library, name)

@@ -12,9 +12,9 @@ from groupwise.worker.sandbox import contract, faults, used_columns, wire
 from groupwise.worker.sandbox.wire import Message
 
 
-def serve(channel: int, network: bool) -> None:
+def serve_functions(channel: int, network: bool) -> None:
     """Answer on a socket's descriptor until it is closed. `network`: whether this process has leave for it."""
-    faults.confined(network)
+    faults.note_confinement(network)
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(line_buffering=True, errors="backslashreplace")  # type: ignore[union-attr]
     functions: dict[str, tuple[types.ModuleType, Callable[..., Any], dict[str, Any]]] = {}
@@ -22,7 +22,7 @@ def serve(channel: int, network: bool) -> None:
         try:
             reply = _answer(message, functions)
         except BaseException as error:  # KeyboardInterrupt of the function's own, or no memory left
-            reply = {**contract.failed(message.get("rows", 0), faults.describe(error)), "problem": None}
+            reply = {**contract.failed_reply(message.get("rows", 0), faults.describe_fault(error)), "problem": None}
         _flush()
         _send(channel, {**reply, "call": message["call"]})
 
@@ -52,7 +52,7 @@ def _load(message: Message, functions: dict[str, Any]) -> Message:
     try:
         exec(compile(code, source, "exec", dont_inherit=True), module.__dict__)  # noqa: S102 — what this process is for
     except faults.CAUGHT as error:
-        return {"problem": faults.describe(error, source=source)}
+        return {"problem": faults.describe_fault(error, source=source)}
     function = module.__dict__.get(name)
     if not callable(function):
         return {"problem": {"row": None, "message": f"The code defines no function ‘{name}’.", "line": None}}

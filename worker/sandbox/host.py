@@ -43,7 +43,7 @@ def _serve(channel: int, setup: Message) -> None:
         wire.send(channel, {"ready": True})
     else:
         door.hand_over(channel)
-    functions.serve(channel, network=door is not None)
+    functions.serve_functions(channel, network=door is not None)
 
 
 def _door(setup: Message) -> Door | None:

@@ -39,7 +39,9 @@ def restrict(version: int, readable: Iterable[str], writable: Iterable[str], por
         raise OSError(errno.ENOSYS, "This version of Landlock knows nothing of TCP")
     attributes = struct.pack("QQQ", known, tcp, _SCOPES if version >= 6 else 0)
     size = 24 if version >= 6 else 16 if version >= TCP else 8
-    ruleset = _checked(libc.syscall(ctypes.c_long(CREATE_RULESET), attributes, ctypes.c_size_t(size), ctypes.c_uint(0)))
+    ruleset = _check_result(
+        libc.syscall(ctypes.c_long(CREATE_RULESET), attributes, ctypes.c_size_t(size), ctypes.c_uint(0))
+    )
     try:
         for path in readable:
             _allow(libc, ruleset, path, _READ_FILE | _READ_DIR)
@@ -47,7 +49,7 @@ def restrict(version: int, readable: Iterable[str], writable: Iterable[str], por
             _allow(libc, ruleset, path, _READ_FILE | _WRITE_FILE)
         if port is not None:
             _add_rule(libc, ruleset, _NET_PORT, struct.pack("QQ", _CONNECT, port))
-        _checked(libc.syscall(ctypes.c_long(RESTRICT_SELF), ctypes.c_int(ruleset), ctypes.c_uint(0)))
+        _check_result(libc.syscall(ctypes.c_long(RESTRICT_SELF), ctypes.c_int(ruleset), ctypes.c_uint(0)))
     finally:
         os.close(ruleset)
 
@@ -67,20 +69,20 @@ def _allow(libc: ctypes.CDLL, ruleset: int, path: str, rights: int) -> None:
 
 def _add_rule(libc: ctypes.CDLL, ruleset: int, kind: int, rule: bytes) -> None:
     arguments = (ctypes.c_int(ruleset), ctypes.c_int(kind), rule, ctypes.c_uint(0))
-    _checked(libc.syscall(ctypes.c_long(ADD_RULE), *arguments))
+    _check_result(libc.syscall(ctypes.c_long(ADD_RULE), *arguments))
 
 
 def drop_capabilities() -> None:
     """Give up root's powers, as root; without exec, which is refused later, they do not come back. Raises OSError."""
     header = struct.pack("=Ii", 0x20080522, 0)  # _LINUX_CAPABILITY_VERSION_3, this thread
-    _checked(_libc().capset(header, bytes(24)))
+    _check_result(_libc().capset(header, bytes(24)))
 
 
 def _libc() -> ctypes.CDLL:
     return ctypes.CDLL(None, use_errno=True)
 
 
-def _checked(answer: int) -> int:
+def _check_result(answer: int) -> int:
     if answer < 0:
         number = ctypes.get_errno()
         raise OSError(number, f"Landlock: {os.strerror(number)}")

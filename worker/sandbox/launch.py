@@ -38,7 +38,9 @@ class Started:
     outputs: list[int]
 
 
-def start(tier: str, limits: Limits, network: dict[str, str] | None, script: bool, line: int | None = None) -> Started:
+def start_host(
+    tier: str, limits: Limits, network: dict[str, str] | None, script: bool, line: int | None = None
+) -> Started:
     """A host that waits for its setup. `network`: the variables of one that has it, None for one without. One output
     carries both streams; a script has two. Raises CannotStart."""
     with contextlib.ExitStack() as theirs, contextlib.ExitStack() as ours:
@@ -51,15 +53,15 @@ def start(tier: str, limits: Limits, network: dict[str, str] | None, script: boo
         passed = [other.fileno(), information[1], *([] if line is None else [line])]
         argv = _command(tier, limits, network is not None, script, information[1], other.fileno())
         try:
-            popen = spawn.start(
+            popen = spawn.start_process(
                 argv, stdin=stdin[0] if stdin else subprocess.DEVNULL, stdout=outputs[0][1], stderr=outputs[-1][1],
-                env=environment(network or {}), pass_fds=passed, cwd="/", start_new_session=True,
+                env=host_environment(network or {}), pass_fds=passed, cwd="/", start_new_session=True,
             )  # fmt: skip
         except OSError as error:
             raise CannotStart(f"{argv[0]} cannot be started: {error.strerror}.") from error
         theirs.close()
-        pid = _told(information[0]) if tier == BUBBLEWRAP else popen.pid
-        pidfd = _opened(pid, popen, outputs[0][0])
+        pid = _told_pid(information[0]) if tier == BUBBLEWRAP else popen.pid
+        pidfd = _open_pidfd(pid, popen, outputs[0][0])
         os.close(information[0])
         ours.pop_all()
     for descriptor in [channel.fileno(), *(read for read, _ in outputs), *(stdin[1:] if stdin else ())]:
@@ -81,7 +83,7 @@ def _command(tier: str, limits: Limits, network: bool, script: bool, information
         bwrap = bubblewrap.binary()
         if bwrap is None:
             raise CannotStart("bubblewrap is not installed.")
-        confined = bubblewrap.command(bwrap, limits, network, script, information)
+        confined = bubblewrap.bubblewrap_command(bwrap, limits, network, script, information)
     return [*confined, file_view.view().python, *spawn.main_of("host", code_folder(tier), channel)]
 
 
@@ -89,9 +91,9 @@ def code_folder(tier: str) -> str:
     return bubblewrap.CODE if tier == BUBBLEWRAP else str(file_view.REPOSITORY)
 
 
-def environment(network: dict[str, str]) -> dict[str, str]:
-    """All of it. One thread per library: each would reserve memory for every processor. A judge's key, in `network`,
-    goes here rather than in arguments, which everyone on the machine can read."""
+def host_environment(network: dict[str, str]) -> dict[str, str]:
+    """The whole environment of a host. One thread per library: each would reserve memory for every processor. A judge's
+    key, in `network`, goes here rather than in arguments, which everyone on the machine can read."""
     fixed = {
         "PATH": "/usr/bin", "HOME": "/tmp", "LANG": "C.UTF-8", "LOGNAME": "reward", "MALLOC_ARENA_MAX": "2",
         "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1",
@@ -131,7 +133,7 @@ def first_to_go(pid: int) -> None:
     Path(f"/proc/{pid}/oom_score_adj").write_text("1000", encoding="ascii")
 
 
-def _told(information: int) -> int:
+def _told_pid(information: int) -> int:
     """The process that bubblewrap made, as it says on its own descriptor; 0 when it ended without one."""
     deadline, said = time.monotonic() + START_WITHIN, b""
     while b"}" not in said:  # it comes in pieces
@@ -146,7 +148,7 @@ def _told(information: int) -> int:
         return 0
 
 
-def _opened(pid: int, popen: subprocess.Popen[bytes], output: int) -> int:
+def _open_pidfd(pid: int, popen: subprocess.Popen[bytes], output: int) -> int:
     """A handle on the process that stays right when its number is given to another. Raises CannotStart."""
     with contextlib.suppress(OSError):
         if pid:

@@ -45,7 +45,9 @@ def run_fresh(
     """
     try:
         with line or contextlib.nullcontext():
-            process = Process(tiers.chosen(), limits or Limits(), script=code, line=line.fileno() if line else None)
+            process = Process(
+                tiers.choose_tier(), limits or Limits(), script=code, line=line.fileno() if line else None
+            )
     except (launch.CannotStart, filters.NoFilter, OSError) as error:
         raise NoSandbox(f"The sandbox could not be started: {error}") from error
     began, status, problem = time.monotonic(), None, None

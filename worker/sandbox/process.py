@@ -44,11 +44,13 @@ class Capture:
         self.most, self.kept, self.left_out = most, bytearray(), 0
 
     def take(self, chunk: bytes) -> None:
+        """Keep what there is room for of a chunk, and count the rest."""
         room = self.most - len(self.kept)
         self.kept += chunk[:room]
         self.left_out += max(0, len(chunk) - room)
 
     def text(self) -> str:
+        """What was kept, with how much was left out."""
         text = self.kept.decode("utf-8", "replace")
         return f"{text}\n… and {self.left_out:,} more bytes, left out." if self.left_out else text
 
@@ -77,7 +79,9 @@ class Process:
             if proxy is not None:
                 unless_started.callback(proxy.end)
             setup = launch.setup(tier, limits, proxy.door() if proxy else None, script)
-            self._started = launch.start(tier, limits, proxy.variables() if proxy else None, script is not None, line)
+            self._started = launch.start_host(
+                tier, limits, proxy.variables() if proxy else None, script is not None, line
+            )
             unless_started.pop_all()
         self._poll = select.poll()
         self.outputs = {descriptor: Capture(limits.output) for descriptor in self._started.outputs}
@@ -86,7 +90,7 @@ class Process:
         try:
             self._make_ready(setup, script is not None)
         except (Broken, OSError) as error:
-            said = self.printed().strip().splitlines()
+            said = self.take_printed().strip().splitlines()
             self.end()
             raise launch.CannotStart(said[-1][:300] if said else str(error)) from error
 
@@ -109,32 +113,32 @@ class Process:
             capture.left_out = 0
         self._signal(signal.SIGCONT)
         deadline = time.monotonic() + seconds
-        reply = self._answered(question, seconds)
+        reply = self._ask_once(question, seconds)
         # A function that wrote this reply itself is still at it: its host's own reply would come in this one's place.
-        self._answered({"call": os.urandom(8).hex()}, max(deadline - time.monotonic(), LAST_WORD))
+        self._ask_once({"call": os.urandom(8).hex()}, max(deadline - time.monotonic(), LAST_WORD))
         self._signal(signal.SIGSTOP)
         self._drain()
         return reply
 
-    def _answered(self, question: dict[str, Any], seconds: float) -> dict[str, Any]:
+    def _ask_once(self, question: dict[str, Any], seconds: float) -> dict[str, Any]:
         reply = self._exchange(question, seconds)
         if reply.get("call") != question["call"]:
             raise Broken("error", JUNK)
         return reply
 
     @property
-    def flooded(self) -> bool:
+    def has_overflowed(self) -> bool:
         """Whether that was more than is kept."""
         return any(capture.left_out for capture in self.outputs.values())
 
-    def printed(self) -> str:
+    def take_printed(self) -> str:
         """What it wrote to its output since the last question was asked."""
         return "\n".join(capture.text() for capture in self.outputs.values())
 
-    def ended(self) -> bool:
+    def has_ended(self) -> bool:
         """Whether it is gone, asked between questions: it is stopped then, and cannot have ended by itself. So it is
         without its proxy."""
-        return _has_ended(self._started.pidfd, 0.0) or (self._proxy is not None and self._proxy.ended())
+        return _has_ended(self._started.pidfd, 0.0) or (self._proxy is not None and self._proxy.has_ended())
 
     def end(self) -> None:
         """Kill it, and all there is of it: it is the first process of a namespace, or may not start another."""
@@ -198,13 +202,13 @@ class Process:
             if happened & ~select.POLLOUT:
                 received = self._receive()
                 if received == b"":
-                    raise self._gone()
+                    raise self._why_gone()
                 incoming += received or b""
-                reply = _whole(incoming)
+                reply = _whole_reply(incoming)
                 if reply is not None:
                     return reply
             elif self._started.pidfd in ready:
-                raise self._gone()
+                raise self._why_gone()
 
     def _receive(self) -> bytes | None:
         """Some bytes; none when the other end is closed; None when there are none yet. A descriptor among them is the
@@ -255,7 +259,7 @@ class Process:
                 except KeyError:  # closed long ago
                     break
 
-    def _gone(self) -> Broken:
+    def _why_gone(self) -> Broken:
         """Why nothing more comes: it ended, or closed what it was to answer on."""
         if not _has_ended(self._started.pidfd, 0.5):
             return Broken("error", "It closed Groupwise's own channel.")
@@ -282,17 +286,17 @@ def _has_ended(pidfd: int, seconds: float) -> bool:
     return bool(poll.poll(seconds * 1000))
 
 
-def _whole(incoming: bytearray) -> dict[str, Any] | None:
+def _whole_reply(incoming: bytearray) -> dict[str, Any] | None:
     """The reply, once all of it is there. Raises Broken for anything else."""
     if len(incoming) < wire.HEADER:
         return None
     try:
-        end = wire.HEADER + wire.length(bytes(incoming[: wire.HEADER]), wire.LARGEST_REPLY)
+        end = wire.HEADER + wire.body_length(bytes(incoming[: wire.HEADER]), wire.LARGEST_REPLY)
         if len(incoming) < end:
             return None
         if len(incoming) > end:
             raise wire.NotAFrame("more than one reply")
-        return wire.unpack(bytes(incoming[wire.HEADER :]))
+        return wire.unpack_body(bytes(incoming[wire.HEADER :]))
     except wire.NotAFrame as error:
         raise Broken("error", JUNK) from error
 

@@ -74,8 +74,8 @@ class Proxy:
             with client, contextlib.suppress(OSError):  # whoever asked has gone
                 client.settimeout(HEAD_WITHIN)
                 try:
-                    request = proxy_request.read(client)
-                    server, first = self._open(request)
+                    request = proxy_request.read_request(client)
+                    server, first = self._open_connection(request)
                 except Refused as refused:
                     _say_no(client, refused)
                     return
@@ -87,21 +87,21 @@ class Proxy:
         finally:
             self._slots.release()
 
-    def _open(self, request: Request) -> tuple[socket.socket, bytes]:
+    def _open_connection(self, request: Request) -> tuple[socket.socket, bytes]:
         """A connection for a request, and what is to be sent there. Raises Refused."""
         if not hmac.compare_digest(request.secret, self._secret):
             raise Refused(407, "This proxy serves one sandbox, which knows its password.")
         found = _looked_up(request.host, request.port)
-        allowed, own = self._permitted(found, request)
+        allowed, own = self._permitted_places(found, request)
         through = None if own else self._upstream(request)
         if through is not None:
             return _by_way_of(through, request, found, allowed)
         if not found:
             raise Refused(502, f"There is no address for {request.host}: the name is unknown here.")
-        server = _connected(allowed, f"{request.host}:{request.port}")
+        server = _connect(allowed, f"{request.host}:{request.port}")
         return server, request.rest if request.is_tunnel else request.to(request.path)
 
-    def _permitted(self, found: Places, request: Request) -> tuple[Places, bool]:
+    def _permitted_places(self, found: Places, request: Request) -> tuple[Places, bool]:
         """Those of some addresses that may be spoken to, and whether they are this machine's own. Raises Refused where
         there are some, and none may be."""
         allowed, own, why = [], False, ""
@@ -142,7 +142,7 @@ class Proxy:
     def _upstream(self, request: Request) -> upstream.Upstream | None:
         scheme = "https" if request.is_tunnel else "http"
         try:
-            return upstream.find(self._variables, scheme, request.host)
+            return upstream.find_upstream(self._variables, scheme, request.host)
         except ValueError as error:
             raise Refused(502, f"This machine's own proxy ({scheme}_proxy) cannot be used: {error}.") from None
 
@@ -166,7 +166,7 @@ def _by_way_of(
         name = allowed[0][1][0]
     place = f"[{name}]:{request.port}" if ":" in name else f"{name}:{request.port}"
     more = [b"Proxy-Authorization: " + through.authorization] if through.authorization else []
-    server = _connected(places, f"This machine's own proxy ({through.host}:{through.port})")
+    server = _connect(places, f"This machine's own proxy ({through.host}:{through.port})")
     if request.is_tunnel:
         _tunnel(server, place, more)
         return server, request.rest
@@ -197,7 +197,7 @@ def _looked_up(host: str, port: int) -> Places:
     return [(family, place) for family, _, _, _, place in found]
 
 
-def _connected(places: Places, whom: str) -> socket.socket:
+def _connect(places: Places, whom: str) -> socket.socket:
     """A connection to the first of these addresses that answers. Raises Refused with a sentence about `whom`."""
     problem: OSError | None = None
     for family, place in places:

@@ -31,7 +31,7 @@ class ProxyProcess:
         self._line, theirs = socket.socketpair()
         with theirs:
             descriptor = theirs.fileno()
-            self._popen: subprocess.Popen[bytes] = spawn.start(
+            self._popen: subprocess.Popen[bytes] = spawn.start_process(
                 [sys.executable, *spawn.main_of("proxy", str(file_view.REPOSITORY), descriptor)],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
@@ -66,7 +66,7 @@ class ProxyProcess:
         finally:
             os.close(listener)
 
-    def ended(self) -> bool:
+    def has_ended(self) -> bool:
         """Whether it is gone without having been asked to."""
         return self._popen.poll() is not None
 

@@ -44,7 +44,7 @@ class Request(NamedTuple):
         return b"\r\n".join([line, *self.headers, b"Connection: close", *more, b"", b""]) + self.rest
 
 
-def read(client: socket.socket) -> Request:
+def read_request(client: socket.socket) -> Request:
     """The request that a client makes. Raises Refused for none, and OSError where it goes away or takes too long."""
     head, rest = read_head(client)
     lines = head.split(b"\r\n")

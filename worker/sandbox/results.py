@@ -41,7 +41,7 @@ class NotAReply(Exception):
     """An answer that no call of ours gives."""
 
 
-def checked(reply: dict[str, Any], rows: int, out: str, seconds: float) -> Result:
+def check_reply(reply: dict[str, Any], rows: int, out: str, seconds: float) -> Result:
     """A reply of `contract.call` for so many rows, with nothing in it that may not leave this process. Raises
     NotAReply."""
     reply, out = redact_all(reply), redact(out)
@@ -59,7 +59,7 @@ def checked(reply: dict[str, Any], rows: int, out: str, seconds: float) -> Resul
     return Result(values, statuses, failures, out, extras, metrics, seconds)
 
 
-def failed(rows: int, status: str, failure: Failure, out: str = "", seconds: float = 0.0) -> Result:
+def failed_result(rows: int, status: str, failure: Failure, out: str = "", seconds: float = 0.0) -> Result:
     """No completion has a score, for one reason."""
     return Result([None] * rows, [status] * rows, [failure], redact(out), seconds=seconds)
 

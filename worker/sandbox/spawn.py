@@ -21,7 +21,7 @@ def main_of(module: str, folder: str, descriptor: int) -> list[str]:
     return [*PYTHON, "-c", MAIN.replace("MODULE", module), folder, str(descriptor)]
 
 
-def start(argv: list[str], **options: Any) -> subprocess.Popen[bytes]:
+def start_process(argv: list[str], **options: Any) -> subprocess.Popen[bytes]:
     """As subprocess.Popen, from a thread that lives as long as this process. Raises OSError."""
 
     def begin() -> subprocess.Popen[bytes]:
@@ -31,7 +31,7 @@ def start(argv: list[str], **options: Any) -> subprocess.Popen[bytes]:
 
 
 class _Starter:
-    """The kernel counts threads as parents, and those that call `start` come and go."""
+    """The kernel counts threads as parents, and those that call `start_process` come and go."""
 
     def __init__(self) -> None:
         self._renew()

@@ -84,7 +84,7 @@ def probe() -> Tier:
     )  # fmt: skip
 
 
-def chosen() -> str:
+def choose_tier() -> str:
     """The tier's name. Raises NoSandbox."""
     tier = probe()
     if tier.name == "none":
@@ -116,10 +116,10 @@ def leak(process: Process, code: str, parameters: dict[str, Any]) -> str | None:
     reply = process.ask(question, launch.START_WITHIN)
     if reply.get("values") == [0.0]:
         return None
-    return f"it starts, but does not hold what it should{_named(reply)}."
+    return f"it starts, but does not hold what it should{_what_worked(reply)}."
 
 
-def _named(reply: dict[str, Any]) -> str:
+def _what_worked(reply: dict[str, Any]) -> str:
     """What worked first of what must not, as the end of a sentence; nothing where the reply does not tell."""
     try:
         return f": a function can {str(reply['extras']['can'][0])[:200]}"

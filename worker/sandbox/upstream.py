@@ -16,11 +16,11 @@ class Upstream(NamedTuple):
     authorization: bytes
 
 
-def find(variables: dict[str, str], scheme: str, host: str) -> Upstream | None:
+def find_upstream(variables: dict[str, str], scheme: str, host: str) -> Upstream | None:
     """The proxy for an address that begins with "http" or "https"; None where there is none, or no_proxy names the
     host. Raises ValueError for one of a kind that is not spoken here."""
     address = _variable(variables, f"{scheme}_proxy")
-    return None if not address or _is_excepted(host, _variable(variables, "no_proxy")) else _parsed(address)
+    return None if not address or _is_excepted(host, _variable(variables, "no_proxy")) else _parse_address(address)
 
 
 def _variable(variables: dict[str, str], name: str) -> str:
@@ -34,7 +34,7 @@ def _is_excepted(host: str, excepted: str) -> bool:
     return "*" in names or any(host == name or host.endswith(f".{name}") for name in names)
 
 
-def _parsed(address: str) -> Upstream:
+def _parse_address(address: str) -> Upstream:
     scheme, separator, rest = address.partition("://")
     if separator and scheme.lower() != "http":
         raise ValueError(f"it begins with {scheme}://, and only http:// can be used")
@@ -50,11 +50,11 @@ def _basic(secret: str) -> bytes:
     if not secret:
         return b""
     pieces = secret.encode().split(b"%")
-    plain = pieces[0] + b"".join(_unquoted(piece) for piece in pieces[1:])
+    plain = pieces[0] + b"".join(_unquote(piece) for piece in pieces[1:])
     return b"Basic " + binascii.b2a_base64(plain, newline=False)
 
 
-def _unquoted(piece: bytes) -> bytes:
+def _unquote(piece: bytes) -> bytes:
     try:
         return binascii.unhexlify(piece[:2]) + piece[2:]
     except binascii.Error:

@@ -34,7 +34,7 @@ def pack(message: dict[str, Any], largest: int = LARGEST_REQUEST) -> bytes:
     return _HEADER.pack(_MAGIC, len(body)) + body
 
 
-def length(header: bytes, largest: int) -> int:
+def body_length(header: bytes, largest: int) -> int:
     """How many bytes follow this header. Raises NotAFrame."""
     magic, count = _HEADER.unpack(header)
     if magic != _MAGIC or count > largest:
@@ -42,7 +42,7 @@ def length(header: bytes, largest: int) -> int:
     return int(count)
 
 
-def unpack(body: bytes) -> dict[str, Any]:
+def unpack_body(body: bytes) -> dict[str, Any]:
     """The message of a frame's body. Raises NotAFrame."""
     try:
         message = json.loads(body.decode("utf-8", "surrogatepass"))
@@ -55,11 +55,11 @@ def unpack(body: bytes) -> dict[str, Any]:
 
 def receive(channel: int) -> Message | None:
     """The next message on a descriptor; None when the other end is closed. Raises NotAFrame and OSError."""
-    header = _read(channel, HEADER)
-    return None if header is None else unpack(_read(channel, length(header, LARGEST_REQUEST)) or b"")
+    header = _read_bytes(channel, HEADER)
+    return None if header is None else unpack_body(_read_bytes(channel, body_length(header, LARGEST_REQUEST)) or b"")
 
 
-def _read(channel: int, count: int) -> bytes | None:
+def _read_bytes(channel: int, count: int) -> bytes | None:
     received = bytearray()
     while len(received) < count:
         chunk = os.read(channel, min(count - len(received), 1 << 20))
@@ -78,10 +78,10 @@ def send(channel: int, message: Message) -> None:
 
 def as_json(value: Any) -> Any:
     """A value with numpy's and torch's arrays and numbers as lists and numbers. Raises TypeError with what it held."""
-    return json.loads(json.dumps(value, default=_listed))
+    return json.loads(json.dumps(value, default=_as_list))
 
 
-def _listed(value: Any) -> Any:
+def _as_list(value: Any) -> Any:
     if hasattr(value, "tolist"):
         return value.tolist()
     raise TypeError(f"it holds {type(value).__name__}")

@@ -165,20 +165,26 @@ class CapturingTrainer(GRPOTrainer):
             if index % size == 0:
                 groups.append(Group("train" if training else "eval", step, prompt, rows[index], []))
             scores = [
-                score(tape["rewards"][name][index], note.statuses[index])
+                score_and_status(tape["rewards"][name][index], note.statuses[index])
                 for name, note in zip(self.reward_func_names, notes, strict=True)
             ]
             tokens, truncated = lengths[index]
             extra = {name: values[index] for name, values in tape["extra"].items() if len(values) == len(lengths)}
             groups[-1].completions.append(
                 Completion(
-                    text_of(completion), tokens, truncated, total(scores, weights), finite(advantage), scores, extra
+                    completion_text(completion),
+                    tokens,
+                    truncated,
+                    total(scores, weights),
+                    finite_or_none(advantage),
+                    scores,
+                    extra,
                 )
             )
         return groups
 
 
-def score(value: float, status: str) -> tuple[float | None, str]:
+def score_and_status(value: float, status: str) -> tuple[float | None, str]:
     """(value, status) of a completion's score: TRL keeps None as NaN, whatever it stands for."""
     return (None, status) if math.isnan(value) else (value, "ok")
 
@@ -197,7 +203,7 @@ def _of_all_ranks(ranks: list[list[Note]]) -> list[Note]:
     return whole
 
 
-def finite(advantage: float) -> float:
+def finite_or_none(advantage: float) -> float:
     """0 where an advantage is not a number, as TRL has it for completions that no function scored."""
     return advantage if math.isfinite(advantage) else 0.0
 
@@ -208,7 +214,7 @@ def total(scores: list[tuple[float | None, str]], weights: list[float]) -> float
     return sum(given) if given else None
 
 
-def text_of(completion: Any) -> str:
+def completion_text(completion: Any) -> str:
     """What the model wrote: the content of a single message, or all messages (tool calls) as JSON. Lone surrogates,
     which SQLite cannot hold, become question marks."""
     if isinstance(completion, list):

@@ -17,7 +17,7 @@ from typing import Annotated, Any
 from pydantic import Field, TypeAdapter
 
 from groupwise.storage.home import files
-from groupwise.storage.home.bounds import Form, Text, Whole, fitting
+from groupwise.storage.home.bounds import Form, Text, Whole, value_if_fitting
 
 MANIFEST = "manifest.json"
 MODEL = "model"
@@ -90,7 +90,7 @@ _MANIFEST, _REACHED = TypeAdapter(Manifest), TypeAdapter(Reached)
 
 def _manifest(checkpoint: Path) -> Manifest | None:
     """What was sealed; None where that did not happen, or cannot be read."""
-    return fitting(_MANIFEST, files.read_json(checkpoint / MANIFEST))
+    return value_if_fitting(_MANIFEST, files.read_json(checkpoint / MANIFEST))
 
 
 def problem(checkpoint: Path, *, deep: bool = True) -> str | None:
@@ -142,26 +142,26 @@ def _name(point: Path) -> str:
     return f"{point.name} of stage {stage}" if stage else point.name
 
 
-def _sealed(folder: Path) -> list[Path]:
+def _sealed_folders(folder: Path) -> list[Path]:
     """Those whose manifest and file sizes are right, newest first."""
     return [point for point in _points(folder) if problem(point, deep=False) is None]
 
 
 def latest_sealed(folder: Path) -> Path | None:
     """The newest of them: enough to speak of it. Resume looks closer (`latest_whole`)."""
-    return next(iter(_sealed(folder)), None)
+    return next(iter(_sealed_folders(folder)), None)
 
 
 def rotate(folder: Path, keep: int) -> None:
     """Remove all but the newest whole checkpoints, of all stages. After sealing, so that at every moment one of them
     is whole."""
-    for checkpoint in [point for point in _sealed(folder) if point.name != MODEL][keep:]:
+    for checkpoint in [point for point in _sealed_folders(folder) if point.name != MODEL][keep:]:
         shutil.rmtree(checkpoint)
 
 
 def is_last(checkpoint: Path) -> bool:
     """Whether training was over when it was saved."""
-    state = fitting(_REACHED, files.read_json(checkpoint / "trainer_state.json", MOST_STATE))
+    state = value_if_fitting(_REACHED, files.read_json(checkpoint / "trainer_state.json", MOST_STATE))
     return state is not None and state.global_step >= state.max_steps > 0
 
 

@@ -14,7 +14,7 @@ def ending(
     record: dict[str, Any] | None, code: int | None, *, step: int, saved: int | None, killed_on_request: bool,
     stopping: bool,
 ) -> tuple[str, str]:  # fmt: skip
-    """(state, sentence).
+    """How a run ended: (state, sentence).
 
     `record` is the attempt's exit.json, if it wrote one; `code` the exit code (negative: a signal), None where the
     process was not our child; `step` the last acknowledged, `saved` the newest checkpoint's; `stopping`, whether a
@@ -59,14 +59,14 @@ def resume_words(saved: int | None) -> str:
 
 def _by_record(record: dict[str, Any], step: int, resume: str) -> tuple[str, str]:
     outcome, planned = record.get("outcome"), record.get("planned")
-    resume += _lost(record.get("unrecorded"))
+    resume += _lost_steps_words(record.get("unrecorded"))
     if outcome == FINISHED and record.get("step") == planned:
         return states.FINISHED, f"Done: step {planned} of {planned}. The trained model is in final/."
     if outcome == STOPPED:
         return states.STOPPED, f"Stopped at step {record.get('step')}, as asked. {resume}"
     reason = record.get("reason") or f"it ended at step {record.get('step')} of {planned} and called that finished"
-    return states.FAILED, f"Failed at step {step}: {reason}{_lost(record.get('unrecorded'))}"
+    return states.FAILED, f"Failed at step {step}: {reason}{_lost_steps_words(record.get('unrecorded'))}"
 
 
-def _lost(steps: object) -> str:
+def _lost_steps_words(steps: object) -> str:
     return f" What {steps} of its steps recorded is lost: the disk was full to the end." if steps else ""

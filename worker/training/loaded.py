@@ -26,13 +26,13 @@ class Loaded:
         self._marks: dict[str, Mark | None] = {}
 
     def note(self) -> None:
-        """From now on these files are what counts."""
-        self._installed = set(_installed())
+        """Remember the imported files as they are now."""
+        self._installed = set(_package_marks())
         self._marks = {path: _mark(path) for path in {*_sources(), *self._installed}}
 
     def has_changed(self) -> bool:
         """Whether one of them changed since the imports began, or a package was installed, upgraded or removed."""
-        return set(_installed()) != self._installed or any(
+        return set(_package_marks()) != self._installed or any(
             mark is None or mark[3] > self._begun or mark != _mark(path) for path, mark in self._marks.items()
         )
 
@@ -47,7 +47,7 @@ def _sources() -> Iterator[str]:
         yield from map(str, room.rglob("*.py"))
 
 
-def _installed() -> Iterator[str]:
+def _package_marks() -> Iterator[str]:
     """What says, where modules are looked for, which packages there are. (Other files may come and go there.)"""
     for folder in filter(os.path.isabs, sys.path):
         with contextlib.suppress(OSError), os.scandir(folder) as entries:

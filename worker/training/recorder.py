@@ -217,6 +217,7 @@ class Recorder(TrainerCallback):
 
 
 def is_number(value: Any) -> bool:
+    """Whether a logged value is a number that the record keeps."""
     return value is None or (isinstance(value, (int, float)) and not isinstance(value, bool))
 
 

@@ -30,23 +30,25 @@ class Room:
         short = not written or disk.lacks(self._folder, disk.FLOOR + needed)
         if short and self._since is None:
             self._since = time.monotonic()
-            self._say(step, _begins(disk.free(self._folder), needed), waits=True)
+            self._say(step, _begins(disk.free_bytes(self._folder), needed), waits=True)
         elif not short and self._since is not None:
-            self._say(step, f"There is room again: training goes on, {self._waited():,.0f} s later.", waits=False)
+            self._say(
+                step, f"There is room again: training goes on, {self._waited_seconds():,.0f} s later.", waits=False
+            )
             self._since = None
         return short
 
     def given_up(self) -> str | None:
         """Why the run ends, where it has waited too long; None as long as it may wait on."""
-        if self._since is None or self._waited() < LONGEST:
+        if self._since is None or self._waited_seconds() < LONGEST:
             return None
         return f"the disk was full for {LONGEST / 3600:,.0f} hours. Free some space, then resume."
 
-    def _waited(self) -> float:
+    def _waited_seconds(self) -> float:
         return time.monotonic() - (self._since or 0.0)
 
     def _say(self, step: int, sentence: str, waits: bool) -> None:
-        """In the record, as soon as it takes it, and in the log. `waits`: see series.waits_for."""
+        """In the record, as soon as it takes it, and in the log. `waits`: see metrics.waits_for."""
         print(f"groupwise: {sentence}", flush=True)
         self._writer.commit(step, events=[Event("storage", sentence, {"waits": waits})])
 

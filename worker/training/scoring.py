@@ -51,7 +51,7 @@ class Scorer:
             cut = f"\n… cut: {len(result.out):,} characters in all." if len(result.out) > PRINTED else ""
             print(f"{self.__name__}: {result.out[:PRINTED]}{cut}", flush=True)
         self._note.statuses += result.statuses
-        self._note.failures += [_plain(failure, first) for failure in result.failures]
+        self._note.failures += [_as_event_row(failure, first) for failure in result.failures]
         for column, values in result.extras.items():
             if log_extra is not None and len(values) == rows:
                 log_extra(column, values)
@@ -66,7 +66,7 @@ class Scorer:
         return note
 
 
-def _plain(failure: client.Failure, first: int) -> dict[str, Any]:
+def _as_event_row(failure: client.Failure, first: int) -> dict[str, Any]:
     row = None if failure.row is None else failure.row + first
     return {"row": row, "message": failure.message, "line": failure.line, "traceback": failure.traceback}
 
@@ -103,10 +103,11 @@ class Scorers:
             )
             for reward in rewards
         ]
-        self._hosts.append(client.Host(codes, network=network, ports=judge_ports.opened()))
+        self._hosts.append(client.Host(codes, network=network, ports=judge_ports.open_ports()))
         return self._hosts[-1]
 
     def take(self) -> list[Note]:
+        """The notes on the last calls, which are then gone from here."""
         return [function.take() for function in self.functions]
 
     def close(self) -> None:

@@ -30,7 +30,7 @@ class Length:
 
     @classmethod
     def of(cls, args: Any) -> Length:
-        """That of a GRPOConfig."""
+        """The length that a GRPOConfig asks for."""
         return cls(
             args.max_steps,
             args.num_train_epochs,
@@ -64,7 +64,7 @@ class Stage:
         return self.folder / checkpoints.MODEL
 
 
-def of(run_spec: RunSpec, folder: RunFolder) -> list[Stage]:
+def stages_of(run_spec: RunSpec, folder: RunFolder) -> list[Stage]:
     """The stages of a run. With several, the GRPOConfig of each is built at once: what is wrong with the last is
     said before the first trains."""
     specs = run_spec.by_stage()
@@ -86,10 +86,10 @@ def weights(run_spec: RunSpec) -> dict[str, float]:
     return {reward.name: reward.weight for spec in run_spec.by_stage() for reward in spec.rewards}
 
 
-def train(run_spec: RunSpec, folder: RunFolder, recorder: Recorder, point: Path | None) -> dict[str, Any]:
+def train_stages(run_spec: RunSpec, folder: RunFolder, recorder: Recorder, point: Path | None) -> dict[str, Any]:
     """Train what is still to do, from `point` on (a checkpoint, or what a stage ended with; None: from the
     beginning), and say how it ended: outcome, step, planned."""
-    stages = of(run_spec, folder)
+    stages = stages_of(run_spec, folder)
     step = checkpoints.step_of(point) if point else 0
     first = max(checkpoints.stage_of(point) - 1, 0) if point else 0
     resume, begin_from = point, None
@@ -116,12 +116,12 @@ def _train_one(
     stage = stages[index]
     grpo = trainer.make_trainer(stage.spec, folder, recorder, output=stage.folder, begin_from=begin_from, resume=resume)
     try:
-        return _run(grpo, stages, index, folder, recorder, resume, step)
+        return _run_stages(grpo, stages, index, folder, recorder, resume, step)
     finally:
         grpo.scorers.close()
 
 
-def _run(
+def _run_stages(
     grpo: Any, stages: list[Stage], index: int, folder: RunFolder, recorder: Recorder, resume: Path | None, step: int
 ) -> dict[str, Any]:
     stage = stages[index]
@@ -140,7 +140,7 @@ def _run(
         return {"outcome": endings.FAILED, "step": reached, "planned": planned, "reason": recorder.reason}
     outcome = endings.STOPPED if recorder.stopped else endings.FINISHED
     if index < len(stages) - 1:
-        _free(grpo)
+        _release(grpo)
     return {"outcome": outcome, "step": reached, "planned": planned}
 
 
@@ -189,7 +189,7 @@ def _drop_model_before(stages: list[Stage], index: int) -> None:
         shutil.rmtree(stages[index - 1].model, ignore_errors=True)
 
 
-def _free(grpo: Any) -> None:
+def _release(grpo: Any) -> None:
     """Let go of a trainer's model and optimiser, so that the next stage has the device's memory to itself."""
     from accelerate.utils.memory import clear_device_cache
 

@@ -18,10 +18,11 @@ from typing import Any
 from groupwise.storage.home import disk, files, locks, output, paths
 from groupwise.storage.home.paths import RunFolder
 from groupwise.storage.record import group_metrics, run_files
-from groupwise.storage.record.record import RunWriter, resumed
+from groupwise.storage.record.record import RunWriter, resume_record
 from groupwise.storage.record.step_record import Event
 from groupwise.storage.registry import registry
 from groupwise.storage.spec import spec
+from groupwise.storage.spec.problem import SpecError
 from groupwise.worker.builtin import shipped
 from groupwise.worker.data import data
 from groupwise.worker.sandbox import client
@@ -52,7 +53,7 @@ def main(run_id: str) -> int:
     if is_main and locks.hold(folder.lock) is None:
         print("groupwise: this run is already being trained by another process", flush=True)
         return 1
-    run = registry.get(run_id)
+    run = registry.get_run(run_id)
     if run is None:
         print(f"groupwise: there is no run {run_id}", flush=True)
         return 1
@@ -71,7 +72,7 @@ def main(run_id: str) -> int:
 
 def train(folder: RunFolder, attempt: int, is_main: bool, stop: Signals, record: dict[str, Any]) -> None:
     """Train, and add to the record how it ended: outcome, step, planned."""
-    run_spec = spec.parse(run_files.spec_text(folder))
+    run_spec = spec.parse_spec(run_files.spec_text(folder))
     flag = registry.StopFlag(folder.id, attempt) if is_main else None
 
     from groupwise.worker.training import stages  # torch and trl: seconds
@@ -79,7 +80,7 @@ def train(folder: RunFolder, attempt: int, is_main: bool, stop: Signals, record:
     from groupwise.worker.training.recorder import Recorder
 
     weights = stages.weights(run_spec)
-    writer = resumed(folder.db, attempt, weights) if is_main else None
+    writer = resume_record(folder.db, attempt, weights) if is_main else None
     recorder = Recorder(
         writer,
         folder.path,
@@ -90,7 +91,7 @@ def train(folder: RunFolder, attempt: int, is_main: bool, stop: Signals, record:
         group_metrics.target(run_spec.rewards),
     )
     try:
-        record |= stages.train(run_spec, folder, recorder, _resume_point(folder, attempt, writer))
+        record |= stages.train_stages(run_spec, folder, recorder, _resume_point(folder, attempt, writer))
     finally:
         recorder.flush()
         if writer is not None:
@@ -122,7 +123,7 @@ def explain(error: BaseException) -> str:
         return "the disk is full. Free some space; Resume continues from the last whole checkpoint."
     if isinstance(error, sqlite3.Error):
         return f"its record could not be opened ({first})."
-    if isinstance(error, (trainer.CannotRun, data.DataError, shipped.ShippedError, spec.SpecError, client.NoSandbox)):
+    if isinstance(error, (trainer.CannotRun, data.DataError, shipped.ShippedError, SpecError, client.NoSandbox)):
         return first
     return f"{name}: {first[:400]}"
 

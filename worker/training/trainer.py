@@ -40,7 +40,7 @@ def make_trainer(
     from groupwise.worker.training.capture import CapturingTrainer
 
     args = grpo_config(run_spec, output or folder.checkpoints)
-    model, tokenizer = models.load(run_spec.model, use_cpu=args.use_cpu)
+    model, tokenizer = models.load_model(run_spec.model, use_cpu=args.use_cpu)
     train_rows, held_out = _rows(run_spec, folder, tokenizer)
     trainer = CapturingTrainer(
         model=model,
@@ -84,7 +84,7 @@ def load_weights(model: Any, folder: Path) -> None:
 
 def _rows(run_spec: RunSpec, folder: RunFolder, tokenizer: Any) -> tuple[Any, Any]:
     task = shipped.task_of(run_spec)
-    return data.load(
+    return data.load_data(
         run_spec.data,
         chat=tokenizer.chat_template is not None,
         task=shipped.load_task(folder, task) if task else None,

@@ -8,7 +8,7 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from groupwise.storage.home import files
-from groupwise.storage.home.bounds import Finite, Form, Whole, fitting
+from groupwise.storage.home.bounds import Finite, Form, Whole, value_if_fitting
 from groupwise.storage.library.rewards import weights
 from groupwise.storage.spec.spec import RewardSpec
 
@@ -32,7 +32,7 @@ class Weighting:
     def __init__(self, rewards: list[RewardSpec], checkpoint: Path | None = None) -> None:
         """`checkpoint`: the one that a training resumes from, to go on with the weights it had."""
         self.rewards = rewards
-        kept = fitting(_KEPT, files.read_json(checkpoint / FILE)) if checkpoint else None
+        kept = value_if_fitting(_KEPT, files.read_json(checkpoint / FILE)) if checkpoint else None
         state = kept or Kept(now={}, last={}, seen={})
         self._now = {reward.name: reward.weight for reward in rewards} | state.now
         self._last = state.last  # the step of each one's last change, or when first seen
@@ -49,7 +49,7 @@ class Weighting:
         """The weights for the completions generated at this step (of the stage, from 0)."""
         for reward in self.rewards:
             if reward.schedule:
-                self._now[reward.name] = weights.at(reward, step)
+                self._now[reward.name] = weights.weight_at(reward, step)
         self._adapt(step)
         return [self._now[reward.name] for reward in self.rewards]
 
@@ -71,7 +71,7 @@ class Weighting:
                 continue
             scored, successes = self._seen[reward.name]
             if step - self._last.setdefault(reward.name, step) >= reward.adapt.every and scored:
-                self._now[reward.name] = weights.adapted(self._now[reward.name], successes / scored, reward.adapt)
+                self._now[reward.name] = weights.adapt_weight(self._now[reward.name], successes / scored, reward.adapt)
                 self._seen[reward.name], self._last[reward.name] = [0, 0], step
 
 

@@ -10,7 +10,7 @@ let offers = 0;
 // Whether it lists what was found: not where it was closed, or asked for something else, before the answer came.
 async function offer() {
   const mine = ++offers;
-  const reply = await server.search({ words: adder.value, ids: state.ids });
+  const reply = await server.search_runs({ words: adder.value, ids: state.ids });
   if (mine !== offers) return false;
   const full = state.ids.length >= MOST;
   const line = (run) =>

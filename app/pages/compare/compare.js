@@ -223,7 +223,7 @@ for (const button of page.querySelectorAll(".every")) button.addEventListener("c
 async function loadSettings() {
   const key = JSON.stringify([state.ids, state.by]);
   if (settled === key) return;
-  const now = await server.differences({ ids: state.ids, by: state.by === "settings" ? "" : state.by });
+  const now = await server.compare_settings({ ids: state.ids, by: state.by === "settings" ? "" : state.by });
   if (!now?.fields) return;
   settled = key;
   takeSettings(now);
@@ -245,7 +245,7 @@ async function loadCode() {
   const [a, b] = pair();
   const key = codeKey();
   if (coded === key) return;
-  const now = await server.code({ ids: state.ids, a, b });
+  const now = await server.compare_code({ ids: state.ids, a, b });
   if (!now?.functions || key !== codeKey()) return;
   coded = key;
   CompareTables.code(find(".functions"), now.functions);
@@ -294,7 +294,7 @@ const wake = poll(page, async () => {
     for (const run of runs.values()) run.seq = null;
   }
   const seen = Object.fromEntries(ids.filter((id) => runs.get(id)?.seq).map((id) => [id, runs.get(id).seq]));
-  const now = await server.compared({ ids, x: state.x, metrics: state.metrics, zoom: inSight(), seen });
+  const now = await server.compare_runs({ ids, x: state.x, metrics: state.metrics, zoom: inSight(), seen });
   if (!now) return undefined;
   find(".problem").hidden = !now.sentence;
   setText(find(".problem"), now.sentence ?? "");

@@ -10,11 +10,11 @@ from sqlite_utils import Database
 
 from groupwise.app.core import format
 from groupwise.app.core.errors import Unanswerable
-from groupwise.app.pages.compare.prompts import prompt, prompts
-from groupwise.app.pages.compare.runs import MOST, asked, find, looks, reading
-from groupwise.app.pages.compare.settings import code, differences
+from groupwise.app.pages.compare.prompts import prompt_in_runs, shared_prompts
+from groupwise.app.pages.compare.runs import MOST, line_styles, open_run_record, run_by_id, run_ids
+from groupwise.app.pages.compare.settings import compare_code, compare_settings
 from groupwise.app.ui import figures
-from groupwise.app.ui.live import Payload, answer, live, plain, text
+from groupwise.app.ui.live import Payload, answer, live, text, visible_text
 from groupwise.storage.analysis.compare import curves, finals
 from groupwise.storage.record import metrics, states
 from groupwise.storage.registry import registry
@@ -72,31 +72,31 @@ SHARES = ("completions/clipped_ratio", "frac_reward_zero_std", "groups/")
 
 
 @answer
-def compared(payload: Payload) -> dict[str, Any]:
+def compare_runs(payload: Payload) -> dict[str, Any]:
     """The runs that `ids` name: how each is drawn, its lines over `x` and its finals.
 
     `metrics`: names to draw; none: the curated ones. `zoom`: only from here to there on the axis. `seen`: run
     id → the `seq` of its last answer, with which a run that recorded nothing since comes without lines and finals.
     """
-    ids, seen = asked(payload), payload.get("seen")
+    ids, seen = run_ids(payload), payload.get("seen")
     seen = seen if isinstance(seen, dict) else {}
     axis = text(payload, "x") if text(payload, "x") in curves.AXES else "step"
-    wanted = chosen(payload) or [name for name, *_ in CURATED]
-    runs = [(run_id, find(run_id)) for run_id in ids]
+    wanted = metric_names(payload) or [name for name, *_ in CURATED]
+    runs = [(run_id, run_by_id(run_id)) for run_id in ids]
     names: set[str] = set()
     drawn = [
-        look | about(run, wanted, axis, zoom(payload), seen.get(look["id"]), names)
-        for look, (_, run) in zip(looks(runs), runs, strict=True)
+        look | lines_of_run(run, wanted, axis, zoom(payload), seen.get(look["id"]), names)
+        for look, (_, run) in zip(line_styles(runs), runs, strict=True)
     ]
     given = payload.get("ids")
     return {
         "runs": drawn, "names": sorted(names), "left_out": max(0, len(given) - MOST) if isinstance(given, list) else 0,
-        "charts": [chart(name) for name in wanted if name in names or chosen(payload)],
+        "charts": [chart(name) for name in wanted if name in names or metric_names(payload)],
         "poll": POLL if any(run.get("live") for run in drawn) else POLL_ENDED,
     }  # fmt: skip
 
 
-def chosen(payload: Payload) -> list[str]:
+def metric_names(payload: Payload) -> list[str]:
     """The metrics that a payload names, each once."""
     metrics = payload.get("metrics")
     named = [name[:200] for name in metrics if isinstance(name, str) and name] if isinstance(metrics, list) else []
@@ -112,27 +112,28 @@ def zoom(payload: Payload) -> curves.Span | None:
     return (low, high) if low < high else None
 
 
-def about(
+def lines_of_run(
     run: registry.Run | None, wanted: list[str], axis: str, span: curves.Span | None, seen: Any, names: set[str]
 ) -> dict[str, Any]:
     """One run's lines and finals, if there is anything new; its metrics' names are added to `names`."""
     if run is None:
         return {"problem": "There is no run of this id here."}
     try:
-        with reading(run) as record:
+        with open_run_record(run) as record:
             names.update(curves.keys_of(record))
-            return news(record, wanted, axis, span, seen)
+            return new_lines(record, wanted, axis, span, seen)
     except Unanswerable as reason:
-        return {"problem": plain(str(reason)), "seq": -1, "curves": {}, "final": {"step": run.step}}
+        return {"problem": visible_text(str(reason)), "seq": -1, "curves": {}, "final": {"step": run.step}}
 
 
-def news(record: Database, wanted: list[str], axis: str, span: curves.Span | None, seen: Any) -> dict[str, Any]:
-    seq = curves.latest(record)
+def new_lines(record: Database, wanted: list[str], axis: str, span: curves.Span | None, seen: Any) -> dict[str, Any]:
+    """A run's lines and finals, or its `seq` alone where nothing was recorded since `seen`."""
+    seq = curves.newest_seq(record)
     if seq == seen:
         return {"seq": seq}
     counting = metrics.stretches(record)
-    lines = curves.read(record, wanted, axis, counting, span)
-    return {"seq": seq, "curves": lines, "final": finals.of(record, counting)}
+    lines = curves.read_curves(record, wanted, axis, counting, span)
+    return {"seq": seq, "curves": lines, "final": finals.final_values(record, counting)}
 
 
 def chart(name: str) -> dict[str, str]:
@@ -141,15 +142,15 @@ def chart(name: str) -> dict[str, str]:
         if metric == name:
             return {"name": name, "title": title, "note": note, "unit": unit}
     share = name.removeprefix("eval_").startswith(SHARES) and not name.endswith(("/spread", "/best", "/worst"))
-    return {"name": name, "title": plain(name), "note": "", "unit": "%" if share else ""}
+    return {"name": name, "title": visible_text(name), "note": "", "unit": "%" if share else ""}
 
 
 @answer
-def search(payload: Payload) -> dict[str, Any]:
+def search_runs(payload: Payload) -> dict[str, Any]:
     """Runs to add: the newest ones with these words in their name, id, state, model or data, without those in `ids`."""
-    there, words = set(asked(payload)), text(payload, "words").lower().split()
+    there, words = set(run_ids(payload)), text(payload, "words").lower().split()
     found = []
-    for run in registry.runs():
+    for run in registry.list_runs():
         of_run = f"{run.name} {run.id} {states.LABELS.get(run.state, run.state)} {run.model} {run.data}".lower()
         if run.id not in there and all(word in of_run for word in words):
             found.append(run)
@@ -157,7 +158,7 @@ def search(payload: Payload) -> dict[str, Any]:
             break
     return {
         "runs": [
-            {"id": run.id, "name": plain(format.shorten(run.name, 60)), "colour": figures.identity(run.id),
+            {"id": run.id, "name": visible_text(format.shorten(run.name, 60)), "colour": figures.identity(run.id),
              "about": f"{states.LABELS.get(run.state, run.state)} · {format.age(run.created)}"}
             for run in found
         ]
@@ -166,4 +167,13 @@ def search(payload: Payload) -> dict[str, Any]:
 
 def compare() -> gr.HTML:
     """The whole of the Compare page."""
-    return live("pages/compare/compare", compared, search, differences, code, prompts, prompt, template=TEMPLATE)
+    return live(
+        "pages/compare/compare",
+        compare_runs,
+        search_runs,
+        compare_settings,
+        compare_code,
+        shared_prompts,
+        prompt_in_runs,
+        template=TEMPLATE,
+    )

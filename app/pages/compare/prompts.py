@@ -7,11 +7,11 @@ from typing import Any
 
 from groupwise.app.core import format
 from groupwise.app.core.errors import Unanswerable
-from groupwise.app.pages.compare.runs import asked, find, reading, spec_of
-from groupwise.app.ui.completion import coloured
-from groupwise.app.ui.live import Payload, answer, plain, text
-from groupwise.storage.analysis.compare.prompts import Looker, Target, hashes, known, shared
-from groupwise.storage.analysis.compare.prompts import text as text_of
+from groupwise.app.pages.compare.runs import open_run_record, run_by_id, run_ids, run_spec
+from groupwise.app.ui.completion import colour_tags
+from groupwise.app.ui.live import Payload, answer, text, visible_text
+from groupwise.storage.analysis.compare.prompts import Looker, Target, hashes, hashes_in_common, prompt_ids
+from groupwise.storage.analysis.compare.prompts import prompt_text as text_of
 from groupwise.storage.record import group_metrics
 from groupwise.storage.registry import registry
 
@@ -20,15 +20,15 @@ LONGEST = 4000  # characters of a completion; the whole of it stands in its grou
 
 
 @answer
-def prompts(payload: Payload) -> dict[str, Any]:
+def shared_prompts(payload: Payload) -> dict[str, Any]:
     """Prompts with `words` in them that at least two of the runs had: hash, text, and for each run in the order of
     `ids` how it did on it, null where it did not have it."""
-    ids, words = asked(payload), text(payload, "words")
-    runs = [find(run_id) for run_id in ids]
+    ids, words = run_ids(payload), text(payload, "words")
+    runs = [run_by_id(run_id) for run_id in ids]
     had = [sample(run, words) for run in runs]
     union = list(dict.fromkeys(digest for some in had for digest in some))
     numbers = [numbers_in(run, union) for run in runs]
-    both = shared(numbers)
+    both = hashes_in_common(numbers)
     shown = both[:SHOWN]
     columns = [column(run, [of.get(digest) for digest in shown]) for run, of in zip(runs, numbers, strict=True)]
     rows = [
@@ -39,18 +39,20 @@ def prompts(payload: Payload) -> dict[str, Any]:
 
 
 def sample(run: registry.Run | None, words: str) -> list[str]:
+    """The hashes of a run's prompts with these words; none where there is no run, or no readable record."""
     if run is None:
         return []
-    with contextlib.suppress(Unanswerable), reading(run) as record:
+    with contextlib.suppress(Unanswerable), open_run_record(run) as record:
         return hashes(record, words)
     return []
 
 
 def numbers_in(run: registry.Run | None, digests: list[str]) -> dict[str, int]:
+    """{hash: the prompt's number in the run's record} of those that the run had."""
     if run is None or not digests:
         return {}
-    with contextlib.suppress(Unanswerable), reading(run) as record:
-        return known(record, digests)
+    with contextlib.suppress(Unanswerable), open_run_record(run) as record:
+        return prompt_ids(record, digests)
     return {}
 
 
@@ -59,8 +61,8 @@ def column(run: registry.Run | None, numbers: list[int | None]) -> dict[str, lis
     nothing: dict[str, list[Any]] = {"ends": [None] * len(numbers), "texts": [None] * len(numbers)}
     if run is None or not any(numbers):
         return nothing
-    with contextlib.suppress(Unanswerable), reading(run) as record:
-        looker = Looker(record, target(run))
+    with contextlib.suppress(Unanswerable), open_run_record(run) as record:
+        looker = Looker(record, target_function(run))
         return {
             "ends": [looker.ends(number) if number is not None else None for number in numbers],
             "texts": [text_of(record, number) if number is not None else None for number in numbers],
@@ -71,39 +73,39 @@ def column(run: registry.Run | None, numbers: list[int | None]) -> dict[str, lis
 def first_text(index: int, columns: list[dict[str, list[Any]]]) -> str:
     """A prompt's text, from the first run that had it."""
     found = next((one["texts"][index] for one in columns if one["texts"][index] is not None), "")
-    return plain(format.shorten(said(found), 160))
+    return visible_text(format.shorten(question_text(found), 160))
 
 
-def said(prompt: Any) -> str:
+def question_text(prompt: Any) -> str:
     """What a person asked: the last message of a chat, or the text itself."""
     if isinstance(prompt, list) and prompt and isinstance(prompt[-1], dict):
         return str(prompt[-1].get("content") or "")
     return str(prompt)
 
 
-def target(run: registry.Run) -> Target | None:
+def target_function(run: registry.Run) -> Target | None:
     """The run's target function; None where its settings cannot be read."""
     try:
-        return group_metrics.target(spec_of(run).rewards)
+        return group_metrics.target(run_spec(run).rewards)
     except Unanswerable:
         return None
 
 
 @answer
-def prompt(payload: Payload) -> dict[str, Any]:
+def prompt_in_runs(payload: Payload) -> dict[str, Any]:
     """One prompt, by `hash`, in each of the runs: how often it was asked, how it went at first and at last, and the
     best completion, as HTML; null where a run did not have it."""
-    ids, digest = asked(payload), text(payload, "hash")
+    ids, digest = run_ids(payload), text(payload, "hash")
     whole = ""
     found = []
     for run_id in ids:
-        run, one = find(run_id), None
+        run, one = run_by_id(run_id), None
         if run is not None:
-            with contextlib.suppress(Unanswerable), reading(run) as record:
-                number = known(record, [digest]).get(digest)
+            with contextlib.suppress(Unanswerable), open_run_record(run) as record:
+                number = prompt_ids(record, [digest]).get(digest)
                 if number is not None:
-                    whole = whole or plain(said(text_of(record, number))[:LONGEST])
-                    one = in_run(Looker(record, target(run)), number)
+                    whole = whole or visible_text(question_text(text_of(record, number))[:LONGEST])
+                    one = in_run(Looker(record, target_function(run)), number)
         found.append(one)
     if not any(found):
         raise Unanswerable("None of these runs had this prompt.")
@@ -111,10 +113,11 @@ def prompt(payload: Payload) -> dict[str, Any]:
 
 
 def in_run(looker: Looker, number: int) -> dict[str, Any]:
-    best = looker.best(number)
+    """How often one run had a prompt, how it went at first and at last, and its best completion as HTML."""
+    best = looker.best_completion(number)
     if best is not None:
         words = best.pop("text")
         cut = len(words) - LONGEST
-        best["html"] = coloured(words[:LONGEST])
+        best["html"] = colour_tags(words[:LONGEST])
         best["cut"] = f"{format.count(cut)} more characters stand in its group." if cut > 0 else ""
     return {"number": number, "groups": looker.count(number), **(looker.ends(number) or {}), "best": best}

@@ -11,7 +11,7 @@ from sqlite_utils import Database
 
 from groupwise.app.core.errors import Unanswerable
 from groupwise.app.ui import figures
-from groupwise.app.ui.live import Payload, plain
+from groupwise.app.ui.live import Payload, visible_text
 from groupwise.app.ui.state_badge import kind
 from groupwise.storage.home import paths
 from groupwise.storage.record import record_check, run_files, states
@@ -24,24 +24,24 @@ MOST = 20
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")  # Plotly's; for runs of one colour
 
 
-def asked(payload: Payload) -> list[str]:
+def run_ids(payload: Payload) -> list[str]:
     """The ids that a payload names, each once, in its order; more than can be compared are cut off."""
     ids = payload.get("ids")
     named = [run_id for run_id in ids if isinstance(run_id, str) and run_id] if isinstance(ids, list) else []
     return list(dict.fromkeys(named[: 10 * MOST]))[:MOST]
 
 
-def find(run_id: str) -> registry.Run | None:
+def run_by_id(run_id: str) -> registry.Run | None:
     """The run of this id; None where there is none, or no run can have it."""
     try:
         paths.run_folder(run_id)
     except ValueError:
         return None
-    return registry.get(run_id)
+    return registry.get_run(run_id)
 
 
 @contextlib.contextmanager
-def reading(run: registry.Run) -> Iterator[Database]:
+def open_run_record(run: registry.Run) -> Iterator[Database]:
     """The run's record, opened once. Raises Unanswerable, in words that stand beside the run's name, for what is wrong
     with this run alone."""
     if not run.folder.path.is_dir():
@@ -62,21 +62,21 @@ def reading(run: registry.Run) -> Iterator[Database]:
         raise Unanswerable(f"Its record cannot be read ({error}).") from error
 
 
-def spec_of(run: registry.Run) -> RunSpec:
+def run_spec(run: registry.Run) -> RunSpec:
     """What was asked of the run. Raises Unanswerable."""
     try:
-        return specs.parse(run_files.spec_text(run.folder))
+        return specs.parse_spec(run_files.spec_text(run.folder))
     except FileNotFoundError as error:
         raise Unanswerable("Its settings (spec.yaml) are not there.") from error
     except (OSError, UnicodeDecodeError, SpecError) as error:
         raise Unanswerable("Its settings (spec.yaml) cannot be read.") from error
 
 
-def looks(runs: list[tuple[str, registry.Run | None]]) -> list[dict[str, Any]]:
+def line_styles(runs: list[tuple[str, registry.Run | None]]) -> list[dict[str, Any]]:
     """How each run is called and drawn: its own colour, a line of another kind where an earlier one has that colour,
     and the end of its id where an earlier one has its name."""
     colours: dict[str, int] = {}
-    names = [plain(run.name if run else run_id[:80]) for run_id, run in runs]
+    names = [visible_text(run.name if run else run_id[:80]) for run_id, run in runs]
     found = []
     for (run_id, run), name in zip(runs, names, strict=True):
         colour = figures.identity(run_id)

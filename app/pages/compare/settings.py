@@ -6,8 +6,8 @@ from typing import Any
 
 from groupwise.app.core import format
 from groupwise.app.core.errors import Unanswerable
-from groupwise.app.pages.compare.runs import asked, find, spec_of
-from groupwise.app.ui.live import Payload, answer, plain, text
+from groupwise.app.pages.compare.runs import run_by_id, run_ids, run_spec
+from groupwise.app.ui.live import Payload, answer, text, visible_text
 from groupwise.storage.analysis.compare import code as codes
 from groupwise.storage.analysis.compare import fields
 from groupwise.storage.registry import registry
@@ -18,14 +18,14 @@ MOST_FIELDS = 300
 
 
 @answer
-def differences(payload: Payload) -> dict[str, Any]:
+def compare_settings(payload: Payload) -> dict[str, Any]:
     """The fields in which the runs differ, each with one value a run, in the order of `ids`: `words` to read, `number`
     where it is one, `set`: false where it is the default; null where a run has no such field. The field `by` is among
     them, whether it differs or not. `problems`: run id → why its settings are not known."""
-    ids, by = asked(payload), text(payload, "by")
+    ids, by = run_ids(payload), text(payload, "by")
     problems: dict[str, str] = {}
-    flat = [settings(run_id, problems) for run_id in ids]
-    found = fields.differing(flat)
+    flat = [run_settings(run_id, problems) for run_id in ids]
+    found = fields.differing_fields(flat)
     if by and all(field["name"] != by for field in found):
         found += [{"name": by, "values": [run.get(by) if run else None for run in flat]}]
     drawn = [{"name": field["name"], "values": [cell(value) for value in field["values"]]} for field in found]
@@ -33,13 +33,13 @@ def differences(payload: Payload) -> dict[str, Any]:
             "problems": problems}  # fmt: skip
 
 
-def settings(run_id: str, problems: dict[str, str]) -> dict[str, fields.Value] | None:
+def run_settings(run_id: str, problems: dict[str, str]) -> dict[str, fields.Value] | None:
     """One run's settings, with GRPOConfig's defaults; None, and why, where they are not known."""
-    run = find(run_id)
+    run = run_by_id(run_id)
     if run is None:
         return None
     try:
-        return fields.flat(spec_of(run), defaults())
+        return fields.flat(run_spec(run), defaults())
     except Unanswerable as reason:
         problems[run_id] = str(reason)
         return None
@@ -47,41 +47,43 @@ def settings(run_id: str, problems: dict[str, str]) -> dict[str, fields.Value] |
 
 def defaults() -> dict[str, Any]:
     """GRPOConfig's defaults, where the worker has said them."""
-    catalogue = registry.published(Catalogue)
+    catalogue = registry.read_fact(Catalogue)
     return catalogue.defaults() if catalogue else {}
 
 
 def cell(value: fields.Value | None) -> dict[str, Any] | None:
+    """A setting as the table shows it: its words, its number where it is one, and whether it was set; None for none."""
     if value is None:
         return None
     given = value["value"]
     number = given if isinstance(given, (int, float)) and not isinstance(given, bool) and abs(given) < 1e300 else None
-    words = plain(fields.words(given))
+    words = visible_text(fields.words(given))
     return {"words": format.shorten(words, LONGEST), "number": number, "set": value["set"]}
 
 
 @answer
-def code(payload: Payload) -> dict[str, Any]:
+def compare_code(payload: Payload) -> dict[str, Any]:
     """Each reward function of the runs with the hash of its code in each (null: the run does not use it), and how it
     differs between run `a` and run `b`: lines of a unified diff, or words why there is none."""
-    ids = asked(payload)
-    of_run = {run.id: codes.functions(run.folder) for run in map(find, ids) if run is not None}
+    ids = run_ids(payload)
+    of_run = {run.id: codes.code_by_function(run.folder) for run in map(run_by_id, ids) if run is not None}
     names = sorted({name for functions in of_run.values() for name in functions})
     one, other = (of_run.get(text(payload, which), {}) for which in ("a", "b"))
     return {
         "functions": [
-            {"name": plain(name), "hashes": [hash_in(of_run.get(run_id), name) for run_id in ids],
-             **compared(one.get(name), other.get(name))}
+            {"name": visible_text(name), "hashes": [hash_in(of_run.get(run_id), name) for run_id in ids],
+             **code_diff(one.get(name), other.get(name))}
             for name in names
         ]
     }  # fmt: skip
 
 
 def hash_in(functions: dict[str, str] | None, name: str) -> str | None:
-    return codes.hash_of(functions[name]) if functions and name in functions else None
+    """The short hash of a function's code in one run; None where the run does not use it."""
+    return codes.short_hash(functions[name]) if functions and name in functions else None
 
 
-def compared(before: str | None, after: str | None) -> dict[str, Any]:
+def code_diff(before: str | None, after: str | None) -> dict[str, Any]:
     """One function's code in two runs."""
     if before is None and after is None:
         return {"words": "Neither of the two runs uses it."}
@@ -92,4 +94,4 @@ def compared(before: str | None, after: str | None) -> dict[str, Any]:
     lines = codes.diff(before, after)
     if lines is None:
         return {"words": "Too long to be compared line by line here."}
-    return {"lines": [[kind, plain(words)] for kind, words in lines]}
+    return {"lines": [[kind, visible_text(words)] for kind, words in lines]}

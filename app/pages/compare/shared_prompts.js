@@ -40,7 +40,7 @@ export async function loadPrompts() {
   if (!inView || order.length < 2) return;
   const key = sharedKey();
   if (shared !== key) {
-    const now = await server.prompts({ ids: drawnIds(), words: words.value });
+    const now = await server.shared_prompts({ ids: drawnIds(), words: words.value });
     if (!now || key !== sharedKey()) return; // what is asked for by now was asked for when it changed
     shared = key;
     setText(
@@ -69,7 +69,7 @@ export async function loadPrompt() {
   const { seqs } = heard;
   const same = reported.key === key;
   if (same && (reported.seqs === seqs || isRead(find(".one")))) return;
-  const now = state.prompt ? await server.prompt({ ids: drawnIds(), hash: state.prompt }) : null;
+  const now = state.prompt ? await server.prompt_in_runs({ ids: drawnIds(), hash: state.prompt }) : null;
   if (now === undefined || key !== reportedKey() || (same && isRead(find(".one")))) return;
   reported = { key, seqs };
   if (now?.runs) ComparePrompts.draw(find(".one"), order, now);

@@ -24,12 +24,12 @@ def models() -> list[Choice]:
 
 
 def tasks(offer: Offer) -> list[Choice]:
-    """The built-in tasks."""
+    """The built-in tasks that a run can be trained on, as choices."""
     return [{"value": f"task:{name}", "label": name} for name in offer.tasks or {"arithmetic": {}}]
 
 
-def files() -> list[Choice]:
-    """The data files of the home."""
+def home_data_files() -> list[Choice]:
+    """The data files in the home's data folder, as choices."""
     folder = paths.data_folder()
     names = sorted(path.name for path in folder.iterdir() if _usable(path)) if folder.is_dir() else []
     return [{"value": f"file:{name}", "label": name} for name in names]
@@ -39,7 +39,7 @@ def _usable(path: Path) -> bool:
     return path.is_file() and path.suffix.lower() in SUFFIXES and bool(paths.DATA_NAME.fullmatch(path.name))
 
 
-def keep(upload: str | None) -> str:
+def keep_upload(upload: str | None) -> str:
     """Copy an uploaded file into the home's data folder, never over another one; the name it has there.
 
     Raises ValueError, in words, for what is no data file, and OSError, with nothing kept, for a full disk.

@@ -71,7 +71,7 @@ async function settle() {
   const sent = pending.splice(0);
   const of = era;
   sending = sent;
-  const view = await within(15_000, server.edited({ text, edits: sent, known: page.known, hidden: hidden() }));
+  const view = await within(15_000, server.edit_settings({ text, edits: sent, known: page.known, hidden: hidden() }));
   busy = false;
   sending = [];
   if (of !== era) return settleIn(0);

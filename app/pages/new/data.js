@@ -137,7 +137,7 @@ function uploadButton(then) {
     try {
       const reply = await fetch("gradio_api/upload", { method: "POST", body });
       if (!reply.ok) throw new Error(reply.status === 413 ? "it is too large" : `the server said ${reply.status}`);
-      const kept = await server.uploaded({ path: (await reply.json())[0] });
+      const kept = await server.keep_data_file({ path: (await reply.json())[0] });
       if (!kept || kept.sentence) return tell(kept?.sentence ?? "The server did not answer. Try again.", true);
       page.form.files = kept.files;
       tell(`${kept.name} is in the home now.`);

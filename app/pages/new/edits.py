@@ -23,7 +23,7 @@ class Edit:
     written: str | None = None
 
 
-def read(sent: Any, types: dict[str, list[str]]) -> list[Edit]:
+def read_edits(sent: Any, types: dict[str, list[str]]) -> list[Edit]:
     """What a page sent: {path, typed} for a text field (`types`: what each takes), {path, value}, {path, remove},
     {fix}, and the rows of app.pages.new.form_rows. Anything of another form is left out."""
     found = []
@@ -37,7 +37,7 @@ def read(sent: Any, types: dict[str, list[str]]) -> list[Edit]:
             found.append(Edit(path, form_rows.training_of(item["typed"])))
         elif isinstance(item.get("typed"), str):
             value = field_values.value_of(item["typed"], types.get(path, ["str"]))
-            found.append(_fitting(Edit(path, value, field_values.written(item["typed"], value)), types))
+            found.append(_fitting(Edit(path, value, field_values.typed_number(item["typed"], value)), types))
         elif item.get("remove") is True:
             found.append(Edit(path, ABSENT))
         elif path == "data.filter" and "conditions" in item:
@@ -71,7 +71,7 @@ def apply(text: str, edits: list[Edit]) -> str:
     document = yaml_edit.mapping_of(text)
     if document is None:
         return text
-    raw = yaml_text.copied(document.values)
+    raw = yaml_text.copy_plain(document.values)
     written: dict[str, str] = {}
     for edit in edits:
         if _make(raw, edit):
@@ -87,28 +87,28 @@ def _make(raw: dict[str, Any], edit: Edit) -> bool:
     if place is None:
         if _passes_a_list(raw, parts):
             return False
-        yaml_edit.put(raw, tuple(parts), edit.value)
+        yaml_edit.set_setting(raw, tuple(parts), edit.value)
         return True
-    given = yaml_edit.get(raw, tuple(parts[:place]))
+    given = yaml_edit.get_setting(raw, tuple(parts[:place]))
     first = given in (ABSENT, None) and parts[place:] == ["0"]
-    listed = [] if first else yaml_text.copied(given)
+    listed = [] if first else yaml_text.copy_plain(given)
     if not isinstance(listed, list) or not _put_in(listed, parts[place:], edit.value):
         return False
-    yaml_edit.put(raw, tuple(parts[:place]), listed)
+    yaml_edit.set_setting(raw, tuple(parts[:place]), listed)
     return True
 
 
 def _passes_a_list(raw: dict[str, Any], parts: list[str]) -> bool:
     """Whether a path leads through a list, whose entries have no names: it would take the list's place."""
-    return any(isinstance(yaml_edit.get(raw, tuple(parts[:n])), list) for n in range(1, len(parts)))
+    return any(isinstance(yaml_edit.get_setting(raw, tuple(parts[:n])), list) for n in range(1, len(parts)))
 
 
-def put(raw: dict[str, Any], edit: Edit) -> bool:
-    """The same in plain values; whether there was such a place."""
+def put_value(raw: dict[str, Any], edit: Edit) -> bool:
+    """Make an edit in plain values; whether there was such a place."""
     return _put_in(raw, edit.path.split("."), edit.value)
 
 
-def get(raw: dict[str, Any], path: str) -> Any:
+def value_at(raw: dict[str, Any], path: str) -> Any:
     """The value at a dotted path, through lists too, or ABSENT."""
     container: Any = raw
     for part in path.split("."):

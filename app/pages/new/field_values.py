@@ -16,7 +16,7 @@ def value_of(typed: str, types: list[str]) -> Any:
         return ABSENT
     if types and not set(types) - {"str", "none"}:
         return typed
-    read = _read(typed)
+    read = _read_number(typed)
     if isinstance(read, str):
         return typed
     if not types or _kinds(read) & set(types):
@@ -24,12 +24,12 @@ def value_of(typed: str, types: list[str]) -> Any:
     return typed if "str" in types or isinstance(read, (dict, list)) or read is None else read
 
 
-def written(typed: str, value: Any) -> str | None:
+def typed_number(typed: str, value: Any) -> str | None:
     """How a number was typed (1e-4 rather than 0.0001), to be kept so; None for other values."""
     return typed.strip() if isinstance(value, (int, float)) and not isinstance(value, bool) else None
 
 
-def shown(value: Any) -> str:
+def field_text(value: Any) -> str:
     """A value as a field shows it: what typing it again would mean."""
     if value is ABSENT or value is None:
         return ""
@@ -46,10 +46,10 @@ def _inside(value: Any) -> str:
         return f"[{', '.join(map(_inside, value))}]"
     if isinstance(value, dict):
         return f"{{{', '.join(f'{_inside(str(key))}: {_inside(inner)}' for key, inner in value.items())}}}"
-    return shown(value) if isinstance(value, float) else json.dumps(value, ensure_ascii=False, default=str)
+    return field_text(value) if isinstance(value, float) else json.dumps(value, ensure_ascii=False, default=str)
 
 
-def _read(typed: str) -> Any:
+def _read_number(typed: str) -> Any:
     if WORD.fullmatch(typed.strip()):
         return word_value(typed.strip())
     raw = load(f"x: {typed.strip()}")

@@ -9,7 +9,7 @@ import functools
 from typing import Any
 
 from groupwise.app.pages.new import field_labels, form_rows
-from groupwise.app.pages.new.field_values import shown
+from groupwise.app.pages.new.field_values import field_text
 from groupwise.storage.checks.check import OWNED
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.spec import row_filter
@@ -70,7 +70,7 @@ def reward_fields() -> dict[str, list[Field]]:
             for part, fields in _reward_parts().items()}  # fmt: skip
 
 
-def parameters(about: dict[str, Any]) -> list[Field]:
+def parameter_fields(about: dict[str, Any]) -> list[Field]:
     """What can be adjusted of a reward function, as fields; `about`: storage.library.capabilities says it."""
     return [
         _field(f"parameters.{one['name']}", one, section="") | {"advice": one.get("help") or ""}
@@ -113,8 +113,8 @@ def _field(path: str, about: Field, *, section: str) -> Field:
         "advice": advice,
         "help": about.get("help") or "",
         "types": about["types"],
-        "default": shown(about.get("default")),
-        "choices": [shown(choice) for choice in about.get("choices") or []],
+        "default": field_text(about.get("default")),
+        "choices": [field_text(choice) for choice in about.get("choices") or []],
         "flag": f"--{name}" if part == "training" else "",
         "section": section,
         "short": path in field_labels.SHORT,

@@ -20,7 +20,7 @@ def condition_rows(listed: Any) -> list[Row]:
 
 def _condition_row(written: str) -> Row:
     try:
-        column, operator, value = row_filter.to_form(row_filter.parse(written))
+        column, operator, value = row_filter.to_form(row_filter.parse_condition(written))
     except row_filter.ConditionError:
         return {"column": "", "operator": "", "value": written}
     return {"column": column, "operator": operator, "value": value}

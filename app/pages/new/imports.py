@@ -18,7 +18,7 @@ def spec_from(name: str, text: str) -> tuple[str, list[str]]:
         if name.lower().endswith(".py"):
             raw, notes = from_script(text)
             return yaml_edit.dump(raw), notes
-        raw, _ = yaml_text.read(text)
+        raw, _ = yaml_text.read_yaml(text)
     except SpecError as error:
         problem = error.problems[0]
         where = f", line {problem.line}" if problem.line else ""

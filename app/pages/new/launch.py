@@ -13,7 +13,7 @@ from groupwise.app.pages.new import edits, presets
 from groupwise.app.pages.new.edits import Edit
 from groupwise.app.pages.new.preflight.report import Report, report
 from groupwise.app.pages.new.yaml_edit import ABSENT
-from groupwise.storage.checks.check import examine
+from groupwise.storage.checks.check import examine_spec
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.models import model_files
 from groupwise.storage.library.models.model_facts import ModelFacts
@@ -41,7 +41,7 @@ class Reading:
 def read_form(text: str) -> Reading:
     """What a text means, with the problems of its form alone: nothing is checked against what is installed."""
     try:
-        raw, lines = yaml_text.read(text)
+        raw, lines = yaml_text.read_yaml(text)
     except SpecError as error:
         return Reading(None, None, error.problems)
     try:
@@ -51,22 +51,22 @@ def read_form(text: str) -> Reading:
         return Reading(None, _sound(raw, error.problems), error.problems, lines)
 
 
-def read(text: str, offer: Offer | None = None, known: Any = None) -> Reading:
+def check_text(text: str, offer: Offer | None = None, known: Any = None) -> Reading:
     """Read and check a text. Where its form is wrong somewhere, the rest is checked all the same, so that problems do
     not come in waves. `known`: see `problems`."""
     reading = read_form(text)
     if reading.sound is None:
         return reading
-    found = examine(reading.sound, offer or Offer.published(), reading.lines, _columns(known))
+    found = examine_spec(reading.sound, offer or Offer.read_published(), reading.lines, _columns(known))
     named = {problem.field for problem in reading.problems}
     return replace(reading, problems=[*reading.problems, *(one for one in found if one.field not in named)])
 
 
-def problems(text: str, known: Any = None) -> tuple[RunSpec | None, list[Problem]]:
+def spec_and_problems(text: str, known: Any = None) -> tuple[RunSpec | None, list[Problem]]:
     """The spec that a text means (None where it means none) and everything that keeps it from running, of what can be
     told without the worker. `known`: what the page's preview has found out: rows, prompt_tokens, columns."""
-    offer = Offer.published()
-    reading = read(text, offer, known)
+    offer = Offer.read_published()
+    reading = check_text(text, offer, known)
     found = reading.problems + (estimates(reading.sound, offer, known).problems if reading.sound else [])
     return reading.spec, [problem for problem in found if problem.level == BLOCKING]
 
@@ -105,27 +105,27 @@ def _sound(raw: Any, found: list[Problem]) -> RunSpec | None:
         return None
     sound = copy.deepcopy(raw)
     for problem in sorted(found, key=lambda problem: problem.field, reverse=True):
-        edits.put(sound, Edit(problem.field, ABSENT))
+        edits.put_value(sound, Edit(problem.field, ABSENT))
     try:
         return specs.from_dict({"name": "…", "rewards": [{"name": "format"}], **sound})
     except SpecError:
         return None
 
 
-def start(text: str, known: Any = None) -> str:
+def queue_run(text: str, known: Any = None) -> str:
     """Queue a run of this spec, exactly as written; its id. Raises SpecError with all problems, creating nothing."""
-    spec, found = problems(text, known)
+    spec, found = spec_and_problems(text, known)
     if spec is None or found:
         raise SpecError(found)
-    run_id = registry.create(text, name=spec.name, model=spec.model.id, data=spec.data.source)
+    run_id = registry.create_run(text, name=spec.name, model=spec.model.id, data=spec.data.source)
     wake_worker()
     return run_id
 
 
-def quickstart() -> str:
+def queue_quickstart() -> str:
     """Queue the quickstart; the run's id. Raises Unanswerable."""
     try:
-        return start(presets.quickstart())
+        return queue_run(presets.quickstart_text())
     except SpecError as error:
         raise Unanswerable(f"The quickstart cannot run here: {error}") from error
 

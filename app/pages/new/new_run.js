@@ -69,7 +69,7 @@ function drawForm() {
 }
 
 async function begin() {
-  const opened = await server.opened({
+  const opened = await server.open_new_run({
     from: params().get("from") ?? "",
     preset: params().get("preset") ?? "",
     reward: params().get("reward") ?? "",
@@ -129,7 +129,7 @@ function waitForCatalogue() {
   if (page.form.complete) return;
   find(".waiting").hidden = false;
   const look = async () => {
-    const now = await server.opened({ from: "", preset: "", reward: "" });
+    const now = await server.open_new_run({ from: "", preset: "", reward: "" });
     if (!now?.form?.complete) return setTimeout(look, 1000);
     if (page.text !== page.opened) keepDraft(); // what the address asks for may be possible now
     location.reload();

@@ -25,7 +25,7 @@ from groupwise.app.pages.new import (
     worker_requests,
     yaml_edit,
 )
-from groupwise.app.ui.live import Payload, Unanswerable, answer, live, text, whole
+from groupwise.app.ui.live import Payload, Unanswerable, answer, live, text, whole_number
 from groupwise.storage.home import db, paths
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.registry import questions, registry
@@ -42,17 +42,17 @@ def spec_text(payload: Payload) -> str:
 
 
 @answer
-def opened(payload: Payload) -> dict[str, Any]:
+def open_new_run(payload: Payload) -> dict[str, Any]:
     """What the address asks for (a run's settings, a preset, or the quickstart; with a reward function added, and
     settings changed), and the form to show it in."""
     try:
-        offer, listed, sentence = Offer.published(), presets.listed(), ""
+        offer, listed, sentence = Offer.read_published(), presets.list_presets(), ""
     except (sqlite3.Error, registry.RegistryError) as error:
-        offer, listed, sentence = Offer(), presets.listed(own=False), _unreadable(error)
+        offer, listed, sentence = Offer(), presets.list_presets(own=False), _unreadable(error)
     asked_for = text(payload, "from"), text(payload, "preset"), text(payload, "reward", 100), payload.get("set")
     begun, origin = presets.begin(*asked_for, offer)
-    shown = {**described(offer), "presets": listed}
-    about = {"text": begun, "origin": origin, "form": shown, "view": view.of(begun, offer)}
+    shown = {**form_choices(offer), "presets": listed}
+    about = {"text": begun, "origin": origin, "form": shown, "view": view.describe_text(begun, offer)}
     return {**about, "sentence": sentence} if sentence else about
 
 
@@ -63,19 +63,19 @@ def _unreadable(error: Exception) -> str:
     return f"The registry could not be read just now ({error}). Trying again."
 
 
-def described(offer: Offer) -> dict[str, Any]:
-    """All that can be chosen from. `complete`: whether the worker has said what is installed."""
+def form_choices(offer: Offer) -> dict[str, Any]:
+    """All that the form offers to choose from. `complete`: whether the worker has said what is installed."""
     return {
         "complete": offer.training is not None,
         "fields": form.describe(offer),
         "usual_lora": form.field_labels.USUAL_LORA,
-        "rewards": reward_choices.functions(offer),
+        "rewards": reward_choices.reward_functions(offer),
         "reward_fields": form.reward_fields(),
         "gym": form.gym(offer),
         "operators": form.OPERATORS,
         "models": choices.models(),
         "tasks": choices.tasks(offer),
-        "files": choices.files(),
+        "files": choices.home_data_files(),
         "upload_limit": data_files.MAX_FILE,
         "upload_limit_words": choices.LIMIT,
         "upload_advice": choices.ADVICE,
@@ -83,32 +83,32 @@ def described(offer: Offer) -> dict[str, Any]:
 
 
 @answer
-def edited(payload: Payload) -> dict[str, Any]:
+def edit_settings(payload: Payload) -> dict[str, Any]:
     """The text with the page's edits made, and what it means then; of that, nothing that is `hidden` on the page."""
     sent, listed = spec_text(payload), payload.get("hidden")
     hidden = [part for part in listed if isinstance(part, str)] if isinstance(listed, list) else []
     with db.kept_open():
-        offer = Offer.published()
+        offer = Offer.read_published()
         types = form.types(offer) | form.reward_types(yaml_edit.load(sent), offer)
-        made = edits.read(payload.get("edits"), types)
-        return view.of(edits.apply(sent, made), offer, payload.get("known"), hidden)
+        made = edits.read_edits(payload.get("edits"), types)
+        return view.describe_text(edits.apply(sent, made), offer, payload.get("known"), hidden)
 
 
 @answer
 def ask_worker(payload: Payload) -> dict[str, Any]:
     """Ask the worker; the question's number."""
     kind, topic = text(payload, "kind"), text(payload, "topic", 40)
-    row, every = whole(payload, "row"), payload.get("all") is True
+    row, every = whole_number(payload, "row"), payload.get("all") is True
     try:
-        return {"question": worker_requests.ask(kind, spec_text(payload), topic=topic, row=row, every=every)}
+        return {"question": worker_requests.ask_about_text(kind, spec_text(payload), topic=topic, row=row, every=every)}
     except worker_requests.CannotAsk as refusal:
         raise Unanswerable(str(refusal)) from refusal
 
 
 @answer
-def answered(payload: Payload) -> dict[str, Any]:
+def read_answer(payload: Payload) -> dict[str, Any]:
     """What the worker said to a question, or how far it is."""
-    return question_status.answered(whole(payload, "question"))
+    return question_status.answer_or_progress(whole_number(payload, "question"))
 
 
 @answer
@@ -121,26 +121,26 @@ def try_step(payload: Payload) -> dict[str, Any]:
 
 
 @answer
-def cancelled(payload: Payload) -> dict[str, Any]:
-    """Stop trying."""
-    questions.cancel(whole(payload, "question"))
+def cancel_question(payload: Payload) -> dict[str, Any]:
+    """Withdraw a question, such as a try of one step, that nobody waits for any more."""
+    questions.cancel_question(whole_number(payload, "question"))
     return {"cancelled": True}
 
 
 @answer
-def launched(payload: Payload) -> dict[str, Any]:
+def launch_run(payload: Payload) -> dict[str, Any]:
     """Queue the run, if nothing is wrong with it and TRL took its settings (`built`: the question that says so)."""
     sent = spec_text(payload)
     spec = launch.read_form(sent).spec
     # The quickstart as it ships is known to be taken (a test builds it): nobody waits for that on a fresh start.
-    if spec is not None and sent != presets.quickstart():
-        said = worker_requests.built(spec, whole(payload, "built"))
+    if spec is not None and sent != presets.quickstart_text():
+        said = worker_requests.trl_problems(spec, whole_number(payload, "built"))
         if said is None:
             return {"unasked": True}
         if said:
             raise Unanswerable(f"TRL does not take these settings: {said[0].message}")
     try:
-        return {"url": f"/run?id={launch.start(sent, payload.get('known'))}"}
+        return {"url": f"/run?id={launch.queue_run(sent, payload.get('known'))}"}
     except SpecError as error:
         raise Unanswerable("There is something to mend before this can be launched.") from error
     except OSError as error:
@@ -148,18 +148,18 @@ def launched(payload: Payload) -> dict[str, Any]:
 
 
 @answer
-def uploaded(payload: Payload) -> dict[str, Any]:
+def keep_data_file(payload: Payload) -> dict[str, Any]:
     """Keep a file that arrived; its name in the home, and all files there are."""
     try:
-        name = choices.keep(_arrived(payload))
+        name = choices.keep_upload(_upload_path(payload))
     except ValueError as error:
         raise Unanswerable(str(error)) from error
     except OSError as error:
         raise Unanswerable(f"The file could not be kept: {error.strerror or error}.") from error
-    return {"name": name, "source": f"file:{name}", "files": choices.files()}
+    return {"name": name, "source": f"file:{name}", "files": choices.home_data_files()}
 
 
-def _arrived(payload: Payload) -> str | None:
+def _upload_path(payload: Payload) -> str | None:
     """The path of an upload; None for anything that is not one, whatever the page says."""
     sent = payload.get("path")
     if not isinstance(sent, str) or "\0" in sent or Path(sent).is_symlink():
@@ -169,46 +169,46 @@ def _arrived(payload: Payload) -> str | None:
 
 
 @answer
-def imported(payload: Payload) -> dict[str, Any]:
+def import_file(payload: Payload) -> dict[str, Any]:
     """A spec's text from a file: YAML as it is, a TRL script by its settings; and notes on what was left behind."""
     brought, notes = imports.spec_from(text(payload, "name"), spec_text(payload))
     return {"text": brought, "notes": notes}
 
 
 @answer
-def preset(payload: Payload) -> dict[str, Any]:
-    """A preset's text."""
-    return {"text": presets.text_of(text(payload, "name"))}
+def preset_settings(payload: Payload) -> dict[str, Any]:
+    """The YAML text of a preset."""
+    return {"text": presets.preset_text(text(payload, "name"))}
 
 
 @answer
 def save_preset(payload: Payload) -> dict[str, Any]:
     """Save the text as a preset of one's own. `taken`: there is one of this name, which saving again replaces."""
     name, words = text(payload, "name", 100), text(payload, "sentence", 300)
-    return presets.keep(name, words, spec_text(payload), replace=payload.get("replace") is True)
+    return presets.store_preset(name, words, spec_text(payload), replace=payload.get("replace") is True)
 
 
 @answer
-def forgotten(payload: Payload) -> dict[str, Any]:
+def delete_preset(payload: Payload) -> dict[str, Any]:
     """Delete a preset of one's own."""
-    return presets.forget(text(payload, "name", 100))
+    return presets.remove_preset(text(payload, "name", 100))
 
 
 def new_run() -> gr.HTML:
-    """The page's body."""
+    """The New run page's live part."""
     functions = (
-        opened,
-        edited,
+        open_new_run,
+        edit_settings,
         ask_worker,
-        answered,
+        read_answer,
         try_step,
-        cancelled,
-        launched,
-        uploaded,
-        imported,
-        preset,
+        cancel_question,
+        launch_run,
+        keep_data_file,
+        import_file,
+        preset_settings,
         save_preset,
-        forgotten,
+        delete_preset,
     )
     template = Path(__file__).with_name("page.html").read_text(encoding="utf-8")
     return live("pages/new/new_run", *functions, template=template)

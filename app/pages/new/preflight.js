@@ -159,7 +159,7 @@ async function launch() {
   if (wrong().length) return goTo(wrong()[0]);
   const { text } = page;
   for (let tries = 0; tries < 5; tries += 1) {
-    const done = await server.launched({ text: page.text, built, known: page.known });
+    const done = await server.launch_run({ text: page.text, built, known: page.known });
     if (done?.url) {
       location.href = done.url;
       return;
@@ -197,7 +197,7 @@ const result = find(".tried");
 
 async function tryOneStep() {
   if (trying !== null) {
-    await server.cancelled({ question: trying });
+    await server.cancel_question({ question: trying });
     return;
   }
   await settled();
@@ -213,7 +213,7 @@ async function tryOneStep() {
   attempt.textContent = "Stop trying";
   result.hidden = false;
   for (;;) {
-    const now = await server.answered({ question: trying });
+    const now = await server.read_answer({ question: trying });
     if (now?.answer) {
       showTried(result, now.answer);
       break;

@@ -54,64 +54,64 @@ def _begin(run_id: str, name: str) -> tuple[str, str, str | None]:
     if run_id:
         try:
             text = run_files.spec_text(paths.run_folder(run_id))
-            return text, f"The settings of {_called(run_id)}", "Change what you like; that run stays as it is."
+            return text, f"The settings of {_run_label(run_id)}", "Change what you like; that run stays as it is."
         except (OSError, ValueError):
             missing = f"There is no run “{run_id[:80]}” to take settings from. This is the quickstart"
-            return quickstart(), missing, ""
-    shipped = {preset.name: preset for preset in presets.shipped(SHIPPED)}
+            return quickstart_text(), missing, ""
+    shipped = {preset.name: preset for preset in presets.shipped_presets(SHIPPED)}
     found = shipped.get(name or QUICKSTART)
     if found is None:
-        return quickstart(), f"There is no preset “{name[:80]}”. This is the quickstart", ""
+        return quickstart_text(), f"There is no preset “{name[:80]}”. This is the quickstart", ""
     return found.text, f"Preset: {found.title}", None
 
 
-def _called(run_id: str) -> str:
+def _run_label(run_id: str) -> str:
     """A run by its name, and its id, as several may have the same name; by its id while the registry is unreadable."""
     try:
-        run = registry.get(run_id)
+        run = registry.get_run(run_id)
     except sqlite3.Error:
         run = None
     return f"“{format.shorten(run.name, 80)}” ({run_id})" if run else run_id
 
 
-def quickstart() -> str:
+def quickstart_text() -> str:
     """The quickstart's YAML, from its file: there also while the registry is not."""
     return (SHIPPED / f"{QUICKSTART}.yaml").read_text(encoding="utf-8")
 
 
-def text_of(name: str) -> str:
+def preset_text(name: str) -> str:
     """A preset's YAML. Raises Unanswerable for a name there is none of."""
     try:
-        return presets.get(name, SHIPPED).text
+        return presets.get_preset(name, SHIPPED).text
     except PresetError as error:
         raise Unanswerable(str(error)) from error
 
 
-def listed(*, own: bool = True) -> list[dict[str, Any]]:
+def list_presets(*, own: bool = True) -> list[dict[str, Any]]:
     """Every preset for the page: one's own, then those that ship."""
     return [
         {"name": preset.name, "title": preset.title, "sentence": preset.sentence, "own": preset.own}
-        for preset in (presets.every(SHIPPED) if own else presets.shipped(SHIPPED))
+        for preset in (presets.all_presets(SHIPPED) if own else presets.shipped_presets(SHIPPED))
     ]
 
 
-def keep(name: str, sentence: str, text: str, *, replace: bool) -> dict[str, Any]:
+def store_preset(name: str, sentence: str, text: str, *, replace: bool) -> dict[str, Any]:
     """Save a text as one's own preset; all presets then. `taken`: one of this name is there, and stays."""
     try:
-        presets.save(name, sentence, text, SHIPPED, replace=replace)
+        presets.save_preset(name, sentence, text, SHIPPED, replace=replace)
     except PresetExists as error:
         return {"taken": True, "sentence": f"{error} Save again to replace it."}
     except PresetError as error:
         raise Unanswerable(str(error)) from error
     except SpecError as error:
         raise Unanswerable(f"Only what is a spec can be kept as one: {error.problems[0]}") from error
-    return {"presets": listed()}
+    return {"presets": list_presets()}
 
 
-def forget(name: str) -> dict[str, Any]:
+def remove_preset(name: str) -> dict[str, Any]:
     """Delete one of one's own; all presets then."""
     try:
-        presets.delete(name)
+        presets.delete_preset(name)
     except PresetError as error:
         raise Unanswerable(str(error)) from error
-    return {"presets": listed()}
+    return {"presets": list_presets()}

@@ -9,14 +9,15 @@ from groupwise.storage.home import locks, paths
 from groupwise.storage.registry import questions
 
 
-def answered(question_id: int) -> dict[str, Any]:
-    """{answer}, or {waiting: a sentence, done, total (None: not known)}; {gone: true} where it was withdrawn."""
-    question = questions.get(question_id)
+def answer_or_progress(question_id: int) -> dict[str, Any]:
+    """What became of a question: {answer}, or {waiting: a sentence, done, total (None: not known)}; {gone: true} where
+    it was withdrawn."""
+    question = questions.get_question(question_id)
     if question is None:
         return {"gone": True}
-    answer = question.answered()
+    answer = question.read_answer()
     if answer is not None:
-        return {"answer": view.sayable(answer.as_dict())}
+        return {"answer": view.json_value(answer.as_dict())}
     so_far = question.progress or {}
     words = str(so_far.get("sentence") or _waits_for(question))
     return {"waiting": words, "done": so_far.get("done"), "total": so_far.get("total")}

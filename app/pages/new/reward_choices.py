@@ -9,7 +9,7 @@ from groupwise.app.pages.new import form
 from groupwise.storage.library.capabilities import Offer
 
 
-def functions(offer: Offer) -> list[dict[str, Any]]:
+def reward_functions(offer: Offer) -> list[dict[str, Any]]:
     """{name, help, own, network, parameters (as fields), versions} of each; one's own first, else in order.
 
     Each of one's own has its saved versions, the newest first: {hash, saved (when, in words), parameters}.
@@ -26,10 +26,10 @@ def _function(name: str, about: dict[str, Any], offer: Offer) -> dict[str, Any]:
         "own": own,
         "hash": str(about.get("hash") or ""),
         "network": about.get("network") is True,
-        "parameters": form.parameters(about),
+        "parameters": form.parameter_fields(about),
         "versions": [_version(one) for one in offer.versions.get(name, [])] if own else [],
     }
 
 
 def _version(version: dict[str, Any]) -> dict[str, Any]:
-    return {"hash": version["hash"], "saved": format.age(version["at"]), "parameters": form.parameters(version)}
+    return {"hash": version["hash"], "saved": format.age(version["at"]), "parameters": form.parameter_fields(version)}

@@ -22,7 +22,7 @@ function drawPresets() {
       el("span", { class: "s mut" }, preset.sentence),
     );
     take.addEventListener("click", async () => {
-      const got = await server.preset({ name: preset.name });
+      const got = await server.preset_settings({ name: preset.name });
       if (!got || got.sentence)
         return setText(dialog.querySelector(".said"), got?.sentence ?? "The server did not answer. Try again.");
       from(`Preset: ${preset.title}`);
@@ -34,7 +34,7 @@ function drawPresets() {
     });
     const drop = preset.own
       ? remover(`Delete the preset ${preset.title}`, async () => {
-          const left = await server.forgotten({ name: preset.name });
+          const left = await server.delete_preset({ name: preset.name });
           if (left?.presets) {
             page.form.presets = left.presets;
             drawPresets();
@@ -85,7 +85,7 @@ async function importFile() {
   } catch {
     return tell([`“${chosen.name}” is not text in UTF-8.`], true);
   }
-  const got = await server.imported({ name: chosen.name, text });
+  const got = await server.import_file({ name: chosen.name, text });
   if (!got || got.sentence) return tell([got?.sentence ?? "The server did not answer. Try again."], true);
   from(`Imported from ${chosen.name}`);
   replaceText(got.text);

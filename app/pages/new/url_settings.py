@@ -30,7 +30,7 @@ def change(text: str, asked: object, offer: Offer) -> tuple[str, str]:
             refused.append(format.shorten(field or one, 80))
             continue
         before = _was(raw, field, offer)
-        text = edits.apply(text, edits.read([{"path": field, "typed": value}], types))
+        text = edits.apply(text, edits.read_edits([{"path": field, "typed": value}], types))
         if yaml_edit.load(text) != raw:
             made.append(f"{_label(field, text)} {value} (was {before})")
     return text, _sentence(made, refused, offer)
@@ -39,7 +39,7 @@ def change(text: str, asked: object, offer: Offer) -> tuple[str, str]:
 def _is_next_reward(raw: Any, field: str) -> bool:
     """Whether a field is the place after the last reward function, of the run or of a stage."""
     place, _, number = field.rpartition(".")
-    listed = edits.get(raw or {}, place) if REWARDS.fullmatch(place) else None
+    listed = edits.value_at(raw or {}, place) if REWARDS.fullmatch(place) else None
     return isinstance(listed, list) and number == str(len(listed))
 
 
@@ -52,12 +52,12 @@ def _types(raw: Any, offer: Offer) -> dict[str, list[str]]:
 
 def _was(raw: dict[str, object] | None, field: str, offer: Offer) -> str:
     """What a setting was, as a person would type it; its default where it was not said."""
-    value = edits.get(raw, field) if raw is not None else yaml_edit.ABSENT
+    value = edits.value_at(raw, field) if raw is not None else yaml_edit.ABSENT
     if value is yaml_edit.ABSENT and field.startswith("training."):
         value = (offer.training or {}).get(field.removeprefix("training."), {}).get("default")
     elif value is yaml_edit.ABSENT:
         value = form.own_fields().get(field, {}).get("default")
-    return field_values.shown(value) or "not set"
+    return field_values.field_text(value) or "not set"
 
 
 def _label(field: str, text: str) -> str:
@@ -68,8 +68,8 @@ def _label(field: str, text: str) -> str:
         return f"{name} of stage {int(stage) + 1}"
     plain = yaml_edit.load(text) or {}
     if part.endswith(".parameters"):
-        return f"{name} of {format.shorten(str(edits.get(plain, part.removesuffix('parameters') + 'name')), 80)}"
-    reward = edits.get(plain, part)
+        return f"{name} of {format.shorten(str(edits.value_at(plain, part.removesuffix('parameters') + 'name')), 80)}"
+    reward = edits.value_at(plain, part)
     if isinstance(reward, dict) and isinstance(reward.get("name"), str) and name in field_labels.REWARD:
         return f"the {field_labels.REWARD[name][0].lower()} of {format.shorten(reward['name'], 80)}"
     return name if part in ("training", "lora") else field

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 from groupwise.app.pages.new import form_rows, launch, presets, yaml_edit
-from groupwise.app.pages.new.field_values import shown
+from groupwise.app.pages.new.field_values import field_text
 from groupwise.storage.checks import script
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.registry.messages.build import BuildQuestion
@@ -19,26 +19,26 @@ from groupwise.storage.registry.messages.model import ModelQuestion
 from groupwise.storage.registry.messages.preview import PreviewQuestion
 from groupwise.storage.spec.problem import BLOCKING, SpecError
 from groupwise.storage.spec.spec import DataSpec, RunSpec
-from groupwise.storage.spec.yaml_text import read
+from groupwise.storage.spec.yaml_text import read_yaml
 
 View = dict[str, Any]
 # Parts of a spec that the form holds as plain values rather than as one text each.
 PLAIN = ("rewards", "data.examples", "data.filter", "data.columns", "data.parameters", "stages", "lora")
 
 
-def of(text: str, offer: Offer, known: Any = None, hidden: Collection[str] = ()) -> View:
+def describe_text(text: str, offer: Offer, known: Any = None, hidden: Collection[str] = ()) -> View:
     """Everything the page needs to know of this text. `known`: what the preview has found out: rows, prompt_tokens,
     columns. `hidden`: what the page does not show now, and so is not made: “script”, “preflight”.
 
     A text that is no YAML mapping has only `unreadable` (a sentence and its line): the form keeps what it showed.
     """
     try:
-        raw, _ = read(text)
+        raw, _ = read_yaml(text)
     except SpecError as error:
         return {"text": text, "unreadable": _why(error)}
     if not isinstance(raw, dict):
         return {"text": text, "unreadable": _why(None)}
-    reading = launch.read(text, offer, known)
+    reading = launch.check_text(text, offer, known)
     spec, sound = reading.spec, reading.sound
     about = launch.estimates(sound, offer, known, told="preflight" not in hidden) if sound is not None else None
     problems = reading.problems + (about.problems if about else [])
@@ -48,18 +48,18 @@ def of(text: str, offer: Offer, known: Any = None, hidden: Collection[str] = ())
         "plain": {path: _at(raw, path) for path in PLAIN},
         "conditions": form_rows.condition_rows(_at(raw, "data.filter")),
         "stages": form_rows.stage_rows(_at(raw, "stages")),
-        "empty": empty(raw),
+        "empty": emptied_settings(raw),
         "problems": [problem.as_dict() for problem in problems],
         "blocked": any(problem.level == BLOCKING for problem in problems),
         "sentences": about.sentences if about else [],
         "figures": about.figures if about else [],
-        "quickstart": text == presets.quickstart(),
+        "quickstart": text == presets.quickstart_text(),
         "name": str(raw.get("name") or "run"),
         "keys": keys(sound) if sound is not None else {},
     }
     if "script" not in hidden:
         seen["script"] = script.to_script(spec) if spec is not None else ""
-    return sayable(seen)
+    return json_value(seen)
 
 
 def _why(error: SpecError | None) -> dict[str, Any]:
@@ -70,7 +70,7 @@ def _why(error: SpecError | None) -> dict[str, Any]:
 
 
 def _at(raw: dict[str, Any], path: str) -> Any:
-    return yaml_edit.get(raw, tuple(path.split(".")))
+    return yaml_edit.get_setting(raw, tuple(path.split(".")))
 
 
 def fields(raw: dict[str, Any]) -> dict[str, str]:
@@ -82,17 +82,20 @@ def fields(raw: dict[str, Any]) -> dict[str, str]:
             for key, inner in value.items():
                 walk(inner, f"{path}.{key}".lstrip("."))
         elif value is not None:
-            found[path] = shown(value)
+            found[path] = field_text(value)
 
     walk(raw, "")
     for path in ("lora", "data.parameters"):
         inner = _at(raw, path)
         if isinstance(inner, dict):
-            found |= {f"{path}.{key}": shown(value) for key, value in inner.items() if value is not None}
+            found |= {f"{path}.{key}": field_text(value) for key, value in inner.items() if value is not None}
     for number, stage in enumerate(form_rows.stage_rows(_at(raw, "stages"))):
-        found |= {f"stages.{number}.name": shown(stage["name"]), f"stages.{number}.training": stage["training_text"]}
+        found |= {
+            f"stages.{number}.name": field_text(stage["name"]),
+            f"stages.{number}.training": stage["training_text"],
+        }
     for path, reward in form_rows.reward_places(raw):
-        found |= {f"{path}.{name}": shown(value) for name, value in _settings_of(reward) if value is not None}
+        found |= {f"{path}.{name}": field_text(value) for name, value in _settings_of(reward) if value is not None}
     return found
 
 
@@ -108,9 +111,9 @@ def _settings_of(reward: dict[str, Any]) -> Iterator[tuple[str, Any]]:
         yield from ((f"schedule.{number}.{name}", value) for name, value in inner)
 
 
-def empty(raw: dict[str, Any]) -> dict[str, str | None]:
-    """The settings that are said to be nothing, null or blank text, which is not the same as not said: “no answer”,
-    where the default is “answer”. A field cannot show it."""
+def emptied_settings(raw: dict[str, Any]) -> dict[str, str | None]:
+    """The settings that the text sets to null or to blank text, unlike those it leaves out: “no answer”, where the
+    default is “answer”. A field cannot show it."""
     parts = [(part, raw.get(part)) for part in ("model", "data", "training", "launch")]
     said = {f"{part}.{key}": v for part, inner in parts if isinstance(inner, dict) for key, v in inner.items()}
     said["name"] = raw.get("name", "…")
@@ -124,6 +127,7 @@ def keys(spec: RunSpec) -> dict[str, str]:
 
 
 def about_data(spec: RunSpec, row: int = 0) -> PreviewQuestion:
+    """The question to the worker about the data: what a row becomes."""
     return PreviewQuestion(data=spec.data, model=spec.model, row=min(row, FARTHEST))
 
 
@@ -136,23 +140,24 @@ def about_lengths(spec: RunSpec, *, every: bool = False) -> CheckDataQuestion:
 
 
 def about_build(spec: RunSpec) -> BuildQuestion:
-    """All but the data: what TRL's own configs are built from."""
+    """The question whether TRL takes the settings: all but the data, what TRL's own configs are built from."""
     data = DataSpec(holdout=spec.data.holdout)  # evaluation needs held-out rows
     return BuildQuestion(spec=spec.model_copy(update={"name": "run", "data": data}))
 
 
 def about_model(spec: RunSpec) -> ModelQuestion:
+    """The question to the worker about the model."""
     return ModelQuestion(model=spec.model)
 
 
-def sayable(value: Any) -> Any:
+def json_value(value: Any) -> Any:
     """A value that JSON can say to a browser: numbers that it cannot hold as text, what is not there as null."""
     if value is yaml_edit.ABSENT:
         return None
     if isinstance(value, float) and not math.isfinite(value):
-        return shown(value)
+        return field_text(value)
     if isinstance(value, int) and abs(value) >= 2**53:
         return str(value)
     if isinstance(value, dict):
-        return {str(key): sayable(inner) for key, inner in value.items()}
-    return [sayable(inner) for inner in value] if isinstance(value, (list, tuple)) else value
+        return {str(key): json_value(inner) for key, inner in value.items()}
+    return [json_value(inner) for inner in value] if isinstance(value, (list, tuple)) else value

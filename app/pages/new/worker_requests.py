@@ -14,7 +14,7 @@ from groupwise.storage.home.redaction import to_json
 from groupwise.storage.registry import questions
 from groupwise.storage.registry.messages.build import BuildAnswer
 from groupwise.storage.registry.messages.dry_run import TryQuestion
-from groupwise.storage.registry.messages.message import Answer, Ask, misfit
+from groupwise.storage.registry.messages.message import Answer, Ask, misfit_of
 from groupwise.storage.registry.messages.preview import PreviewAnswer
 from groupwise.storage.registry.messages.problem import Failed
 from groupwise.storage.spec.problem import BLOCKING, Problem
@@ -25,7 +25,7 @@ class CannotAsk(Exception):
     """The question has no sense as things are; the message says why."""
 
 
-def ask(kind: str, text: str, *, topic: str, row: int = 0, every: bool = False) -> int:
+def ask_about_text(kind: str, text: str, *, topic: str, row: int = 0, every: bool = False) -> int:
     """Ask the worker about this text; the question's id. `topic`: one open page, whose newest question counts. `row`:
     which one is previewed; `every`: whether all rows are checked.
 
@@ -37,9 +37,9 @@ def ask(kind: str, text: str, *, topic: str, row: int = 0, every: bool = False) 
     try:
         question = _question(kind, sound, row, every)
     except ValidationError as error:
-        raise CannotAsk(str(misfit(error))) from error
+        raise CannotAsk(str(misfit_of(error))) from error
     launch.wake_worker()
-    return questions.ask(question, topic=f"{topic}:{kind}"[:100])
+    return questions.ask_question(question, topic=f"{topic}:{kind}"[:100])
 
 
 def _question(kind: str, spec: RunSpec, row: int, every: bool) -> Ask:
@@ -52,20 +52,20 @@ def _question(kind: str, spec: RunSpec, row: int, every: bool) -> Ask:
 
 def ask_to_try(text: str) -> int:
     """Ask for one step to be tried. Raises CannotAsk while the run could not be launched either."""
-    spec, problems = launch.problems(text)
+    spec, problems = launch.spec_and_problems(text)
     if spec is None or problems:
         raise CannotAsk("Mend what blocks the launch first; then one step can be tried.")
     launch.wake_worker()
-    return questions.ask(TryQuestion(text=text))
+    return questions.ask_question(TryQuestion(text=text))
 
 
-def built(spec: RunSpec, question_id: int) -> list[Problem] | None:
+def trl_problems(spec: RunSpec, question_id: int) -> list[Problem] | None:
     """What TRL itself said to exactly these settings: the problems that block; None where it was not asked, or has
     not answered."""
-    question = questions.get(question_id)
+    question = questions.get_question(question_id)
     if question is None or question.kind != questions.BUILD:
         return None
-    answer = question.answered()
+    answer = question.read_answer()
     if answer is None or question.payload != _as_stored(view.about_build(spec)):
         return None
     return _blocking(answer)
@@ -74,11 +74,11 @@ def built(spec: RunSpec, question_id: int) -> list[Problem] | None:
 def confirm(spec: RunSpec, patience: float) -> list[Problem]:
     """What only the worker can tell of a spec, waited for: what TRL itself does not take, and what is wrong with the
     data. The problems that block. Raises CannotAsk, in words, when no answer comes in `patience` seconds."""
-    asked = [questions.ask(view.about_build(spec)), questions.ask(view.about_data(spec))]
+    asked = [questions.ask_question(view.about_build(spec)), questions.ask_question(view.about_data(spec))]
     deadline = time.monotonic() + patience
     while time.monotonic() < deadline:
-        found = [question for one in asked if (question := questions.get(one)) is not None]
-        answers = [answer for question in found if (answer := question.answered()) is not None]
+        found = [question for one in asked if (question := questions.get_question(one)) is not None]
+        answers = [answer for question in found if (answer := question.read_answer()) is not None]
         if len(answers) == len(asked):
             return [problem for answer in answers for problem in _blocking(answer)]
         launch.wake_worker()

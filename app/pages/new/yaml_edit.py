@@ -9,7 +9,7 @@ from groupwise.storage.spec import yaml_text
 from groupwise.storage.spec.problem import SpecError
 from groupwise.storage.spec.yaml_text import Document, dump
 
-__all__ = ["ABSENT", "dump", "get", "load", "mapping_of", "put", "rewrite"]
+__all__ = ["ABSENT", "dump", "get_setting", "load", "mapping_of", "rewrite", "set_setting"]
 ABSENT = object()  # as a value: the setting is not there
 Path = tuple[str, ...]
 
@@ -17,7 +17,7 @@ Path = tuple[str, ...]
 def mapping_of(text: str) -> Document | None:
     """The text, parsed; None where it is no YAML mapping."""
     try:
-        document = yaml_text.parse(text)
+        document = yaml_text.parse_document(text)
     except SpecError:
         return None
     return document if isinstance(document.values, dict) else None
@@ -26,10 +26,10 @@ def mapping_of(text: str) -> Document | None:
 def load(text: str) -> dict[str, Any] | None:
     """The settings as plain values; None where the text is no YAML mapping."""
     document = mapping_of(text)
-    return None if document is None else yaml_text.copied(document.values)
+    return None if document is None else yaml_text.copy_plain(document.values)
 
 
-def get(raw: dict[str, Any], path: Path) -> Any:
+def get_setting(raw: dict[str, Any], path: Path) -> Any:
     """The value at a path, or ABSENT."""
     for part in path:
         if not isinstance(raw, dict) or part not in raw:
@@ -38,7 +38,7 @@ def get(raw: dict[str, Any], path: Path) -> Any:
     return raw
 
 
-def put(raw: dict[str, Any], path: Path, value: Any) -> None:
+def set_setting(raw: dict[str, Any], path: Path, value: Any) -> None:
     """Set or (ABSENT) remove one setting in plain values. What is on the way to it and no mapping becomes one."""
     *way, last = path
     for part in way:
@@ -65,17 +65,17 @@ def rewrite(document: Document, wanted: dict[str, Any], written: dict[str, str] 
     except NotInPlace:
         text = None
     made = mapping_of(text) if text is not None else None
-    if text is not None and made is not None and same(made.values, wanted):
+    if text is not None and made is not None and is_written_alike(made.values, wanted):
         return text
     return "".join(f"{comment}\n" for comment in splices.comments()) + dump(wanted)
 
 
-def same(one: Any, other: Any) -> bool:
+def is_written_alike(one: Any, other: Any) -> bool:
     """Whether two values are written alike: 1 is not 1.0 here, and .nan is .nan."""
     if type(one) is not type(other):
         return False
     if isinstance(one, dict):
-        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+        return one.keys() == other.keys() and all(is_written_alike(one[key], other[key]) for key in one)
     if isinstance(one, list):
-        return len(one) == len(other) and all(map(same, one, other))
+        return len(one) == len(other) and all(map(is_written_alike, one, other))
     return bool(one == other) or (one != one and other != other)

@@ -24,7 +24,7 @@ from groupwise.storage.registry.messages.completions import (
     Typed,
 )
 from groupwise.storage.registry.messages.functions import SCALES
-from groupwise.storage.registry.messages.message import FARTHEST, Ask, Misfit, misfit
+from groupwise.storage.registry.messages.message import FARTHEST, Ask, Misfit, misfit_of
 from groupwise.storage.registry.messages.rescore import RescoreQuestion
 from groupwise.storage.registry.messages.score import ScoreQuestion
 
@@ -33,41 +33,41 @@ GONE = "These completions are no longer kept."
 Sent = dict[str, Any]
 
 
-def columns(sent: Sent) -> int:
+def ask_columns(sent: Sent) -> int:
     """Ask which columns the data has; the question's id."""
-    spec = sources.spec_of(_text(sent, "data", 300_000))
+    spec = sources.source_spec(_text(sent, "data", 300_000))
     return _ask(view.about_data(spec), sent)
 
 
-def completions(sent: Sent) -> int:
+def ask_completions(sent: Sent) -> int:
     """Ask for completions: of the model, of a run, typed, or probes. Raises Unanswerable."""
     kind = _text(sent, "from")
     if kind not in SOURCES:
         raise Unanswerable("Choose where the completions come from.")
-    first = sources.spec_of(_text(sent, "data", 300_000)).by_stage()[0]
+    first = sources.source_spec(_text(sent, "data", 300_000)).by_stage()[0]
     payload: dict[str, Any] = {
         "spec": SpecPart(data=first.data, model=first.model, training=first.training),
         "source": kind,
-        "rows": _whole(sent.get("rows"), 4, MOST_ROWS),
-        "size": _whole(sent.get("size"), 8, MOST_SIZE),
+        "rows": _whole_number(sent.get("rows"), 4, MOST_ROWS),
+        "size": _whole_number(sent.get("size"), 8, MOST_SIZE),
     }
     if kind == "run":
         payload |= _of_run(sent)
     if kind == "typed":
-        payload["typed"] = _typed(sent.get("typed"))
+        payload["typed"] = _typed_completions(sent.get("typed"))
     return _ask(CompletionsQuestion(**payload), sent)
 
 
-def score(sent: Sent) -> int:
+def ask_score(sent: Sent) -> int:
     """Ask for the scores of the completions that an earlier question brought. Raises Unanswerable."""
-    asked = questions.get(_whole(sent.get("completions"), 0, 2**62, least=0))
-    question, answer = (asked.asked(), asked.answered()) if asked is not None else (None, None)
+    asked = questions.get_question(_whole_number(sent.get("completions"), 0, 2**62, least=0))
+    question, answer = (asked.read_question(), asked.read_answer()) if asked is not None else (None, None)
     if not isinstance(question, CompletionsQuestion) or not isinstance(answer, CompletionsAnswer):
         raise Unanswerable(GONE)
     training = question.spec.training
     return _ask(
         ScoreQuestion(
-            functions=functions.of(sent.get("functions")),
+            functions=functions.read_functions(sent.get("functions")),
             groups=answer.groups,
             scale_rewards=_scale(sent) or training.get("scale_rewards"),
             multi_objective_aggregation=training.get("multi_objective_aggregation"),
@@ -77,40 +77,42 @@ def score(sent: Sent) -> int:
     )
 
 
-def rescore(sent: Sent) -> int:
+def ask_rescore(sent: Sent) -> int:
     """Ask for a run's stored completions to be scored anew. Raises Unanswerable."""
     weights = sent.get("weights") if isinstance(sent.get("weights"), dict) else {}
-    of, scale = functions.of(sent.get("functions")), _scale(sent)
-    return _ask(RescoreQuestion(run=_run(sent), functions=of, weights=weights, scale_rewards=scale), sent)
+    of, scale = functions.read_functions(sent.get("functions")), _scale(sent)
+    return _ask(RescoreQuestion(run=_run_id(sent), functions=of, weights=weights, scale_rewards=scale), sent)
 
 
-KINDS = {"columns": columns, "completions": completions, "score": score, "rescore": rescore}
+KINDS = {"columns": ask_columns, "completions": ask_completions, "score": ask_score, "rescore": ask_rescore}
 
 
-def ask(kind: str, sent: Sent) -> int:
+def ask_workbench(kind: str, sent: Sent) -> int:
     """Ask; the question's id. Raises Unanswerable."""
     if kind not in KINDS:
         raise Unanswerable("There is no such question.")
     try:
         return KINDS[kind](sent)
     except ValidationError as error:
-        raise Unanswerable(str(misfit(error))) from error
+        raise Unanswerable(str(misfit_of(error))) from error
     except Misfit as error:  # another version asked for the completions
         raise Unanswerable(GONE) from error
 
 
 def _ask(question: Ask, sent: Sent) -> int:
     launch.wake_worker()
-    return questions.ask(question, topic=f"{_text(sent, 'topic', 40)}:{question.kind}" if sent.get("topic") else "")
+    return questions.ask_question(
+        question, topic=f"{_text(sent, 'topic', 40)}:{question.kind}" if sent.get("topic") else ""
+    )
 
 
 def _of_run(sent: Sent) -> dict[str, Any]:
     step = sent.get("step")
     known = isinstance(step, int) and not isinstance(step, bool) and 0 <= step <= MOST_STEP
-    return {"run": _run(sent), "step": step if known else None}
+    return {"run": _run_id(sent), "step": step if known else None}
 
 
-def _run(sent: Sent) -> str:
+def _run_id(sent: Sent) -> str:
     name = _text(sent, "run")
     try:
         folder = paths.run_folder(name)
@@ -121,11 +123,11 @@ def _run(sent: Sent) -> str:
     return name
 
 
-def _typed(sent: Any) -> list[Typed]:
+def _typed_completions(sent: Any) -> list[Typed]:
     """What was typed, with its rows. Raises Unanswerable where there is none, or more than can be read."""
     listed = [one for one in sent if isinstance(one, dict)] if isinstance(sent, list) else []
     found = [
-        Typed(row=_whole(one.get("row"), 0, FARTHEST, least=0), text=str(one.get("text") or "")[:LONGEST_TYPED])
+        Typed(row=_whole_number(one.get("row"), 0, FARTHEST, least=0), text=str(one.get("text") or "")[:LONGEST_TYPED])
         for one in listed[:MOST_TYPED]
     ]
     if not found:
@@ -144,7 +146,7 @@ def _text(sent: Sent, key: str, limit: int = 200) -> str:
     return value[:limit] if isinstance(value, str) else ""
 
 
-def _whole(value: Any, default: int, most: int, *, least: int = 1) -> int:
+def _whole_number(value: Any, default: int, most: int, *, least: int = 1) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
         return default
     return min(max(value, least), most)

@@ -173,7 +173,7 @@ async function build() {
     weight: one.weight.trim() !== "" && Number.isFinite(Number(one.weight)) ? Number(one.weight) : 0,
   }));
   const got = await call(
-    "built",
+    "build_function",
     { name: name(), blocks: sent, sentence: form.querySelector("[name=sentence]").value },
     (words) => {
       if (words) told([words]);

@@ -173,7 +173,7 @@ function drawAnnotations() {
       : [];
   const clean = [
     ...mend(page.cleaner, "Take off what a notebook or terminal put around it", "clean_paste"),
-    ...mend(page.script, "Comment out the script around the functions", "stripped"),
+    ...mend(page.script, "Comment out the script around the functions", "strip_code"),
   ];
   find(".found").replaceChildren(
     ...clean,

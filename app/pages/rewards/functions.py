@@ -21,7 +21,7 @@ from groupwise.storage.registry.messages.functions import (
 from groupwise.storage.spec.spec import LONGEST_CALL, MOST_NAME, TIMEOUT
 
 
-def of(sent: Any) -> list[Function]:
+def read_functions(sent: Any) -> list[Function]:
     """The functions that a page sent, whole; a weight of None is the run's own. Raises Unanswerable, in words, where
     one cannot be used."""
     listed = [one for one in sent if isinstance(one, dict)] if isinstance(sent, list) else []
@@ -29,7 +29,7 @@ def of(sent: Any) -> list[Function]:
         raise Unanswerable("Choose at least one function.")
     if len(listed) > MOST_FUNCTIONS:
         raise Unanswerable(f"At most {MOST_FUNCTIONS} functions at once.")
-    offer = Offer.published()
+    offer = Offer.read_published()
     found = [_one(one, offer) for one in listed]
     names = [one.name for one in found]
     twice = next((name for name in names if names.count(name) > 1), None)
@@ -44,7 +44,7 @@ def _one(sent: dict[str, Any], offer: Offer) -> Function:
     return Function(
         name=name,
         code=code,
-        parameters=parameters(sent.get("parameters")),
+        parameters=read_parameters(sent.get("parameters")),
         weight=None if sent.get("weight") is None else _number(sent.get("weight"), 1.0),
         timeout=min(max(_number(sent.get("timeout"), TIMEOUT), LEAST_TIMEOUT), LONGEST_CALL),
         network=network,
@@ -65,26 +65,26 @@ def _code(name: str, sent: dict[str, Any], offer: Offer) -> tuple[str | None, bo
     if about is not None and not about.get("own"):
         return None, False
     try:
-        kept = library.get(name, str(sent["hash"]) if sent.get("hash") else None)
+        kept = library.get_reward(name, str(sent["hash"]) if sent.get("hash") else None)
     except library.LibraryError as error:
         raise Unanswerable(str(error)) from error
     return kept.code, kept.network
 
 
-def parameters(sent: Any) -> dict[str, Any]:
-    """{name: [what was typed, the types it takes]} → {name: value}, without those left empty."""
+def read_parameters(sent: Any) -> dict[str, Any]:
+    """Read typed parameters: {name: [what was typed, the types it takes]} → {name: value}, without those left empty."""
     found = {}
     for name, pair in sent.items() if isinstance(sent, dict) else []:
         if not isinstance(pair, list) or len(pair) != 2 or not isinstance(pair[0], str):
             continue
         types = [str(one) for one in pair[1]] if isinstance(pair[1], list) else []
-        value = _listed(pair[0], types) if {"list", "tuple"} & set(types) else field_values.value_of(pair[0], types)
+        value = _read_list(pair[0], types) if {"list", "tuple"} & set(types) else field_values.value_of(pair[0], types)
         if value is not ABSENT:
             found[str(name)[:80]] = value
     return found
 
 
-def _listed(words: str, types: list[str]) -> Any:
+def _read_list(words: str, types: list[str]) -> Any:
     """A list as people type it, think, answer, or as YAML says it, [think, answer]."""
     value = field_values.value_of(words, ["list", "dict"])
     if isinstance(value, str) and "str" not in types:

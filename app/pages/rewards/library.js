@@ -89,7 +89,7 @@ on("open", drawLibrary);
 let opening = 0;
 export async function openNamed(name, version = "") {
   const turn = ++opening;
-  const got = await call("shown", { name, version });
+  const got = await call("show_function", { name, version });
   if (!got || turn !== opening) return false;
   stopTrying();
   page.open = {
@@ -179,12 +179,12 @@ export async function save() {
   }
   const network = find(".network input").checked;
   const text = page.text;
-  const got = await call("saved", { name: page.which, text, network }, (said) => words(said, true));
+  const got = await call("save_function", { name: page.which, text, network }, (said) => words(said, true));
   if (!got) return;
   dropDraft();
   page.about.library = got.library;
   const renamed = page.open.hash && page.open.name !== got.name ? page.open.name : "";
-  const kept = await server.shown({ name: got.name, version: got.hash }); // versions and users as they are now
+  const kept = await server.show_function({ name: got.name, version: got.hash }); // versions and users as they are now
   Object.assign(page.open, {
     name: got.name,
     hash: got.hash,
@@ -257,11 +257,13 @@ function drawVersions() {
 async function compare(one) {
   const box = find("dialog.versions .difference");
   const [old, now] = await Promise.all([
-    server.shown({ name: page.open.name, version: one.hash }),
-    server.shown({ name: page.open.name, version: page.open.newest }),
+    server.show_function({ name: page.open.name, version: one.hash }),
+    server.show_function({ name: page.open.name, version: page.open.newest }),
   ]);
   const got =
-    old?.code !== undefined && now?.code !== undefined ? await server.compared({ old: old.code, new: now.code }) : null;
+    old?.code !== undefined && now?.code !== undefined
+      ? await server.compare_texts({ old: old.code, new: now.code })
+      : null;
   box.hidden = false;
   setText(box.querySelector("h3"), got?.lines ? `From ${one.hash.slice(0, 8)} to the newest` : NO_ANSWER);
   const kinds = { "+": "added", "-": "removed" };
@@ -319,7 +321,7 @@ export function drawLibraryActions() {
   });
   find("dialog.deleting .danger").addEventListener("click", async () => {
     find("dialog.deleting").close();
-    const got = await call("deleted", { name: page.open.name });
+    const got = await call("delete_function", { name: page.open.name });
     if (!got) return;
     dropDraft();
     page.about.library = got.library;

@@ -26,13 +26,13 @@ TRL_NAMES = {
 }
 
 
-def listed(offer: Offer) -> dict[str, list[dict[str, Any]]]:
-    """{own, built_in}: each function with its name, first sentence, arguments and parameters; one's own with hash,
-    age and whether it may use the network."""
+def list_functions(offer: Offer) -> dict[str, list[dict[str, Any]]]:
+    """The library's functions, {own, built_in}: each with its name, first sentence, arguments and parameters; one's own
+    with hash, age and whether it may use the network."""
     own = [
         {"name": kept.name, **_signature(kept.code, kept.name), "hash": kept.hash, "age": format.age(kept.at),
          "network": kept.network}
-        for kept in library.every()
+        for kept in library.newest_rewards()
     ]  # fmt: skip
     built_in = [
         {"name": name, **_signature(str(about.get("code") or ""), name), "needs": about.get("needs") or []}
@@ -42,13 +42,13 @@ def listed(offer: Offer) -> dict[str, list[dict[str, Any]]]:
     return {"own": own, "built_in": built_in}
 
 
-def opened(name: str, version: str, offer: Offer) -> dict[str, Any]:
+def describe_function(name: str, version: str, offer: Offer) -> dict[str, Any]:
     """One function with its code, versions and users. Raises Unanswerable where there is none."""
     about = offer.rewards.get(name)
     if about is not None and not about.get("own"):
         return {"name": name, "built_in": True, "code": str(about.get("code") or ""), "needs": about.get("needs") or []}
     try:
-        kept, versions = library.get(name, version or None), library.versions(name)
+        kept, versions = library.get_reward(name, version or None), library.versions(name)
     except library.LibraryError as error:
         raise Unanswerable(str(error)) from error
     return {
@@ -66,24 +66,24 @@ def opened(name: str, version: str, offer: Offer) -> dict[str, Any]:
 def users(name: str) -> list[dict[str, str]]:
     """The runs that have a copy of a function: [{id, name, hash}], the newest first."""
     found = library.users(name)
-    named = {run.id: run.name for run in registry.runs()} if found else {}
+    named = {run.id: run.name for run in registry.list_runs()} if found else {}
     newest = sorted(found, key=lambda pair: pair[0], reverse=True)[:MOST_RUNS]
     return [{"id": run_id, "name": named.get(run_id, run_id), "hash": digest} for run_id, digest in newest]
 
 
-def looked(code: str, name: str = "", columns: set[str] | None = None) -> dict[str, Any]:
+def analyse_text(code: str, name: str = "", columns: set[str] | None = None) -> dict[str, Any]:
     """What can be said of a text without running it: its functions, problems with their lines (of the function of
-    this name what it asks for in vain, too), whether `pasted.cleaned` makes Python of it, and whether a script
-    stands around its functions that `needed.only` takes out."""
+    this name what it asks for in vain, too), whether `pasted.clean_paste` makes Python of it, and whether a script
+    stands around its functions that `strip_script.keep_only` takes out."""
     analysis = signature.analyse(code)
     chosen = next((one for one in analysis.functions if one.name == name), None) or next(iter(analysis.functions), None)
     asked = signature.problems_for(chosen, columns) if chosen else []
     ours = [_problem(problem) for problem in [*analysis.problems, *asked]]
     return {
-        "functions": [view.sayable(_described(one)) for one in analysis.functions],
+        "functions": [view.json_value(_describe_signature(one)) for one in analysis.functions],
         "problems": sorted([*ours, *_beside(ours, lint.lint(code))], key=lambda one: one["line"]),
-        "cleaner": not pasted.is_python(code) and pasted.is_python(pasted.cleaned(code)),
-        "script": bool(analysis.functions) and strip_script.only(code) != code,
+        "cleaner": not pasted.is_python(code) and pasted.is_python(pasted.clean_paste(code)),
+        "script": bool(analysis.functions) and strip_script.keep_only(code) != code,
     }
 
 
@@ -101,7 +101,7 @@ def _beside(ours: list[dict[str, Any]], linted: list[dict[str, Any]]) -> list[di
     return [one for one in linted if not (broken and one["syntax"]) and one["line"] not in broken]
 
 
-def _described(one: signature.FunctionSig) -> dict[str, Any]:
+def _describe_signature(one: signature.FunctionSig) -> dict[str, Any]:
     return {
         "name": one.name, "help": one.help, "arguments": one.arguments, "parameters": one.parameters,
         "is_async": one.is_async, "line": one.line,
@@ -112,8 +112,8 @@ def _described(one: signature.FunctionSig) -> dict[str, Any]:
 def _signature(code: str, name: str) -> dict[str, Any]:
     """What a function that is kept asks for and can be set."""
     found = signature.analyse(code, name).functions
-    about = _described(found[0]) if found else {}
-    return view.sayable({key: about.get(key, default) for key, default in SIGNATURE.items()})
+    about = _describe_signature(found[0]) if found else {}
+    return view.json_value({key: about.get(key, default) for key, default in SIGNATURE.items()})
 
 
 SIGNATURE: dict[str, Any] = {"help": "", "arguments": [], "parameters": []}
@@ -129,26 +129,26 @@ def difference(old: str, new: str) -> list[dict[str, str]]:
     ]
 
 
-def saved(name: str, code: str, network: bool) -> dict[str, Any]:
+def keep_version(name: str, code: str, network: bool) -> dict[str, Any]:
     """Keep a version. Raises Unanswerable with the reason where it cannot be kept."""
     try:
-        kept = library.save(name, code, network=network)
+        kept = library.save_reward(name, code, network=network)
     except library.LibraryError as error:
         raise Unanswerable(str(error)) from error
     return {"name": kept.name, "hash": kept.hash}
 
 
-def with_reward(text: str, name: str) -> str:
+def add_reward(text: str, name: str) -> str:
     """A spec's text in which a function is one of the rewards. Raises Unanswerable where the text is no spec."""
     if yaml_edit.load(text) is None:
         raise Unanswerable("The settings that New run is at cannot be read. Mend their YAML there first.")
     return presets.with_reward(text, name)
 
 
-def built(name: str, blocks: Any, sentence: str) -> dict[str, Any]:
+def build_code(name: str, blocks: Any, sentence: str) -> dict[str, Any]:
     """The code that blocks mean, or what is wrong with them."""
     read = _blocks(blocks)
-    problems = [str(problem) for problem in builder.problems(read)]
+    problems = [str(problem) for problem in builder.block_problems(read)]
     try:
         return {"code": "" if problems else builder.to_code(name, read, sentence), "problems": problems}
     except ValueError as error:
@@ -172,10 +172,10 @@ def _weight(value: Any) -> float:
 
 def functions_only(text: str) -> dict[str, str]:
     """The text without the training script around its functions."""
-    return {"text": strip_script.only(text)}
+    return {"text": strip_script.keep_only(text)}
 
 
-def brought(text: str) -> dict[str, Any]:
+def clean_text(text: str) -> dict[str, Any]:
     """What was pasted or chosen, as Python: {text, cleaned, functions, problems}."""
-    clean = pasted.cleaned(text)
-    return {"text": clean, "cleaned": clean != text, **looked(clean)}
+    clean = pasted.clean_paste(text)
+    return {"text": clean, "cleaned": clean != text, **analyse_text(clean)}

@@ -13,7 +13,7 @@ import { drawSource } from "./source.js";
 import { drawTransfer } from "./transfer.js";
 
 async function begin() {
-  const got = await call("opened");
+  const got = await call("open_rewards");
   if (!got) {
     setTimeout(begin, 1500);
     return;
@@ -77,7 +77,7 @@ function waitForWorker(times = 100) {
   if ((page.about.complete && page.about.sandbox.name) || !times || !root.isConnected) return;
   setTimeout(
     async () => {
-      const now = await server.opened({}).catch(() => null);
+      const now = await server.open_rewards({}).catch(() => null);
       if (now?.library) {
         Object.assign(page.about, {
           library: now.library,

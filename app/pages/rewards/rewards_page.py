@@ -13,7 +13,7 @@ import gradio as gr
 
 from groupwise.app.pages.new import question_status, view
 from groupwise.app.pages.rewards import asking, library_view, sources
-from groupwise.app.ui.live import Payload, Unanswerable, answer, live, text, whole
+from groupwise.app.ui.live import Payload, Unanswerable, answer, live, text, whole_number
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.rewards import builder, library, templates
 from groupwise.storage.registry import questions
@@ -30,24 +30,26 @@ def code_of(payload: Payload, key: str = "text") -> str:
 
 
 @answer
-def opened(payload: Payload) -> dict[str, Any]:
+def open_rewards(payload: Payload) -> dict[str, Any]:
     """All that the page chooses from: the library, templates, the builder's blocks, data, and whether code can run."""
-    offer = Offer.published()
+    offer = Offer.read_published()
     return {
-        "library": library_view.listed(offer),
+        "library": library_view.list_functions(offer),
         "complete": bool(offer.rewards),
         "templates": templates.templates(),
-        "kinds": view.sayable(builder.KINDS),
-        "sources": sources.listed(),
+        "kinds": view.json_value(builder.KINDS),
+        "sources": sources.list_sources(),
         "trl": library_view.TRL_NAMES,
         "sandbox": offer.sandbox,
     }
 
 
 @answer
-def shown(payload: Payload) -> dict[str, Any]:
+def show_function(payload: Payload) -> dict[str, Any]:
     """One function of the library: code, versions, users."""
-    return library_view.opened(text(payload, "name", 80), text(payload, "version", 64), Offer.published())
+    return library_view.describe_function(
+        text(payload, "name", 80), text(payload, "version", 64), Offer.read_published()
+    )
 
 
 @answer
@@ -55,28 +57,28 @@ def analyse_code(payload: Payload) -> dict[str, Any]:
     """What can be said of a text as it is typed: its functions, and problems with their lines."""
     columns = payload.get("columns")
     known = {name for name in columns if isinstance(name, str)} if isinstance(columns, list) else None
-    return library_view.looked(code_of(payload), text(payload, "name", 80), known)
+    return library_view.analyse_text(code_of(payload), text(payload, "name", 80), known)
 
 
 @answer
-def saved(payload: Payload) -> dict[str, Any]:
+def save_function(payload: Payload) -> dict[str, Any]:
     """Keep the text as the newest version of a function; the library then."""
-    kept = library_view.saved(text(payload, "name", 80), code_of(payload), payload.get("network") is True)
-    return {**kept, "library": library_view.listed(Offer.published())}
+    kept = library_view.keep_version(text(payload, "name", 80), code_of(payload), payload.get("network") is True)
+    return {**kept, "library": library_view.list_functions(Offer.read_published())}
 
 
 @answer
-def deleted(payload: Payload) -> dict[str, Any]:
+def delete_function(payload: Payload) -> dict[str, Any]:
     """Delete one of one's own; the library then. Runs keep the copy they ran with."""
     try:
-        library.delete(text(payload, "name", 80))
+        library.delete_reward(text(payload, "name", 80))
     except library.LibraryError as error:
         raise Unanswerable(str(error)) from error
-    return {"library": library_view.listed(Offer.published())}
+    return {"library": library_view.list_functions(Offer.read_published())}
 
 
 @answer
-def compared(payload: Payload) -> dict[str, Any]:
+def compare_texts(payload: Payload) -> dict[str, Any]:
     """What changed from one text to another."""
     return {"lines": library_view.difference(code_of(payload, "old"), code_of(payload, "new"))}
 
@@ -84,28 +86,28 @@ def compared(payload: Payload) -> dict[str, Any]:
 @answer
 def clean_paste(payload: Payload) -> dict[str, Any]:
     """What was pasted, or is in a file, as Python, with what can be said of it."""
-    return library_view.brought(code_of(payload))
+    return library_view.clean_text(code_of(payload))
 
 
 @answer
-def stripped(payload: Payload) -> dict[str, Any]:
+def strip_code(payload: Payload) -> dict[str, Any]:
     """The text with all that its functions do not need turned into comments."""
     return dict(library_view.functions_only(code_of(payload)))
 
 
 @answer
-def built(payload: Payload) -> dict[str, Any]:
+def build_function(payload: Payload) -> dict[str, Any]:
     """The Python that the builder's blocks mean, or what is wrong with them."""
-    return library_view.built(text(payload, "name", 80), payload.get("blocks"), text(payload, "sentence", 300))
+    return library_view.build_code(text(payload, "name", 80), payload.get("blocks"), text(payload, "sentence", 300))
 
 
 @answer
-def used(payload: Payload) -> dict[str, Any]:
+def use_function(payload: Payload) -> dict[str, Any]:
     """The settings that the New run page is at, with this function among the rewards."""
     sent = payload.get("text")
     if not isinstance(sent, str) or len(sent) > MAX_BYTES:
         raise Unanswerable("There are no settings to add the function to.")
-    return {"text": library_view.with_reward(sent, text(payload, "name", 80))}
+    return {"text": library_view.add_reward(sent, text(payload, "name", 80))}
 
 
 @answer
@@ -113,47 +115,47 @@ def run_rewards(payload: Payload) -> dict[str, Any]:
     """The functions that some settings (a run's, a preset's) have, and how each is set."""
     said = [
         {"name": one.name, "weight": one.weight, "timeout": one.timeout, "parameters": one.parameters}
-        for one in sources.spec_of(text(payload, "data", 300_000)).rewards
+        for one in sources.source_spec(text(payload, "data", 300_000)).rewards
     ]
-    return {"rewards": view.sayable(said)}
+    return {"rewards": view.json_value(said)}
 
 
 @answer
 def ask_worker(payload: Payload) -> dict[str, Any]:
     """Ask the worker; the question's number."""
-    return {"question": asking.ask(text(payload, "kind"), payload)}
+    return {"question": asking.ask_workbench(text(payload, "kind"), payload)}
 
 
 @answer
-def answered(payload: Payload) -> dict[str, Any]:
+def read_answer(payload: Payload) -> dict[str, Any]:
     """What the worker said to a question, or how far it is."""
-    return question_status.answered(whole(payload, "question"))
+    return question_status.answer_or_progress(whole_number(payload, "question"))
 
 
 @answer
-def cancelled(payload: Payload) -> dict[str, Any]:
-    """Nobody waits for this any more."""
-    questions.cancel(whole(payload, "question"))
+def cancel_question(payload: Payload) -> dict[str, Any]:
+    """Withdraw a question that nobody waits for any more."""
+    questions.cancel_question(whole_number(payload, "question"))
     return {"cancelled": True}
 
 
 def rewards_page() -> gr.HTML:
-    """The page's body."""
+    """The Rewards page's live part."""
     functions = (
-        opened,
-        shown,
+        open_rewards,
+        show_function,
         analyse_code,
-        saved,
-        deleted,
-        compared,
+        save_function,
+        delete_function,
+        compare_texts,
         clean_paste,
-        stripped,
-        built,
-        used,
+        strip_code,
+        build_function,
+        use_function,
         run_rewards,
         ask_worker,
-        answered,
-        cancelled,
+        read_answer,
+        cancel_question,
     )
     template = Path(__file__).with_name("page.html").read_text(encoding="utf-8")
     return live("pages/rewards/rewards_page", *functions, template=template)

@@ -17,9 +17,10 @@ QUICKSTART = f"preset:{presets.QUICKSTART}"
 RUNS = 100  # runs that are offered
 
 
-def listed() -> dict[str, list[dict[str, Any]]]:
-    """{presets, runs}: each {value, label}; a run's `stored` says whether completions of it are kept."""
-    named = [{"value": f"preset:{one['name']}", "label": one["title"]} for one in presets.listed()]
+def list_sources() -> dict[str, list[dict[str, Any]]]:
+    """What settings can be taken from, {presets, runs}: each {value, label}; a run's `stored` says whether completions
+    of it are kept."""
+    named = [{"value": f"preset:{one['name']}", "label": one["title"]} for one in presets.list_presets()]
     runs = [
         {
             "value": f"run:{run.id}",
@@ -27,18 +28,18 @@ def listed() -> dict[str, list[dict[str, Any]]]:
             "label": f"{format.shorten(run.name, 60)} · {run.state} · {format.age(run.created)}",
             "stored": run.folder.db.is_file(),
         }
-        for run in registry.runs()[:RUNS]
+        for run in registry.list_runs()[:RUNS]
     ]
     return {"presets": named, "runs": runs}
 
 
-def text_of(source: str) -> str:
+def source_text(source: str) -> str:
     """The YAML that a source names, or that it is, after `text:`. Raises Unanswerable."""
     kind, _, name = (source or QUICKSTART).partition(":")
     if kind == "text" and len(name) <= MAX_BYTES:
         return name
     if kind == "preset":
-        return presets.text_of(name)
+        return presets.preset_text(name)
     if kind == "run":
         try:
             return run_files.spec_text(paths.run_folder(name))
@@ -47,9 +48,9 @@ def text_of(source: str) -> str:
     raise Unanswerable(f"There is no data “{source[:80]}”.")
 
 
-def spec_of(source: str) -> RunSpec:
+def source_spec(source: str) -> RunSpec:
     """The spec that a source names, without what is wrong in it. Raises Unanswerable."""
-    sound = launch.read(text_of(source)).sound
+    sound = launch.check_text(source_text(source)).sound
     if sound is None:
         raise Unanswerable("The settings of this data cannot be read. Choose another.")
     return sound

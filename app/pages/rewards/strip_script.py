@@ -7,7 +7,7 @@ import ast
 _DEFINED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
-def only(code: str) -> str:
+def keep_only(code: str) -> str:
     """The code with each top-level statement that no function or class of it needs turned into a comment.
 
     What binds a name that is used stays, and what that needs in turn. Lines are never added or taken away, so a
@@ -32,10 +32,10 @@ def _idle(body: list[ast.stmt]) -> list[ast.stmt]:
     if not defined:
         return []
     rest = [statement for statement in body if statement not in defined and not _stays(statement)]
-    needed = {name for statement in defined for name in _used(statement)}
-    while wanted := [statement for statement in rest if _bound(statement) & needed]:
+    needed = {name for statement in defined for name in _names_used(statement)}
+    while wanted := [statement for statement in rest if _names_bound(statement) & needed]:
         rest = [statement for statement in rest if statement not in wanted]
-        needed |= {name for statement in wanted for name in _used(statement)}
+        needed |= {name for statement in wanted for name in _names_used(statement)}
     return rest
 
 
@@ -46,11 +46,11 @@ def _stays(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
-def _used(statement: ast.stmt) -> set[str]:
+def _names_used(statement: ast.stmt) -> set[str]:
     return {node.id for node in ast.walk(statement) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
 
 
-def _bound(statement: ast.stmt) -> set[str]:
+def _names_bound(statement: ast.stmt) -> set[str]:
     """The names that a statement gives a meaning, or changes the meaning of: `a = …`, `a.b = …`, `import a.b`."""
     names = {alias.asname or alias.name.split(".")[0] for node in ast.walk(statement) for alias in _aliases(node)}
     for node in ast.walk(statement):

@@ -103,7 +103,7 @@ function copyAsOwn() {
 async function useInNewRun() {
   const begun = newRunText();
   if (begun) {
-    const got = await call("used", { name: page.open.name, text: begun });
+    const got = await call("use_function", { name: page.open.name, text: begun });
     if (!got) return;
     sessionStorage.setItem(NEW_RUN, got.text);
   }

@@ -14,7 +14,7 @@ const run = params().get("id") ?? "";
 find("button").addEventListener("click", (event) => copy(find("code").textContent, event.currentTarget));
 
 poll(view, async () => {
-  const now = await server.saved({ run });
+  const now = await server.list_checkpoints({ run });
   if (!now) return undefined;
   const words = now.sentence ?? now.wait;
   setText(find(".wait"), words);

@@ -7,7 +7,7 @@ from typing import Any
 import gradio as gr
 
 from groupwise.app.core import format
-from groupwise.app.ui.live import Payload, Unanswerable, answer, escape, has_record, live, plain, run_of
+from groupwise.app.ui.live import Payload, Unanswerable, answer, escape, has_record, live, run_of, visible_text
 from groupwise.storage.home import paths
 from groupwise.storage.record import metrics, states
 from groupwise.storage.registry import registry
@@ -19,7 +19,7 @@ HEAD = (
 
 
 @answer
-def saved(payload: Payload) -> dict[str, Any]:
+def list_checkpoints(payload: Payload) -> dict[str, Any]:
     """The table's rows as HTML and a sentence about the final model."""
     run = run_of(payload)
     folder = run.folder
@@ -27,7 +27,7 @@ def saved(payload: Payload) -> dict[str, Any]:
         raise Unanswerable("The folder of this run was deleted, and its checkpoints with it.")
     rows = metrics.checkpoints(folder.db) if has_record(run) else []
     return {
-        "rows": "".join(row(folder, saved) for saved in rows),
+        "rows": "".join(checkpoint_row(folder, saved) for saved in rows),
         "wait": "" if rows else nothing(run.state),
         "final": str(folder.final) if folder.final.is_dir() else "",
         "use": use(run),
@@ -43,19 +43,21 @@ def use(run: registry.Run) -> str:
         )
     base = str(paths.models_folder() / "starter") if run.model == "starter" else run.model
     return (
-        f"A LoRA adapter, not a whole model: load the base model {plain(base)} with from_pretrained, then put this "
-        "folder on top with PEFT's PeftModel.from_pretrained. It cannot be the model of a new run unless it is merged "
-        "into its base (merge_and_unload) and saved as a whole model."
+        f"A LoRA adapter, not a whole model: load the base model {visible_text(base)} with from_pretrained, then put "
+        "this folder on top with PEFT's PeftModel.from_pretrained. It cannot be the model of a new run unless it is "
+        "merged into its base (merge_and_unload) and saved as a whole model."
     )
 
 
 def nothing(state: str) -> str:
+    """What to say of a run in this state that has no checkpoint."""
     if state in states.ENDED:
         return "No checkpoint was saved by this run."
     return "No checkpoint has been saved yet: they come every save_steps steps, and when the run is stopped."
 
 
-def row(folder: paths.RunFolder, saved: dict[str, Any]) -> str:
+def checkpoint_row(folder: paths.RunFolder, saved: dict[str, Any]) -> str:
+    """One checkpoint as a table row, with where it lies or that it is gone."""
     there = (folder.path / saved["path"]).is_dir()
     where = escape(saved["path"]) if there else "removed since, to make room for newer ones"
     return (
@@ -75,7 +77,7 @@ def checkpoints() -> gr.HTML:
     )
     return live(
         "pages/run/checkpoints",
-        saved,
+        list_checkpoints,
         template=template,
         elem_id="part-checkpoints",
         elem_classes=["part", "part-checkpoints"],

@@ -14,7 +14,7 @@ LONGEST = 4000  # characters of an address
 TRUNCATED = {"yes": True, "no": False}
 
 
-def parameters(query: str) -> dict[str, str]:
+def query_parameters(query: str) -> dict[str, str]:
     """The parameters of a query string, each once. Raises Unanswerable."""
     try:
         given = parse_qs(query[:LONGEST].removeprefix("?"), errors="replace", max_num_fields=50)
@@ -23,25 +23,26 @@ def parameters(query: str) -> dict[str, str]:
     return {name: values[0] for name, values in given.items()}
 
 
-def wanted(run_id: str, given: dict[str, str]) -> Wanted:
+def read_query(run_id: str, given: dict[str, str]) -> Wanted:
     """What is looked for. Raises Unanswerable for a range or a word that means nothing."""
     function, score, status = _function(given.get("function", ""))
     return Wanted(
         words=given.get("q", "").strip(),
         regex=given.get("regex") == "1",
-        reward=ranged(given.get("reward", ""), "reward"),
+        reward=read_range(given.get("reward", ""), "reward"),
         function=function,
         score=score,
         status=status,
-        steps=ranged(given.get("steps", ""), "steps"),
-        length=ranged(given.get("length", ""), "length"),
+        steps=read_range(given.get("steps", ""), "steps"),
+        length=read_range(given.get("length", ""), "length"),
         truncated=TRUNCATED.get(given.get("truncated", "")),
         mode=_one_of(given.get("mode", ""), find.MODES),
-        starred=notes.starred(run_id) if given.get("starred") == "1" else None,
+        starred=notes.starred_completions(run_id) if given.get("starred") == "1" else None,
     )
 
 
 def sort(given: dict[str, str]) -> str:
+    """The order that is asked for, a name of find.SORTS; the newest first where none is."""
     return _one_of(given.get("sort", ""), find.SORTS)
 
 
@@ -51,8 +52,8 @@ def page(given: dict[str, str]) -> int:
     return max(1, int(asked)) if asked.isdecimal() and len(asked) < 7 else 1
 
 
-def ranged(words: str, what: str) -> Range:
-    """“0.5..2”, “0.5..”, “..2” or “1” (which is 1..1) as two ends; nothing is open at both."""
+def read_range(words: str, what: str) -> Range:
+    """Read a range: “0.5..2”, “0.5..”, “..2” or “1” (which is 1..1) as two ends; nothing is open at both."""
     low, dots, high = words.partition("..")
     try:
         ends = _number(low), _number(high if dots else low)
@@ -77,7 +78,7 @@ def _function(words: str) -> tuple[str, Range, str]:
     name, colon, rest = words.rpartition(":")
     if not colon:
         return words, OPEN, ""
-    return (name, OPEN, rest) if rest in find.STATUSES else (name, ranged(rest, f"the score of {name[:40]}"), "")
+    return (name, OPEN, rest) if rest in find.STATUSES else (name, read_range(rest, f"the score of {name[:40]}"), "")
 
 
 def _one_of(given: str, known: tuple[str, ...]) -> str:

@@ -201,7 +201,12 @@ async function setStar(hit, button) {
   const on = button.getAttribute("aria-pressed") !== "true";
   let now = null;
   try {
-    now = await server.note({ run, group: Number(hit.dataset.group), idx: Number(hit.dataset.idx), star: on });
+    now = await server.annotate_completion({
+      run,
+      group: Number(hit.dataset.group),
+      idx: Number(hit.dataset.idx),
+      star: on,
+    });
   } catch {
     /* said below */
   }
@@ -233,7 +238,7 @@ const wake = poll(view, async () => {
   const query = asked();
   if (query === drawn) return lookForNews();
   find(".result").setAttribute("aria-busy", "true");
-  const now = await server.found({ run, query });
+  const now = await server.find_completions({ run, query });
   if (!now) return undefined;
   if (query !== asked()) return 0; // typed on meanwhile
   find(".result").setAttribute("aria-busy", "false");
@@ -251,7 +256,7 @@ const wake = poll(view, async () => {
   return now.live ? LIVE : null;
 });
 async function lookForNews() {
-  const now = await server.news({ run });
+  const now = await server.newest_completion({ run });
   if (!now) return undefined;
   if (now.newest !== undefined) find(".more").hidden = now.newest <= newest;
   return now.live ? LIVE : null;

@@ -14,7 +14,7 @@ from groupwise.app.core import format
 from groupwise.app.pages.run import completion_query, stars
 from groupwise.app.pages.run.empty_state import why_empty
 from groupwise.app.pages.run.excerpt import excerpt
-from groupwise.app.pages.run.overview import words
+from groupwise.app.pages.run.overview import message_text
 from groupwise.app.ui.completion import STATUS, exact
 from groupwise.app.ui.live import Payload, Unanswerable, answer, escape, live, record_of, run_of, text
 from groupwise.storage.record import find, find_text, states
@@ -28,40 +28,43 @@ Row = dict[str, Any]
 
 
 @answer
-def found(payload: Payload) -> dict[str, Any]:
+def find_completions(payload: Payload) -> dict[str, Any]:
     """The completions that an address (`query`) asks for: a page of rows as HTML, what they come to, and how their
     rewards are spread."""
     run = run_of(payload)
     out: dict[str, Any] = {"live": is_live(run)}
     try:
         path = record_of(run)
-        newest = find.newest(path)
+        newest = find.newest_completion(path)
     except Unanswerable as reason:
-        return out | {"wait": waiting(run) if run.folder.path.is_dir() else str(reason)}
+        return out | {"wait": why_no_completions(run) if run.folder.path.is_dir() else str(reason)}
     out |= {"newest": newest}
     if not newest:
-        return out | {"wait": waiting(run)}
-    out |= {"functions": find.functions(path)}
+        return out | {"wait": why_no_completions(run)}
+    out |= {"functions": find.function_names(path)}
     try:
-        given = completion_query.parameters(text(payload, "query", completion_query.LONGEST))
-        asked = completion_query.wanted(run.id, given)
-        matching = find.search(path, asked)
+        given = completion_query.query_parameters(text(payload, "query", completion_query.LONGEST))
+        asked = completion_query.read_query(run.id, given)
+        matching = find.search_completions(path, asked)
     except (Unanswerable, find_text.BadPattern) as problem:
         return out | {"problem": str(problem)}
     pages = max(1, math.ceil(len(matching.hits) / SIZE))
     page = min(completion_query.page(given), pages)
     return out | {
-        "told": told(matching, asked), "none": none(asked) if not matching.hits and matching.whole else "",
+        "told": match_summary(matching, asked), "none": none(asked) if not matching.hits and matching.is_whole else "",
         "page": page, "pages": pages,
-        "rows": draw(run, path, asked, matching.ids(completion_query.sort(given), page, SIZE)), "bins": bins(matching),
+        "rows": draw_rows(run, path, asked, matching.ids(completion_query.sort(given), page, SIZE)),
+        "bins": bins(matching),
     }  # fmt: skip
 
 
 def is_live(run: registry.Run) -> bool:
+    """Whether the run may still record completions."""
     return run.state in states.LIVE or run.state == states.QUEUED
 
 
-def waiting(run: registry.Run) -> str:
+def why_no_completions(run: registry.Run) -> str:
+    """Why there is no completion to show."""
     return why_empty(
         run,
         "train",
@@ -71,7 +74,7 @@ def waiting(run: registry.Run) -> str:
     )
 
 
-def told(matching: Found, asked: Wanted) -> str:
+def match_summary(matching: Found, asked: Wanted) -> str:
     """How many match, and of how much, where not everything was looked at."""
     n = len(matching.hits)
     if matching.late:
@@ -80,14 +83,14 @@ def told(matching: Found, asked: Wanted) -> str:
             f"{format.plural(matching.of, 'completion')}: then the {find.SECONDS:g} s for reading were over. "
             "A narrower range of steps lets it finish."
         )
-    if not matching.whole:
+    if not matching.is_whole:
         return f"More than {format.count(find.MOST)} match. These are the newest of them."
-    if not narrowed(asked):
+    if not filters_in_words(asked):
         return format.plural(n, "completion")
     return f"{format.plural(n, 'completion')} {'matches' if n == 1 else 'match'}" if n else ""
 
 
-def narrowed(asked: Wanted) -> list[str]:
+def filters_in_words(asked: Wanted) -> list[str]:
     """What keeps completions out, in words."""
     sides = [
         ("the words" if not asked.regex else "the pattern", asked.words),
@@ -104,7 +107,7 @@ def narrowed(asked: Wanted) -> list[str]:
 
 def none(asked: Wanted) -> str:
     """No completion matches, and what may be too narrow."""
-    sides = narrowed(asked)
+    sides = filters_in_words(asked)
     if asked.starred is not None and not asked.starred:
         return "Nothing is starred in this run yet. The ☆ beside a completion stars it."
     if not sides:
@@ -129,10 +132,11 @@ def bins(matching: Found) -> dict[str, Any]:
 
 
 def between(low: float, high: float) -> str:
+    """A range in words: 0.5, or 0.5 to 2."""
     return format.number(low) if low == high else f"{format.number(low)} to {format.number(high)}"
 
 
-def draw(run: registry.Run, path: Path, asked: Wanted, ids: list[int]) -> str:
+def draw_rows(run: registry.Run, path: Path, asked: Wanted, ids: list[int]) -> str:
     """The rows of a page as HTML."""
     pattern = find_text.finder(asked.words, asked.regex)
     said = {(note.grp, note.idx): note for note in notes.of_run(run.id)}
@@ -141,16 +145,16 @@ def draw(run: registry.Run, path: Path, asked: Wanted, ids: list[int]) -> str:
     for one in find.rows(path, ids):
         left = until - time.monotonic()
         spans = find_text.spans(pattern, one["text"], seconds=left) if pattern is not None and left > 0 else []
-        drawn.append(row(run.id, one, spans, said.get((one["grp"], one["idx"]))))
+        drawn.append(completion_row(run.id, one, spans, said.get((one["grp"], one["idx"]))))
     return "".join(drawn)
 
 
-def row(run_id: str, one: Row, spans: list[tuple[int, int]], note: notes.Note | None) -> str:
+def completion_row(run_id: str, one: Row, spans: list[tuple[int, int]], note: notes.Note | None) -> str:
     """One completion: a star, an excerpt that leads to its group, what it earned."""
     starred = note is not None and note.starred
     mode = {"mode": "eval"} if one["mode"] == "eval" else {}
     place = {"id": run_id, "tab": "groups", "step": one["step"], "group": one["grp"], "idx": one["idx"], **mode}
-    asked = format.shorten(" ".join(words(one["prompt"]).split()), 90)
+    asked = format.shorten(" ".join(message_text(one["prompt"]).split()), 90)
     held_out = " · held-out" if one["mode"] == "eval" else ""
     truncated = ' · <span class="warn">truncated</span>' if one["truncated"] else ""
     remark = f'<p class="s note"><bdi>{escape(note.words)}</bdi></p>' if note is not None and note.words else ""
@@ -164,12 +168,13 @@ def row(run_id: str, one: Row, spans: list[tuple[int, int]], note: notes.Note | 
         f"{format.plural(one['tokens'], 'token')}{truncated}</span> · <bdi>{escape(asked)}</bdi></p>{remark}</div>"
         f'<div class="earned"><span class="reward" title="total reward"><b>{format.number(one["reward"])}</b></span>'
         '<span class="s mut" title="advantage: how much better than its group">'
-        f"{format.signed(one['advantage'])}</span>"
-        f'<span class="scores">{"".join(score(name, *said) for name, said in one["scores"].items())}</span></div></li>'
+        f"{format.signed_number(one['advantage'])}</span>"
+        f'<span class="scores">{"".join(score_text(name, *said) for name, said in one["scores"].items())}</span>'
+        "</div></li>"
     )
 
 
-def score(name: str, value: float | None, status: str) -> str:
+def score_text(name: str, value: float | None, status: str) -> str:
     """One function's score, or why there is none."""
     if status != "ok" or value is None:
         says = f'<b class="warn">{escape(STATUS.get(status, status))}</b>'
@@ -179,15 +184,15 @@ def score(name: str, value: float | None, status: str) -> str:
 
 
 @answer
-def news(payload: Payload) -> dict[str, Any]:
+def newest_completion(payload: Payload) -> dict[str, Any]:
     """The newest completion's number, by which a page knows that there are more than it shows."""
     run = run_of(payload)
-    return {"newest": find.newest(record_of(run)), "live": is_live(run)}
+    return {"newest": find.newest_completion(record_of(run)), "live": is_live(run)}
 
 
 def completions() -> gr.HTML:
     """The Completions part of a run's page."""
     return live(
-        "pages/run/completions", found, news, stars.note, template=TEMPLATE, elem_id="part-completions",
-        elem_classes=["part", "part-completions"],
+        "pages/run/completions", find_completions, newest_completion, stars.annotate_completion, template=TEMPLATE,
+        elem_id="part-completions", elem_classes=["part", "part-completions"],
     )  # fmt: skip

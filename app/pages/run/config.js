@@ -47,7 +47,7 @@ function draw(files) {
 }
 
 poll(view, async () => {
-  const now = await server.files({ run });
+  const now = await server.config_files({ run });
   if (!now) return undefined;
   setText(view.querySelector(".wait"), now.sentence ?? "");
   view.querySelector(".wait").hidden = !now.sentence;

@@ -7,7 +7,7 @@ from typing import Any
 
 import gradio as gr
 
-from groupwise.app.ui.live import Payload, Unanswerable, answer, live, plain, run_of
+from groupwise.app.ui.live import Payload, Unanswerable, answer, live, run_of, visible_text
 from groupwise.storage.home.files import is_file, is_folder, open_file
 
 MOST_BYTES = 512 * 1024
@@ -15,7 +15,7 @@ MOST_FILES = 64  # reward functions
 
 
 @answer
-def files(payload: Payload) -> dict[str, Any]:
+def config_files(payload: Payload) -> dict[str, Any]:
     """The run's text files: name, what it is, text."""
     folder = run_of(payload).folder
     if not folder.path.is_dir():
@@ -40,12 +40,12 @@ def item(path: Path, about: str) -> dict[str, str] | None:
     with open_file(path) as file:
         words = file.read(MOST_BYTES).decode("utf-8", "replace").replace("\r\n", "\n")
     name = path.name if path.parent.name != "rewards" else f"rewards/{path.name}"
-    return {"name": name, "about": about, "text": plain(words)}
+    return {"name": name, "about": about, "text": visible_text(words)}
 
 
 def config() -> gr.HTML:
     """The Config part of a run's page."""
     template = '<p class="s mut wait">Reading…</p><div class="files"></div>'
     return live(
-        "pages/run/config", files, template=template, elem_id="part-config", elem_classes=["part", "part-config"]
+        "pages/run/config", config_files, template=template, elem_id="part-config", elem_classes=["part", "part-config"]
     )

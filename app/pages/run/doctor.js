@@ -168,7 +168,7 @@ function take(now) {
 }
 
 poll(view, async () => {
-  const now = await server.summary({ run, after: seq });
+  const now = await server.diagnose_run({ run, after: seq });
   if (!now) return undefined;
   if (now.sentence) {
     take({ kind: "waiting", headline: now.sentence, at: "", verdicts: [], calm: [] });

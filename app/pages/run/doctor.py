@@ -10,12 +10,12 @@ from urllib.parse import urlencode
 
 import gradio as gr
 
-from groupwise.app.ui.live import Payload, Unanswerable, answer, live, plain, record_of, run_of, whole
+from groupwise.app.ui.live import Payload, Unanswerable, answer, live, record_of, run_of, visible_text, whole_number
 from groupwise.storage.analysis.doctor import evidence_reader
 from groupwise.storage.analysis.doctor.evidence_reader import Surroundings
 from groupwise.storage.analysis.doctor.examine import Report, examine
 from groupwise.storage.analysis.doctor.verdict import Change, Link, Verdict
-from groupwise.storage.analysis.doctor.words import written
+from groupwise.storage.analysis.doctor.words import setting_text
 from groupwise.storage.record import run_files, states
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.facts import Catalogue, Hardware, Shipped
@@ -41,7 +41,7 @@ _lock = threading.Lock()
 
 
 @answer
-def summary(payload: Payload) -> dict[str, Any]:
+def diagnose_run(payload: Payload) -> dict[str, Any]:
     """How the run stands and its verdicts, where anything was recorded since number `after`; `seq` is what to give as
     `after` next time."""
     run = run_of(payload)
@@ -54,8 +54,8 @@ def summary(payload: Payload) -> dict[str, Any]:
         ended = "It ended before anything was recorded: there is nothing to say of it."
         said = str(reason) if gone else WAITS.get(run.state, WAITS[states.STARTING] if live_now else ended)
         return out | {"seq": 0, "kind": "waiting", "headline": said, "verdicts": [], "calm": [], "at": ""}
-    seq = evidence_reader.newest(record)
-    if seq == whole(payload, "after", -1):
+    seq = evidence_reader.newest_batch(record)
+    if seq == whole_number(payload, "after", -1):
         return out | {"seq": seq}
     return out | _report(run, seq)
 
@@ -67,7 +67,7 @@ def _report(run: registry.Run, seq: int) -> dict[str, Any]:
         if known and (known[0] == seq or (time.monotonic() - known[1] < PAUSE and known[0] < seq)):
             return known[2]
         evidence = evidence_reader.gather(run.folder.db, run_files.spec_of(run.folder), _surroundings())
-        found = shown(run.id, examine(evidence), evidence.step) | {"seq": seq}
+        found = draw_report(run.id, examine(evidence), evidence.step) | {"seq": seq}
         _reports.pop(run.id, None)
         _reports[run.id] = (seq, time.monotonic(), found)
         while len(_reports) > KEPT:
@@ -79,19 +79,19 @@ def _surroundings() -> Surroundings:
     """What the worker published, read again each minute."""
     global _around
     if _around is None or time.monotonic() - _around[0] > 60:
-        catalogue, shipped = registry.published(Catalogue), registry.published(Shipped)
-        hardware = registry.published(Hardware)
+        catalogue, shipped = registry.read_fact(Catalogue), registry.read_fact(Shipped)
+        hardware = registry.read_fact(Hardware)
         gpus = [gpu.as_dict() for gpu in hardware.gpus] if hardware else []
         defaults, extras = catalogue.defaults() if catalogue else {}, shipped.extras if shipped else {}
         _around = (time.monotonic(), Surroundings(defaults, gpus, extras))
     return _around[1]
 
 
-def shown(run_id: str, report: Report, step: int) -> dict[str, Any]:
+def draw_report(run_id: str, report: Report, step: int) -> dict[str, Any]:
     """A report as the page draws it. Names and messages in it are whatever a person or a model made them."""
     return {
         "kind": report.kind,
-        "headline": plain(report.headline),
+        "headline": visible_text(report.headline),
         "at": f"at step {step:,}" if step else "",
         "verdicts": [_verdict(run_id, verdict) for verdict in report.verdicts],
         "calm": [_verdict(run_id, verdict) for verdict in report.calm],
@@ -103,27 +103,27 @@ def _verdict(run_id: str, verdict: Verdict) -> dict[str, Any]:
         "key": verdict.key,
         "level": verdict.level,
         "label": LEVELS[verdict.level],
-        "title": plain(verdict.title),
-        "sentence": plain(verdict.sentence),
-        "threshold": plain(verdict.threshold),
-        "source": plain(verdict.source),
+        "title": visible_text(verdict.title),
+        "sentence": visible_text(verdict.sentence),
+        "threshold": visible_text(verdict.threshold),
+        "source": visible_text(verdict.source),
         "links": [_link(link) for link in verdict.evidence],
         "changes": [_change(run_id, change) for change in verdict.changes],
     }
 
 
 def _link(link: Link) -> dict[str, Any]:
-    return {"label": plain(link.label), "tab": link.tab, "params": link.params, "chart": link.chart}
+    return {"label": visible_text(link.label), "tab": link.tab, "params": link.params, "chart": link.chart}
 
 
 def _change(run_id: str, change: Change) -> dict[str, str]:
     """A button: to a new run, or to the workbench with what this run wrote."""
-    label = plain(change.label)
+    label = visible_text(change.label)
     if change.mend is not None:
         named = [("name", change.mend)] if change.mend else []
         asked = urlencode([*named, ("run", run_id), ("view", "rescore")])
         return {"label": label, "to": "Rewards", "go": f"/rewards?{asked}"}
-    sets = [("set", f"{field}={written(value)}") for field, value in change.settings.items()]
+    sets = [("set", f"{field}={setting_text(value)}") for field, value in change.settings.items()]
     at = [("at", change.field or next(iter(change.settings)))]
     return {"label": label, "to": "New run", "go": f"/new?{urlencode([('from', run_id), *sets, *at])}"}
 
@@ -131,5 +131,9 @@ def _change(run_id: str, change: Change) -> dict[str, str]:
 def doctor() -> gr.HTML:
     """The doctor's part of the Overview."""
     return live(
-        "pages/run/doctor", summary, template=TEMPLATE, elem_id="part-doctor", elem_classes=["part", "part-overview"]
+        "pages/run/doctor",
+        diagnose_run,
+        template=TEMPLATE,
+        elem_id="part-doctor",
+        elem_classes=["part", "part-overview"],
     )

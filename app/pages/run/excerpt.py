@@ -14,16 +14,18 @@ def excerpt(text: str, spans: Spans) -> str:
     if not text:
         return '<span class="mut">(nothing: the model ended at once)</span>'
     if len(text) <= LONGEST:
-        return marked(text, spans)
+        return mark_spans(text, spans)
     if not spans:
         return f"{escape(text[:HEAD])} <b>…</b> {escape(text[HEAD - LONGEST :])}"
     start = min(max(0, spans[0][0] - BEFORE), len(text) - LONGEST)
     end = start + LONGEST
     inside = [(max(low, start) - start, min(high, end) - start) for low, high in spans if low < end and high > start]
-    return f"{'<b>…</b> ' if start else ''}{marked(text[start:end], inside)}{' <b>…</b>' if end < len(text) else ''}"
+    return (
+        f"{'<b>…</b> ' if start else ''}{mark_spans(text[start:end], inside)}{' <b>…</b>' if end < len(text) else ''}"
+    )
 
 
-def marked(text: str, spans: Spans) -> str:
+def mark_spans(text: str, spans: Spans) -> str:
     """The whole text as HTML, its spans (in order, apart from each other) marked."""
     parts, at = [], 0
     for start, end in spans:

@@ -6,10 +6,10 @@ from typing import Any
 
 from groupwise.app.core import format
 from groupwise.app.pages.run.group_list import tie
-from groupwise.app.pages.run.overview import words
+from groupwise.app.pages.run.overview import message_text
 from groupwise.app.ui.completion import cards
 from groupwise.app.ui.live import escape
-from groupwise.app.ui.word_diff import MOST, Difference, differences
+from groupwise.app.ui.word_diff import MOST, Difference, word_differences
 from groupwise.storage.record.group_metrics import Range
 from groupwise.storage.registry.notes import Note
 
@@ -22,7 +22,7 @@ TIED = {
 }
 
 
-def draw(
+def draw_group(
     found: dict[str, Any], *, by_reward: bool, notes: dict[int, Note] | None = None, reference: int | None = None,
     seen: Range | None = None,
 ) -> str:  # fmt: skip
@@ -30,12 +30,13 @@ def draw(
     completion that the others are compared with; `seen`: the run's range of rewards."""
     completions = found["completions"]
     return (
-        f'<section class="panel prompt">{prompt(found["prompt"])}{columns(found["columns"], words(found["prompt"]))}'
+        f'<section class="panel prompt">{prompt_html(found["prompt"])}'
+        f"{other_columns(found['columns'], message_text(found['prompt']))}"
         f"{history(found)}{standing(found, seen)}</section>"
         '<div class="grid three comps">'
         + cards(
             completions, by_reward=by_reward, tied=found["tied"], group=found["id"], notes=notes, reference=reference,
-            differences=compared(completions, reference),
+            differences=differences_by_index(completions, reference),
         )
         + "</div>"
     )  # fmt: skip
@@ -62,18 +63,18 @@ def reference_of(completions: list[dict[str, Any]], asked: str) -> int | None:
     return int(asked) if asked in {str(c["idx"]) for c in completions} else None
 
 
-def compared(completions: list[dict[str, Any]], reference: int | None) -> dict[int, Difference]:
+def differences_by_index(completions: list[dict[str, Any]], reference: int | None) -> dict[int, Difference]:
     """How each of the others differs from the reference, by index; in so many words that it stays quick."""
     texts = {c["idx"]: c["text"] for c in completions}
     if reference is None:
         return {}
     most = min(MOST, WORDS // len(texts))
-    return {idx: differences(texts[reference], text, most) for idx, text in texts.items() if idx != reference}
+    return {idx: word_differences(texts[reference], text, most) for idx, text in texts.items() if idx != reference}
 
 
-def prompt(value: Any) -> str:
+def prompt_html(value: Any) -> str:
     """What the model was asked; earlier messages of a chat are folded away."""
-    asked = f'<pre class="asked" dir="auto" tabindex="0">{escape(words(value))}</pre>'
+    asked = f'<pre class="asked" dir="auto" tabindex="0">{escape(message_text(value))}</pre>'
     earlier = value[:-1] if isinstance(value, list) else []
     if not earlier:
         return asked
@@ -87,7 +88,7 @@ def prompt(value: Any) -> str:
     )
 
 
-def columns(values: dict[str, Any], asked: str) -> str:
+def other_columns(values: dict[str, Any], asked: str) -> str:
     """The dataset row's other columns, the answer first; not the one that is the prompt itself."""
     ordered = sorted(values.items(), key=lambda item: item[0] != "answer")
     cells = "".join(

@@ -8,8 +8,8 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 from groupwise.app.core import format
-from groupwise.app.pages.run.overview import words
-from groupwise.app.ui.live import plain
+from groupwise.app.pages.run.overview import message_text
+from groupwise.app.ui.live import visible_text
 from groupwise.storage.record.group_metrics import Range, kind
 
 Rows = list[dict[str, Any]]
@@ -30,7 +30,7 @@ ORDERS: dict[str, Callable[[dict[str, Any]], Any]] = {
 }
 
 
-def picked(groups: Rows, pick: str) -> Rows:
+def order_groups(groups: Rows, pick: str) -> Rows:
     """The groups in the order that was picked; as they were generated where none was."""
     return sorted(groups, key=ORDERS[pick]) if pick in ORDERS else groups
 
@@ -42,11 +42,11 @@ def tie(group: dict[str, Any], seen: Range | None) -> str:
     return kind([group["low"], group["high"]], seen) or "other" if seen else "other"
 
 
-def line(group: dict[str, Any], seen: Range | None, starred: Collection[int] = ()) -> dict[str, Any]:
-    """One line of the list."""
+def group_line(group: dict[str, Any], seen: Range | None, starred: Collection[int] = ()) -> dict[str, Any]:
+    """A group as one line of the list."""
     tied = tie(group, seen)
     return {
-        "id": group["id"], "prompt": plain(format.shorten(words(group["prompt"]), 70)),
+        "id": group["id"], "prompt": visible_text(format.shorten(message_text(group["prompt"]), 70)),
         "mean": format.number(group["mean"]), "spread": KINDS[tied] if tied else format.number(group["std"]),
         "tied": group["tied"], "starred": group["id"] in starred,
     }  # fmt: skip

@@ -49,11 +49,11 @@ function complain(words) {
   setText(find(".saving"), words);
   find(".saving").hidden = !words;
 }
-const stars = new Stars(view, run, server.note, complain, () => {
+const stars = new Stars(view, run, server.annotate_completion, complain, () => {
   mark = null;
   wake();
 });
-const same = new SamePrompt(find(".same"), run, server.same);
+const same = new SamePrompt(find(".same"), run, server.prompt_history);
 
 // ---- moving about: everything goes through the address ----
 function goTo(step) {
@@ -169,7 +169,7 @@ view.addEventListener("click", async ({ target }) => {
   if (!fold) return;
   const card = fold.closest(".comp");
   const text = card.querySelector("pre");
-  const told = await server.unfold({
+  const told = await server.full_text({
     run,
     group: Number(card.dataset.group),
     idx: Number(card.dataset.idx),
@@ -264,7 +264,7 @@ async function drawGroup() {
     return true;
   }
   const address = location.search;
-  const found = await server.group({ run, group: id, sorted: !made, diff: against });
+  const found = await server.show_group({ run, group: id, sorted: !made, diff: against });
   if (!found) return false;
   if (location.search !== address || writing()) return true; // what is elsewhere, or came meanwhile, is asked next
   if (found.sentence) {
@@ -303,7 +303,7 @@ const wake = poll(view, async () => {
   find(".same").hidden = !now.prompt;
   if (now.prompt) return same.draw(params());
   drawPicker(now);
-  const told = await server.step({
+  const told = await server.groups_at_step({
     run,
     mode: now.mode,
     pick: now.pick,

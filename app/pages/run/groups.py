@@ -8,10 +8,10 @@ import gradio as gr
 
 from groupwise.app.pages.run import group_list, same_prompt, stars
 from groupwise.app.pages.run.empty_state import why_empty
-from groupwise.app.pages.run.group import draw, reference_of
+from groupwise.app.pages.run.group import draw_group, reference_of
 from groupwise.app.ui.completion import spans, text_html
-from groupwise.app.ui.live import Payload, Unanswerable, answer, live, record_of, run_of, text, whole
-from groupwise.app.ui.word_diff import differences
+from groupwise.app.ui.live import Payload, Unanswerable, answer, live, record_of, run_of, text, whole_number
+from groupwise.app.ui.word_diff import word_differences
 from groupwise.storage.record import groups as record
 from groupwise.storage.record import states
 from groupwise.storage.record.group_metrics import Range
@@ -59,7 +59,7 @@ TEMPLATE = """
 
 
 @answer
-def step(payload: Payload) -> dict[str, Any]:
+def groups_at_step(payload: Payload) -> dict[str, Any]:
     """The groups of a step (`step`, or the latest where it is not given), its neighbours and the range of steps."""
     run, mode, pick = run_of(payload), text(payload, "mode"), text(payload, "pick")
     mode = mode if mode in MODES else "train"
@@ -68,22 +68,25 @@ def step(payload: Payload) -> dict[str, Any]:
         path = record_of(run)
         span = record.span(path, mode)
     except Unanswerable as reason:
-        return out | {"wait": waiting(run, mode) if run.folder.path.is_dir() else str(reason)}
+        return out | {"wait": why_no_groups(run, mode) if run.folder.path.is_dir() else str(reason)}
     if span is None:
-        return out | {"wait": waiting(run, mode)}
-    near = record.nearest(path, whole(payload, "step", span[1]), mode)
+        return out | {"wait": why_no_groups(run, mode)}
+    near = record.nearest_step(path, whole_number(payload, "step", span[1]), mode)
     mark = f"{mode} {near['step']} {run.attempt} {pick if pick in group_list.ORDERS else ''}"
     out |= near | {"first": span[0], "last": span[1], "mark": mark}
     if payload.get("mark") == mark:
         return out
     at_step = record.at_step(path, near["step"] or 0, mode)
     seen = record.reward_range(path)
-    starred = {group for group, _ in notes.starred(run.id)}
-    lines = [group_list.line(group, seen, starred) for group in group_list.picked(at_step, pick)[: group_list.MOST]]
-    return out | {"groups": lines, "verdict": told(at_step, mode, pick, seen)}
+    starred = {group for group, _ in notes.starred_completions(run.id)}
+    lines = [
+        group_list.group_line(group, seen, starred)
+        for group in group_list.order_groups(at_step, pick)[: group_list.MOST]
+    ]
+    return out | {"groups": lines, "verdict": groups_caption(at_step, mode, pick, seen)}
 
 
-def told(at_step: group_list.Rows, mode: str, pick: str, seen: Range | None) -> str:
+def groups_caption(at_step: group_list.Rows, mode: str, pick: str, seen: Range | None) -> str:
     """What is said under the list."""
     more = len(at_step) - group_list.MOST
     left_out = f" The list leaves out {more} more." if more > 0 else ""
@@ -91,7 +94,8 @@ def told(at_step: group_list.Rows, mode: str, pick: str, seen: Range | None) -> 
     return (none or group_list.verdict(at_step, mode, seen)) + left_out
 
 
-def waiting(run: registry.Run, mode: str) -> str:
+def why_no_groups(run: registry.Run, mode: str) -> str:
+    """Why there is no group to show."""
     return why_empty(
         run,
         mode,
@@ -101,16 +105,16 @@ def waiting(run: registry.Run, mode: str) -> str:
 
 
 @answer
-def group(payload: Payload) -> dict[str, Any]:
+def show_group(payload: Payload) -> dict[str, Any]:
     """One group as HTML. `diff`: “best” or the index of the completion that the others are compared with."""
     run = run_of(payload)
     path = record_of(run)
-    found = record.one(path, whole(payload, "group", 0))
+    found = record.read_group(path, whole_number(payload, "group", 0))
     if found is None:
         raise Unanswerable("There is no such group in this run.")
     reference = reference_of(found["completions"], text(payload, "diff"))
     seen = record.reward_range(path) if found["tied"] else None
-    html = draw(
+    html = draw_group(
         found, by_reward=payload.get("sorted") is not False, notes=notes.of_group(run.id, found["id"]),
         reference=reference, seen=seen,
     )  # fmt: skip
@@ -121,15 +125,15 @@ def group(payload: Payload) -> dict[str, Any]:
 
 
 @answer
-def unfold(payload: Payload) -> dict[str, Any]:
+def full_text(payload: Payload) -> dict[str, Any]:
     """The whole text of one completion (`group`, `idx`) as HTML, its differences marked as in the group."""
-    found = record.one(record_of(run_of(payload)), whole(payload, "group", 0))
+    found = record.read_group(record_of(run_of(payload)), whole_number(payload, "group", 0))
     completions = {c["idx"]: c for c in (found or {}).get("completions", [])}
-    completion = completions.get(whole(payload, "idx", -1))
+    completion = completions.get(whole_number(payload, "idx", -1))
     if completion is None:
         raise Unanswerable("There is no such completion in this run.")
     reference = completions.get(reference_of(list(completions.values()), text(payload, "diff")))
-    apart = differences(reference["text"], completion["text"]) if reference else None
+    apart = word_differences(reference["text"], completion["text"]) if reference else None
     return {"html": text_html(completion["text"], spans(apart)[1], whole=True)}
 
 
@@ -144,7 +148,8 @@ def groups() -> gr.HTML:
         for one, other, what in KEYS
     )
     return live(
-        "pages/run/groups", step, group, unfold, same_prompt.same, stars.note,
+        "pages/run/groups", groups_at_step, show_group, full_text, same_prompt.prompt_history,
+        stars.annotate_completion,
         template=TEMPLATE.replace("PICKS", picks).replace("KEYS", keys),
         elem_id="part-groups", elem_classes=["part", "part-groups"],
     )  # fmt: skip

@@ -58,7 +58,7 @@ function complain(about, words) {
   find(".problem").hidden = !all;
 }
 async function ask(wish) {
-  const reply = await server.ask({ run, do: wish });
+  const reply = await server.command_run({ run, do: wish });
   complain("asking", reply ? (reply.sentence ?? "") : "The dashboard did not answer. Nothing was asked of the run.");
   wake();
 }
@@ -114,7 +114,7 @@ function draw(now) {
 }
 
 const wake = poll(head, async () => {
-  const now = await server.status({ run });
+  const now = await server.run_status({ run });
   if (!now) return undefined;
   if (now.sentence && !now.name) {
     find(".found").hidden = false;

@@ -9,10 +9,10 @@ from typing import Any
 import gradio as gr
 
 from groupwise.app.core import format
-from groupwise.app.core.answer_cache import shared
+from groupwise.app.core.answer_cache import share_answers
 from groupwise.app.pages.new import launch
 from groupwise.app.ui import figures
-from groupwise.app.ui.live import DAMAGED, Payload, Unanswerable, answer, has_record, live, plain, run_of, text
+from groupwise.app.ui.live import DAMAGED, Payload, Unanswerable, answer, has_record, live, run_of, text, visible_text
 from groupwise.app.ui.state_badge import kind
 from groupwise.storage.home import disk
 from groupwise.storage.record import metrics, record_check, states
@@ -37,31 +37,32 @@ Cancel</button><button value="stop" class="btn pri">Stop and save</button></div>
 
 
 @answer
-@shared()
-def status(payload: Payload) -> dict[str, object]:
+@share_answers()
+def run_status(payload: Payload) -> dict[str, object]:
     """Everything the head says now."""
     try:
         run = run_of(payload)
     except Unanswerable as missing:
         return {"missing": str(missing)}
     gone = not run.folder.path.is_dir()
-    facts, pace, problem = recorded(run)
+    facts, pace, problem = read_standing(run)
     step, total = facts.get("step") or run.step, facts.get("total") or run.total
     now, live_now = time.time(), run.state in states.LIVE or run.state == states.QUEUED
     return {
-        "name": plain(run.name), "state": run.state, "label": states.LABELS.get(run.state, run.state),
-        "kind": kind(run.state), "colour": figures.identity(run.id), "sentence": plain(run.sentence),
-        "line": line(run.state, step, total, pace["median"], facts.get("at"), now),
+        "name": visible_text(run.name), "state": run.state, "label": states.LABELS.get(run.state, run.state),
+        "kind": kind(run.state), "colour": figures.identity(run.id), "sentence": visible_text(run.sentence),
+        "line": progress_line(run.state, step, total, pace["median"], facts.get("at"), now),
         "progress": min(1.0, step / total) if total else 0.0,
         "note": "The folder of this run was deleted. Only this row is left of it." if gone
-        else problem or waits(run) or stalled(run.state, facts.get("at"), pace["median"], now),
+        else problem or waits(run) or stall_warning(run.state, facts.get("at"), pace["median"], now),
         "actions": [] if gone else actions(run, problem), "poll": POLL if live_now else POLL_ENDED,
     }  # fmt: skip
 
 
-def recorded(run: registry.Run) -> tuple[dict[str, Any], dict[str, float | None], str]:
-    """`series.standing` and `series.pace`, as far as there is a record, and a sentence where it is damaged, or a newer
-    version's: a run whose record is lost can still be resumed. Raises sqlite3.OperationalError where it is locked."""
+def read_standing(run: registry.Run) -> tuple[dict[str, Any], dict[str, float | None], str]:
+    """Read `metrics.standing` and `metrics.pace`, as far as there is a record, and a sentence where it is damaged,
+    or a newer version's: a run whose record is lost can still be resumed. Raises sqlite3.OperationalError where it
+    is locked."""
     unknown: dict[str, float | None] = {"median": None, "longest": None}
     try:
         facts = metrics.standing(run.folder.db) if has_record(run) else {}
@@ -73,7 +74,7 @@ def recorded(run: registry.Run) -> tuple[dict[str, Any], dict[str, float | None]
     return facts, pace, record_check.NEWER_SENTENCE if record_check.is_newer(run.folder.db) else ""
 
 
-def line(state: str, step: int, total: int, pace: float | None, at: float | None, now: float) -> str:
+def progress_line(state: str, step: int, total: int, pace: float | None, at: float | None, now: float) -> str:
     """step 12 of 60 · 0.5 s a step · 20 s left · updated 1 s ago"""
     if not step and not at:
         return ""
@@ -100,7 +101,7 @@ def waits(run: registry.Run) -> str:
     return (metrics.waits_for(run.folder.db) if has_record(run) else None) or ""
 
 
-def stalled(state: str, at: float | None, pace: float | None, now: float) -> str:
+def stall_warning(state: str, at: float | None, pace: float | None, now: float) -> str:
     """A sentence when a running run has been silent for longer than ten of its steps and a minute."""
     if state != states.RUNNING or at is None or not silent(at, pace, now):
         return ""
@@ -129,19 +130,20 @@ def actions(run: registry.Run, problem: str = "") -> list[dict[str, str]]:
 
 
 def resume_label(run: registry.Run) -> str:
+    """What the button says: from which step a resume goes on, or that it starts again."""
     saved = metrics.checkpoints(run.folder.db) if has_record(run) else []
     there = [row["step"] for row in saved if (run.folder.path / row["path"]).is_dir()]
     return f"Resume from step {format.count(there[0])}" if there else "Start again"
 
 
 @answer
-def ask(payload: Payload) -> dict[str, object]:
+def command_run(payload: Payload) -> dict[str, object]:
     """Record a person's wish (stop, kill or resume). Refused in a sentence where the state does not allow it."""
     run = run_of(payload)
     wish = ASKS.get(text(payload, "do"))
     if wish is None:
         raise Unanswerable("A run can be asked to stop, to stop at once, or to resume.")
-    registry.ask(run.id, wish)
+    registry.ask_of_run(run.id, wish)
     launch.wake_worker()
     return {"done": True}
 
@@ -152,4 +154,4 @@ def header() -> gr.HTML:
         f'<button role="tab" id="tab-{tab}" data-tab="{tab}" aria-controls="part-{tab}">{tab.capitalize()}</button>'
         for tab in TABS
     )
-    return live("pages/run/header", status, ask, template=TEMPLATE % tabs)
+    return live("pages/run/header", run_status, command_run, template=TEMPLATE % tabs)

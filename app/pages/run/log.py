@@ -9,7 +9,7 @@ from typing import Any
 
 import gradio as gr
 
-from groupwise.app.ui.live import Payload, Unanswerable, answer, live, run_of, whole
+from groupwise.app.ui.live import Payload, Unanswerable, answer, live, run_of, whole_number
 from groupwise.storage.home import files
 from groupwise.storage.home.redaction import redact
 from groupwise.storage.record import states
@@ -36,10 +36,11 @@ def tail(payload: Payload) -> dict[str, Any]:
         raise Unanswerable("The folder of this run was deleted, and its log with it.")
     if not files.is_file(run.folder.log):
         return {"wait": "Nothing has been printed yet.", "poll": 1000 if alive else 5000}
-    return read(run.folder.log, whole(payload, "at")) | {"poll": 700 if alive else 5000}
+    return read_from(run.folder.log, whole_number(payload, "at")) | {"poll": 700 if alive else 5000}
 
 
-def read(path: Path, at: int) -> dict[str, Any]:
+def read_from(path: Path, at: int) -> dict[str, Any]:
+    """What was written after byte `at`, whole lines apart from an unfinished one, and where the next look begins."""
     with files.open_file(path) as file:
         size = os.fstat(file.fileno()).st_size
         reset = at == 0 or at > size or size - at > TAIL

@@ -13,7 +13,7 @@ const { element, server } = part("pages/run/overview");
 const view = element.querySelector(".gw-overview");
 const find = (selector) => view.querySelector(selector);
 const run = params().get("id") ?? "";
-const board = new Board(find(".board"), ({ names, first, last }) => server.window({ run, names, first, last }));
+const board = new Board(find(".board"), ({ names, first, last }) => server.metrics_window({ run, names, first, last }));
 const { curves } = board;
 let cursor = 0;
 let lastEvent = 0;
@@ -199,7 +199,7 @@ function take(now) {
 }
 
 poll(view, async () => {
-  const now = await server.board({ run, after: cursor, event: lastEvent, drawn: laidOut, empty: !curves.logged });
+  const now = await server.draw_board({ run, after: cursor, event: lastEvent, drawn: laidOut, empty: !curves.logged });
   if (!now) return undefined;
   find(".problem").hidden = !now.sentence;
   setText(find(".problem"), now.sentence ?? "");

@@ -8,9 +8,9 @@ from typing import Any
 import gradio as gr
 
 from groupwise.app.core import format
-from groupwise.app.core.answer_cache import shared
+from groupwise.app.core.answer_cache import share_answers
 from groupwise.app.ui import figures
-from groupwise.app.ui.live import Payload, Unanswerable, answer, live, plain, record_of, run_of, whole
+from groupwise.app.ui.live import Payload, Unanswerable, answer, live, record_of, run_of, visible_text, whole_number
 from groupwise.storage.record import groups, metrics, run_files, states
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.facts import Catalogue
@@ -56,65 +56,65 @@ TEMPLATE = """
 
 
 @answer
-@shared("after", "event", "drawn", "empty", large="reset")
-def board(payload: Payload) -> dict[str, Any]:
+@share_answers("after", "event", "drawn", "empty", large="reset")
+def draw_board(payload: Payload) -> dict[str, Any]:
     """What is new since number `after`: curves, events since `event`, the latest group.
 
     The first answer (`after` 0) also has the layout. `seq` is what to give as `after` next time; `empty` says that
     the reader has none of the metrics that training logs. `ended` says why there will be nothing to draw.
     """
     run = run_of(payload)
-    after, event = whole(payload, "after"), whole(payload, "event")
+    after, event = whole_number(payload, "after"), whole_number(payload, "event")
     live = run.state in states.LIVE or run.state == states.QUEUED
     out: dict[str, Any] = {"poll": POLL if live else POLL_ENDED, "live": live}
     out["wait"] = WAITS.get(run.state, f"{UNBEGUN} Its log says why.")
     if not after and not payload.get("drawn"):
-        out["sections"] = figures.sections(settings(run), run.state in states.ENDED)
+        out["sections"] = figures.sections(grpo_settings(run), run.state in states.ENDED)
     try:
         record = record_of(run)
     except Unanswerable as reason:
         out["wait"] = out["wait"] if run.folder.path.is_dir() else str(reason)
-        return out | {"seq": after, "curves": {}, "ended": ended(run, out["wait"])}
+        return out | {"seq": after, "curves": {}, "ended": ended_notice(run, out["wait"])}
     if payload.get("empty"):
-        out["wait"] = unlogged(run, metrics.standing(record)) or out["wait"]
-    new = metrics.read(record, after)
+        out["wait"] = why_no_metrics(run, metrics.standing(record)) or out["wait"]
+    new = metrics.read_metrics(record, after)
     if new["seq"] != after:
         out["latest"] = latest_group(record)
         out["events"] = events(record, event)
         if not new["reset"] and any(row["kind"] in ("begin", "stage") for row in out["events"]):
             out["marks"] = metrics.marks(record)
     if not new["curves"]:
-        out["ended"] = ended(run, out["wait"])
+        out["ended"] = ended_notice(run, out["wait"])
     return out | new
 
 
-def ended(run: registry.Run, wait: str) -> dict[str, str] | None:
+def ended_notice(run: registry.Run, wait: str) -> dict[str, str] | None:
     """What to say once, in place of charts, of a run that is over and logged nothing."""
     if run.state not in states.ENDED:
         return None
-    return {"title": UNBEGUN if wait.startswith(UNBEGUN) else wait, "why": plain(run.sentence)}
+    return {"title": UNBEGUN if wait.startswith(UNBEGUN) else wait, "why": visible_text(run.sentence)}
 
 
 @answer
-def window(payload: Payload) -> dict[str, Any]:
+def metrics_window(payload: Payload) -> dict[str, Any]:
     """The curves of the metrics `names` from step `first` to step `last`, as finely as they can be drawn."""
     record = record_of(run_of(payload))
     given = payload.get("names")
     names = [name[:NAME_LENGTH] for name in given if isinstance(name, str)] if isinstance(given, list) else []
-    return metrics.window(record, names[:MOST_NAMES], whole(payload, "first"), whole(payload, "last"))
+    return metrics.window(record, names[:MOST_NAMES], whole_number(payload, "first"), whole_number(payload, "last"))
 
 
-def unlogged(run: registry.Run, standing: dict[str, Any]) -> str:
+def why_no_metrics(run: registry.Run, standing: dict[str, Any]) -> str:
     """Why there is no metric though steps are done; empty where none is done, or the settings cannot be read."""
     waits_for_step = run.state in (states.QUEUED, states.STARTING) or not standing["step"]
-    training = None if waits_for_step else settings(run)
+    training = None if waits_for_step else grpo_settings(run)
     return figures.first_metrics(training, standing["total"], run.state == states.RUNNING) if training else ""
 
 
-def settings(run: registry.Run) -> dict[str, Any] | None:
+def grpo_settings(run: registry.Run) -> dict[str, Any] | None:
     """The run's GRPOConfig settings, with the published defaults for those that decide what is drawn; None where
     its spec cannot be read."""
-    catalogue = registry.published(Catalogue)
+    catalogue = registry.read_fact(Catalogue)
     known = catalogue.defaults() if catalogue else {}
     defaults = {name: known[name] for name in DRAWN if name in known}
     spec = run_files.spec_of(run.folder)
@@ -128,7 +128,7 @@ def latest_group(record: Path) -> dict[str, Any] | None:
         return None
     at_step = groups.at_step(record, span[1])
     chosen = next((group for group in at_step if not group["tied"]), at_step[0])
-    whole_group = groups.one(record, chosen["id"])
+    whole_group = groups.read_group(record, chosen["id"])
     rewards = sorted(c["reward"] for c in (whole_group or {}).get("completions", []) if c["reward"] is not None)
     if not rewards:
         return None
@@ -136,12 +136,12 @@ def latest_group(record: Path) -> dict[str, Any] | None:
     named = {"best": rewards[-1], "median": figures.median(rewards) or 0.0, "worst": rewards[0]}
     return {
         "step": span[1], "id": chosen["id"], "tied": chosen["tied"],
-        "prompt": plain(format.shorten(words(chosen["prompt"]), 80)),
+        "prompt": visible_text(format.shorten(message_text(chosen["prompt"]), 80)),
         "bars": [[f"{name} {format.number(value)}", max(0.0, value / top)] for name, value in named.items()],
     }  # fmt: skip
 
 
-def words(prompt: Any) -> str:
+def message_text(prompt: Any) -> str:
     """What a person asked: the last message of a chat, or the text itself."""
     if isinstance(prompt, list) and prompt and isinstance(prompt[-1], dict):
         return str(prompt[-1].get("content") or "")
@@ -152,14 +152,14 @@ def events(record: Path, after: int) -> list[dict[str, Any]]:
     """The events after one, oldest first, at most the newest 200."""
     return [
         {"id": row["id"], "at": format.clock(row["at"]), "step": row["step"], "kind": row["kind"],
-         "message": plain(format.shorten(row["message"], 400)), "trace": plain(row["trace"] or "")}
+         "message": visible_text(format.shorten(row["message"], 400)), "trace": visible_text(row["trace"] or "")}
         for row in metrics.events(record, after)[-MOST_EVENTS:]
     ]  # fmt: skip
 
 
 def overview() -> gr.HTML:
-    """The Overview."""
+    """The Overview part of a run's page."""
     return live(
-        "pages/run/overview", board, window, template=TEMPLATE, elem_id="part-overview",
+        "pages/run/overview", draw_board, metrics_window, template=TEMPLATE, elem_id="part-overview",
         elem_classes=["part", "part-overview"],
     )  # fmt: skip

@@ -7,8 +7,8 @@ from itertools import zip_longest
 from typing import Any
 
 from groupwise.app.core import format
-from groupwise.app.ui.completion import Shown, card, ordered, remark, scales_of, spans
-from groupwise.app.ui.word_diff import MOST, Difference, differences
+from groupwise.app.ui.completion import Shown, best_first, card, remark, scales_of, spans
+from groupwise.app.ui.word_diff import MOST, Difference, word_differences
 from groupwise.storage.registry.notes import Note
 
 PAIRS = 12  # completions of each time that are set beside each other
@@ -24,12 +24,13 @@ class Side:
 
     @property
     def completions(self) -> list[Row]:
+        """The completions of the group."""
         return self.group.get("completions") or []
 
 
 def then_and_now(then: Side, now: Side, *, each: bool) -> str:
     """The best completion of both times, or `each`: the best beside the best, the second beside the second, …"""
-    pairs = zip_longest(*(ordered(side.completions)[: PAIRS if each else 1] for side in (then, now)))
+    pairs = zip_longest(*(best_first(side.completions)[: PAIRS if each else 1] for side in (then, now)))
     every = then.completions + now.completions
     scales, span = scales_of(every), max((abs(c["advantage"]) for c in every), default=0.0)
 
@@ -44,7 +45,7 @@ def then_and_now(then: Side, now: Side, *, each: bool) -> str:
 
     cells = [heading(then.group, "then"), heading(now.group, "now")]
     for one, other in pairs:
-        apart = differences(one["text"], other["text"], MOST // 3 if each else MOST) if one and other else None
+        apart = word_differences(one["text"], other["text"], MOST // 3 if each else MOST) if one and other else None
         said = "The very same text both times." if apart and one["text"] == other["text"] else remark(apart)
         cells += [side_of(then, "then", one, apart, said), side_of(now, "now", other, apart, said)]
     return f'<div class="grid two comps pairs">{"".join(cells)}</div>{left_out(then, now) if each else ""}'

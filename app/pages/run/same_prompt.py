@@ -6,10 +6,10 @@ import math
 from typing import Any
 
 from groupwise.app.core import format
-from groupwise.app.pages.run.group import columns, prompt
-from groupwise.app.pages.run.overview import words
+from groupwise.app.pages.run.group import other_columns, prompt_html
+from groupwise.app.pages.run.overview import message_text
 from groupwise.app.pages.run.prompt_diff import Side, then_and_now
-from groupwise.app.ui.live import Payload, Unanswerable, answer, record_of, run_of, whole
+from groupwise.app.ui.live import Payload, Unanswerable, answer, record_of, run_of, whole_number
 from groupwise.storage.record import group_metrics, groups, run_files, same_prompt, states
 from groupwise.storage.registry import notes, registry
 
@@ -17,27 +17,29 @@ Row = dict[str, Any]
 
 
 @answer
-def same(payload: Payload) -> dict[str, Any]:
+def prompt_history(payload: Payload) -> dict[str, Any]:
     """All times that a prompt (`prompt`) came, and the completions of two of them (`then`, `now`: groups of it; else
     the first and the last), the best one of each or `each` of them. `mark`: what the reader has already."""
     run = run_of(payload)
     path = record_of(run)
-    found = same_prompt.times(path, whole(payload, "prompt", 0), solver(run))
+    found = same_prompt.times(path, whole_number(payload, "prompt", 0), solver(run))
     if found is None:
         raise Unanswerable("There is no such prompt in this run.")
     if not found["times"]:
         raise Unanswerable("This prompt has not come yet.")
-    then, now = chosen(found["times"], whole(payload, "then", 0), whole(payload, "now", 0))
+    then, now = times_to_compare(found["times"], whole_number(payload, "then", 0), whole_number(payload, "now", 0))
     each = payload.get("each") is True
     out: dict[str, Any] = {"live": run.state in states.LIVE, "then": then["id"], "now": now["id"]}
     out["mark"] = f"{found['total']} {then['id']} {now['id']} {each}"
     if out["mark"] == payload.get("mark"):
         return out
-    sides = [Side(groups.one(path, time["id"]) or time, notes.of_group(run.id, time["id"])) for time in (then, now)]
+    sides = [
+        Side(groups.read_group(path, time["id"]) or time, notes.of_group(run.id, time["id"])) for time in (then, now)
+    ]
     html = then_and_now(sides[0], sides[1], each=each)
     return out | {
-        "prompt": prompt(found["prompt"]) + columns(found["columns"], words(found["prompt"])),
-        "told": told(found), "times": [point(time) for time in found["times"]], "html": html,
+        "prompt": prompt_html(found["prompt"]) + other_columns(found["columns"], message_text(found["prompt"])),
+        "told": history_in_words(found), "times": [point(time) for time in found["times"]], "html": html,
     }  # fmt: skip
 
 
@@ -47,7 +49,7 @@ def solver(run: registry.Run) -> same_prompt.Solver | None:
     return group_metrics.target(spec.rewards) if spec else None
 
 
-def chosen(times: list[Row], then: int, now: int) -> tuple[Row, Row]:
+def times_to_compare(times: list[Row], then: int, now: int) -> tuple[Row, Row]:
     """The two times to compare: those asked for, else the first and the last of those that count,
     of one mode."""
     by_id = {time["id"]: time for time in times}
@@ -56,7 +58,7 @@ def chosen(times: list[Row], then: int, now: int) -> tuple[Row, Row]:
     return by_id.get(then, counting[0]), by_id.get(now, counting[-1])
 
 
-def told(found: Row) -> str:
+def history_in_words(found: Row) -> str:
     """Came 9 times, from step 3 to step 58; the mean reward went from 0.4 to 1.2, solved from 12 % to 75 %."""
     times = [time for time in found["times"] if time["counts"]] or found["times"]
     first, last = times[0], times[-1]
@@ -70,14 +72,15 @@ def told(found: Row) -> str:
     if len(times) > 1 and first["mean"] is not None and last["mean"] is not None:
         parts.append(f"mean reward {format.number(first['mean'])} → {format.number(last['mean'])}")
     if len(times) > 1 and first["solved"] is not None and last["solved"] is not None:
-        parts.append(f"solved {percent(first['solved'])} → {percent(last['solved'])}")
+        parts.append(f"solved {whole_percent(first['solved'])} → {whole_percent(last['solved'])}")
     over = sum(not time["counts"] for time in found["times"])
     if over:
         parts.append(f"{format.plural(over, 'time')} in steps that a later attempt trained again")
     return " ".join([came, *([f"{', '.join(parts).capitalize()}."] if parts else [])])
 
 
-def percent(share: float) -> str:
+def whole_percent(share: float) -> str:
+    """A share as a whole percentage: 75 %."""
     return f"{share * 100:.0f}\u202f%"
 
 
@@ -90,7 +93,7 @@ def point(time: Row) -> dict[str, Any]:
     label = f"step {time['step']:,}" + (" held-out" if time["mode"] == "eval" else "")
     if not time["counts"]:
         label += f" · attempt {time['attempt']}, trained again later"
-    solved = f", {percent(time['solved'])} solved" if time["solved"] is not None else ""
+    solved = f", {whole_percent(time['solved'])} solved" if time["solved"] is not None else ""
     return {
         "id": time["id"], "step": time["step"], "mode": "eval" if time["mode"] == "eval" else "train",
         "counts": time["counts"], **numbers,

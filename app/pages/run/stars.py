@@ -5,17 +5,17 @@ from __future__ import annotations
 import sqlite3
 from typing import Any
 
-from groupwise.app.ui.live import Payload, Unanswerable, answer, escape, record_of, run_of, whole
+from groupwise.app.ui.live import Payload, Unanswerable, answer, escape, record_of, run_of, whole_number
 from groupwise.storage.record import groups
 from groupwise.storage.registry import notes, registry
 
 
 @answer
-def note(payload: Payload) -> dict[str, Any]:
+def annotate_completion(payload: Payload) -> dict[str, Any]:
     """Star a completion (`group`, `idx`; `star` true or false), or say something of it (`words`). The answer is what
     now stands there."""
     run = run_of(payload)
-    group, idx = whole(payload, "group", 0), whole(payload, "idx", -1)
+    group, idx = whole_number(payload, "group", 0), whole_number(payload, "idx", -1)
     if not groups.has_completion(record_of(run), group, idx):
         raise Unanswerable("There is no such completion in this run.")
     star, words = payload.get("star"), payload.get("words")

@@ -62,7 +62,7 @@ async function fill() {
       const { mode } = asked();
       const known = mark;
       panel.node.setAttribute("aria-busy", "true");
-      const data = await server.panel({ run, panel: panel.name, ...asked() });
+      const data = await server.draw_panel({ run, panel: panel.name, ...asked() });
       panel.node.removeAttribute("aria-busy");
       if (!data) break;
       if (settings !== settingsOf(panel)) continue; // one chose otherwise meanwhile
@@ -300,7 +300,7 @@ function showTools(now) {
 
 const wake = poll(view, async () => {
   const { mode } = asked();
-  const now = await server.summary({ run, mode });
+  const now = await server.statistics_summary({ run, mode });
   if (!now) return undefined;
   if (mode !== asked().mode) return 0;
   const words = now.sentence ?? now.wait;

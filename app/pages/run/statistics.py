@@ -11,7 +11,7 @@ import gradio as gr
 from groupwise.app.pages.run import statistics_panels as panels
 from groupwise.app.pages.run.empty_state import why_empty
 from groupwise.app.pages.run.statistics_panels import Asked
-from groupwise.app.ui.live import Payload, Unanswerable, answer, live, plain, record_of, run_of, text
+from groupwise.app.ui.live import Payload, Unanswerable, answer, live, record_of, run_of, text, visible_text
 from groupwise.storage.analysis.statistics import reading
 from groupwise.storage.analysis.statistics.reading import Statistics
 from groupwise.storage.record import group_metrics, run_files, states
@@ -20,17 +20,17 @@ from groupwise.storage.registry import registry
 MODES = ("train", "eval")
 POLL, POLL_ENDED = 2000, 10_000  # ms
 PANELS: dict[str, Callable[[Statistics, Asked], dict[str, Any]]] = {
-    "ties": panels.ties,
-    "spread": panels.spread,
-    "pass": panels.passing,
-    "best": panels.best,
-    "prompts": panels.prompts,
-    "reward": panels.rewards,
-    "advantage": panels.advantages,
-    "scores": panels.scores,
-    "lengths": panels.lengths,
-    "correlation": panels.correlation,
-    "share": panels.share,
+    "ties": panels.tie_shares,
+    "spread": panels.group_spread,
+    "pass": panels.pass_at_k_curves,
+    "best": panels.best_mean_worst,
+    "prompts": panels.prompt_table,
+    "reward": panels.reward_histograms,
+    "advantage": panels.advantage_histograms,
+    "scores": panels.score_histograms,
+    "lengths": panels.length_against_reward,
+    "correlation": panels.score_correlation,
+    "share": panels.variance_share,
 }
 SECTIONS = (
     ("Gradient", (
@@ -68,7 +68,7 @@ ORDERS = {"hardest": "hardest", "easiest": "easiest", "improved": "most improved
 
 
 @answer
-def summary(payload: Payload) -> dict[str, Any]:
+def statistics_summary(payload: Payload) -> dict[str, Any]:
     """What there is to draw: `mark` changes when something new was recorded; `wait` says why there is nothing."""
     run, mode = run_of(payload), mode_of(payload)
     alive = run.state in states.LIVE or run.state == states.QUEUED
@@ -76,18 +76,19 @@ def summary(payload: Payload) -> dict[str, Any]:
     try:
         record = record_of(run)
     except Unanswerable as reason:
-        return out | {"wait": waiting(run, mode) if run.folder.path.is_dir() else str(reason)}
-    with reading.opened(record, mode) as statistics:
+        return out | {"wait": why_no_statistics(run, mode) if run.folder.path.is_dir() else str(reason)}
+    with reading.open_statistics(record, mode) as statistics:
         mark = statistics.mark()
         functions = [name for _, name, _ in statistics.functions()]
     if mark is None:
-        return out | {"wait": waiting(run, mode)}
-    name, threshold = target(run, functions)
-    choices = [[name, plain(name)] for name in functions]
+        return out | {"wait": why_no_statistics(run, mode)}
+    name, threshold = solved_criterion(run, functions)
+    choices = [[name, visible_text(name)] for name in functions]
     return out | {"mark": mark, "functions": choices, "solved": {"name": name, "threshold": threshold}}
 
 
-def waiting(run: registry.Run, mode: str) -> str:
+def why_no_statistics(run: registry.Run, mode: str) -> str:
+    """Why there is nothing to count."""
     return why_empty(
         run,
         mode,
@@ -97,25 +98,26 @@ def waiting(run: registry.Run, mode: str) -> str:
 
 
 @answer
-def panel(payload: Payload) -> dict[str, Any]:
+def draw_panel(payload: Payload) -> dict[str, Any]:
     """One panel (`panel`, a name of PANELS), as plain data: `says` in words, `wait` where it has nothing yet."""
     run, mode = run_of(payload), mode_of(payload)
     draw = PANELS.get(text(payload, "panel"))
     if draw is None:
         raise Unanswerable("There is no such panel.")
-    with reading.opened(record_of(run), mode) as statistics:
-        return draw(statistics, asked(run, mode, statistics, payload))
+    with reading.open_statistics(record_of(run), mode) as statistics:
+        return draw(statistics, read_request(run, mode, statistics, payload))
 
 
 def mode_of(payload: Payload) -> str:
+    """The mode that a payload names, a name of MODES; train where it names none."""
     mode = text(payload, "mode")
     return mode if mode in MODES else "train"
 
 
-def asked(run: registry.Run, mode: str, statistics: Statistics, payload: Payload) -> Asked:
+def read_request(run: registry.Run, mode: str, statistics: Statistics, payload: Payload) -> Asked:
     """What is asked of a panel; a function or a threshold that is none is the run's own."""
     functions = {name: number for number, name, _ in statistics.functions()}
-    name, threshold = target(run, list(functions))
+    name, threshold = solved_criterion(run, list(functions))
     wanted, _, limit = text(payload, "solved").rpartition(":")
     if wanted in functions:
         name, threshold = wanted, _number(limit, threshold)
@@ -123,7 +125,7 @@ def asked(run: registry.Run, mode: str, statistics: Statistics, payload: Payload
     return Asked(mode, functions.get(name), name, threshold, order if order in ORDERS else "hardest")
 
 
-def target(run: registry.Run, functions: list[str]) -> tuple[str, float]:
+def solved_criterion(run: registry.Run, functions: list[str]) -> tuple[str, float]:
     """The function and the score that say whether a completion is right; where the spec cannot be read, or names none
     that has scored, the last function and TRL's 1."""
     spec = run_files.spec_of(run.folder)
@@ -159,6 +161,7 @@ def _orders() -> str:
 
 
 def template() -> str:
+    """The part's HTML: each section with its panels."""
     sections = "".join(
         f'<section><h2>{title}</h2><div class="grid two">{"".join(figure(*one) for one in of)}</div></section>'
         for title, of in SECTIONS
@@ -178,6 +181,6 @@ def template() -> str:
 def statistics() -> gr.HTML:
     """The Statistics part of a run's page."""
     return live(
-        "pages/run/statistics", summary, panel, template=template(),
+        "pages/run/statistics", statistics_summary, draw_panel, template=template(),
         elem_id="part-statistics", elem_classes=["part", "part-statistics"],
     )  # fmt: skip

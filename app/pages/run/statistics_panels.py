@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from groupwise.app.core import format
-from groupwise.app.pages.run.overview import words
-from groupwise.app.ui.live import plain
+from groupwise.app.pages.run.overview import message_text
+from groupwise.app.ui.live import visible_text
 from groupwise.storage.analysis.statistics import pass_at_k
 from groupwise.storage.analysis.statistics import ties as tied
 from groupwise.storage.analysis.statistics.agreement import FEWEST
@@ -31,12 +31,12 @@ class Asked(NamedTuple):
     order: str
 
 
-def ties(statistics: Statistics, asked: Asked) -> dict[str, Any]:
+def tie_shares(statistics: Statistics, asked: Asked) -> dict[str, Any]:
     """Shares of tied groups by kind, over the steps."""
-    groups, stretches = tied.told(statistics.groups(), asked.mode), statistics.buckets(LINE)
+    groups, stretches = tied.explain_ties(statistics.groups(), asked.mode), statistics.buckets(LINE)
     if not groups or stretches is None:
-        return unscored()
-    return tied.over_steps(groups, stretches) | {"says": tied_words(tied.counts(groups[-LAST:]), asked.mode)}
+        return wait_for_scores()
+    return tied.ties_over_steps(groups, stretches) | {"says": tied_words(tied.counts(groups[-LAST:]), asked.mode)}
 
 
 def tied_words(counts: dict[str, int], mode: str) -> str:
@@ -52,52 +52,56 @@ def tied_words(counts: dict[str, int], mode: str) -> str:
     return f"{whose} {many} tied ({', '.join(kinds)}): {why}."
 
 
-def spread(statistics: Statistics, asked: Asked) -> dict[str, Any]:
+def group_spread(statistics: Statistics, asked: Asked) -> dict[str, Any]:
     """The standard deviation within groups, over the steps."""
-    groups, stretches = tied.told(statistics.groups(), asked.mode), statistics.buckets(LINE)
+    groups, stretches = tied.explain_ties(statistics.groups(), asked.mode), statistics.buckets(LINE)
     if not groups or stretches is None:
-        return unscored()
+        return wait_for_scores()
     lately = [group.row.std or 0.0 for group in groups[-LAST:]]
     mean = sum(lately) / len(lately)
     small = f", which is little (under {SMALL})" if mean < SMALL else ""
     says = f"{format.number(mean)} on average {of_last(len(lately))}{small}."
-    return tied.over_steps(groups, stretches) | {"says": says, "small": SMALL}
+    return tied.ties_over_steps(groups, stretches) | {"says": says, "small": SMALL}
 
 
-def best(statistics: Statistics, asked: Asked) -> dict[str, Any]:
+def best_mean_worst(statistics: Statistics, asked: Asked) -> dict[str, Any]:
     """Each group's best, mean and worst reward, over the steps."""
-    groups, stretches = tied.told(statistics.groups(), asked.mode), statistics.buckets(LINE)
+    groups, stretches = tied.explain_ties(statistics.groups(), asked.mode), statistics.buckets(LINE)
     if not groups or stretches is None:
-        return unscored()
+        return wait_for_scores()
     part = [group.row for group in groups[-LAST:]]
     high, mean, low = (sum(values) / len(part) for values in zip(*((r.high, r.mean, r.low) for r in part), strict=True))
-    says = f"Best {plainly(high)}, mean {plainly(mean)}, worst {plainly(low)} {of_last(len(part))}."
-    return tied.over_steps(groups, stretches) | {"says": says}
+    says = f"Best {reward_text(high)}, mean {reward_text(mean)}, worst {reward_text(low)} {of_last(len(part))}."
+    return tied.ties_over_steps(groups, stretches) | {"says": says}
 
 
 def of_last(groups: int) -> str:
+    """Which groups a sentence is about: the last 100 groups, or the only one."""
     return "in the only group so far" if groups == 1 else f"in the last {groups} groups"
 
 
-def unscored() -> dict[str, Any]:
+def wait_for_scores() -> dict[str, Any]:
+    """What a panel waits for while no group has two rewards to compare."""
     return {"wait": "No group has two completions with a reward so far: there is nothing to compare."}
 
 
-def solved(statistics: Statistics, asked: Asked) -> list[Solved]:
-    return [] if asked.function is None else statistics.solved(asked.function, asked.threshold)
+def solved_groups(statistics: Statistics, asked: Asked) -> list[Solved]:
+    """Each group with how many of its completions are right; none where no function says what is right."""
+    return [] if asked.function is None else statistics.solved_by_group(asked.function, asked.threshold)
 
 
-def unsolved(asked: Asked) -> dict[str, Any]:
+def wait_for_target(asked: Asked) -> dict[str, Any]:
+    """What a panel waits for while nothing says which completions are right."""
     if asked.function is None:
         return {"wait": "This run has no reward function that could say what is right."}
-    return {"wait": f"“{plain(asked.name)}” has scored no completion of these groups so far."}
+    return {"wait": f"“{visible_text(asked.name)}” has scored no completion of these groups so far."}
 
 
-def passing(statistics: Statistics, asked: Asked) -> dict[str, Any]:
+def pass_at_k_curves(statistics: Statistics, asked: Asked) -> dict[str, Any]:
     """pass@k over the steps."""
-    groups, stretches = solved(statistics, asked), statistics.buckets(LINE)
+    groups, stretches = solved_groups(statistics, asked), statistics.buckets(LINE)
     if not groups or stretches is None:
-        return unsolved(asked)
+        return wait_for_target(asked)
     found, part = pass_at_k.pass_over_steps(groups, stretches), groups[-LAST:]
     largest = min(group.n for group in part)
     told = [f"pass@{k} {percent(mean_pass(k, part))}" for k in dict.fromkeys((1, largest))]
@@ -105,14 +109,15 @@ def passing(statistics: Statistics, asked: Asked) -> dict[str, Any]:
 
 
 def mean_pass(k: int, part: list[Solved]) -> float:
+    """The mean of pass@k over some groups."""
     return sum(pass_at_k.pass_at(k, group.n, group.c) for group in part) / len(part)
 
 
-def prompts(statistics: Statistics, asked: Asked) -> dict[str, Any]:
+def prompt_table(statistics: Statistics, asked: Asked) -> dict[str, Any]:
     """The prompts that the order asks for, each with its solve rate in each stretch of steps."""
-    groups, stretches = solved(statistics, asked), statistics.buckets(CELLS)
+    groups, stretches = solved_groups(statistics, asked), statistics.buckets(CELLS)
     if not groups or stretches is None:
-        return unsolved(asked)
+        return wait_for_target(asked)
     rates = pass_at_k.by_prompt(groups)
     rows, of = pass_at_k.pick(rates, asked.order, ROWS)
     ids = {row.prompt for row in rows}
@@ -126,10 +131,10 @@ def prompts(statistics: Statistics, asked: Asked) -> dict[str, Any]:
 
 
 def outline(row: PromptRate, prompt: Any, cells: list[float | None]) -> dict[str, Any]:
-    """One line of the table."""
+    """A prompt as one line of the table."""
     return {
-        "prompt": row.prompt, "text": plain(format.shorten(words(prompt), 90)), "cells": cells, "groups": row.groups,
-        "rate": row.rate, "early": row.early, "late": row.late,
+        "prompt": row.prompt, "text": visible_text(format.shorten(message_text(prompt), 90)), "cells": cells,
+        "groups": row.groups, "rate": row.rate, "early": row.early, "late": row.late,
     }  # fmt: skip
 
 
@@ -146,26 +151,26 @@ def prompt_words(order: str, shown: int, of: int, rates: list[PromptRate]) -> st
     return f"{told}; {format.count(shown)} shown." if shown < of else f"{told}."
 
 
-def rewards(statistics: Statistics, asked: Asked) -> dict[str, Any]:
+def reward_histograms(statistics: Statistics, asked: Asked) -> dict[str, Any]:
     """Reward histograms over the steps."""
     stretches = statistics.buckets(HEAT)
     found = statistics.heat("reward", stretches) if stretches else None
     if found is None or not any(map(any, found["counts"])):
         return {"wait": "No completion has a reward so far."}
-    return found | {"says": commonest(found)}
+    return found | {"says": commonest_reward(found)}
 
 
-def commonest(found: dict[str, Any]) -> str:
+def commonest_reward(found: dict[str, Any]) -> str:
     """What most completions of the newest stretch got."""
     column = [line[-1] for line in found["counts"]]
     row = column.index(max(column))
     low, high = found["bounds"][row]
-    what = plainly(low) if low == high else f"{plainly(low)} to {plainly(high)}"
+    what = reward_text(low) if low == high else f"{reward_text(low)} to {reward_text(high)}"
     share = percent(column[row] / (sum(column) or 1))
-    return f"Most often {what} lately: {share} of the completions of {steps(found['steps'][-1])}."
+    return f"Most often {what} lately: {share} of the completions of {step_range(found['steps'][-1])}."
 
 
-def advantages(statistics: Statistics, asked: Asked) -> dict[str, Any]:
+def advantage_histograms(statistics: Statistics, asked: Asked) -> dict[str, Any]:
     """Advantage histograms over the steps."""
     stretches = statistics.buckets(HEAT)
     found = statistics.heat("advantage", stretches) if stretches else None
@@ -174,26 +179,28 @@ def advantages(statistics: Statistics, asked: Asked) -> dict[str, Any]:
     column = [line[-1] for line in found["counts"]]
     zero = column[len(column) // 2]
     share = percent(zero / (sum(column) or 1))
-    return found | {"says": f"{share} of the completions of {steps(found['steps'][-1])} are at about 0."}
+    return found | {"says": f"{share} of the completions of {step_range(found['steps'][-1])} are at about 0."}
 
 
-def scores(statistics: Statistics, asked: Asked) -> dict[str, Any]:
+def score_histograms(statistics: Statistics, asked: Asked) -> dict[str, Any]:
     """Each function's scores in the last groups."""
     groups = statistics.last_groups(LAST)
     found = statistics.score_histograms([number for number, _ in groups])
     if not any(one["scored"] for one in found):
         return {"wait": "No function has scored a completion of these groups so far."}
     constant = [
-        plain(one["name"]) for one in found if one["histogram"] and sum(map(bool, one["histogram"]["counts"])) == 1
+        visible_text(one["name"])
+        for one in found
+        if one["histogram"] and sum(map(bool, one["histogram"]["counts"])) == 1
     ]
     says = f"Always the same: {', '.join(constant)}." if constant else "Each function tells completions apart."
     if len(groups) > 1:
         says = f"In the last {len(groups)} groups. {says}"
-    named = [one | {"name": plain(one["name"]), "asked": one["name"]} for one in found]
+    named = [one | {"name": visible_text(one["name"]), "asked": one["name"]} for one in found]
     return {"functions": named, "steps": (groups[0][1], groups[-1][1]), "says": says}
 
 
-def lengths(statistics: Statistics, asked: Asked) -> dict[str, Any]:
+def length_against_reward(statistics: Statistics, asked: Asked) -> dict[str, Any]:
     """Length against reward of the newest completions."""
     found = statistics.lengths()
     return found | {"says": length_words(found)} if found else {"wait": "No completion has a reward so far."}
@@ -206,12 +213,11 @@ def length_words(found: dict[str, Any]) -> str:
     if value is None:
         told = f"No correlation over {many}: all are of one length or have one reward."
     elif abs(value) < SMALL:
-        told = f"Correlation {signed(value)} over {many}: reward hardly goes with length."
+        told = f"Correlation {correlation_text(value)} over {many}: reward hardly goes with length."
     else:
         how = "" if abs(value) > 0.5 else " somewhat" if abs(value) > 0.25 else " slightly"
-        told = (
-            f"Correlation {signed(value)} over {many}: longer ones are rewarded{how} {'more' if value > 0 else 'less'}."
-        )
+        more = "more" if value > 0 else "less"
+        told = f"Correlation {correlation_text(value)} over {many}: longer ones are rewarded{how} {more}."
     cut, mean, rest = found["truncated"]
     if not cut:
         return told
@@ -219,30 +225,32 @@ def length_words(found: dict[str, Any]) -> str:
     return f"{told} {format.count(cut)} truncated: {format.number(mean)} on average{against}."
 
 
-def correlation(statistics: Statistics, asked: Asked) -> dict[str, Any]:
+def score_correlation(statistics: Statistics, asked: Asked) -> dict[str, Any]:
     """Each pair of functions' correlation, over the steps."""
     found = agreement(statistics)
     if "wait" in found:
         return found
     if len(found["names"]) < 2:
         return {"wait": "This run has one reward function: there is none to compare it with."}
-    newest = [(lately(line), pair) for pair, line in zip(found["pairs"], found["correlation"], strict=True)]
+    newest = [(recent_mean(line), pair) for pair, line in zip(found["pairs"], found["correlation"], strict=True)]
     told = [(value, pair) for value, pair in newest if value is not None]
     if not told:
-        return found | {"says": f"No two functions can be compared: all but one give always the same.{sampled(found)}"}
+        return found | {
+            "says": f"No two functions can be compared: all but one give always the same.{sample_words(found)}"
+        }
     value, pair = max(told, key=lambda one: abs(one[0]))
     a, b = (found["names"][k] for k in pair)
-    return found | {"says": f"Strongest lately: {a} and {b}, {signed(value)}.{sampled(found)}"}
+    return found | {"says": f"Strongest lately: {a} and {b}, {correlation_text(value)}.{sample_words(found)}"}
 
 
-def share(statistics: Statistics, asked: Asked) -> dict[str, Any]:
+def variance_share(statistics: Statistics, asked: Asked) -> dict[str, Any]:
     """Each function's share of the total's variance, over the steps."""
     found = agreement(statistics)
     if "wait" in found:
         return found
-    newest = [(lately(line), name) for line, name in zip(found["share"], found["names"], strict=True)]
+    newest = [(recent_mean(line), name) for line, name in zip(found["share"], found["names"], strict=True)]
     return found | {
-        "says": share_words([(value, name) for value, name in newest if value is not None]) + sampled(found)
+        "says": share_words([(value, name) for value, name in newest if value is not None]) + sample_words(found)
     }
 
 
@@ -258,7 +266,7 @@ def share_words(told: list[tuple[float, str]]) -> str:
     return f"Lately {percent(most)} of the differences in reward come from {name}.{alone}{''.join(against)}"
 
 
-def lately(values: list[float | None]) -> float | None:
+def recent_mean(values: list[float | None]) -> float | None:
     """The mean of the newest three that are there."""
     newest = [value for value in values if value is not None][-3:]
     return sum(newest) / len(newest) if newest else None
@@ -270,28 +278,32 @@ def agreement(statistics: Statistics) -> dict[str, Any]:
     found = statistics.agreement(stretches) if stretches else {"steps": []}
     if not found["steps"]:
         return {"wait": f"Waiting for {FEWEST} scored completions in one stretch of steps."}
-    return found | {"names": [plain(name) for name in found["names"]]}
+    return found | {"names": [visible_text(name) for name in found["names"]]}
 
 
-def sampled(found: dict[str, Any]) -> str:
+def sample_words(found: dict[str, Any]) -> str:
+    """Of how many completions a sample was taken; empty where all were looked at."""
     some, all_ = found["of"]
     return f" From a sample of {format.count(some)} of {format.count(all_)} completions." if some < all_ else ""
 
 
 def percent(value: float) -> str:
+    """A share as a percentage: 75 %, 0.42 %."""
     return f"{value * 100:.0f} %" if value >= 0.1 or not value else f"{format.number(value * 100, 2)} %"
 
 
-def plainly(value: float) -> str:
-    """A reward: 3, 2.26."""
+def reward_text(value: float) -> str:
+    """A reward as text: 3, 2.26."""
     whole = abs(value) < 1e6 and value == int(value)
     return f"{value:,.0f}".replace("-", "−") if whole else format.number(value)
 
 
-def signed(value: float) -> str:
+def correlation_text(value: float) -> str:
+    """A correlation in two digits: 0.42, −0.42."""
     return f"{abs(value):.2f}" if value > -0.005 else f"−{abs(value):.2f}"
 
 
-def steps(bounds: tuple[int, int]) -> str:
+def step_range(bounds: tuple[int, int]) -> str:
+    """Some steps in words: step 3, steps 3–58."""
     first, last = bounds
     return f"step {first}" if first == last else f"steps {first}–{last}"

@@ -52,7 +52,7 @@ function draw(now) {
 }
 
 const wake = poll(page, async () => {
-  const now = await server.table({ search: search.value, mark });
+  const now = await server.draw_runs({ search: search.value, mark });
   if (!now) return undefined;
   problem.hidden = !now.sentence;
   setText(problem, now.sentence ?? "");
@@ -118,7 +118,7 @@ search.addEventListener("input", () => {
 for (const button of page.querySelectorAll(".quickstart")) {
   button.addEventListener("click", async () => {
     button.disabled = true;
-    const reply = await server.quickstart({});
+    const reply = await server.start_quickstart({});
     if (reply?.go) {
       location.href = reply.go;
       return;

@@ -43,17 +43,17 @@ run</a></div><p class="s mut">The quickstart trains a tiny model with TRL on thi
 
 
 @answer
-def table(payload: Payload) -> dict[str, object]:
+def draw_runs(payload: Payload) -> dict[str, object]:
     """The rows as HTML, the words under them, and a mark: with the same `mark` given, only {same: true}."""
     asked = text(payload, "search").lower().split()
-    everything = registry.runs()
+    everything = registry.list_runs()
     found = [run for run in everything if matches(run, asked)]
-    rows = "".join(row(run, time.time()) for run in found[:MOST])
-    words = counts(everything, found)
+    rows = "".join(run_row(run, time.time()) for run in found[:MOST])
+    words = counts_line(everything, found)
     mark = zlib.crc32(f"{rows}{words}".encode("utf-8", "replace"))
     if payload.get("mark") == mark:
         return {"same": True}
-    hardware = registry.published(Hardware)
+    hardware = registry.read_fact(Hardware)
     return {
         "mark": mark, "rows": rows, "counts": words, "empty": not everything,
         "nothing": "" if found or not everything else f"No run matches “{text(payload, 'search')}”.",
@@ -62,9 +62,9 @@ def table(payload: Payload) -> dict[str, object]:
 
 
 @answer
-def quickstart(payload: Payload) -> dict[str, object]:
+def start_quickstart(payload: Payload) -> dict[str, object]:
     """Create the quickstart run; where to go."""
-    return {"go": f"/run?id={launch.quickstart()}"}
+    return {"go": f"/run?id={launch.queue_quickstart()}"}
 
 
 def matches(run: registry.Run, words: list[str]) -> bool:
@@ -73,7 +73,7 @@ def matches(run: registry.Run, words: list[str]) -> bool:
     return all(word in about for word in words)
 
 
-def counts(everything: list[registry.Run], found: list[registry.Run]) -> str:
+def counts_line(everything: list[registry.Run], found: list[registry.Run]) -> str:
     """5 runs · 1 running · 1 queued, how many of them are shown, and what can be done with several."""
     live_now = sum(run.state in states.LIVE for run in everything)
     queued = sum(run.state == states.QUEUED for run in everything)
@@ -87,7 +87,7 @@ def counts(everything: list[registry.Run], found: list[registry.Run]) -> str:
     return " · ".join(parts) + (". Tick some to compare them." if len(everything) > 1 else ".")
 
 
-def row(run: registry.Run, now: float) -> str:
+def run_row(run: registry.Run, now: float) -> str:
     """One run as a table row."""
     colour = figures.identity(run.id)
     steps = format.count(run.step) + (f" / {format.count(run.total)}" if run.total and run.step != run.total else "")
@@ -109,4 +109,4 @@ def row(run: registry.Run, now: float) -> str:
 
 def runs_table() -> gr.HTML:
     """The whole of the Runs page: table, search, and what an empty home says."""
-    return live("pages/runs/runs_table", table, quickstart, template=TEMPLATE)
+    return live("pages/runs/runs_table", draw_runs, start_quickstart, template=TEMPLATE)

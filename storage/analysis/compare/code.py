@@ -13,7 +13,7 @@ MOST_LINES = 2000
 MOST_FILES = 64
 
 
-def functions(folder: RunFolder) -> dict[str, str]:
+def code_by_function(folder: RunFolder) -> dict[str, str]:
     """Name → code of each reward function as it lies in the run's folder; none where that has no code (yet)."""
     if not files.is_folder(folder.rewards):
         return {}
@@ -25,7 +25,7 @@ def functions(folder: RunFolder) -> dict[str, str]:
     return found
 
 
-def hash_of(code: str) -> str:
+def short_hash(code: str) -> str:
     """The first digits of the SHA-256 of the code, as the library's versions are named."""
     return hashlib.sha256(code.encode("utf-8", "replace")).hexdigest()[:8]
 

@@ -24,7 +24,7 @@ Scale = tuple[list[float], list[float]]  # steps, and where each is on the axis
 Row = tuple[float, int, float]  # step, n, total: the mean of n values around a step
 
 
-def latest(run: Database) -> int:
+def newest_seq(run: Database) -> int:
     """The number of the newest acknowledged row; 0 before there is one. What was read at this number is still right."""
     return run.execute("SELECT max(seq) FROM acknowledged").fetchone()[0] or 0
 
@@ -34,7 +34,7 @@ def keys_of(run: Database) -> dict[str, int]:
     return dict(run.execute("SELECT name, id FROM metric_key").fetchall())
 
 
-def read(
+def read_curves(
     run: Database, names: Sequence[str], axis: str = "step", counting: list[Part] | None = None,
     span: Span | None = None,
 ) -> dict[str, list[Line]]:  # fmt: skip
@@ -42,12 +42,12 @@ def read(
     attempt from its own beginning, what was trained over included.
 
     x is in steps, in tokens (TRL's num_tokens) or in seconds trained; a record without the metric that says so has
-    no line over it, but for the time, which is then that between its rows. `counting`: series.stretches, where the
+    no line over it, but for the time, which is then that between its rows. `counting`: metrics.stretches, where the
     caller has them already. `span`: only from here to there on the axis, and so the more finely.
     """
     keys = keys_of(run)
     parts = _attempts(run) if axis == "attempt" else metrics.stretches(run) if counting is None else counting
-    begun = _begun(run, parts) if axis == "attempt" else {}
+    begun = _first_steps(run, parts) if axis == "attempt" else {}
     scale = _scale(run, keys, axis, parts)
     if scale is not None and not scale[0]:
         return {}
@@ -81,7 +81,7 @@ def _attempts(run: Database) -> list[Part]:
     return found
 
 
-def _begun(run: Database, parts: list[Part]) -> dict[int, int]:
+def _first_steps(run: Database, parts: list[Part]) -> dict[int, int]:
     """The step that each attempt began after."""
     known = metrics.begun_at(run)
     return {attempt: known.get(attempt, first - 1) for attempt, first, _ in parts}
@@ -120,11 +120,11 @@ def _line(
     rows = [row for part in parts for row in _rows(run, key, part, size)]
     points = thin(rows, POINTS)
     start = begun.get(parts[0][0], 0) if parts else 0
-    x = [step - start for step, _, _ in points] if scale is None else [at(scale, step) for step, _, _ in points]
+    x = [step - start for step, _, _ in points] if scale is None else [axis_value(scale, step) for step, _, _ in points]
     return {
         "attempt": parts[-1][0] if parts else 0,
-        "x": [_short(value) for value in x],
-        "y": [_short(total / n) for _, n, total in points],
+        "x": [_six_digits(value) for value in x],
+        "y": [_six_digits(total / n) for _, n, total in points],
         "per": max((n for _, n, _ in points), default=1),
     }
 
@@ -226,7 +226,7 @@ def rising(rows: Sequence[tuple[float, float]]) -> Scale:
     return steps, values
 
 
-def at(scale: Scale, step: float) -> float:
+def axis_value(scale: Scale, step: float) -> float:
     """Where a step is on the scale, between the two steps that are known next to it."""
     steps, values = scale
     place = bisect.bisect_left(steps, step)
@@ -238,6 +238,6 @@ def at(scale: Scale, step: float) -> float:
     return values[place - 1] + (values[place] - values[place - 1]) * (step - left) / (right - left)
 
 
-def _short(value: float) -> float | None:
+def _six_digits(value: float) -> float | None:
     """In six digits: more would only make the answer longer. None for what is too large to be a number."""
     return float(f"{value:.6g}") if math.isfinite(value) else None

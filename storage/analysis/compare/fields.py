@@ -33,7 +33,7 @@ def flat(spec: RunSpec, defaults: Mapping[str, Any] | None = None) -> dict[str, 
     return found
 
 
-def differing(runs: Sequence[Mapping[str, Value] | None]) -> list[dict[str, Any]]:
+def differing_fields(runs: Sequence[Mapping[str, Value] | None]) -> list[dict[str, Any]]:
     """The fields in which the runs that are known differ: name, and each run's value, None where the run is not known
     or has no such field."""
     known = [run for run in runs if run is not None]

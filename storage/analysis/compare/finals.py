@@ -21,10 +21,10 @@ MEANS = {
 }
 
 
-def of(run: Database, counting: list[Part] | None = None) -> dict[str, Any]:
+def final_values(run: Database, counting: list[Part] | None = None) -> dict[str, Any]:
     """step; reward, solved, kl, length, tied: the mean of the last ten logged values, `held_out`: the best one;
     tokens, and time in seconds. None for what was not recorded, or never was a number.
-    `counting`: as for curves.read."""
+    `counting`: as for curves.read_curves."""
     keys, parts = keys_of(run), metrics.stretches(run) if counting is None else counting
     found: dict[str, Any] = {"step": parts[-1][2] if parts else 0}
     for name, candidates in MEANS.items():

@@ -29,7 +29,7 @@ def _like(words: str) -> str:
     return f"%{escaped}%"
 
 
-def known(run: Database, asked: Sequence[str]) -> dict[str, int]:
+def prompt_ids(run: Database, asked: Sequence[str]) -> dict[str, int]:
     """Of these hashes, those of prompts that the run had, with the prompt's number there."""
     found: dict[str, int] = {}
     for begin in range(0, len(asked), AT_ONCE):
@@ -39,7 +39,7 @@ def known(run: Database, asked: Sequence[str]) -> dict[str, int]:
     return found
 
 
-def shared(had: Iterable[Iterable[str]]) -> list[str]:
+def hashes_in_common(had: Iterable[Iterable[str]]) -> list[str]:
     """The hashes that at least two runs had, those of the most runs first, else in the order of the runs."""
     counts: Counter[str] = Counter()
     for some in had:
@@ -47,7 +47,7 @@ def shared(had: Iterable[Iterable[str]]) -> list[str]:
     return sorted((digest for digest, n in counts.items() if n > 1), key=lambda digest: -counts[digest])
 
 
-def text(run: Database, prompt: int) -> Any:
+def prompt_text(run: Database, prompt: int) -> Any:
     """The prompt: a chat's messages, or plain text."""
     return json.loads(run.execute("SELECT prompt FROM prompt WHERE id = ?", [prompt]).fetchone()[0])
 
@@ -67,7 +67,7 @@ class Looker:
         last = self._group(prompt, "step DESC, id DESC") if first else None
         return {"first": self._summary(first), "last": self._summary(last)} if first and last else None
 
-    def best(self, prompt: int) -> dict[str, Any] | None:
+    def best_completion(self, prompt: int) -> dict[str, Any] | None:
         """The completion with the highest reward that the run ever gave to a prompt in training, the latest of equals:
         group, step, idx, text, tokens, reward."""
         group = self._group(prompt, "high IS NULL, high DESC, step DESC, id DESC")

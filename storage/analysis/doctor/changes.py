@@ -7,7 +7,7 @@ from typing import Any
 
 from groupwise.storage.analysis.doctor.evidence import Evidence
 from groupwise.storage.analysis.doctor.verdict import Change
-from groupwise.storage.analysis.doctor.words import written
+from groupwise.storage.analysis.doctor.words import setting_text
 
 USUAL_RATE = 1e-6  # GRPOConfig's default learning rate
 KL_WEIGHT = 0.04  # DeepSeekMath's
@@ -17,12 +17,12 @@ MOST_GROUP = 32  # completions of a group: more cost in proportion
 
 
 def set_to(name: str, value: float, why: str = "") -> Change:
-    """One training setting."""
+    """Set one training setting."""
     words = name.replace("_", " ")
-    return Change(f"{words[:1].upper()}{words[1:]} {written(value)}{why}", {f"training.{name}": value})
+    return Change(f"{words[:1].upper()}{words[1:]} {setting_text(value)}{why}", {f"training.{name}": value})
 
 
-def rate(e: Evidence, factor: float) -> tuple[Change, ...]:
+def scale_learning_rate(e: Evidence, factor: float) -> tuple[Change, ...]:
     """Another learning rate, rounded to one figure."""
     now = e.number("learning_rate") or USUAL_RATE
     return (set_to("learning_rate", float(f"{now * factor:.1g}")),)
@@ -32,7 +32,7 @@ def anchor(e: Evidence) -> tuple[Change, ...]:
     """A greater weight on the KL."""
     beta = e.number("beta") or 0.0
     value = float(f"{max(KL_WEIGHT, 2 * beta):.2g}")
-    return (Change(f"KL weight (beta) {written(value)}", {"training.beta": value}),)
+    return (Change(f"KL weight (beta) {setting_text(value)}", {"training.beta": value}),)
 
 
 def larger_group(e: Evidence) -> tuple[Change, ...]:
@@ -53,15 +53,16 @@ def harder(e: Evidence) -> tuple[Change, ...]:
 
 
 def easier(e: Evidence) -> tuple[Change, ...]:
+    """For prompts that are too easy: harder ones, which a person chooses."""
     return (Change("Harder prompts", field=DATA),)
 
 
-def apart(e: Evidence) -> tuple[Change, ...]:
+def tell_apart(e: Evidence) -> tuple[Change, ...]:
     """For groups that tie: more tries, more different ones, or finer scores."""
     return (*larger_group(e), *warmer(e)) or (Change("A reward with more grades", field=REWARDS),)
 
 
-def added(e: Evidence, name: str, **parameters: Any) -> Change:
+def add_reward(e: Evidence, name: str, **parameters: Any) -> Change:
     """One more reward function, one that ships."""
     place = f"rewards.{len(e.rewards)}"
     given = {f"{place}.parameters.{key}": value for key, value in parameters.items()}

@@ -43,15 +43,17 @@ class Curve:
 
     @property
     def start(self) -> float:
+        """The mean of the first points, a window of them."""
         return mean(self.values[: self.window])
 
     @property
     def now(self) -> float:
+        """The mean of the last points, a window of them."""
         return mean(self.values[-self.window :])
 
     @property
     def before(self) -> float:
-        """As now, just before it; needs two windows of points."""
+        """The mean of the points just before those of “now”; needs two windows of points."""
         return mean(self.values[-2 * self.window : -self.window])
 
     @property
@@ -66,10 +68,12 @@ class Curve:
 
     @property
     def low(self) -> float:
+        """The lowest value of all."""
         return min(self.lows)
 
     @property
     def high(self) -> float:
+        """The highest value of all."""
         return max(self.highs)
 
     @property
@@ -80,7 +84,7 @@ class Curve:
         variance = mean(jumps) / 2 if jumps else 0.0
         return math.sqrt(2 * variance / self.window)
 
-    def moved(self, least: float, errors: float = 3.0) -> int:
+    def direction(self, least: float, errors: float = 3.0) -> int:
         """1: it is higher now than at the start by at least `least` and by so many standard errors; −1: lower; 0:
         neither can be said."""
         if abs(self.rise) < least or abs(self.rise) <= errors * self.error:
@@ -93,7 +97,7 @@ class Curve:
 
 
 def mean(values: Sequence[float]) -> float:
-    """0 of nothing."""
+    """The mean of some values; 0 of none."""
     return math.fsum(values) / len(values) if values else 0.0
 
 

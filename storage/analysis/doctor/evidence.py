@@ -32,7 +32,7 @@ class Function:
         return sum(self.statuses.values())
 
     @property
-    def failed(self) -> float:
+    def failure_share(self) -> float:
         """The share of completions that it failed on."""
         return sum(self.statuses.get(status, 0) for status in FAILED) / self.calls if self.calls else 0.0
 
@@ -89,7 +89,7 @@ class Evidence:
         return self.curve("reward")
 
     @property
-    def tied(self) -> Curve:
+    def tied_share(self) -> Curve:
         """Shares of groups that bear no gradient."""
         return self.curve("groups/tied", "frac_reward_zero_std")
 

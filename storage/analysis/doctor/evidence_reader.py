@@ -80,7 +80,7 @@ def _gather(run: Database, spec: RunSpec | None, around: Surroundings, until: in
         rewards=stage.rewards if stage else (), lora=bool(spec and spec.lora is not None), curves=curves,
         functions=_functions(run, *ends), first=first, last=last, low=min(rewards, default=None),
         high=max(rewards, default=None), not_finite=_not_finite(run, keys, parts), gpus=around.gpus,
-        extras=around.extras, step=parts[-1][2] if parts else 0, total=_whole(total), since=since,
+        extras=around.extras, step=parts[-1][2] if parts else 0, total=_newest_step(total), since=since,
         settings_known=spec is not None, places=places(spec, number), room=room_of(spec) if spec else None,
     )  # fmt: skip
 
@@ -123,7 +123,7 @@ def _stage(run: Database) -> tuple[int, int]:
     return (after, number) if isinstance(after, int) and isinstance(number, int) else (0, 0)
 
 
-def _whole(rows: list[Any]) -> int:
+def _newest_step(rows: list[Any]) -> int:
     return rows[0][0] if rows and isinstance(rows[0][0], int) else 0
 
 
@@ -148,7 +148,7 @@ def _curve(run: Database, key: int, parts: list[tuple[int, int, int]], size: int
         if size == 1:
             found += raw
         elif tail or raw:
-            found.append(_merged(tail + raw))
+            found.append(_merge_buckets(tail + raw))
     return Curve.of([b[0] for b in found], [b[2] / b[1] for b in found], [(b[3], b[4]) for b in found])
 
 
@@ -172,7 +172,7 @@ def _raw(run: Database, key: int, attempt: int, first: int, last: int) -> list[B
     return [(step, 1, value, value, value) for step, value in rows if math.isfinite(value)]
 
 
-def _merged(buckets: list[Bucket]) -> Bucket:
+def _merge_buckets(buckets: list[Bucket]) -> Bucket:
     _, counts, totals, lows, highs = zip(*buckets, strict=True)
     return buckets[-1][0], sum(counts), math.fsum(totals), min(lows), max(highs)
 
@@ -215,13 +215,13 @@ def _samples(run: Database, ids: list[int]) -> list[Sample]:
         ids,
     )
     return [
-        Sample(grp, idx, step, text, reward, _asked(prompt))
+        Sample(grp, idx, step, text, reward, _question_text(prompt))
         for grp, idx, step, text, reward, prompt in rows
         if math.isfinite(reward)
     ]
 
 
-def _asked(prompt: str | None) -> str:
+def _question_text(prompt: str | None) -> str:
     """What a person asked: the last message of a chat, or the text itself; empty where the prompt was cut."""
     try:
         read = json.loads(prompt or '""')
@@ -272,7 +272,7 @@ def _std(values: list[float]) -> float:
     return math.sqrt(math.fsum((value - mean) ** 2 for value in values) / len(values))
 
 
-def newest(path: Path) -> int:
+def newest_batch(path: Path) -> int:
     """The number of the last batch that was recorded: while it is the same, so is the evidence."""
     run = record_check.open_record(path)
     try:

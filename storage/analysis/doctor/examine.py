@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from groupwise.storage.analysis.doctor import expected, gradient, hacking, length, rewards, speed, stability
 from groupwise.storage.analysis.doctor.evidence import Evidence
 from groupwise.storage.analysis.doctor.verdict import CALM, LEVELS, Change, Verdict
-from groupwise.storage.analysis.doctor.words import number, percent
+from groupwise.storage.analysis.doctor.words import percent, short_number
 
 Rule = Callable[[Evidence], Verdict | None]
 RULES: tuple[Rule, ...] = (
@@ -58,7 +58,7 @@ class Report:
 def examine(e: Evidence) -> Report:
     """What there is to say of this evidence."""
     found = [verdict for rule in RULES if (verdict := rule(e)) is not None]
-    kept = [_placed(e, verdict) for verdict in one_to_a_cause(found)]
+    kept = [_in_their_stages(e, verdict) for verdict in one_to_a_cause(found)]
     grave = tuple(verdict for verdict in kept if verdict.level != CALM)
     kind, said = _standing(e)
     if kind != "waiting":
@@ -66,7 +66,7 @@ def examine(e: Evidence) -> Report:
     return Report(kind, said, grave, tuple(verdict for verdict in kept if verdict.level == CALM))
 
 
-def _placed(e: Evidence, verdict: Verdict) -> Verdict:
+def _in_their_stages(e: Evidence, verdict: Verdict) -> Verdict:
     """With its changes where they take effect: what a stage sets itself is changed in the stage."""
     return replace(verdict, changes=tuple(_where(e, change) for change in verdict.changes)) if e.places else verdict
 
@@ -84,7 +84,7 @@ def _opening(e: Evidence, kind: str, grave: tuple[Verdict, ...]) -> str:
     """The headline's first words. Where hardly a group bears a gradient, what rose before rises no more."""
     if kind != "up":
         return OPENING[kind]
-    if len(e.tied) >= gradient.POINTS and e.tied.now >= gradient.MOSTLY_TIED:
+    if len(e.tied_share) >= gradient.POINTS and e.tied_share.now >= gradient.MOSTLY_TIED:
         return "No longer learning"
     worst = [verdict.level for verdict in grave if verdict.level == grave[0].level]
     return f"{OPENING[kind]}, with {f'{len(worst)} {worst[0]}s' if len(worst) > 1 else f'a {worst[0]}'}"
@@ -111,13 +111,13 @@ def _standing(e: Evidence) -> tuple[str, str]:
             f"{len(reward)} {'is' if len(reward) == 1 else 'are'} there."
         )
     where = "since the start" if not e.since else f"since step {e.since:,}, where this stage began"
-    moved = reward.moved(0, 2.0)
+    moved = reward.direction(0, 2.0)
     kind = {1: "up", -1: "down", 0: "level"}[moved]
     said = {
-        "up": f"reward is up {number(reward.rise)} {where} (now {number(reward.now)})",
-        "down": f"reward is down {number(-reward.rise)} {where} (now {number(reward.now)})",
-        "level": f"reward is about as it was at the start ({number(reward.now)})",
+        "up": f"reward is up {short_number(reward.rise)} {where} (now {short_number(reward.now)})",
+        "down": f"reward is down {short_number(-reward.rise)} {where} (now {short_number(reward.now)})",
+        "level": f"reward is about as it was at the start ({short_number(reward.now)})",
     }[kind]
-    if len(e.tied):
-        said += f", {percent(1 - e.tied.now)} of groups bear a gradient"
+    if len(e.tied_share):
+        said += f", {percent(1 - e.tied_share.now)} of groups bear a gradient"
     return kind, said

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from groupwise.storage.analysis.doctor.evidence import Evidence
 from groupwise.storage.analysis.doctor.verdict import CALM, COMMON, TRL, Verdict, chart
-from groupwise.storage.analysis.doctor.words import number
+from groupwise.storage.analysis.doctor.words import short_number
 
 POINTS = 5  # logged steps
 NEAR_ZERO = 0.02
 
 
 def loss_near_zero(e: Evidence) -> Verdict | None:
+    """Say that a loss near 0 is normal, where it is."""
     loss = e.curve("loss")
     if len(loss) < POINTS or abs(loss.now) > NEAR_ZERO:
         return None
     words = (
-        f"The loss is {number(loss.now)}, and that is normal in GRPO: advantages of a group sum to 0, so the loss says "
-        "nothing about learning. The reward does."
+        f"The loss is {short_number(loss.now)}, and that is normal in GRPO: advantages of a group sum to 0, so the "
+        "loss says nothing about learning. The reward does."
     )
     return Verdict(
         "loss_near_zero", CALM, "Loss near zero is normal", words, f"Said while it is within {NEAR_ZERO} of 0.",
@@ -25,6 +26,7 @@ def loss_near_zero(e: Evidence) -> Verdict | None:
 
 
 def no_kl(e: Evidence) -> Verdict | None:
+    """Say that there is no KL because beta is 0, where it is."""
     if not e.settings_known or e.training.get("beta") not in (0, 0.0) or len(e.curve("kl")) or len(e.reward) < POINTS:
         return None
     words = "beta is 0, so there is no reference model, and TRL logs no KL. Nothing anchors the model, by choice."

@@ -16,7 +16,7 @@ from groupwise.storage.analysis.doctor.verdict import (
     chart,
     step_groups,
 )
-from groupwise.storage.analysis.doctor.words import number, percent
+from groupwise.storage.analysis.doctor.words import percent, short_number
 
 POINTS = 10  # logged steps before a share of groups is believed
 TREND = 20  # before a trend is
@@ -30,7 +30,7 @@ ENTROPY = 0.1  # of what it was at the start
 
 def no_gradient(e: Evidence) -> Verdict | None:
     """Most groups are tied: every completion of a group has the same reward, so every advantage is 0."""
-    tied = e.tied
+    tied = e.tied_share
     if len(tied) < POINTS or tied.now < TIED:
         return None
     level = PROBLEM if tied.now >= MOSTLY_TIED else WARNING
@@ -56,7 +56,9 @@ def no_gradient(e: Evidence) -> Verdict | None:
             "too_easy", CALM if learned else level, title, words, threshold, source, links, changes.easier(e)
         )
     words = f"{said} A larger group, or a reward with more grades, sets completions apart."
-    return Verdict("tied", level, "No gradient from most groups", words, threshold, source, links, changes.apart(e))
+    return Verdict(
+        "tied", level, "No gradient from most groups", words, threshold, source, links, changes.tell_apart(e)
+    )
 
 
 def _one_wrong_answer(e: Evidence) -> bool:
@@ -111,12 +113,14 @@ def collapse(e: Evidence) -> Verdict | None:
         chart("groups/spread", "The chart of the spread within groups"),
         chart("groups/alike", "… and of alike completions"),
     )
-    if len(spread) >= TREND and spread.now < least and spread.now < FALLEN * spread.start and spread.moved(0) < 0:
+    if len(spread) >= TREND and spread.now < least and spread.now < FALLEN * spread.start and spread.direction(0) < 0:
         words = (
-            f"Rewards within a group differ by {number(spread.now)} (standard deviation), down from "
-            f"{number(spread.start)} at the start: the completions of a group have become alike."
+            f"Rewards within a group differ by {short_number(spread.now)} (standard deviation), down from "
+            f"{short_number(spread.start)} at the start: the completions of a group have become alike."
         )
-        threshold = f"Said below {number(least)} and falling; 0.1 where rewards are up to 2 apart, in proportion else."
+        threshold = (
+            f"Said below {short_number(least)} and falling; 0.1 where rewards are up to 2 apart, in proportion else."
+        )
         return Verdict(
             "collapse", PROBLEM, "The groups are collapsing", words, threshold, COMMON,
             (*links, step_groups(spread.steps[-1], "worst")), changes.diverse(e),
@@ -138,17 +142,22 @@ def collapse(e: Evidence) -> Verdict | None:
 def entropy(e: Evidence) -> Verdict | None:
     """The policy has become certain without having become right."""
     told, solved = e.curve("entropy"), e.curve("groups/solved")
-    if len(told) < TREND or told.start <= 0 or told.now >= ENTROPY * told.start or e.reward.moved(0.1 * e.scale) > 0:
+    if (
+        len(told) < TREND
+        or told.start <= 0
+        or told.now >= ENTROPY * told.start
+        or e.reward.direction(0.1 * e.scale) > 0
+    ):
         return None
     if len(solved) and solved.now >= SOLVED:
         return None
     words = (
-        f"Entropy fell from {number(told.start)} to {number(told.now)} and the reward did not rise with it: the model "
-        "has stopped trying other answers."
+        f"Entropy fell from {short_number(told.start)} to {short_number(told.now)} and the reward did not rise with "
+        "it: the model has stopped trying other answers."
     )
     return Verdict(
         "entropy", WARNING, "Entropy has collapsed", words,
-        f"Said below a tenth of the entropy at the start, where the reward is not up by {number(0.1 * e.scale)}.",
+        f"Said below a tenth of the entropy at the start, where the reward is not up by {short_number(0.1 * e.scale)}.",
         f"{DAPO} describes it and raises epsilon_high; the share is {MEASURED}",
         (chart("entropy"), step_groups(told.steps[-1], "worst")),
         (Change("Clip higher, to let rare words in", {"training.epsilon_high": 0.28}), *changes.diverse(e)),

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from groupwise.storage.analysis.doctor import changes
 from groupwise.storage.analysis.doctor.evidence import Evidence, Sample
 from groupwise.storage.analysis.doctor.verdict import COMMON, MEASURED, SUSPICION, Change, Verdict, chart, completions
-from groupwise.storage.analysis.doctor.words import number, percent
+from groupwise.storage.analysis.doctor.words import percent, short_number
 
 TREND = 20  # logged steps
 UP = 0.05  # of the rewards' scale
-REPEATS, REPEATS_MORE = 0.6, 0.2  # how well long completions pack (storage.record.group_metrics.repetition)
+REPEATS, REPEATS_MORE = 0.6, 0.2  # how well long completions pack (storage.record.group_metrics.repetition_share)
 RISES, FALLS = 0.15, 0.1  # of a function's own range
 EARNING, PATTERN = 0.8, 0.25  # of the rewards' range; share of the completions that earn so much
 ENOUGH = 16  # completions that earn it
@@ -22,10 +22,10 @@ _TAG = re.compile(r"<([A-Za-z][A-Za-z0-9_-]{0,30})>")
 WHICH = Change("Find which function pays for it", mend="")
 
 
-def repetition(e: Evidence) -> Verdict | None:
+def repetition_rises(e: Evidence) -> Verdict | None:
     """Reward and repetition rise together."""
     told = e.curve("groups/repetition")
-    if len(told) < TREND or told.now < REPEATS or told.rise < REPEATS_MORE or e.reward.moved(UP * e.scale) < 1:
+    if len(told) < TREND or told.now < REPEATS or told.rise < REPEATS_MORE or e.reward.direction(UP * e.scale) < 1:
         return None
     words = (
         f"The reward rose while long completions came to repeat themselves: {percent(told.now)} of them is repetition, "
@@ -37,7 +37,7 @@ def repetition(e: Evidence) -> Verdict | None:
         f"Said from {percent(REPEATS)} on, up by {percent(REPEATS_MORE)} or more, while the reward rises.", MEASURED,
         (chart("groups/repetition", "The chart of repetition"),
          completions("The best of the last completions", steps=f"{first}..{last}", sort="-reward")),
-        (changes.added(e, "repetition_penalty"), WHICH),
+        (changes.add_reward(e, "repetition_penalty"), WHICH),
     )  # fmt: skip
 
 
@@ -51,11 +51,11 @@ def against_the_others(e: Evidence) -> Verdict | None:
         if curve is None or len(curve) < TREND or e.weight(name) <= 0:
             continue
         span = _range(e, name, curve.low, curve.high)
-        if span > 0 and curve.moved((FALLS if curve.rise < 0 else RISES) * span):
+        if span > 0 and curve.direction((FALLS if curve.rise < 0 else RISES) * span):
             moved[name] = curve.rise / span
     up = max(moved, key=lambda name: moved[name], default="")
     down = min(moved, key=lambda name: moved[name], default="")
-    if not moved or moved[up] <= 0 or moved[down] >= 0 or e.reward.moved(0, 2.0) < 0:
+    if not moved or moved[up] <= 0 or moved[down] >= 0 or e.reward.direction(0, 2.0) < 0:
         return None
     words = (
         f"“{up}” rose by {percent(moved[up])} of its range while “{down}” fell by {percent(-moved[down])} of its own: "
@@ -71,18 +71,18 @@ def against_the_others(e: Evidence) -> Verdict | None:
     )  # fmt: skip
 
 
-def pattern(e: Evidence) -> Verdict | None:
+def probe_patterns(e: Evidence) -> Verdict | None:
     """What earns much looks like what a probe would try: nothing written, tags stuffed, the prompt copied."""
     before, now = _earning(e, e.first), _earning(e, e.last)
     if len(now) < ENOUGH or e.high is None or e.low is None or e.high <= e.low:
         return None
     for kind, words in KINDS.items():
-        share = sum(kind_of(sample) == kind for sample in now) / len(now)
-        earlier = sum(kind_of(sample) == kind for sample in before) / len(before) if before else 0.0
+        share = sum(hacking_kind(sample) == kind for sample in now) / len(now)
+        earlier = sum(hacking_kind(sample) == kind for sample in before) / len(before) if before else 0.0
         if share >= PATTERN and share >= earlier + PATTERN / 2:
             said = (
-                f"{percent(share)} of the completions that now earn {number(e.low + EARNING * (e.high - e.low))} or "
-                f"more {words}; it was {percent(earlier)} at the start."
+                f"{percent(share)} of the completions that now earn {short_number(e.low + EARNING * (e.high - e.low))} "
+                f"or more {words}; it was {percent(earlier)} at the start."
             )
             return Verdict(
                 "hacking_pattern", SUSPICION, "Is a pattern rewarded?", said,
@@ -102,7 +102,7 @@ KINDS = {
 }
 
 
-def kind_of(sample: Sample) -> str | None:
+def hacking_kind(sample: Sample) -> str | None:
     """Which pattern a completion has; None: none of them."""
     text = sample.text.strip()
     if not text:
@@ -134,4 +134,4 @@ def _weigh(e: Evidence, name: str) -> Change:
     return Change(f"Weight {weight:g} for {name}", {f"{place}.weight": weight} if place else {})
 
 
-RULES = (repetition, against_the_others, pattern)
+RULES = (repetition_rises, against_the_others, probe_patterns)

@@ -15,7 +15,7 @@ from groupwise.storage.analysis.doctor.verdict import (
     chart,
     completions,
 )
-from groupwise.storage.analysis.doctor.words import number, percent, written
+from groupwise.storage.analysis.doctor.words import percent, setting_text, short_number
 
 ENOUGH = 32  # completions
 TREND = 20  # logged steps
@@ -26,16 +26,18 @@ SCATTERS = 0.1  # of its own range: what a function still tells apart
 
 def failing(e: Evidence) -> Verdict | None:
     """A function raises or takes too long."""
-    sick = {name: told for name, told in e.functions.items() if told.calls >= 4 and told.failed >= FAILING}
+    sick = {name: told for name, told in e.functions.items() if told.calls >= 4 and told.failure_share >= FAILING}
     if not sick:
         return None
-    name = max(sick, key=lambda one: sick[one].failed)
+    name = max(sick, key=lambda one: sick[one].failure_share)
     told = sick[name]
     reason = f" It last said: {told.message[:300].rstrip('.')}." if told.message else ""
     others = f" So do {', '.join(one for one in sick if one != name)}." if len(sick) > 1 else ""
-    words = f"“{name}” gave no score to {percent(told.failed)} of the last {told.calls} completions.{others}{reason}"
+    words = (
+        f"“{name}” gave no score to {percent(told.failure_share)} of the last {told.calls} completions.{others}{reason}"
+    )
     return Verdict(
-        "failing", PROBLEM if told.failed >= MOSTLY else WARNING, f"The reward function {name} fails", words,
+        "failing", PROBLEM if told.failure_share >= MOSTLY else WARNING, f"The reward function {name} fails", words,
         f"Said from {percent(FAILING)} of the last completions on, as a problem from {percent(MOSTLY)}.",
         "what the record has of each score",
         (Link("The log", "log"), completions("The last completions", sort="newest")),
@@ -55,7 +57,7 @@ def constant(e: Evidence) -> Verdict | None:
         place = e.place(name)
         off = place and len(e.functions) > 1
         fix = Change(f"Weight 0 for {name}", {f"{place}.weight": 0.0}) if off else Change(f"Mend {name}", mend=name)
-        words = f"“{name}” gave {number(value)} to every completion so far: it tells none of them apart."
+        words = f"“{name}” gave {short_number(value)} to every completion so far: it tells none of them apart."
         return Verdict(
             "constant", WARNING, f"{name} says the same of everything", words,
             f"Said when it never gave anything else in {TREND} logged steps or more.", COMMON,
@@ -79,7 +81,7 @@ def dominating(e: Evidence) -> Verdict | None:
     place = e.place(name)
     weight = abs(e.functions[name].weight) * max(share[one] for one in drowned) / share[name]
     value = float(f"{weight:.1g}")
-    fixes = (Change(f"Weight {written(value)} for {name}", {f"{place}.weight": value}),) if place and value else ()
+    fixes = (Change(f"Weight {setting_text(value)} for {name}", {f"{place}.weight": value}),) if place and value else ()
     words = (
         f"{percent(part)} of what sets completions apart is “{name}”: beside its scores, "
         f"{', '.join(drowned)} {'counts' if len(drowned) == 1 else 'count'} for next to nothing."
@@ -98,15 +100,15 @@ def _tells(told: Function) -> bool:
     return told.std >= SCATTERS * (told.high - told.low)
 
 
-def learned(e: Evidence) -> Verdict | None:
-    """Calm: a function that everything earns by now."""
+def learned_rewards(e: Evidence) -> Verdict | None:
+    """Say, without alarm, which function everything earns by now."""
     for name, told in e.functions.items():
         curve = e.curves.get(f"rewards/{name}/mean")
         if curve is None or len(curve) < TREND or told.low is None or told.low != told.high or told.before is None:
             continue
         if told.before[0] < told.low and told.calls >= ENOUGH and name != e.target:
             words = (
-                f"Every one of the last {told.calls} completions earns {number(told.low)} from “{name}”: it is "
+                f"Every one of the last {told.calls} completions earns {short_number(told.low)} from “{name}”: it is "
                 "learned, and sets nothing apart any more. That is as it should be."
             )
             return Verdict(
@@ -117,4 +119,4 @@ def learned(e: Evidence) -> Verdict | None:
     return None
 
 
-RULES = (failing, constant, dominating, learned)
+RULES = (failing, constant, dominating, learned_rewards)

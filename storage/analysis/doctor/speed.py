@@ -5,7 +5,7 @@ from __future__ import annotations
 from groupwise.storage.analysis.doctor import changes
 from groupwise.storage.analysis.doctor.evidence import Evidence
 from groupwise.storage.analysis.doctor.verdict import COMMON, TRL, WARNING, Change, Verdict, chart
-from groupwise.storage.analysis.doctor.words import number, percent
+from groupwise.storage.analysis.doctor.words import percent, short_number
 
 POINTS = 10  # logged steps
 FULL = 0.95  # share of memory
@@ -50,7 +50,7 @@ def slow(e: Evidence) -> Verdict | None:
     where = f", {percent(share)} of it {spent}" if sum(parts.values()) else ""
     words, fixes = _advice(e, most, share)
     return Verdict(
-        "slow", WARNING, "Steps are slow for this hardware", f"A step takes {number(step.now)} s{where}. {words}",
+        "slow", WARNING, "Steps are slow for this hardware", f"A step takes {short_number(step.now)} s{where}. {words}",
         f"Said from {SLOW:.0f} s a step on with a GPU, {SLOW_CPU:.0f} s without; under a second is usual practice for "
         "small models.", f"{COMMON}; {TRL}", (chart("step_time", "The chart of step time"),), fixes,
     )  # fmt: skip

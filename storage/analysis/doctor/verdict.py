@@ -60,6 +60,7 @@ NAMES = {"reward": "the reward", "eval_reward": "held-out reward", "kl": "KL", "
 
 
 def chart(metric: str, label: str = "") -> Link:
+    """The link to a metric's chart."""
     return Link(label or f"The chart of {NAMES.get(metric, metric)}", chart=metric)
 
 

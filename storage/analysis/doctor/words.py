@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 
-def number(value: float) -> str:
-    """In about three digits: 0.042, 1.42, 284, 1.2e-05."""
+def short_number(value: float) -> str:
+    """A value in about three digits: 0.042, 1.42, 284, 1.2e-05."""
     if not math.isfinite(value):
         return str(value)
     if value == 0 or 1e-3 <= abs(value) < 1e6:
@@ -19,10 +19,11 @@ def number(value: float) -> str:
 
 
 def percent(share: float) -> str:
+    """A share as a percentage."""
     return f"{share * 100:.0f}\u202f%"  # a line never ends before the sign
 
 
-def written(value: object) -> str:
+def setting_text(value: object) -> str:
     """A setting as it is typed: 5e-06, 0.04, true."""
     if isinstance(value, bool):
         return str(value).lower()

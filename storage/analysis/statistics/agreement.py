@@ -30,7 +30,7 @@ def share(covariance: float, variance: float) -> float | None:
 
 
 def pearson(xs: Scores, ys: Scores) -> float | None:
-    """Of the pairs of which both are there."""
+    """Pearson's correlation of the pairs of which both are there."""
     if None in xs or None in ys:
         pairs = [(x, y) for x, y in zip(xs, ys, strict=True) if x is not None and y is not None]
         xs, ys = [x for x, _ in pairs], [y for _, y in pairs]
@@ -63,7 +63,7 @@ def variance_shares(rows: Sequence[Scores], weights: Sequence[float]) -> list[fl
     return [share(_product(column, away) / len(away), variance) for column in zip(*parts, strict=True)]
 
 
-def over_steps(
+def agreement_over_steps(
     rows: Sequence[tuple[int, Scores]], weights: Sequence[Sequence[float]], buckets: Buckets
 ) -> dict[str, Any]:
     """{steps, completions, pairs, correlation, share} of (step, scores) rows: per stretch with enough of them,

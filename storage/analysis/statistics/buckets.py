@@ -22,9 +22,11 @@ class Buckets:
 
     @property
     def count(self) -> int:
+        """How many stretches there are."""
         return (self.last - self.start) // self.size + 1
 
     def of(self, step: int) -> int:
+        """The number of the stretch that a step is in."""
         return (step - self.start) // self.size
 
     def steps(self, number: int) -> tuple[int, int]:
@@ -33,6 +35,7 @@ class Buckets:
         return max(begin, self.first), min(begin + self.size - 1, self.last)
 
     def all_steps(self) -> list[tuple[int, int]]:
+        """The first and the last step of every stretch."""
         return [self.steps(number) for number in range(self.count)]
 
     def edges(self) -> list[float]:
@@ -61,6 +64,7 @@ class Bins:
 
     @property
     def count(self) -> int:
+        """How many bins there are."""
         return max(0, len(self.edges) - 1)
 
     def of(self, value: float) -> int:

@@ -87,10 +87,12 @@ def _rates(prompt: int, part: list[Solved]) -> PromptRate:
     half = len(part) // 2
     early, late = (part[:half], part[half:]) if half else (part, part)
     best = max((group.c / group.n for group in part[:-1]), default=0.0)
-    return PromptRate(prompt, len(part), rate(part), rate(early), rate(late), rate(part[-1:]), best)
+    return PromptRate(
+        prompt, len(part), solve_rate(part), solve_rate(early), solve_rate(late), solve_rate(part[-1:]), best
+    )
 
 
-def rate(part: Sequence[Solved]) -> float:
+def solve_rate(part: Sequence[Solved]) -> float:
     """The share of these groups' completions that are solved."""
     return sum(group.c for group in part) / sum(group.n for group in part)
 

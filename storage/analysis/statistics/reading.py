@@ -68,7 +68,7 @@ class Statistics:
         )
         return [GroupRow(*row) for row in rows]
 
-    def solved(self, function: int, threshold: float) -> list[Solved]:
+    def solved_by_group(self, function: int, threshold: float) -> list[Solved]:
         """Each group that this function scored, oldest first, with how many of its completions have the threshold."""
         rows = self._run.execute(
             "SELECT step, prompt, count(*), coalesce(sum(value >= ?), 0) FROM grp NOT INDEXED "
@@ -183,8 +183,8 @@ class Statistics:
         }
 
     def agreement(self, stretches: Buckets) -> dict[str, Any]:
-        """`agreement.over_steps`, of a sample of groups where there are many, with the functions' `names` and `of`: how
-        many completions were looked at and how many there are."""
+        """`agreement.agreement_over_steps`, of a sample of groups where there are many, with the functions' `names` and
+        `of`: how many completions were looked at and how many there are."""
         functions = self.functions()
         place = {number: n for n, (number, _, _) in enumerate(functions)}
         ids, all_ = self._sample()
@@ -197,7 +197,7 @@ class Statistics:
             scores = rows.setdefault((group, index), (step, [None] * len(functions)))[1]
             scores[place[function]] = value if value is not None and abs(value) < 1e300 else None
         weights = [self._weights(stretches.steps(n)[1], functions) for n in range(stretches.count)]
-        told = agreement.over_steps(list(rows.values()), weights, stretches)
+        told = agreement.agreement_over_steps(list(rows.values()), weights, stretches)
         return told | {"names": [name for _, name, _ in functions], "of": (len(rows), all_)}
 
     def _sample(self) -> tuple[list[int], int]:
@@ -226,7 +226,7 @@ class Statistics:
 
 
 @contextlib.contextmanager
-def opened(path: Path, mode: str) -> Iterator[Statistics]:
+def open_statistics(path: Path, mode: str) -> Iterator[Statistics]:
     """A run's statistics, as long as its record is open."""
     run = record_check.open_record(path)
     try:

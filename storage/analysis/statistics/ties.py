@@ -30,9 +30,9 @@ class Told(NamedTuple):
     kind: str
 
 
-def told(rows: Iterable[GroupRow], mode: str) -> list[Told]:
+def explain_ties(rows: Iterable[GroupRow], mode: str) -> list[Told]:
     """The groups of one mode that at least two completions of have a reward, in the order of their steps. As
-    `group_metrics.of` has it, a tie is low or high by what the run, both modes, had seen until then."""
+    `group_metrics.metrics_of_groups` has it, a tie is low or high by what the run, both modes, had seen until then."""
     ordered = sorted(rows, key=lambda row: row.step)
     found: list[Told] = []
     low, high, at = float("inf"), float("-inf"), 0
@@ -52,7 +52,7 @@ def counts(groups: Sequence[Told]) -> dict[str, int]:
     return {"groups": len(groups), "tied": tied, **by_kind, "bearing": len(groups) - tied}
 
 
-def over_steps(groups: Sequence[Told], buckets: Buckets) -> dict[str, list[Any]]:
+def ties_over_steps(groups: Sequence[Told], buckets: Buckets) -> dict[str, list[Any]]:
     """Per stretch that has groups: `steps` (first, last), `groups` (how many), shares `all_low`, `all_high`, `other`
     and `bearing` (0 to 1), and the means of `spread` (standard deviation within), `best`, `mean` and `worst`."""
     parts: dict[int, list[Told]] = {}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 
 from groupwise.storage.checks.script import prompts, rewards, training
-from groupwise.storage.checks.script.literal import docstring, literal
+from groupwise.storage.checks.script.literal import docstring_literal, literal
 from groupwise.storage.spec.spec import LaunchSpec, RunSpec
 
 TITLE = ": a GRPO run as a plain TRL script."
@@ -18,8 +18,8 @@ UNUSED = "UNUSED"
 
 def to_script(spec: RunSpec) -> str:
     """The text of the run folder's train.py."""
-    constants = training.model_constants(spec.model) + prompts.constants(spec.data) + _unused(spec)
-    functions = prompts.functions(spec.data)
+    constants = training.model_constants(spec.model) + prompts.constants(spec.data) + _unused_settings(spec)
+    functions = prompts.data_functions(spec.data)
     main = training.main(spec)
     here = "HERE = Path(__file__).resolve().parent\nsys.path.insert(0, str(HERE))\n\n"
     body = f"{here}{rewards.imports(spec)}\n{constants}{rewards.helpers(spec)}{functions}{main}"
@@ -30,7 +30,7 @@ def _title(spec: RunSpec) -> str:
     command = "python train.py"
     if spec.launch.processes > 1:
         command = f"accelerate launch --multi_gpu --num_processes {spec.launch.processes} train.py"
-    return f'{docstring(spec.name + TITLE)[:-3]}\n\nRun it in this folder: {command}\n"""'
+    return f'{docstring_literal(spec.name + TITLE)[:-3]}\n\nRun it in this folder: {command}\n"""'
 
 
 # Every import that a script can need.
@@ -56,13 +56,13 @@ def _imports(body: str) -> str:
     return f"{standard}from pathlib import Path\n\n{third}"
 
 
-def _unused(spec: RunSpec) -> str:
+def _unused_settings(spec: RunSpec) -> str:
     """What the spec says and the script has no use for, so that it can be read back all the same."""
-    values = {f"model.{name}": getattr(spec.model, name) for name in training.unused(spec.model)}
-    values |= {f"data.{name}": getattr(spec.data, name) for name in prompts.unused(spec.data)}
-    values |= {f"rewards.{name}": value for name, value in rewards.unused(spec.rewards).items()}
+    values = {f"model.{name}": getattr(spec.model, name) for name in training.unused_model_settings(spec.model)}
+    values |= {f"data.{name}": getattr(spec.data, name) for name in prompts.unused_data_settings(spec.data)}
+    values |= {f"rewards.{name}": value for name, value in rewards.unused_reward_settings(spec.rewards).items()}
     for index, stage in enumerate(spec.stages):
-        own = rewards.unused(stage.rewards or [])
+        own = rewards.unused_reward_settings(stage.rewards or [])
         values |= {f"stages.{index}.rewards.{name}": value for name, value in own.items()}
     if spec.launch.reward_failures != LaunchSpec().reward_failures:
         values["launch.reward_failures"] = spec.launch.reward_failures

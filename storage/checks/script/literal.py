@@ -26,18 +26,18 @@ def literal(value: Any, indent: int = 0, taken: int = 0) -> str:
     return f"{opening}\n{''.join(items)}{' ' * indent}{closing}"
 
 
-def text(value: str) -> str:
+def text_literal(value: str) -> str:
     """The source of a text at the left margin: its lines as they are, where that can be read back."""
     plain = all(character == "\n" or (character.isprintable() and character != "\\") for character in value)
     if plain and "\n" in value.strip("\n") and '""' not in value and value[-1] != '"':
         return f'"""{value}"""'
     if len(value) <= WIDTH - 30:
-        return _quoted(value)
+        return _quoted_text(value)
     pieces = re.findall(r"(?s).{1,100}(?: |$)|.{1,100}", value)
-    return "(\n" + "".join(f"    {_quoted(piece)}\n" for piece in pieces) + ")"
+    return "(\n" + "".join(f"    {_quoted_text(piece)}\n" for piece in pieces) + ")"
 
 
-def docstring(value: str) -> str:
+def docstring_literal(value: str) -> str:
     """A text as a docstring: only what must be is escaped."""
     return '"""' + "".join(_in_docstring(character) for character in value) + '"""'
 
@@ -50,16 +50,16 @@ def keywords(values: dict[str, Any], indent: int) -> str:
 def flat_keywords(values: dict[str, Any], width: int) -> str | None:
     """The values as keyword arguments on one line; None where that is wider, or a name cannot be said so."""
     written = inline({name: _flat(value) for name, value in values.items()})
-    return written if len(written) <= width and all(map(sayable, values)) else None
+    return written if len(written) <= width and all(map(is_usable_name, values)) else None
 
 
 def _keyword(name: str, value: Any, indent: int) -> str:
-    if sayable(name):
+    if is_usable_name(name):
         return f"{name}={literal(value, indent, len(name) + 2)},\n"
     return f"**{literal({name: value}, indent, 3)},\n"
 
 
-def sayable(name: str) -> bool:
+def is_usable_name(name: str) -> bool:
     """Whether a name can stand in code as it is: Python would fold other letters into plain ones (NFKC)."""
     return name.isascii() and name.isidentifier() and not keyword.iskeyword(name) and name != "__debug__"
 
@@ -76,10 +76,10 @@ def _flat(value: Any) -> str:
         return f"{{{', '.join(f'{_flat(key)}: {_flat(item)}' for key, item in value.items())}}}"
     if isinstance(value, float) and not math.isfinite(value):
         return f'float("{value}")'
-    return _quoted(value) if isinstance(value, str) else repr(value)
+    return _quoted_text(value) if isinstance(value, str) else repr(value)
 
 
-def _quoted(value: str) -> str:
+def _quoted_text(value: str) -> str:
     """repr, in the double quotes that formatters want."""
     shown = repr(value)
     return f'"{shown[1:-1]}"' if shown[0] == "'" and '"' not in shown else shown

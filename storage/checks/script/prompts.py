@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 
 from groupwise.storage.checks.data import HUB_DATASET, MADE
-from groupwise.storage.checks.script.literal import inline, literal, sayable, text
+from groupwise.storage.checks.script.literal import inline, is_usable_name, literal, text_literal
 from groupwise.storage.home import paths
 from groupwise.storage.spec import gym_values, row_filter
 from groupwise.storage.spec.spec import DataSpec
@@ -22,11 +22,11 @@ RESERVED = {"prompts", "completion", "completions", "completion_ids", "trainer_s
 BUILDERS = {"jsonl": "json", "csv": "csv", "parquet": "parquet"}
 
 
-def kind_of(data: DataSpec) -> str:
+def source_kind(data: DataSpec) -> str:
     """task, gym, file or hub; "" for a source that is none of them."""
     kind, _, name = data.source.partition(":")
     known = {
-        "task": sayable(name) and name not in ("Dataset", "LIMIT"),  # which its import would hide
+        "task": is_usable_name(name) and name not in ("Dataset", "LIMIT"),  # which its import would hide
         "gym": bool(name),
         "file": bool(paths.DATA_NAME.fullmatch(name)) and name.rpartition(".")[2].lower() in BUILDERS,
         "hub": bool(HUB_DATASET.fullmatch(name)),
@@ -36,17 +36,17 @@ def kind_of(data: DataSpec) -> str:
 
 def constants(data: DataSpec) -> str:
     """The settings that the functions below them use, by name."""
-    made = kind_of(data) == "gym" and data.parameters
+    made = source_kind(data) == "gym" and data.parameters
     values = {
         "PARAMETERS": literal(data.parameters, 0, len("PARAMETERS = ")) if made else "",
         "FILTER": _conditions(data.filter) if data.filter else "",
-        "SHUFFLE_SEED": _given(data.shuffle),
-        "LIMIT": _given(data.limit),
+        "SHUFFLE_SEED": _number_or_nothing(data.shuffle),
+        "LIMIT": _number_or_nothing(data.limit),
         "HOLDOUT": literal(data.holdout) if data.holdout else "",
-        "SYSTEM_PROMPT": text(data.system_prompt) if data.system_prompt else "",
+        "SYSTEM_PROMPT": text_literal(data.system_prompt) if data.system_prompt else "",
         "EXAMPLES": literal(_messages(data), 0, len("EXAMPLES = ")) if data.examples else "",
         "PROMPT_COLUMN": literal(data.prompt_column) if data.prompt_column else "",
-        "PROMPT_TEMPLATE": "" if data.prompt_column else text(data.prompt_template),
+        "PROMPT_TEMPLATE": "" if data.prompt_column else text_literal(data.prompt_template),
         "ANSWER_COLUMN": literal(data.answer_column) if data.answer_column else "",
         "ANSWER_PATTERN": literal(data.answer_pattern) if data.answer_column and data.answer_pattern else "",
         "COLUMNS": "" if data.columns is None else literal(data.columns, 0, len("COLUMNS = ")),
@@ -55,9 +55,9 @@ def constants(data: DataSpec) -> str:
     return "".join(f"{comments.get(name, '')}{name} = {value}\n" for name, value in values.items() if value)
 
 
-def unused(data: DataSpec) -> list[str]:
+def unused_data_settings(data: DataSpec) -> list[str]:
     """The settings of the data that are not the defaults and that a script has no use for."""
-    kind = kind_of(data)
+    kind = source_kind(data)
     used = {
         "source": bool(kind),
         "config": kind == "hub" and bool(data.config),
@@ -76,7 +76,7 @@ def unused(data: DataSpec) -> list[str]:
     return [name for name, use in used.items() if not use and repr(getattr(data, name)) != repr(getattr(default, name))]
 
 
-def _given(value: int | None) -> str:
+def _number_or_nothing(value: int | None) -> str:
     return "" if value is None else str(value)
 
 
@@ -92,13 +92,14 @@ def _conditions(written: list[str]) -> str:
 def condition(written: str) -> str:
     """A condition as a function of a row; None for what is no condition, as such a run cannot be launched either."""
     try:
-        code = row_filter.to_python(row_filter.parse(written))
+        code = row_filter.to_python(row_filter.parse_condition(written))
     except row_filter.ConditionError:
         return "None"
     return "lambda row: " + re.sub(r"(?<=[ -])inf$", 'float("inf")', code)
 
 
-def functions(data: DataSpec) -> str:
+def data_functions(data: DataSpec) -> str:
+    """The script's functions from rows to prompts: helpers, rows, shape and prompts."""
     return f"{_helpers(data)}{_rows(data)}{_shape(data)}{_prompts(data)}"
 
 
@@ -108,13 +109,13 @@ def _helpers(data: DataSpec) -> str:
     used: list[Callable[..., object]] = [
         helper for helper in (row_filter.text, row_filter.number) if f"{helper.__name__}(row" in code
     ]
-    if kind_of(data) == "gym" and _to_fit(data):
+    if source_kind(data) == "gym" and _to_fit(data):
         used.append(gym_values.fitted)
     return "".join(f"\n\n{inspect.getsource(helper)}" for helper in used)
 
 
 def _rows(data: DataSpec) -> str:
-    kind, name = kind_of(data), data.source.partition(":")[2]
+    kind, name = source_kind(data), data.source.partition(":")[2]
     count = "LIMIT" if data.limit else str(MADE)
     if kind == "task":
         body = f"    from task import rows as {name}\n\n    return Dataset.from_list({name}({count}))\n"
@@ -229,7 +230,7 @@ def _answer(data: DataSpec) -> str:
 
 
 def _prompts(data: DataSpec) -> str:
-    kind, streams = kind_of(data), kind_of(data) == "hub" and data.streaming
+    kind, streams = source_kind(data), source_kind(data) == "hub" and data.streaming
     lines = ["data = rows()"]
     if data.filter:
         lines.append("data = data.filter(lambda row: all(holds(row) for holds in FILTER.values()))")

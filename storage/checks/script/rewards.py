@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from groupwise.storage.checks.script.literal import WIDTH, flat_keywords, keywords, literal, sayable
+from groupwise.storage.checks.script.literal import WIDTH, flat_keywords, is_usable_name, keywords, literal
 from groupwise.storage.spec.spec import RewardSpec, RunSpec
 
 WITH_PARAMETERS = '''
@@ -70,7 +70,7 @@ def imports(spec: RunSpec) -> str:
     names = dict.fromkeys(reward.name for reward in _all(spec))
     return "".join(
         f"from rewards.{name} import {name} as {alias(name)}\n"
-        if sayable(name)
+        if is_usable_name(name)
         else f"{alias(name)} = getattr(import_module({literal(f'rewards.{name}')}), {literal(name)})\n"
         for name in names
     )
@@ -92,6 +92,7 @@ def changing(spec: RunSpec) -> bool:
 
 
 def alias(name: str) -> str:
+    """The name under which a script imports a reward function."""
     return f"{name}_reward"
 
 
@@ -107,7 +108,7 @@ def change(reward: RewardSpec) -> dict[str, Any] | None:
     return (found | ({"adapt": reward.adapt.model_dump()} if reward.adapt else {})) or None
 
 
-def unused(rewards: list[RewardSpec]) -> dict[str, Any]:
+def unused_reward_settings(rewards: list[RewardSpec]) -> dict[str, Any]:
     """What a script has no use for, by place and name: each function's version (its code lies beside the script) and
     the time that a call may take."""
     usual = RewardSpec(name="usual")
@@ -119,7 +120,7 @@ def unused(rewards: list[RewardSpec]) -> dict[str, Any]:
     }
 
 
-def functions(rewards: list[RewardSpec], indent: int) -> str:
+def function_list(rewards: list[RewardSpec], indent: int) -> str:
     """The list of functions, on one line where none has parameters."""
     if not any(reward.parameters for reward in rewards):
         return f"[{', '.join(alias(reward.name) for reward in rewards)}]"

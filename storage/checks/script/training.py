@@ -12,24 +12,25 @@ OUTPUT = "plain-output"  # beside the run's own checkpoints, which a script must
 ON_CPU = "not torch.accelerator.is_available()"
 
 
-def is_folder(model_id: str) -> bool:
+def is_folder_name(model_id: str) -> bool:
     """Whether a model id is the name of a folder; else it is the starter, or a hub id."""
     return model_id.startswith(("/", "~", "./", "../"))
 
 
 def model_constants(model: ModelSpec) -> str:
+    """The lines that name the model and, where one is asked for, its revision."""
     lines = f"MODEL = {_model(model.id)}\n"
-    return lines + (f"REVISION = {literal(model.revision)}\n" if pinned(model) else "")
+    return lines + (f"REVISION = {literal(model.revision)}\n" if has_revision(model) else "")
 
 
-def pinned(model: ModelSpec) -> bool:
+def has_revision(model: ModelSpec) -> bool:
     """Whether a revision is asked for, and the model is one that has revisions."""
-    return bool(model.revision) and model.id != "starter" and not is_folder(model.id)
+    return bool(model.revision) and model.id != "starter" and not is_folder_name(model.id)
 
 
-def unused(model: ModelSpec) -> list[str]:
+def unused_model_settings(model: ModelSpec) -> list[str]:
     """The settings of the model that are given and that a script has no use for."""
-    used = {"revision": pinned(model), "attn_implementation": bool(model.attn_implementation)}
+    used = {"revision": has_revision(model), "attn_implementation": bool(model.attn_implementation)}
     return [name for name, use in used.items() if getattr(model, name) is not None and not use]
 
 
@@ -46,9 +47,9 @@ def main(spec: RunSpec) -> str:
         "\n\ndef main():\n",
         # The reference model is loaded from the same place by TRL itself, without the revision.
         '    folder = snapshot_download(MODEL, revision=REVISION, ignore_patterns=["*.bin", "*.pt", "*.pth"])\n'
-        if pinned(spec.model)
+        if has_revision(spec.model)
         else "",
-        f"    tokenizer = AutoTokenizer.from_pretrained({'folder' if pinned(spec.model) else 'MODEL'})\n",
+        f"    tokenizer = AutoTokenizer.from_pretrained({'folder' if has_revision(spec.model) else 'MODEL'})\n",
         "    train, held_out = prompts(chat=tokenizer.chat_template is not None)\n",
         _quantization(spec),
         _stages(spec) if spec.stages else _single(spec),
@@ -61,7 +62,7 @@ def _single(spec: RunSpec) -> str:
     config = {"output_dir": OUTPUT, "report_to": "none", **spec.training}
     config["reward_weights"] = [reward.weight for reward in spec.rewards]
     on_cpu = "" if "use_cpu" in config else f"        use_cpu={ON_CPU},\n"
-    functions = rewards.functions(spec.rewards, 8)
+    functions = rewards.function_list(spec.rewards, 8)
     changes = [rewards.change(reward) for reward in spec.rewards]
     changing = f"        changes={literal(changes, 8, 9)},\n" if rewards.changing(spec) else ""
     lora = f"        peft_config=LoraConfig({_lora(spec.lora, 12)}),\n" if spec.lora is not None else ""
@@ -89,7 +90,7 @@ def _lora(values: dict[str, Any], indent: int) -> str:
 
 
 def _load(model: ModelSpec, indent: int) -> str:
-    place, pad = "folder" if pinned(model) else "MODEL", " " * indent
+    place, pad = "folder" if has_revision(model) else "MODEL", " " * indent
     options = {"dtype": literal(model.dtype)}
     if model.attn_implementation:
         options["attn_implementation"] = literal(model.attn_implementation)

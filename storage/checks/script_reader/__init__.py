@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from groupwise.storage.checks.script_reader import dataset, own, rewards, training
-from groupwise.storage.checks.script_reader.syntax import Script, parse
+from groupwise.storage.checks.script_reader.syntax import Script, parse_script
 from groupwise.storage.checks.script_reader.training import Reading
 from groupwise.storage.spec.problem import Problem, SpecError
 
@@ -16,28 +16,28 @@ def from_script(text: str) -> tuple[dict[str, Any], list[str]]:
 
     Raises SpecError, with the line, for what is no Python or no GRPO script.
     """
-    tree = parse(text)
+    tree = parse_script(text)
     try:
         script = Script(tree)
         if not {*training.trainers_of(script), "GRPOConfig"} & set(script.calls):
             message = "This is no GRPO script: it calls neither GRPOTrainer nor GRPOConfig."
             raise SpecError([Problem("", message)])
         reading = Reading(script)
-        raw = _own(reading) if own.is_own(tree) else _ordinary(reading)
+        raw = _own_settings(reading) if own.is_own(tree) else _ordinary(reading)
     except RecursionError as error:
         raise SpecError([Problem("", "The script is nested too deeply to be read.")]) from error
     return raw, reading.notes
 
 
-def _own(reading: Reading) -> dict[str, Any]:
+def _own_settings(reading: Reading) -> dict[str, Any]:
     raw = {"name": training.name(reading), **own.title(reading.script.tree)}
-    raw |= {"model": training.model(reading), "data": own.data(reading), "lora": training.lora(reading)}
-    return own.with_unused(raw | (own.stages(reading) or _training(reading)), own.unused(reading))
+    raw |= {"model": training.model(reading), "data": own.own_data(reading), "lora": training.lora(reading)}
+    return own.with_unused(raw | (own.stages(reading) or _training(reading)), own.unused_settings(reading))
 
 
 def _ordinary(reading: Reading) -> dict[str, Any]:
     raw: dict[str, Any] = {"name": training.name(reading), "model": training.model(reading)}
-    raw["data"] = dataset.data(reading)
+    raw["data"] = dataset.data_settings(reading)
     lora = training.lora(reading)
     raw = raw | ({} if lora is None else {"lora": lora}) | _training(reading)
     if "rewards" in raw:
@@ -50,5 +50,5 @@ def _ordinary(reading: Reading) -> dict[str, Any]:
 
 
 def _training(reading: Reading) -> dict[str, Any]:
-    found = rewards.rewards(reading)
+    found = rewards.read_rewards(reading)
     return {"training": training.training(reading)} | ({} if found is None else {"rewards": found})

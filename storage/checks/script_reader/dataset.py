@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from groupwise.storage.checks.script_reader.plain import Unknown
-from groupwise.storage.checks.script_reader.syntax import Script, dotted
+from groupwise.storage.checks.script_reader.syntax import Script, dotted_name
 from groupwise.storage.checks.script_reader.training import Reading
 
 BUILDERS = {"json": (".jsonl", ".json"), "csv": (".csv",), "parquet": (".parquet",)}
@@ -17,7 +17,7 @@ AFTER_HASHES = r"####\s*(.+)"  # what the many functions that split GSM8K's answ
 COLUMN = re.compile(r"\{[^{}]+\}")
 
 
-def data(reading: Reading) -> dict[str, Any]:
+def data_settings(reading: Reading) -> dict[str, Any]:
     """The settings under data, as far as they are said."""
     script = reading.script
     loads = sorted(script.calls.get("load_dataset", []), key=lambda call: call.lineno)
@@ -31,7 +31,7 @@ def data(reading: Reading) -> dict[str, Any]:
         return taken | shaped
     # TRL takes the dataset's own prompt, and gives the rewards every column by its name.
     renamed = [
-        [script.given(name) for name in call.args]
+        [script.value_or(name) for name in call.args]
         for call in script.calls.get("rename_column", [])
         if len(call.args) == 2
     ]
@@ -40,17 +40,18 @@ def data(reading: Reading) -> dict[str, Any]:
 
 
 def _for_testing(script: Script, load: ast.Call) -> bool:
-    split = script.given(script.arguments(load, "path", "name")[0].get("split"), "")
+    split = script.value_or(script.arguments(load, "path", "name")[0].get("split"), "")
     return isinstance(split, str) and split.startswith(("test", "val", "eval"))
 
 
 def source(reading: Reading, load: ast.Call) -> dict[str, Any]:
+    """The settings of the data that a load_dataset call means."""
     script = reading.script
     found, _ = script.arguments(load, "path", "name")
-    given = {name: script.given(node) for name, node in found.items()}
+    given = {name: script.value_or(node) for name, node in found.items()}
     path = given.get("path")
     if not isinstance(path, str) or not path:
-        reading.computed("The dataset", found.get("path", load))
+        reading.note_computed("The dataset", found.get("path", load))
         return {}
     if path in BUILDERS:
         return _file(reading, load, given.get("data_files"))
@@ -78,7 +79,7 @@ def _split_taken_later(script: Script, load: ast.Call) -> dict[str, Any]:
     """The split of load_dataset("…")["train"]; the train split where none is said."""
     for node in ast.walk(script.tree):
         if isinstance(node, ast.Subscript) and node.value is load:
-            key = script.given(node.slice)
+            key = script.value_or(node.slice)
             return {"split": key} if isinstance(key, str) and key else {}
     return {}
 
@@ -91,7 +92,7 @@ def _file(reading: Reading, load: ast.Call, given: Any) -> dict[str, Any]:
         given = given[0]
     name = given.replace("\\", "/").rpartition("/")[2] if isinstance(given, str) else ""
     if not name:
-        reading.computed("The data file", load)
+        reading.note_computed("The data file", load)
         return {}
     reading.note(f"The file “{name}”", load, "is looked for among the uploaded files: upload it.")
     return {"source": f"file:{name}"}
@@ -102,19 +103,19 @@ def _steps(reading: Reading) -> dict[str, Any]:
     script = reading.script
     taken: dict[str, Any] = {}
     for call in script.calls.get("shuffle", []):
-        seed = script.given(script.arguments(call, "seed")[0].get("seed"))
+        seed = script.value_or(script.arguments(call, "seed")[0].get("seed"))
         if _count(seed, 0):
             taken.setdefault("shuffle", seed)
     for method in ("select", "take"):
         for call in script.calls.get(method, []):
             node = script.resolve(call.args[0]) if call.args else None
-            if isinstance(node, ast.Call) and dotted(node.func) == "range" and len(node.args) == 1:
+            if isinstance(node, ast.Call) and dotted_name(node.func) == "range" and len(node.args) == 1:
                 node = node.args[0]
-            count = script.given(node)
+            count = script.value_or(node)
             if _count(count, 1):
                 taken.setdefault("limit", count)
     for call in script.calls.get("train_test_split", []):
-        size = script.given(script.arguments(call, "test_size")[0].get("test_size"))
+        size = script.value_or(script.arguments(call, "test_size")[0].get("test_size"))
         if _count(size, 0) or (isinstance(size, float) and 0 <= size < 1):
             taken.setdefault("holdout", size)
     for call in script.calls.get("filter", []):
@@ -132,7 +133,7 @@ def _prompt(reading: Reading) -> dict[str, Any] | None:
         function = _function(reading.script, call.args[0]) if call.args else None
         entries = _row(function) if function is not None else {}
         if function is not None and "prompt" in entries:
-            return _Shape(reading, function).read(entries)
+            return _Shape(reading, function).read_entries(entries)
     return None
 
 
@@ -169,7 +170,7 @@ class _Shape:
         self.reading, self.script, self.function = reading, reading.script, function
         self.row = function.args.args[0].arg if function.args.args else ""
 
-    def read(self, entries: dict[str, ast.expr]) -> dict[str, Any]:
+    def read_entries(self, entries: dict[str, ast.expr]) -> dict[str, Any]:
         taken: dict[str, Any] = {"answer_column": None}
         try:
             taken |= self._messages(self.script.resolve(entries["prompt"]))
@@ -201,7 +202,7 @@ class _Shape:
         return taken | {"prompt_template": self._template(last[1])}
 
     def _message(self, node: ast.expr) -> tuple[str, ast.expr]:
-        found, dark = self.script.spread(node)
+        found, dark = self.script.mapping_items(node)
         if dark or "content" not in found or "role" not in found:
             raise Unknown
         return str(self.script.value(found["role"])), found["content"]
@@ -233,13 +234,13 @@ class _Shape:
         if isinstance(node, ast.FormattedValue) and node.conversion == -1 and node.format_spec is None:
             return self._text(node.value, depth + 1)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "format":
-            return self._formatted(node, node.func.value, depth)
+            return self._from_format(node, node.func.value, depth)
         given = self.script.value(node)
         if not isinstance(given, str) or COLUMN.search(given):
             raise Unknown
         return given
 
-    def _formatted(self, node: ast.Call, template: ast.expr, depth: int) -> str:
+    def _from_format(self, node: ast.Call, template: ast.expr, depth: int) -> str:
         """TEMPLATE.format(question=row["question"]): the template with the columns' own names."""
         given = self.script.value(template)
         if not isinstance(given, str) or node.args:
@@ -252,13 +253,13 @@ class _Shape:
 
     def _column(self, node: ast.expr) -> str | None:
         """The column of row["column"]."""
-        if isinstance(node, ast.Call) and dotted(node.func) == f"{self.row}.get" and node.args:
+        if isinstance(node, ast.Call) and dotted_name(node.func) == f"{self.row}.get" and node.args:
             key: ast.expr = node.args[0]
         elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id == self.row:
             key = node.slice
         else:
             return None
-        name = self.script.given(key)
+        name = self.script.value_or(key)
         return name if isinstance(name, str) and re.fullmatch(r"[^{}]+", name) else None
 
     def _answer(self, field: str, node: ast.expr) -> dict[str, Any]:

@@ -34,23 +34,24 @@ def title(tree: ast.Module) -> dict[str, Any]:
     return ({"name": name} if name else {}) | launch
 
 
-def data(reading: Reading) -> dict[str, Any]:
+def own_data(reading: Reading) -> dict[str, Any]:
+    """The settings of the data that only a script of Groupwise's own says."""
     script = reading.script
     taken: dict[str, Any] = {"answer_column": None}
     for name, field in DATA.items():
         node = script.constant(name)
         if node is None:
             continue
-        taken[field] = script.given(node)
+        taken[field] = script.value_or(node)
         if taken[field] is None:
             del taken[field]
-            reading.computed(name, node)
+            reading.note_computed(name, node)
     return taken | _source(reading) | _examples(reading) | _filter(reading)
 
 
 def _examples(reading: Reading) -> dict[str, Any]:
     node = reading.script.constant("EXAMPLES")
-    said = reading.script.given(node, [])
+    said = reading.script.value_or(node, [])
     messages = said if isinstance(said, list) else []
     contents = [message.get("content") for message in messages if isinstance(message, dict)]
     if node is not None and (not contents or len(contents) % 2):
@@ -65,7 +66,7 @@ def _filter(reading: Reading) -> dict[str, Any]:
     pairs = list(zip(node.keys, node.values, strict=True)) if isinstance(node, ast.Dict) else []
     written = []
     for key, code in pairs:
-        condition = reading.script.given(key)
+        condition = reading.script.value_or(key)
         if not isinstance(condition, str):
             reading.note("A filter", code, "was not taken: its text is missing.")
             continue
@@ -75,9 +76,9 @@ def _filter(reading: Reading) -> dict[str, Any]:
     return {"filter": written}
 
 
-def unused(reading: Reading) -> dict[str, dict[str, Any]]:
+def unused_settings(reading: Reading) -> dict[str, dict[str, Any]]:
     """section → field → value of what the script had no use for."""
-    said = reading.script.given(reading.script.constant(UNUSED), {})
+    said = reading.script.value_or(reading.script.constant(UNUSED), {})
     found: dict[str, dict[str, Any]] = {}
     for path, value in said.items() if isinstance(said, dict) else []:
         section, _, field = str(path).partition(".")
@@ -116,10 +117,10 @@ def stages(reading: Reading) -> dict[str, Any]:
 
 
 def _stage(reading: Reading, node: ast.expr) -> dict[str, Any]:
-    found, dark = reading.script.spread(node)
+    found, dark = reading.script.mapping_items(node)
     for part in dark:
-        reading.computed("A stage", part)
-    taken: dict[str, Any] = {"name": reading.script.given(found["name"])} if "name" in found else {}
+        reading.note_computed("A stage", part)
+    taken: dict[str, Any] = {"name": reading.script.value_or(found["name"])} if "name" in found else {}
     if "rewards" in found:
         taken["rewards"] = _pairs(reading, found["rewards"])
     if "training" in found:
@@ -138,7 +139,7 @@ def _pairs(reading: Reading, node: ast.expr | None) -> list[dict[str, Any]]:
         parts = pair.elts if isinstance(pair, ast.Tuple) else []
         function, weight, change = (*parts, None) if len(parts) == 2 else parts if len(parts) == 3 else (None,) * 3
         named = of_function(reading, function) if function is not None else None
-        value = reading.script.given(weight)
+        value = reading.script.value_or(weight)
         if named is None or isinstance(value, bool) or not isinstance(value, (int, float)):
             reading.note("A reward", pair, "could not be taken: it should be a function and its weight.")
         else:
@@ -155,9 +156,9 @@ def _source(reading: Reading) -> dict[str, Any]:
         return {"source": f"task:{task.asname or task.name}"}
     made = next(iter(script.calls.get("create_dataset", [])), None)
     if made is not None:
-        return {"source": f"gym:{script.given(made.args[0])}"} if made.args else {}
+        return {"source": f"gym:{script.value_or(made.args[0])}"} if made.args else {}
     load = next(iter(script.calls.get("load_dataset", [])), None)
     path = script.constant("path")
     if load is not None and isinstance(path, ast.BinOp):
-        return {"source": f"file:{script.given(path.right)}"}
+        return {"source": f"file:{script.value_or(path.right)}"}
     return dataset.source(reading, load) if load is not None else {}

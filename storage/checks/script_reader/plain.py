@@ -20,60 +20,66 @@ _OPERATIONS: dict[type, Callable[[Any, Any], Any]] = {
 }  # fmt: skip
 
 
-def combined(op: ast.operator, left: Any, right: Any) -> Any:
+def combine(op: ast.operator, left: Any, right: Any) -> Any:
     """Arithmetic on numbers of a sane size, and texts, lists or mappings joined."""
     if isinstance(op, ast.Add) and isinstance(left, str) and isinstance(right, str):
-        return short(left + right)
+        return refuse_long(left + right)
     if isinstance(op, ast.Add) and isinstance(left, list) and isinstance(right, list):
-        return short(left + right)
+        return refuse_long(left + right)
     if isinstance(op, ast.BitOr):
-        return {**mapping(left), **mapping(right)}
-    numbers = number(left), number(right)
+        return {**as_mapping(left), **as_mapping(right)}
+    numbers = as_number(left), as_number(right)
     if isinstance(op, ast.Pow):
         if not (abs(numbers[0]) <= 1000 and 0 <= abs(numbers[1]) <= 64):
             raise Unknown
-        return computed(lambda: numbers[0] ** numbers[1])
+        return compute_safely(lambda: numbers[0] ** numbers[1])
     operation = _OPERATIONS.get(type(op))
     if operation is None:
         raise Unknown
-    return computed(lambda: operation(*numbers))
+    return compute_safely(lambda: operation(*numbers))
 
 
-def computed(compute: Callable[[], Any]) -> Any:
+def compute_safely(compute: Callable[[], Any]) -> Any:
+    """The value of a computation that may fail. Raises Unknown where it does."""
     try:
         result = compute()
     except (ArithmeticError, ValueError) as error:
         raise Unknown from error
-    return number(result)
+    return as_number(result)
 
 
-def number(value: Any) -> Any:
+def as_number(value: Any) -> Any:
+    """The value where it is a number of a sane size; else raises Unknown."""
     small = isinstance(value, float) or (isinstance(value, int) and abs(value) < 2**256)
     if not small or isinstance(value, bool):
         raise Unknown
     return value
 
 
-def decimal(value: Any) -> float:
+def as_decimal(value: Any) -> float:
+    """The value where it is a number, as a float; else raises Unknown."""
     try:
         return float(value)
     except (ValueError, TypeError, OverflowError) as error:
         raise Unknown from error
 
 
-def text(value: Any) -> str:
+def as_text(value: Any) -> str:
+    """The value where it is text; else raises Unknown."""
     if not isinstance(value, str):
         raise Unknown
     return value
 
 
-def mapping(value: Any) -> dict[Any, Any]:
+def as_mapping(value: Any) -> dict[Any, Any]:
+    """The value where it is a mapping; else raises Unknown."""
     if not isinstance(value, dict):
         raise Unknown
     return value
 
 
-def short(value: Any) -> Any:
+def refuse_long(value: Any) -> Any:
+    """The value where it is no longer than can be meant; else raises Unknown."""
     if len(value) > MAX_BYTES:
         raise Unknown
     return value

@@ -7,14 +7,14 @@ import re
 from typing import Any
 
 from groupwise.storage.checks.script_reader.plain import Unknown
-from groupwise.storage.checks.script_reader.syntax import Script, dotted
+from groupwise.storage.checks.script_reader.syntax import Script, dotted_name
 from groupwise.storage.checks.script_reader.training import Reading, config_call
 
 FUNCTION = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,79}")
 WRAPPERS = ("with_parameters", "partial")  # storage.checks.script's own, and how people do it: functools.partial
 
 
-def rewards(reading: Reading) -> list[dict[str, Any]] | None:
+def read_rewards(reading: Reading) -> list[dict[str, Any]] | None:
     """The reward functions by name, with their weights; None where the script says none that can be read."""
     node = reading.trainer.get("reward_funcs")
     if node is None:
@@ -37,7 +37,7 @@ def rewards(reading: Reading) -> list[dict[str, Any]] | None:
 def of_function(reading: Reading, node: ast.expr) -> dict[str, Any] | None:
     """name, and parameters where the script gives some; None for what is no function by its name."""
     node = reading.script.resolve(node)
-    wrapped = isinstance(node, ast.Call) and dotted(node.func).rpartition(".")[2] in WRAPPERS
+    wrapped = isinstance(node, ast.Call) and dotted_name(node.func).rpartition(".")[2] in WRAPPERS
     if not isinstance(node, ast.Call) or not wrapped or len(node.args) != 1:
         name = _name(reading.script, node)
         return None if name is None else {"name": name}
@@ -48,18 +48,18 @@ def of_function(reading: Reading, node: ast.expr) -> dict[str, Any] | None:
         try:
             parameters[key] = reading.script.value(value)
         except Unknown:
-            reading.computed(f"{name}'s parameter {key}", value)
+            reading.note_computed(f"{name}'s parameter {key}", value)
     for part in dark:
-        reading.computed(f"A parameter of {name}", part)
+        reading.note_computed(f"A parameter of {name}", part)
     return None if name is None else {"name": name, "parameters": parameters}
 
 
 def _name(script: Script, node: ast.expr) -> str | None:
     """The name of a reward function, under which it was imported if it was."""
     node = script.resolve(node)
-    said = dotted(node).rpartition(".")[2] if isinstance(node, (ast.Name, ast.Attribute)) else ""
-    if isinstance(node, ast.Call) and dotted(node.func) == "getattr" and len(node.args) == 2:
-        said = str(script.given(node.args[1], ""))
+    said = dotted_name(node).rpartition(".")[2] if isinstance(node, (ast.Name, ast.Attribute)) else ""
+    if isinstance(node, ast.Call) and dotted_name(node.func) == "getattr" and len(node.args) == 2:
+        said = str(script.value_or(node.args[1], ""))
     said = script.imported.get(said, said)
     return said if FUNCTION.fullmatch(said) else None
 
@@ -68,7 +68,7 @@ def of_change(reading: Reading, node: ast.expr | None) -> dict[str, Any]:
     """schedule and adapt of a function, as WeighingTrainer (storage.checks.script.rewards) takes them."""
     if node is None or (isinstance(node, ast.Constant) and node.value is None):
         return {}
-    said = reading.script.given(node)
+    said = reading.script.value_or(node)
     points = said.get("schedule", []) if isinstance(said, dict) else None
     if not isinstance(points, list) or not all(isinstance(point, list) and len(point) == 2 for point in points):
         reading.note("How a weight changes", node, "could not be taken: set it here.")
@@ -80,12 +80,12 @@ def of_change(reading: Reading, node: ast.expr | None) -> dict[str, Any]:
 def _weights(reading: Reading, count: int) -> list[float]:
     call, _ = config_call(reading)
     node = reading.script.arguments(call)[0].get("reward_weights") if call else None
-    given = reading.script.given(node)
+    given = reading.script.value_or(node)
     fits = isinstance(given, list) and len(given) == count
     if fits and all(isinstance(weight, (int, float)) and not isinstance(weight, bool) for weight in given):
         return [float(weight) for weight in given]
     if node is not None and given is not None:
         reading.note("reward_weights", node, f"does not have one number for each of the {count} rewards.")
-    elif node is not None and reading.script.given(node, 0) is not None:
-        reading.computed("reward_weights", node)
+    elif node is not None and reading.script.value_or(node, 0) is not None:
+        reading.note_computed("reward_weights", node)
     return [1.0] * count

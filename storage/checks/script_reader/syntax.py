@@ -17,25 +17,25 @@ MAX_WORK = 200_000  # parts of values that are looked at: names that stand for n
 MUTATORS = {"update", "setdefault", "pop", "clear", "append", "extend", "insert", "remove"}
 
 
-def parse(text: str) -> ast.Module:
+def parse_script(text: str) -> ast.Module:
     """The tree of a script. Raises SpecError with a sentence, and the line, for what is not Python."""
     if len(text.encode("utf-8", "replace")) > MAX_BYTES:
-        raise _refused(f"The script is larger than {MAX_BYTES // 1024} KB.")
+        raise _refusal(f"The script is larger than {MAX_BYTES // 1024} KB.")
     if "\0" in text:
-        raise _refused("The script holds a NUL byte: it is no text file.", text[: text.index("\0")].count("\n") + 1)
+        raise _refusal("The script holds a NUL byte: it is no text file.", text[: text.index("\0")].count("\n") + 1)
     if text.lstrip().startswith("{") and '"cells"' in text:
-        raise _refused("This is a notebook file. Export it as a Python script first (File, Save and Export As).")
+        raise _refusal("This is a notebook file. Export it as a Python script first (File, Save and Export As).")
     try:
         return ast.parse(text, "train.py")
     except SyntaxError as error:
-        raise _refused(_words(error, text), error.lineno) from error
+        raise _refusal(_words(error, text), error.lineno) from error
     except (RecursionError, MemoryError) as error:
-        raise _refused("The script is nested too deeply to be read.") from error
+        raise _refusal("The script is nested too deeply to be read.") from error
     except ValueError as error:
-        raise _refused(f"The script cannot be read: {error}.") from error
+        raise _refusal(f"The script cannot be read: {error}.") from error
 
 
-def _refused(message: str, line: int | None = None) -> SpecError:
+def _refusal(message: str, line: int | None = None) -> SpecError:
     return SpecError([Problem("", message, line)])
 
 
@@ -80,19 +80,19 @@ class Script:
             self._given.update(alias.asname or alias.name for alias in node.names)
             self.imported |= {alias.asname: alias.name for alias in node.names if alias.asname}
         elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
-            self._given[dotted(node)] += 1
+            self._given[dotted_name(node)] += 1
         elif isinstance(node, ast.Subscript) and isinstance(node.ctx, (ast.Store, ast.Del)):
-            self._changed.add(dotted(node.value))
+            self._changed.add(dotted_name(node.value))
         elif isinstance(node, ast.Call):
             self._note_call(node)
-        for name, value in _assigned(node):
+        for name, value in _assignments(node):
             self._values[name] = value
         if isinstance(node, ast.Assign):
             for target in (target for target in node.targets if isinstance(target, ast.Attribute)):
-                self.attributes.setdefault(dotted(target.value), {})[target.attr] = node.value
+                self.attributes.setdefault(dotted_name(target.value), {})[target.attr] = node.value
 
     def _note_call(self, node: ast.Call) -> None:
-        path = dotted(node.func)
+        path = dotted_name(node.func)
         owner, _, name = path.rpartition(".")
         self.calls.setdefault(name, []).append(node)
         if name in MUTATORS:
@@ -101,7 +101,7 @@ class Script:
     def _note_class(self, node: ast.ClassDef) -> None:
         """`class CFG: lr = 1e-5` is how notebooks keep settings."""
         for statement in node.body:
-            for name, value in _assigned(statement):
+            for name, value in _assignments(statement):
                 self._values[f"{node.name}.{name}"] = value
                 self._given[f"{node.name}.{name}"] += 1
 
@@ -112,7 +112,7 @@ class Script:
     def resolve(self, node: ast.expr) -> ast.expr:
         """What a name stands for, as far as that is plain to see; other expressions are themselves."""
         for _ in range(MAX_DEPTH):
-            name = dotted(node) if isinstance(node, (ast.Name, ast.Attribute)) else ""
+            name = dotted_name(node) if isinstance(node, (ast.Name, ast.Attribute)) else ""
             if self._given[name] != 1 or name not in self._values or name in self._changed:
                 return node
             node = self._values[name]
@@ -122,7 +122,7 @@ class Script:
         """The plain value of an expression. Raises Unknown."""
         return self._value(node, 0)
 
-    def given(self, node: ast.expr | None, default: Any = None) -> Any:
+    def value_or(self, node: ast.expr | None, default: Any = None) -> Any:
         """The value where it can be told, else the default."""
         try:
             return default if node is None else self.value(node)
@@ -136,21 +136,21 @@ class Script:
         if depth > MAX_DEPTH + 8 or self._work > MAX_WORK:
             raise Unknown
         if isinstance(node, ast.Constant) and (said is None or isinstance(said, (bool, int, float, str))):
-            return plain.number(said) if type(said) is int else said
+            return plain.as_number(said) if type(said) is int else said
         if isinstance(node, (ast.List, ast.Tuple, ast.Set)):
             return [value for item in node.elts for value in self._items(item, inner)]
         if isinstance(node, ast.Dict):
             return dict(self._entries(node, inner))
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.UAdd)):
-            return -plain.number(self._value(node.operand, inner)) * (1 if isinstance(node.op, ast.USub) else -1)
+            return -plain.as_number(self._value(node.operand, inner)) * (1 if isinstance(node.op, ast.USub) else -1)
         if isinstance(node, ast.BinOp):
-            return plain.combined(node.op, self._value(node.left, inner), self._value(node.right, inner))
+            return plain.combine(node.op, self._value(node.left, inner), self._value(node.right, inner))
         if isinstance(node, ast.JoinedStr):
-            return plain.short("".join(self._piece(part, inner) for part in node.values))
+            return plain.refuse_long("".join(self._piece(part, inner) for part in node.values))
         if isinstance(node, ast.Subscript):
             return self._looked_up(node, inner)
         if isinstance(node, ast.Call):
-            return self._called(node, inner)
+            return self._call_result(node, inner)
         raise Unknown
 
     def _items(self, item: ast.expr, depth: int) -> list[Any]:
@@ -169,7 +169,7 @@ class Script:
                     raise Unknown
                 yield name, self._value(value, depth)
             else:
-                yield from plain.mapping(self._value(value, depth)).items()
+                yield from plain.as_mapping(self._value(value, depth)).items()
 
     def _piece(self, part: ast.expr, depth: int) -> str:
         if not isinstance(part, ast.FormattedValue):
@@ -189,25 +189,25 @@ class Script:
             return holder[key]
         raise Unknown
 
-    def _called(self, node: ast.Call, depth: int) -> Any:
+    def _call_result(self, node: ast.Call, depth: int) -> Any:
         """The few calls whose result is plain: dict(a=1), float("inf"), " text ".strip(), dedent("…")."""
-        name = dotted(node.func)
+        name = dotted_name(node.func)
         if name == "dict" and len(node.args) <= 1:
-            first = plain.mapping(self._value(node.args[0], depth)) if node.args else {}
+            first = plain.as_mapping(self._value(node.args[0], depth)) if node.args else {}
             return {**first, **dict(self._keywords(node, depth))}
         values = [self._value(argument, depth) for argument in node.args]
         if name == "float" and len(values) == 1 and not node.keywords:
-            return plain.decimal(values[0])
+            return plain.as_decimal(values[0])
         if isinstance(node.func, ast.Attribute) and node.func.attr == "strip" and not values:
-            return plain.text(self._value(node.func.value, depth)).strip()
+            return plain.as_text(self._value(node.func.value, depth)).strip()
         if name.rpartition(".")[2] in ("dedent", "cleandoc") and len(values) == 1:
-            return textwrap.dedent(plain.text(values[0]))
+            return textwrap.dedent(plain.as_text(values[0]))
         raise Unknown
 
     def _keywords(self, node: ast.Call, depth: int) -> Iterator[tuple[str, Any]]:
         for keyword in node.keywords:
             value = self._value(keyword.value, depth)
-            yield from [(keyword.arg, value)] if keyword.arg else plain.mapping(value).items()
+            yield from [(keyword.arg, value)] if keyword.arg else plain.as_mapping(value).items()
 
     def arguments(self, call: ast.Call, *positional: str) -> tuple[dict[str, ast.expr], list[ast.expr]]:
         """(argument name → expression, the **spreads whose names cannot be told) of a call."""
@@ -217,12 +217,12 @@ class Script:
             if keyword.arg:
                 found[keyword.arg] = keyword.value
             else:
-                named, rest = self.spread(keyword.value)
+                named, rest = self.mapping_items(keyword.value)
                 found |= named
                 dark += rest
         return found, dark
 
-    def spread(self, node: ast.expr, depth: int = 0) -> tuple[dict[str, ast.expr], list[ast.expr]]:
+    def mapping_items(self, node: ast.expr, depth: int = 0) -> tuple[dict[str, ast.expr], list[ast.expr]]:
         """The same of a mapping alone: a dict, dict(a=1), or several joined."""
         node = self.resolve(node)
         found: dict[str, ast.expr] = {}
@@ -232,7 +232,7 @@ class Script:
             return {}, [node]
         if isinstance(node, ast.Dict):
             parts = list(zip(node.keys, node.values, strict=True))
-        elif isinstance(node, ast.Call) and dotted(node.func) == "dict":
+        elif isinstance(node, ast.Call) and dotted_name(node.func) == "dict":
             parts = [(None, argument) for argument in node.args]
             parts += [(keyword.arg, keyword.value) for keyword in node.keywords]
         elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
@@ -240,9 +240,9 @@ class Script:
         else:
             return {}, [node]
         for key, value in parts:
-            name = key if isinstance(key, str) else self.given(key) if key is not None else None
+            name = key if isinstance(key, str) else self.value_or(key) if key is not None else None
             if key is None:
-                named, rest = self.spread(value, depth + 1)
+                named, rest = self.mapping_items(value, depth + 1)
                 found |= named
                 dark += rest
             elif isinstance(name, str):
@@ -252,7 +252,7 @@ class Script:
         return found, dark
 
 
-def dotted(node: ast.expr) -> str:
+def dotted_name(node: ast.expr) -> str:
     """`a.b.c` of such an expression; "" before the first dot where something else stands there."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
@@ -261,7 +261,7 @@ def dotted(node: ast.expr) -> str:
     return ".".join([node.id if isinstance(node, ast.Name) else "", *reversed(parts)])
 
 
-def _assigned(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+def _assignments(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
     if isinstance(node, ast.Assign):
         yield from ((target.id, node.value) for target in node.targets if isinstance(target, ast.Name))
     elif isinstance(node, ast.AnnAssign) and node.value is not None and isinstance(node.target, ast.Name):

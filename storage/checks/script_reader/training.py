@@ -7,7 +7,7 @@ from typing import Any
 
 from groupwise.storage.checks.check import OWNED
 from groupwise.storage.checks.script_reader.plain import Unknown
-from groupwise.storage.checks.script_reader.syntax import Script, dotted
+from groupwise.storage.checks.script_reader.syntax import Script, dotted_name
 
 NOT_WORTH_A_NOTE = {"output_dir", "overwrite_output_dir", "logging_dir", "report_to", "reward_weights", "use_cpu"}
 DTYPES = ("auto", "float32", "bfloat16", "float16")
@@ -27,11 +27,13 @@ class Reading:
             self.note(f"The script has {len(trainers)} trainers; only the first", trainers[0], "was taken.")
 
     def note(self, before: str, node: ast.AST, after: str) -> None:
+        """Note once what was not taken, with its line."""
         sentence = f"{before} (line {getattr(node, 'lineno', 1)}) {after}"
         if sentence not in self.notes:
             self.notes.append(sentence)
 
-    def computed(self, what: str, node: ast.AST) -> None:
+    def note_computed(self, what: str, node: ast.AST) -> None:
+        """Note that the script computes something."""
         self.note(f"{what}", node, "is computed by the script: set it here.")
 
     def _not_seen_through(self, dark: list[ast.expr], what: str) -> None:
@@ -41,7 +43,7 @@ class Reading:
     def call(self, name: str, node: ast.expr | None) -> ast.Call | None:
         """The call of `name` that an expression stands for; without that, the first in the script."""
         found = self.script.resolve(node) if node is not None else None
-        if isinstance(found, ast.Call) and dotted(found.func).rpartition(".")[2] == name:
+        if isinstance(found, ast.Call) and dotted_name(found.func).rpartition(".")[2] == name:
             return found
         return next(iter(self.script.calls.get(name, [])), None)
 
@@ -61,14 +63,14 @@ class Reading:
                 if _enum(node) is not None:
                     taken[name] = _enum(node)
                 elif name not in NOT_WORTH_A_NOTE:
-                    self.computed(name, node)
+                    self.note_computed(name, node)
         return taken
 
 
 def trainers_of(script: Script) -> list[str]:
     """GRPOTrainer, and the classes that the script derives from it."""
     classes = [node for node in ast.walk(script.tree) if isinstance(node, ast.ClassDef)]
-    own = [one.name for one in classes if any(dotted(base).endswith("GRPOTrainer") for base in one.bases)]
+    own = [one.name for one in classes if any(dotted_name(base).endswith("GRPOTrainer") for base in one.bases)]
     return [*own, "GRPOTrainer"]
 
 
@@ -76,10 +78,11 @@ def config_call(reading: Reading) -> tuple[ast.Call | None, dict[str, ast.expr]]
     """The GRPOConfig call, with what the script sets on it afterwards (args.beta = 0.1)."""
     node = reading.trainer.get("args")
     call = reading.call("GRPOConfig", node)
-    return call, reading.script.attributes.get(dotted(node), {}) if isinstance(node, ast.Name) else {}
+    return call, reading.script.attributes.get(dotted_name(node), {}) if isinstance(node, ast.Name) else {}
 
 
 def training(reading: Reading) -> dict[str, Any]:
+    """The training settings that the script gives."""
     call, later = config_call(reading)
     if call is None:
         parsers = [name for name in ("TrlParser", "HfArgumentParser") if name in reading.script.calls]
@@ -96,7 +99,7 @@ def name(reading: Reading) -> str:
     call, _ = config_call(reading)
     found = reading.script.arguments(call, "output_dir")[0] if call else {}
     for field in ("run_name", "output_dir"):
-        given = reading.script.given(found.get(field))
+        given = reading.script.value_or(found.get(field))
         last = given.replace("\\", "/").rstrip("/").rpartition("/")[2].strip() if isinstance(given, str) else ""
         if last.strip("."):
             return last[:80]
@@ -104,10 +107,11 @@ def name(reading: Reading) -> str:
 
 
 def lora(reading: Reading) -> dict[str, Any] | None:
+    """The LoRA settings that the script gives."""
     call = reading.call("LoraConfig", reading.trainer.get("peft_config"))
     if call is None:
-        if "peft_config" in reading.trainer and reading.script.given(reading.trainer["peft_config"], 0) is not None:
-            reading.computed("peft_config", reading.trainer["peft_config"])
+        if "peft_config" in reading.trainer and reading.script.value_or(reading.trainer["peft_config"], 0) is not None:
+            reading.note_computed("peft_config", reading.trainer["peft_config"])
         return None
     found = reading.settings("lora", call, "task_type")
     if _enum(reading.script.arguments(call)[0].get("task_type")) == "CAUSAL_LM":
@@ -117,7 +121,7 @@ def lora(reading: Reading) -> dict[str, Any] | None:
 
 def _enum(node: ast.expr | None) -> str | None:
     """The value of TaskType.CAUSAL_LM and its like, where it is its name."""
-    path = dotted(node) if isinstance(node, ast.Attribute) else ""
+    path = dotted_name(node) if isinstance(node, ast.Attribute) else ""
     return path.rpartition(".")[2] if path.rpartition(".")[0].endswith("TaskType") else None
 
 
@@ -135,16 +139,16 @@ def model(reading: Reading) -> dict[str, Any]:
         # TRL itself loads a model that it is given by name, with model_init_kwargs, else in float32.
         call, _ = config_call(reading)
         options = script.arguments(call)[0].get("model_init_kwargs") if call else None
-        found = script.spread(options)[0] if options is not None else {}
+        found = script.mapping_items(options)[0] if options is not None else {}
         taken["dtype"] = "float32"
     named = _model_id(script, node, taken) if node is not None else None
     if named is None:
         if node is not None:
-            reading.computed("The model", node)
+            reading.note_computed("The model", node)
         return {}
     taken["id"] = named
     for field in ("revision", "attn_implementation"):
-        given = script.given(found.get(field))
+        given = script.value_or(found.get(field))
         if isinstance(given, str):
             taken[field] = given
     dtype = found.get("dtype", found.get("torch_dtype"))
@@ -158,7 +162,7 @@ def _loading(script: Script, node: ast.expr | None) -> ast.Call | None:
     """The from_pretrained call that a model expression stands for; without one, the script's first for a model."""
     for _ in range(8):
         found = script.resolve(node) if node is not None else None
-        path = dotted(found.func) if isinstance(found, ast.Call) else ""
+        path = dotted_name(found.func) if isinstance(found, ast.Call) else ""
         if not isinstance(found, ast.Call) or path.endswith("from_pretrained"):
             break
         if isinstance(found.func, ast.Attribute) and isinstance(script.resolve(found.func.value), ast.Call):
@@ -171,14 +175,14 @@ def _loading(script: Script, node: ast.expr | None) -> ast.Call | None:
         return found
     if isinstance(found, ast.Constant):
         return None
-    loads = [call for call in script.calls.get("from_pretrained", []) if "Model" in dotted(call.func)]
+    loads = [call for call in script.calls.get("from_pretrained", []) if "Model" in dotted_name(call.func)]
     return loads[0] if loads else None
 
 
 def _model_id(script: Script, node: ast.expr, taken: dict[str, Any]) -> str | None:
     """The id that an expression means: a text, this product's own ways to write one, a snapshot of a revision."""
     node = script.resolve(node)
-    given = script.given(node)
+    given = script.value_or(node)
     if isinstance(given, str) and given:
         return given
     if not isinstance(node, ast.Call) and not isinstance(node, ast.BoolOp):
@@ -186,12 +190,12 @@ def _model_id(script: Script, node: ast.expr, taken: dict[str, Any]) -> str | No
     constants = [part.value for part in ast.walk(node) if isinstance(part, ast.Constant)]
     if isinstance(node, ast.BoolOp):
         return "starter" if "starter" in constants else None
-    path = dotted(node.func)
+    path = dotted_name(node.func)
     if path == "str" and "expanduser" in ast.unparse(node) and len(constants) == 1:
         return str(constants[0])
     if path.endswith("snapshot_download"):
         found = script.arguments(node, "repo_id")[0]
-        revision = script.given(found.get("revision"))
+        revision = script.value_or(found.get("revision"))
         if isinstance(revision, str):
             taken["revision"] = revision
         return _model_id(script, found["repo_id"], taken) if "repo_id" in found else None
@@ -200,14 +204,14 @@ def _model_id(script: Script, node: ast.expr, taken: dict[str, Any]) -> str | No
 
 def _dtype(reading: Reading, node: ast.expr) -> str:
     resolved = reading.script.resolve(node)
-    said = reading.script.given(resolved)
+    said = reading.script.value_or(resolved)
     if isinstance(resolved, ast.Attribute):
         said = {"half": "float16", "float": "float32"}.get(resolved.attr, resolved.attr)
     if said is None and isinstance(resolved, ast.Constant):
         return "auto"
     if said in DTYPES:
         return str(said)
-    reading.computed("The model's dtype", node)
+    reading.note_computed("The model's dtype", node)
     return "auto"
 
 
@@ -219,8 +223,8 @@ def _quantization(reading: Reading, found: dict[str, ast.expr]) -> str | None:
     if isinstance(resolved, ast.Call):
         found = found | script.arguments(resolved)[0]
     for field, words in (("load_in_4bit", "4bit"), ("load_in_8bit", "8bit")):
-        if script.given(found.get(field)) is True:
+        if script.value_or(found.get(field)) is True:
             return words
-    if config is not None and script.given(config, 0) is not None:
-        reading.computed("The quantization", config)
+    if config is not None and script.value_or(config, 0) is not None:
+        reading.note_computed("The quantization", config)
     return None

@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from groupwise.storage.library.models.weights import ModelError, read_json, weights
+from groupwise.storage.library.models.weights import ModelError, read_json_object, weights
 
 MAX_FILES = 5000
 ADAPTER, CONFIG = "adapter_config.json", "config.json"
@@ -122,16 +122,16 @@ def _files(folder: Path) -> tuple[tuple[str, int, int], ...]:
 def _facts(folder: Path, files: tuple[tuple[str, int, int], ...]) -> ModelFacts:
     names = {name: size for name, size, _ in files}
     if ADAPTER in names:
-        base = read_json(folder / ADAPTER).get("base_model_name_or_path")
+        base = read_json_object(folder / ADAPTER).get("base_model_name_or_path")
         return ModelFacts(str(folder), adapter=True, base=base[:500] if isinstance(base, str) else None)
     if CONFIG not in names:
         raise ModelError(f"{folder} is not a model folder: it has no {CONFIG}.")
-    config = read_json(folder / CONFIG)
+    config = read_json_object(folder / CONFIG)
     tokens = _optional(folder, set(names), "tokenizer_config.json")
     text = _text_part(config)
     stored = weights(folder, names, config.get("transformers_weights"))
     numbers = _numbers(folder, text)
-    quantized = _quantized(config)
+    quantized = _quantization(config)
     said = text.get("tie_word_embeddings", config.get("tie_word_embeddings"))
     tied = said if isinstance(said, bool) else not stored.head
     counted = stored.parameters > 0 and not stored.missing and not quantized
@@ -157,7 +157,7 @@ def _facts(folder: Path, files: tuple[tuple[str, int, int], ...]) -> ModelFacts:
 
 
 def _optional(folder: Path, names: set[str], name: str) -> dict[str, Any]:
-    return read_json(folder / name) if name in names else {}
+    return read_json_object(folder / name) if name in names else {}
 
 
 def _has_tokenizer(names: set[str], tokens: dict[str, Any]) -> bool:
@@ -212,7 +212,7 @@ def _arithmetic(numbers: dict[str, Any], config: dict[str, Any], tied: bool) -> 
     return rows * hidden + layers * (attention + mlp + 2 * hidden) + hidden
 
 
-def _quantized(config: dict[str, Any]) -> str | None:
+def _quantization(config: dict[str, Any]) -> str | None:
     how = config.get("quantization_config")
     return (_word(how.get("quant_method")) or "bitsandbytes") if isinstance(how, dict) and how else None
 

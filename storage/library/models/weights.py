@@ -57,7 +57,7 @@ class _Header:
     length: int
 
 
-def read_json(path: Path) -> dict[str, Any]:
+def read_json_object(path: Path) -> dict[str, Any]:
     """A JSON object from a file. Raises ModelError for anything else, and for what is too large to be one."""
     text = read_start(path, MAX_JSON + 1)
     if len(text) > MAX_JSON:
@@ -91,7 +91,9 @@ def _refuse(word: str) -> None:
 def weights(folder: Path, names: dict[str, int], explicit: Any = None) -> Weights:
     """The weights among the files of a folder (name → size). `explicit` is the config's `transformers_weights`, which
     may name the file. Raises ModelError for files that are not what they should be."""
-    if explicit is not None and not (isinstance(explicit, str) and _plain(explicit, (".safetensors", INDEX[5:]))):
+    if explicit is not None and not (
+        isinstance(explicit, str) and _is_plain_name(explicit, (".safetensors", INDEX[5:]))
+    ):
         raise ModelError(f"{folder}/config.json: transformers_weights should name a safetensors file beside it.")
     first = explicit or (SINGLE if SINGLE in names else INDEX if INDEX in names else "")
     if not first:
@@ -130,14 +132,14 @@ def _no_weights(names: dict[str, int]) -> Weights:
 
 
 def _shards(index: Path) -> list[str]:
-    table = read_json(index).get("weight_map")
+    table = read_json_object(index).get("weight_map")
     files = set(table.values()) if isinstance(table, dict) and all(isinstance(v, str) for v in table.values()) else ()
-    if not files or len(files) > MAX_SHARDS or not all(_plain(name, (".safetensors",)) for name in files):
+    if not files or len(files) > MAX_SHARDS or not all(_is_plain_name(name, (".safetensors",)) for name in files):
         raise ModelError(f"{index} should list safetensors files beside it.")
     return sorted(files)
 
 
-def _plain(name: str, endings: tuple[str, ...]) -> bool:
+def _is_plain_name(name: str, endings: tuple[str, ...]) -> bool:
     """Whether this is a bare file name with such an ending."""
     return name.endswith(endings) and "/" not in name and "\0" not in name and len(name) < 256
 
@@ -182,7 +184,7 @@ def _tensor(tensor: Any, room: int, path: Path) -> tuple[str, list[int], int]:
     of numbers beyond the end of the file."""
     entry: dict[str, Any] = tensor if isinstance(tensor, dict) else {}
     kind, shape, offsets = (entry.get(name, 0) for name in ("dtype", "shape", "data_offsets"))
-    if not (isinstance(kind, str) and _whole(shape, 0, 16) and _whole(offsets, 2, 2)):
+    if not (isinstance(kind, str) and _are_whole_numbers(shape, 0, 16) and _are_whole_numbers(offsets, 2, 2)):
         raise ModelError(f"The header of {path} is not that of a safetensors file.")
     if not offsets[0] <= offsets[1] <= room:
         raise ModelError(f"{path} is only the beginning of its weights: download or copy it again.")
@@ -192,7 +194,7 @@ def _tensor(tensor: Any, room: int, path: Path) -> tuple[str, list[int], int]:
     return kind, shape, count
 
 
-def _whole(values: Any, least: int, most: int) -> bool:
+def _are_whole_numbers(values: Any, least: int, most: int) -> bool:
     """Whether these are so many whole numbers."""
     if type(values) is not list or not least <= len(values) <= most:
         return False

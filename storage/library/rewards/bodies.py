@@ -23,13 +23,13 @@ _CACHES = {"cache", "lru_cache"}
 
 def findings(function: Function, known: set[str]) -> Iterator[Finding]:
     """What can be seen to be wrong in a reward function. `known`: the names that its module defines."""
-    own = list(_own(function.body))
+    own = list(_own_nodes(function.body))
     yield from _returns(function, own)
     yield from _decorators(function)
     yield from _not_asked(function, known)
 
 
-def _own(body: list[ast.stmt]) -> Iterator[ast.AST]:
+def _own_nodes(body: list[ast.stmt]) -> Iterator[ast.AST]:
     """The nodes of some statements in their order, without what stands in functions and classes among them."""
     waiting: list[ast.AST] = list(reversed(body))
     while waiting:
@@ -48,10 +48,10 @@ def _returns(function: Function, own: list[ast.AST]) -> Iterator[Finding]:
     if not returns and not isinstance(function.body[-1], ast.Raise):
         yield function, f"“{function.name}” returns nothing. {LIST}.", BLOCKING
     for node in returns:
-        yield from _returned(node)
+        yield from _return_findings(node)
 
 
-def _returned(node: ast.Return) -> Iterator[Finding]:
+def _return_findings(node: ast.Return) -> Iterator[Finding]:
     """What one return statement returns instead of a list."""
     value = node.value
     if value is None or (isinstance(value, ast.Constant) and value.value is None):
@@ -111,7 +111,7 @@ def module_findings(module: ast.Module) -> Iterator[Finding]:
         if isinstance(node, ast.ImportFrom) and node.level:
             yield node, "A reward function stands alone: what this import means is not there. Paste it in.", WARNING
     for statement in module.body:
-        for node in _own([statement]):
+        for node in _own_nodes([statement]):
             if isinstance(node, (ast.Await, ast.Return, ast.Yield, ast.YieldFrom)):
                 word = type(node).__name__.removesuffix("From").lower()
                 yield node, f"“{word}” stands outside of any function.", BLOCKING

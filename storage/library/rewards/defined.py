@@ -7,28 +7,28 @@ from collections.abc import Iterator
 
 from groupwise.storage.library.rewards.bodies import Finding, Function, arguments
 from groupwise.storage.library.rewards.names import NOT_GIVEN
-from groupwise.storage.spec.problem import BLOCKING, nearest
+from groupwise.storage.spec.problem import BLOCKING, did_you_mean
 
 USUAL = "def {name}(completions, **kwargs)"
 
 
-def named(module: ast.Module, name: str) -> list[Function]:
+def functions_named(module: ast.Module, name: str) -> list[Function]:
     """The function of this name; where it is defined again, the last one, as Python has it."""
-    return [function for function in functions(module) if function.name == name]
+    return [function for function in top_level_functions(module) if function.name == name]
 
 
-def rewards(module: ast.Module) -> list[Function]:
+def reward_functions(module: ast.Module) -> list[Function]:
     """The functions that look like reward functions, in the order of the text.
 
     One that takes completions and **kwargs is one. One without **kwargs may be a reward function that lacks them, or
     only a helper: it is taken for one where nothing else in the text uses it.
     """
-    found = functions(module)
+    found = top_level_functions(module)
     used = {node.id for node in ast.walk(module) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
     return [each for each in found if _takes_completions(each) and (each.args.kwarg or each.name not in used)]
 
 
-def functions(module: ast.Module) -> list[Function]:
+def top_level_functions(module: ast.Module) -> list[Function]:
     """The functions at the top level of a text, the last of each name; @overload's are no functions."""
     found: dict[str, Function] = {}
     for node in _top(module.body):
@@ -85,31 +85,31 @@ def names_of(module: ast.Module) -> set[str]:
         elif isinstance(node, ast.ClassDef):
             found.add(node.name)
         elif isinstance(node, (ast.Assign, ast.AnnAssign)):
-            found |= {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and _stored(each)}
+            found |= {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and _is_stored(each)}
     return found
 
 
-def _stored(name: ast.Name) -> bool:
+def _is_stored(name: ast.Name) -> bool:
     return isinstance(name.ctx, ast.Store)
 
 
 def missing(module: ast.Module, name: str | None) -> list[Finding]:
     """Why there is no reward function (of this name) here, at the place that comes nearest to one."""
-    near = [*_assigned(module, name), *_enclosed(module, name)]
+    near = [*_assigned_callables(module, name), *_enclosed_functions(module, name)]
     if near:
         return near[:1]
-    names = [function.name for function in functions(module)]
+    names = [function.name for function in top_level_functions(module)]
     if name:
-        known = nearest(name, names) or (f" It defines {', '.join(names[:8])}." if names else "")
+        known = did_you_mean(name, names) or (f" It defines {', '.join(names[:8])}." if names else "")
         return [(module, f"The code does not define a function “{name}”.{known}", BLOCKING)]
     usual = USUAL.format(name=names[0] if names else "my_reward")
     if names:
         message = f"No function here takes completions. A reward function begins {usual}:"
-        return [(functions(module)[0], message, BLOCKING)]
+        return [(top_level_functions(module)[0], message, BLOCKING)]
     return [(module, f"There is no function here. A reward function begins {usual}:", BLOCKING)]
 
 
-def _assigned(module: ast.Module, name: str | None) -> Iterator[Finding]:
+def _assigned_callables(module: ast.Module, name: str | None) -> Iterator[Finding]:
     """Lambdas, functools.partial and other values that are called, but that no def makes."""
     for node in _top(module.body):
         if not isinstance(node, (ast.Assign, ast.AnnAssign)):
@@ -133,7 +133,7 @@ def _value_in_words(value: ast.expr | None, asked: bool) -> str:
     return "not a function that is defined here" if asked and value is not None else ""
 
 
-def _enclosed(module: ast.Module, name: str | None) -> Iterator[Finding]:
+def _enclosed_functions(module: ast.Module, name: str | None) -> Iterator[Finding]:
     """Functions that would do, but stand inside of another function or of a class."""
     for outer in _top(module.body):
         if not isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):

@@ -53,29 +53,24 @@ def _digest(code: bytes) -> str:
     return hashlib.sha256(code).hexdigest()[:16]
 
 
-def normal(code: str) -> str:
+def with_plain_line_ends(code: str) -> str:
     """The code as it is kept: with \\n at the end of its lines, whatever they ended in, and else as it is."""
     return code.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def functions_in(code: str) -> list[str]:
-    """The names of what looks like a reward function in a text, in its order; a notebook's text as well."""
-    return [function.name for function in signature.analyse(code).functions]
-
-
-def save(name: str, code: str, *, network: bool = False, taken: Collection[str] | None = None) -> Reward:
+def save_reward(name: str, code: str, *, network: bool = False, taken: Collection[str] | None = None) -> Reward:
     """Keep this code as the newest version of a function; the same code is the same version.
 
     `name` is the Python function's, which the code defines; what stands beside it is kept. `taken`: the names of the
     built-in functions; None: those that the worker published. Raises LibraryError.
     """
-    code = normal(code)
+    code = with_plain_line_ends(code)
     if redaction.holds(code):
         raise LibraryError("The code holds a secret. Take it out, and read it there from the environment (os.environ).")
     about = _about(name, code, _built_in() if taken is None else taken)
-    with registry.writing() as db:
+    with registry.write_registry() as db:
         _refuse_other_case(db, name)
-        newest = _newest(db, name)
+        newest = _newest_version(db, name)
         same = newest is not None and newest.hash == hash_of(code)
         reward = Reward(name, hash_of(code), code, newest.at if newest and same else time.time(), network)
         _insert(db, reward, about)
@@ -85,7 +80,7 @@ def save(name: str, code: str, *, network: bool = False, taken: Collection[str] 
 
 
 def _built_in() -> Collection[str]:
-    shipped = registry.published(Shipped)
+    shipped = registry.read_fact(Shipped)
     return shipped.rewards if shipped else ()
 
 
@@ -122,7 +117,7 @@ def _refuse_other_case(db: Database, name: str) -> None:
         raise LibraryError(f"You have had a function “{row[0]}”. Use that name, or one that differs in more than case.")
 
 
-def _newest(db: Database, name: str) -> Reward | None:
+def _newest_version(db: Database, name: str) -> Reward | None:
     found = db.execute(f"SELECT {_COLUMNS} FROM reward_code JOIN reward USING (name, hash) WHERE name = ?", [name])
     row = found.fetchone()
     return _reward(row) if row else None
@@ -140,16 +135,16 @@ def _reward(row: Any) -> Reward:
 
 def versions(name: str) -> list[Reward]:
     """Every version of a function, the newest first; also of one that was deleted. Empty for an unknown name."""
-    with registry.reading() as db:
+    with registry.read_registry() as db:
         rows = db.execute(f"SELECT {_COLUMNS} FROM reward_code WHERE name = ? ORDER BY at DESC, hash", [name])
         return [_reward(row) for row in rows.fetchall()]
 
 
-def get(name: str, hash: str | None = None) -> Reward:
+def get_reward(name: str, hash: str | None = None) -> Reward:
     """A function's newest version, or the one of this hash (though it was deleted). Raises LibraryError."""
-    with registry.reading() as db:
+    with registry.read_registry() as db:
         if hash is None:
-            found = _newest(db, name)
+            found = _newest_version(db, name)
         else:
             row = db.execute(f"SELECT {_COLUMNS} FROM reward_code WHERE name = ? AND hash = ?", [name, hash]).fetchone()
             found = _reward(row) if row else None
@@ -159,27 +154,27 @@ def get(name: str, hash: str | None = None) -> Reward:
     return found
 
 
-def every() -> list[Reward]:
+def newest_rewards() -> list[Reward]:
     """The newest version of each function, by name."""
-    with registry.reading() as db:
+    with registry.read_registry() as db:
         rows = db.execute(f"SELECT {_COLUMNS} FROM reward_code JOIN reward USING (name, hash) ORDER BY name")
         return [_reward(row) for row in rows.fetchall()]
 
 
-def offered() -> dict[str, dict[str, Any]]:
+def offered_functions() -> dict[str, dict[str, Any]]:
     """The newest version of each function as an Offer has it: {help, code, needs, parameters, arguments, own, hash,
     network}. What was found in the code when it was saved stands in its row: nothing is read anew."""
-    with registry.reading() as db:
+    with registry.read_registry() as db:
         query = f"SELECT {_COLUMNS}, about FROM reward_code JOIN reward USING (name, hash) ORDER BY name"
         rows = db.execute(query).fetchall()
     known = json.loads(f"[{','.join(row[-1] for row in rows)}]")  # quicker than one by one
-    return {row[0]: _offered(_reward(row[:-1]), about) for row, about in zip(rows, known, strict=True)}
+    return {row[0]: _as_offered(_reward(row[:-1]), about) for row, about in zip(rows, known, strict=True)}
 
 
-def saved() -> dict[str, list[dict[str, Any]]]:
+def all_versions() -> dict[str, list[dict[str, Any]]]:
     """Every version of each function, also of those that were deleted, the newest first: {hash, at, network, own, help,
     parameters, arguments}; the last three are absent where another version of Groupwise saved it."""
-    with registry.reading() as db:
+    with registry.read_registry() as db:
         query = "SELECT name, hash, at, network, about FROM reward_code ORDER BY name, at DESC, hash"
         rows = db.execute(query).fetchall()
     found: dict[str, list[dict[str, Any]]] = {}
@@ -191,7 +186,7 @@ def saved() -> dict[str, list[dict[str, Any]]]:
     return found
 
 
-def _offered(reward: Reward, about: dict[str, Any]) -> dict[str, Any]:
+def _as_offered(reward: Reward, about: dict[str, Any]) -> dict[str, Any]:
     if about["form"] != signature.FORM:  # saved by another version of Groupwise
         with contextlib.suppress(LibraryError):
             about = _about(reward.name, reward.code, ())
@@ -203,15 +198,15 @@ def _offered(reward: Reward, about: dict[str, Any]) -> dict[str, Any]:
 
 def may_use_network(name: str, code: str) -> bool:
     """Whether exactly this code was saved with leave to use the network; False for code that was never saved."""
-    with registry.reading() as db:
+    with registry.read_registry() as db:
         query = "SELECT network FROM reward_code WHERE name = ? AND hash = ?"
         row = db.execute(query, [name, hash_of(code)]).fetchone()
     return bool(row and row[0])
 
 
-def delete(name: str) -> None:
+def delete_reward(name: str) -> None:
     """Take a function out of the library; its versions stay findable by their hashes. Raises LibraryError."""
-    with registry.writing() as db:
+    with registry.write_registry() as db:
         if not db.execute("DELETE FROM reward WHERE name = ?", [name]).rowcount:
             raise LibraryError(f"Your library has no function “{name[:80]}”.")
         _keep_card(db, name)
@@ -265,7 +260,7 @@ def _adopt(folder: Path) -> int:
     known = {reward.hash for reward in versions(folder.name)}
     found = [reward for path in sorted(folder.glob("*.py")) if (reward := _from_file(path, listed)) is not None]
     new = {reward.hash: reward for reward in found if reward.hash not in known}
-    with registry.writing() as db:
+    with registry.write_registry() as db:
         for reward in new.values():
             _insert(db, reward, _about(reward.name, reward.code, ()))
         if new and newest is not None:
@@ -281,7 +276,7 @@ def _adopt(folder: Path) -> int:
 def _from_file(path: Path, listed: dict[str, Any]) -> Reward | None:
     """The version that a file holds; None where it holds no function of the folder's name."""
     try:
-        code = normal(files.read_text(path, MOST_CODE))
+        code = with_plain_line_ends(files.read_text(path, MOST_CODE))
         _about(path.parent.name, code, ())
         known = listed.get(hash_of(code)) or {"at": path.stat().st_mtime, "network": False}
         at = float(known["at"])

@@ -35,9 +35,9 @@ def parameter(argument: ast.arg, default: ast.expr, help: str) -> dict[str, Any]
     """
     found: dict[str, Any] = {"name": argument.arg, "types": [], "default": None, "choices": None, "help": help}
     try:
-        found["default"] = plain(default)
+        found["default"] = literal_value(default)
     except _NotPlain:
-        return {**found, "default": sayable(ast.unparse(default))[:LONGEST_SOURCE], "adjustable": False}
+        return {**found, "default": as_unicode(ast.unparse(default))[:LONGEST_SOURCE], "adjustable": False}
     parts = list(_parts(argument.annotation))
     types = list(dict.fromkeys(kind for part in parts for kind in _kinds(part)))
     choices = _choices(parts)
@@ -52,7 +52,7 @@ def parameter(argument: ast.arg, default: ast.expr, help: str) -> dict[str, Any]
     return {**found, "types": known, "choices": choices, "adjustable": True}
 
 
-def plain(node: ast.expr) -> Any:
+def literal_value(node: ast.expr) -> Any:
     """The value of a literal as JSON says it: tuples and sets are lists. Raises _NotPlain."""
     try:
         value = _as_json(ast.literal_eval(node))
@@ -109,7 +109,7 @@ def _literals(part: ast.expr) -> list[Any] | None:
         return None
     listed = part.slice.elts if isinstance(part.slice, ast.Tuple) else [part.slice]
     try:
-        return [plain(each) for each in listed]
+        return [literal_value(each) for each in listed]
     except _NotPlain:
         return None
 
@@ -147,7 +147,7 @@ def helps(docstring: str, names: list[str]) -> dict[str, str]:
         if entry and entry["name"] in names and entry["name"] not in found:
             more = _deeper(lines[number + 1 :], len(entry["indent"]))
             text = "" if numpy and more else entry["text"] or ""
-            found[entry["name"]] = sayable(" ".join(" ".join([text, *more]).split()))[:LONGEST_HELP]
+            found[entry["name"]] = as_unicode(" ".join(" ".join([text, *more]).split()))[:LONGEST_HELP]
     return {name: found.get(name, "") for name in names}
 
 
@@ -161,6 +161,6 @@ def _deeper(lines: list[str], indent: int) -> list[str]:
     return kept
 
 
-def sayable(text: str) -> str:
+def as_unicode(text: str) -> str:
     """The text with what no UTF-8 can say (half of a pair of code units) replaced."""
     return text.encode("utf-8", "replace").decode("utf-8")

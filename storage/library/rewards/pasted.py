@@ -43,7 +43,7 @@ def is_python(code: str) -> bool:
     return True
 
 
-def cleaned(code: str) -> str:
+def clean_paste(code: str) -> str:
     """The code without what notebooks, terminals and web pages put around it; Python stays exactly as it is.
 
     Prompts (`>>>`, `In [3]:`) go, and so do the spaces before every line; lines for the notebook or the shell (`%pip`,
@@ -51,15 +51,15 @@ def cleaned(code: str) -> str:
     """
     if is_python(code):
         return code
-    text = _plain(code)
-    return text if is_python(text) else textwrap.dedent("\n".join(new for new, _ in _read(text)))
+    text = _with_plain_spaces(code)
+    return text if is_python(text) else textwrap.dedent("\n".join(new for new, _ in _read_lines(text)))
 
 
 def oddities(code: str) -> list[Oddity]:
-    """What `cleaned` changes, each kind of it at the first of its lines; none in what is Python already."""
+    """What `clean_paste` changes, each kind of it at the first of its lines; none in what is Python already."""
     if is_python(code):
         return []
-    text, found = _plain(code), dict[str, int]()
+    text, found = _with_plain_spaces(code), dict[str, int]()
     for number, line in enumerate(code.split("\n"), 1):
         if line.translate(_TRANSLATED) != line:
             found.setdefault(INVISIBLE, number)
@@ -67,18 +67,18 @@ def oddities(code: str) -> list[Oddity]:
     if is_python(text) and code.split("\n")[first].startswith((" ", "\t")):
         found.setdefault(INDENTED, first + 1)
     if not is_python(text):
-        for number, (_, message) in enumerate(_read(text), 1):
+        for number, (_, message) in enumerate(_read_lines(text), 1):
             if message:
                 found.setdefault(message, number)
     return sorted((Oddity(number, message) for message, number in found.items()), key=lambda odd: odd.line)
 
 
-def _plain(code: str) -> str:
+def _with_plain_spaces(code: str) -> str:
     """The text with common line ends, plain spaces, and its first column at the left."""
     return textwrap.dedent(code.replace("\r\n", "\n").replace("\r", "\n").translate(_TRANSLATED))
 
 
-def _read(text: str) -> list[tuple[str, str]]:
+def _read_lines(text: str) -> list[tuple[str, str]]:
     """Each line as it should be, and what was odd about it (empty where nothing was)."""
     lines = text.split("\n")
     if any(_PROMPT.match(line) or _COUNT.match(line) for line in lines[: _first(lines) + 1]):
@@ -102,7 +102,7 @@ def _cell_line(line: str) -> tuple[str, str]:
     if magic:
         indent = magic.group(1)
         kept = f"{indent}pass  # {line.strip()}" if indent else f"# {line}"
-        return kept, f"“{_short(line)}” is for the notebook, not Python. Take the line out."
+        return kept, f"“{_shorten(line)}” is for the notebook, not Python. Take the line out."
     if _FENCE.match(line):
         return f"# {line.strip()}", FENCE
     return line, ""
@@ -147,6 +147,6 @@ def _open_string(line: str, inside: str) -> str:
         at, inside = opening.end(), opening.group()
 
 
-def _short(line: str) -> str:
+def _shorten(line: str) -> str:
     line = line.strip()
     return line if len(line) <= 40 else line[:39] + "…"

@@ -14,10 +14,10 @@ from typing import Any
 from groupwise.storage.library.rewards import bodies, defined, parameters, pasted
 from groupwise.storage.library.rewards.bodies import Function
 from groupwise.storage.library.rewards.names import NOT_GIVEN, TRL_ARGUMENTS
-from groupwise.storage.library.rewards.pasted import cleaned
-from groupwise.storage.spec.problem import ADVICE, BLOCKING, WARNING, nearest
+from groupwise.storage.library.rewards.pasted import clean_paste
+from groupwise.storage.spec.problem import ADVICE, BLOCKING, WARNING, did_you_mean
 
-__all__ = ["FORM", "Analysis", "CodeProblem", "FunctionSig", "analyse", "cleaned", "problems_for"]
+__all__ = ["FORM", "Analysis", "CodeProblem", "FunctionSig", "analyse", "clean_paste", "problems_for"]
 
 FORM = 1  # of what `analyse` finds: another one is stored anew
 
@@ -66,23 +66,23 @@ class Analysis:
 def analyse(code: str, name: str | None = None) -> Analysis:
     """The reward functions of a text: those that look like one, or only the one of this name, whatever it looks like.
 
-    Lines that a notebook or a terminal added (see `cleaned`) are problems, and what is left of the text is read.
+    Lines that a notebook or a terminal added (see `clean_paste`) are problems, and what is left of the text is read.
     """
     odd = [CodeProblem(each.line, 1, each.message) for each in pasted.oddities(code)]
-    text = cleaned(code) if odd else code
-    module, broken = _parsed(text)
+    text = clean_paste(code) if odd else code
+    module, broken = _parse(text)
     if module is None:
         return Analysis([], sorted([*odd, *broken], key=_place))
     try:
-        functions, problems = _read(module, text, name)
+        functions, problems = _read_functions(module, text, name)
     except RecursionError:  # Python could still read it, and walking its tree goes deeper
         functions, problems = [], [TOO_DEEP]
     return Analysis(functions, sorted(dict.fromkeys([*odd, *problems]), key=_place))
 
 
-def _read(module: ast.Module, text: str, name: str | None) -> tuple[list[FunctionSig], list[CodeProblem]]:
+def _read_functions(module: ast.Module, text: str, name: str | None) -> tuple[list[FunctionSig], list[CodeProblem]]:
     """The functions of a syntax tree, and what is wrong with it."""
-    found = defined.named(module, name) if name else defined.rewards(module)
+    found = defined.functions_named(module, name) if name else defined.reward_functions(module)
     missing = [] if found else defined.missing(module, name)
     said = [*missing, *bodies.module_findings(module), *_shape_findings(module, found)]
     lines = text.split("\n")
@@ -94,7 +94,7 @@ def _place(problem: CodeProblem) -> tuple[int, int]:
     return problem.line, problem.column
 
 
-def _parsed(code: str) -> tuple[ast.Module | None, list[CodeProblem]]:
+def _parse(code: str) -> tuple[ast.Module | None, list[CodeProblem]]:
     """The syntax tree, or why there is none."""
     try:
         return ast.parse(code), []
@@ -142,20 +142,20 @@ def _argument_findings(function: Function) -> Iterator[bodies.Finding]:
         if argument.arg in NOT_GIVEN:
             message = f"TRL gives “{NOT_GIVEN[argument.arg]}”, a list, not “{argument.arg}”."
             yield argument, message, BLOCKING
-    for argument in _required(function):
+    for argument in _required_arguments(function):
         if argument.arg in ("self", "cls"):
             message = f"“{argument.arg}” belongs to a class's method, and nothing is given for it. Take it out."
             yield argument, message, BLOCKING
 
 
 def _signature(function: Function, lines: list[str]) -> FunctionSig:
-    doc = parameters.sayable(ast.get_docstring(function) or "")
+    doc = parameters.as_unicode(ast.get_docstring(function) or "")
     places = {argument.arg: _position(argument, lines) for argument in bodies.arguments(function)}
     return FunctionSig(
         name=function.name,
         help=doc.strip().split("\n")[0].strip(),
         doc=doc,
-        arguments=[argument.arg for argument in _required(function)],
+        arguments=[argument.arg for argument in _required_arguments(function)],
         parameters=_adjustable(function, doc),
         is_async=isinstance(function, ast.AsyncFunctionDef),
         takes_rest=function.args.kwarg is not None,
@@ -164,7 +164,7 @@ def _signature(function: Function, lines: list[str]) -> FunctionSig:
     )
 
 
-def _required(function: Function) -> list[ast.arg]:
+def _required_arguments(function: Function) -> list[ast.arg]:
     """The arguments that have no default."""
     given = function.args
     plain = [*given.posonlyargs, *given.args]
@@ -197,7 +197,7 @@ def problems_for(sig: FunctionSig, columns: set[str] | None) -> list[CodeProblem
     for argument in sig.arguments:
         if argument not in names and argument not in (*NOT_GIVEN, "self", "cls"):
             message = f"“{sig.name}” asks for “{argument}”, which this dataset does not give."
-            found.append(CodeProblem(*_asked_at(sig, argument), message + nearest(argument, names)))
+            found.append(CodeProblem(*_asked_at(sig, argument), message + did_you_mean(argument, names)))
     for parameter in sig.parameters:
         if parameter["name"] in given:
             message = f"The parameter “{parameter['name']}” hides the dataset's column of the same name."

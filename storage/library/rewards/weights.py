@@ -7,7 +7,7 @@ from itertools import pairwise
 from groupwise.storage.spec.spec import AdaptSpec, RewardSpec
 
 
-def at(reward: RewardSpec, step: int) -> float:
+def weight_at(reward: RewardSpec, step: int) -> float:
     """The weight at a step by the function's schedule: in straight lines between its points, and the first's and the
     last's outside of them; without a schedule its plain weight."""
     points = sorted(reward.schedule, key=lambda point: point.step)
@@ -20,7 +20,7 @@ def at(reward: RewardSpec, step: int) -> float:
     return points[0].weight if step < points[0].step else points[-1].weight
 
 
-def adapted(weight: float, rate: float, adapt: AdaptSpec) -> float:
+def adapt_weight(weight: float, rate: float, adapt: AdaptSpec) -> float:
     """The weight after a look at the success rate (0 to 1)."""
     if rate < adapt.low:
         weight *= adapt.up

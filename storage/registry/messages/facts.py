@@ -1,5 +1,5 @@
 """What is published of a home: by its worker, or by the dashboard where it is started. Each is stored under its
-`key`, and read by storage.registry.registry.published."""
+`key`, and read by storage.registry.registry.read_fact."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class Fact(Message):
 
     @classmethod
     @functools.lru_cache(maxsize=16)  # each page reads them again and again, and the catalogue takes milliseconds
-    def understood(cls, text: str) -> Self | None:
+    def from_text(cls, text: str) -> Self | None:
         """What a stored text says; None where it is damaged, or of another form: an older version published it."""
         try:
-            return cls.read(json.loads(text))
+            return cls.from_plain(json.loads(text))
         except (Misfit, ValueError, RecursionError):
             return None
 

@@ -30,14 +30,14 @@ def question(kind: str, payload: Any) -> Ask:
     """The question that a row of this kind holds. Raises Misfit."""
     if kind not in KINDS:
         raise Misfit("There is no such question.", "")
-    return KINDS[kind][0].read(payload)
+    return KINDS[kind][0].from_plain(payload)
 
 
 def answer(kind: str, said: Any) -> Answer:
     """The answer that a row of this kind holds; Failed where there is none, or it has not the form of this version."""
     try:
         if kind not in KINDS or (isinstance(said, dict) and "error" in said):
-            return Failed.read(said)
-        return KINDS[kind][1].read(said)
+            return Failed.from_plain(said)
+        return KINDS[kind][1].from_plain(said)
     except Misfit:
         return Failed(error=UNKNOWN)

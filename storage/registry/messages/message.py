@@ -33,12 +33,12 @@ class Message(BaseModel):
     model_config = ConfigDict(frozen=True, strict=True, extra="ignore", defer_build=True, validate_by_name=True)
 
     @classmethod
-    def read(cls, value: Any) -> Self:
+    def from_plain(cls, value: Any) -> Self:
         """The message that plain values mean. Raises Misfit."""
         try:
             return cls.model_validate(value)
         except ValidationError as error:
-            raise misfit(error) from error
+            raise misfit_of(error) from error
 
     def as_dict(self) -> Plain:
         """As JSON holds it: what was not said is not there."""
@@ -73,7 +73,7 @@ class Progress(Message):
     total: int | None = None
 
 
-def misfit(error: ValidationError) -> Misfit:
+def misfit_of(error: ValidationError) -> Misfit:
     """The first thing that is wrong, in words."""
     detail: Any = error.errors(include_url=False)[0]
     path = [str(part) for part in detail["loc"]]

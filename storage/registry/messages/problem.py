@@ -16,6 +16,7 @@ class FixMessage(Message):
     removed: list[str]
 
     def fix(self) -> Fix:
+        """The fix as storage.spec.problem has it."""
         return Fix(self.label, self.settings, tuple(self.removed))
 
 
@@ -30,15 +31,18 @@ class ProblemMessage(Message):
 
     @classmethod
     def of(cls, problem: Problem) -> Self:
+        """The message of a problem."""
         fixes = [FixMessage(label=f.label, settings=f.settings, removed=list(f.removed)) for f in problem.fixes]
         level: Any = problem.level
         return cls(field=problem.field, message=problem.message, line=problem.line, level=level, fixes=fixes)
 
     def problem(self) -> Problem:
+        """The problem as storage.spec.problem has it."""
         return Problem(self.field, self.message, self.line, self.level, tuple(fix.fix() for fix in self.fixes))
 
 
 def messages_of(problems: list[Problem]) -> list[ProblemMessage]:
+    """The messages of some problems."""
     return [ProblemMessage.of(problem) for problem in problems]
 
 
@@ -55,7 +59,7 @@ class Failed(Answer):
 
     @classmethod
     def of(cls, misfit: Misfit) -> Self:
-        """For a question that is none of its kind."""
+        """The answer to a question that is none of its kind."""
         return cls(error=str(misfit), field=misfit.field, problems=messages_of([Problem(misfit.field, str(misfit))]))
 
     def blocking(self) -> list[Problem]:

@@ -20,7 +20,7 @@ Status = Literal["ok", "none", "error", "timeout"]
 Tie = Literal["all_low", "all_high", "other", "unscored"]  # why a group teaches nothing
 
 
-def _few(groups: list[Group]) -> list[Group]:
+def _check_number(groups: list[Group]) -> list[Group]:
     if sum(len(group.completions) for group in groups) > MOST_SCORED:
         raise PydanticCustomError("sentence", f"At most {MOST_SCORED:,} completions at once.")
     return groups
@@ -31,7 +31,7 @@ class ScoreQuestion(Ask):
 
     kind: ClassVar[str] = "score"
     functions: Annotated[Functions, Field(min_length=1)]
-    groups: Annotated[list[Group], Field(min_length=1, max_length=MOST_GROUPS), AfterValidator(_few)]
+    groups: Annotated[list[Group], Field(min_length=1, max_length=MOST_GROUPS), AfterValidator(_check_number)]
     scale_rewards: GivenScale = None
     multi_objective_aggregation: Aggregation | None = None
     columns: list[str] | None = None

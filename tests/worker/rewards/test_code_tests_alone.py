@@ -117,7 +117,7 @@ def test_without_a_filter_for_this_processor_it_says_what_to_install(frozen: Pat
 
 def test_what_is_carried_is_what_is_imported_and_no_more():
     """Followed from what the reward imports, and from what is run inside."""
-    listed, found = set(carried.names()), set()
+    listed, found = set(carried.carried_files()), set()
     follow = {"worker/sandbox/one_shot.py", "worker/sandbox/tiers.py", "worker/sandbox/host.py"}
     follow |= {name for name in listed if "/unit_tests/" in name}
     while follow - found:
@@ -134,18 +134,18 @@ def test_what_is_carried_is_what_is_imported_and_no_more():
 
 
 def test_a_run_without_code_tests_carries_nothing(registry_home: Path):
-    assert not queue(make_spec()).carried.exists()
+    assert not queue(make_spec()).carried_source.exists()
 
 
 def test_what_is_carried_stays_as_it_was_on_a_resume(registry_home: Path):
     spec = make_spec(rewards=[{"name": "code_tests", "parameters": {"column": "question"}}])
     folder = queue(spec)
-    kept = folder.carried / "worker/sandbox/tiers.py"
+    kept = folder.carried_source / "worker/sandbox/tiers.py"
     kept.write_text("# as it was\n")
     shipped.freeze(folder, spec)
     assert kept.read_text() == "# as it was\n"
-    shutil.rmtree(folder.carried)
-    folder.carried.symlink_to(paths.home())
+    shutil.rmtree(folder.carried_source)
+    folder.carried_source.symlink_to(paths.home())
     with pytest.raises(run_files.OddFolder, match="groupwise is no folder"):
         run_files.refuse_odd(folder)
 

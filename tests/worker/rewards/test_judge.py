@@ -89,8 +89,8 @@ def test_a_copy_of_it_in_the_sandbox_asks_a_judge_here_whose_port_was_opened(end
     endpoint.answer = says('{"score": 7}')
     monkeypatch.setenv("GROUPWISE_JUDGE_KEY", "sk-own")
     monkeypatch.setenv(judge_ports.VARIABLE, str(endpoint.server_port))
-    judge_ports.publish(ports_for_judges(Settings()))
-    assert in_sandbox(endpoint.url, judge_ports.opened()).values == [0.7]
+    judge_ports.publish_ports(ports_for_judges(Settings()))
+    assert in_sandbox(endpoint.url, judge_ports.open_ports()).values == [0.7]
     assert endpoint.headers[0]["Authorization"] == "Bearer sk-own" and "Proxy-Authorization" not in endpoint.headers[0]
 
 

@@ -241,6 +241,6 @@ def test_in_process_has_the_same_interface():
 )  # fmt: skip
 def test_a_reply_that_is_none_is_seen(change: dict[str, Any]):
     good: dict[str, Any] = {"values": [1.0, 1.0], "statuses": ["ok", "ok"], "failures": [], "extras": {}, "metrics": {}}
-    assert results.checked(good, 2, "", 0.0).values == [1.0, 1.0]
+    assert results.check_reply(good, 2, "", 0.0).values == [1.0, 1.0]
     with pytest.raises(results.NotAReply):
-        results.checked(good | change, 2, "", 0.0)
+        results.check_reply(good | change, 2, "", 0.0)

@@ -276,7 +276,7 @@ def test_whose_an_address_is(address: str, means: list[str], whose: str):
     ],
 )
 def test_which_proxy_the_environment_names(variables: dict[str, str], host: str, found: tuple[str, int] | None):
-    named = upstream.find(variables, "https", host)
+    named = upstream.find_upstream(variables, "https", host)
     assert (named and (named.host, named.port)) == found
 
 

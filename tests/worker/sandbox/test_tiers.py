@@ -41,7 +41,7 @@ def no_landlock(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_bubblewrap_is_the_first_choice():
     assert tiers.probe().name == "bubblewrap"
-    assert sandbox.describe().name == "bubblewrap" and sandbox.describe().network == ""
+    assert sandbox.describe_sandbox().name == "bubblewrap" and sandbox.describe_sandbox().network == ""
 
 
 def test_landlock_is_the_second_and_the_sentence_says_why(no_bubblewrap: None):
@@ -117,7 +117,7 @@ def test_a_bubblewrap_that_leaves_the_machines_network_open_takes_no_function_wi
     bwrap.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     assert tiers.probe().name == "bubblewrap"  # others have no sockets at all
-    assert "a function can connect to a port of this machine" in sandbox.describe().network
+    assert "a function can connect to a port of this machine" in sandbox.describe_sandbox().network
     with pytest.raises(client.NoSandbox, match="may use the network cannot run here: it starts, but does not hold"):
         client.Host([CODE], network=True)
     with client.Host([CODE]) as host:

@@ -134,7 +134,7 @@ def require_sandbox() -> None:
     from groupwise.worker.sandbox import tiers
 
     try:
-        tiers.chosen()
+        tiers.choose_tier()
     except tiers.NoSandbox as error:
         raise RuntimeError(f"code_tests runs code that a model wrote only in a sandbox. {error}") from error
 

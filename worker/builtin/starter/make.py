@@ -111,7 +111,7 @@ def batch_of(examples: list[tuple[str, str]], tokenizer: PreTrainedTokenizerFast
     return {"input_ids": batch["input_ids"], "attention_mask": batch["attention_mask"], "labels": labels}
 
 
-def train(model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, steps: int) -> None:
+def train_starter(model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, steps: int) -> None:
     """Supervised training in place: AdamW, the learning rate falling along a half cosine to 0."""
     rng = random.Random(SEED)
     sums = rows(steps * BATCH, seed=SEED)
@@ -161,7 +161,7 @@ def main() -> None:
     torch.manual_seed(SEED)
     tokenizer = make_tokenizer()
     model = make_model(tokenizer)
-    train(model, tokenizer, arguments.steps)
+    train_starter(model, tokenizer, arguments.steps)
     save(model, tokenizer, arguments.steps, arguments.out)
 
 

@@ -22,7 +22,7 @@ SAME = TIED
 BINS = 24
 
 
-def totals(scores: Floats, weights: Floats) -> Floats:
+def total_rewards(scores: Floats, weights: Floats) -> Floats:
     """(rows,): the weighted sum without the functions that gave no score; NaN where none gave one. `weights` is
     (functions,), or (rows, functions) where they change."""
     found = np.nansum(scores * weights, axis=1)
@@ -38,17 +38,17 @@ def advantages(
     A completion that no function scored has 0."""
     batches = np.zeros(1, np.int64) if batches is None else batches
     if aggregation == "normalize_then_sum":
-        columns = [_normalised(column, starts, starts) for column in scores.T]
+        columns = [_normalise(column, starts, starts) for column in scores.T]
         whole = np.nansum(np.stack(columns, axis=1) * weights, axis=1) if columns else np.zeros(len(scores))
         whole = np.where(np.isnan(scores).all(axis=1), np.nan, whole)
-        return np.nan_to_num(_normalised(whole, batches, batches))
-    rewards = totals(scores, weights)
+        return np.nan_to_num(_normalise(whole, batches, batches))
+    rewards = total_rewards(scores, weights)
     if scale == "none":
         return np.nan_to_num(rewards - _spread_out(mean_of(rewards, starts), starts, len(rewards)))
-    return np.nan_to_num(_normalised(rewards, starts, starts if scale == "group" else batches))
+    return np.nan_to_num(_normalise(rewards, starts, starts if scale == "group" else batches))
 
 
-def _normalised(values: Floats, centres: Ints, spreads: Ints) -> Floats:
+def _normalise(values: Floats, centres: Ints, spreads: Ints) -> Floats:
     """Values less the mean of their part of `centres`, over the standard deviation of their part of `spreads`."""
     rows = len(values)
     deviation = values - _spread_out(mean_of(values, centres), centres, rows)
@@ -109,7 +109,7 @@ def agreement(names: list[str], scores: Floats, weights: Floats) -> dict[str, An
     total; together 1; below 0 for one that works against the rest). None where the total is constant."""
     count = len(names)
     matrix = [[_pearson(scores[:, a], scores[:, b]) for b in range(count)] for a in range(count)]
-    rewards = totals(scores, weights)
+    rewards = total_rewards(scores, weights)
     some = ~np.isnan(rewards)
     variance = float(np.var(rewards[some])) if some.any() else 0.0
     parts = np.nan_to_num(scores * weights)[some]
@@ -139,7 +139,7 @@ def edges(*values: Floats) -> list[float]:
     return [float(edge) for edge in np.linspace(low, high, BINS + 1)]
 
 
-def counted(values: Floats, bins: list[float]) -> list[int]:
+def count_in_bins(values: Floats, bins: list[float]) -> list[int]:
     """How many of the values lie in each bin; a value at the highest edge counts in the last."""
     if not bins:
         return []
@@ -154,8 +154,8 @@ def mean_and_std(values: Floats) -> tuple[float | None, float | None]:
     return mean, float(some.std(ddof=1)) if len(some) > 1 else None
 
 
-def plain(value: float) -> float | None:
-    """A number that JSON can say."""
+def json_number(value: float) -> float | None:
+    """A number as JSON can say it; None where it is NaN or infinite."""
     return float(value) if np.isfinite(value) else None
 
 

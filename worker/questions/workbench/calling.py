@@ -50,7 +50,7 @@ class Caller:
     def __init__(self, function: Function) -> None:
         self.function = function
         self.code = function.code if function.code is not None else _shipped_code(function.name)
-        self._needs = reachable(self.code, function.name)
+        self._needs = visible_arguments(self.code, function.name)
         self._source: Any = None
 
     def needs(self, name: str) -> bool:
@@ -66,7 +66,7 @@ class Caller:
         return result
 
 
-def reachable(code: str, name: str) -> set[str] | None:
+def visible_arguments(code: str, name: str) -> set[str] | None:
     """The arguments that a function can see, by reading it: those it names, as long as nothing touches its **rest;
     None where that cannot be told (then it gets everything)."""
     try:
@@ -91,33 +91,33 @@ _warm: OrderedDict[str, Any] = OrderedDict()
 def _source(function: Function) -> Any:
     """What scores with this function: kept where it is the same code with the same parameters."""
     trusted = function.code is not None and registry.is_trusted()
-    ports = judge_ports.opened() if function.network else []
+    ports = judge_ports.open_ports() if function.network else []
     said = json.dumps(
         [function.name, function.code, function.parameters, function.network, ports, trusted], default=str
     )
     key = hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()
     if key not in _warm:
-        _warm[key] = _made(function, trusted, ports)
+        _warm[key] = _make_caller(function, trusted, ports)
         while len(_warm) > KEPT:
             _close(_warm.popitem(last=False)[1])
     _warm.move_to_end(key)
     return _warm[key]
 
 
-def _made(function: Function, trusted: bool, ports: list[int]) -> Any:
+def _make_caller(function: Function, trusted: bool, ports: list[int]) -> Any:
     if function.code is None:
         loaded = shipped.load_file(shipped.REWARDS / f"{function.name}.py", function.name)
         return client.in_process(loaded, function.name, function.parameters)
     try:
         if trusted:
-            return client.in_process(_loaded(function), function.name, function.parameters)
+            return client.in_process(_load_trusted(function), function.name, function.parameters)
         code = client.Code(function.name, function.code, function.parameters)
         return client.Host([code], network=function.network, ports=ports)
     except client.NoSandbox as error:
         raise Refused(str(error), "functions") from error
 
 
-def _loaded(function: Function) -> Callable[..., Any]:
+def _load_trusted(function: Function) -> Callable[..., Any]:
     """One's own function in this process, as a run has it where the worker was started to trust such code."""
     with tempfile.TemporaryDirectory(prefix="trusted-") as place:
         path = Path(place) / f"{function.name}.py"
@@ -138,9 +138,3 @@ def _close(source: Any) -> None:
     close = getattr(source, "close", None)
     if close is not None:
         close()
-
-
-def close_all() -> None:
-    """End every warm sandbox."""
-    while _warm:
-        _close(_warm.popitem()[1])

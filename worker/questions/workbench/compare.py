@@ -15,13 +15,13 @@ PAIRS = 2_000_000  # pairs of completions that are compared at once
 FLAT = 1e-6  # an advantage no larger has no sign: what rounding leaves of 0
 
 
-def totals(old: Floats, new: Floats) -> dict[str, Any]:
+def compare_totals(old: Floats, new: Floats) -> dict[str, Any]:
     """{edges, old, new: counts, old_mean, new_mean, old_std, new_std}."""
     edges = analysis.edges(old, new)
     old_mean, old_std = analysis.mean_and_std(old)
     new_mean, new_std = analysis.mean_and_std(new)
     return {
-        "edges": edges, "old": analysis.counted(old, edges), "new": analysis.counted(new, edges),
+        "edges": edges, "old": analysis.count_in_bins(old, edges), "new": analysis.count_in_bins(new, edges),
         "old_mean": old_mean, "old_std": old_std, "new_mean": new_mean, "new_std": new_std,
     }  # fmt: skip
 

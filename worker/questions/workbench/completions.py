@@ -19,35 +19,37 @@ from groupwise.storage.registry.messages.message import Answer
 from groupwise.worker.data import preview
 from groupwise.worker.data.data_error import DataError
 from groupwise.worker.questions.workbench import history, ids, probes, rows, sampling
-from groupwise.worker.questions.workbench.request import Refused, failure
+from groupwise.worker.questions.workbench.request import Refused, failed_answer
 
 Made = tuple[list[Group], str]  # groups, and a sentence about them
 
 
 def answer_completions(question: CompletionsQuestion) -> Answer:
     """Groups of completions, and in words what they are."""
-    made = {"model": _sampled, "run": _of_run, "typed": _typed, "probes": _probes}[question.source]
+    made = {"model": _sample_completions, "run": _of_run, "typed": _typed_completions, "probes": _probes}[
+        question.source
+    ]
     try:
         groups, sentence = made(question)
     except Refused as error:
-        return failure(error)
+        return failed_answer(error)
     except DataError as error:
-        return preview.failure(error)
+        return preview.failed_preview(error)
     return CompletionsAnswer(groups=groups, sentence=sentence)
 
 
-def _sampled(question: CompletionsQuestion) -> Made:
+def _sample_completions(question: CompletionsQuestion) -> Made:
     parts, size = question.spec, question.size
-    progress.say("Reading the rows.")
-    found = rows.found(parts, question.rows)
+    progress.report("Reading the rows.")
+    found = rows.find_rows(parts, question.rows)
     if len(found) * size > MOST_COMPLETIONS:
         raise Refused(f"At most {MOST_COMPLETIONS:,} completions at once. Choose fewer rows or smaller groups.", "size")
     if not sampling.is_warm(parts.model):
-        progress.say(f"Loading the model {parts.model.id}.", at_once=True)
-    model = sampling.loaded(parts.model)
+        progress.report(f"Loading the model {parts.model.id}.", at_once=True)
+    model = sampling.load_once(parts.model)
 
     def say(done: int, total: int) -> None:
-        progress.say(f"{done} of {total} completions are written.", done, total)
+        progress.report(f"{done} of {total} completions are written.", done, total)
 
     sampled = sampling.sample(model, [row.prompt for row in found], size, parts.training, say)
     groups = [
@@ -66,7 +68,7 @@ def _said_sampled(parts: SpecPart, groups: list[Group], asked: int) -> str:
         said += f" {cut} reached max_completion_length."
     if len(done) < asked:
         said += f" {asked} were asked for; the time was up. Choose fewer rows or shorter completions."
-    machine = registry.published(Hardware)
+    machine = registry.read_fact(Hardware)
     if machine is not None and machine.gpus:
         said += " They were written on the processor: the graphics card is kept for training."
     if parts.model.quantization:
@@ -80,10 +82,14 @@ def _of_run(question: CompletionsQuestion) -> Made:
         at, listed = record.at_step(question.step, MOST_ROWS)
         tokenizer = ids.of_run(record.folder)
         groups = [
-            _group(rows.Row(None, one.prompt, one.columns), [_recorded(each, tokenizer) for each in completions],
-                   step=at, group=one.id)
+            _group(
+                rows.Row(None, one.prompt, one.columns),
+                [_recorded_completion(each, tokenizer) for each in completions],
+                step=at,
+                group=one.id,
+            )
             for one, completions in listed
-        ]  # fmt: skip
+        ]
     finally:
         record.close()
     count = sum(len(group.completions) for group in groups)
@@ -91,13 +97,13 @@ def _of_run(question: CompletionsQuestion) -> Made:
     return groups, said if tokenizer else f"{said} Its tokenizer is not at hand, so functions get no token ids."
 
 
-def _recorded(one: dict[str, Any], tokenizer: Any) -> Completion:
+def _recorded_completion(one: dict[str, Any], tokenizer: Any) -> Completion:
     """A completion as a run's record has it."""
-    found = ids.fitted(one["text"], one["tokens"], tokenizer)
+    found = ids.ids_of_completion(one["text"], one["tokens"], tokenizer)
     return _completion(one["text"], found, bool(one["truncated"]), one["tokens"])
 
 
-def _typed(question: CompletionsQuestion) -> Made:
+def _typed_completions(question: CompletionsQuestion) -> Made:
     texts: dict[int | None, list[str]] = {}
     for one in question.typed:
         texts.setdefault(one.row, []).append(one.text)
@@ -106,7 +112,7 @@ def _typed(question: CompletionsQuestion) -> Made:
     if len(texts) > MOST_ROWS:
         raise Refused(f"At most {MOST_ROWS} rows at once.", "typed")
     numbers = [row for row in texts if row is not None]
-    found = rows.found(question.spec, numbers) if numbers else []
+    found = rows.find_rows(question.spec, numbers) if numbers else []
     found += [rows.Row(None, "", {})] if None in texts else []
     count = ids.counter(question.spec.model)
     groups = [_group(row, [_completion(text, count(text)) for text in texts[row.index]]) for row in found]
@@ -114,11 +120,11 @@ def _typed(question: CompletionsQuestion) -> Made:
 
 
 def _probes(question: CompletionsQuestion) -> Made:
-    found = rows.found(question.spec, question.rows)
+    found = rows.find_rows(question.spec, question.rows)
     count = ids.counter(question.spec.model)
     groups = []
     for row in found:
-        made = probes.made(row.columns.get("answer"), probes.tags_of(row.prompt))
+        made = probes.make_probes(row.columns.get("answer"), probes.tags_of(row.prompt))
         groups.append(_group(row, [_probe(name, text, count(text)) for name, text in made.items()]))
     written = sum(len(group.completions) for group in groups)
     said = f"{written} probes for {'one row' if len(groups) == 1 else f'{len(groups)} rows'}."

@@ -107,7 +107,7 @@ class Record:
             raise Refused(f"The run has no completions of step {step}.", "step")
         found = []
         for each in listed:
-            whole = groups.one(self.folder.db, each["id"])
+            whole = groups.read_group(self.folder.db, each["id"])
             if whole is not None:
                 group = Stored(whole["id"], whole["step"], whole["attempt"], 0, whole["size"], 0, whole["prompt"],
                                whole["columns"])  # fmt: skip

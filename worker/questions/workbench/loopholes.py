@@ -13,7 +13,7 @@ SHARE = 0.5  # of what the right answer earns: from there on, a probe that deser
 RIGHT = "correct"
 
 
-def found(probes: list[str | None], names: list[str], scores: Floats, total: Floats) -> list[dict[str, Any]]:
+def find_loopholes(probes: list[str | None], names: list[str], scores: Floats, total: Floats) -> list[dict[str, Any]]:
     """[{probe, function (None: the total), score, share, kind: loophole|missed, sentence}], worst first. `probes`:
     which probe each row is, or None. A total of one function is that function, and not said twice."""
     columns: list[tuple[str | None, Floats]] = [(name, scores[:, k]) for k, name in enumerate(names)]
@@ -37,7 +37,7 @@ def _in(probes: list[str | None], function: str | None, values: Floats, function
         if probe.expected == LOW and asked and most >= SHARE * best:
             listed.append(_loophole(name, function, own, best, of_what))
         if probe.expected == HIGH and asked and most <= 0:
-            listed.append(_missed(name, function, most))
+            listed.append(_missed_reward(name, function, most))
     return listed
 
 
@@ -62,7 +62,7 @@ def _loophole(name: str, function: str | None, own: Floats, best: float, of_what
             "sentence": f"{earns}{where}: {of_it}."}  # fmt: skip
 
 
-def _missed(name: str, function: str | None, most: float) -> dict[str, Any]:
+def _missed_reward(name: str, function: str | None, most: float) -> dict[str, Any]:
     words = "nothing" if most == 0 else f"only {most:.3g}"
     return {"probe": name, "function": function, "score": most, "share": None, "kind": "missed",
             "sentence": f"{PROBES[name].noun} earns {words} {_from(function)}."}  # fmt: skip

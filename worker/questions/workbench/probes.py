@@ -57,17 +57,17 @@ PROBES = {
 def tags_of(prompt: Any) -> tuple[str, ...]:
     """The tags that a prompt (text or messages) shows opened and closed, in order, each once; think and answer where
     there is none. Of messages, those of the system's count, where it speaks."""
-    said = prompt if isinstance(prompt, str) else _said(prompt)
+    said = prompt if isinstance(prompt, str) else _chat_text(prompt)
     found = [name for name in dict.fromkeys(_TAG.findall(said)) if f"</{name}>" in said]
     return tuple(found[:6]) or DEFAULT_TAGS
 
 
-def _said(messages: list[dict[str, Any]]) -> str:
+def _chat_text(messages: list[dict[str, Any]]) -> str:
     system = [message for message in messages if message.get("role") == "system"]
     return "\n".join(str(message.get("content") or "") for message in system or messages)
 
 
-def made(answer: Any, tags: tuple[str, ...] = DEFAULT_TAGS) -> dict[str, str]:
+def make_probes(answer: Any, tags: tuple[str, ...] = DEFAULT_TAGS) -> dict[str, str]:
     """{probe: text} for a row with this answer; without one, only those that need none."""
     texts = {
         "empty": "",
@@ -80,22 +80,22 @@ def made(answer: Any, tags: tuple[str, ...] = DEFAULT_TAGS) -> dict[str, str]:
         return texts
     thought = "Let us work it out step by step. This gives the result."
     return {
-        "correct": formatted(tags, thought, right),
+        "correct": format_completion(tags, thought, right),
         **texts,
         "answer_only": right,
-        "wrong_answer": formatted(tags, thought, wrong(right)),
+        "wrong_answer": format_completion(tags, thought, wrong_answer(right)),
         "wrong_format": f"The final answer is: {right}",
-        "very_long": formatted(tags, ("Let me think about this once more. " * LONG)[:LONG], right),
-        "other_language": formatted(tags, "让我们一步一步地计算，然后写出结果。", right),
+        "very_long": format_completion(tags, ("Let me think about this once more. " * LONG)[:LONG], right),
+        "other_language": format_completion(tags, "让我们一步一步地计算，然后写出结果。", right),
     }
 
 
-def formatted(tags: tuple[str, ...], thought: str, answer: str) -> str:
+def format_completion(tags: tuple[str, ...], thought: str, answer: str) -> str:
     """A completion in the format of these tags: the answer in the last, the thought in the others."""
     return "\n".join(f"<{tag}>{answer if tag == tags[-1] else thought}</{tag}>" for tag in tags)
 
 
-def wrong(right: str) -> str:
+def wrong_answer(right: str) -> str:
     """An answer of the same kind that is not the right one."""
     numbers = list(_NUMBER.finditer(right))
     if numbers:

@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 from groupwise.storage.registry.messages.functions import Aggregation, Function, Scale
 from groupwise.storage.registry.messages.problem import Failed
-from groupwise.storage.spec.problem import near
+from groupwise.storage.spec.problem import nearest_name
 from groupwise.worker.builtin import shipped
 
 
@@ -18,17 +18,17 @@ class Refused(Exception):
         self.field = at
 
 
-def failure(error: Refused) -> Failed:
+def failed_answer(error: Refused) -> Failed:
     """An answer that says why there is none."""
     return Failed(error=str(error), field=error.field)
 
 
 def refuse_unknown(functions: list[Function]) -> None:
     """Raises Refused for a function that comes without its code and does not ship."""
-    ships = shipped.names(shipped.REWARDS)
+    ships = shipped.shipped_names(shipped.REWARDS)
     for number, one in enumerate(functions):
         if one.code is None and one.name not in ships:
-            known = near(one.name, ships)
+            known = nearest_name(one.name, ships)
             hint = f" Did you mean {known}?" if known else ""
             message = f"No reward function “{one.name}” ships with Groupwise, and its code is not given.{hint}"
             raise Refused(message, f"functions.{number}.name")

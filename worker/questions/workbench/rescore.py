@@ -29,7 +29,7 @@ from groupwise.worker.questions.workbench import analysis, compare, history, ids
 from groupwise.worker.questions.workbench.analysis import Floats, Ints
 from groupwise.worker.questions.workbench.calling import Caller, Rows, chat
 from groupwise.worker.questions.workbench.history import Record, Stored
-from groupwise.worker.questions.workbench.request import Refused, failure
+from groupwise.worker.questions.workbench.request import Refused, failed_answer
 
 AT_ONCE = 512  # completions in one call; a group is never divided
 TIMED_FOR = 64  # completions that a function's timeout is meant for; a larger call may take longer in proportion
@@ -55,16 +55,16 @@ def answer_rescore(question: RescoreQuestion) -> Answer:
         record = history.open_run(question.run)
         try:
             request.refuse_unknown(question.functions)
-            return _rescored(question, record)
+            return _rescore(question, record)
         finally:
             record.close()
     except Refused as error:
-        return failure(error)
+        return failed_answer(error)
     except sqlite3.Error as error:
         return Failed(error=f"The run's record could not be read ({error}). It may have been deleted.", field="run")
 
 
-def _rescored(question: RescoreQuestion, record: Record) -> RescoreAnswer:
+def _rescore(question: RescoreQuestion, record: Record) -> RescoreAnswer:
     begun = time.perf_counter()
     functions, given = question.functions, question.weights or {}
     settings = _settings(record)
@@ -81,11 +81,11 @@ def _rescored(question: RescoreQuestion, record: Record) -> RescoreAnswer:
         raise Refused(f"The run has no function “{unknown[:80]}”.", "weights")
     callers = [Caller(function) for function in functions]
     outcomes = [Outcome(function) for function in functions]
-    stored = _called(record, groups, callers, outcomes, names)
+    stored = _call_functions(record, groups, callers, outcomes, names)
     weighed = _Weighed(record, groups, names, outcomes, given, stored, scale, together)
-    return RescoreAnswer.read({
+    return RescoreAnswer.from_plain({
         "run": record.folder.id, "completions": len(weighed.old), "scale_rewards": scale,
-        **weighed.compared(record, functions), "seconds": time.perf_counter() - begun,
+        **weighed.compare(record, functions), "seconds": time.perf_counter() - begun,
     })  # fmt: skip
 
 
@@ -95,7 +95,7 @@ def _settings(record: Record) -> dict[str, Any]:
     return spec.training if spec else {}
 
 
-def _called(
+def _call_functions(
     record: Record, groups: list[Stored], callers: list[Caller], outcomes: list[Outcome], names: list[str]
 ) -> dict[str, Any]:
     """Call every function over everything; what the record has of it: {old rewards, advantages, scores}."""
@@ -106,7 +106,7 @@ def _called(
     stepwise = any(caller.needs("trainer_state") for caller in callers)
     for chunk in _chunks(groups, stepwise):
         first = chunk[0].first
-        progress.say(f"{first:,} of {total:,} completions are scored.", first, total)
+        progress.report(f"{first:,} of {total:,} completions are scored.", first, total)
         stored = list(record.completions(chunk))
         if len(stored) != sum(group.size for group in chunk):
             raise Refused("The run's record is not whole: completions are missing. Was it just deleted?", "run")
@@ -144,7 +144,7 @@ def _rows(
     return Rows(
         prompts=[prompt for prompt, _ in known],
         completions=[chat(prompt, text) for (prompt, _), text in zip(known, texts, strict=True)],
-        ids=ids.fitted_all(texts, [row[3] for row in stored], reader) if wanted else None,
+        ids=ids.ids_of_completions(texts, [row[3] for row in stored], reader) if wanted else None,
         columns={name: [columns.get(name) for _, columns in known] for name in names},
         # A group's step is the first that it trains: it was made, and scored, one before.
         state={"global_step": max(chunk[0].step - 1, 0), "max_steps": planned, "epoch": 0.0},
@@ -185,7 +185,7 @@ class _Weighed:
         self.starts: Ints = np.array([group.first for group in groups], dtype=np.int64)
         self.sizes = [group.size for group in groups]
         self.scores, self.weights = self._new(record, given)
-        self.new = analysis.totals(self.scores, self.weights)
+        self.new = analysis.total_rewards(self.scores, self.weights)
         batches = analysis.per_batch(self.starts, len(self.new), [(one.attempt, one.step) for one in groups])
         if together == "sum_then_normalize" and scale != "batch":
             batches = self.starts
@@ -211,19 +211,19 @@ class _Weighed:
         scores[np.repeat(absent, self.sizes, axis=0)] = np.nan
         return scores, np.repeat(rows, self.sizes, axis=0)
 
-    def compared(self, record: Record, functions: list[Function]) -> dict[str, Any]:
+    def compare(self, record: Record, functions: list[Function]) -> dict[str, Any]:
         old_ties, _ = analysis.ties(self.old, self.starts)
         new_ties, _ = analysis.ties(self.new, self.starts)
         steps = np.array([group.step for group in self.groups], dtype=np.int64)
         found = {
             "functions": [self._function(record, one) for one in self.outcomes],
-            "totals": compare.totals(self.old, self.new),
+            "totals": compare.compare_totals(self.old, self.new),
             "advantages": compare.flips(self.old_advantages, self.new_advantages),
             "ranks": compare.ranks(self.old, self.new, self.starts),
             "ties": {"old": old_ties, "new": new_ties},
             "steps": compare.by_step(steps, self.old, self.new, self.starts),
             "agreement": analysis.agreement(self.names, self.scores, self.weights),
-            "groups": top_groups.shown(record, self),
+            "groups": top_groups.describe_groups(record, self),
         }
         return {**found, "sentences": [*compare.sentences(found), *self._troubles()]}
 
@@ -233,7 +233,7 @@ class _Weighed:
         old, new = self.old_scores[:, k], self.scores[:, k]
         both = ~(np.isnan(old) & np.isnan(new))
         different = both & ~(np.abs(old - new) <= analysis.SAME)
-        totals = compare.totals(old, new)
+        totals = compare.compare_totals(old, new)
         return {
             "name": outcome.function.name, "was_there": outcome.function.name in record.functions,
             "edges": totals["edges"],

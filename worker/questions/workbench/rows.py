@@ -26,7 +26,7 @@ class Row:
     columns: dict[str, Any]
 
 
-def found(parts: SpecPart, wanted: int | list[int]) -> list[Row]:
+def find_rows(parts: SpecPart, wanted: int | list[int]) -> list[Row]:
     """The rows: those of these numbers (as the preview counts them), or the first that the filter keeps. Raises
     DataError."""
     table = preview_source.table_of(parts.data)
@@ -42,7 +42,7 @@ def found(parts: SpecPart, wanted: int | list[int]) -> list[Row]:
 
 
 def _first(spec: DataSpec, table: Any, count: int) -> list[tuple[int, dict[str, Any]]]:
-    keep = [row_filter.parse(written) for written in spec.filter]
+    keep = [row_filter.parse_condition(written) for written in spec.filter]
     looked = itertools.islice(enumerate(table.rows()), LOOKED_AT)
     kept = list(itertools.islice(((index, row) for index, row in looked if data.keeps(row, keep)), count))
     if not kept:

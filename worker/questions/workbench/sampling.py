@@ -47,10 +47,11 @@ _warm: dict[str, Loaded] = {}
 
 
 def is_warm(spec: ModelSpec) -> bool:
+    """Whether the model is loaded that this spec asks for."""
     return spec.model_dump_json() in _warm
 
 
-def loaded(spec: ModelSpec) -> Loaded:
+def load_once(spec: ModelSpec) -> Loaded:
     """The model, loaded once for as long as it is the one that is asked. Raises Refused."""
     key = spec.model_dump_json()
     if key not in _warm:
@@ -67,9 +68,9 @@ def _load(spec: ModelSpec) -> Loaded:
     plain = spec.model_copy(update={"quantization": None, "attn_implementation": attention})
     try:
         elsewhere = spec.id != "starter" and not Path(spec.id).expanduser().exists()
-        with sources.offline(elsewhere and not sources.reachable()):
+        with sources.offline(elsewhere and not sources.hub_answers()):
             _refuse_too_large(Path(models.place(plain)))
-            model, tokenizer = models.load(plain, use_cpu=True)
+            model, tokenizer = models.load_model(plain, use_cpu=True)
     except Refused:
         raise
     except Exception as error:  # a missing folder, no network, a damaged file: each library has its own
@@ -167,10 +168,10 @@ def _generate(found: Loaded, prompts: list[list[int]], config: Any, until: float
         whole = model.generate(
             input_ids=padded["input_ids"], attention_mask=padded["attention_mask"], generation_config=config
         )
-    return [_sampled(found, row.tolist()) for row in whole[:, padded["input_ids"].shape[1] :]]
+    return [_cut_at_end(found, row.tolist()) for row in whole[:, padded["input_ids"].shape[1] :]]
 
 
-def _sampled(found: Loaded, ids: list[int]) -> Sampled:
+def _cut_at_end(found: Loaded, ids: list[int]) -> Sampled:
     """Up to and with the first end; the count and the mark are those that a run records (worker.training.capture)."""
     end = next((place for place, token in enumerate(ids) if token in found.ends), None)
     ids = ids if end is None else ids[: end + 1]

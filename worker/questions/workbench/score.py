@@ -21,7 +21,7 @@ from groupwise.storage.registry.messages.score import (
 )
 from groupwise.worker.questions.workbench import analysis, loopholes, request, words
 from groupwise.worker.questions.workbench.calling import Caller, Rows, chat
-from groupwise.worker.questions.workbench.request import Refused, failure
+from groupwise.worker.questions.workbench.request import Refused, failed_answer
 from groupwise.worker.sandbox import client
 
 # A run before its first step, for functions that look.
@@ -32,12 +32,12 @@ def answer_score(question: ScoreQuestion) -> Answer:
     """Each completion's scores, total and advantage; each function's; what stands out, in words."""
     try:
         request.refuse_unknown(question.functions)
-        return _scored(question)
+        return _score_groups(question)
     except Refused as error:
-        return failure(error)
+        return failed_answer(error)
 
 
-def _scored(question: ScoreQuestion) -> ScoreAnswer:
+def _score_groups(question: ScoreQuestion) -> ScoreAnswer:
     begun = time.perf_counter()
     functions, groups = question.functions, question.groups
     scale = question.scale_rewards or "group"
@@ -45,12 +45,12 @@ def _scored(question: ScoreQuestion) -> ScoreAnswer:
     rows = _rows(groups, question.columns or [])
     results = []
     for done, function in enumerate(functions):
-        progress.say(f"Waiting for {function.name}.", done, len(functions), at_once=function.network)
-        results.append(_called(Caller(function), rows))
+        progress.report(f"Waiting for {function.name}.", done, len(functions), at_once=function.network)
+        results.append(_call(Caller(function), rows))
     scores = np.array([[np.nan if value is None else value for value in one.values] for one, _ in results]).T
-    found = _weighed(groups, functions, scores.astype(np.float64), scale, together)
-    return ScoreAnswer.read({
-        "groups": _shown(groups, functions, results, found),
+    found = _weigh(groups, functions, scores.astype(np.float64), scale, together)
+    return ScoreAnswer.from_plain({
+        "groups": _describe_groups(groups, functions, results, found),
         "functions": [
             _function(function, *result, groups, values)
             for function, result, values in zip(functions, results, found["counting"].T, strict=True)
@@ -80,12 +80,12 @@ def _ids(completion: Completion) -> list[int]:
     return [0] * (completion.tokens or 0)
 
 
-def _called(caller: Caller, rows: Rows) -> tuple[client.Result, float]:
+def _call(caller: Caller, rows: Rows) -> tuple[client.Result, float]:
     begun = time.perf_counter()
     return caller.score(rows), time.perf_counter() - begun
 
 
-def _weighed(
+def _weigh(
     groups: list[Group], functions: list[Function], scores: analysis.Floats, scale: str, together: str
 ) -> dict[str, Any]:
     """Totals and advantages of all; everything about groups only of those that are no probes, where there are any:
@@ -93,7 +93,7 @@ def _weighed(
     sizes = [len(group.completions) for group in groups]
     starts = np.cumsum([0, *sizes[:-1]])
     weights = np.array([1.0 if one.weight is None else one.weight for one in functions])
-    total = analysis.totals(scores, weights)
+    total = analysis.total_rewards(scores, weights)
     probes = [one.probe for group in groups for one in group.completions]
     of_probes = np.array([all(one.probe for one in group.completions) for group in groups])
     advantages = np.zeros(len(scores))
@@ -116,11 +116,11 @@ def _weighed(
         "total": total, "advantages": advantages, "kinds": kinds, "ties": ties, "starts": starts, "counting": counting,
         "real": np.ones(len(scores), bool) if of_probes.all() else ~np.repeat(of_probes, sizes),
         "agreement": analysis.agreement(names, counting, weights),
-        "loopholes": loopholes.found(probes, names, scores, total),
+        "loopholes": loopholes.find_loopholes(probes, names, scores, total),
     }  # fmt: skip
 
 
-def _shown(
+def _describe_groups(
     groups: list[Group], functions: list[Function], results: list[Any], found: dict[str, Any]
 ) -> list[dict[str, Any]]:
     """Each group with `tie`, each completion with scores, total and advantage; without the token ids, which whoever
@@ -135,7 +135,7 @@ def _shown(
             }
             completions.append({
                 **one.model_dump(exclude_unset=True, exclude={"ids"}), "scores": scores,
-                "total": analysis.plain(found["total"][place]), "advantage": float(found["advantages"][place]),
+                "total": analysis.json_number(found["total"][place]), "advantage": float(found["advantages"][place]),
             })  # fmt: skip
         about = group.model_dump(exclude_unset=True, exclude={"completions"})
         shown.append({**about, "tie": kind, "completions": completions})
@@ -160,7 +160,7 @@ def _function(
         "errors": result.statuses.count("error") + result.statuses.count("timeout"),
         "seconds": seconds, "out": result.out[:SHOWN_OUT],
         "extras": {str(name)[:80]: [_cell(value) for value in values] for name, values in result.extras.items()},
-        "metrics": result.metrics, "histogram": {"edges": edges, "counts": analysis.counted(values, edges)},
+        "metrics": result.metrics, "histogram": {"edges": edges, "counts": analysis.count_in_bins(values, edges)},
         "failures": failures,
     }  # fmt: skip
 

@@ -10,7 +10,7 @@ from groupwise.worker.questions.workbench import analysis, compare
 from groupwise.worker.questions.workbench.history import Record
 
 
-def shown(record: Record, weighed: Any) -> list[dict[str, Any]]:
+def describe_groups(record: Record, weighed: Any) -> list[dict[str, Any]]:
     """[{group, step, change, prompt, columns, completions: [{index, text, tokens, old, new: {scores, total,
     advantage}}]}], the most changed first. `change`: the mean absolute change of its advantages."""
     listed = compare.most_changed(weighed.old_advantages, weighed.new_advantages, weighed.starts, SHOWN_GROUPS)
@@ -29,26 +29,30 @@ def _group(record: Record, weighed: Any, number: int, change: float) -> dict[str
     prompt, columns = record.prompt(group.prompt_id)
     completions = [
         {
-            "index": index, "text": mapping.capped(text, TEXT), "tokens": tokens,
+            "index": index, "text": mapping.shorten_cell(text, TEXT), "tokens": tokens,
             "old": _side(weighed.names, weighed.old_scores, weighed.old, weighed.old_advantages, group.first + index),
             "new": _side(weighed.names, weighed.scores, weighed.new, weighed.new_advantages, group.first + index),
         }
         for _, index, text, tokens, _, _ in record.completions([group])
     ]  # fmt: skip
     return {
-        "group": group.id, "step": group.step, "change": change, "prompt": _capped(prompt),
-        "columns": {name: mapping.capped(value, CELL) for name, value in columns.items()}, "completions": completions,
-    }  # fmt: skip
+        "group": group.id,
+        "step": group.step,
+        "change": change,
+        "prompt": _shorten(prompt),
+        "columns": {name: mapping.shorten_cell(value, CELL) for name, value in columns.items()},
+        "completions": completions,
+    }
 
 
-def _capped(prompt: Any) -> Any:
+def _shorten(prompt: Any) -> Any:
     if isinstance(prompt, str):
-        return mapping.capped(prompt, TEXT)
-    return [{**message, "content": mapping.capped(message.get("content"), TEXT)} for message in prompt]
+        return mapping.shorten_cell(prompt, TEXT)
+    return [{**message, "content": mapping.shorten_cell(message.get("content"), TEXT)} for message in prompt]
 
 
 def _side(names: list[str], scores: Any, totals: Any, advantages: Any, row: int) -> dict[str, Any]:
     return {
-        "scores": {name: analysis.plain(scores[row, k]) for k, name in enumerate(names)},
-        "total": analysis.plain(totals[row]), "advantage": float(advantages[row]),
+        "scores": {name: analysis.json_number(scores[row, k]) for k, name in enumerate(names)},
+        "total": analysis.json_number(totals[row]), "advantage": float(advantages[row]),
     }  # fmt: skip

@@ -21,7 +21,7 @@ from groupwise.worker.sandbox.unit_tests.remote import (
     SHARED,
     Later,
     Remote,
-    awaited,
+    await_remote,
 )
 
 
@@ -109,8 +109,8 @@ class Line:
         if id(value) in self.coroutines:
             return self.pack(self.coroutines[id(value)][1])
         if not self.everything and isinstance(value, types.CoroutineType):
-            return {"came to": self.pack(finished(value))}
-        if not (self.everything or lent(value, "call", []) or lent(value, "next", [])):
+            return {"came to": self.pack(run_coroutine(value))}
+        if not (self.everything or may_do(value, "call", []) or may_do(value, "next", [])):
             raise TypeError(f"a {type(value).__name__} cannot be given to the code")
         self.mine[id(value)] = value
         return {"later" if isinstance(value, types.CoroutineType) else "mine": id(value)}
@@ -124,11 +124,11 @@ class Line:
         if name == "own":
             return self.theirs.setdefault(content[0], Remote(self, *content))
         if name == "later":
-            coroutine = awaited(self.theirs.setdefault(content, Remote(self, content)))
+            coroutine = await_remote(self.theirs.setdefault(content, Remote(self, content)))
             self.coroutines[id(coroutine)] = (coroutine, self.theirs[content])
             return coroutine
         if name == "came to":
-            return returned(self.unpack(content))
+            return return_value(self.unpack(content))
         if name == "yours":
             return self.mine[content]
         if name == "dict":
@@ -159,7 +159,7 @@ class Line:
             name, target = asked["do"], self.mine[asked["on"]["yours"]]
             args = [self.unpack(item) for item in asked["with"]]
             named = {name: self.unpack(item) for name, item in asked["named"].items()}
-            if not self.everything and not lent(target, name, args):
+            if not self.everything and not may_do(target, name, args):
                 raise TypeError("the code cannot do this with an object of the tests'")
             result = self.act(name, target)(*args, **named)
             changed = [self.pack(item if isinstance(item, (list, dict, set)) else None) for item in args]
@@ -189,7 +189,7 @@ class Line:
         return RuntimeError(reply["says"])
 
 
-def lent(target: Any, name: str, args: list) -> bool:
+def may_do(target: Any, name: str, args: list) -> bool:
     """Whether the code may do this with an object of the tests'. It may call functions, go through iterators, and use
     objects of the tests' own classes, but what their classes define it may not put another thing in the place of."""
     own, attribute = type(target).__module__ == "tests", str(args[0]) if args else "_"
@@ -216,7 +216,7 @@ def own_kind(value: Any) -> str:
     return next((name for name in names if isinstance(value, PLAIN[name])), "")
 
 
-def finished(coroutine: Any) -> Any:
+def run_coroutine(coroutine: Any) -> Any:
     """What a coroutine of the tests' comes to, in a thread: the tests' own event loop may wait for this very line."""
     import asyncio
     import concurrent.futures
@@ -225,7 +225,7 @@ def finished(coroutine: Any) -> Any:
         return pool.submit(asyncio.run, coroutine).result()
 
 
-async def returned(value: Any) -> Any:
+async def return_value(value: Any) -> Any:
     return value
 
 

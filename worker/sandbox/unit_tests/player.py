@@ -18,19 +18,19 @@ def main() -> None:
     for descriptor in (1, 2):
         os.dup2(nowhere, descriptor)
     try:
-        serve(Line(job["line"], everything=True), job["code"])
+        serve_tests(Line(job["line"], everything=True), job["code"])
     finally:
         os._exit(0)  # whatever the code still has to do
 
 
-def serve(line: Line, code: str) -> None:
+def serve_tests(line: Line, code: str) -> None:
     """Load the code as the module solution, tell its names, and answer. Raises EOFError when the tests have ended."""
     line.post({"alive": True})
     module = sys.modules["solution"] = types.ModuleType("solution")
     vars(module)["__loader__"] = Source(code)
     source = code.encode("utf-8", "replace")
     exec(compile(source, "solution.py", "exec", dont_inherit=True), vars(module))  # noqa: S102 – what this is for
-    line.post({"names": {name: share(line, value) for name, value in vars(module).items()}})
+    line.post({"names": {name: share_name(line, value) for name, value in vars(module).items()}})
     while True:
         line.post(line.answer(line.receive()))
 
@@ -45,7 +45,7 @@ class Source:
         return self.code
 
 
-def share(line: Line, value: Any) -> Any:
+def share_name(line: Line, value: Any) -> Any:
     """How the tests get to know a name of the code's."""
     if isinstance(value, types.ModuleType):
         return {"module": value.__name__}

@@ -45,7 +45,7 @@ class Remote:
     def __hash__(self) -> int:
         if vars(self)[" line"].everything:  # an object of the tests', which the code may not ask for it
             return int(vars(self)[" number"])
-        return hash(plain(self) if vars(self)[" kind"] else vars(self)[" line"].ask("hash", self))
+        return hash(plain_data(self) if vars(self)[" kind"] else vars(self)[" line"].ask("hash", self))
 
     def __instancecheck__(self, value: Any) -> bool:
         return type(value) is Remote and bool(vars(self)[" line"].ask("isinstance", value, (self,)))
@@ -54,13 +54,13 @@ class Remote:
         return type(value) is Remote and bool(vars(self)[" line"].ask("issubclass", value, (self,)))
 
     def __await__(self) -> Any:
-        return awaited(self).__await__()
+        return await_remote(self).__await__()
 
     def __anext__(self) -> Any:
         return vars(self)[" line"].ask("anext", self)
 
 
-def plain(remote: Remote) -> Any:
+def plain_data(remote: Remote) -> Any:
     """What an object is as plain data, at this moment."""
     return vars(remote)[" line"].ask("plain", remote)
 
@@ -71,7 +71,7 @@ def method(name: str) -> Any:
     def operation(self: Any, *args: Any) -> Any:
         if name in BETWEEN and type(args[0]) is not Remote:
             if vars(self)[" kind"]:
-                return getattr(operator, name)(plain(self), args[0])
+                return getattr(operator, name)(plain_data(self), args[0])
             made = vars(self)[" line"].ask(name, self, args) if name in SCALED else None
             return made if type(made) is Remote and not vars(made)[" kind"] else NotImplemented
         return vars(self)[" line"].ask(name, self, args)
@@ -93,7 +93,7 @@ for each in SHARED + ENTERED + BETWEEN:
     setattr(Remote, f"__{each.rstrip('_')}__", {"exit": leave, "aexit": leave_async}.get(each) or method(each))
 
 
-async def awaited(remote: Remote) -> Any:
+async def await_remote(remote: Remote) -> Any:
     """What an awaitable of the code's comes to. Its event loop and the tests' take turns."""
     import asyncio
 

@@ -31,12 +31,12 @@ def main() -> None:
         print(json.dumps(said), file=reports)
 
     try:
-        judge(Line(job["line"], everything=False), job, report)
+        run_tests(Line(job["line"], everything=False), job, report)
     finally:
         os._exit(0)  # all that counts is said
 
 
-def judge(line: Line, job: dict, report: Callable[..., None]) -> None:
+def run_tests(line: Line, job: dict, report: Callable[..., None]) -> None:
     """Run each test and report on it. Raises EOFError where the code's side ends before it told its names, and
     SyntaxError for tests that are no Python."""
     parts = parts_of(job["tests"])
@@ -56,7 +56,7 @@ def space_of(line: Line, job: dict, names: dict) -> dict[str, Any]:
     for name in names:
         if name.isidentifier() and not name.startswith("__"):
             real = name in sys.stdlib_module_names and f"{name}." in text
-            known[name] = taken(line, {"module": name} if real else names[name])
+            known[name] = name_of_code(line, {"module": name} if real else names[name])
     sys.modules["solution"] = types.ModuleType("solution")  # some tests import the code's names
     vars(sys.modules["solution"]).update(known)
     pythons = {name: value for name, value in vars(builtins).items() if name != tested}
@@ -68,7 +68,7 @@ def space_of(line: Line, job: dict, names: dict) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def taken(line: Line, given: dict) -> Any:
+def name_of_code(line: Line, given: dict) -> Any:
     """A name of the code's as the tests see it: modules are fresh ones, errors are classes of the same kind."""
     if "module" in given:
         found: dict[str, Any] = {}

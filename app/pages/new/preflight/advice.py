@@ -14,7 +14,8 @@ from groupwise.app.pages.new.preflight.counts import Counts, counts
 from groupwise.app.pages.new.preflight.settings import Settings
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.models.model_facts import LEARNED_POSITIONS, ModelFacts
-from groupwise.storage.spec.spec import ADVICE, BLOCKING, WARNING, Fix, Problem, RunSpec
+from groupwise.storage.spec.problem import ADVICE, BLOCKING, WARNING, Fix, Problem
+from groupwise.storage.spec.spec import RunSpec
 
 FEW, MANY = 4, 32  # completions in a group: fewer are too few to compare, more cost more than they tell
 BILLION = 500_000_000  # parameters from which the guides' learning rates are meant
@@ -48,7 +49,7 @@ def _training(name: str, message: str, level: str, *fixes: Fix) -> Problem:
     return Problem(f"training.{name}", message, level=level, fixes=fixes)
 
 
-def _set(label: str, **training: Any) -> Fix:
+def _set_training(label: str, **training: Any) -> Fix:
     return Fix(label, {f"training.{name}": value for name, value in training.items()})
 
 
@@ -57,7 +58,7 @@ def _group(found: Counts | None) -> Iterator[Problem]:
     if found is None:
         return
     better = next((size for size in (8, 16, 4, 6, 12) if found.generation % size == 0), None)
-    fixes = (_set(f"Use groups of {better}", num_generations=better),) if better else ()
+    fixes = (_set_training(f"Use groups of {better}", num_generations=better),) if better else ()
     if found.group < FEW:
         message = f"groups of {found.group} are too few to compare: most will be all right or all wrong. 8 is usual."
         yield _training("num_generations", message, ADVICE, *fixes)
@@ -73,11 +74,13 @@ def _rate(settings: Settings, facts: ModelFacts | None) -> Iterator[Problem]:
     if rate is None:
         return
     if rate == 0:
-        yield _training("learning_rate", "at 0 nothing is learned.", WARNING, _set("Use 1e-6", learning_rate=1e-6))
+        yield _training(
+            "learning_rate", "at 0 nothing is learned.", WARNING, _set_training("Use 1e-6", learning_rate=1e-6)
+        )
     elif size and size >= BILLION and rate > (FAST_LORA if lora else FAST):
         safe = 1e-5 if lora else 5e-6
         message = f"{rate:g} is high for a model of this size, and training may collapse; common practice is {safe:g}."
-        yield _training("learning_rate", message, WARNING, _set(f"Use {safe:g}", learning_rate=safe))
+        yield _training("learning_rate", message, WARNING, _set_training(f"Use {safe:g}", learning_rate=safe))
 
 
 def _positions(settings: Settings, facts: ModelFacts | None, prompt_tokens: int | None) -> Iterator[Problem]:
@@ -86,7 +89,7 @@ def _positions(settings: Settings, facts: ModelFacts | None, prompt_tokens: int 
     if not facts or not longest or not room or longest + (prompt_tokens or 1) <= room:
         return
     fits = room - (prompt_tokens or room // 4)
-    fixes = (_set(f"At most {fits} tokens", max_completion_length=fits),) if fits > 0 else ()
+    fixes = (_set_training(f"At most {fits} tokens", max_completion_length=fits),) if fits > 0 else ()
     prompt = f"{format.count(prompt_tokens)} tokens of prompt and" if prompt_tokens else "a prompt and"
     asked = f"{prompt} {format.count(longest)} of completion"
     message = f"{asked} are more than the {format.count(room)} positions that this model knows."
@@ -102,13 +105,13 @@ def _sampling(settings: Settings) -> Iterator[Problem]:
         return
     if type(settings.get("temperature")) is int and given > 1:
         message = f"transformers wants a decimal number here: {given:.1f} instead of {given:.0f}."
-        yield _training("temperature", message, BLOCKING, _set(f"Write {given:.1f}", temperature=given))
+        yield _training("temperature", message, BLOCKING, _set_training(f"Write {given:.1f}", temperature=given))
     if given <= 0:
         message = "should be above 0: completions of a group must differ to be compared."
-        yield _training("temperature", message, BLOCKING, _set("Use 1.0", temperature=1.0))
+        yield _training("temperature", message, BLOCKING, _set_training("Use 1.0", temperature=1.0))
     elif given < 0.4:
         message = f"at {given:g} the completions of a group will be nearly alike, and there is little to learn from."
-        yield _training("temperature", message, WARNING, _set("Use 1.0", temperature=1.0))
+        yield _training("temperature", message, WARNING, _set_training("Use 1.0", temperature=1.0))
 
 
 def _precision(settings: Settings) -> Iterator[Problem]:
@@ -117,7 +120,7 @@ def _precision(settings: Settings) -> Iterator[Problem]:
     if any(word in gpu["name"] for gpu in settings.gpus for word in WITHOUT_BF16):
         return
     message = "bfloat16 has float32's range and needs no loss scaling; this device can do it."
-    yield _training("fp16", message, ADVICE, _set("Use bf16", fp16=False, bf16=True))
+    yield _training("fp16", message, ADVICE, _set_training("Use bf16", fp16=False, bf16=True))
 
 
 def _devices(settings: Settings) -> Iterator[Problem]:
@@ -152,7 +155,7 @@ def _steps(settings: Settings, found: Counts | None) -> Iterator[Problem]:
             f"is not set, and {epochs} passes over {format.count(found.rows or 0)} rows are "
             f"{format.count(found.steps)} steps. Most runs show what they can in a thousand."
         )
-        yield _training("max_steps", message, ADVICE, _set("Stop after 1,000 steps", max_steps=1000))
+        yield _training("max_steps", message, ADVICE, _set_training("Stop after 1,000 steps", max_steps=1000))
 
 
 def _fewer_prompts(settings: Settings, found: Counts) -> tuple[Fix, ...]:
@@ -163,7 +166,7 @@ def _fewer_prompts(settings: Settings, found: Counts) -> tuple[Fix, ...]:
     changed = {"per_device_train_batch_size": groups * found.group, "gradient_accumulation_steps": 1}
     given = [name for name in ("steps_per_generation", "generation_batch_size") if settings.get(name)]
     removed = tuple(f"training.{name}" for name in given)
-    fix = _set(f"Take {groups * found.processes} prompts at a time", **changed)
+    fix = _set_training(f"Take {groups * found.processes} prompts at a time", **changed)
     return (Fix(fix.label, fix.settings, removed),)
 
 
@@ -172,7 +175,7 @@ def _saving(settings: Settings, found: Counts | None) -> Iterator[Problem]:
     if not steps or steps < WORTH_RESUMING:
         return
     often = max(1, min(100, steps // 5))
-    fix = _set(f"Save every {often} steps", save_strategy="steps", save_steps=often)
+    fix = _set_training(f"Save every {often} steps", save_strategy="steps", save_steps=often)
     every = settings.number("save_steps") or 0
     if settings.get("save_strategy") == "no":
         yield _training("save_strategy", "no checkpoints: if it is interrupted, all is lost.", ADVICE, fix)
@@ -187,17 +190,17 @@ def _watching(settings: Settings, found: Counts | None) -> Iterator[Problem]:
     if every and steps and every > 1 and steps / every < POINTS and settings.get("logging_strategy") != "no":
         points = max(1, int(steps // every))
         message = f"only {format.plural(points, 'point')} on each chart: it logs every {every:g} steps of {steps}."
-        yield _training("logging_steps", message, ADVICE, _set("Log every step", logging_steps=1))
+        yield _training("logging_steps", message, ADVICE, _set_training("Log every step", logging_steps=1))
     elif every and every > 10:
         message = f"one point on the charts for {every:g} steps: what goes wrong shows late."
-        yield _training("logging_steps", message, ADVICE, _set("Log every step", logging_steps=1))
+        yield _training("logging_steps", message, ADVICE, _set_training("Log every step", logging_steps=1))
     if settings.get("beta") == 0 and "loss_type" not in settings.spec.training:
         # Who chose a method decided this, too. Common practice; TRL computes no KL then and needs no reference model.
         message = "at 0 nothing holds the model near where it began, and there is no KL chart. It also saves memory."
-        yield _training("beta", message, ADVICE, _set("Use 0.02", beta=0.02))
+        yield _training("beta", message, ADVICE, _set_training("Use 0.02", beta=0.02))
     if found and settings.spec.data.holdout and not settings.evaluates:
         batch = (settings.count("per_device_eval_batch_size") or 0) * found.processes
         whole = {} if batch and batch % found.eval_group == 0 else {"per_device_eval_batch_size": found.eval_group}
-        fix = _set("Evaluate every 50 steps", eval_strategy="steps", eval_steps=50, **whole)
+        fix = _set_training("Evaluate every 50 steps", eval_strategy="steps", eval_steps=50, **whole)
         message = "rows are held out, but nothing evaluates on them."
         yield _training("eval_strategy", message, ADVICE, fix)

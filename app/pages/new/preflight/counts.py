@@ -55,7 +55,7 @@ def counts(spec: RunSpec, offer: Offer, rows: int | None = None) -> Counts | Non
     )
     generation = generation or device * processes * per_generation
     prompts = generation // group if generation % group == 0 else None
-    held_out, trained = split(spec, rows)
+    held_out, trained = split_rows(spec, rows)
     # TRL's RepeatSampler drops what does not fill a generation, and repeats each generation num_iterations times;
     # transformers counts the last, incomplete update of an epoch (Trainer.set_initial_training_values).
     epoch = None
@@ -75,7 +75,7 @@ def counts(spec: RunSpec, offer: Offer, rows: int | None = None) -> Counts | Non
     )  # fmt: skip
 
 
-def split(spec: RunSpec, rows: int | None) -> tuple[int | None, int | None]:
+def split_rows(spec: RunSpec, rows: int | None) -> tuple[int | None, int | None]:
     """(held out, trained on) of so many rows of data, as the worker cuts them: first to `limit`, then `holdout`."""
     limit, held = spec.data.limit, spec.data.holdout
     # A task makes as many rows as it is asked for; how many a file or a hub has, only reading it tells.
@@ -179,6 +179,7 @@ def _epochs(epochs: float) -> str:
 
 
 def evaluation(found: Counts) -> str:
+    """How often the run evaluates, and on how many completions; empty where it does not."""
     if not found.evaluations or not found.held_out:
         return ""
     prompts = format.plural(found.held_out, "held-out prompt")

@@ -15,7 +15,8 @@ from groupwise.app.pages.new.preflight.shape import shape_of
 from groupwise.storage.home import paths
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.models.model_facts import ModelFacts
-from groupwise.storage.spec.spec import BLOCKING, WARNING, Fix, Problem, RunSpec
+from groupwise.storage.spec.problem import BLOCKING, WARNING, Fix, Problem
+from groupwise.storage.spec.spec import RunSpec
 
 SMALL_FILES = 12 * 10**6  # tokenizer, config, trainer state, scheduler, random state (tokenizer.json: 7 to 11 MB)
 SPARE = 256 * 2**20  # under this much free space no run is begun (worker.training.train)
@@ -36,6 +37,7 @@ class Disk:
 
     @property
     def total(self) -> int:
+        """Bytes of all checkpoints, the trained model and the record."""
         return self.checkpoint * self.kept + self.final + self.record
 
     @property
@@ -60,7 +62,8 @@ def free_space() -> int | None:
 def disk(
     spec: RunSpec, offer: Offer, facts: ModelFacts | None, rows: int | None = None, free: int | None = None
 ) -> Disk | None:
-    """Of all stages together; None while the model's sizes are not known. `free`: see `free_space`."""
+    """Estimate the bytes on disk of all stages together; None while the model's sizes are not known. `free`: see
+    `free_space`."""
     stages = [_stage(stage, offer, facts, rows) for stage in spec.by_stage()]
     if any(one is None for one in stages):
         return None
@@ -85,23 +88,23 @@ def _stage(spec: RunSpec, offer: Offer, facts: ModelFacts | None, rows: int | No
     record = 0
     if found and found.completions:
         record = found.completions * (COMPLETION + LETTERS * (found.longest or 0))
-    return Disk(model + state, kept(settings, found), model, record, None)
+    return Disk(model + state, checkpoints_at_once(settings, found), model, record, None)
 
 
-def kept(settings: Settings, found: Counts | None) -> int:
+def checkpoints_at_once(settings: Settings, found: Counts | None) -> int:
     """How many checkpoints there are at once, at most. The recorder removes the oldest after the new one is whole, so
     for a moment there is one more than save_total_limit. The last step is always saved, too."""
     strategy = settings.get("save_strategy")
     if strategy == "no":
         return 0
     limit = settings.count("save_total_limit")
-    made = _saved(settings, found)
+    made = _checkpoints_in_all(settings, found)
     if limit is None:
         return made if made is not None else 1
     return limit + 1 if made is None else min(made, limit + 1)
 
 
-def _saved(settings: Settings, found: Counts | None) -> int | None:
+def _checkpoints_in_all(settings: Settings, found: Counts | None) -> int | None:
     """How many are saved in all; None where the number of steps is not known."""
     if found is None or not found.steps:
         return None
@@ -112,7 +115,7 @@ def _saved(settings: Settings, found: Counts | None) -> int | None:
     return max(1, math.ceil(found.steps / every))
 
 
-def problems(spec: RunSpec, offer: Offer, found: Disk | None) -> list[Problem]:
+def disk_problems(spec: RunSpec, offer: Offer, found: Disk | None) -> list[Problem]:
     """BLOCKING when it cannot fit, WARNING when it takes most, with the ways to save less."""
     if found is None or found.free is None:
         return []

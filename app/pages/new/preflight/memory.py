@@ -10,7 +10,8 @@ from groupwise.app.pages.new.preflight.settings import PROMPT_TOKENS, Settings
 from groupwise.app.pages.new.preflight.shape import shape_of
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.models.model_facts import ModelFacts
-from groupwise.storage.spec.spec import ADVICE, BLOCKING, WARNING, RunSpec
+from groupwise.storage.spec.problem import ADVICE, BLOCKING, WARNING
+from groupwise.storage.spec.spec import RunSpec
 
 # Python with torch and TRL imported (measured: 461 MB), and on a GPU the CUDA context and cuBLAS's work space.
 PROCESS, CONTEXT = 500 * 10**6, 800 * 10**6
@@ -45,9 +46,9 @@ class Term:
 
 @dataclass(frozen=True)
 class Estimate:
-    """What one device needs at the worst moment of a step. `terms` add up to `total`, largest first; `measured` is
-    the part that torch's own record would show. `moments`: (when, bytes) of each part of a step. `available` is the
-    device's whole memory, None where the hardware is not known."""
+    """What one device needs at the worst moment of a step. `terms` add up to `total`, largest first;
+    `bytes_without_process` is the part that torch's own record would show. `moments`: (when, bytes) of each part of a
+    step. `available` is the device's whole memory, None where the hardware is not known."""
 
     total: int
     terms: tuple[Term, ...]
@@ -59,10 +60,12 @@ class Estimate:
 
     @property
     def largest(self) -> Term:
+        """The part that takes most."""
         return self.terms[0]
 
     @property
-    def measured(self) -> int:
+    def bytes_without_process(self) -> int:
+        """Bytes of what torch itself counts: all but what the process takes before anything is loaded."""
         return self.total - sum(term.bytes for term in self.terms if term.name == "process")
 
     @property
@@ -158,7 +161,7 @@ def _generating(parts: Parts) -> dict[str, float]:
 def _scoring(parts: Parts) -> dict[str, float]:
     """The reference's (or the old policy's) log-probabilities, a per-device batch at a time, without gradients."""
     batch = max(parts.batch, parts.eval_batch)
-    layer = parts.prefill() / max(1, parts.generated * parts.prompt_tokens) * batch * parts.tokens
+    layer = parts.prefill() / max(1, parts.completions_at_once * parts.prompt_tokens) * batch * parts.tokens
     return {"logits": parts.head_forward(batch), "one layer at work": layer, "16-bit copies": parts.copies()}
 
 
@@ -168,15 +171,15 @@ def _updating(parts: Parts) -> dict[str, float]:
     activations go as gradients come, so one of the two ends is worst. Then the embedding's, then the optimiser."""
     checkpointing = parts.settings.checkpointing
     waiting = parts.gradients() if parts.accumulation > 1 else 0.0
-    one_layer = parts.held() / parts.shape.layers
+    one_layer = parts.held_activations() / parts.shape.layers
     copies = parts.copies()
     made = max(waiting, parts.embedding_gradient())  # the head's gradient, in the parameter's dtype
     moments = [
-        {"activations": parts.held(), "logits": parts.head_backward(), "gradients": waiting,
+        {"activations": parts.held_activations(), "logits": parts.head_backward(), "gradients": waiting,
          "16-bit copies": 0.0 if checkpointing else copies},
-        {"activations": parts.held(), "logits": parts.head_forward(parts.batch), "gradients": waiting,
+        {"activations": parts.held_activations(), "logits": parts.head_forward(parts.batch), "gradients": waiting,
          "16-bit copies": copies},
-        {"activations": parts.held(), "one layer at work": parts.working_layer(), "gradients": made,
+        {"activations": parts.held_activations(), "one layer at work": parts.working_layer(), "gradients": made,
          "16-bit copies": 0.0 if checkpointing else copies},
         {"activations": one_layer, "one layer at work": parts.working_layer(), "gradients": parts.gradients()},
         {"activations": one_layer, "gradients": parts.gradients(), "embedding’s gradient": parts.embedding_gradient()},

@@ -11,7 +11,8 @@ from groupwise.app.pages.new.preflight.memory import Estimate
 from groupwise.app.pages.new.preflight.settings import Settings
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.models.model_facts import ModelFacts
-from groupwise.storage.spec.spec import ADVICE, BLOCKING, WARNING, Fix, Problem, RunSpec, SpecError, from_dict
+from groupwise.storage.spec.problem import ADVICE, BLOCKING, WARNING, Fix, Problem, SpecError
+from groupwise.storage.spec.spec import RunSpec, from_dict
 
 WORTH = 0.03  # of the whole: a fix that saves less is not worth a line
 LORA = {"r": 16, "lora_alpha": 32, "target_modules": "all-linear"}  # common practice
@@ -28,7 +29,7 @@ KEEPING = (
 Edit = tuple[str, dict[str, Any]]
 
 
-def problems(spec: RunSpec, offer: Offer, facts: ModelFacts | None, found: Estimate | None) -> list[Problem]:
+def memory_problems(spec: RunSpec, offer: Offer, facts: ModelFacts | None, found: Estimate | None) -> list[Problem]:
     """The verdict on memory, at the field that the largest term belongs to, with what helps most first."""
     if found is None or not facts or found.level is None or not found.available:
         return []
@@ -45,7 +46,7 @@ def problems(spec: RunSpec, offer: Offer, facts: ModelFacts | None, found: Estim
 
 
 def fixes(spec: RunSpec, offer: Offer, facts: ModelFacts, found: Estimate) -> list[Fix]:
-    """At most four, those that make it fit first, then by what they save."""
+    """What would save memory: at most four settings, those that make it fit first, then by what they save."""
     tried: dict[frozenset[str], tuple[bool, int, Fix]] = {}  # of edits of the same settings, the mildest that fits
     for label, settings in _edits(spec, offer):
         after, before = _after(spec, offer, facts, settings, found.prompt_tokens), tried.get(frozenset(settings))
@@ -78,7 +79,7 @@ def _together(spec: RunSpec, offer: Offer, facts: ModelFacts, found: Estimate) -
     return []
 
 
-def applied(spec: RunSpec, settings: dict[str, Any]) -> RunSpec | None:
+def with_settings(spec: RunSpec, settings: dict[str, Any]) -> RunSpec | None:
     """The spec with settings by dotted path; None where they make no valid spec."""
     raw: dict[str, Any] = spec.model_dump()
     for path, value in settings.items():
@@ -94,7 +95,7 @@ def applied(spec: RunSpec, settings: dict[str, Any]) -> RunSpec | None:
 
 
 def _after(spec: RunSpec, offer: Offer, facts: ModelFacts, settings: dict[str, Any], tokens: int) -> Estimate | None:
-    changed = applied(spec, settings)
+    changed = with_settings(spec, settings)
     return memory.estimate(changed, offer, facts, tokens) if changed else None
 
 

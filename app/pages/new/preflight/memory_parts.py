@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from groupwise.app.pages.new.preflight.settings import HUGE, PROMPT_TOKENS, Settings
-from groupwise.app.pages.new.preflight.shape import DOWN, GATE, OUT, UP, K, Q, Shape, V, adapted, lora_parameters
+from groupwise.app.pages.new.preflight.shape import DOWN, GATE, OUT, UP, K, Q, Shape, V, lora_parameters, lora_targets
 
 BYTES = {"float64": 8, "float32": 4, "bfloat16": 2, "float16": 2}
 TILE_TOKENS, TILE_VOCAB = 4096, 32768  # trl.kernels.chunked_logprob, trl.trainer.utils
@@ -55,10 +55,10 @@ class Parts:
     @cached_property
     def lora(self) -> tuple[str, ...] | None:
         """The adapted parts of a layer; None when the whole model is trained."""
-        return None if self.settings.spec.lora is None else adapted(self.settings.spec.lora, self.shape)
+        return None if self.settings.spec.lora is None else lora_targets(self.settings.spec.lora, self.shape)
 
     @cached_property
-    def trained(self) -> int:
+    def trained_parameters(self) -> int:
         """Parameters that get a gradient."""
         lora = self.settings.spec.lora
         if lora is None:
@@ -77,26 +77,31 @@ class Parts:
 
     @cached_property
     def on_gpu(self) -> bool:
+        """Whether it trains on a GPU."""
         return bool(self.settings.gpus)
 
     @cached_property
     def completion(self) -> int:
+        """Tokens of the longest completion."""
         return self.settings.count("max_completion_length") or 0
 
     @cached_property
     def batch(self) -> int:
+        """Completions of one device in one forward and backward pass."""
         return self.settings.count("per_device_train_batch_size") or 1
 
     @cached_property
     def eval_batch(self) -> int:
+        """Completions of one device at once in an evaluation."""
         return (self.settings.count("per_device_eval_batch_size") or 0) if self.settings.evaluates else 0
 
     @cached_property
     def accumulation(self) -> int:
+        """Forward and backward passes of one update."""
         return self.settings.count("gradient_accumulation_steps") or 1
 
     @cached_property
-    def generated(self) -> int:
+    def completions_at_once(self) -> int:
         """Completions that one device generates at once: the whole generation batch."""
         given = self.settings.count("generation_batch_size")
         if given:
@@ -105,12 +110,12 @@ class Parts:
 
     @cached_property
     def tokens(self) -> int:
-        """Of one sequence: the longest there can be, since TRL pads each batch to its longest."""
+        """Tokens of the longest sequence there can be, since TRL pads each batch to its longest."""
         return self.prompt_tokens + self.completion
 
     def weights(self) -> float:
-        """4 bits are half a byte and a 4-byte scale for each block of 64, 8 bits a byte; the embedding and the head
-        stay as they were (Dettmers et al. 2023; bitsandbytes' defaults)."""
+        """Bytes of the model's weights: 4 bits are half a byte and a 4-byte scale for each block of 64, 8 bits a byte;
+        the embedding and the head stay as they were (Dettmers et al. 2023; bitsandbytes' defaults)."""
         per = {"4bit": 0.5 + 4 / 64, "8bit": 1.0}.get(self.settings.spec.model.quantization or "")
         rest = (self.shape.parameters - self.shape.matrices) * self.weight
         # TRL makes the head float32 where it was asked to (cast_lm_head_to_fp32).
@@ -118,7 +123,8 @@ class Parts:
         return self.shape.matrices * (per or self.weight) + rest
 
     def adapters(self) -> float:
-        return float(self.trained * self.trained_bytes) if self.lora is not None else 0.0
+        """Bytes of the LoRA adapters; 0 where the whole model is trained."""
+        return float(self.trained_parameters * self.trained_bytes) if self.lora is not None else 0.0
 
     def reference(self) -> float:
         """A second model, loaded when beta is not 0; with LoRA the adapter is switched off instead."""
@@ -131,20 +137,23 @@ class Parts:
         eight = str(self.settings.get("optim")).endswith("8bit") and "torch" not in str(self.settings.get("optim"))
         # transformers keeps the moments of embeddings in 32 bits under bitsandbytes (trainer.py, GlobalOptimManager).
         wide = self.shape.head if eight and self.lora is None else 0
-        return (self.trained - wide) * per(self.trained_bytes) + wide * per(self.trained_bytes) * 4 / BLOCK
+        return (self.trained_parameters - wide) * per(self.trained_bytes) + wide * per(self.trained_bytes) * 4 / BLOCK
 
     def optimiser_work(self) -> float:
         """What a step of the optimiser needs besides: on a GPU torch's AdamW that is not fused works on all
         parameters at once and makes a copy; one at a time, like Adafactor, it makes three of the largest matrix."""
         name = str(self.settings.get("optim"))
         largest = max(self.shape.head, self.shape.hidden * self.shape.mlp * max(1, self.shape.experts))
-        largest = min(largest, self.trained)
+        largest = min(largest, self.trained_parameters)
         if name == "adamw_torch":
-            return float(self.trained * self.trained_bytes if self.on_gpu else 3 * largest * self.trained_bytes)
+            return float(
+                self.trained_parameters * self.trained_bytes if self.on_gpu else 3 * largest * self.trained_bytes
+            )
         return 3.0 * largest * 4 if name == "adafactor" else 0.0
 
     def gradients(self) -> float:
-        return float(self.trained * self.trained_bytes)
+        """Bytes of the gradients of all trained parameters."""
+        return float(self.trained_parameters * self.trained_bytes)
 
     def buckets(self) -> float:
         """DistributedDataParallel keeps the gradients once more, in the buckets that it sends."""
@@ -195,7 +204,7 @@ class Parts:
         """A byte for each pair of tokens of each sequence, and its form as numbers, where prompts are padded."""
         return float(self.batch * self.tokens**2 * (1 + self.compute))
 
-    def held(self) -> float:
+    def held_activations(self) -> float:
         """Activations kept between the forward and the backward pass: of every layer, or with checkpointing only what
         went into each (Chen et al. 2016). And the last norm's."""
         each = self.shape.hidden * self.weight if self.settings.checkpointing else self.layer()
@@ -222,19 +231,19 @@ class Parts:
         work = 0.0 if self.on_gpu else 29.0 * self._tile_words(self.batch)
         trained = 4.0 * self.shape.head if self.lora is None else 0.0
         cast = self.weight * self.shape.head if self.lora is None and self.weight != 4 else 0
-        rows = self._scored(self.batch)
+        rows = self._logit_bytes(self.batch)
         hidden = rows * self.shape.hidden * (4 + self.weight)
         return self._tile(self.batch) + max(work, cast) + trained + hidden + self._head_copy()
 
-    def _scored(self, batch: int) -> int:
+    def _logit_bytes(self, batch: int) -> int:
         return batch * (self.completion if self.on_gpu else self.tokens - 1)
 
     def _tile(self, batch: int) -> float:
         number = 4 if self.settings.on("cast_lm_head_to_fp32") else self.compute
-        return float(min(self._scored(batch), TILE_TOKENS) * TILE_VOCAB * number)
+        return float(min(self._logit_bytes(batch), TILE_TOKENS) * TILE_VOCAB * number)
 
     def _tile_words(self, batch: int) -> int:
-        return min(self._scored(batch), TILE_TOKENS) * min(self.shape.vocab, TILE_VOCAB)
+        return min(self._logit_bytes(batch), TILE_TOKENS) * min(self.shape.vocab, TILE_VOCAB)
 
     def _head_copy(self) -> float:
         """The slice of the head that one tile needs, cast."""
@@ -248,7 +257,7 @@ class Parts:
     def cache(self) -> float:
         """Keys and values of every token of every completion that is being generated. As wide as the weights: the
         rotated keys of a float32 model stay float32 under autocast, and transformers' DynamicLayer follows them."""
-        return 2.0 * self.shape.layers * self.shape.keys * self.weight * self.generated * self.tokens
+        return 2.0 * self.shape.layers * self.shape.keys * self.weight * self.completions_at_once * self.tokens
 
     def cache_growth(self) -> float:
         """Each new token copies one layer's keys, then its values (transformers' DynamicCache concatenates)."""
@@ -257,12 +266,12 @@ class Parts:
     def sampling(self) -> float:
         """The logits of the next token of every completion: as they come, in float32, as probabilities, and the
         random numbers to draw by (transformers' GenerationMixin._sample, torch.multinomial)."""
-        return 4.0 * 4 * self.generated * self.shape.vocab
+        return 4.0 * 4 * self.completions_at_once * self.shape.vocab
 
     def prefill(self) -> float:
         """Reading the prompts: what one layer needs at once, without anything kept."""
         one = self.shape.hidden * (2 * self.weight + 8) + max(3 * self.shape.mlp, 4 * self.shape.queries) * self.compute
-        return float(self.generated * self.prompt_tokens * one)
+        return float(self.completions_at_once * self.prompt_tokens * one)
 
     def generation_copies(self) -> float:
         """As `copies`, and the head's: whole where they are trained; frozen ones are cast one at a time."""

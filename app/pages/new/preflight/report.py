@@ -10,7 +10,8 @@ from groupwise.app.pages.new.preflight import advice, counts, disk, memory, memo
 from groupwise.app.pages.new.preflight.timing import Pace
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.models.model_facts import ModelFacts
-from groupwise.storage.spec.spec import ADVICE, BLOCKING, WARNING, Problem, RunSpec
+from groupwise.storage.spec.problem import ADVICE, BLOCKING, WARNING, Problem
+from groupwise.storage.spec.spec import RunSpec
 
 ORDER = {BLOCKING: 0, WARNING: 1, ADVICE: 2}
 
@@ -47,8 +48,8 @@ def report(
         said = [*counts.sentences(spec, offer, rows), *_memory_sentences(estimate, facts, prompt_tokens)]
         shown = _figures(estimate, written, pace, steps)
     problems = [
-        *memory_fixes.problems(spec, offer, facts, estimate),
-        *disk.problems(spec, offer, written),
+        *memory_fixes.memory_problems(spec, offer, facts, estimate),
+        *disk.disk_problems(spec, offer, written),
         *advice.advise(spec, offer, facts, rows, prompt_tokens),
     ]
     return Report(said, shown, sorted(problems, key=lambda problem: ORDER[problem.level]), estimate)

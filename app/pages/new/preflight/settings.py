@@ -63,4 +63,5 @@ class Settings:
 
     @property
     def evaluates(self) -> bool:
+        """Whether the run evaluates on held-out prompts."""
         return self.get("eval_strategy") not in (None, "no") and bool(self.spec.data.holdout)

@@ -73,7 +73,7 @@ def shape_of(facts: ModelFacts) -> Shape | None:
     return Shape(**{**vars(shape), "mlp": width * (facts.experts_used or 1)})
 
 
-def adapted(lora: dict[str, Any], shape: Shape) -> tuple[str, ...]:
+def lora_targets(lora: dict[str, Any], shape: Shape) -> tuple[str, ...]:
     """The parts of each layer that LoRA adapts. PEFT's default is the queries and values of most models
     (peft.utils.TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING); experts are no linear layers to it."""
     targets = lora.get("target_modules")
@@ -93,7 +93,7 @@ def adapted(lora: dict[str, Any], shape: Shape) -> tuple[str, ...]:
 
 def lora_parameters(lora: dict[str, Any], rank: int, shape: Shape) -> int:
     """rank × (in + out) for each adapted matrix (Hu et al. 2021), and what is trained whole beside them."""
-    each = sum(rank * sum(shape.sizes(part)) for part in adapted(lora, shape))
+    each = sum(rank * sum(shape.sizes(part)) for part in lora_targets(lora, shape))
     whole = lora.get("modules_to_save") or []
     heads = sum(name in ("lm_head", "embed_tokens") for name in whole) if isinstance(whole, list) else 0
     return shape.layers * each + heads * shape.head

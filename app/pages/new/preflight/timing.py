@@ -49,10 +49,12 @@ class Pace:
     run: str | None = None
 
     def times(self, steps: float) -> Pace:
+        """The seconds of so many steps."""
         return Pace(self.low * steps, self.high * steps, self.run)
 
     @property
     def words(self) -> str:
+        """As a person reads it: about 5 min where a run of this home says so, else 5 min to 20 min."""
         if self.run is not None:
             return f"about {format.duration((self.low + self.high) / 2)}"
         return f"{format.duration(self.low)} to {format.duration(self.high)}"
@@ -72,11 +74,11 @@ def pace(spec: RunSpec, offer: Offer, facts: ModelFacts | None, prompt_tokens: i
 
 
 def guess(settings: Settings, found: Counts, shape: Shape, prompt_tokens: int) -> Pace:
-    """From a device's peaks. Generating a token reads all weights once and does 2 FLOP for each and completion; a
-    trained token costs 6 for each weight, 8 with checkpointing (Kaplan et al. 2020; Korthikanti et al. 2022), 2 fewer
-    where LoRA trains little of it; each pass for log-probabilities 2. Fast: completions half as long as they may be,
-    the device well used. Slow: the longest, badly used. Rewards are not counted."""
-    flops, bandwidth = speed(settings)
+    """Estimate the seconds a step from a device's peaks. Generating a token reads all weights once and does 2 FLOP for
+    each and completion; a trained token costs 6 for each weight, 8 with checkpointing (Kaplan et al. 2020; Korthikanti
+    et al. 2022), 2 fewer where LoRA trains little of it; each pass for log-probabilities 2. Fast: completions half as
+    long as they may be, the device well used. Slow: the longest, badly used. Rewards are not counted."""
+    flops, bandwidth = device_speed(settings)
     every = found.processes if settings.gpus else 1
     passes = 6 + 2 * settings.checkpointing - 2 * (settings.spec.lora is not None)
     passes += 2 * bool(settings.get("beta")) + 2 * settings.on("use_vllm")
@@ -94,8 +96,8 @@ def guess(settings: Settings, found: Counts, shape: Shape, prompt_tokens: int) -
     return Pace(ends[0], ends[1])
 
 
-def speed(settings: Settings) -> tuple[float, float]:
-    """(FLOP/s, bytes/s) of the device, at its best."""
+def device_speed(settings: Settings) -> tuple[float, float]:
+    """The device's highest speed: (FLOP/s, bytes/s)."""
     if settings.gpus:
         name = settings.gpus[0]["name"]
         return next(((flops, moved) for word, flops, moved in DEVICES if word.lower() in name.lower()), OTHER_GPU)
@@ -107,8 +109,8 @@ def from_runs(spec: RunSpec, offer: Offer, found: Counts) -> Pace | None:
     """The pace of the newest runs with this model that trained in the same way, scaled to so many completions, so
     long; of those, the one that needs the least scaling."""
     best: tuple[float, Pace] | None = None
-    for run in _newest(spec.model.id):
-        theirs = _taken(run.folder.path, run.attempt, run.step)
+    for run in _newest_runs(spec.model.id):
+        theirs = _step_time(run.folder.path, run.attempt, run.step)
         if theirs is None:
             continue
         like = counts.counts(theirs[0], offer)
@@ -121,7 +123,7 @@ def from_runs(spec: RunSpec, offer: Offer, found: Counts) -> Pace | None:
     return best[1] if best else None
 
 
-def _newest(model: str) -> tuple[Run, ...]:
+def _newest_runs(model: str) -> tuple[Run, ...]:
     """The newest runs of a model that trained for some steps. The registry is read again when it was written to."""
     try:
         status = paths.registry_path().stat()
@@ -132,7 +134,7 @@ def _newest(model: str) -> tuple[Run, ...]:
 
 @lru_cache(maxsize=16)
 def _runs_of(model: str, registry_at: Path, *version: int) -> tuple[Run, ...]:
-    return tuple([run for run in registry.runs() if run.model == model and run.step >= ENOUGH][:LOOK])
+    return tuple([run for run in registry.list_runs() if run.model == model and run.step >= ENOUGH][:LOOK])
 
 
 def _kind(spec: RunSpec, offer: Offer) -> tuple[object, ...]:
@@ -145,7 +147,7 @@ def _kind(spec: RunSpec, offer: Offer) -> tuple[object, ...]:
 
 
 @lru_cache(maxsize=256)
-def _taken(folder: Path, attempt: int, step: int) -> tuple[RunSpec, float] | None:
+def _step_time(folder: Path, attempt: int, step: int) -> tuple[RunSpec, float] | None:
     """(its spec, median seconds a step) of a run without stages. Read again only when it has gone on."""
     spec = run_files.spec_of(RunFolder(folder))
     try:

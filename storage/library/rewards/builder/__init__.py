@@ -7,12 +7,18 @@ be nothing but that value.
 from __future__ import annotations
 
 from groupwise.storage.library.rewards import names
-from groupwise.storage.library.rewards.builder.blocks import KINDS, Block, BlockProblem, problems
+from groupwise.storage.library.rewards.builder.blocks import KINDS, Block, BlockProblem, block_problems
 from groupwise.storage.library.rewards.builder.parts import COLUMN, Part, part_of
-from groupwise.storage.library.rewards.builder.python_text import WIDTH, call, docstring, number, visible
+from groupwise.storage.library.rewards.builder.python_text import (
+    WIDTH,
+    call,
+    indented_docstring,
+    number_literal,
+    visible,
+)
 from groupwise.storage.library.rewards.builder.shared import JUDGE, NUMBER, SHARED, weighted_mean
 
-__all__ = ["KINDS", "Block", "BlockProblem", "BuilderError", "needs_network", "problems", "to_code"]
+__all__ = ["KINDS", "Block", "BlockProblem", "BuilderError", "needs_network", "block_problems", "to_code"]
 
 LONGEST_SENTENCE = 300
 SCORE = "score_of"
@@ -37,7 +43,7 @@ def to_code(name: str, blocks: list[Block], sentence: str) -> str:
     penalties: −1 to 0). A block that does not apply to a row (no number in its column) does not count there; a judge
     that does not answer makes it no score. Raises BuilderError.
     """
-    wrong = names.problem_with(name) or next((str(each) for each in problems(blocks)), "")
+    wrong = names.problem_with(name) or next((str(each) for each in block_problems(blocks)), "")
     if wrong:
         raise BuilderError(wrong)
     parts = _parts(blocks)
@@ -113,7 +119,7 @@ def _main(name: str, blocks: list[Block], parts: list[Part], sentence: str, dire
     head = call(f"def {name}(", [*(f"{each}: list" for each in lists), "**kwargs: object"], f") -> list[{kind}]:")
     row = parts[0].helper if direct else SCORE
     body = _at_once(row, takes) if needs_network(blocks) else _each(row, takes)
-    return "\n".join([head, docstring([sentence, *_explained(blocks, parts)]), body])
+    return "\n".join([head, indented_docstring([sentence, *_explained(blocks, parts)]), body])
 
 
 def _each(row: str, takes: list[str]) -> str:
@@ -142,7 +148,7 @@ def _explained(blocks: list[Block], parts: list[Part]) -> list[str]:
     if single and blocks[0].weight > 0:
         said = [f"A completion earns 1 where {parts[0].words}."]
     else:
-        items = [f"- {number(block.weight)}: {part.words}." for block, part in zip(blocks, parts, strict=True)]
+        items = [f"- {number_literal(block.weight)}: {part.words}." for block, part in zip(blocks, parts, strict=True)]
         said = ["What counts for a completion, with its weight:", "\n".join(items)]
         said = ["\n".join(said), _range_in_words(blocks)]
     if any(part.may_be_none and not part.helper.startswith("judge") for part in parts):

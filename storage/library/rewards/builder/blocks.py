@@ -150,7 +150,7 @@ def settings_of(block: Block) -> dict[str, Any]:
     return {each["name"]: each["default"] for each in KINDS[block.kind]["settings"]} | block.settings
 
 
-def problems(blocks: list[Block]) -> list[BlockProblem]:
+def block_problems(blocks: list[Block]) -> list[BlockProblem]:
     """What is wrong with blocks, in their order; none where they can be built."""
     if not blocks:
         return [BlockProblem(None, None, "Add a block: a reward needs something to look for.")]

@@ -34,7 +34,7 @@ class NoExample(Exception):
     """None can be written this way."""
 
 
-def fitting(pattern: re.Pattern[str], fits: Callable[[str], bool]) -> str | None:
+def matching_example(pattern: re.Pattern[str], fits: Callable[[str], bool]) -> str | None:
     """A text for which `fits` holds, which looks for the pattern in its way; None where none is found."""
     tree = _parser.parse(pattern.pattern, pattern.flags)
     longest = LONGEST_OF_MANY_WAYS if _many_ways(tree) and _looks(tree) else LONGEST
@@ -46,7 +46,7 @@ def fitting(pattern: re.Pattern[str], fits: Callable[[str], bool]) -> str | None
     return "" if fits("") else None
 
 
-def unfitting(pattern: re.Pattern[str], fits: Callable[[str], bool]) -> str | None:
+def other_example(pattern: re.Pattern[str], fits: Callable[[str], bool]) -> str | None:
     """A short text for which `fits` does not hold; None where none is found."""
     tree = _parser.parse(pattern.pattern, pattern.flags)
     return next((text for text in (*PLAIN, *_refused(tree)) if not fits(text)), None)

@@ -14,12 +14,12 @@ from groupwise.storage.library.rewards.builder.python_text import (
     WIDTH,
     assign,
     call,
-    decimal,
-    docstring,
-    number,
-    pattern,
-    said,
-    text,
+    decimal_literal,
+    indented_docstring,
+    number_literal,
+    pattern_literal,
+    quote_in_words,
+    string_literal,
 )
 
 COLUMN = "its_"  # begins the name of one row's value of a column
@@ -51,7 +51,7 @@ def part_of(block: Block, suffix: str) -> Part:
 
 def _function(head: str, doc: str, *body: str) -> str:
     """A function's source; `doc` is its docstring, with an empty line between its paragraphs."""
-    return "\n".join([f"def {head}:", docstring(doc.split("\n\n")), *(f"    {line}" for line in body)])
+    return "\n".join([f"def {head}:", indented_docstring(doc.split("\n\n")), *(f"    {line}" for line in body)])
 
 
 def _check(helper: str, example: str, verdict: str, more: str = "") -> str:
@@ -73,7 +73,7 @@ def _matches(settings: Settings, partial: bool, suffix: str) -> Part:
     else:
         what = "all of the text fits the pattern" if settings["whole"] else "the pattern is found in the text"
         doc, body = f"1 when {what}, else 0.", [f"return float({whole if settings['whole'] else found})"]
-    shape = said(settings["pattern"])
+    shape = quote_in_words(settings["pattern"])
     return Part(
         helper, _function(f"{helper}(text: str) -> float", doc, *body), ("text",),
         f"as a whole it fits the pattern {shape}" if settings["whole"] else f"the pattern {shape} is found in it",
@@ -83,7 +83,7 @@ def _matches(settings: Settings, partial: bool, suffix: str) -> Part:
 
 
 def _flagged(expression: str, flags: list[str]) -> list[str]:
-    return [pattern(expression), *([" | ".join(flags)] if flags else [])]
+    return [pattern_literal(expression), *([" | ".join(flags)] if flags else [])]
 
 
 def _pattern_tests(helper: str, settings: Settings) -> list[str]:
@@ -98,10 +98,10 @@ def _pattern_tests(helper: str, settings: Settings) -> list[str]:
     def is_whole(example: str) -> bool:  # before it is stripped, too
         return fits(example) and (not settings["whole"] or example == example.strip())
 
-    earns = settings["earns"] or examples.fitting(compiled, is_whole)
-    fails = settings["fails"] or examples.unfitting(compiled, fits)
-    tests = [] if earns is None else [_check(helper, text(earns), "== 1.0")]
-    return tests if fails is None else [*tests, _check(helper, text(fails), "< 1.0")]
+    earns = settings["earns"] or examples.matching_example(compiled, is_whole)
+    fails = settings["fails"] or examples.other_example(compiled, fits)
+    tests = [] if earns is None else [_check(helper, string_literal(earns), "== 1.0")]
+    return tests if fails is None else [*tests, _check(helper, string_literal(fails), "< 1.0")]
 
 
 def _contains(settings: Settings, partial: bool, suffix: str) -> Part:
@@ -121,43 +121,43 @@ def _contains(settings: Settings, partial: bool, suffix: str) -> Part:
     body.append(f"return {result if partial else exact}")
     return Part(
         helper, _function(f"{helper}(text: str) -> float", f"1 when {doc}{ending}.", *body), ("text",),
-        f"{doc.replace('there', 'in it')}: {', '.join(said(each, 30) for each in texts[:6])}"
+        f"{doc.replace('there', 'in it')}: {', '.join(quote_in_words(each, 30) for each in texts[:6])}"
         + ("…" if len(texts) > 6 else "") + (", each for its share" if partial else ""),
-        constants=(call(f"{constant} = [", [text(each) for each in texts], "]"),),
+        constants=(call(f"{constant} = [", [string_literal(each) for each in texts], "]"),),
         tests=_contains_tests(helper, texts, need),
     )  # fmt: skip
 
 
 def _contains_tests(helper: str, texts: list[str], need: str) -> tuple[str, ...]:
     if need == "none":
-        return _check(helper, text(""), "== 1.0"), _check(helper, text(texts[0]), "< 1.0")
+        return _check(helper, string_literal(""), "== 1.0"), _check(helper, string_literal(texts[0]), "< 1.0")
     full = " ".join(texts) if need == "all" else texts[0]
-    return _check(helper, text(full), "== 1.0"), _check(helper, text(""), "== 0.0")
+    return _check(helper, string_literal(full), "== 1.0"), _check(helper, string_literal(""), "== 0.0")
 
 
 def _number(settings: Settings, partial: bool, suffix: str) -> Part:
     helper, fixed = f"number_is_right{suffix}", settings["value"]
     given = COLUMN + settings["column"]
-    where = f"answer_in(text, {text(settings['tag'])})" if settings["tag"] else "text"
-    wanted = decimal(fixed) if fixed is not None else "number_in(str(right))"
+    where = f"answer_in(text, {string_literal(settings['tag'])})" if settings["tag"] else "text"
+    wanted = decimal_literal(fixed) if fixed is not None else "number_in(str(right))"
     body = [f"wanted, given = {wanted}, number_in({where})"]
     if fixed is None:
         body += ["if wanted is None:", "    return None"]
     body += ["if given is None:", "    return 0.0", *_number_result(settings, partial)]
-    aim = number(fixed) if fixed is not None else "the row's"
+    aim = number_literal(fixed) if fixed is not None else "the row's"
     more = " A number nearby earns a share." if partial else ""
     head = (
         f"{helper}(text: str) -> float" if fixed is not None else f"{helper}(text: str, right: object) -> float | None"
     )
     more += "" if fixed is not None else " None where the row has no number."
-    source = number(fixed) if fixed is not None else f"that of the column {settings['column']}"
+    source = number_literal(fixed) if fixed is not None else f"that of the column {settings['column']}"
     inside = f" in its <{settings['tag']}>" if settings["tag"] else ""
     return Part(
         helper, _function(head, f"1 when the text's number is {aim}, else 0.\n\n{more}".rstrip(), *body),
         ("text",) if fixed is not None else ("text", given),
         f"its last number{inside} is {source}"
-        + (f", give or take {number(settings['tolerance'])}" if settings["tolerance"] else "")
-        + (f"; less and less up to {number(settings['near'])} % off" if partial else ""),
+        + (f", give or take {number_literal(settings['tolerance'])}" if settings["tolerance"] else "")
+        + (f"; less and less up to {number_literal(settings['near'])} % off" if partial else ""),
         tests=_number_tests(helper, settings, partial), imports=("re", "from decimal import Decimal"),
         shared=("number_in", "answer_in") if settings["tag"] else ("number_in",), may_be_none=fixed is None,
     )  # fmt: skip
@@ -165,11 +165,11 @@ def _number(settings: Settings, partial: bool, suffix: str) -> Part:
 
 def _number_result(settings: Settings, partial: bool) -> list[str]:
     tolerance = settings["tolerance"]
-    right = f"abs(given - wanted) <= {decimal(tolerance)}" if tolerance else "given == wanted"
+    right = f"abs(given - wanted) <= {decimal_literal(tolerance)}" if tolerance else "given == wanted"
     if not partial:
         return [f"return float({right})"]
     return [
-        f"if {right}:", "    return 1.0", f"most = max(abs(wanted), 1) * {decimal(settings['near'])} / 100",
+        f"if {right}:", "    return 1.0", f"most = max(abs(wanted), 1) * {decimal_literal(settings['near'])} / 100",
         "return max(0.0, 1 - float(abs(given - wanted) / most))",
     ]  # fmt: skip
 
@@ -179,11 +179,14 @@ def _number_tests(helper: str, settings: Settings, partial: bool) -> tuple[str, 
     more = "" if settings["value"] is not None else ', "42"'
     reach = settings["tolerance"] + (max(abs(wanted), 1) * settings["near"] / 100 if partial else 0)
     tag = settings["tag"]
-    right, wrong = number(wanted), number(int(wanted + 2 * reach) + 2)
+    right, wrong = number_literal(wanted), number_literal(int(wanted + 2 * reach) + 2)
     right, wrong = (f"<{tag}>{each}</{tag}>" if tag else f"It is {each}." for each in (right, wrong))
-    tests = [_check(helper, text(right), "== 1.0", more), _check(helper, text(wrong), "== 0.0", more)]
-    tests.append(_check(helper, text("I do not know."), "== 0.0", more))
-    return (*tests, _check(helper, text("42"), "is None", ", None")) if more else tuple(tests)
+    tests = [
+        _check(helper, string_literal(right), "== 1.0", more),
+        _check(helper, string_literal(wrong), "== 0.0", more),
+    ]
+    tests.append(_check(helper, string_literal("I do not know."), "== 0.0", more))
+    return (*tests, _check(helper, string_literal("42"), "is None", ", None")) if more else tuple(tests)
 
 
 def _length(settings: Settings, partial: bool, suffix: str) -> Part:
@@ -229,13 +232,13 @@ def _json(settings: Settings, partial: bool, suffix: str) -> Part:
     more = "\n\nWithout them it is half, and each key earns its share of the rest." if partial else ""
     doc = f"1 when the text is {what}{ending}, else 0.{more}"
     good = json.dumps(dict.fromkeys(keys, 1)) if keys else "[]" if kind == "list" else "{}"
-    tests = [_check(helper, text(good), "== 1.0"), _check(helper, text("not JSON"), "== 0.0")]
+    tests = [_check(helper, string_literal(good), "== 1.0"), _check(helper, string_literal("not JSON"), "== 0.0")]
     return Part(
         helper, _function(f"{helper}(text: str) -> float", doc, *body), ("text",),
-        f"it is {what}" + (f" with the keys {', '.join(said(key, 30) for key in keys[:6])}" if keys else "")
+        f"it is {what}" + (f" with the keys {', '.join(quote_in_words(key, 30) for key in keys[:6])}" if keys else "")
         + ("…" if len(keys) > 6 else "") + (", each for its share" if partial else ""),
-        constants=(call(f"{constant} = [", [text(key) for key in keys], "]"),) if keys else (),
-        tests=(*tests, *([_check(helper, text("{}"), "< 1.0")] if keys else [])), imports=("json",),
+        constants=(call(f"{constant} = [", [string_literal(key) for key in keys], "]"),) if keys else (),
+        tests=(*tests, *([_check(helper, string_literal("{}"), "< 1.0")] if keys else [])), imports=("json",),
         shared=("no_number", "fenced_json") if settings["fenced"] else ("no_number",),
     )  # fmt: skip
 
@@ -254,13 +257,13 @@ def _judge(settings: Settings, partial: bool, suffix: str) -> Part:
             "What the judge gives one completion; None when it does not answer.", *body,
         ),
         ("prompt", "text"),
-        f"a judge, asked {said(settings['question'])}, {'gives up to 10' if partial else 'says yes'}",
+        f"a judge, asked {quote_in_words(settings['question'])}, {'gives up to 10' if partial else 'says yes'}",
         constants=(
-            assign(constant, text(settings["question"])),
-            assign(f"JUDGE_MODEL{suffix}", text(settings["model"])),
-            assign(f"JUDGE_URL{suffix}", text(settings["endpoint"].rstrip("/") + "/chat/completions")),
+            assign(constant, string_literal(settings["question"])),
+            assign(f"JUDGE_MODEL{suffix}", string_literal(settings["model"])),
+            assign(f"JUDGE_URL{suffix}", string_literal(settings["endpoint"].rstrip("/") + "/chat/completions")),
         ),
-        tests=tuple(_check(reader, text(reply), verdict) for reply, verdict in (*replies, ("?", "is None"))),
+        tests=tuple(_check(reader, string_literal(reply), verdict) for reply, verdict in (*replies, ("?", "is None"))),
         imports=(
             "http.client", "json", "os", "secrets", "time", "urllib.request",
             "from concurrent.futures import ThreadPoolExecutor", *(("re",) if partial else ()),

@@ -8,7 +8,7 @@ import textwrap
 WIDTH = 88  # columns, as black has it
 
 
-def text(value: str) -> str:
+def string_literal(value: str) -> str:
     """A string literal in double quotes, or in single ones where that needs fewer backslashes."""
     quote = '"' if value.count('"') <= value.count("'") else "'"
     return quote + "".join(_letter(letter, quote) for letter in value) + quote
@@ -20,12 +20,12 @@ def _letter(letter: str, quote: str) -> str:
     return letter if letter.isprintable() else repr(letter)[1:-1]
 
 
-def pattern(value: str) -> str:
+def pattern_literal(value: str) -> str:
     """A string literal for a regular expression: raw, so that backslashes stay single, where it can be."""
     for raw in (f'r"{value}"', f"r'{value}'"):
         if value.isprintable() and is_literal(raw, value):
             return raw
-    return text(value)
+    return string_literal(value)
 
 
 def is_literal(source: str, value: object) -> bool:
@@ -36,15 +36,15 @@ def is_literal(source: str, value: object) -> bool:
         return False
 
 
-def number(value: float) -> str:
+def number_literal(value: float) -> str:
     """A number as people write it: 42, not 42.0."""
     return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(value)
 
 
-def decimal(value: float) -> str:
+def decimal_literal(value: float) -> str:
     """A Decimal of exactly the number that people wrote."""
-    written = number(value)
-    return f"Decimal({written})" if written.lstrip("-").isdigit() else f"Decimal({text(written)})"
+    written = number_literal(value)
+    return f"Decimal({written})" if written.lstrip("-").isdigit() else f"Decimal({string_literal(written)})"
 
 
 def call(start: str, parts: list[str], end: str, *, indent: int = 0) -> str:
@@ -69,7 +69,7 @@ def assign(name: str, literal: str, *, indent: int = 0) -> str:
     return f"{name} = (\n{inner}{literal}\n{outer})"
 
 
-def docstring(paragraphs: list[str]) -> str:
+def indented_docstring(paragraphs: list[str]) -> str:
     """A docstring of several lines, indented as in a function; the first line stays one line. Lines that begin with
     “- ” are a list."""
     paragraphs = [paragraph.strip() for paragraph in paragraphs if paragraph.strip()]
@@ -89,7 +89,7 @@ def visible(value: str) -> str:
     return "".join(letter if letter.isprintable() else "·" for letter in value)
 
 
-def said(value: str, longest: int = 60) -> str:
+def quote_in_words(value: str, longest: int = 60) -> str:
     """A text in a sentence: “as it is”, what cannot be seen as a dot, and not too long."""
     shown = visible(value)
     return f"“{shown if len(shown) <= longest else shown[: longest - 1] + '…'}”"

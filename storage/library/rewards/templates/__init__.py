@@ -9,11 +9,11 @@ FOLDER = Path(__file__).parent
 
 def templates() -> list[dict[str, str]]:
     """The templates as {name, title, sentence, code}, the blank one first. They are read as text, never imported."""
-    found = [_read(path) for path in sorted(FOLDER.glob("*.py")) if not path.stem.startswith("_")]
+    found = [_read_template(path) for path in sorted(FOLDER.glob("*.py")) if not path.stem.startswith("_")]
     return sorted(found, key=lambda template: template["name"] != "blank")
 
 
-def _read(path: Path) -> dict[str, str]:
+def _read_template(path: Path) -> dict[str, str]:
     first, _, code = path.read_text(encoding="utf-8").partition("\n")
     title, _, sentence = first.removeprefix("#").strip().partition(": ")
     return {"name": path.stem, "title": title, "sentence": sentence, "code": code}
