@@ -16,7 +16,7 @@ from bench.made_runs import curves, learning_group, made_run
 from groupwise.storage.home import paths
 from groupwise.storage.record.record import RunWriter
 from groupwise.storage.registry import notes
-from tests.browser.conftest import Held, OpenPage, set_params
+from tests.browser.conftest import Held, OpenPage, bring, set_params
 
 STEPS = 30
 WAKE = "() => dispatchEvent(new Event('groupwise:wake'))"
@@ -244,9 +244,10 @@ def test_a_filter_typed_on_the_way_to_held_out_groups_leaves_them(
 ) -> None:
     page = open_page(f"{address}/run?id={run_id}&tab=completions")
     expect(page.locator(".hits .hit").first).to_be_visible()
+    bring(page, "ui/address.js", "openGroup")
     page.clock.install()  # the filter is written when one has typed for 0.3 s
     page.locator("[name=q]").fill("think")
-    page.evaluate("groupwise.openGroup({ step: 5, mode: 'eval' })")
+    page.evaluate("openGroup({ step: 5, mode: 'eval' })")
     page.clock.run_for(1000)
     expect(page).to_have_url(re.compile("q=think"))
     assert "mode=eval" in page.url and "tab=groups" in page.url
