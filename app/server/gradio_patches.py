@@ -21,21 +21,19 @@ SCRIPT = """<script>
 Source = tuple[str, str | None, Callable[[], bool] | None]
 
 
-def write_page_patch(head: Callable[[Any], str]) -> None:
-    """Put the script at the beginning of the page that Gradio serves, and what `head` makes of a request for one."""
+def write_page_patch(first: Callable[[Any], str], last: Callable[[Any], str]) -> None:
+    """Put the script at the beginning of the head of the page that Gradio serves, then what `first` makes of a request
+    for one; and what `last` makes of it at the end of the head."""
     env = templates.env
     loader = env.loader
     assert loader is not None
-    env.globals["groupwise_head"] = head
+    env.globals |= {"groupwise_first": first, "groupwise_last": last}
 
     def source(name: str) -> Source:
         text, path, fresh = loader.get_source(env, name)
-        return (
-            text
-            if SCRIPT in text
-            else text.replace("<head>", f"<head>\n{SCRIPT}\n{{{{ groupwise_head(request) }}}}", 1),
-            path,
-            fresh,
-        )
+        if SCRIPT not in text:
+            text = text.replace("<head>", f"<head>\n{SCRIPT}\n{{{{ groupwise_first(request) }}}}", 1)
+            text = text.replace("</head>", "{{ groupwise_last(request) }}\n</head>", 1)
+        return text, path, fresh
 
     env.loader = FunctionLoader(source)

@@ -15,22 +15,31 @@ from starlette.responses import PlainTextResponse, Response
 from groupwise.app.server import static_scripts
 from groupwise.app.ui import modules
 
-FIRST = ("ui/theme.js", "ui/part.js")  # of every page
+MOUNT, THEME, PART = "ui/mount.js", "ui/theme.js", "ui/part.js"
 FOR_EVER = "private, max-age=31536000, immutable"  # an address is of one text
 
 
-def head(request: Request, parts: Mapping[str, Sequence[str]]) -> Markup:
-    """The page's settings, its theme, and what it will import. `parts`: of each page's path, the modules it begins
-    with."""
-    found = {"libraries": static_scripts.addresses(), "guarded": bool(request.scope.get("guarded"))}
+def first(request: Request) -> Markup:
+    """What a page knows before anything else runs: its settings, what runs its parts, and its theme."""
+    found = {
+        "libraries": static_scripts.addresses(),
+        "guarded": bool(request.scope.get("guarded")),
+        "mount": modules.address(PART),
+    }
     settings = json.dumps(found).replace("<", "\\u003c")
-    wanted = modules.with_imports([*FIRST, *parts.get(f"/{request.url.path.strip('/')}", ())])
-    lines = [
-        f'<script type="application/json" id="groupwise-settings">{settings}</script>',
-        *(f'<link rel="modulepreload" href="{modules.address(name)}">' for name in wanted),
-        f'<script type="module" src="{modules.address("ui/theme.js")}"></script>',
-    ]
-    return Markup("\n".join(lines))
+    return Markup(
+        f'<script type="application/json" id="groupwise-settings">{settings}</script>\n'
+        f"<script>\n{modules.sources()[MOUNT].decode()}</script>\n"
+        f'<script type="module" src="{modules.address(THEME)}"></script>'
+    )
+
+
+def last(request: Request, parts: Mapping[str, Sequence[str]]) -> Markup:
+    """What the page will import, to be fetched while nothing of Gradio's waits. `parts`: of each page's path, the
+    modules it begins with."""
+    wanted = modules.with_imports([THEME, *parts.get(f"/{request.url.path.strip('/')}", ()), PART])
+    link = '<link rel="modulepreload" fetchpriority="low" href="{}">'
+    return Markup("\n".join(link.format(modules.address(name)) for name in wanted))
 
 
 async def module(request: Request) -> Response:

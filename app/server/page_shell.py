@@ -30,7 +30,7 @@ def build() -> gr.Blocks:
         run.build()
     with demo.route("Compare", "/compare", show_in_navbar=False):
         compare.build()
-    gradio_patches.write_page_patch(partial(page_head.head, parts=parts(demo)))
+    gradio_patches.write_page_patch(page_head.first, partial(page_head.last, parts=parts(demo)))
     return demo
 
 

@@ -23,7 +23,6 @@ from gradio.routes import ORJSONResponse
 from starlette.responses import Response
 
 from groupwise.app.core.errors import Unanswerable
-from groupwise.app.ui import modules
 from groupwise.storage.home import db, paths
 from groupwise.storage.home.logs import Repeats
 from groupwise.storage.record import metrics, record_check
@@ -36,16 +35,17 @@ DAMAGED = (
     "This run's record is damaged, or was copied only in part ({}). Where it was copied, copy it again, whole; to "
     "resume the run sets it aside and begins another."
 )
+# As this is run, the part's element is there: see ui/mount.js.
+BEGIN = 'dispatchEvent(new CustomEvent("groupwise:part", {{ detail: {{ name: "{}", element, server }} }}));'
 Payload = dict[str, Any]
 Answer = Callable[[Any], dict[str, Any]]
 
 
 def live(name: str, *functions: Answer, template: str = "", **options: Any) -> gr.HTML:
     """A live part. `name` is its module as seen from app, without “.js”; the last part of it is its CSS class."""
-    mount = modules.address("ui/part.js")
     made = gr.HTML(
         html_template=f'<div class="gw gw-{Path(name).name}">{template}</div>',
-        js_on_load=f'import("{mount}").then(({{ mount }}) => mount("{name}", {{ element, server }}));',
+        js_on_load=BEGIN.format(name),
         server_functions=[_as_served(function) for function in functions] or None,
         apply_default_css=False,
         container=False,

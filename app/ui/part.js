@@ -2,7 +2,7 @@
 
 const parts = new Map();
 
-// Called by Gradio (see live.py): `name` is the part's module, as seen from app, without “.js”.
+// Called by mount.js: `name` is the part's module, as seen from app, without “.js”.
 export function mount(name, given) {
   parts.set(name, given);
   return import(`../${name}.js`);

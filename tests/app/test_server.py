@@ -120,7 +120,9 @@ def test_the_charting_script_is_served_from_here(dashboard: Server):
 
 def test_a_page_names_the_modules_it_needs_and_no_other_file_is_served_as_one(dashboard: Server):
     page = httpx.get(f"{dashboard.url}/compare?ids=a").text
-    named = set(re.findall(r'<link rel="modulepreload" href="(/modules/[0-9a-f]{16}/[a-z_/]+\.js)">', page))
+    named = set(
+        re.findall(r'<link rel="modulepreload" fetchpriority="low" href="(/modules/[0-9a-f]{16}/[a-z_/]+\.js)">', page)
+    )
     assert modules.address("pages/compare/compare.js") in named
     assert modules.address("ui/charts/plots.js") in named
     assert modules.address("pages/new/new_run.js") not in named

@@ -59,7 +59,7 @@ def save(page: Page) -> str:
 
 def source(page: Page, name: str) -> None:
     """Where the completions come from."""
-    page.locator(".bench .switch").get_by_role("button", name=name).click()
+    page.locator(".workbench .switch").get_by_role("button", name=name).click()
 
 
 def try_it(page: Page) -> Locator:

@@ -14,7 +14,7 @@ from playwright.sync_api import Page, Route, expect
 from groupwise.storage.home import paths
 from groupwise.storage.record.record import RunWriter
 from groupwise.storage.registry import notes
-from tests.browser.conftest import Held, OpenPage, set_params
+from tests.browser.conftest import Held, OpenPage, bring, set_params
 from tests.support.homes import dashboard, wait_for
 from tests.support.made_runs import curves, learning_group, made_run
 
@@ -246,9 +246,10 @@ def test_a_filter_typed_on_the_way_to_held_out_groups_leaves_them(
 ) -> None:
     page = open_page(f"{address}/run?id={run_id}&tab=completions")
     expect(page.locator(".hits .hit").first).to_be_visible()
+    bring(page, "ui/address.js", "openGroup")
     page.clock.install()  # the filter is written when one has typed for 0.3 s
     page.locator("[name=q]").fill("think")
-    page.evaluate("groupwise.openGroup({ step: 5, mode: 'eval' })")
+    page.evaluate("openGroup({ step: 5, mode: 'eval' })")
     page.clock.run_for(1000)
     expect(page).to_have_url(re.compile("q=think"))
     assert "mode=eval" in page.url and "tab=groups" in page.url

@@ -2,7 +2,7 @@
 
 import { onAddress, params, setParams } from "../../ui/address.js";
 import { el, setText } from "../../ui/dom.js";
-import { sayOutdated, stopTrying, tryNow } from "./bench.js";
+import { sayOutdated, stopTrying, tryNow } from "./workbench.js";
 import { NO_ANSWER, action, button, call, find, on, page, remover, root, server, tell } from "./core.js";
 import { DRAFTS, age, dropDraft, keepDraft, newDrafts, readDraft, sayDraft } from "./drafts.js";
 import { code, drawLooked, drawState, looked, setCode } from "./editor.js";
@@ -142,7 +142,7 @@ export function newText(text, { id = null, which = "", network = false, keep = t
   if (keep) keepDraft();
 }
 function begin_(text, readOnly) {
-  for (const part of [".writing", ".bench"]) find(part).hidden = false;
+  for (const part of [".writing", ".workbench"]) find(part).hidden = false;
   find(".welcome").hidden = true;
   find(".said-saved").hidden = true;
   code.setReadOnly(readOnly);

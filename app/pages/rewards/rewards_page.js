@@ -2,7 +2,7 @@
 
 import { params } from "../../ui/address.js";
 import { el, setText } from "../../ui/dom.js";
-import { drawBench } from "./bench.js";
+import { drawWorkbench } from "./workbench.js";
 import { drawBuilder } from "./builder.js";
 import { call, find, page, root, server, tell, trouble } from "./core.js";
 import { makeEditor } from "./editor.js";
@@ -30,7 +30,7 @@ async function begin() {
   drawLibraryActions();
   drawBuilder();
   drawFunctionActions();
-  drawBench();
+  drawWorkbench();
   drawRescore();
   drawLibrary();
   const name = params().get("name");

@@ -59,7 +59,7 @@ export function choose(kind) {
   from = kind;
   for (const tab of root.querySelectorAll("[data-from]"))
     tab.setAttribute("aria-pressed", String(tab.dataset.from === kind));
-  for (const part of root.querySelectorAll(".bench .from")) part.hidden = !part.classList.contains(`from-${kind}`);
+  for (const part of root.querySelectorAll(".workbench .from")) part.hidden = !part.classList.contains(`from-${kind}`);
   if (kind === "run" && find("select.run").value) {
     find("select.data").value = `run:${find("select.run").value}`;
     askColumns();

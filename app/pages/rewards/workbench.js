@@ -18,7 +18,7 @@ on("try", tryNow);
 on("typed", sayOutdated);
 on("source", drawGo);
 
-export function drawBench() {
+export function drawWorkbench() {
   action("try", () => tryNow());
   action("anew", () => {
     have = null;

@@ -1,0 +1,85 @@
+// Runs the modules of the page's live parts, and helps where one could not be fetched, as the server was starting anew
+// or the connection was cut. No module itself, but written into each page's head (see app/server/page_head.py): nothing
+// has to be fetched for it to be there.
+//
+// A browser does not ask again for a module that it could not fetch, and another copy under another address would know
+// nothing of the first: the page is loaded anew, once the server answers.
+
+{
+  const FIRST_WAIT = 500;
+  const LONGEST_WAIT = 5000; // ms
+  const MOST_RELOADS = 3; // within
+  const RECENTLY = 60_000; // ms
+  const KEY = "groupwise:reloads";
+
+  const { mount: address } = JSON.parse(document.getElementById("groupwise-settings").textContent);
+  const begin = async (part) => (await import(address)).mount(part.name, part);
+
+  // What is wrong in a module is the same error each time; that it could not be fetched is a new one.
+  const mount = async ({ detail }) => {
+    try {
+      await begin(detail);
+    } catch (first) {
+      const again = await begin(detail).then(
+        () => null,
+        (problem) => problem,
+      );
+      if (again === first) throw first;
+      if (again) reloadWhenAnswered();
+    }
+  };
+
+  let waits = false;
+  const reloadWhenAnswered = async () => {
+    if (waits) return;
+    waits = true;
+    const reloads = recentReloads();
+    if (!reloads || reloads.length >= MOST_RELOADS) {
+      say("Part of this page could not be loaded. ", link());
+      return;
+    }
+    say("Reconnecting…");
+    for (let pause = FIRST_WAIT; ; pause = Math.min(pause * 1.6, LONGEST_WAIT)) {
+      await new Promise((done) => setTimeout(done, pause));
+      if (await answers()) break;
+    }
+    sessionStorage.setItem(KEY, JSON.stringify([...reloads, Date.now()]));
+    location.reload();
+  };
+  // When the page was loaded anew; null where a browser that keeps nothing could do so for ever.
+  const recentReloads = () => {
+    try {
+      return JSON.parse(sessionStorage.getItem(KEY) ?? "[]").filter((when) => Date.now() - when < RECENTLY);
+    } catch {
+      return null;
+    }
+  };
+  const answers = () =>
+    fetch("/healthz", { cache: "no-store" }).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+
+  const say = (...words) => {
+    const note = document.createElement("div");
+    note.id = "gw-lost";
+    note.role = "status";
+    note.append(...words);
+    document.body.append(note);
+  };
+  const link = () => {
+    const made = document.createElement("a");
+    made.href = location.href;
+    made.textContent = "Reload the page";
+    made.addEventListener("click", (event) => {
+      event.preventDefault();
+      location.reload();
+    });
+    return made;
+  };
+
+  addEventListener("groupwise:part", mount);
+  // The theme is a module that no part imports, on some pages.
+  const missed = ({ target }) => target.matches?.('script[type=module][src^="/modules/"]') && reloadWhenAnswered();
+  addEventListener("error", missed, { capture: true });
+}

@@ -1,0 +1,54 @@
+"""Nothing that is shown of a page as it begins is moved by what comes later."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import BrowserContext, expect
+
+from groupwise.storage.registry import registry
+from groupwise.storage.registry.messages.facts import Shipped
+from tests.browser.conftest import OpenPage
+from tests.support.homes import dashboard, wait_for
+from tests.support.made_runs import made_run
+
+# Of each page, what is there once its parts have drawn what they had asked for.
+PAGES = {
+    "/": ".gw-runs_table[data-drawn] tbody tr",
+    "/new": ".gw-new_run[data-ready]",
+    "/rewards": ".gw-rewards_page[data-ready]",
+    "/run?id={a}": ".gw-overview .js-plotly-plot",
+    "/compare?ids={a},{b}": ".gw-compare .js-plotly-plot",
+}
+# The score of layout shifts (web.dev/articles/cls): the share of the window that moved times how far; 0.1 is what a
+# reader notices.
+MOST = 0.05
+WATCH = """
+  window.moved = [];
+  const note = ({ value, sources, hadRecentInput }) => {
+    const what = sources.map(({ node }) => node?.className ?? node?.nodeName).join(", ");
+    if (!hadRecentInput) moved.push([value, what]);
+  };
+  new PerformanceObserver((seen) => seen.getEntries().forEach(note)).observe({ type: "layout-shift", buffered: true });
+"""
+
+
+@pytest.fixture(scope="module")
+def made(known_home: Path) -> Iterator[dict[str, str]]:
+    with dashboard() as (_, address):
+        wait_for("what ships", lambda: registry.published(Shipped))
+        yield {"address": address, "a": made_run("a", 60), "b": made_run("b", 60)}
+
+
+@pytest.mark.parametrize("place", PAGES)
+def test_nothing_moves_while_a_page_begins(
+    made: dict[str, str], context: BrowserContext, open_page: OpenPage, place: str
+) -> None:
+    context.add_init_script(WATCH)
+    page = open_page(made["address"] + place.format(**made))
+    expect(page.locator(PAGES[place]).first).to_be_visible()
+    page.wait_for_timeout(1500)  # what is a little late
+    moved = page.evaluate("moved")
+    assert sum(value for value, _ in moved) <= MOST, moved
