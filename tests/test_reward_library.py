@@ -150,8 +150,8 @@ def test_the_functions_of_a_pasted_text_are_there_to_choose_from():
     code = (
         "%pip install x\n" + CODE + "async def other(completions, **kwargs):\n    return list(map(len, completions))\n"
     )
-    assert library.functions_in(code) == ["mine", "other"]
-    assert library.functions_in("nothing at all") == []
+    assert [function.name for function in signature.analyse(code).functions] == ["mine", "other"]
+    assert signature.analyse("nothing at all").functions == []
 
 
 def test_the_runs_that_use_a_function_are_found_with_the_copy_they_keep():
@@ -226,9 +226,8 @@ TEMPLATES = templates.templates()
 def test_the_blank_template_comes_first_and_each_has_its_own_words():
     assert TEMPLATES[0]["name"] == "blank" and len(TEMPLATES) == 7
     assert all(each["title"] and each["sentence"].endswith(".") for each in TEMPLATES)
-    assert (
-        len({each["title"] for each in TEMPLATES}) == len({library.functions_in(t["code"])[0] for t in TEMPLATES}) == 7
-    )
+    functions = {signature.analyse(each["code"]).functions[0].name for each in TEMPLATES}
+    assert len({each["title"] for each in TEMPLATES}) == len(functions) == 7
 
 
 @pytest.mark.parametrize("template", TEMPLATES, ids=lambda template: template["name"])

@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from groupwise.storage.registry.questions import SCORE
-from groupwise.worker.questions.workbench import calling
 from tests.bad_input import FLOOD, ONE_ROW, Bad, code, codes, line
-from tests.workbench import READS, answered, group, own
+from tests.workbench import READS, answered, end_sandboxes, group, own
 
 GROUPS = [group("0", "1"), group("2", "3")]
 
@@ -21,7 +20,7 @@ GROUPS = [group("0", "1"), group("2", "3")]
 def prepared(registry_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("HF_TOKEN", "hf_canary")
     yield
-    calling.close_all()
+    end_sandboxes()
 
 
 def tried(text: str, timeout: float = 1.5) -> dict[str, Any]:

@@ -14,8 +14,8 @@ from groupwise.storage.home.paths import RunFolder
 from groupwise.storage.record.record import RunWriter
 from groupwise.storage.record.step_record import Event
 from groupwise.storage.registry.questions import RESCORE
-from groupwise.worker.questions.workbench import calling, history, rescore
-from tests.workbench import READS, answered, own, run_with, stored
+from groupwise.worker.questions.workbench import history, rescore
+from tests.workbench import READS, answered, end_sandboxes, own, run_with, stored
 
 # The opposite of what the run was scored with.
 TURNED = READS.replace("float(text)", "-float(text)")
@@ -24,7 +24,7 @@ TURNED = READS.replace("float(text)", "-float(text)")
 @pytest.fixture(autouse=True)
 def prepared(registry_home: Path) -> Iterator[None]:
     yield
-    calling.close_all()
+    end_sandboxes()
 
 
 def ask(folder: RunFolder, *functions: dict[str, Any], **payload: Any) -> dict[str, Any]:

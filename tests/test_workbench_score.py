@@ -13,7 +13,7 @@ from groupwise.storage.registry.messages.facts import TrustRewardCode
 from groupwise.storage.registry.questions import COMPLETIONS, SCORE
 from groupwise.worker.builtin import shipped
 from groupwise.worker.questions.workbench import calling
-from tests.workbench import READS, SPEC, answered, group, own
+from tests.workbench import READS, SPEC, answered, end_sandboxes, group, own
 
 SHOUTS = """
 import re
@@ -40,7 +40,7 @@ LAZY = "def lazy(completions, **kwargs):\n    return [0.5 for _ in completions]\
 @pytest.fixture(autouse=True)
 def prepared(registry_home: Path) -> Iterator[None]:
     yield
-    calling.close_all()
+    end_sandboxes()
 
 
 def ask(functions: list[dict[str, Any]], groups: list[dict[str, Any]], **payload: Any) -> dict[str, Any]:

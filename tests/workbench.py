@@ -11,6 +11,7 @@ from groupwise.storage.record.record import RunWriter
 from groupwise.storage.record.step_record import Completion, Event, Group
 from groupwise.storage.registry import registry
 from groupwise.worker.questions import server
+from groupwise.worker.questions.workbench import calling
 from tests.runs import make_spec, queue
 
 SPEC = {part: make_spec().model_dump()[part] for part in ("data", "model", "training")}
@@ -20,6 +21,12 @@ def reads(completions, **kwargs):
     texts = [one if isinstance(one, str) else one[-1]["content"] for one in completions]
     return [None if text == "none" else float(text) for text in texts]
 """
+
+
+def end_sandboxes() -> None:
+    """End every sandbox that is kept warm."""
+    while calling._warm:
+        calling._close(calling._warm.popitem()[1])
 
 
 def answered(kind: str, payload: dict[str, Any]) -> dict[str, Any]:

@@ -138,8 +138,13 @@ function settingField(block, one) {
     return el("label", title, one.label, select);
   }
   const many_ = one.types.includes("list");
-  const input = many_
-    ? el("textarea", { class: "input", rows: "2", placeholder: "one on each line" })
+  const input = many_ || one.types.includes("lines")
+    ? el("textarea", {
+        class: "input",
+        rows: "2",
+        spellcheck: "false",
+        placeholder: many_ ? "one on each line" : "becomes a test of the code",
+      })
     : el("input", {
         class: "input",
         type: "text",

@@ -58,11 +58,6 @@ def normal(code: str) -> str:
     return code.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def functions_in(code: str) -> list[str]:
-    """The names of what looks like a reward function in a text, in its order; a notebook's text as well."""
-    return [function.name for function in signature.analyse(code).functions]
-
-
 def save(name: str, code: str, *, network: bool = False, taken: Collection[str] | None = None) -> Reward:
     """Keep this code as the newest version of a function; the same code is the same version.
 

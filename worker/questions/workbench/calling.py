@@ -138,9 +138,3 @@ def _close(source: Any) -> None:
     close = getattr(source, "close", None)
     if close is not None:
         close()
-
-
-def close_all() -> None:
-    """End every warm sandbox."""
-    while _warm:
-        _close(_warm.popitem()[1])
