@@ -21,9 +21,9 @@ from groupwise.storage.library.rewards.builder import (
     BuilderError,
     needs_network,
     problems,
-    python_text,
     to_code,
 )
+from groupwise.storage.spec import python_source
 
 NASTY = [
     '"', "'", '"""', "'''", "\\", "\\\\", "a\nb", "\r\t\0", "{x}", "%s", '")\nimport os\nos._exit(1)\n("',
@@ -290,7 +290,7 @@ def test_what_was_typed_stays_a_value_wherever_it_was_typed(value: str):
 
 @given(st.text(st.characters(codec="utf-8"), max_size=40))
 def test_any_text_is_a_literal_of_itself_and_a_docstring_ends_where_it_should(value: str):
-    for source in (python_text.text(value), python_text.pattern(value)):
+    for source in (python_source.quoted(value), python_source.pattern(value)):
         assert ast.literal_eval(source) == value and "\n" not in source
     if problems([Block("contains", {"texts": [value]})]) == []:
         code = to_code("reward", [Block("contains", {"texts": [value]})], value)

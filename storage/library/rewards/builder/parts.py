@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from groupwise.storage.library.rewards.builder.blocks import Block, settings_of
-from groupwise.storage.library.rewards.builder.python_text import (
+from groupwise.storage.spec.python_source import (
     WIDTH,
     assign,
     call,
@@ -16,8 +16,8 @@ from groupwise.storage.library.rewards.builder.python_text import (
     docstring,
     number,
     pattern,
+    quoted,
     said,
-    text,
 )
 
 COLUMN = "its_"  # begins the name of one row's value of a column
@@ -87,7 +87,7 @@ def _flagged(expression: str, flags: list[str]) -> list[str]:
 def _pattern_tests(helper: str, settings: Settings) -> list[str]:
     """Tests by the examples that were typed."""
     verdicts = (("earns", "== 1.0"), ("fails", "< 1.0"))
-    return [_check(helper, text(settings[name]), verdict) for name, verdict in verdicts if settings[name]]
+    return [_check(helper, quoted(settings[name]), verdict) for name, verdict in verdicts if settings[name]]
 
 
 def _contains(settings: Settings, partial: bool, suffix: str) -> Part:
@@ -109,22 +109,22 @@ def _contains(settings: Settings, partial: bool, suffix: str) -> Part:
         helper, _function(f"{helper}(text: str) -> float", f"1 when {doc}{ending}.", *body), ("text",),
         f"{doc.replace('there', 'in it')}: {', '.join(said(each, 30) for each in texts[:6])}"
         + ("…" if len(texts) > 6 else "") + (", each for its share" if partial else ""),
-        constants=(call(f"{constant} = [", [text(each) for each in texts], "]"),),
+        constants=(call(f"{constant} = [", [quoted(each) for each in texts], "]"),),
         tests=_contains_tests(helper, texts, need),
     )  # fmt: skip
 
 
 def _contains_tests(helper: str, texts: list[str], need: str) -> tuple[str, ...]:
     if need == "none":
-        return _check(helper, text(""), "== 1.0"), _check(helper, text(texts[0]), "< 1.0")
+        return _check(helper, quoted(""), "== 1.0"), _check(helper, quoted(texts[0]), "< 1.0")
     full = " ".join(texts) if need == "all" else texts[0]
-    return _check(helper, text(full), "== 1.0"), _check(helper, text(""), "== 0.0")
+    return _check(helper, quoted(full), "== 1.0"), _check(helper, quoted(""), "== 0.0")
 
 
 def _number(settings: Settings, partial: bool, suffix: str) -> Part:
     helper, fixed = f"number_is_right{suffix}", settings["value"]
     given = COLUMN + settings["column"]
-    where = f"answer_in(text, {text(settings['tag'])})" if settings["tag"] else "text"
+    where = f"answer_in(text, {quoted(settings['tag'])})" if settings["tag"] else "text"
     wanted = decimal(fixed) if fixed is not None else "number_in(str(right))"
     body = [f"wanted, given = {wanted}, number_in({where})"]
     if fixed is None:
@@ -167,9 +167,9 @@ def _number_tests(helper: str, settings: Settings, partial: bool) -> tuple[str, 
     tag = settings["tag"]
     right, wrong = number(wanted), number(int(wanted + 2 * reach) + 2)
     right, wrong = (f"<{tag}>{each}</{tag}>" if tag else f"It is {each}." for each in (right, wrong))
-    tests = [_check(helper, text(right), "== 1.0", more), _check(helper, text(wrong), "== 0.0", more)]
-    tests.append(_check(helper, text("I do not know."), "== 0.0", more))
-    return (*tests, _check(helper, text("42"), "is None", ", None")) if more else tuple(tests)
+    tests = [_check(helper, quoted(right), "== 1.0", more), _check(helper, quoted(wrong), "== 0.0", more)]
+    tests.append(_check(helper, quoted("I do not know."), "== 0.0", more))
+    return (*tests, _check(helper, quoted("42"), "is None", ", None")) if more else tuple(tests)
 
 
 def _length(settings: Settings, partial: bool, suffix: str) -> Part:
@@ -215,13 +215,13 @@ def _json(settings: Settings, partial: bool, suffix: str) -> Part:
     more = "\n\nWithout them it is half, and each key earns its share of the rest." if partial else ""
     doc = f"1 when the text is {what}{ending}, else 0.{more}"
     good = json.dumps(dict.fromkeys(keys, 1)) if keys else "[]" if kind == "list" else "{}"
-    tests = [_check(helper, text(good), "== 1.0"), _check(helper, text("not JSON"), "== 0.0")]
+    tests = [_check(helper, quoted(good), "== 1.0"), _check(helper, quoted("not JSON"), "== 0.0")]
     return Part(
         helper, _function(f"{helper}(text: str) -> float", doc, *body), ("text",),
         f"it is {what}" + (f" with the keys {', '.join(said(key, 30) for key in keys[:6])}" if keys else "")
         + ("…" if len(keys) > 6 else "") + (", each for its share" if partial else ""),
-        constants=(call(f"{constant} = [", [text(key) for key in keys], "]"),) if keys else (),
-        tests=(*tests, *([_check(helper, text("{}"), "< 1.0")] if keys else [])), imports=("json",),
+        constants=(call(f"{constant} = [", [quoted(key) for key in keys], "]"),) if keys else (),
+        tests=(*tests, *([_check(helper, quoted("{}"), "< 1.0")] if keys else [])), imports=("json",),
         shared=("no_number", "fenced_json") if settings["fenced"] else ("no_number",),
     )  # fmt: skip
 
@@ -242,11 +242,11 @@ def _judge(settings: Settings, partial: bool, suffix: str) -> Part:
         ("prompt", "text"),
         f"a judge, asked {said(settings['question'])}, {'gives up to 10' if partial else 'says yes'}",
         constants=(
-            assign(constant, text(settings["question"])),
-            assign(f"JUDGE_MODEL{suffix}", text(settings["model"])),
-            assign(f"JUDGE_URL{suffix}", text(settings["endpoint"].rstrip("/") + "/chat/completions")),
+            assign(constant, quoted(settings["question"])),
+            assign(f"JUDGE_MODEL{suffix}", quoted(settings["model"])),
+            assign(f"JUDGE_URL{suffix}", quoted(settings["endpoint"].rstrip("/") + "/chat/completions")),
         ),
-        tests=tuple(_check(reader, text(reply), verdict) for reply, verdict in (*replies, ("?", "is None"))),
+        tests=tuple(_check(reader, quoted(reply), verdict) for reply, verdict in (*replies, ("?", "is None"))),
         imports=(
             "http.client", "json", "os", "secrets", "time", "urllib.request",
             "from concurrent.futures import ThreadPoolExecutor", *(("re",) if partial else ()),
