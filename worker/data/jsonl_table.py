@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.json
 from datasets import Features, IterableDataset, Json, List, load_dataset
 
-from groupwise.worker.data.data_error import DataError
+from groupwise.worker.data.data_error import DataError, first_line
 
 BLOCK = 4 * 2**20  # bytes
 LINE = 16 * 2**20  # bytes: a longer line is no row of prompts
@@ -167,7 +167,7 @@ class JsonlTable:
                 raise DataError(f"{where} of {self.path.name} has a column “{unknown[0]}” that the first rows lack.")
             return list(table.select(self.columns).to_pylist())
         except (pa.ArrowException, ValueError, TypeError, RecursionError) as error:
-            reason = _line_fault(block) or f"does not fit the rows before it ({_first_line(error)})"
+            reason = _line_fault(block) or f"does not fit the rows before it ({first_line(error)})"
             raise DataError(f"{where} of {self.path.name} {reason}.") from error
 
 
@@ -225,7 +225,7 @@ def _is_mixed(feature: Any) -> bool:
 
 
 def _unreadable(path: Path, error: Exception) -> DataError:
-    return DataError(f"{path.name} cannot be read as JSONL: {fault(path) or _first_line(error)}.")
+    return DataError(f"{path.name} cannot be read as JSONL: {fault(path) or first_line(error)}.")
 
 
 def fault(path: Path, seconds: float = 2.0) -> str:
@@ -283,7 +283,3 @@ def _count(block: bytes) -> int:
     if (characters[begins] <= ord(" ")).any():
         return len(_lines(block))
     return len(begins)
-
-
-def _first_line(error: BaseException) -> str:
-    return (str(error.__cause__ or error).splitlines() or [type(error).__name__])[0][:300].rstrip(".")
