@@ -34,13 +34,15 @@ def fault(pattern: str) -> str:
 
 
 @functools.lru_cache(maxsize=64)
-def _compile(pattern: str) -> Any:
-    return regex.compile(pattern)
+def _compile(pattern: str, flags: int = 0) -> Any:
+    return regex.compile(pattern, flags)
 
 
-def search_pattern(pattern: str, text: str) -> Any:
-    """The first match in a text; None where there is none. Raises TooSlow."""
+def search_pattern(pattern: str, text: str, flags: int = 0, *, whole: bool = False) -> Any:
+    """The first match in a text (`whole`: of all of it); None where there is none. `flags` are those of `re`. Raises
+    TooSlow."""
+    compiled = _compile(pattern, flags)
     try:
-        return _compile(pattern).search(text, timeout=SECONDS, concurrent=True)
+        return (compiled.fullmatch if whole else compiled.search)(text, timeout=SECONDS, concurrent=True)
     except TimeoutError as error:
         raise TooSlow from error

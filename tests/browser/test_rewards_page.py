@@ -258,6 +258,26 @@ def test_blocks_become_python_that_is_saved_and_tried(rewards: Page) -> None:
     expect(try_it(rewards).locator(".card", has_text="polite").first).to_be_visible()
 
 
+def test_an_example_that_is_typed_for_a_pattern_becomes_its_test(rewards: Page) -> None:
+    do(rewards, "Build")
+    dialog = rewards.locator("dialog.building")
+    dialog.get_by_role("button", name="Matches").click()
+    dialog.get_by_label("Pattern").fill(r"^<think>.+</think>\n<answer>\d+</answer>$")
+    matches = dialog.get_by_label("Example that matches")
+    matches.fill("<answer>4</answer>")
+    expect(dialog.locator(":scope > form > .said")).to_contain_text("does not match the example that should match")
+    expect(dialog.get_by_role("button", name="Open in the editor")).to_be_disabled()
+    matches.fill("<think>2 + 2</think>\n<answer>4</answer>")
+    dialog.get_by_label("Example that does not match").fill("<answer>four</answer>")
+    expect(dialog.locator(":scope > form > .said")).to_be_empty()
+    expect(dialog.locator(".code-side pre")).to_contain_text('"<answer>four</answer>"')
+    assert no_sideways_scroll(rewards)
+    picture(rewards, "rewards-examples")
+    dialog.get_by_role("button", name="Open in the editor").click()
+    rewards.wait_for_function("ace.edit(document.querySelector('.ace')).getValue().includes('def my_reward(')")
+    assert r'"<think>2 + 2</think>\n<answer>4</answer>"' in text_of(rewards)
+
+
 def test_a_function_is_taken_into_a_new_run(rewards: Page) -> None:
     begin(rewards, SHORT)
     save(rewards)

@@ -264,3 +264,26 @@ def test_a_row_that_does_not_fit_the_first_ones_is_named(registry_home: Path):
         found.row(1200)
     with pytest.raises(DataError, match="row 1201 of late.jsonl does not fit"):
         training("late.jsonl")
+    shown = found.rows()
+    assert [next(shown)["q"] for _ in range(1200)] == list(range(1200))
+    with pytest.raises(DataError, match="row 1201 of late.jsonl does not fit"):
+        next(shown)
+
+
+def test_rows_of_mixed_kinds_are_shown_as_training_gets_them_wherever_they_are(registry_home: Path):
+    rows = [{"q": "x", "a": 1.0000000149}, {"q": "2024-01-01", "a": "007"}, *({"q": "y", "a": [n]} for n in range(300))]
+    found = opened("mixed.jsonl", lines(*rows))
+    assert everything(found) == training("mixed.jsonl") == [found.row(index)[0] for index in range(302)]
+    assert found.count() == (302, True)
+    with pytest.raises(DataError, match="has 302 rows, so there is no row 303"):
+        found.row(302)
+    pad = [{"q": "x" * 100_000, "a": n % 2 or "two"} for n in range(110)]
+    deep = '{"q": ' + "[" * 100_000 + "]" * 100_000 + "}\n"
+    with pytest.raises(DataError, match="line 111 of deep.jsonl is nested more than 64 levels deep"):
+        opened("deep.jsonl", lines(*pad) + deep)
+
+
+def test_a_column_that_comes_late_is_named(registry_home: Path):
+    rows = [{"q": str(number), "pad": "x" * 10_000} for number in range(1200)]
+    with pytest.raises(DataError, match="row 1202 of more.jsonl has a column “extra” that the first rows lack"):
+        everything(opened("more.jsonl", lines(*rows, {"q": "x"}, {"q": "y", "extra": 1})))

@@ -12,3 +12,8 @@ class DataError(Exception):
         super().__init__(message)
         self.field = field
         self.fixes = fixes
+
+
+def first_line(error: BaseException) -> str:
+    """What a library says of a fault, in one line: of the error itself, or of the one that it came from."""
+    return (str(error.__cause__ or error).splitlines() or [type(error).__name__])[0][:300].rstrip(".")

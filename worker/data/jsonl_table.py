@@ -1,7 +1,8 @@
 """JSONL for looking at: any row of a file of any size, as `datasets` will give it to training.
 
 Which kind each column has is what `datasets` reads from the first 10 MB (1 and 2.5 make 1.0 and 2.5); a row is then
-read alone. Where rows are is noted a block of some megabytes at a time, for about a second per question.
+read alone, or, where a column's kinds do not go together, by `datasets` itself, from the file's beginning. Where rows
+are is noted a block of some megabytes at a time, for about a second per question.
 """
 
 from __future__ import annotations
@@ -18,11 +19,9 @@ from typing import Any, BinaryIO
 import numpy as np
 import pyarrow as pa
 import pyarrow.json
-from datasets import Features, load_dataset_builder
-from datasets.table import table_cast
-from datasets.utils.json import get_json_field_paths_from_feature, json_encode_fields_in_json_lines
+from datasets import Features, IterableDataset, Json, List, load_dataset
 
-from groupwise.worker.data.data_error import DataError
+from groupwise.worker.data.data_error import DataError, first_line
 
 BLOCK = 4 * 2**20  # bytes
 LINE = 16 * 2**20  # bytes: a longer line is no row of prompts
@@ -51,9 +50,11 @@ class JsonlTable:
             raise DataError(f"{path.name} cannot be read as JSONL: its first line {wrong}.")
         self._starts, self._rows_before = [start], [0]  # of each block; a block begins where a line does
         self._end = (start, 0)  # offset and rows up to which the file was looked through
-        self.features = _features(path)
-        self._as_json = get_json_field_paths_from_feature(self.features)  # columns of mixed kinds
-        self._schema = pa.schema([(each.name, _as_read(each.type)) for each in self.features.arrow_schema])
+        self._training = _as_training_reads(path)
+        self.features: Features = self._training.features
+        self._mixed = any(map(_is_mixed, self.features.values()))
+        if self._mixed:
+            check_text(path)
         self.columns = list(self.features)
 
     def count(self) -> tuple[int, bool]:
@@ -67,25 +68,47 @@ class JsonlTable:
         if index >= self._end[1]:
             self._scan(index)
         offset, rows = self._end
-        if index < rows:
-            block = bisect.bisect_right(self._rows_before, index) - 1
-            line = _lines(self._block(block))[index - self._rows_before[block]]
-            return self._parse(line, f"row {index + 1}")[0], True
-        if offset >= self.size:
+        if index >= rows and offset >= self.size:
             raise DataError(f"{self.path.name} has {rows} rows, so there is no row {index + 1}.", "data.source")
-        return self._near(index)
+        if self._mixed:
+            return self._mixed_row(index), True
+        if index >= rows:
+            return self._near(index)
+        block = bisect.bisect_right(self._rows_before, index) - 1
+        line = _lines(self._block(block))[index - self._rows_before[block]]
+        return self._parse([line], f"row {index + 1}")[0], True
 
     def rows(self) -> Iterator[dict[str, Any]]:
+        return self._mixed_rows(0) if self._mixed else self._plain_rows()
+
+    def _mixed_rows(self, first: int) -> Iterator[dict[str, Any]]:
+        """The rows from one on, where a column is of mixed kinds: `datasets` alone knows what it makes of those."""
+        try:
+            for batch in self._training.skip(first).iter(batch_size=100):
+                yield from (dict(zip(batch, cells, strict=True)) for cells in zip(*batch.values(), strict=True))
+        except Exception as error:  # datasets and pyarrow raise many kinds for a damaged file; all mean the same here
+            raise _unreadable(self.path, error) from error
+
+    def _mixed_row(self, index: int) -> dict[str, Any]:
+        found = next(self._mixed_rows(index), None)
+        if found is None:
+            raise DataError(f"{self.path.name} has no row {index + 1}.", "data.source")
+        return found
+
+    def _plain_rows(self) -> Iterator[dict[str, Any]]:
         done = 0
         with self.path.open("rb") as file:
             file.seek(self._starts[0])
             while block := _read_block(file, self.path.name):
                 lines = _lines(block)
                 try:
-                    yield from self._parse(b"\n".join(lines), "") if lines else ()
+                    where = f"one of the rows {done + 1} to {done + len(lines)}"
+                    yield from self._parse(lines, where) if lines else []
                 except DataError:
-                    for number, line in enumerate(lines, done + 1):  # one of them is at fault: say which
-                        yield from self._parse(line, f"row {number}")
+                    good = bisect.bisect_left(range(1, len(lines)), True, key=lambda n: not self._fits(lines[:n]))
+                    yield from self._parse(lines[:good], "") if good else []
+                    self._parse(lines[good : good + 1], f"row {done + good + 1}")  # which is at fault: say why
+                    raise
                 done += len(lines)
 
     def _scan(self, until: int | None = None) -> None:
@@ -120,40 +143,32 @@ class JsonlTable:
             line = file.readline(LINE).strip()
         if not line:
             raise DataError(f"{self.path.name} has about {self.count()[0]} rows, so there is no row {index + 1}.")
-        return self._parse(line, f"the row near {index + 1}")[0], False
+        return self._parse([line], f"the row near {index + 1}")[0], False
 
-    def _parse(self, lines: bytes, where: str) -> list[dict[str, Any]]:
-        """Rows from whole lines, of the kinds that training will see. Raises DataError."""
-        rows: list[dict[str, Any]]
+    def _fits(self, lines: list[bytes]) -> bool:
         try:
-            _check_text(lines, self.path.name, 0)
-            if self._as_json:
-                lines = json_encode_fields_in_json_lines(lines, self._as_json)
+            self._parse(lines, "")
+        except DataError:
+            return False
+        return True
+
+    def _parse(self, lines: list[bytes], where: str) -> list[dict[str, Any]]:
+        """Rows from whole lines, of the kinds that training will see. Raises DataError."""
+        block = b"\n".join(lines)
+        try:
+            _check_text(block, self.path.name, 0)
             table = pyarrow.json.read_json(
-                io.BytesIO(lines),
-                read_options=pyarrow.json.ReadOptions(use_threads=False, block_size=max(len(lines) + 1, 16 * 1024)),
-                parse_options=pyarrow.json.ParseOptions(explicit_schema=self._schema),
+                io.BytesIO(block),
+                read_options=pyarrow.json.ReadOptions(use_threads=False, block_size=max(len(block) + 1, 16 * 1024)),
+                parse_options=pyarrow.json.ParseOptions(explicit_schema=self.features.arrow_schema),
             )
             unknown = [name for name in table.column_names if name not in self.features]
             if unknown:
                 raise DataError(f"{where} of {self.path.name} has a column “{unknown[0]}” that the first rows lack.")
-            rows = table_cast(table.select(self.columns), self.features.arrow_schema).to_pylist()
-        except (pa.ArrowException, ValueError, TypeError, RecursionError, DataError) as error:
-            fault = _line_fault(lines)
-            reason = fault or f"does not fit the rows before it ({_first_line(error)})"
+            return list(table.select(self.columns).to_pylist())
+        except (pa.ArrowException, ValueError, TypeError, RecursionError) as error:
+            reason = _line_fault(block) or f"does not fit the rows before it ({first_line(error)})"
             raise DataError(f"{where} of {self.path.name} {reason}.") from error
-        return [self.features.decode_example(row) for row in rows] if self._as_json else rows
-
-
-def _as_read(kind: pa.DataType) -> pa.DataType:
-    """The type as a reader of JSON knows it: what is of mixed kinds is a text until it is cast."""
-    if isinstance(kind, pa.BaseExtensionType):
-        return kind.storage_type
-    if pa.types.is_list(kind):
-        return pa.list_(_as_read(kind.value_type))
-    if pa.types.is_struct(kind):
-        return pa.struct([(kind.field(n).name, _as_read(kind.field(n).type)) for n in range(kind.num_fields)])
-    return kind
 
 
 def check_text(path: Path, upto: int | None = None) -> None:
@@ -189,20 +204,28 @@ def _depth(line: bytes) -> int:
     return deepest
 
 
-def _features(path: Path) -> Features:
-    """What `datasets` takes the columns to be. Leans on its JSON builder's own first step, because nothing public
-    says it without importing torch; a test holds the rows against load_dataset's."""
-    where = str(path)
+def _as_training_reads(path: Path) -> IterableDataset:
+    """The rows as a stream, with what `datasets` takes the columns to be. Raises DataError."""
     check_text(path, HEAD)
     try:
-        builder = load_dataset_builder("json", data_files=where)
-        tables = builder._generate_tables([where], [[where]], [where], allow_full_read=False)
-        first = next(iter(tables), None)
+        rows = load_dataset("json", data_files=str(path), split="train", streaming=True)
     except Exception as error:  # datasets and pyarrow raise many kinds for a damaged file; all mean the same here
-        raise DataError(f"{path.name} cannot be read as JSONL: {fault(path) or _first_line(error)}.") from error
-    if first is None or not first[1].num_rows or not first[1].num_columns:
+        raise _unreadable(path, error) from error
+    if rows.features is None:  # datasets would read all of it to find out
+        raise _unreadable(path, ValueError("its first rows do not fit together"))
+    if not rows.features:
         raise DataError(f'{path.name} holds no rows. Each line should be a JSON object such as {{"question": "1+1?"}}.')
-    return Features.from_arrow_schema(first[1].schema)
+    return rows
+
+
+def _is_mixed(feature: Any) -> bool:
+    if isinstance(feature, List):
+        return _is_mixed(feature.feature)
+    return any(map(_is_mixed, feature.values())) if isinstance(feature, dict) else isinstance(feature, Json)
+
+
+def _unreadable(path: Path, error: Exception) -> DataError:
+    return DataError(f"{path.name} cannot be read as JSONL: {fault(path) or first_line(error)}.")
 
 
 def fault(path: Path, seconds: float = 2.0) -> str:
@@ -260,7 +283,3 @@ def _count(block: bytes) -> int:
     if (characters[begins] <= ord(" ")).any():
         return len(_lines(block))
     return len(begins)
-
-
-def _first_line(error: BaseException) -> str:
-    return (str(error.__cause__ or error).splitlines() or [type(error).__name__])[0][:300].rstrip(".")

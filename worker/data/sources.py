@@ -17,7 +17,7 @@ from groupwise.storage.spec.problem import Fix
 from groupwise.storage.spec.spec import DataSpec
 from groupwise.worker.data import gym, parquet_rows, table
 from groupwise.worker.data.csv_table import header
-from groupwise.worker.data.data_error import DataError
+from groupwise.worker.data.data_error import DataError, first_line
 from groupwise.worker.data.jsonl_table import check_text
 
 MADE = 4000  # rows of a task or of reasoning-gym, where no limit is set
@@ -86,7 +86,7 @@ def _file(name: str, spec: DataSpec) -> Dataset:
         return load_dataset(BUILDERS[path.suffix.lower()], data_files=str(path), split="train", **as_text)
     except Exception as error:  # datasets raises many kinds for a damaged file; all mean the same to a person
         raise DataError(
-            f"{name} cannot be read as {path.suffix[1:].upper()}: {_fault(path) or _cause(error)}"
+            f"{name} cannot be read as {path.suffix[1:].upper()}: {_fault(path) or first_line(error)}"
         ) from error
 
 
@@ -139,7 +139,7 @@ def hub_error(error: Exception, spec: DataSpec) -> DataError:
         return error
     name, cause, kinds = (
         spec.source.removeprefix("hub:"),
-        _cause(error),
+        first_line(error),
         {type(each).__name__ for each in _chain(error)},
     )
     if "GatedRepoError" in kinds or "gated" in cause.lower():
@@ -175,7 +175,3 @@ def _chain(error: BaseException | None) -> list[BaseException]:
         found.append(error)
         error = error.__cause__ or error.__context__
     return found
-
-
-def _cause(error: BaseException) -> str:
-    return (str(error.__cause__ or error).splitlines() or [type(error).__name__])[0][:300].rstrip(".")

@@ -138,14 +138,20 @@ function settingField(block, one) {
     return el("label", title, one.label, select);
   }
   const many_ = one.types.includes("list");
-  const input = many_
-    ? el("textarea", { class: "input", rows: "2", placeholder: "one on each line" })
-    : el("input", {
-        class: "input",
-        type: "text",
-        spellcheck: "false",
-        placeholder: one.default === "" || one.default === null ? "" : String(one.default),
-      });
+  const input =
+    many_ || one.types.includes("lines")
+      ? el("textarea", {
+          class: "input",
+          rows: "2",
+          spellcheck: "false",
+          placeholder: many_ ? "one on each line" : "becomes a test of the code",
+        })
+      : el("input", {
+          class: "input",
+          type: "text",
+          spellcheck: "false",
+          placeholder: one.default === "" || one.default === null ? "" : String(one.default),
+        });
   input.value = many_ ? value.join("\n") : (value ?? "");
   input.addEventListener("input", () =>
     set(many_ ? input.value.split("\n").filter((line) => line !== "") : meant(input.value, one)),

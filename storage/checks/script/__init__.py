@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 
 from groupwise.storage.checks.script import prompts, rewards, training
-from groupwise.storage.checks.script.literal import docstring_literal, literal
+from groupwise.storage.spec.python_source import literal, module_docstring
 from groupwise.storage.spec.spec import LaunchSpec, RunSpec
 
 TITLE = ": a GRPO run as a plain TRL script."
@@ -30,7 +30,7 @@ def _title(spec: RunSpec) -> str:
     command = "python train.py"
     if spec.launch.processes > 1:
         command = f"accelerate launch --multi_gpu --num_processes {spec.launch.processes} train.py"
-    return f'{docstring_literal(spec.name + TITLE)[:-3]}\n\nRun it in this folder: {command}\n"""'
+    return module_docstring(spec.name + TITLE, f"Run it in this folder: {command}")
 
 
 # Every import that a script can need.

@@ -10,9 +10,9 @@ import re
 from collections.abc import Callable
 
 from groupwise.storage.checks.data import HUB_DATASET, MADE
-from groupwise.storage.checks.script.literal import inline, is_usable_name, literal, text_literal
 from groupwise.storage.home import paths
 from groupwise.storage.spec import gym_values, row_filter
+from groupwise.storage.spec.python_source import inline, is_usable_name, literal, text_literal
 from groupwise.storage.spec.spec import DataSpec
 
 SHUFFLE_BUFFER = 10_000  # rows of a stream among which the next is drawn when it is shuffled

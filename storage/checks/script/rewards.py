@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from groupwise.storage.checks.script.literal import WIDTH, flat_keywords, is_usable_name, keywords, literal
+from groupwise.storage.spec.python_source import SCRIPT_WIDTH, flat_keywords, is_usable_name, keywords, literal
 from groupwise.storage.spec.spec import RewardSpec, RunSpec
 
 WITH_PARAMETERS = '''
@@ -132,7 +132,7 @@ def function(reward: RewardSpec, indent: int) -> str:
     """A function, with its parameters where it has some."""
     if not reward.parameters:
         return alias(reward.name)
-    short = flat_keywords(reward.parameters, WIDTH - indent - len(alias(reward.name)) - 20)
+    short = flat_keywords(reward.parameters, SCRIPT_WIDTH - indent - len(alias(reward.name)) - 20)
     if short is not None:
         return f"with_parameters({alias(reward.name)}, {short})"
     pad = " " * indent

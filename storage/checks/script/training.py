@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from groupwise.storage.checks.script import rewards
-from groupwise.storage.checks.script.literal import inline, keywords, literal
+from groupwise.storage.spec.python_source import inline, keywords, literal
 from groupwise.storage.spec.spec import ModelSpec, RunSpec
 
 OUTPUT = "plain-output"  # beside the run's own checkpoints, which a script must not touch

@@ -9,14 +9,8 @@ from __future__ import annotations
 from groupwise.storage.library.rewards import names
 from groupwise.storage.library.rewards.builder.blocks import KINDS, Block, BlockProblem, block_problems
 from groupwise.storage.library.rewards.builder.parts import COLUMN, Part, part_of
-from groupwise.storage.library.rewards.builder.python_text import (
-    WIDTH,
-    call,
-    indented_docstring,
-    number_literal,
-    visible,
-)
 from groupwise.storage.library.rewards.builder.shared import JUDGE, NUMBER, SHARED, weighted_mean
+from groupwise.storage.spec.python_source import WIDTH, call, indented_docstring, number_literal, visible
 
 __all__ = ["KINDS", "Block", "BlockProblem", "BuilderError", "needs_network", "block_problems", "to_code"]
 

@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from groupwise.storage.library.rewards.names import NOT_GIVEN, TRL_ARGUMENTS
+from groupwise.storage.spec import patterns
 
 Setting = dict[str, Any]
 
@@ -55,9 +56,11 @@ KINDS: dict[str, dict[str, Any]] = {
             _setting("pattern", "Pattern", "str", "", "A regular expression, as in Python: [0-9]+ is a row of digits."),
             _setting("whole", "The whole completion", "bool", False, "Nothing may stand before or after the match."),
             _setting("ignore_case", "Ignore case", "bool", False, "Capital and small letters are the same."),
-            _setting("dot_all", "The dot means line ends too", "bool", True, "So that .* goes on over several lines."),
-            _setting("earns", "Example that earns", "str", "", "It goes into the test. Empty: one is looked for."),
-            _setting("fails", "Example that does not", "str", "", "It goes into the test. Empty: one is looked for."),
+            _setting("dot_all", "Dot matches newlines", "bool", True, "So that .* goes on over several lines."),
+            _setting("earns", "Example that matches", "str lines", "", "An answer that should earn the full score. It "
+                     "is checked at once, and becomes a test of the code."),
+            _setting("fails", "Example that does not match", "str lines", "", "An answer that should not earn it, such "
+                     "as a near miss. It is checked at once, and becomes a test of the code."),
         ],
     },
     "contains": {
@@ -141,6 +144,7 @@ _USED = {
 _TAG = re.compile(r"[A-Za-z][\w-]{0,39}", re.ASCII)
 _KIND_OF: dict[str, tuple[type, ...]] = {
     "int": (int,), "float": (int, float), "bool": (bool,), "str": (str,), "list": (list,), "none": (type(None),),
+    "lines": (str,),  # a text of several lines
 }  # fmt: skip
 _WORDS = {"int": "a whole number", "float": "a number", "bool": "true or false", "str": "text", "list": "a list"}
 
@@ -214,13 +218,34 @@ Found = list[tuple[str | None, str]]
 def _matches(settings: Setting, partial: bool) -> Found:
     if not settings["pattern"]:
         return [("pattern", "Write the pattern that the completion has to fit.")]
-    try:
-        re.compile(settings["pattern"])
-    except (re.error, OverflowError, RecursionError) as error:
-        return [("pattern", f"This is no regular expression: {error}.")]
+    if wrong := patterns.fault(settings["pattern"]):
+        return [("pattern", f"This is no regular expression: {wrong}.")]
     if partial and not settings["whole"]:
         return [("whole", "Partial credit is for what should be the whole completion. Set that, or take it off.")]
-    return []
+    try:
+        return _misfit_examples(settings)
+    except patterns.TooSlow:
+        message = (
+            "The pattern takes too long on an example: it can match the same text in too many ways, as (a|aa)+ does."
+        )
+        return [("pattern", f"{message} Write it more exactly.")]
+
+
+def _misfit_examples(settings: Setting) -> Found:
+    """The examples that are not what they should be. Raises patterns.TooSlow."""
+    found: Found = []
+    if settings["earns"] and not _fits(settings, settings["earns"]):
+        found.append(("earns", "The pattern does not match the example that should match. Change one of them."))
+    if settings["fails"] and _fits(settings, settings["fails"]):
+        found.append(("fails", "The pattern matches the example that should not match. Change one of them."))
+    return found
+
+
+def _fits(settings: Setting, example: str) -> bool:
+    """Whether an example earns the full score, as the code that is written decides it."""
+    flags = (re.IGNORECASE if settings["ignore_case"] else 0) | (re.DOTALL if settings["dot_all"] else 0)
+    text = example.strip() if settings["whole"] else example
+    return patterns.search_pattern(settings["pattern"], text, flags, whole=settings["whole"]) is not None
 
 
 def _contains(settings: Setting, partial: bool) -> Found:

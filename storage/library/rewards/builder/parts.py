@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from groupwise.storage.library.rewards.builder import examples
 from groupwise.storage.library.rewards.builder.blocks import Block, settings_of
-from groupwise.storage.library.rewards.builder.python_text import (
+from groupwise.storage.spec.python_source import (
     WIDTH,
     assign,
     call,
@@ -87,21 +85,9 @@ def _flagged(expression: str, flags: list[str]) -> list[str]:
 
 
 def _pattern_tests(helper: str, settings: Settings) -> list[str]:
-    """Tests by the examples that were given, and where none was by those that can be found."""
-    flags = (re.IGNORECASE if settings["ignore_case"] else 0) | (re.DOTALL if settings["dot_all"] else 0)
-    compiled = re.compile(settings["pattern"], flags)
-
-    def fits(example: str) -> bool:
-        found = compiled.fullmatch(example.strip()) if settings["whole"] else compiled.search(example)
-        return found is not None
-
-    def is_whole(example: str) -> bool:  # before it is stripped, too
-        return fits(example) and (not settings["whole"] or example == example.strip())
-
-    earns = settings["earns"] or examples.matching_example(compiled, is_whole)
-    fails = settings["fails"] or examples.other_example(compiled, fits)
-    tests = [] if earns is None else [_check(helper, string_literal(earns), "== 1.0")]
-    return tests if fails is None else [*tests, _check(helper, string_literal(fails), "< 1.0")]
+    """Tests by the examples that were typed."""
+    verdicts = (("earns", "== 1.0"), ("fails", "< 1.0"))
+    return [_check(helper, string_literal(settings[name]), verdict) for name, verdict in verdicts if settings[name]]
 
 
 def _contains(settings: Settings, partial: bool, suffix: str) -> Part:
