@@ -37,6 +37,7 @@ WHOLE: list[tuple[str, list[Any]]] = [
     ("training", [{}, {"beta": 0.5}]),
     ("stages", [[], [{"name": "one", "training": {"max_steps": 5}}, {"rewards": [{"name": "format"}]}]]),
 ]  # fmt: skip
+MARK = re.compile(r"#[ '-]{0,3}(c\d+\.)")  # what tells a comment from all others; see tests.support.yaml_styles
 NEW = [
     "name", "model.id", "model.revision", "model.quantization", "data.source", "data.limit", "data.system_prompt",
     "data.answer_pattern", "training.beta", "training.new_one", "training.max_steps", "lora.r", "launch.processes",
@@ -87,8 +88,8 @@ def touched(text: str, paths: list[str]) -> set[int]:
 
 def hold(before: str, after: str, paths: list[str]) -> None:
     """The property itself."""
-    marks = Counter(re.findall(r"c\d+\.", before))
-    assert Counter(re.findall(r"c\d+\.", after)) >= marks, (marks, after)
+    marks = Counter(MARK.findall(before))
+    assert Counter(MARK.findall(after)) >= marks, (marks, after)
     may = touched(before, paths)
     low, high = (min(may), max(may)) if may else (0, -1)
     kept = [
@@ -183,6 +184,20 @@ def test_with_a_fix_and_what_the_doctor_asks_for(name: str, registry_home: Path)
         hold(text, after, [asked.partition("=")[0]])
 
 
+def test_a_setting_within_braces_that_gets_its_first_one() -> None:
+    """Of one setting: in a list, YAML would do without its braces."""
+    text = "name: a  # c1.\ndata: {source: task:x, parameters: {}}  # c2.\n"
+    change(text, [Edit("data.parameters.size", 3)])
+    assert "parameters: {size: 3}}  # c2." in edits.apply(text, [Edit("data.parameters.size", 3)])
+
+
+def test_a_text_of_several_lines_above_a_line_of_spaces() -> None:
+    """Below “|” the spaces would belong to the text."""
+    text = "name: a  # c1.\n   \nrewards:\n- name: A  # c2.\n"
+    change(text, [Edit("name", "two\nlines")])
+    change("data:\n  source: a  # c1.\n     \nname: x  # c2.\n", [Edit("data.system_prompt", "two\nlines")])
+
+
 @settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
 @given(specs(any_texts()), st.integers(0, 10**9))
 def test_in_any_spec_however_it_is_written(spec: RunSpec, seed: int) -> None:
@@ -195,7 +210,7 @@ def test_in_any_spec_however_it_is_written(spec: RunSpec, seed: int) -> None:
         change(text, [edit])
     several = some_edits(text, picked, 3)
     after = edits.apply(text, several)
-    assert Counter(re.findall(r"c\d+\.", after)) >= Counter(re.findall(r"c\d+\.", text))
+    assert Counter(MARK.findall(after)) >= Counter(MARK.findall(text))
 
 
 FLOW = "name: x   # c1.\nrewards: [\n  {name: format}, # c2.\n  # c3.\n  {name: length, weight: 1.0},  # c4.\n]\n"

@@ -20,6 +20,7 @@ from groupwise.storage.spec.yaml_text import Document, dump, scalar_value
 ONE_LINE = 10**9  # characters: as a width, without line breaks
 COMMENT = re.compile(r"#[^\r\n]*")
 BLANK = re.compile(r"(?:[ \t\r\n\ufeff]+|#[^\r\n]*)*")  # and comments
+BLANK_LINES = re.compile(r"(?:[ \t]*\r?\n)*")
 
 
 class NotInPlace(Exception):
@@ -138,6 +139,10 @@ class Splices:
         found = self.text.find("\n", index)
         return len(self.text) if found < 0 else found + 1
 
+    def _has_spaces_at(self, index: int) -> bool:
+        """Whether blank lines that hold spaces begin here: below “|” they would be the text's."""
+        return " " in BLANK_LINES.match(self.text, index)[0]  # type: ignore[index] # it matches no line, too
+
     def _column(self, index: int) -> int:
         return len(self.text[self._line_start(index) : index].lstrip("\ufeff"))
 
@@ -181,8 +186,10 @@ class Splices:
         for number in sorted(gone):
             self._remove(items[number])
         column, end = self._column(items[0].start), self._line_end(self._end(items[-1]))
+        literal = not self._has_spaces_at(end)
         for key, value in added.items():
-            self._splice(end, end, self._setting_lines(key, value, column, f"{path}.{key}".lstrip(".")))
+            lines = self._setting_lines(key, value, column, f"{path}.{key}".lstrip("."), literal=literal)
+            self._splice(end, end, lines)
 
     def _sequence(self, node: CollectionNode, old: list[Any], new: list[Any], path: str) -> None:
         items, flow = self._items(node), bool(node.flow_style)
@@ -230,7 +237,8 @@ class Splices:
         column = self._column(item.start)
         block = isinstance(item.node, (MappingNode, SequenceNode)) and not item.node.flow_style
         below = "\n" in self.text[item.value_at : start]
-        head, lines = self._written_out(item, new, column, path, literal=not (below or block))
+        literal = not (below or block or self._has_spaces_at(self._line_end(end)))
+        head, lines = self._written_out(item, new, column, path, literal=literal)
         kept = self.comments(start, self._line_end(end) if below else end)
         if below:
             self._splice(item.value_at, item.value_at, f" {head}" if head else "")
@@ -275,6 +283,8 @@ class Splices:
         return "".join(f" {one}\n{' ' * self._column(item.start)}" for one in self.comments(start, end))
 
     def _in_flow(self, value: Any, path: str) -> str:
+        if isinstance(value, dict):  # within [ ], one that has a single setting would be written without its braces
+            return self.written.get(path) or dump(value, flow=True, width=ONE_LINE).rstrip("\n")
         return self.written.get(path) or dump([value], flow=True, width=ONE_LINE).rstrip("\n")[1:-1]
 
     def _pair(self, key: Any, value: Any, path: str) -> str:
@@ -284,13 +294,13 @@ class Splices:
 
     # --- what is written anew
 
-    def _setting_lines(self, key: Any, value: Any, column: int, path: str) -> str:
+    def _setting_lines(self, key: Any, value: Any, column: int, path: str, *, literal: bool) -> str:
         name = dump({key: 0}, width=ONE_LINE).removesuffix(": 0\n")
         typed = self.written.get(path)
         if typed is not None and "\n" not in name:
             return _indented(f"{name}: {typed}\n", column)
         if isinstance(value, str) and "\n" not in name:
-            head, lines = _text(value, column)
+            head, lines = _text(value, column) if literal else (_quoted(value), "")
             return _indented(f"{name}: {head}\n", column) + lines
         return _indented(dump({key: value}), column)
 
