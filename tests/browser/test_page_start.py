@@ -38,7 +38,7 @@ WATCH = """
 @pytest.fixture(scope="module")
 def made(known_home: Path) -> Iterator[dict[str, str]]:
     with dashboard() as (_, address):
-        wait_for("what ships", lambda: registry.published(Shipped))
+        wait_for("what ships", lambda: registry.read_fact(Shipped))
         yield {"address": address, "a": made_run("a", 60), "b": made_run("b", 60)}
 
 

@@ -98,7 +98,7 @@ def sized(tmp_path: Path) -> Path:
 def test_what_does_not_fit_into_the_gpu_is_left_out(sized: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     small = machine({**GPU, "memory": 8 * 10**9, "free": 8 * 10**9})
     monkeypatch.setattr(Machine, "free", lambda self: self.gpus[0]["free"])
-    monkeypatch.setattr(cases, "check", lambda *_: [])  # of the weights, which are not there
+    monkeypatch.setattr(cases, "check_spec", lambda *_: [])  # of the weights, which are not there
     full = cases.spec_of(Case("1.5B", lora=False), sized, cases.REAL)
     assert "and 8.0 GB are free" in (cases.why_not_here(full, small, cases.REAL) or "")
     assert cases.why_not_here(full, machine(GPU), cases.REAL) is None

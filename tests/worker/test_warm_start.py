@@ -18,6 +18,7 @@ import pytest
 from groupwise.storage.home import files, process
 from groupwise.storage.record import states
 from groupwise.storage.registry import registry
+from groupwise.storage.registry.messages import facts
 from groupwise.storage.registry.registry import Run
 from groupwise.worker import niceness, warm_start
 from groupwise.worker.capabilities import hardware
@@ -231,10 +232,10 @@ def test_nothing_waits_where_that_is_not_wanted_or_nobody_could_click(registry_h
         spares.look(warm)
         assert warm.spare is None, "no dashboard is open"
         with spares.open_dashboard():
-            registry.publish_fact(registry.WARM_START, False)
+            registry.publish_fact(facts.WarmStart(wanted=False))
             spares.look(warm)
             assert warm.spare is None
-            registry.publish_fact(registry.WARM_START, True)
+            registry.publish_fact(facts.WarmStart(wanted=True))
             spares.look(warm, busy=True)
             assert warm.spare is None, "the processors are wanted for something else"
             spares.look(warm)
@@ -247,7 +248,7 @@ def test_nothing_waits_where_that_is_not_wanted_or_nobody_could_click(registry_h
 def test_whoever_starts_the_dashboard_says_whether_one_waits(registry_home: Path) -> None:
     for wanted in (False, True):
         with dashboard(warm_start=wanted):
-            assert registry.read_fact(registry.WARM_START) is wanted
+            assert registry.read_fact(facts.WarmStart) == facts.WarmStart(wanted=wanted)
 
 
 def test_a_spare_that_still_imports_is_ended_by_a_launch(warm: WarmStart) -> None:
