@@ -24,7 +24,7 @@ from groupwise.app.pages.compare import compare
 from groupwise.app.pages.compare import settings as compare_settings
 from groupwise.app.pages.run import completions, doctor, groups, overview, statistics
 from groupwise.app.pages.run.header import run_status
-from groupwise.app.pages.runs import runs_table
+from groupwise.app.pages.run_list import runs_table
 from groupwise.storage.home import paths
 from groupwise.storage.library import repair
 from groupwise.storage.record.record import RunWriter

@@ -33,8 +33,9 @@ def pytest_configure() -> None:
 # for alone.
 LONGEST = (
     "worker/test_supervisor", "browser/test_workbench", "worker/test_full_disk", "worker/test_stages",
-    "storage/test_hostile_folders", "worker/sandbox/test_threats", "browser/test_verdicts", "worker/test_stop_phases",
-    "browser/test_quickstart_in_browser", "browser/test_planted_secrets", "worker/test_supervisor_starts",
+    "storage/test_hostile_folders", "worker/sandbox/test_threats", "browser/test_spec_problems",
+    "worker/test_stop_phases", "browser/test_quickstart_in_browser", "browser/test_planted_secrets",
+    "worker/test_supervisor_starts",
     "worker/test_locked_files", "worker/test_judge_ports", "storage/test_script_run", "browser/test_rewards_page",
     "browser/test_compare", "browser/test_following", "worker/sandbox/test_network",
     "worker/sandbox/test_network_proxy", "worker/sandbox/test_landlock", "storage/test_other_versions",

@@ -2,8 +2,8 @@
 
 import sys
 
-from groupwise.storage.home import output
+from groupwise.storage.home import process_log
 from groupwise.worker.supervisor import main
 
-output.keep_secrets()
+process_log.keep_secrets()
 sys.exit(main())

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from typing import Any
 
 from groupwise.storage.checks.check import check_spec
-from groupwise.storage.home import disk, files, locks, logs, output, paths, process
+from groupwise.storage.home import disk, files, locks, logs, paths, process, process_log
 from groupwise.storage.library import repair
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.record import metrics, record, run_files, states
@@ -303,7 +303,7 @@ class Supervisor:
     def _scrub(run: Run) -> None:
         """What did not pass Python on its way into the log, such as the output of a program that it started."""
         try:
-            if output.scrub(run.folder.log):
+            if process_log.scrub(run.folder.log):
                 log.info("%s: secrets were taken out of its log", run.id)
         except OSError as error:
             log.warning("%s: its log could not be searched for secrets: %s", run.id, error)

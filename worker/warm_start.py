@@ -19,7 +19,7 @@ from groupwise.storage.registry.registry import Run
 from groupwise.worker import niceness
 from groupwise.worker.capabilities import hardware
 from groupwise.worker.launchers import local
-from groupwise.worker.launchers.warm import Spare
+from groupwise.worker.launchers.spare import Spare
 
 log = logging.getLogger("groupwise.supervisor")
 

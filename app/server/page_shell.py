@@ -11,7 +11,7 @@ from groupwise.app.pages.compare import page as compare
 from groupwise.app.pages.new import page as new
 from groupwise.app.pages.rewards import page as rewards
 from groupwise.app.pages.run import page as run
-from groupwise.app.pages.runs import page as runs
+from groupwise.app.pages.run_list import page as runs
 from groupwise.app.server import gradio_patches, page_head, static_scripts
 from groupwise.app.ui.modules import APP
 from groupwise.app.ui.theme import STYLE, theme

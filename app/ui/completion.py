@@ -1,5 +1,5 @@
 """One completion as a card: what it earned, what it says, how each reward function saw it, and what people said of it.
-All text is escaped here and in marked.py."""
+Its text is escaped in highlight.py, and all else here."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from groupwise.app.core import format
 from groupwise.app.ui.highlight import NOTHING, colour_tags, mark_text, tags
-from groupwise.app.ui.live import escape
+from groupwise.app.ui.safe_text import escape
 from groupwise.app.ui.word_diff import Difference, Span
 from groupwise.storage.registry.notes import Note
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from groupwise.app.ui.live import escape
+from groupwise.app.ui.safe_text import escape
 from groupwise.app.ui.word_diff import Span
 
 # <think>, </answer>, <br/>; <|user|> of a chat template.

@@ -11,7 +11,6 @@ Parts are made by a function, not by subclassing gr.HTML: Gradio writes a .pyi f
 from __future__ import annotations
 
 import functools
-import html
 import logging
 import sqlite3
 from collections.abc import Callable
@@ -185,17 +184,3 @@ def whole_number(payload: Payload, key: str, default: int = 0) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**62:
         return default
     return value
-
-
-def visible_text(value: object) -> str:
-    """Text that a page places as text: control characters and changes of direction become visible."""
-    return str(value).translate(_VISIBLE)
-
-
-def escape(value: object) -> str:
-    """Text as HTML: what `visible_text` does, and nothing can end the element it stands in."""
-    return html.escape(visible_text(value))
-
-
-_VISIBLE = {code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n"} | {0x7F: 0x2421}
-_VISIBLE |= {code: f"⟨U+{code:04X}⟩" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))}

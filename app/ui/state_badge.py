@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from groupwise.app.ui.live import escape
+from groupwise.app.ui.safe_text import escape
 from groupwise.storage.record import states
 
 # The shape and colour of style.css: a dot (pulsing while it trains), a square for done, a diamond for trouble, a ring.

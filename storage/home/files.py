@@ -98,7 +98,7 @@ def read_text(path: Path, most: int) -> str:
 
 
 def read_json(path: Path, most: int = MOST_JSON) -> Any | None:
-    """The file's value, of any form (see storage.home.bounds); None where it is missing or not JSON (a copied or
+    """The file's value, of any form (see storage.home.value_types); None where it is missing or not JSON (a copied or
     damaged folder)."""
     try:
         return json.loads(read_text(path, most))

@@ -7,7 +7,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, TypeAdapter
 
 from groupwise.storage.home import files
-from groupwise.storage.home.bounds import (
+from groupwise.storage.home.paths import RunFolder
+from groupwise.storage.home.value_types import (
     Finite,
     Form,
     Positive,
@@ -19,7 +20,6 @@ from groupwise.storage.home.bounds import (
     text_type,
     value_if_fitting,
 )
-from groupwise.storage.home.paths import RunFolder
 from groupwise.storage.record import states
 from groupwise.storage.spec.problem import SpecError
 from groupwise.storage.spec.spec import RunSpec, parse_spec

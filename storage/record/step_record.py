@@ -10,8 +10,8 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from groupwise.storage.home import files
-from groupwise.storage.home.bounds import Finite, Positive, When, Whole
 from groupwise.storage.home.redaction import to_json
+from groupwise.storage.home.value_types import Finite, Positive, When, Whole
 
 MOST_SPILL = 2 * 2**30  # bytes of a file of lines, all of which are in memory while it is read
 Number = float | None  # NaN is stored as nothing

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from groupwise.storage.home import files, paths
-from groupwise.storage.home.bounds import Text, When, Whole, field_types, salvage
+from groupwise.storage.home.value_types import Text, When, Whole, field_types, salvage
 from groupwise.storage.registry import registry
 
 LONGEST = 2000  # characters of a note

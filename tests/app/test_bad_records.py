@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 
 from groupwise.app.pages.compare import compare
 from groupwise.app.pages.run import completions, doctor, groups, overview, statistics
-from groupwise.app.pages.runs import runs_table
+from groupwise.app.pages.run_list import runs_table
 from groupwise.app.server import exports
 from groupwise.storage.home import db, paths
 from groupwise.storage.registry import registry

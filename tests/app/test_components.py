@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from groupwise.app.pages.run import checkpoints, config, group, groups, header, log, overview, same_prompt, stars
-from groupwise.app.pages.runs import runs_table
+from groupwise.app.pages.run_list import runs_table
 from groupwise.app.ui import completion, live, state_badge, topbar
 from groupwise.storage.home import paths
 from groupwise.storage.record import states

@@ -12,7 +12,7 @@ from groupwise.app.ui import modules
 from tests.browser.conftest import OpenPage
 from tests.support.homes import dashboard
 
-RUNS, PART, SHARED, THEME = "pages/runs/runs_table.js", "ui/part.js", "ui/poll.js", "ui/theme.js"
+RUNS, PART, SHARED, THEME = "pages/run_list/runs_table.js", "ui/part.js", "ui/poll.js", "ui/theme.js"
 
 
 @pytest.fixture(scope="module")

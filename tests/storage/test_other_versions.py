@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from groupwise.app.pages.run import header, overview
-from groupwise.app.pages.runs import runs_table
+from groupwise.app.pages.run_list import runs_table
 from groupwise.storage.home import db, migrations, paths
 from groupwise.storage.library import repair
 from groupwise.storage.library.rewards import library

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from groupwise.storage.checks.check import check_spec
-from groupwise.storage.home import db, files, output, redaction, secret_values
+from groupwise.storage.home import db, files, process_log, redaction, secret_values
 from groupwise.storage.home.redaction import PART, Redactor, holds, redact, redact_all, to_json
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.presets import PresetError, save_preset
@@ -155,8 +155,8 @@ def test_a_spec_a_preset_or_a_function_with_a_secret_is_refused_not_changed(
 
 PRINTS = """
 import os, subprocess, sys, threading, warnings, logging
-from groupwise.storage.home import output
-output.keep_secrets()
+from groupwise.storage.home import process_log
+process_log.keep_secrets()
 key = os.environ["OPENAI_API_KEY"]
 for character in key:
     print(character, end="", flush=True)
@@ -194,7 +194,7 @@ def test_nothing_that_python_prints_shows_one_in_whatever_pieces_it_comes(start:
 
 def test_a_full_disk_takes_no_print_and_ends_nothing(start: Start, tmp_path: Path) -> None:
     code = (
-        "import sys; from groupwise.storage.home import output; output.keep_secrets(); "
+        "import sys; from groupwise.storage.home import output; process_log.keep_secrets(); "
         "print('x' * 99999, flush=True); sys.exit(7)"
     )
     with Path("/dev/full").open("w") as full:
@@ -203,7 +203,7 @@ def test_a_full_disk_takes_no_print_and_ends_nothing(start: Start, tmp_path: Pat
 
 def test_a_crash_leaves_no_memory_on_the_disk(start: Start, tmp_path: Path) -> None:
     code = (
-        "import resource as r; from groupwise.storage.home import output; output.keep_secrets(); "
+        "import resource as r; from groupwise.storage.home import output; process_log.keep_secrets(); "
         "print(r.getrlimit(r.RLIMIT_CORE)[0])"
     )
     assert run_code(start, tmp_path / "log.txt", code) == "0\n"
@@ -212,10 +212,10 @@ def test_a_crash_leaves_no_memory_on_the_disk(start: Start, tmp_path: Path) -> N
 def test_a_log_is_searched_once_nobody_writes_to_it_any_more(planted: None, tmp_path: Path) -> None:
     log, line = tmp_path / "log.txt", b"\xff step 1 of a program of its own\n"
     log.write_bytes(line * 60_000)
-    assert not output.scrub(log) and log.read_bytes() == line * 60_000
+    assert not process_log.scrub(log) and log.read_bytes() == line * 60_000
     edge = (1 << 20) - 20  # over the border between two blocks
     log.write_bytes((line * 60_000)[:edge] + f" {KEY} ".encode() + line * 9 + KEY.encode())
-    assert output.scrub(log) and not canaries.held(log.read_bytes())
+    assert process_log.scrub(log) and not canaries.held(log.read_bytes())
     assert log.read_bytes().count(b"(OPENAI_API_KEY hidden)") == 2 and log.read_bytes().startswith(line * 30_000)
 
 

@@ -18,7 +18,7 @@ from types import FrameType
 from typing import Any
 
 from groupwise.app.cli import runs
-from groupwise.app.pages.runs import runs_table
+from groupwise.app.pages.run_list import runs_table
 from groupwise.storage.home import paths, process
 from groupwise.storage.home.paths import RunFolder
 from groupwise.storage.library import repair

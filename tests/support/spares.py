@@ -8,7 +8,7 @@ from pathlib import Path
 
 from groupwise.storage.home import locks, paths
 from groupwise.worker import niceness
-from groupwise.worker.launchers.warm import Spare
+from groupwise.worker.launchers.spare import Spare
 from groupwise.worker.warm_start import WarmStart
 from tests.conftest import holding
 from tests.support.asking import children

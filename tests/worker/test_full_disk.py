@@ -232,8 +232,8 @@ def test_a_full_log_ends_nothing(registry_home: Path) -> None:
 
 PRINTS = """
 import os, sys, time, warnings
-from groupwise.storage.home import output
-output.keep_secrets()
+from groupwise.storage.home import process_log
+process_log.keep_secrets()
 os.dup2(os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT | os.O_APPEND), 1)
 filler = sys.argv[2]
 print("first")

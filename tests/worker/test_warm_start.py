@@ -178,7 +178,7 @@ def test_a_spare_with_another_version_than_what_is_installed_leaves(
 CHANGES = """
 import os, sys, time
 from pathlib import Path
-from groupwise.worker.training.loaded import Loaded
+from groupwise.worker.training.stale_imports import Loaded
 place = Path(sys.argv[1])
 sys.path.insert(0, str(place))
 time.sleep(0.05)

@@ -15,7 +15,7 @@ from groupwise.storage.home.paths import RunFolder
 from groupwise.storage.library.rewards import library, signature
 from groupwise.storage.registry.messages.facts import BuiltIn, Shipped
 from groupwise.storage.spec.spec import RewardSpec, RunSpec
-from groupwise.worker.builtin import carried
+from groupwise.worker.builtin import sandbox_source
 
 REWARDS = Path(__file__).parent / "rewards"
 TASKS = Path(__file__).parent / "tasks"
@@ -88,7 +88,7 @@ def _freeze_reward(reward: RewardSpec, folder: RunFolder) -> None:
     if reward.name in shipped_names(REWARDS):
         _copy_once(REWARDS / copy.name, copy)
         if needs_sandbox(reward.name):
-            carried.copy(folder)
+            sandbox_source.copy(folder)
     elif not copy.exists():
         files.write_whole(copy, library.get_reward(reward.name, reward.version).code)
 

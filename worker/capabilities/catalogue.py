@@ -14,7 +14,7 @@ import sys
 import typing
 from typing import Any
 
-from groupwise.storage.home import output
+from groupwise.storage.home import process_log
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.facts import Catalogue
 from groupwise.worker.builtin import models
@@ -130,5 +130,5 @@ def _default(field: dataclasses.Field[Any]) -> Any:
 
 
 if __name__ == "__main__":
-    output.keep_secrets()
+    process_log.keep_secrets()
     registry.publish_fact(build())

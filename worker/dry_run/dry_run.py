@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from groupwise.storage.checks.check import check_spec
-from groupwise.storage.home import output
+from groupwise.storage.home import process_log
 from groupwise.storage.home.paths import RunFolder
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.registry import questions, registry
@@ -170,6 +170,6 @@ def _say(question_id: int, words: str) -> None:
 
 
 if __name__ == "__main__":
-    output.keep_secrets()
+    process_log.keep_secrets()
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     sys.exit(main(int(sys.argv[1])))

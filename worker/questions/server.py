@@ -20,7 +20,7 @@ from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any
 
-from groupwise.storage.home import locks, logs, output, paths
+from groupwise.storage.home import locks, logs, paths, process_log
 from groupwise.storage.home.process import go_with
 from groupwise.storage.registry import questions, registry
 from groupwise.storage.registry.messages import kinds
@@ -264,5 +264,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    output.keep_secrets()
+    process_log.keep_secrets()
     sys.exit(main())

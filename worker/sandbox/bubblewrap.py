@@ -10,7 +10,7 @@ from groupwise.worker.sandbox import file_view
 from groupwise.worker.sandbox.limits import Limits
 
 CODE = "/code"  # where the sandboxed process finds this folder's files
-UNIT_TESTS = Path(__file__).resolve().parent / "unit_tests"  # what scripts import
+CODE_TESTS = Path(__file__).resolve().parent / "code_tests"  # what scripts import
 _SHARED_MEMORY = 16 << 20  # bytes of /dev/shm, where multiprocessing's locks are
 _FOR_FUNCTIONS = ("--proc", "/proc", "--remount-ro", "/proc", "--size", str(_SHARED_MEMORY), "--tmpfs", "/dev/shm")
 
@@ -71,5 +71,5 @@ def _own_code(script: bool) -> list[str]:
     files = {f"worker/sandbox/{part}.py": here / f"{part}.py" for part in PARTS}
     files["worker/__init__.py"] = here.parent / "__init__.py"
     if script:
-        files["worker/sandbox/unit_tests"] = UNIT_TESTS
+        files["worker/sandbox/code_tests"] = CODE_TESTS
     return [word for name, file in files.items() for word in ("--ro-bind", str(file), f"{CODE}/{name}")]

@@ -122,7 +122,7 @@ def _rules(network: bool, script: bool) -> dict[str, Any]:
     for scripts and nothing of /proc. Nothing can be capped that is written to a disk, so nothing can be written."""
     system = ["/usr", *file_view.LIBRARY_LINKS, *file_view.SYSTEM_FILES, *(file_view.NETWORK_FILES if network else ())]
     devices = ["/dev/zero", "/dev/random", "/dev/urandom"]
-    more = [str(bubblewrap.UNIT_TESTS)] if script else ["/proc/self", "/proc/cpuinfo", "/proc/meminfo"]
+    more = [str(bubblewrap.CODE_TESTS)] if script else ["/proc/self", "/proc/cpuinfo", "/proc/meminfo"]
     readable = [*system, *file_view.view().folders, *devices, *more]
     return {"abi": landlock.abi(), "readable": readable, "writable": ["/dev/null"]}
 

@@ -17,7 +17,7 @@ from typing import Annotated, Any
 from pydantic import Field, TypeAdapter
 
 from groupwise.storage.home import files
-from groupwise.storage.home.bounds import Form, Text, Whole, value_if_fitting
+from groupwise.storage.home.value_types import Form, Text, Whole, value_if_fitting
 
 MANIFEST = "manifest.json"
 MODEL = "model"

@@ -16,7 +16,7 @@ from transformers import TrainerCallback, TrainerControl, TrainerState, Training
 
 from groupwise.storage.record.record import ABSENT, RunWriter
 from groupwise.storage.record.step_record import Checkpoint, Event, Group
-from groupwise.worker.training import checkpoints, ranks, room
+from groupwise.worker.training import checkpoints, disk_space, ranks
 from groupwise.worker.training.failures import Failures
 from groupwise.worker.training.measures import Measures
 from groupwise.worker.training.scoring import Note
@@ -62,7 +62,7 @@ class Recorder(TrainerCallback):
         self.functions = functions or []
         self.failures = failures or Failures(0)
         self.measures = Measures(writer, self.functions) if writer is not None else None
-        self.room = room.Room(folder, writer) if writer is not None else None
+        self.room = disk_space.Room(folder, writer) if writer is not None else None
         self.target = target
         self.stage: StageNote | None = None
         self.stopped = self._begun = False
@@ -139,7 +139,7 @@ class Recorder(TrainerCallback):
             self.measures.step_ends()
         is_last = state.global_step >= state.max_steps
         saves = control.should_save or is_last or self._is_to_stop()
-        move = self._agree(room.checkpoint_bytes(model, optimizer) if saves else 0, self._step(state))
+        move = self._agree(disk_space.checkpoint_bytes(model, optimizer) if saves else 0, self._step(state))
         # in the last step there is nothing to stop; between two stages train.py asks
         if move == STOP_UNSAVED or (move == STOP and not is_last):
             self.stopped = True
@@ -152,13 +152,13 @@ class Recorder(TrainerCallback):
     def await_room(self, model: Any, optimizer: Any) -> bool:
         """Wait until what found no room on the disk can be saved; False where the run is to end without it. On all
         ranks."""
-        time.sleep(room.LOOK_EVERY)
-        return self._agree(room.checkpoint_bytes(model, optimizer), self.step) in (GO_ON, STOP)
+        time.sleep(disk_space.LOOK_EVERY)
+        return self._agree(disk_space.checkpoint_bytes(model, optimizer), self.step) in (GO_ON, STOP)
 
     def _agree(self, needed: int, step: int) -> int:
         """What all ranks do now, once there are `needed` bytes of room on the disk, or someone says stop."""
         while (move := ranks.highest(self._own_move(needed, step))) == WAIT:
-            time.sleep(room.LOOK_EVERY)
+            time.sleep(disk_space.LOOK_EVERY)
         return move
 
     def _own_move(self, needed: int, step: int) -> int:

@@ -19,9 +19,9 @@ import socket
 import sys
 from pathlib import Path
 
-from groupwise.storage.home import output, paths, process
+from groupwise.storage.home import paths, process, process_log
 from groupwise.worker.training import handover, train
-from groupwise.worker.training.loaded import Loaded
+from groupwise.worker.training.stale_imports import Loaded
 
 LOOK_EVERY = 30.0  # seconds between looks at whether what it has imported is still what is installed
 OOM_SCORE = Path("/proc/self/oom_score_adj")
@@ -106,5 +106,5 @@ def become(run_id: str, tag: str) -> bool:
 
 
 if __name__ == "__main__":
-    output.keep_secrets()
+    process_log.keep_secrets()
     sys.exit(main(socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2])))

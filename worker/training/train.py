@@ -15,7 +15,7 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-from groupwise.storage.home import disk, files, locks, output, paths
+from groupwise.storage.home import disk, files, locks, paths, process_log
 from groupwise.storage.home.paths import RunFolder
 from groupwise.storage.record import group_metrics, run_files
 from groupwise.storage.record.record import RunWriter, resume_record
@@ -129,5 +129,5 @@ def explain(error: BaseException) -> str:
 
 
 if __name__ == "__main__":
-    output.keep_secrets()
+    process_log.keep_secrets()
     sys.exit(main(sys.argv[1]))

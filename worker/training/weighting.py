@@ -8,8 +8,8 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from groupwise.storage.home import files
-from groupwise.storage.home.bounds import Finite, Form, Whole, value_if_fitting
-from groupwise.storage.library.rewards import weights
+from groupwise.storage.home.value_types import Finite, Form, Whole, value_if_fitting
+from groupwise.storage.library.rewards import weight_schedules
 from groupwise.storage.spec.spec import RewardSpec
 
 FILE = "reward_weights.json"  # in a checkpoint
@@ -49,7 +49,7 @@ class Weighting:
         """The weights for the completions generated at this step (of the stage, from 0)."""
         for reward in self.rewards:
             if reward.schedule:
-                self._now[reward.name] = weights.weight_at(reward, step)
+                self._now[reward.name] = weight_schedules.weight_at(reward, step)
         self._adapt(step)
         return [self._now[reward.name] for reward in self.rewards]
 
@@ -71,7 +71,9 @@ class Weighting:
                 continue
             scored, successes = self._seen[reward.name]
             if step - self._last.setdefault(reward.name, step) >= reward.adapt.every and scored:
-                self._now[reward.name] = weights.adapt_weight(self._now[reward.name], successes / scored, reward.adapt)
+                self._now[reward.name] = weight_schedules.adapt_weight(
+                    self._now[reward.name], successes / scored, reward.adapt
+                )
                 self._seen[reward.name], self._last[reward.name] = [0, 0], step
 
 

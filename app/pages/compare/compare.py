@@ -14,7 +14,8 @@ from groupwise.app.pages.compare.prompts import prompt_in_runs, shared_prompts
 from groupwise.app.pages.compare.runs import MOST, line_styles, open_run_record, run_by_id, run_ids
 from groupwise.app.pages.compare.settings import compare_code, compare_settings
 from groupwise.app.ui import figures
-from groupwise.app.ui.live import Payload, answer, live, text, visible_text
+from groupwise.app.ui.live import Payload, answer, live, text
+from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.analysis.compare import curves, finals
 from groupwise.storage.record import metrics, states
 from groupwise.storage.registry import registry

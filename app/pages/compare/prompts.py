@@ -9,7 +9,8 @@ from groupwise.app.core import format
 from groupwise.app.core.errors import Unanswerable
 from groupwise.app.pages.compare.runs import open_run_record, run_by_id, run_ids, run_spec
 from groupwise.app.ui.completion import colour_tags
-from groupwise.app.ui.live import Payload, answer, text, visible_text
+from groupwise.app.ui.live import Payload, answer, text
+from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.analysis.compare.prompts import Looker, Target, hashes, hashes_in_common, prompt_ids
 from groupwise.storage.analysis.compare.prompts import prompt_text as text_of
 from groupwise.storage.record import group_metrics

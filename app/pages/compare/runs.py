@@ -11,7 +11,8 @@ from sqlite_utils import Database
 
 from groupwise.app.core.errors import Unanswerable
 from groupwise.app.ui import figures
-from groupwise.app.ui.live import Payload, visible_text
+from groupwise.app.ui.live import Payload
+from groupwise.app.ui.safe_text import visible_text
 from groupwise.app.ui.state_badge import kind
 from groupwise.storage.home import paths
 from groupwise.storage.record import record_check, run_files, states

@@ -7,7 +7,8 @@ from typing import Any
 from groupwise.app.core import format
 from groupwise.app.core.errors import Unanswerable
 from groupwise.app.pages.compare.runs import run_by_id, run_ids, run_spec
-from groupwise.app.ui.live import Payload, answer, text, visible_text
+from groupwise.app.ui.live import Payload, answer, text
+from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.analysis.compare import code as codes
 from groupwise.storage.analysis.compare import fields
 from groupwise.storage.registry import registry

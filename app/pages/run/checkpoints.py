@@ -7,7 +7,8 @@ from typing import Any
 import gradio as gr
 
 from groupwise.app.core import format
-from groupwise.app.ui.live import Payload, Unanswerable, answer, escape, has_record, live, run_of, visible_text
+from groupwise.app.ui.live import Payload, Unanswerable, answer, has_record, live, run_of
+from groupwise.app.ui.safe_text import escape, visible_text
 from groupwise.storage.home import paths
 from groupwise.storage.record import metrics, states
 from groupwise.storage.registry import registry

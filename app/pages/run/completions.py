@@ -16,7 +16,8 @@ from groupwise.app.pages.run.empty_state import why_empty
 from groupwise.app.pages.run.excerpt import excerpt
 from groupwise.app.pages.run.overview import message_text
 from groupwise.app.ui.completion import STATUS, exact
-from groupwise.app.ui.live import Payload, Unanswerable, answer, escape, live, record_of, run_of, text
+from groupwise.app.ui.live import Payload, Unanswerable, answer, live, record_of, run_of, text
+from groupwise.app.ui.safe_text import escape
 from groupwise.storage.record import find, find_text, states
 from groupwise.storage.record.find import OPEN, Found, Wanted
 from groupwise.storage.registry import notes, registry

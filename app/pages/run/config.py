@@ -7,7 +7,8 @@ from typing import Any
 
 import gradio as gr
 
-from groupwise.app.ui.live import Payload, Unanswerable, answer, live, run_of, visible_text
+from groupwise.app.ui.live import Payload, Unanswerable, answer, live, run_of
+from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.home.files import is_file, is_folder, open_file
 
 MOST_BYTES = 512 * 1024

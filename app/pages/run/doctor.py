@@ -10,7 +10,8 @@ from urllib.parse import urlencode
 
 import gradio as gr
 
-from groupwise.app.ui.live import Payload, Unanswerable, answer, live, record_of, run_of, visible_text, whole_number
+from groupwise.app.ui.live import Payload, Unanswerable, answer, live, record_of, run_of, whole_number
+from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.analysis.doctor import evidence_reader
 from groupwise.storage.analysis.doctor.evidence_reader import Surroundings
 from groupwise.storage.analysis.doctor.examine import Report, examine

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from groupwise.app.ui.live import escape
+from groupwise.app.ui.safe_text import escape
 
 BEFORE, LONGEST = 90, 280  # characters before the first match, and in all
 HEAD = 170  # of a text in which nothing is marked: its beginning, and as its end what is left of LONGEST

@@ -8,7 +8,7 @@ from groupwise.app.core import format
 from groupwise.app.pages.run.group_list import tie
 from groupwise.app.pages.run.overview import message_text
 from groupwise.app.ui.completion import cards
-from groupwise.app.ui.live import escape
+from groupwise.app.ui.safe_text import escape
 from groupwise.app.ui.word_diff import MOST, Difference, word_differences
 from groupwise.storage.record.group_metrics import Range
 from groupwise.storage.registry.notes import Note

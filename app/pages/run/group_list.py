@@ -9,7 +9,7 @@ from typing import Any
 
 from groupwise.app.core import format
 from groupwise.app.pages.run.overview import message_text
-from groupwise.app.ui.live import visible_text
+from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.record.group_metrics import Range, kind
 
 Rows = list[dict[str, Any]]

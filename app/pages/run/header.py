@@ -12,7 +12,8 @@ from groupwise.app.core import format
 from groupwise.app.core.answer_cache import share_answers
 from groupwise.app.pages.new import launch
 from groupwise.app.ui import figures
-from groupwise.app.ui.live import DAMAGED, Payload, Unanswerable, answer, has_record, live, run_of, text, visible_text
+from groupwise.app.ui.live import DAMAGED, Payload, Unanswerable, answer, has_record, live, run_of, text
+from groupwise.app.ui.safe_text import visible_text
 from groupwise.app.ui.state_badge import kind
 from groupwise.storage.home import disk
 from groupwise.storage.record import metrics, record_check, states

@@ -10,7 +10,8 @@ import gradio as gr
 from groupwise.app.core import format
 from groupwise.app.core.answer_cache import share_answers
 from groupwise.app.ui import figures
-from groupwise.app.ui.live import Payload, Unanswerable, answer, live, record_of, run_of, visible_text, whole_number
+from groupwise.app.ui.live import Payload, Unanswerable, answer, live, record_of, run_of, whole_number
+from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.record import groups, metrics, run_files, states
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.facts import Catalogue

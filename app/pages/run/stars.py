@@ -5,7 +5,8 @@ from __future__ import annotations
 import sqlite3
 from typing import Any
 
-from groupwise.app.ui.live import Payload, Unanswerable, answer, escape, record_of, run_of, whole_number
+from groupwise.app.ui.live import Payload, Unanswerable, answer, record_of, run_of, whole_number
+from groupwise.app.ui.safe_text import escape
 from groupwise.storage.record import groups
 from groupwise.storage.registry import notes, registry
 

@@ -11,7 +11,8 @@ import gradio as gr
 from groupwise.app.pages.run import statistics_panels as panels
 from groupwise.app.pages.run.empty_state import why_empty
 from groupwise.app.pages.run.statistics_panels import Asked
-from groupwise.app.ui.live import Payload, Unanswerable, answer, live, record_of, run_of, text, visible_text
+from groupwise.app.ui.live import Payload, Unanswerable, answer, live, record_of, run_of, text
+from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.analysis.statistics import reading
 from groupwise.storage.analysis.statistics.reading import Statistics
 from groupwise.storage.record import group_metrics, run_files, states

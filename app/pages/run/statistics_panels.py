@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from groupwise.app.core import format
 from groupwise.app.pages.run.overview import message_text
-from groupwise.app.ui.live import visible_text
+from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.analysis.statistics import pass_at_k
 from groupwise.storage.analysis.statistics import ties as tied
 from groupwise.storage.analysis.statistics.agreement import FEWEST

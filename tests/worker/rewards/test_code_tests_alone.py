@@ -15,7 +15,7 @@ import pytest
 
 from groupwise.storage.home import paths
 from groupwise.storage.record import run_files
-from groupwise.worker.builtin import carried, shipped
+from groupwise.worker.builtin import sandbox_source, shipped
 from groupwise.worker.sandbox import filters, tiers
 from groupwise.worker.training import scoring
 from tests.support.code_rewards import RIGHT, share
@@ -117,17 +117,17 @@ def test_without_a_filter_for_this_processor_it_says_what_to_install(frozen: Pat
 
 def test_what_is_carried_is_what_is_imported_and_no_more():
     """Followed from what the reward imports, and from what is run inside."""
-    listed, found = set(carried.carried_files()), set()
+    listed, found = set(sandbox_source.carried_files()), set()
     follow = {"worker/sandbox/one_shot.py", "worker/sandbox/tiers.py", "worker/sandbox/host.py"}
-    follow |= {name for name in listed if "/unit_tests/" in name}
+    follow |= {name for name in listed if "/code_tests/" in name}
     while follow - found:
         name = (follow - found).pop()
         found.add(name)
-        for node in ast.walk(ast.parse((carried.ROOMS / name).read_text(encoding="utf-8"))):
+        for node in ast.walk(ast.parse((sandbox_source.ROOMS / name).read_text(encoding="utf-8"))):
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("groupwise."):
                 place = (node.module or "").removeprefix("groupwise.").replace(".", "/")
                 below = [f"{place}/{alias.name}.py" for alias in node.names]
-                follow |= {each for each in [f"{place}.py", *below] if (carried.ROOMS / each).is_file()}
+                follow |= {each for each in [f"{place}.py", *below] if (sandbox_source.ROOMS / each).is_file()}
     packages = {str(parent / "__init__.py") for name in found for parent in Path(name).parents[:-1]}
     only_for_types = {"worker/sandbox/proxy_process.py", "worker/sandbox/upstream.py", "storage/home/process.py"}
     assert found - only_for_types | packages == listed

@@ -23,7 +23,7 @@ NEEDS_COLUMNS = ["column"]
 LONGEST = 200_000  # characters of code
 # What each side runs, told the rest on standard input.
 PLAYER, TESTER = (
-    f"from groupwise.worker.sandbox.unit_tests.{role} import main\nmain()\n" for role in ("player", "tester")
+    f"from groupwise.worker.sandbox.code_tests.{role} import main\nmain()\n" for role in ("player", "tester")
 )
 
 

@@ -4,7 +4,7 @@ import { setText } from "../../ui/dom.js";
 import { part } from "../../ui/part.js";
 import { poll } from "../../ui/poll.js";
 
-const { element, server } = part("pages/runs/runs_table");
+const { element, server } = part("pages/run_list/runs_table");
 
 const page = element.querySelector(".gw-runs_table");
 const find = (selector) => page.querySelector(selector);

@@ -8,7 +8,7 @@ import sys
 import types
 from typing import Any
 
-from groupwise.worker.sandbox.unit_tests.line import Line
+from groupwise.worker.sandbox.code_tests.line import Line
 
 
 def main() -> None:

@@ -10,7 +10,8 @@ import gradio as gr
 from groupwise.app.core import format
 from groupwise.app.pages.new import launch
 from groupwise.app.ui import figures
-from groupwise.app.ui.live import Payload, answer, escape, live, text
+from groupwise.app.ui.live import Payload, answer, live, text
+from groupwise.app.ui.safe_text import escape
 from groupwise.app.ui.state_badge import pill
 from groupwise.storage.record import states
 from groupwise.storage.registry import registry
@@ -109,4 +110,4 @@ def run_row(run: registry.Run, now: float) -> str:
 
 def runs_table() -> gr.HTML:
     """The whole of the Runs page: table, search, and what an empty home says."""
-    return live("pages/runs/runs_table", draw_runs, start_quickstart, template=TEMPLATE)
+    return live("pages/run_list/runs_table", draw_runs, start_quickstart, template=TEMPLATE)

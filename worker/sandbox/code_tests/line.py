@@ -13,7 +13,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from groupwise.worker.sandbox.unit_tests.remote import (
+from groupwise.worker.sandbox.code_tests.remote import (
     BETWEEN,
     CONTAINERS,
     ENTERED,

@@ -12,9 +12,9 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from groupwise.worker.sandbox.unit_tests.line import Line
-from groupwise.worker.sandbox.unit_tests.remote import Remote
-from groupwise.worker.sandbox.unit_tests.subject import subject
+from groupwise.worker.sandbox.code_tests.line import Line
+from groupwise.worker.sandbox.code_tests.remote import Remote
+from groupwise.worker.sandbox.code_tests.subject import subject
 
 
 def main() -> None:

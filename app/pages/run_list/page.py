@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gradio as gr
 
-from groupwise.app.pages.runs.runs_table import runs_table
+from groupwise.app.pages.run_list.runs_table import runs_table
 from groupwise.app.ui.topbar import topbar
 
 

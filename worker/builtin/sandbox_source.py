@@ -20,8 +20,8 @@ OTHERS = ["worker/__init__.py", "storage/__init__.py", "storage/home/__init__.py
 
 def carried_files() -> list[str]:
     """The files, by their place below the package groupwise."""
-    unit_tests = [str(path.relative_to(ROOMS)) for path in sorted(bubblewrap.UNIT_TESTS.glob("*.py"))]
-    return [*OTHERS, *SANDBOX, *unit_tests]
+    code_tests = [str(path.relative_to(ROOMS)) for path in sorted(bubblewrap.CODE_TESTS.glob("*.py"))]
+    return [*OTHERS, *SANDBOX, *code_tests]
 
 
 def copy(folder: RunFolder) -> None:

@@ -1,0 +1,19 @@
+"""Hostile text (names, completions, errors) as a page may show it."""
+
+from __future__ import annotations
+
+import html
+
+
+def visible_text(value: object) -> str:
+    """Text that a page places as text: control characters and changes of direction become visible."""
+    return str(value).translate(_VISIBLE)
+
+
+def escape(value: object) -> str:
+    """Text as HTML: what `visible_text` does, and nothing can end the element it stands in."""
+    return html.escape(visible_text(value))
+
+
+_VISIBLE = {code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n"} | {0x7F: 0x2421}
+_VISIBLE |= {code: f"⟨U+{code:04X}⟩" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))}
