@@ -15,10 +15,10 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 run: $(VENV)/.run
 	$(BIN)/groupwise
 
-# Three at a time on two cores, as many wait for most of their time; whole files each: what a file's tests share is made
-# once. In the order of tests/conftest.py: xdist's own has the files with few tests, which are the long ones, last.
+# Whole files to each of two processes: what a file's tests share is made once. In the order of tests/conftest.py: xdist's
+# own has the files with few tests, which are the long ones, last.
 test: chromium sandbox lint
-	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder --durations=20
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=20
 
 # mypy does not follow the mapping of an editable install: it is shown the three folders under their installed names.
 lint: $(VENV)/.dev
