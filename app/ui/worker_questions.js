@@ -16,7 +16,7 @@ async function answerOf(asked) {
 
 // In each lane only the newest question counts: the one before it is cancelled.
 export class WorkerQuestions {
-  // `server`: has ask_worker, answered and cancelled.
+  // `server`: has ask_worker, read_answer and cancel_question.
   constructor(server) {
     this.server = server;
     this.turns = {};

@@ -54,7 +54,7 @@ def test_statistics_of_a_run_that_is_faster_than_they_are_drawn(address: str, ru
     tab(page, "Statistics")
     wait_for("the first panel's question", lambda: page.wait_for_timeout(30) or held.kept)
     commit(run_id, STEPS + 1)
-    with page.expect_response(lambda reply: '"summary"' in (reply.request.post_data or "")):
+    with page.expect_response(lambda reply: '"statistics_summary"' in (reply.request.post_data or "")):
         page.evaluate(WAKE)
     held.kept.pop(0).continue_()
     expect(page.locator("[data-panel=ties] .says")).to_have_text(re.compile("Of the last 100 groups"))

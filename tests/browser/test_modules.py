@@ -163,8 +163,8 @@ SERVER = """() => {
   window.cancelled = [], window.answers = {}, window.asked = 0;
   window.questions = new WorkerQuestions({
     ask_worker: async ({ refuse }) => (refuse ? { sentence: "No." } : { question: ++asked }),
-    answered: async ({ question }) => answers[question] ?? { waiting: "Reading…" },
-    cancelled: async ({ question }) => { cancelled.push(question); },
+    read_answer: async ({ question }) => answers[question] ?? { waiting: "Reading…" },
+    cancel_question: async ({ question }) => { cancelled.push(question); },
   });
 }"""
 
