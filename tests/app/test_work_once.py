@@ -35,7 +35,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
     count(yaml_text._Composer, "get_single_node", "parsed")
     count(sqlite3, "connect", "opened")
-    count(launch, "examine", "checked")
+    count(launch, "examine_spec", "checked")
     count(check, "examine_spec", "checked")
     count(script, "to_script", "script")
     count(report, "_pace", "paced")
