@@ -32,15 +32,15 @@ def pytest_configure() -> None:
 # Files that take longest, longest first. A file is one worker's (`--dist loadfile`), so one that begins last is waited
 # for alone.
 LONGEST = (
-    "worker/test_supervisor", "browser/test_workbench", "worker/test_full_disk", "worker/test_stages",
-    "storage/test_hostile_folders", "worker/sandbox/test_threats", "browser/test_spec_problems",
-    "worker/test_stop_phases", "browser/test_quickstart_in_browser", "browser/test_planted_secrets",
-    "worker/test_supervisor_starts",
-    "worker/test_locked_files", "worker/test_judge_ports", "storage/test_script_run", "browser/test_rewards_page",
-    "browser/test_compare", "browser/test_following", "worker/sandbox/test_network",
-    "worker/sandbox/test_network_proxy", "worker/sandbox/test_landlock", "storage/test_other_versions",
-    "worker/rewards/test_code_tests", "app/test_calls", "app/test_connections", "worker/test_parquet",
-    "worker/test_describe_model", "browser/test_launch_page", "worker/test_scoring",
+    "worker/test_supervisor", "browser/test_quickstart_in_browser", "worker/test_full_disk",
+    "browser/test_bad_records_in_browser", "worker/test_stop_phases", "worker/test_supervisor_starts",
+    "browser/test_launch_page", "browser/test_workbench", "browser/test_planted_secrets", "browser/test_charts",
+    "storage/test_script_run", "storage/test_other_versions", "worker/test_scoring", "browser/test_compare",
+    "worker/test_stages", "browser/test_spec_problems", "project/test_wheel", "browser/test_following",
+    "browser/test_compare_late", "browser/test_rewards_page", "worker/test_warm_start",
+    "worker/sandbox/test_threats", "app/test_connections", "worker/test_locked_files",
+    "storage/test_hostile_folders", "worker/test_judge_ports", "worker/sandbox/test_network",
+    "worker/test_dry_run", "worker/test_parquet", "app/test_calls", "app/test_login", "app/test_command",
 )  # fmt: skip
 
 
