@@ -10,7 +10,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: run test lint bench bench-gpu picture shots docs starter chromium sandbox clean
+.PHONY: run test test-quick lint bench bench-gpu picture shots docs starter chromium sandbox clean
 
 run: $(VENV)/.run
 	$(BIN)/groupwise
@@ -19,6 +19,10 @@ run: $(VENV)/.run
 # own has the files with few tests, which are the long ones, last.
 test: chromium sandbox lint
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=20
+
+# For work in between: what takes no browser, no training and no sandbox.
+test-quick: $(VENV)/.dev
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile --quick
 
 # mypy does not follow the mapping of an editable install: it is shown the three folders under their installed names.
 lint: $(VENV)/.dev

@@ -44,11 +44,47 @@ LONGEST = (
 )  # fmt: skip
 
 
+# Others that take more than a few seconds, or that import torch: what `--quick` leaves out beside those above, the
+# browser's and the sandbox's.
+SLOW = (
+    "app/test_any_text", "app/test_bad_records", "app/test_comments_stay", "app/test_launch", "app/test_proxy",
+    "app/test_server", "app/test_three_views", "app/test_uploads", "app/test_worker_process",
+    "app/test_answer_cache", "app/test_work_once", "project/test_bench_gpu", "storage/test_check_model",
+    "storage/test_presets", "storage/test_record_faults", "storage/test_script", "storage/test_script_data",
+    "storage/test_slow_patterns", "worker/rewards/test_code_tests", "worker/rewards/test_code_tests_alone",
+    "worker/rewards/test_code_tests_tricks", "worker/rewards/test_judge", "worker/rewards/test_like_trl",
+    "worker/rewards/test_reward_model", "worker/rewards/test_rewards", "worker/test_build",
+    "worker/test_build_rewards", "worker/test_capture", "worker/test_catalogue", "worker/test_checkpoints",
+    "worker/test_copied_home", "worker/test_data", "worker/test_describe_model", "worker/test_endings",
+    "worker/test_gym", "worker/test_models", "worker/test_preview", "worker/test_question_server",
+    "worker/test_rewards_in_training", "worker/test_starter", "worker/test_table",
+    "worker/test_workbench_bad_input", "worker/test_workbench_completions", "worker/test_workbench_process",
+    "worker/test_workbench_rescore", "worker/test_workbench_score",
+)  # fmt: skip
+
+
+def name_of(path: Path) -> str:
+    """A test file as the lists above name it."""
+    return str(path.relative_to(REPOSITORY / "tests").with_suffix(""))
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--quick", action="store_true", help="only what takes milliseconds: `make test-quick`")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """True where `--quick` leaves a file out, before it is imported; None leaves it to others."""
+    if not config.getoption("--quick") or collection_path.suffix != ".py":
+        return None
+    name = name_of(collection_path)
+    return True if name in (*LONGEST, *SLOW) or name.startswith(("browser/", "worker/sandbox/test_")) else None
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Those first, then the other browser tests, which start a dashboard each, then the rest as it comes."""
 
     def place(item: pytest.Item) -> int:
-        name = str(item.path.relative_to(REPOSITORY / "tests").with_suffix(""))
+        name = name_of(item.path)
         return LONGEST.index(name) if name in LONGEST else len(LONGEST) + (not name.startswith("browser/"))
 
     items.sort(key=place)
