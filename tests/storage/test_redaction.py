@@ -194,7 +194,7 @@ def test_nothing_that_python_prints_shows_one_in_whatever_pieces_it_comes(start:
 
 def test_a_full_disk_takes_no_print_and_ends_nothing(start: Start, tmp_path: Path) -> None:
     code = (
-        "import sys; from groupwise.storage.home import output; process_log.keep_secrets(); "
+        "import sys; from groupwise.storage.home import process_log; process_log.keep_secrets(); "
         "print('x' * 99999, flush=True); sys.exit(7)"
     )
     with Path("/dev/full").open("w") as full:
@@ -203,7 +203,7 @@ def test_a_full_disk_takes_no_print_and_ends_nothing(start: Start, tmp_path: Pat
 
 def test_a_crash_leaves_no_memory_on_the_disk(start: Start, tmp_path: Path) -> None:
     code = (
-        "import resource as r; from groupwise.storage.home import output; process_log.keep_secrets(); "
+        "import resource as r; from groupwise.storage.home import process_log; process_log.keep_secrets(); "
         "print(r.getrlimit(r.RLIMIT_CORE)[0])"
     )
     assert run_code(start, tmp_path / "log.txt", code) == "0\n"
