@@ -96,22 +96,28 @@ def test_while_it_generates() -> None:
     assert generating > 1.0 > updating, "or it was not asked while it generated"
 
 
-def asked_while_saving(folder: RunFolder) -> bool:
-    """Ask for a stop while a checkpoint is there and its manifest is not yet."""
-    saving = [path for path in folder.checkpoints.glob("checkpoint-*") if not (path / checkpoints.MANIFEST).exists()]
-    if trains(folder) and saving:
-        stop(folder)
-        return not (saving[-1] / checkpoints.MANIFEST).exists()
-    return False
+def begun_checkpoint(folder: RunFolder) -> Path | None:
+    """One that is there while its manifest is not yet."""
+    for path in folder.checkpoints.glob("checkpoint-*"):
+        if not (path / checkpoints.MANIFEST).exists():
+            return path
+    return None
 
 
 def test_while_it_saves() -> None:
-    folder = queue(make_spec(training={**LONG, "save_steps": 1, "save_total_limit": 2}))
-    deadline = time.monotonic() + 90
-    while not asked_while_saving(folder):
-        assert time.monotonic() < deadline
-        assert registry.asked_at(folder.id, 1, registry.STOP) is None, "it was saved before it was asked to stop"
-    stops_whole(folder)
+    """What was asked a moment too late for that stops as well, and another run is tried."""
+    in_time = False
+    for _ in range(6):
+        folder = queue(make_spec(training={**LONG, "save_steps": 1, "save_total_limit": 2}))
+        deadline = time.monotonic() + 90
+        while (saving := begun_checkpoint(folder)) is None:
+            assert time.monotonic() < deadline and trains(folder)
+        stop(folder)
+        in_time = not (saving / checkpoints.MANIFEST).exists()
+        stops_whole(folder)
+        if in_time:
+            break
+    assert in_time
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
