@@ -99,11 +99,9 @@ def test_while_it_generates() -> None:
 
 
 def begun_checkpoint(folder: RunFolder) -> Path | None:
-    """One that is there while its manifest is not yet."""
-    for path in folder.checkpoints.glob("checkpoint-*"):
-        if not (path / checkpoints.MANIFEST).exists():
-            return path
-    return None
+    """The newest, while its manifest is not there yet; an older one without may be on its way out."""
+    newest = max(folder.checkpoints.glob("checkpoint-*"), key=checkpoints.step_of, default=None)
+    return None if newest is None or (newest / checkpoints.MANIFEST).exists() else newest
 
 
 def test_while_it_saves() -> None:
