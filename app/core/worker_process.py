@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import sys
 import threading
@@ -34,6 +35,15 @@ def ensure_worker() -> bool:
             return False
         _child = _start_supervisor()
         return True
+
+
+def wake_worker() -> None:
+    """Make sure a worker is there to take up what was asked.
+
+    Where none can be started now, what was asked stays asked: the app keeps trying, and the bar on top says so.
+    """
+    with contextlib.suppress(OSError):
+        ensure_worker()
 
 
 def _start_supervisor() -> subprocess.Popen[bytes]:

@@ -224,7 +224,11 @@ class RunWriter:
                     if status != ABSENT[1]
                 ]
         run_many = self._db.conn.executemany
-        run_many(f"INSERT INTO grp VALUES ({', '.join('?' * 10)})", groups)
+        run_many(
+            "INSERT INTO grp (id, attempt, mode, step, prompt, size, mean, std, low, high) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            groups,
+        )
         run_many(
             "INSERT INTO completion (grp, idx, text, tokens, truncated, reward, advantage) "
             "VALUES (?, ?, ?, ?, ?, ?, ?)",

@@ -192,7 +192,7 @@ WRITERS = {
     "storage/home/db.py", "storage/home/files.py", "storage/home/process_log.py", "storage/record/record.py",
     "app/core/worker_process.py", "worker/launchers/local.py", "worker/dry_run/tries.py",  # open a log for another
     "worker/questions/server.py", "worker/niceness.py", "worker/sandbox/launch.py",  # speak to the kernel
-    "worker/training/spare.py",  # so does this
+    "worker/training/wait_for_run.py",  # so does this
     "worker/questions/workbench/calling.py",  # code that is loaded at once, and gone
     "worker/builtin/starter/make.py",
 }  # fmt: skip

@@ -14,7 +14,7 @@ from tests.conftest import holding
 from tests.support.asking import children
 from tests.support.homes import wait_for
 
-MODULE = "groupwise.worker.training.spare"
+MODULE = "groupwise.worker.training.wait_for_run"
 
 
 @contextlib.contextmanager

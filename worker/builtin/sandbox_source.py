@@ -9,11 +9,11 @@ from pathlib import Path
 
 from groupwise.storage.home import files
 from groupwise.storage.home.paths import RunFolder
-from groupwise.worker.sandbox import bubblewrap, filters
+from groupwise.worker.sandbox import bubblewrap, syscall_filter
 
 ROOMS = Path(__file__).resolve().parents[2]
 # What worker/sandbox/one_shot.py imports, of this folder and others, and what it shows to a program.
-OUTSIDE = ("bubblewrap", "file_view", "filters", "launch", "limits", "one_shot", "process", "spawn", "tiers")
+OUTSIDE = ("bubblewrap", "file_view", "launch", "limits", "one_shot", "process", "spawn", "syscall_filter", "tiers")
 SANDBOX = [f"worker/sandbox/{name}.py" for name in (*OUTSIDE, *bubblewrap.PARTS)]
 OTHERS = ["worker/__init__.py", "storage/__init__.py", "storage/home/__init__.py", "storage/home/paths.py"]
 
@@ -34,6 +34,6 @@ def copy(folder: RunFolder) -> None:
     for name in carried_files():
         (part / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(ROOMS / name, part / name)
-    with contextlib.suppress(filters.NoFilter):  # then it has to be made where the script is run
-        files.write_whole(part / "worker/sandbox" / filters.CARRIED, filters.to_carry())
+    with contextlib.suppress(syscall_filter.NoFilter):  # then it has to be made where the script is run
+        files.write_whole(part / "worker/sandbox" / syscall_filter.CARRIED, syscall_filter.to_carry())
     os.rename(part, folder.carried_source)

@@ -13,11 +13,12 @@ from groupwise.storage.home import paths, process
 from groupwise.worker.launchers import local
 from groupwise.worker.training import handover
 
+WAITS = "groupwise.worker.training.wait_for_run"
 ANSWER = 2.0  # seconds a spare may take to become a run's process; then the run is started cold
 
 
 class Spare:
-    """One process of worker.training.spare, in a session of its own as a run's is."""
+    """One process of worker.training.wait_for_run, in a session of its own as a run's is."""
 
     def __init__(self) -> None:
         self.environment = local.training_environment(process.NO_TAG, 1)
@@ -26,7 +27,7 @@ class Spare:
         printed = os.memfd_create("printed")  # what its imports print, for the log of its run
         try:
             self.child = subprocess.Popen(
-                [sys.executable, "-m", "groupwise.worker.training.spare", str(theirs.fileno()), str(os.getpid())],
+                [sys.executable, "-m", WAITS, str(theirs.fileno()), str(os.getpid())],
                 stdin=subprocess.DEVNULL, stdout=printed, stderr=subprocess.STDOUT, pass_fds=[theirs.fileno()],
                 cwd=paths.home(), env=self.environment, start_new_session=True,
             )  # fmt: skip

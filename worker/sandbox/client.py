@@ -11,11 +11,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from groupwise.worker.sandbox import contract, launch, network_probe, results, tiers, wire
-from groupwise.worker.sandbox.filters import NoFilter
 from groupwise.worker.sandbox.limits import Limits
 from groupwise.worker.sandbox.process import JUNK, Broken, Capture, Process
 from groupwise.worker.sandbox.proxy_process import ProxyProcess
 from groupwise.worker.sandbox.results import Failure, Result
+from groupwise.worker.sandbox.syscall_filter import NoFilter
 from groupwise.worker.sandbox.tiers import NoSandbox
 
 __all__ = ["Code", "Failure", "Host", "Limits", "NoSandbox", "Result", "Scorer", "in_process"]

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from groupwise.worker.sandbox import bubblewrap, file_view, filters, landlock, spawn
+from groupwise.worker.sandbox import bubblewrap, file_view, landlock, spawn, syscall_filter
 from groupwise.worker.sandbox.limits import Limits
 
 BUBBLEWRAP, LANDLOCK = "bubblewrap", "landlock"
@@ -103,7 +103,7 @@ def host_environment(network: dict[str, str]) -> dict[str, str]:
 
 def setup(tier: str, limits: Limits, door: dict[str, str] | None, script: str | None) -> dict[str, Any]:
     """The first message to a host. `door` is how its proxy is asked; without one it has no network. Raises
-    filters.NoFilter, and CannotStart where a network cannot be confined."""
+    syscall_filter.NoFilter, and CannotStart where a network cannot be confined."""
     network = door is not None
     if network and tier == LANDLOCK and landlock.abi() < landlock.TCP:
         raise CannotStart(
@@ -111,7 +111,7 @@ def setup(tier: str, limits: Limits, door: dict[str, str] | None, script: str | 
             "(6.7 and later can). bubblewrap can: install it (Debian and Ubuntu: apt-get install bubblewrap)."
         )
     return {
-        "filter": filters.program(network, tier == BUBBLEWRAP).hex(), "limits": asdict(limits), "network": door,
+        "filter": syscall_filter.program(network, tier == BUBBLEWRAP).hex(), "limits": asdict(limits), "network": door,
         "paths": list(file_view.view().paths), "script": script,
         "landlock": None if tier == BUBBLEWRAP else _rules(network, script is not None),
     }  # fmt: skip

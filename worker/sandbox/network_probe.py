@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import socket
 
-from groupwise.worker.sandbox import filters, launch
+from groupwise.worker.sandbox import launch, syscall_filter
 from groupwise.worker.sandbox.limits import Limits
 from groupwise.worker.sandbox.process import Broken, Process
 from groupwise.worker.sandbox.proxy_process import ProxyProcess
@@ -39,7 +39,7 @@ def network_problem(tier: str) -> str | None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         try:
             process = Process(tier, Limits(), proxy=ProxyProcess([]))
-        except (launch.CannotStart, filters.NoFilter, OSError) as error:
+        except (launch.CannotStart, syscall_filter.NoFilter, OSError) as error:
             return f"{str(error).rstrip('.')}."
         try:
             found = leak(process, _ATTEMPTS, {"port": server.getsockname()[1]})

@@ -8,7 +8,7 @@ import threading
 import time
 from dataclasses import dataclass
 
-from groupwise.worker.sandbox import filters, launch, tiers
+from groupwise.worker.sandbox import launch, syscall_filter, tiers
 from groupwise.worker.sandbox.limits import Limits
 from groupwise.worker.sandbox.process import Broken, Process
 from groupwise.worker.sandbox.tiers import NoSandbox
@@ -48,7 +48,7 @@ def run_fresh(
             process = Process(
                 tiers.choose_tier(), limits or Limits(), script=code, line=line.fileno() if line else None
             )
-    except (launch.CannotStart, filters.NoFilter, OSError) as error:
+    except (launch.CannotStart, syscall_filter.NoFilter, OSError) as error:
         raise NoSandbox(f"The sandbox could not be started: {error}") from error
     began, status, problem = time.monotonic(), None, None
     try:

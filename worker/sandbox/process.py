@@ -60,7 +60,7 @@ class Process:
     With a `proxy`, which ends with it, it has the network that the proxy lets it reach. `line`: a descriptor that it is
     handed, with the number that it has here.
 
-    Raises launch.CannotStart and filters.NoFilter.
+    Raises launch.CannotStart and syscall_filter.NoFilter.
     """
 
     def __init__(

@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
-from groupwise.worker.sandbox import filters, landlock, launch
+from groupwise.worker.sandbox import landlock, launch, syscall_filter
 from groupwise.worker.sandbox.limits import Limits
 from groupwise.worker.sandbox.process import Broken, Process
 
@@ -98,7 +98,7 @@ def _problem(name: str) -> str | None:
         return "this Linux has none, or it is switched off."
     try:
         process = Process(name, Limits())
-    except (launch.CannotStart, filters.NoFilter, OSError) as error:
+    except (launch.CannotStart, syscall_filter.NoFilter, OSError) as error:
         return f"{str(error).rstrip('.')}."
     try:
         return leak(process, _ATTEMPTS, {"below_proc": _below_proc()})

@@ -1,5 +1,5 @@
-"""What the supervisor and a spare training process (worker.training.spare) say to each other, over a socket that keeps
-messages apart. The order is JSON: {"run": its id, "tag": its tag}."""
+"""What the supervisor and a spare training process (worker.training.wait_for_run) say to each other, over a socket that
+keeps messages apart. The order is JSON: {"run": its id, "tag": its tag}."""
 
 READY = b"ready"  # the spare waits for an order
 TAKEN = b"taken"  # it is that run's process now

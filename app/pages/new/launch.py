@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import copy
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -118,7 +117,7 @@ def queue_run(text: str, known: Any = None) -> str:
     if spec is None or found:
         raise SpecError(found)
     run_id = registry.create_run(text, name=spec.name, model=spec.model.id, data=spec.data.source)
-    wake_worker()
+    worker_process.wake_worker()
     return run_id
 
 
@@ -128,12 +127,3 @@ def queue_quickstart() -> str:
         return queue_run(presets.quickstart_text())
     except SpecError as error:
         raise Unanswerable(f"The quickstart cannot run here: {error}") from error
-
-
-def wake_worker() -> None:
-    """Make sure a worker is there to take up what was asked.
-
-    Where none can be started now, what was asked stays asked: the app keeps trying, and the bar on top says so.
-    """
-    with contextlib.suppress(OSError):
-        worker_process.ensure_worker()

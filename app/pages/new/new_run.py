@@ -76,6 +76,7 @@ def form_choices(offer: Offer) -> dict[str, Any]:
         "models": choices.models(),
         "tasks": choices.tasks(offer),
         "files": choices.home_data_files(),
+        "spec_limit": MAX_BYTES,
         "upload_limit": data_files.MAX_FILE,
         "upload_limit_words": choices.LIMIT,
         "upload_advice": choices.ADVICE,

@@ -77,7 +77,8 @@ async function importFile() {
   const chosen = file.files[0];
   file.value = "";
   if (!chosen) return;
-  if (chosen.size > 256 * 1024) return tell([`“${chosen.name}” is larger than 256 KB: that is no spec.`], true);
+  const most = page.form.spec_limit;
+  if (chosen.size > most) return tell([`“${chosen.name}” is larger than ${most / 1024} KB: that is no spec.`], true);
   const bytes = new Uint8Array(await chosen.arrayBuffer());
   let text;
   try {

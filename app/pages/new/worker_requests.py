@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from groupwise.app.core import worker_process
 from groupwise.app.pages.new import launch, view
 from groupwise.storage.home import paths
 from groupwise.storage.home.redaction import to_json
@@ -38,7 +39,7 @@ def ask_about_text(kind: str, text: str, *, topic: str, row: int = 0, every: boo
         question = _question(kind, sound, row, every)
     except ValidationError as error:
         raise CannotAsk(str(misfit_of(error))) from error
-    launch.wake_worker()
+    worker_process.wake_worker()
     return questions.ask_question(question, topic=f"{topic}:{kind}"[:100])
 
 
@@ -55,7 +56,7 @@ def ask_to_try(text: str) -> int:
     spec, problems = launch.spec_and_problems(text)
     if spec is None or problems:
         raise CannotAsk("Mend what blocks the launch first; then one step can be tried.")
-    launch.wake_worker()
+    worker_process.wake_worker()
     return questions.ask_question(TryQuestion(text=text))
 
 
@@ -81,7 +82,7 @@ def confirm(spec: RunSpec, patience: float) -> list[Problem]:
         answers = [answer for question in found if (answer := question.read_answer()) is not None]
         if len(answers) == len(asked):
             return [problem for answer in answers for problem in _blocking(answer)]
-        launch.wake_worker()
+        worker_process.wake_worker()
         time.sleep(0.05)
     raise CannotAsk(f"The worker said nothing in {patience:.0f} s. {paths.worker_log()} may say why.")
 

@@ -6,8 +6,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from groupwise.app.core import worker_process
 from groupwise.app.core.errors import Unanswerable
-from groupwise.app.pages.new import launch, view
+from groupwise.app.pages.new import view
 from groupwise.app.pages.rewards import functions, sources
 from groupwise.storage.home import paths
 from groupwise.storage.registry import questions
@@ -100,7 +101,7 @@ def ask_workbench(kind: str, sent: Sent) -> int:
 
 
 def _ask(question: Ask, sent: Sent) -> int:
-    launch.wake_worker()
+    worker_process.wake_worker()
     return questions.ask_question(
         question, topic=f"{_text(sent, 'topic', 40)}:{question.kind}" if sent.get("topic") else ""
     )

@@ -41,6 +41,7 @@ def open_rewards(payload: Payload) -> dict[str, Any]:
         "sources": sources.list_sources(),
         "trl": library_view.TRL_NAMES,
         "sandbox": offer.sandbox,
+        "most_code": MOST_CODE,
     }
 
 

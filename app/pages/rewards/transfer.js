@@ -71,7 +71,9 @@ async function takeFile() {
   const [got] = file.files;
   file.value = "";
   if (!got) return undefined;
-  if (got.size > 64 * 1024) return wrong(`“${got.name}” is larger than 64 KB: that is more than a reward function.`);
+  const most = page.about.most_code;
+  if (got.size > most)
+    return wrong(`“${got.name}” is larger than ${most / 1024} KB: that is more than a reward function.`);
   try {
     paste.value = new TextDecoder("utf-8", { fatal: true }).decode(new Uint8Array(await got.arrayBuffer()));
   } catch {

@@ -8,9 +8,8 @@ from typing import Any
 
 import gradio as gr
 
-from groupwise.app.core import format
+from groupwise.app.core import format, worker_process
 from groupwise.app.core.answer_cache import share_answers
-from groupwise.app.pages.new import launch
 from groupwise.app.ui import figures
 from groupwise.app.ui.live import DAMAGED, Payload, Unanswerable, answer, has_record, live, run_of, text
 from groupwise.app.ui.safe_text import visible_text
@@ -145,7 +144,7 @@ def command_run(payload: Payload) -> dict[str, object]:
     if wish is None:
         raise Unanswerable("A run can be asked to stop, to stop at once, or to resume.")
     registry.ask_of_run(run.id, wish)
-    launch.wake_worker()
+    worker_process.wake_worker()
     return {"done": True}
 
 

@@ -1,7 +1,7 @@
 // The prompts of the Statistics as a table: how often each was solved down the steps, and a way to its groups.
 
 import { openGroup } from "../../ui/address.js";
-import { stretch } from "../../ui/charts/statistics_figures.js";
+import { stretch } from "./statistics_figures.js";
 import { el } from "../../ui/dom.js";
 import { number } from "../../ui/number.js";
 

@@ -3,7 +3,7 @@
 import { onAddress, params, setParams } from "../../ui/address.js";
 import { FigureKeyboardNav } from "../../ui/charts/figure_keyboard_nav.js";
 import { Plots } from "../../ui/charts/plots.js";
-import { Figures, exactly } from "../../ui/charts/statistics_figures.js";
+import { Figures, exactly } from "./statistics_figures.js";
 import { el, setText } from "../../ui/dom.js";
 import { part } from "../../ui/part.js";
 import { poll } from "../../ui/poll.js";

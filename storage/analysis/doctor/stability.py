@@ -23,7 +23,7 @@ from groupwise.storage.analysis.doctor.words import percent, short_number
 
 TREND = 20  # logged steps before a trend is believed
 SLOW = 40  # before it is said that nothing moves
-KL, KL_GROWING, TIMES = 0.5, 0.2, 2.0  # nats a token; from KL_GROWING on, doubling is running away
+KL_FAR, KL_GROWING, KL_TIMES = 0.5, 0.2, 2.0  # nats a token; from KL_GROWING on, doubling is running away
 CLIPPED = 0.3  # share of tokens
 SPIKE, SPIKES = 12.0, 3  # times the median; of the last points
 FELL, LOST = 0.12, 0.4  # of the rewards' scale, below the best; of what had been gained until then
@@ -86,17 +86,17 @@ def kl(e: Evidence) -> Verdict | None:
         return None
     links = (chart("kl"), step_groups(told.steps[-1], "worst"))
     fixes = (*changes.scale_learning_rate(e, 0.5), *changes.anchor(e))
-    if told.now > KL:
+    if told.now > KL_FAR:
         words = f"KL to the reference model is {short_number(told.now)}: the model has drifted far from where it began."
         return Verdict(
-            "kl", WARNING, "KL is running away", words, f"Said above {KL}; 0.02 to 0.12 over 400 steps is healthy.",
+            "kl", WARNING, "KL is running away", words, f"Said above {KL_FAR}; 0.02 to 0.12 over 400 steps is healthy.",
             f"{COMMON}; the KL term is from {DEEPSEEK}", links, fixes,
         )  # fmt: skip
-    if len(told) < TREND or told.now < KL_GROWING or told.now < TIMES * told.before or told.direction(0.1) < 1:
+    if len(told) < TREND or told.now < KL_GROWING or told.now < KL_TIMES * told.before or told.direction(0.1) < 1:
         return None
     words = (
         f"KL is {short_number(told.now)} and was {short_number(told.before)} just before: at this slope it soon passes "
-        f"{KL}."
+        f"{KL_FAR}."
     )
     return Verdict(
         "kl", WARNING, "KL is running away", words,

@@ -16,7 +16,7 @@ import pytest
 from groupwise.storage.home import paths
 from groupwise.storage.record import run_files
 from groupwise.worker.builtin import sandbox_source, shipped
-from groupwise.worker.sandbox import filters, tiers
+from groupwise.worker.sandbox import syscall_filter, tiers
 from groupwise.worker.training import scoring
 from tests.support.code_rewards import RIGHT, share
 from tests.support.homes import wait_for
@@ -42,7 +42,7 @@ def test_a_sandbox_that_does_not_work_is_refused_with_its_reason(monkeypatch: py
 
 def test_the_filter_is_made_of_whole_instructions():
     for namespaces in (True, False):
-        assert len(filters.program(False, namespaces)) % 8 == 0
+        assert len(syscall_filter.program(False, namespaces)) % 8 == 0
 
 
 LOOPS = """
@@ -109,7 +109,7 @@ def test_it_works_for_an_ordinary_user(frozen: Path, path: str):
 
 
 def test_without_a_filter_for_this_processor_it_says_what_to_install(frozen: Path):
-    (frozen / "groupwise/worker/sandbox" / filters.CARRIED).write_text("{}")
+    (frozen / "groupwise/worker/sandbox" / syscall_filter.CARRIED).write_text("{}")
     command = [sys.executable, "-I", "-S", "-c", ALONE, frozen]  # -S: no pyseccomp
     told = subprocess.run(command, capture_output=True, text=True)
     assert told.returncode and "pip install pyseccomp" in told.stderr

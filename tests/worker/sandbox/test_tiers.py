@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from groupwise.worker.capabilities import sandbox
-from groupwise.worker.sandbox import client, file_view, filters, landlock, launch, network_probe, one_shot, tiers
+from groupwise.worker.sandbox import client, file_view, landlock, launch, network_probe, one_shot, syscall_filter, tiers
 from tests.support.sandboxes import WITHOUT_BUBBLEWRAP
 
 CODE = client.Code("score", "def score(completions):\n    return [1.0]\n")
@@ -134,7 +134,7 @@ def test_bubblewrap_removed_while_a_host_lives_is_a_failure_not_an_escape(monkey
 
 def test_without_libseccomp_there_is_no_sandbox(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "pyseccomp", None)  # as where it is not installed
-    filters.program.cache_clear()
+    syscall_filter.program.cache_clear()
     assert tiers.probe().name == "none" and "libseccomp2" in tiers.probe().sentence
 
 

@@ -13,13 +13,13 @@ from groupwise.app.pages.new.preflight.memory_parts import Parts
 from groupwise.app.pages.new.preflight.settings import Settings
 from groupwise.app.pages.new.preflight.shape import shape_of
 from groupwise.storage.home import paths
+from groupwise.storage.home.disk import TO_BEGIN
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.models.model_facts import ModelFacts
 from groupwise.storage.spec.problem import BLOCKING, WARNING, Fix, Problem
 from groupwise.storage.spec.spec import RunSpec
 
 SMALL_FILES = 12 * 10**6  # tokenizer, config, trainer state, scheduler, random state (tokenizer.json: 7 to 11 MB)
-SPARE = 256 * 2**20  # under this much free space no run is begun (worker.training.train)
 MOST = 0.7  # of what is free: above, it is worth saying
 COMPLETION = 400  # bytes of one completion in run.db besides its text: its row, its scores (storage.record.record)
 LETTERS = 4  # bytes of text a token has, about
@@ -119,7 +119,7 @@ def disk_problems(spec: RunSpec, offer: Offer, found: Disk | None) -> list[Probl
     """BLOCKING when it cannot fit, WARNING when it takes most, with the ways to save less."""
     if found is None or found.free is None:
         return []
-    room = max(0, found.free - SPARE)
+    room = max(0, found.free - TO_BEGIN)
     if found.total <= MOST * room:
         return []
     needs = f"{found.sentence[:1].lower()}{found.sentence[1:-1]}"

@@ -1,7 +1,7 @@
 // The figures of the Statistics: from a panel's plain data to Plotly's traces, and where a click on one leads.
 
-import { number } from "../number.js";
-import { Plots } from "./plots.js";
+import { number } from "../../ui/number.js";
+import { Plots } from "../../ui/charts/plots.js";
 
 const percentAxis = { range: [-2, 102], ticksuffix: " %", dtick: 25 };
 const ends = (steps) => steps.map(([, last]) => last);

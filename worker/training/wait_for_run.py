@@ -1,4 +1,4 @@
-"""A training process that waits for its run: `python -m groupwise.worker.training.spare CHANNEL SUPERVISOR`.
+"""A training process that waits for its run: `python -m groupwise.worker.training.wait_for_run CHANNEL SUPERVISOR`.
 
 It has imported torch and TRL, and knows no run. What it shall train comes over the socket that it was started with,
 from the supervisor that started it and from nobody else; from then on it is that run's process as if it had been
