@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from ruamel.yaml import YAML
+from ruamel.yaml.tokens import ScalarToken
 
 from groupwise.app.pages.new import edits, launch, presets, url_settings, yaml_edit
 from groupwise.app.pages.new.edits import Edit
@@ -50,17 +52,24 @@ def in_the_text(text: str) -> dict[str, int]:
     return {path: line - 1 for path, line in yaml_text.read_yaml(text)[1].items()}
 
 
+def inside_texts(text: str) -> set[int]:
+    """The lines of texts that are written in several, in which “#” is a sign like others."""
+    scalars = [token for token in YAML().scan(text) if isinstance(token, ScalarToken) and token.style]
+    return {line for each in scalars for line in range(each.start_mark.line + 1, each.end_mark.line)}
+
+
 def owners(text: str) -> list[set[str]]:
     """Whose line each is: the settings that begin there, or else the one that goes on there; nobody's where it is blank
     or a comment."""
     begin: dict[int, set[str]] = {}
     for path, line in in_the_text(text).items():
         begin.setdefault(line, set()).add(path)
+    within = inside_texts(text)
     found: list[set[str]] = []
     last: set[str] = set()
     for number, line in enumerate(text.splitlines()):
         last = begin.get(number, last)
-        nobody = number not in begin and not line.partition("#")[0].strip()
+        nobody = number not in begin and not (line if number in within else line.partition("#")[0]).strip()
         found.append(set() if nobody else last)
     return found
 
@@ -90,12 +99,12 @@ def hold(before: str, after: str, paths: list[str]) -> None:
     """The property itself."""
     marks = Counter(MARK.findall(before))
     assert Counter(MARK.findall(after)) >= marks, (marks, after)
-    may = touched(before, paths)
+    may, own = touched(before, paths), owners(before)
     low, high = (min(may), max(may)) if may else (0, -1)
     kept = [
         line
         for number, line in enumerate(before.splitlines())
-        if number not in may and not (low < number < high and not owners(before)[number])
+        if number not in may and not (low < number < high and not own[number])
     ]
     left = iter(after.splitlines())
     for line in kept:
@@ -196,6 +205,10 @@ def test_a_text_of_several_lines_above_a_line_of_spaces() -> None:
     text = "name: a  # c1.\n   \nrewards:\n- name: A  # c2.\n"
     change(text, [Edit("name", "two\nlines")])
     change("data:\n  source: a  # c1.\n     \nname: x  # c2.\n", [Edit("data.system_prompt", "two\nlines")])
+
+
+def test_what_looks_like_a_comment_in_a_text_of_several_lines_goes_with_it() -> None:
+    change("name: |-\n   0\n   #\n   \nrewards:\n- name: A  # c1.\n", [Edit("name", " \n")])
 
 
 @settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import os
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Locator, Mouse, Page, Route, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Error, Locator, Mouse, Page, Route, expect, sync_playwright
 
 from groupwise.app.ui import modules
 from groupwise.storage.registry import registry
@@ -55,16 +56,43 @@ def chromium() -> Iterator[Browser]:
 
 @pytest.fixture
 def context(chromium: Browser) -> Iterator[BrowserContext]:
-    """One person's browser: its pages share nothing with other tests."""
-    made = chromium.new_context(viewport={"width": 1440, "height": 900})
-    made.set_default_timeout(30_000)
+    """One person's browser, new: its pages share nothing with other tests."""
+    made = _new_context(chromium)
     yield made
     made.close()
 
 
+@pytest.fixture(scope="session")
+def used_context(chromium: Browser) -> Iterator[BrowserContext]:
+    """A browser that keeps the scripts it has loaded from test to test, and nothing else (see `open_page`): to load and
+    compile them anew takes a sixth of what a page costs."""
+    made = _new_context(chromium)
+    yield made
+    made.close()
+
+
+def _new_context(chromium: Browser) -> BrowserContext:
+    made = chromium.new_context(viewport={"width": 1440, "height": 900})
+    made.set_default_timeout(30_000)
+    return made
+
+
+def _forget_all(context: BrowserContext) -> None:
+    """Close its pages, with what they kept."""
+    context.clear_cookies()
+    for page in context.pages:
+        if page.url.startswith("http"):
+            with contextlib.suppress(Error):  # a page that was just left, or crashed
+                page.evaluate("localStorage.clear()")
+        page.close()
+
+
 @pytest.fixture
-def open_page(context: BrowserContext) -> Iterator[OpenPage]:
-    """Opens tabs; afterwards no script may have failed and no request left this machine, in any of them."""
+def open_page(request: pytest.FixtureRequest) -> Iterator[OpenPage]:
+    """Opens tabs, in a browser of this test's own where it asks for `context`; afterwards no script may have failed and
+    no request left this machine, in any of them."""
+    own = "context" in request.fixturenames
+    context: BrowserContext = request.getfixturevalue("context" if own else "used_context")
     errors: list[str] = []
 
     def listen(page: Page) -> None:
@@ -78,6 +106,8 @@ def open_page(context: BrowserContext) -> Iterator[OpenPage]:
         return page
 
     yield opened
+    if not own:
+        _forget_all(context)
     assert errors == []
 
 
@@ -220,6 +250,17 @@ def shared_dashboard(known_home: Path) -> Iterator[str]:
     with dashboard() as (_, address):
         wait_for("what ships", lambda: registry.read_fact(Shipped))
         yield address
+
+
+@pytest.fixture(scope="session")
+def reading_dashboard(catalogue: Any) -> Iterator[str]:
+    """The address of one dashboard for all tests that do no more than look at runs they made themselves, without a
+    training; its home is theirs."""
+    with fresh_home():
+        registry.publish_fact(Catalogue.from_plain(catalogue))
+        with dashboard() as (_, address):
+            wait_for("what ships", lambda: registry.read_fact(Shipped))
+            yield address
 
 
 @pytest.fixture

@@ -25,15 +25,15 @@ ANSWERED = """tab => {
 
 
 @pytest.fixture(scope="module")
-def runs(shared_dashboard: str) -> dict[str, str]:
+def runs(reading_dashboard: str) -> dict[str, str]:
     return make_all()
 
 
 @pytest.mark.parametrize("kind", MAKERS)
 def test_each_tab_of_a_bad_record_says_something(
-    open_page: OpenPage, shared_dashboard: str, runs: dict[str, str], kind: str
+    open_page: OpenPage, reading_dashboard: str, runs: dict[str, str], kind: str
 ) -> None:
-    page = open_page(f"{shared_dashboard}/run?id={runs[kind]}&tab=overview")
+    page = open_page(f"{reading_dashboard}/run?id={runs[kind]}&tab=overview")
     for tab in TABS:
         page.locator(f"#tab-{tab}").click()
         expect(page.locator(f"#part-{tab}")).to_be_visible()
@@ -46,8 +46,8 @@ def test_each_tab_of_a_bad_record_says_something(
         unharmed(page)
 
 
-def test_all_of_them_beside_a_good_run(open_page: OpenPage, shared_dashboard: str, runs: dict[str, str]) -> None:
-    page = open_page(f"{shared_dashboard}/compare?ids={','.join(runs.values())}")
+def test_all_of_them_beside_a_good_run(open_page: OpenPage, reading_dashboard: str, runs: dict[str, str]) -> None:
+    page = open_page(f"{reading_dashboard}/compare?ids={','.join(runs.values())}")
     expect(page.get_by_text(WORKS, exact=True).first).to_be_visible()
     page.wait_for_function("() => document.querySelectorAll('.gw-compare .js-plotly-plot').length > 0")
     said = page.locator(".gw-compare").inner_text()

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 import random
 import re
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +12,6 @@ from playwright.sync_api import Browser, Page, expect
 
 from groupwise.storage.record import states
 from tests.browser.conftest import OpenPage, drag, no_sideways_scroll
-from tests.support.homes import dashboard
 from tests.support.made_runs import curves, made_run
 
 STEPS = 2400
@@ -33,7 +30,7 @@ title => {
 
 
 @pytest.fixture(scope="module")
-def runs(known_home: Path) -> Iterator[dict[str, str]]:
+def runs(reading_dashboard: str) -> dict[str, str]:
     """The address of a dashboard, and runs: a long one that was resumed, one without axes, one that never began."""
     rng = random.Random(2)
 
@@ -51,8 +48,7 @@ def runs(known_home: Path) -> Iterator[dict[str, str]]:
         "bare": made_run("bare", 8, groups=0, metrics=bare, training={"beta": 0.0}),
         "failed": made_run("failed", 0, groups=0, state=states.FAILED),
     }
-    with dashboard() as (_, address):
-        yield made | {"address": address}
+    return made | {"address": reading_dashboard}
 
 
 def chart(page: Page, title: str) -> Any:

@@ -5,24 +5,20 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Held, OpenPage, no_sideways_scroll, picture
 from tests.support.finding import searched_run
-from tests.support.homes import dashboard, wait_for
+from tests.support.homes import wait_for
 from tests.support.made_runs import made_run
 
 
 @pytest.fixture(scope="module")
-def place(known_home: Path) -> Iterator[tuple[str, str, str]]:
+def place(reading_dashboard: str) -> tuple[str, str, str]:
     """Address of a dashboard, and two runs in it: one that learns, one of odd completions."""
-    learned, odd = made_run("learns", 40), searched_run()
-    with dashboard() as (_, address):
-        yield address, learned, odd
+    return reading_dashboard, made_run("learns", 40), searched_run()
 
 
 def told(page: Page, words: str) -> None:

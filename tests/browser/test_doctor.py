@@ -29,9 +29,9 @@ def sick_run() -> str:
     return made_run("<b>sick</b> run", 60, metrics=metrics, make_group=group)
 
 
-def test_from_a_verdict_to_its_evidence_and_to_a_new_run(open_page: OpenPage, shared_dashboard: str) -> None:
+def test_from_a_verdict_to_its_evidence_and_to_a_new_run(open_page: OpenPage, reading_dashboard: str) -> None:
     run_id = sick_run()
-    page = open_page(f"{shared_dashboard}/run?id={run_id}")
+    page = open_page(f"{reading_dashboard}/run?id={run_id}")
     doctor = page.locator(".gw-doctor")
     expect(doctor.locator(".headline")).to_contain_text("Learning, with a problem: reward is up", timeout=LONG)
     expect(doctor.locator("article .level")).to_have_text(["Problem", "Warning", "Suspicion"])
@@ -47,21 +47,21 @@ def test_from_a_verdict_to_its_evidence_and_to_a_new_run(open_page: OpenPage, sh
     expect(page.get_by_label("KL weight", exact=True)).to_have_value("0.04")
     page.reload()  # the address holds what it changed
     expect(page.get_by_label("KL weight", exact=True)).to_have_value("0.04", timeout=LONG)
-    page.goto(f"{shared_dashboard}/run?id={run_id}")
+    page.goto(f"{reading_dashboard}/run?id={run_id}")
     page.get_by_role("link", name="Find which function pays for it").click()
     page.wait_for_selector("[data-ready]", timeout=LONG)
     expect(page.locator("select.history")).to_have_value(run_id)
     expect(page.locator(".view-rescore")).to_be_visible()
 
 
-def test_what_a_person_must_choose_is_where_the_new_run_opens(open_page: OpenPage, shared_dashboard: str) -> None:
+def test_what_a_person_must_choose_is_where_the_new_run_opens(open_page: OpenPage, reading_dashboard: str) -> None:
     """Of a run whose prompts are too hard: it leads to the data, and to the rewards."""
 
     def metrics(step: int) -> dict[str, float | None]:
         tied = {"groups/tied": 0.9, "groups/all_low": 0.9, "groups/any_solved": 0.1, "groups/solved": 0.05}
         return curves(step, 60, random.Random(step)) | tied | {"reward": 0.1, "kl": 0.01}
 
-    page = open_page(f"{shared_dashboard}/run?id={made_run('too hard', 60, metrics=metrics, groups=0)}")
+    page = open_page(f"{reading_dashboard}/run?id={made_run('too hard', 60, metrics=metrics, groups=0)}")
     for words, place in (("Easier prompts", ".source"), ("A reward with partial credit", ".rewards")):
         page.locator("article[data-key=too_hard]").get_by_role("link", name=words).click(timeout=LONG)
         page.wait_for_selector("[data-ready]", timeout=LONG)
@@ -86,15 +86,15 @@ def _shows_the_chart(page: Page) -> None:
     expect(page.locator("figure.pointed-at h3")).to_have_text("kl")
 
 
-def test_a_healthy_run_and_one_that_has_just_begun_are_told_so(open_page: OpenPage, shared_dashboard: str) -> None:
-    page = open_page(f"{shared_dashboard}/run?id={made_run('well', 60)}")
+def test_a_healthy_run_and_one_that_has_just_begun_are_told_so(open_page: OpenPage, reading_dashboard: str) -> None:
+    page = open_page(f"{reading_dashboard}/run?id={made_run('well', 60)}")
     expect(page.locator(".gw-doctor .headline")).to_contain_text(
         "Nothing looks wrong so far: reward is up", timeout=LONG
     )
     expect(page.locator(".gw-doctor article")).to_have_count(0)
     page.locator(".gw-doctor .calm summary").click()
     expect(page.locator(".gw-doctor .calm li")).to_contain_text(["normal in GRPO"])
-    page = open_page(f"{shared_dashboard}/run?id={made_run('young', 4)}")
+    page = open_page(f"{reading_dashboard}/run?id={made_run('young', 4)}")
     expect(page.locator(".gw-doctor .headline")).to_have_text(
         "The doctor needs 10 logged steps to say how it goes; 4 are there.", timeout=LONG
     )

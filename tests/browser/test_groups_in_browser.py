@@ -13,7 +13,7 @@ from tests.support.made_runs import made_run
 
 
 @pytest.fixture(scope="module")
-def made(shared_dashboard: str) -> str:
+def made(reading_dashboard: str) -> str:
     """12 steps of 3 groups of the same 3 prompts; the second attempt began after step 4."""
     return made_run("walked", 12, groups=3, size=4, prompts=3, resumed_at=4, eval_every=6)
 
@@ -29,8 +29,8 @@ def chosen(page: Page) -> str | None:
     return page.locator(".options [aria-selected=true]").get_attribute("data-group")
 
 
-def test_a_person_reads_groups(open_page: OpenPage, shared_dashboard: str, made: str) -> None:
-    page = open_page(f"{shared_dashboard}/run?id={made}&tab=groups&step=7")
+def test_a_person_reads_groups(open_page: OpenPage, reading_dashboard: str, made: str) -> None:
+    page = open_page(f"{reading_dashboard}/run?id={made}&tab=groups&step=7")
     expect(page.locator(".one .comp")).to_have_count(4)
     keys_lead_through_steps_groups_and_completions(page)
     a_star_and_a_note_stay(page, made)
@@ -143,8 +143,8 @@ def the_past_before_a_resume_is_reached(page: Page) -> None:
     expect(page.locator(".pairs h3").first).to_contain_text("of attempt 1, trained again later")
 
 
-def test_from_a_curve_to_the_same_prompt_earlier(open_page: OpenPage, shared_dashboard: str, made: str) -> None:
-    page = open_page(f"{shared_dashboard}/run?id={made}")
+def test_from_a_curve_to_the_same_prompt_earlier(open_page: OpenPage, reading_dashboard: str, made: str) -> None:
+    page = open_page(f"{reading_dashboard}/run?id={made}")
     plot = page.locator('[data-chart="reward"] .nsewdrag')
     expect(plot).to_be_visible()
     box = plot.bounding_box()
@@ -165,12 +165,12 @@ def test_from_a_curve_to_the_same_prompt_earlier(open_page: OpenPage, shared_das
     expect(page.locator(".pairs .comp").first).to_be_visible()
 
 
-def test_an_address_of_one_completion_alone_leads_to_it(open_page: OpenPage, shared_dashboard: str, made: str) -> None:
-    page = open_page(f"{shared_dashboard}/run?id={made}&tab=groups&group=5&idx=3")
+def test_an_address_of_one_completion_alone_leads_to_it(open_page: OpenPage, reading_dashboard: str, made: str) -> None:
+    page = open_page(f"{reading_dashboard}/run?id={made}&tab=groups&group=5&idx=3")
     at(page, step="2")
     expect(page.locator(".one .comp[data-group='5'][data-idx='3']")).to_have_attribute("aria-current", "true")
     expect(page.locator(".where")).to_have_text("group at step 2")
     expect(page.locator(".options [aria-selected=true]")).to_have_attribute("data-group", "5")
     for strange in ("&group=99999", "&prompt=99999", "&group=<b>&idx=-1&diff=<b>&pick=<b>&step=1e99"):
-        page = open_page(f"{shared_dashboard}/run?id={made}&tab=groups{strange}")
+        page = open_page(f"{reading_dashboard}/run?id={made}&tab=groups{strange}")
         expect(page.locator(".gw-groups")).to_contain_text(re.compile("There is no such|group at step"))

@@ -26,7 +26,7 @@ LONG = "word " * 20_000  # 100,000 characters
 
 
 @pytest.fixture(scope="module")
-def hostile_run(shared_dashboard: str) -> str:
+def hostile_run(reading_dashboard: str) -> str:
     """The id of a finished run in which everything a person or a model can write is hostile."""
     run_spec = make_spec(data={"system_prompt": PAYLOADS[0], "prompt_template": PAYLOADS[1] + "{question}"})
     run_id = ended_run(
@@ -57,8 +57,8 @@ def unharmed(page: Page) -> bool:
 
 
 @pytest.mark.parametrize("tab", header.TABS)
-def test_nothing_runs_on_a_runs_page(open_page: OpenPage, shared_dashboard: str, hostile_run: str, tab: str) -> None:
-    page = open_page(f"{shared_dashboard}/run?id={hostile_run}&tab={tab}")
+def test_nothing_runs_on_a_runs_page(open_page: OpenPage, reading_dashboard: str, hostile_run: str, tab: str) -> None:
+    page = open_page(f"{reading_dashboard}/run?id={hostile_run}&tab={tab}")
     expect(page.locator(".gw-header .pill")).to_contain_text("Failed")
     if tab == "overview":
         page.get_by_text("All metrics").click()
@@ -76,15 +76,17 @@ def test_nothing_runs_on_a_runs_page(open_page: OpenPage, shared_dashboard: str,
     assert no_sideways_scroll(page)
 
 
-def test_nothing_runs_on_the_runs_page_and_on_new(open_page: OpenPage, shared_dashboard: str, hostile_run: str) -> None:
-    page = open_page(shared_dashboard)
-    expect(page.locator("tbody tr")).to_have_count(1)
+def test_nothing_runs_on_the_runs_page_and_on_new(
+    open_page: OpenPage, reading_dashboard: str, hostile_run: str
+) -> None:
+    page = open_page(reading_dashboard)
+    expect(page.locator(f"tbody tr[data-run='{hostile_run}']")).to_be_visible()
     assert unharmed(page)
     assert no_sideways_scroll(page)
-    page = open_page(f"{shared_dashboard}/compare?ids={hostile_run}")
+    page = open_page(f"{reading_dashboard}/compare?ids={hostile_run}")
     expect(page.locator(".gw-compare")).to_contain_text("<script>window.pwned")
     assert unharmed(page)
     assert no_sideways_scroll(page)
-    page = open_page(f"{shared_dashboard}/new?from={hostile_run}")
+    page = open_page(f"{reading_dashboard}/new?from={hostile_run}")
     expect(page.get_by_role("button", name="Launch", exact=True)).to_be_visible()
     assert unharmed(page)

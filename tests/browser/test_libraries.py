@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 from playwright.sync_api import BrowserContext, Route, expect
 
 from tests.browser.conftest import OpenPage
-from tests.support.homes import dashboard
 from tests.support.made_runs import made_run
 
 
 @pytest.fixture(scope="module")
-def made(known_home: Path) -> Iterator[dict[str, str]]:
-    with dashboard() as (_, address):
-        yield {"address": address, "a": made_run("a", 8, groups=0), "b": made_run("b", 8, groups=0)}
+def made(reading_dashboard: str) -> dict[str, str]:
+    return {"address": reading_dashboard, "a": made_run("a", 8, groups=0), "b": made_run("b", 8, groups=0)}
 
 
 class Missing:

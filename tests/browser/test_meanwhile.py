@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import random
 import re
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, Route, expect
@@ -15,17 +13,16 @@ from groupwise.storage.home import paths
 from groupwise.storage.record.record import RunWriter
 from groupwise.storage.registry import notes
 from tests.browser.conftest import Held, OpenPage, bring, set_params
-from tests.support.homes import dashboard, wait_for
+from tests.support.homes import wait_for
 from tests.support.made_runs import curves, learning_group, made_run
 
 STEPS = 30
 WAKE = "() => dispatchEvent(new Event('groupwise:wake'))"
 
 
-@pytest.fixture(scope="module")
-def address(known_home: Path) -> Iterator[str]:
-    with dashboard() as (_, found):
-        yield found
+@pytest.fixture
+def address(reading_dashboard: str) -> str:
+    return reading_dashboard
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ PATIENCE = 30_000  # ms, for the first figure: Plotly is four megabytes
 
 
 @pytest.fixture(scope="module")
-def run_id(shared_dashboard: str) -> Iterator[str]:
+def run_id(reading_dashboard: str) -> Iterator[str]:
     yield made_run("statistics", 30, groups=GROUPS, eval_every=10, prompts=12)
 
 
@@ -40,8 +40,8 @@ def click_in(figure: Locator, across: float, up: float) -> None:
     page.mouse.up()
 
 
-def test_from_a_number_to_what_is_behind_it(open_page: OpenPage, shared_dashboard: str, run_id: str) -> None:
-    page = open_page(f"{shared_dashboard}/run?id={run_id}&tab=statistics")
+def test_from_a_number_to_what_is_behind_it(open_page: OpenPage, reading_dashboard: str, run_id: str) -> None:
+    page = open_page(f"{reading_dashboard}/run?id={run_id}&tab=statistics")
     expect(panel(page, "ties").locator(".says")).to_have_text(re.compile("Of the last 100 groups"), timeout=PATIENCE)
     expect(panel(page, "ties").locator(".scatterlayer .trace")).to_have_count(4, timeout=PATIENCE)
 
@@ -79,8 +79,8 @@ def test_from_a_number_to_what_is_behind_it(open_page: OpenPage, shared_dashboar
     expect(page).to_have_url(re.compile(rf"tab=groups.*prompt={number[1]}\b"))
 
 
-def test_the_figures_are_walked_by_keyboard(open_page: OpenPage, shared_dashboard: str, run_id: str) -> None:
-    page = open_page(f"{shared_dashboard}/run?id={run_id}&tab=statistics")
+def test_the_figures_are_walked_by_keyboard(open_page: OpenPage, reading_dashboard: str, run_id: str) -> None:
+    page = open_page(f"{reading_dashboard}/run?id={run_id}&tab=statistics")
     ties = panel(page, "ties").get_by_role("slider", name="tied groups")
     expect(ties.locator(".scatterlayer .trace")).to_have_count(4, timeout=PATIENCE)
     ties.focus()
@@ -126,8 +126,8 @@ def test_the_figures_are_walked_by_keyboard(open_page: OpenPage, shared_dashboar
     expect(page).to_have_url(re.compile(r"function=correctness%3A0\.\.0&steps=6\.\.30"))
 
 
-def test_held_out_groups_and_what_comes_later(open_page: OpenPage, shared_dashboard: str, run_id: str) -> None:
-    page = open_page(f"{shared_dashboard}/run?id={run_id}&tab=statistics")
+def test_held_out_groups_and_what_comes_later(open_page: OpenPage, reading_dashboard: str, run_id: str) -> None:
+    page = open_page(f"{reading_dashboard}/run?id={run_id}&tab=statistics")
     expect(panel(page, "ties").locator(".says")).to_have_text(
         re.compile("no gradient from|bears a gradient"), timeout=PATIENCE
     )
