@@ -1,13 +1,17 @@
 // Small helpers for the DOM. Text is always placed as text.
 
-export function el(tag, attributes = {}, ...children) {
+// An element of this kind: its tag and classes, “p.s.mut”. `parts` are its attributes, if it has any, and what it holds.
+export function el(kind, ...parts) {
+  const [tag, ...classes] = kind.split(".");
   const node = document.createElement(tag);
+  if (classes.length) node.className = classes.join(" ");
+  const attributes = parts[0]?.constructor === Object ? parts.shift() : {};
   for (const [name, value] of Object.entries(attributes)) {
     if (name === "onclick") node.addEventListener("click", value);
     else if (value === true) node.setAttribute(name, "");
     else if (value !== false && value !== null && value !== undefined) node.setAttribute(name, value);
   }
-  node.append(...children.filter((child) => child !== null && child !== undefined));
+  node.append(...parts.filter((part) => part !== null && part !== undefined));
   return node;
 }
 // Sets text only when it changed, so that selections and screen readers are left in peace.

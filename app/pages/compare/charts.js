@@ -11,14 +11,14 @@ export class CompareChart {
   constructor(about, zoomed) {
     this.about = about;
     this.zoomed = zoomed;
-    this.plot = el("div", { class: "plot" });
-    this.note = el("span", { class: "xs mut" });
-    this.wait = el("p", { class: "wait s mut" });
+    this.plot = el("div.plot");
+    this.note = el("span.xs.mut");
+    this.wait = el("p.wait.s.mut");
     this.keyboardNav = new LineKeyboardNav(this);
     this.node = el(
-      "figure",
-      { class: "panel chart", "data-chart": about.name },
-      el("figcaption", {}, el("span", { class: "about" }, el("h3", { dir: "auto" }, about.title), this.note)),
+      "figure.panel.chart",
+      { "data-chart": about.name },
+      el("figcaption", el("span.about", el("h3", { dir: "auto" }, about.title), this.note)),
       this.wait,
       this.plot,
     );

@@ -97,14 +97,10 @@ function drawNames() {
   const focused = box.contains(document.activeElement) ? document.activeElement.textContent : null;
   box.replaceChildren(
     ...found.map((name) =>
-      el(
-        "button",
-        { class: "chip mono", "aria-pressed": `${drawn.includes(name)}`, onclick: () => choose(name) },
-        name,
-      ),
+      el("button.chip.mono", { "aria-pressed": `${drawn.includes(name)}`, onclick: () => choose(name) }, name),
     ),
   );
-  if (!found.length) box.append(el("span", { class: "s mut" }, "No metric has this in its name."));
+  if (!found.length) box.append(el("span.s.mut", "No metric has this in its name."));
   if (focused !== null) [...box.children].find((one) => one.textContent === focused)?.focus();
 }
 function choose(name) {

@@ -14,28 +14,26 @@ const runChip = (run, look, beside) =>
       "data-run": run.id,
     },
     el(
-      "button",
+      "button.toggle",
       {
-        class: "toggle",
         "aria-pressed": `${!state.hidden.has(run.id)}`,
         title: `${run.name}: show or hide its curves`,
         onclick: () => toggle(run.id),
       },
       CompareTables.swatch(look),
-      el("bdi", {}, run.name),
+      el("bdi", run.name),
     ),
     run.there
       ? el(
-          "a",
-          { class: "open", href: `/run?id=${encodeURIComponent(run.id)}`, title: `Open ${run.name}` },
+          "a.open",
+          { href: `/run?id=${encodeURIComponent(run.id)}`, title: `Open ${run.name}` },
           CompareTables.pill(run),
         )
       : null,
-    run.problem ? el("span", { class: "s warn" }, run.problem) : null,
+    run.problem ? el("span.s.warn", run.problem) : null,
     el(
-      "button",
+      "button.away",
       {
-        class: "away",
         "aria-label": `Remove ${run.name}`,
         title: "Remove",
         onclick: () => setIds(state.ids.filter((id) => id !== run.id)),
@@ -64,14 +62,12 @@ export function drawLegend() {
       ? groups
           .map((group) =>
             el(
-              "div",
-              { class: "together" },
+              "div.together",
               el(
-                "span",
-                { class: "s label" },
+                "span.s.label",
                 CompareTables.swatch(group),
                 el("b", { dir: "auto", title: group.label }, group.label),
-                el("span", { class: "mut" }, ` ${group.ids.length} ${group.ids.length === 1 ? "run" : "runs"}`),
+                el("span.mut", ` ${group.ids.length} ${group.ids.length === 1 ? "run" : "runs"}`),
               ),
               ...group.ids.map((id) => chip(order.find((run) => run.id === id))),
             ),

@@ -13,7 +13,7 @@ export class ComparePrompts {
   }
 
   static cell(one) {
-    if (!one) return el("td", { class: "mut" }, "–");
+    if (!one) return el("td.mut", "–");
     const { first, last } = one;
     const level = Math.max(0, Math.min(1, last.solved ?? 0)) * 40;
     return el(
@@ -33,17 +33,14 @@ export class ComparePrompts {
     node.replaceChildren(
       el(
         "thead",
-        {},
         el(
           "tr",
-          {},
           el("th", { scope: "col" }, "prompt"),
           ...runs.filter(({ there }) => there).map((run) => el("th", { scope: "col" }, CompareTables.named(run))),
         ),
       ),
       el(
         "tbody",
-        {},
         ...rows.map((row) =>
           el(
             "tr",
@@ -52,14 +49,8 @@ export class ComparePrompts {
               "th",
               { scope: "row" },
               el(
-                "button",
-                {
-                  class: "link",
-                  dir: "auto",
-                  "data-hash": row.hash,
-                  title: row.prompt,
-                  onclick: () => choose(row.hash),
-                },
+                "button.link",
+                { dir: "auto", "data-hash": row.hash, title: row.prompt, onclick: () => choose(row.hash) },
                 row.prompt || "(empty)",
               ),
             ),
@@ -84,12 +75,10 @@ export class ComparePrompts {
   static card(run, one) {
     const head = el(
       "header",
-      {},
       CompareTables.named(run),
       one?.best ? el("b", { title: "reward" }, number(one.best.reward)) : null,
     );
-    if (!one)
-      return el("article", { class: "comp none" }, head, el("p", { class: "s mut" }, "It did not have this prompt."));
+    if (!one) return el("article.comp.none", head, el("p.s.mut", "It did not have this prompt."));
     const address = (more) => `/run?${new URLSearchParams({ id: run.id, tab: "groups", ...more })}`;
     const said = el("pre", { dir: "auto", tabindex: "0" });
     if (one.best) setHtml(said, one.best.html);
@@ -100,34 +89,30 @@ export class ComparePrompts {
       el("a", { href: address({ prompt: one.number }) }, "Down the steps"),
     ];
     return el(
-      "article",
-      { class: "comp" },
+      "article.comp",
       head,
-      el("p", { class: "s mut ends" }, ...ComparePrompts.words(one).map((words) => el("span", {}, words))),
+      el("p.s.mut.ends", ...ComparePrompts.words(one).map((words) => el("span", words))),
       one.best ? said : null,
       el(
-        "footer",
-        { class: "s mut" },
+        "footer.s.mut",
         el(
           "div",
-          {},
           one.best
             ? `the best, at step ${one.best.step.toLocaleString("en")} · ${one.best.tokens} tokens`
             : "No completion is left of it.",
-          one.best?.truncated ? el("span", { class: "warn" }, " · truncated") : null,
+          one.best?.truncated ? el("span.warn", " · truncated") : null,
         ),
-        one.best?.cut ? el("div", {}, one.best.cut) : null,
-        el("div", { class: "links" }, ...links),
+        one.best?.cut ? el("div", one.best.cut) : null,
+        el("div.links", ...links),
       ),
     );
   }
 
   static draw(node, runs, found) {
     node.replaceChildren(
-      el("div", { class: "panel asked" }, el("pre", { class: "asked", dir: "auto", tabindex: "0" }, found.prompt)),
+      el("div.panel.asked", el("pre.asked", { dir: "auto", tabindex: "0" }, found.prompt)),
       el(
-        "div",
-        { class: "cards" },
+        "div.cards",
         ...runs.map((run, i) => (run.there ? ComparePrompts.card(run, found.runs[i]) : null)).filter(Boolean),
       ),
     );

@@ -76,8 +76,7 @@ export async function loadPrompt() {
   else
     find(".one").replaceChildren(
       el(
-        "p",
-        { class: "s mut" },
+        "p.s.mut",
         now?.sentence ?? (find(".prompts").hidden ? "" : "Choose a prompt to see what each run made of it."),
       ),
     );

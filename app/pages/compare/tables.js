@@ -10,19 +10,17 @@ export class CompareTables {
       { solid: "", dash: "6 4", dot: "2 3", dashdot: "6 3 2 3", longdash: "10 4", longdashdot: "10 3 2 3" }[
         look.dash
       ] ?? "";
-    const holder = el("span", { class: "swatch" });
+    const holder = el("span.swatch");
     const line = `<line x1="0" y1="4" x2="22" y2="4" stroke-width="3" stroke-dasharray="${dash}"/>`;
     holder.innerHTML = `<svg width="22" height="8" aria-hidden="true">${line}</svg>`;
     holder.querySelector("line").style.stroke = `var(${look.colour})`;
     return holder;
   }
   static named(run) {
-    return el("span", { class: "named", title: run.name }, CompareTables.swatch(run), el("bdi", {}, run.name));
+    return el("span.named", { title: run.name }, CompareTables.swatch(run), el("bdi", run.name));
   }
   static pill(run) {
-    return run.there
-      ? el("span", { class: `pill ${run.kind}` }, el("i"), run.label)
-      : el("span", { class: "mut s" }, "–");
+    return run.there ? el("span", { class: `pill ${run.kind}` }, el("i"), run.label) : el("span.mut.s", "–");
   }
 
   // ---- finals ----
@@ -72,7 +70,7 @@ export class CompareTables {
     const down = order.startsWith("-");
     const [way, arrow] =
       order.replace(/^-/, "") !== key ? ["none", ""] : down ? ["descending", " ↓"] : ["ascending", " ↑"];
-    const button = el("button", { class: "sort", "data-sort": key, onclick: () => sort(key) }, title, arrow);
+    const button = el("button.sort", { "data-sort": key, onclick: () => sort(key) }, title, arrow);
     return el("th", { scope: "col", class: numeric ? "n" : "", "aria-sort": way }, button);
   }
 
@@ -86,7 +84,7 @@ export class CompareTables {
       return el(
         "td",
         { class: first ? "n best" : "n" },
-        first ? el("span", { class: "xs", title: "the best of these runs" }, "▲ ") : null,
+        first ? el("span.xs", { title: "the best of these runs" }, "▲ ") : null,
         write(value),
       );
     };
@@ -94,30 +92,21 @@ export class CompareTables {
     table.replaceChildren(
       el(
         "thead",
-        {},
-        el(
-          "tr",
-          {},
-          head("name", "run"),
-          head("state", "state"),
-          ...columns.map(([key, title]) => head(key, title, true)),
-        ),
+        el("tr", head("name", "run"), head("state", "state"), ...columns.map(([key, title]) => head(key, title, true))),
       ),
       el(
         "tbody",
-        {},
         ...CompareTables.sorted(runs, order).map((run) =>
           el(
             "tr",
             { "data-run": run.id },
             el(
-              "td",
-              { class: "name" },
+              "td.name",
               run.there
                 ? el("a", { href: `/run?id=${encodeURIComponent(run.id)}` }, CompareTables.named(run))
                 : CompareTables.named(run),
             ),
-            el("td", {}, CompareTables.pill(run)),
+            el("td", CompareTables.pill(run)),
             ...columns.map((column) => cell(run, column)),
           ),
         ),
@@ -133,35 +122,30 @@ export class CompareTables {
         ? el(
             "td",
             { class: value.set ? "" : "mut", title: value.set ? value.words : `${value.words} (the default)` },
-            el("bdi", {}, value.words),
+            el("bdi", value.words),
           )
-        : el("td", { class: "mut" }, "–");
+        : el("td.mut", "–");
     const focused = table.contains(document.activeElement) ? document.activeElement.textContent : null;
     table.replaceChildren(
       el(
         "thead",
-        {},
         el(
           "tr",
-          {},
           el("th", { scope: "col" }, "setting"),
           ...runs.filter(({ there }) => there).map((run) => el("th", { scope: "col" }, CompareTables.named(run))),
         ),
       ),
       el(
         "tbody",
-        {},
         ...fields.map((field) =>
           el(
             "tr",
-            {},
             el(
               "th",
               { scope: "row" },
               el(
-                "button",
+                "button.link.mono",
                 {
-                  class: "link mono",
                   dir: "auto",
                   title: "Group the curves by this",
                   "aria-pressed": `${field.name === by}`,
@@ -189,19 +173,13 @@ export class CompareTables {
           versions > 1 ? `${versions} versions` : "one version",
         ].join(" · ");
         return el(
-          "details",
-          { class: "panel function", open: differs, "data-function": one.name },
-          el(
-            "summary",
-            {},
-            el("b", { class: "mono" }, one.name),
-            " ",
-            el("span", { class: "s mut" }, differs ? about : `${about} · ${one.words}`),
-          ),
+          "details.panel.function",
+          { open: differs, "data-function": one.name },
+          el("summary", el("b.mono", one.name), " ", el("span.s.mut", differs ? about : `${about} · ${one.words}`)),
           differs
             ? el(
-                "pre",
-                { class: "diff mono", tabindex: "0" },
+                "pre.diff.mono",
+                { tabindex: "0" },
                 ...one.lines.map(([kind, words]) =>
                   el(
                     "span",
@@ -214,6 +192,6 @@ export class CompareTables {
         );
       }),
     );
-    if (!functions.length) box.append(el("p", { class: "s mut" }, "None of these runs has reward code in its folder."));
+    if (!functions.length) box.append(el("p.s.mut", "None of these runs has reward code in its folder."));
   }
 }

@@ -16,17 +16,16 @@ function control(about, id) {
   if (options) {
     const first = about.default ? `default (${about.default})` : "default";
     return el(
-      "select",
-      { class: "input", ...label },
+      "select.input",
+      { ...label },
       el("option", { value: "" }, first),
       ...options.map((one) => el("option", { value: one }, one)),
     );
   }
-  if (about.long) return el("textarea", { class: "input", rows: 3, placeholder: about.default, ...label });
+  if (about.long) return el("textarea.input", { rows: 3, placeholder: about.default, ...label });
   const number = about.types.some((type) => type === "int" || type === "float");
-  return el("input", {
+  return el("input.input", {
     type: "text",
-    class: "input",
     placeholder: about.default,
     inputmode: number ? "decimal" : "text",
     autocomplete: "off",
@@ -47,40 +46,34 @@ export function field(about, { input, full = false, label = full ? about.name : 
   const box = input ?? control(about, id);
   box.id = id;
   const reset = el(
-    "button",
-    { class: "reset link xs", type: "button", title: `Back to the default (${about.default || "nothing"})` },
+    "button.reset.link.xs",
+    { type: "button", title: `Back to the default (${about.default || "nothing"})` },
     "reset",
   );
   reset.addEventListener("click", () => {
     edit([{ path: about.path, remove: true }]);
     box.focus();
   });
-  const said = el("div", { class: "said", id: `${id}-said` });
+  const said = el("div.said", { id: `${id}-said` });
   const facts = full
-    ? el(
-        "p",
-        { class: "xs mut facts" },
-        el("code", {}, about.flag || about.path),
-        ` · default ${about.default || "nothing"}`,
-      )
+    ? el("p.xs.mut.facts", el("code", about.flag || about.path), ` · default ${about.default || "nothing"}`)
     : null;
   const advice =
     about.flag && !full
-      ? [el("code", {}, about.name), about.advice ? " · " : "", about.advice]
+      ? [el("code", about.name), about.advice ? " · " : "", about.advice]
       : [full ? about.help : about.advice];
   const node = el(
-    "div",
-    { class: "field", "data-path": about.path },
+    "div.field",
+    { "data-path": about.path },
     el(
-      "div",
-      { class: "row tight name" },
+      "div.row.tight.name",
       el("label", { for: id }, label),
-      el("span", { class: "changed", hidden: true, title: "differs from the default" }, "●"),
+      el("span.changed", { hidden: true, title: "differs from the default" }, "●"),
       reset,
     ),
     box,
     facts,
-    el("p", { class: "xs mut advice" }, ...advice),
+    el("p.xs.mut.advice", ...advice),
     said,
   );
   box.addEventListener("input", () =>
@@ -108,7 +101,7 @@ function showField(about, node, box) {
 const verdict = (problem) => el("p", { class: `xs verdict-at ${problem.level}` }, sentence(problem.message));
 export function fixButtons(problem) {
   return (problem.fixes ?? []).map((fix) => {
-    const button = el("button", { class: "btn s fix", type: "button" }, fix.label);
+    const button = el("button.btn.s.fix", { type: "button" }, fix.label);
     button.addEventListener("click", () => {
       button.disabled = true; // once: what a second click would remove is another's
       setTimeout(() => {
@@ -156,7 +149,7 @@ export function forget(node) {
 }
 // A field with no words of its own: a cell of a table, say, which names it. `box` has the label.
 export function bare(path, box) {
-  const node = el("div", { class: "field bare", "data-path": path }, box, el("div", { class: "said" }));
+  const node = el("div.field.bare", { "data-path": path }, box, el("div.said"));
   box.addEventListener("input", () => edit([{ path, typed: box.value }], { now: false }));
   const show = () => {
     const shown = shownAt(path);
@@ -178,7 +171,7 @@ export function keepFocus(node, draw) {
 export function place(path, node) {
   node.classList.add("field");
   node.dataset.path = path;
-  if (!node.querySelector(":scope > .said")) node.append(el("div", { class: "said" }));
+  if (!node.querySelector(":scope > .said")) node.append(el("div.said"));
   fields.push({ path, node, box: null, show: () => {} });
   return node;
 }

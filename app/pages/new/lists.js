@@ -5,7 +5,7 @@ import { edit, find, onView, page, plainAt } from "./core.js";
 import { bare, forget, keepFocus, place } from "./fields.js";
 import { remover, rewardList } from "./rewards.js";
 
-const adder = (label, onclick) => el("button", { class: "btn s add", type: "button", onclick }, label);
+const adder = (label, onclick) => el("button.btn.s.add", { type: "button", onclick }, label);
 // Draws a list when its value changes, but never under the hands of someone who is typing in it: then when they leave.
 export function keepDrawn(read, draw) {
   let drawn = null;
@@ -55,8 +55,7 @@ export function drawExamples() {
       return box;
     };
     const made = el(
-      "div",
-      { class: "example" },
+      "div.example",
       part("asked", "Question", one.prompt),
       part("said-so", "What a good answer looks like", one.completion),
       remover(`Remove example ${n + 1}`, () => {
@@ -100,16 +99,16 @@ export function drawFilter() {
   const send = (now = true) => edit([{ path: "data.filter", conditions: read() }], { now });
   const row = (one, n) => {
     const column = el(
-      "select",
-      { class: "input column", "aria-label": `Column of condition ${n + 1}` },
+      "select.input.column",
+      { "aria-label": `Column of condition ${n + 1}` },
       ...options(page.columns, one.column),
     );
     const operator = el(
-      "select",
-      { class: "input operator", "aria-label": `Operator of condition ${n + 1}` },
+      "select.input.operator",
+      { "aria-label": `Operator of condition ${n + 1}` },
       ...options(page.form.operators, one.operator ?? "="),
     );
-    const value = el("input", { type: "text", class: "input value", "aria-label": `Value of condition ${n + 1}` });
+    const value = el("input.input.value", { type: "text", "aria-label": `Value of condition ${n + 1}` });
     value.value = one.value ?? "";
     const empty = () => {
       value.hidden = operator.value.endsWith("empty");
@@ -122,8 +121,7 @@ export function drawFilter() {
     });
     value.addEventListener("input", () => send(false));
     const made = el(
-      "div",
-      { class: "row tight condition" },
+      "div.row.tight.condition",
       column,
       operator,
       value,
@@ -154,10 +152,9 @@ const stages = () => page.view?.stages ?? [];
 function stageCard(stage, n, lists) {
   const path = `stages.${n}`;
   const own = Array.isArray(stage.rewards);
-  const rewards = el("div", { class: "s rewards-of" });
-  const name = el("input", { type: "text", class: "input", id: `stage-${n}-name`, placeholder: `stage ${n + 1}` });
-  const settings = el("textarea", {
-    class: "input mono",
+  const rewards = el("div.s.rewards-of");
+  const name = el("input.input", { type: "text", id: `stage-${n}-name`, placeholder: `stage ${n + 1}` });
+  const settings = el("textarea.input.mono", {
     rows: 3,
     id: `stage-${n}-training`,
     spellcheck: "false",
@@ -167,30 +164,23 @@ function stageCard(stage, n, lists) {
     ? { path: `${path}.rewards`, remove: true }
     : { path: `${path}.rewards`, value: plainAt("rewards") ?? [] };
   const swap = el(
-    "button",
-    { class: "btn s", type: "button", id: `stage-${n}-rewards` },
+    "button.btn.s",
+    { type: "button", id: `stage-${n}-rewards` },
     own ? "Use the run's rewards" : "Choose rewards for this stage",
   );
   swap.addEventListener("click", () => edit([instead]));
   const made = el(
-    "div",
-    { class: "stage" },
+    "div.stage",
     el(
-      "div",
-      { class: "row between" },
-      el("h3", {}, `Stage ${n + 1}`),
+      "div.row.between",
+      el("h3", `Stage ${n + 1}`),
       remover(`Remove stage ${n + 1}`, () => edit([{ path, remove: true }])),
     ),
-    el("label", { for: name.id, class: "s" }, "Name"),
+    el("label.s", { for: name.id }, "Name"),
     bare(`${path}.name`, name),
-    el(
-      "div",
-      { class: "row tight wrap between" },
-      el("span", { class: "s" }, own ? "Rewards of its own" : "The run's rewards"),
-      swap,
-    ),
+    el("div.row.tight.wrap.between", el("span.s", own ? "Rewards of its own" : "The run's rewards"), swap),
     own ? rewards : null,
-    el("label", { for: settings.id, class: "s" }, "Training settings that differ, one to a line"),
+    el("label.s", { for: settings.id }, "Training settings that differ, one to a line"),
     bare(`${path}.training`, settings),
   );
   if (own) lists.push(rewardList(rewards, `${path}.rewards`, () => stages()[n]?.rewards));

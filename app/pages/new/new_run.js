@@ -110,7 +110,7 @@ async function begin() {
   if (kept && kept !== opened.text) {
     page.text = kept;
     setText(find(".origin"), "What you had typed is back. ");
-    const over = el("button", { class: "link s", type: "button" }, "Start over");
+    const over = el("button.link.s", { type: "button" }, "Start over");
     over.addEventListener("click", () => {
       dropDraft();
       replaceText(opened.text);

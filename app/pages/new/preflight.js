@@ -61,8 +61,8 @@ function draw() {
     .querySelector(".happening")
     .replaceChildren(
       ...(lines.length
-        ? lines.map((line) => el("p", { class: "s" }, line))
-        : [el("p", { class: "s mut" }, "As soon as the problems below are mended, this says what the run will do.")]),
+        ? lines.map((line) => el("p.s", line))
+        : [el("p.s.mut", "As soon as the problems below are mended, this says what the run will do.")]),
     );
   box
     .querySelector(".figures")
@@ -71,9 +71,9 @@ function draw() {
         el(
           "div",
           { class: `figure ${one.level ?? ""}` },
-          el("span", { class: "xs mut" }, one.label),
-          el("b", {}, one.value),
-          el("span", { class: "xs mut" }, one.detail),
+          el("span.xs.mut", one.label),
+          el("b", one.value),
+          el("span.xs.mut", one.detail),
         ),
       ),
     );
@@ -97,8 +97,8 @@ function arrange(parent, nodes) {
 const WORDS = { blocking: "Blocks the launch", warning: "Warning", advice: "Advice" };
 function card(problem) {
   const title = el(
-    "button",
-    { class: "link where mono", type: "button" },
+    "button.link.where.mono",
+    { type: "button" },
     problem.field || "the YAML",
     problem.line ? `, line ${problem.line}` : "",
   );
@@ -106,9 +106,9 @@ function card(problem) {
   return el(
     "div",
     { class: `verdict ${problem.level}` },
-    el("p", { class: "xs level" }, el("b", {}, WORDS[problem.level] ?? problem.level), " ", problem.field ? title : ""),
-    el("p", { class: "s" }, sentence(problem.message)),
-    el("div", { class: "row tight fixes" }, ...fixButtons(problem)),
+    el("p.xs.level", el("b", WORDS[problem.level] ?? problem.level), " ", problem.field ? title : ""),
+    el("p.s", sentence(problem.message)),
+    el("div.row.tight.fixes", ...fixButtons(problem)),
   );
 }
 
@@ -206,7 +206,7 @@ async function tryOneStep() {
   const asked = await server.try_step({ text: page.text });
   if (!asked || asked.sentence) {
     result.hidden = false;
-    result.replaceChildren(el("p", { class: "s" }, asked?.sentence ?? "The server did not answer. Try again."));
+    result.replaceChildren(el("p.s", asked?.sentence ?? "The server did not answer. Try again."));
     return;
   }
   trying = asked.question;
@@ -219,10 +219,10 @@ async function tryOneStep() {
       break;
     }
     if (now?.gone) {
-      result.replaceChildren(el("p", { class: "s mut" }, "Stopped. Nothing is left of it."));
+      result.replaceChildren(el("p.s.mut", "Stopped. Nothing is left of it."));
       break;
     }
-    if (now?.waiting) result.replaceChildren(el("p", { class: "s mut", role: "status" }, now.waiting));
+    if (now?.waiting) result.replaceChildren(el("p.s.mut", { role: "status" }, now.waiting));
     await new Promise((done) => setTimeout(done, 300));
   }
   trying = null;
@@ -260,12 +260,11 @@ export function drawPreflight() {
 
 function failedStep(answer) {
   const problem = { field: answer.field ?? "", message: answer.error, level: "blocking", fixes: [] };
-  const where = el("button", { class: "link s", type: "button" }, "Show the field");
+  const where = el("button.link.s", { type: "button" }, "Show the field");
   where.addEventListener("click", () => goTo(problem));
   return el(
-    "div",
-    { class: "verdict blocking" },
-    el("p", { class: "s" }, el("b", {}, "One step failed. "), sentence(answer.error)),
+    "div.verdict.blocking",
+    el("p.s", el("b", "One step failed. "), sentence(answer.error)),
     answer.field ? where : "",
   );
 }
@@ -275,47 +274,37 @@ function showTried(node, answer) {
     return;
   }
   const figure = (label, value, detail = "") =>
-    el(
-      "div",
-      { class: "figure" },
-      el("span", { class: "xs mut" }, label),
-      el("b", {}, value),
-      el("span", { class: "xs mut" }, detail),
-    );
+    el("div.figure", el("span.xs.mut", label), el("b", value), el("span.xs.mut", detail));
   const gb = (bytes) => (bytes >= 1e9 ? `${(bytes / 1e9).toFixed(1)} GB` : `${Math.round(bytes / 1e6)} MB`);
   const seconds = (value) => `${value < 10 ? value.toFixed(1) : Math.round(value)} s`;
   node.replaceChildren(
-    el("p", { class: "s" }, el("b", {}, "One step works. "), answer.sentence ?? ""),
+    el("p.s", el("b", "One step works. "), answer.sentence ?? ""),
     el(
-      "div",
-      { class: "figures" },
+      "div.figures",
       figure("A step took", seconds(answer.seconds.step), "one generation, one update"),
       figure("Loading took", seconds(answer.seconds.load)),
       figure("Memory at its peak", gb(answer.memory.peak), answer.memory.device),
     ),
     el(
-      "div",
-      { class: "completions" },
+      "div.completions",
       ...answer.completions.slice(0, 16).map((one, n) =>
         el(
           "details",
           n < 2 ? { open: true, class: "tried-one" } : { class: "tried-one" },
           el(
-            "summary",
-            { class: "s" },
-            el("b", {}, `Reward ${one.reward === null ? "none" : number(one.reward)}`),
+            "summary.s",
+            el("b", `Reward ${one.reward === null ? "none" : number(one.reward)}`),
             " ",
             el(
-              "span",
-              { class: "mut" },
+              "span.mut",
               Object.entries(one.rewards)
                 .map(([name, score]) => `${name} ${score === null ? "–" : number(score)}`)
                 .join(" · "),
               ` · ${one.tokens} tokens${one.truncated ? ", cut off" : ""}`,
             ),
           ),
-          el("pre", { class: "mono prompt-text" }, one.prompt),
-          el("pre", { class: "mono" }, one.text || "(empty)"),
+          el("pre.mono.prompt-text", one.prompt),
+          el("pre.mono", one.text || "(empty)"),
         ),
       ),
     ),

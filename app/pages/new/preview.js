@@ -61,21 +61,20 @@ function suggest(guess) {
   const wrong = last.problems.some((problem) => problem.level === "blocking");
   box.hidden = !entries.length || !wrong;
   if (box.hidden) return;
-  const button = el("button", { class: "btn s", type: "button" }, "Use this mapping");
+  const button = el("button.btn.s", { type: "button" }, "Use this mapping");
   const change = ([path, value]) =>
     value === null && path !== "data.answer_column" ? { path, remove: true } : { path, value };
   button.addEventListener("click", () => edit(entries.map(change)));
   box.replaceChildren(
     el(
-      "span",
-      { class: "s" },
+      "span.s",
       "These columns look like ",
       ...entries
         .filter(([, value]) => value !== null)
         .flatMap(([path, value]) => [
-          el("b", {}, about(path).label.toLowerCase()),
+          el("b", about(path).label.toLowerCase()),
           " ",
-          el("code", { class: "mono" }, String(value)),
+          el("code.mono", String(value)),
           " ",
         ]),
     ),
@@ -95,15 +94,15 @@ function draw() {
   node.querySelector(".answer").classList.toggle("mut", last.answer === null);
   setText(node.querySelector(".note"), last.note ?? "");
   const shown = node.querySelector(".shown");
-  if (exact || !last.messages) shown.replaceChildren(el("pre", { class: "mono exact", tabindex: "0" }, last.prompt));
+  if (exact || !last.messages) shown.replaceChildren(el("pre.mono.exact", { tabindex: "0" }, last.prompt));
   else
     shown.replaceChildren(
       ...last.messages.map((message) =>
         el(
           "div",
           { class: `message ${message.role}` },
-          el("span", { class: "xs mut role" }, message.role),
-          el("div", { class: "words" }, message.content),
+          el("span.xs.mut.role", message.role),
+          el("div.words", message.content),
         ),
       ),
     );
@@ -114,7 +113,7 @@ function draw() {
     .querySelector(".cells")
     .replaceChildren(
       ...Object.entries(last.row.cells).map(([name, cell]) =>
-        el("tr", {}, el("th", { scope: "row" }, name), el("td", {}, el("div", { class: "cell" }, cell))),
+        el("tr", el("th", { scope: "row" }, name), el("td", el("div.cell", cell))),
       ),
     );
 }
@@ -163,7 +162,7 @@ async function check(all = false) {
 }
 const many = (n) => n.toLocaleString("en");
 function drawChecks(box, found) {
-  const fact = (n, words, bad) => el("li", { class: n && bad ? "bad" : "" }, el("b", {}, many(n)), ` ${words}`);
+  const fact = (n, words, bad) => el("li", { class: n && bad ? "bad" : "" }, el("b", many(n)), ` ${words}`);
   box
     .querySelector(".facts")
     .replaceChildren(
@@ -185,16 +184,15 @@ function drawChecks(box, found) {
   if (!balance.hidden) {
     const most = Math.max(...top.map(([, n]) => n));
     balance.replaceChildren(
-      el("h3", {}, `Answers: ${found.answers.distinct} different`),
+      el("h3", `Answers: ${found.answers.distinct} different`),
       ...top
         .slice(0, 8)
         .map(([value, n]) =>
           el(
-            "div",
-            { class: "row tight s share" },
-            el("span", { class: "value" }, value),
+            "div.row.tight.s.share",
+            el("span.value", value),
             el("i", { style: `width:${(60 * n) / most}%` }),
-            el("span", { class: "mut" }, many(n)),
+            el("span.mut", many(n)),
           ),
         ),
     );
@@ -223,27 +221,24 @@ function drawHistogram(box, lengths) {
   box.replaceChildren(
     el(
       "h3",
-      {},
       `Length of the prompts in ${unit}: half have at most ${many(Math.round(lengths.median))}, ` +
         `95 % at most ${many(Math.round(lengths.p95))}`,
     ),
     el(
-      "div",
-      { class: "bars", role: "img", "aria-label": `Histogram of prompt lengths from ${first} to ${last} ${unit}` },
+      "div.bars",
+      { role: "img", "aria-label": `Histogram of prompt lengths from ${first} to ${last} ${unit}` },
       ...bars,
     ),
-    el("div", { class: "row between xs mut" }, el("span", {}, String(first)), el("span", {}, String(last))),
+    el("div.row.between.xs.mut", el("span", String(first)), el("span", String(last))),
     ...(lengths.longest
       ? [
           el(
-            "details",
-            { class: "longest" },
+            "details.longest",
             el(
-              "summary",
-              { class: "s" },
+              "summary.s",
               `The longest: row ${many(lengths.longest.row + 1)}, ${many(lengths.longest.length)} ${unit}`,
             ),
-            el("pre", { class: "mono", tabindex: "0" }, lengths.longest.text),
+            el("pre.mono", { tabindex: "0" }, lengths.longest.text),
           ),
         ]
       : []),

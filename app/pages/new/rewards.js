@@ -5,7 +5,7 @@ import { edit, find, onView, page, plainAt, shownAt } from "./core.js";
 import { bare, field, forget, keepFocus, place, setValue, showProblems } from "./fields.js";
 
 export const remover = (label, onclick) =>
-  el("button", { class: "btn quiet s remove", type: "button", "aria-label": label, title: label, onclick }, "×");
+  el("button.btn.quiet.s.remove", { type: "button", "aria-label": label, title: label, onclick }, "×");
 const rewardNamed = (name) =>
   page.form.rewards.find((one) => one.name === name) ?? { name, help: "", own: false, parameters: [], versions: [] };
 const parametersOf = (reward) => {
@@ -20,15 +20,15 @@ const wayOf = (reward) => (pointsOf(reward).length ? "schedule" : isReward(rewar
 // Draws a list into `node`: `base` is its path in the spec, `read` says what stands there. What it returns shows the
 // list as it is now.
 export function rewardList(node, base, read) {
-  const list = el("div", { class: "reward-list" });
+  const list = el("div.reward-list");
   const chooser = addReward(base, read);
   const open = new Set();
   const head = el(
-    "div",
-    { class: "reward head xs mut", "aria-hidden": "true" },
-    el("span", {}, "function"),
-    el("span", { class: "num" }, "weight"),
-    el("span", {}),
+    "div.reward.head.xs.mut",
+    { "aria-hidden": "true" },
+    el("span", "function"),
+    el("span.num", "weight"),
+    el("span"),
   );
   node.append(head, list, chooser.node);
   let drawn = null;
@@ -68,9 +68,8 @@ function rewardRow(reward, path, open, summaries, now) {
   const known = rewardNamed(reward.name);
   const name = String(reward.name ?? "");
   const id = path.replace(/\W/g, "-");
-  const weight = el("input", {
+  const weight = el("input.input.weight.num", {
     type: "text",
-    class: "input weight num",
     id: `${id}-weight`,
     inputmode: "decimal",
     placeholder: "1.0",
@@ -79,10 +78,10 @@ function rewardRow(reward, path, open, summaries, now) {
   });
   const scheduled = wayOf(reward) === "schedule";
   weight.disabled = scheduled;
-  const summary = el("summary", { class: "s", id: `${id}-settings` }, "Settings", el("span", { class: "mut" }));
+  const summary = el("summary.s", { id: `${id}-settings` }, "Settings", el("span.mut"));
   const settings = el(
-    "details",
-    { class: "settings", ...(open.has(name) ? { open: true } : {}) },
+    "details.settings",
+    { ...(open.has(name) ? { open: true } : {}) },
     summary,
     ...rewardSettings(reward, path, id),
   );
@@ -92,22 +91,14 @@ function rewardRow(reward, path, open, summaries, now) {
   });
   summaries.push(() => setText(summary.lastElementChild, changesOf(now(), path)));
   const own = known.own
-    ? el("a", { class: "xs", href: `/rewards?name=${encodeURIComponent(name)}`, "aria-label": `Edit ${name}` }, "edit")
+    ? el("a.xs", { href: `/rewards?name=${encodeURIComponent(name)}`, "aria-label": `Edit ${name}` }, "edit")
     : null;
   return place(
     path,
     el(
-      "div",
-      { class: "reward", "data-name": name },
-      el(
-        "div",
-        { class: "what" },
-        el("b", { class: "mono" }, name),
-        " ",
-        own,
-        own ? " " : "",
-        el("span", { class: "s mut" }, known.help),
-      ),
+      "div.reward",
+      { "data-name": name },
+      el("div.what", el("b.mono", name), " ", own, own ? " " : "", el("span.s.mut", known.help)),
       bare(`${path}.weight`, weight),
       remover(`Remove ${name}`, () => edit([{ path, remove: true }])),
       settings,
@@ -139,8 +130,7 @@ function rewardSettings(reward, path, id) {
   const parameters = parametersOf(reward);
   const newest = known.hash ? `the newest (${known.hash.slice(0, 8)})` : "the newest";
   const version = el(
-    "select",
-    { class: "input" },
+    "select.input",
     el("option", { value: "" }, newest),
     ...known.versions.map(({ hash, saved }) => el("option", { value: hash }, `${hash.slice(0, 8)}, saved ${saved}`)),
   );
@@ -155,11 +145,10 @@ function rewardSettings(reward, path, id) {
     choices: [],
   };
   return [
-    parameters.length ? el("div", { class: "cards" }, ...parameters.map((one) => field(at(one)))) : null,
+    parameters.length ? el("div.cards", ...parameters.map((one) => field(at(one)))) : null,
     weightWays(reward, path, id),
     el(
-      "div",
-      { class: "cards" },
+      "div.cards",
       ...ours.own.filter((one) => one.path === "timeout").map((one) => field(at(one))),
       known.own || reward.version ? field(about, { input: version }) : null,
     ),
@@ -196,15 +185,14 @@ function weightWays(reward, path, id) {
     const radio = el("input", { type: "radio", name: `${id}-way`, id: `${id}-${value}`, value });
     radio.checked = value === way;
     radio.addEventListener("change", () => edit(edits()[value]));
-    return el("label", { class: "choice" }, radio, label);
+    return el("label.choice", radio, label);
   });
   const node = el(
-    "div",
-    { class: "ways" },
+    "div.ways",
     el(
-      "div",
-      { class: "row tight wrap modes", role: "radiogroup", "aria-label": "How the weight changes" },
-      el("span", { class: "s lead" }, "Its weight"),
+      "div.row.tight.wrap.modes",
+      { role: "radiogroup", "aria-label": "How the weight changes" },
+      el("span.s.lead", "Its weight"),
       ...choices,
     ),
   );
@@ -212,8 +200,7 @@ function weightWays(reward, path, id) {
   if (way === "adapt")
     node.append(
       el(
-        "div",
-        { class: "cards four" },
+        "div.cards.four",
         ...page.form.reward_fields.adapt.map((one) => field({ ...one, path: `${path}.${one.path}` })),
       ),
     );
@@ -224,12 +211,10 @@ function schedule(reward, path, id) {
   const cell = (n, name) =>
     el(
       "td",
-      {},
       bare(
         `${path}.${n}.${name}`,
-        el("input", {
+        el("input.input.num", {
           type: "text",
-          class: "input num",
           id: `${id}-${n}-${name}`,
           inputmode: "decimal",
           "aria-label": `${name} of point ${n + 1}`,
@@ -241,12 +226,10 @@ function schedule(reward, path, id) {
   const row = (_, n) =>
     el(
       "tr",
-      {},
       cell(n, "step"),
       cell(n, "weight"),
       el(
         "td",
-        {},
         remover(`Remove point ${n + 1}`, () => drop(n)),
       ),
     );
@@ -257,24 +240,14 @@ function schedule(reward, path, id) {
   return place(
     path,
     el(
-      "div",
-      { class: "schedule" },
-      el(
-        "p",
-        { class: "xs mut" },
-        "In straight lines from point to point; before the first and after the last it stays.",
-      ),
+      "div.schedule",
+      el("p.xs.mut", "In straight lines from point to point; before the first and after the last it stays."),
       el(
         "table",
-        {},
-        el(
-          "thead",
-          {},
-          el("tr", {}, el("th", { scope: "col" }, "step"), el("th", { scope: "col" }, "weight"), el("th", {})),
-        ),
-        el("tbody", {}, ...points.map(row)),
+        el("thead", el("tr", el("th", { scope: "col" }, "step"), el("th", { scope: "col" }, "weight"), el("th"))),
+        el("tbody", ...points.map(row)),
       ),
-      el("button", { class: "btn s", type: "button", id: `${id}-add-point`, onclick: more }, "Add a point"),
+      el("button.btn.s", { type: "button", id: `${id}-add-point`, onclick: more }, "Add a point"),
     ),
   );
 }
@@ -282,14 +255,10 @@ function schedule(reward, path, id) {
 // ---- one more function ----
 function addReward(base, read) {
   const id = `add-${base.replace(/\W/g, "-")}`;
-  const help = el("p", { class: "xs mut", id: `${id}-help` });
-  const which = el("select", { class: "input", id, "aria-label": "Function to add", "aria-describedby": help.id });
-  const add = el("button", { class: "btn", type: "button" }, "Add a reward");
-  const chooser = {
-    node: el("div", { class: "add-reward" }, el("div", { class: "row tight" }, which, add), help),
-    asked: false,
-    fill,
-  };
+  const help = el("p.xs.mut", { id: `${id}-help` });
+  const which = el("select.input", { id, "aria-label": "Function to add", "aria-describedby": help.id });
+  const add = el("button.btn", { type: "button" }, "Add a reward");
+  const chooser = { node: el("div.add-reward", el("div.row.tight", which, add), help), asked: false, fill };
   const tell = () => setText(help, rewardNamed(which.value).help);
   function fill(rewards) {
     const taken = new Set(rewards.map((one) => one?.name));

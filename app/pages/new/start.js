@@ -15,12 +15,7 @@ const from = (words) => {
 };
 function drawPresets() {
   const card = (preset) => {
-    const take = el(
-      "button",
-      { class: "take", type: "button" },
-      el("b", {}, preset.title),
-      el("span", { class: "s mut" }, preset.sentence),
-    );
+    const take = el("button.take", { type: "button" }, el("b", preset.title), el("span.s.mut", preset.sentence));
     take.addEventListener("click", async () => {
       const got = await server.preset_settings({ name: preset.name });
       if (!got || got.sentence)
@@ -41,7 +36,7 @@ function drawPresets() {
           }
         })
       : null;
-    return el("li", { class: "preset" }, take, drop);
+    return el("li.preset", take, drop);
   };
   dialog.querySelector(".said").textContent = "";
   dialog.querySelector("ul").replaceChildren(...page.form.presets.map(card));
@@ -54,13 +49,12 @@ function tell(lines, wrong = false) {
   node.hidden = !lines.length;
   node.className = `import-note ${wrong ? "verdict blocking" : "note"}`;
   node.replaceChildren(
-    ...lines.map((line) => el("p", { class: "s" }, line)),
+    ...lines.map((line) => el("p.s", line)),
     ...(lines.length
       ? [
           el(
-            "button",
+            "button.link.s",
             {
-              class: "link s",
               type: "button",
               onclick: () => {
                 node.hidden = true;

@@ -123,12 +123,6 @@ function coloured(text) {
     const [, indent, key, colon, rest] = line.match(/^(\s*(?:- )*)([\w.]+)(:)(.*)$/) ?? [null, "", "", "", line];
     const hash = rest.search(/(^|\s)#/);
     const [value, comment] = hash < 0 ? [rest, ""] : [rest.slice(0, hash), rest.slice(hash)];
-    return [
-      indent,
-      key && el("b", { class: "key" }, key),
-      colon,
-      value,
-      comment && el("i", { class: "comment" }, comment),
-    ].filter(Boolean);
+    return [indent, key && el("b.key", key), colon, value, comment && el("i.comment", comment)].filter(Boolean);
   });
 }

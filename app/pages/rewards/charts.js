@@ -14,7 +14,7 @@ function svg(tag, attributes = {}, ...children) {
 // edges: one more than counts. `behind`: other counts over the same edges, drawn as an outline.
 export function histogram(found, words, behind = null) {
   const { edges, counts } = found ?? {};
-  if (!counts?.length || !counts.some(Boolean)) return el("p", { class: "xs mut none-drawn" }, "No scores to draw.");
+  if (!counts?.length || !counts.some(Boolean)) return el("p.xs.mut.none-drawn", "No scores to draw.");
   const wide = 200;
   const high = 44;
   const each = wide / counts.length;
@@ -37,15 +37,14 @@ export function histogram(found, words, behind = null) {
     }),
   );
   return el(
-    "div",
-    { class: "histogram" },
+    "div.histogram",
     svg(
       "svg",
       { viewBox: `0 0 ${wide} ${high}`, preserveAspectRatio: "none", role: "img", "aria-label": words },
       ...bars,
       ...old,
     ),
-    el("div", { class: "row between xs mut" }, el("span", {}, number(edges[0])), el("span", {}, number(edges.at(-1)))),
+    el("div.row.between.xs.mut", el("span", number(edges[0])), el("span", number(edges.at(-1)))),
   );
 }
 
@@ -73,29 +72,18 @@ export function lines(series, words) {
     }),
   );
   return el(
-    "div",
-    { class: "lines" },
+    "div.lines",
     el(
-      "div",
-      { class: "row between xs mut" },
-      el("span", {}, number(y1)),
-      el(
-        "span",
-        { class: "row tight keys" },
-        ...series.map((one) => el("span", { class: `key ${one.kind}` }, el("i"), one.name)),
-      ),
+      "div.row.between.xs.mut",
+      el("span", number(y1)),
+      el("span.row.tight.keys", ...series.map((one) => el("span", { class: `key ${one.kind}` }, el("i"), one.name))),
     ),
     svg(
       "svg",
       { viewBox: `0 0 ${wide} ${high}`, preserveAspectRatio: "none", role: "img", "aria-label": words },
       ...drawn,
     ),
-    el(
-      "div",
-      { class: "row between xs mut" },
-      el("span", {}, number(y0)),
-      el("span", {}, `steps ${many(x0)} to ${many(x1)}`),
-    ),
+    el("div.row.between.xs.mut", el("span", number(y0)), el("span", `steps ${many(x0)} to ${many(x1)}`)),
   );
 }
 
@@ -106,10 +94,9 @@ export const score = (value) =>
 export function scoreBar(value, span) {
   const share = span ? Math.min(1, Math.abs(value) / span) * 100 : 0;
   return el(
-    "span",
-    { class: "scored" },
-    el("span", { class: "b" }, el("i", { class: value < 0 ? "low" : "", style: `width:${share}%` })),
-    el("span", { class: "num" }, score(value)),
+    "span.scored",
+    el("span.b", el("i", { class: value < 0 ? "low" : "", style: `width:${share}%` })),
+    el("span.num", score(value)),
   );
 }
 // An advantage as a bar either side of zero.
@@ -118,10 +105,5 @@ export function advantageBar(value, span) {
   const side =
     value >= 0 ? `left:50%;width:${share}%;background:var(--high)` : `right:50%;width:${share}%;background:var(--low)`;
   const words = Math.abs(value) < 0.005 ? "0" : `${value > 0 ? "+" : "−"}${Math.abs(value).toFixed(2)}`;
-  return el(
-    "span",
-    { class: "scored" },
-    el("span", { class: "adv" }, el("i", { style: side })),
-    el("span", { class: "num mut" }, words),
-  );
+  return el("span.scored", el("span.adv", el("i", { style: side })), el("span.num.mut", words));
 }

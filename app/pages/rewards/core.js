@@ -48,7 +48,7 @@ export const action = (name, then) => {
 export const setOff = (name, off) => find(`[data-do=${name}]`).setAttribute("aria-disabled", String(off));
 export const button = (words, onclick, kind = "btn s") => el("button", { class: kind, type: "button", onclick }, words);
 export const remover = (label, onclick) =>
-  el("button", { class: "btn quiet s remove", type: "button", "aria-label": label, title: label, onclick }, "×");
+  el("button.btn.quiet.s.remove", { type: "button", "aria-label": label, title: label, onclick }, "×");
 export const option = (value, words = value) => el("option", { value }, words);
 export function trouble(words) {
   setText(find(".trouble"), words);

@@ -166,7 +166,6 @@ function drawAnnotations() {
       ? [
           el(
             "li",
-            {},
             button(words, () => cleanUp(name), "link s"),
           ),
         ]
@@ -178,7 +177,7 @@ function drawAnnotations() {
   find(".found").replaceChildren(
     ...clean,
     ...all.slice(0, 12).map(item),
-    ...(all.length > 12 ? [el("li", { class: "mut" }, `and ${all.length - 12} more`)] : []),
+    ...(all.length > 12 ? [el("li.mut", `and ${all.length - 12} more`)] : []),
   );
 }
 export const marked = [];

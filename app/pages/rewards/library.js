@@ -10,21 +10,19 @@ import { plain, plural } from "./text.js";
 
 const entry = (name, words, current, onclick, more = null) =>
   el(
-    "li",
-    { class: "entry" },
+    "li.entry",
     el(
-      "button",
-      { class: "take", type: "button", ...(current ? { "aria-current": "true" } : {}), onclick },
-      el("b", { class: "mono" }, plain(name)),
-      words ? el("span", { class: "xs mut" }, plain(words)) : null,
+      "button.take",
+      { type: "button", ...(current ? { "aria-current": "true" } : {}), onclick },
+      el("b.mono", plain(name)),
+      words ? el("span.xs.mut", plain(words)) : null,
     ),
     more,
   );
 const isOpen = (name) => page.open?.name === name && (page.open.hash || page.open.builtIn);
 function ownEntry(one) {
   const about = el(
-    "span",
-    { class: "xs mut mono" },
+    "span.xs.mut.mono",
     one.hash.slice(0, 6),
     readDraft(`name:${one.name}`) ? el("span", { title: "Changed, and not saved" }, " •") : "",
     el("br"),
@@ -34,8 +32,7 @@ function ownEntry(one) {
 }
 const noneYet = () =>
   el(
-    "p",
-    { class: "s mut" },
+    "p.s.mut",
     "None yet. Begin with ",
     button("a template", () => find("[data-do=templates]").click(), "link s"),
     ", put one together from ",
@@ -48,7 +45,7 @@ const noneYet = () =>
 export function drawLibrary() {
   const { own, built_in: builtIn } = page.about.library;
   const drafts = newDrafts();
-  const group = (title, entries) => (entries.length ? [el("h2", {}, title), el("ul", {}, ...entries)] : []);
+  const group = (title, entries) => (entries.length ? [el("h2", title), el("ul", ...entries)] : []);
   const dropNew = (id) => {
     try {
       localStorage.removeItem(`${DRAFTS}new:${id}`);
@@ -71,15 +68,13 @@ export function drawLibrary() {
         ),
       ),
     ),
-    el("h2", {}, "Your own"),
-    own.length ? el("ul", {}, ...own.map(ownEntry)) : noneYet(),
+    el("h2", "Your own"),
+    own.length ? el("ul", ...own.map(ownEntry)) : noneYet(),
     ...group(
       "Built in",
       builtIn.map((one) => entry(one.name, one.help, isOpen(one.name), () => openNamed(one.name))),
     ),
-    ...(page.about.complete
-      ? []
-      : [el("p", { class: "xs mut" }, "The worker is still reading what ships. It is here in a moment.")]),
+    ...(page.about.complete ? [] : [el("p.xs.mut", "The worker is still reading what ships. It is here in a moment.")]),
   );
 }
 on("library", drawLibrary);
@@ -212,22 +207,15 @@ function drawVersions() {
   const open = page.open;
   const row = (one, n) =>
     el(
-      "li",
-      { class: "row between" },
+      "li.row.between",
       el(
-        "span",
-        { class: "s" },
-        el("span", { class: "mono" }, one.hash.slice(0, 8)),
+        "span.s",
+        el("span.mono", one.hash.slice(0, 8)),
         " ",
-        el(
-          "span",
-          { class: "mut" },
-          `${one.age}${n === 0 ? ", the newest" : ""}${one.hash === open.hash ? ", open" : ""}`,
-        ),
+        el("span.mut", `${one.age}${n === 0 ? ", the newest" : ""}${one.hash === open.hash ? ", open" : ""}`),
       ),
       el(
-        "span",
-        { class: "row tight" },
+        "span.row.tight",
         n ? button("What changed since", () => compare(one)) : null,
         button("Open", () => {
           dialog.close();
@@ -235,22 +223,19 @@ function drawVersions() {
         }),
       ),
     );
-  dialog.querySelector(".list").replaceChildren(el("ul", {}, ...open.versions.map(row)));
+  dialog.querySelector(".list").replaceChildren(el("ul", ...open.versions.map(row)));
   const runs = open.users.map((one) =>
     el(
       "li",
-      {},
       el("a", { href: `/run?id=${encodeURIComponent(one.id)}` }, plain(one.name)),
       " ",
-      el("span", { class: "mut mono xs" }, one.hash.slice(0, 8)),
+      el("span.mut.mono.xs", one.hash.slice(0, 8)),
     ),
   );
   dialog
     .querySelector(".used")
     .replaceChildren(
-      ...(runs.length
-        ? [el("h3", {}, "Used by"), el("ul", {}, ...runs)]
-        : [el("p", { class: "mut" }, "No run has used it yet.")]),
+      ...(runs.length ? [el("h3", "Used by"), el("ul", ...runs)] : [el("p.mut", "No run has used it yet.")]),
     );
   dialog.querySelector(".difference").hidden = true;
 }

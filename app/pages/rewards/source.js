@@ -69,24 +69,21 @@ export function choose(kind) {
 function addTyped() {
   const list = find(".from-typed .list");
   const n = list.children.length + 1;
-  const row = el("input", {
-    class: "input num row-of",
+  const row = el("input.input.num.row-of", {
     type: "text",
     inputmode: "numeric",
     value: "1",
     "aria-label": `Row of completion ${n}`,
   });
-  const area = el("textarea", {
-    class: "input mono text",
+  const area = el("textarea.input.mono.text", {
     rows: "2",
     "aria-label": `Completion ${n}`,
     spellcheck: "false",
     placeholder: "<think>…</think><answer>…</answer>",
   });
   const made = el(
-    "div",
-    { class: "typed row tight" },
-    el("label", { class: "xs mut" }, "row", row),
+    "div.typed.row.tight",
+    el("label.xs.mut", "row", row),
     area,
     remover(`Remove completion ${n}`, () => {
       made.remove();

@@ -40,30 +40,21 @@ function draw() {
     input.addEventListener("change", () => {
       chosen = each.name;
     });
-    return el(
-      "label",
-      { class: "choice" },
-      input,
-      el("b", { class: "mono" }, plain(each.name)),
-      " ",
-      el("span", { class: "mut" }, plain(each.help)),
-    );
+    return el("label.choice", input, el("b.mono", plain(each.name)), " ", el("span.mut", plain(each.help)));
   };
   box.replaceChildren(
     found.length > 1
-      ? el("p", {}, "Which one do you want to open? All of them come along, and each can be saved by its own name.")
+      ? el("p", "Which one do you want to open? All of them come along, and each can be saved by its own name.")
       : "",
     ...(found.length > 1
       ? found.map(one)
-      : found.map((each) => el("p", {}, "Found ", el("b", { class: "mono" }, plain(each.name)), `. ${asksFor(each)}`))),
+      : found.map((each) => el("p", "Found ", el("b.mono", plain(each.name)), `. ${asksFor(each)}`))),
     ...brought.problems
       .slice(0, 6)
       .map((each) =>
         el("p", { class: `verdict-at ${GRAVE[each.level] ?? "warning"}` }, `line ${each.line}: ${plain(each.message)}`),
       ),
-    brought.cleaned
-      ? el("p", { class: "mut" }, "What the notebook or terminal put around the Python is taken off.")
-      : "",
+    brought.cleaned ? el("p.mut", "What the notebook or terminal put around the Python is taken off.") : "",
   );
 }
 
@@ -116,11 +107,9 @@ export function drawTransfer() {
     ...page.about.templates.map((one) =>
       el(
         "li",
-        {},
         el(
-          "button",
+          "button.take",
           {
-            class: "take",
             type: "button",
             onclick: () => {
               templates.close();
@@ -128,8 +117,8 @@ export function drawTransfer() {
               code.focus();
             },
           },
-          el("b", {}, one.title),
-          el("span", { class: "s mut" }, one.sentence),
+          el("b", one.title),
+          el("span.s.mut", one.sentence),
         ),
       ),
     ),

@@ -191,10 +191,8 @@ function drawLoopholes(answer, offer) {
   if (!judged) return;
   box.classList.toggle("none", !found.length);
   box.replaceChildren(
-    el("h3", {}, found.some((one) => one.kind !== "missed") ? "Loopholes" : "No loophole found"),
-    found.length
-      ? el("ul", {}, ...found.map(item))
-      : el("p", { class: "s mut" }, `${who} earned no more than they deserve.`),
+    el("h3", found.some((one) => one.kind !== "missed") ? "Loopholes" : "No loophole found"),
+    found.length ? el("ul", ...found.map(item)) : el("p.s.mut", `${who} earned no more than they deserve.`),
     offer
       ? button(
           "Show the probes",

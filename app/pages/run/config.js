@@ -14,7 +14,7 @@ let drawn = "";
 // What one can go on to from a file: the settings to a new run, a reward function to the workbench.
 function linksOf(name) {
   const begin = `/new?from=${encodeURIComponent(run)}`;
-  const link = (href, words) => el("a", { class: "btn s", href }, words);
+  const link = (href, words) => el("a.btn.s", { href }, words);
   if (name === "spec.yaml") return [link(begin, "Use these settings"), link(`${begin}&keep=1`, "Save as preset")];
   const [, reward] = name.match(/^rewards\/(\w+)\.py$/) ?? [];
   return reward
@@ -28,19 +28,17 @@ function draw(files) {
   drawn = key;
   view.querySelector(".files").replaceChildren(
     ...files.map((file) => {
-      const button = el("button", { class: "btn s" }, "Copy");
+      const button = el("button.btn.s", "Copy");
       button.addEventListener("click", () => copy(file.text, button));
       const more = linksOf(file.name);
       return el(
-        "section",
-        { class: "panel flush file" },
+        "section.panel.flush.file",
         el(
-          "header",
-          { class: "row between" },
-          el("span", {}, el("b", { class: "mono" }, file.name), " ", el("span", { class: "xs mut" }, file.about)),
-          el("span", { class: "row tight" }, ...more, button),
+          "header.row.between",
+          el("span", el("b.mono", file.name), " ", el("span.xs.mut", file.about)),
+          el("span.row.tight", ...more, button),
         ),
-        el("pre", { tabindex: "0", class: "mono" }, file.text),
+        el("pre.mono", { tabindex: "0" }, file.text),
       );
     }),
   );

@@ -232,13 +232,13 @@ function option(group) {
     id: `gw-group-${group.id}`,
     "data-group": group.id,
   };
-  const starred = group.starred ? el("span", { class: "starred", title: "has a starred completion" }, "★ ") : null;
+  const starred = group.starred ? el("span.starred", { title: "has a starred completion" }, "★ ") : null;
   return el(
     "div",
     { ...look, onclick: () => pick(group.id) },
-    el("span", { dir: "auto", class: "what" }, starred, group.prompt),
-    el("span", { class: "n" }, group.mean),
-    el("span", { class: "n" }, group.spread),
+    el("span.what", { dir: "auto" }, starred, group.prompt),
+    el("span.n", group.mean),
+    el("span.n", group.spread),
   );
 }
 function drawDiff(size, chosen) {
@@ -269,7 +269,7 @@ async function drawGroup() {
   if (location.search !== address || writing()) return true; // what is elsewhere, or came meanwhile, is asked next
   if (found.sentence) {
     touched(one);
-    one.replaceChildren(el("p", { class: "s problem" }, found.sentence));
+    one.replaceChildren(el("p.s.problem", found.sentence));
     drawn = prompt = null;
     return true;
   }

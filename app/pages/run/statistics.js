@@ -91,7 +91,7 @@ function show({ node, name, mark, settings }, data) {
 function plot(box, name, figure, then) {
   let node = box.querySelector(`[data-plot="${CSS.escape(name)}"]`);
   if (!node) {
-    box.append((node = el("div", { class: "plot", "data-plot": name })));
+    box.append((node = el("div.plot", { "data-plot": name })));
     node.gwKeyboardNav = new FigureKeyboardNav(node, titleOf(box), (point) => node.gwOpen(point));
   }
   const drawing = () => {
@@ -112,12 +112,11 @@ const titleOf = (box) =>
     .join(": ");
 function key(box, entries) {
   let list = box.querySelector(".keys");
-  if (!list) box.prepend((list = el("div", { class: "keys xs" })));
+  if (!list) box.prepend((list = el("div.keys.xs")));
   list.replaceChildren(
     ...entries.map(([name, colour, dash]) =>
       el(
-        "span",
-        { class: "key" },
+        "span.key",
         el("i", {
           style: dash
             ? `border-top:2px dotted ${colour};border-radius:0;height:0;vertical-align:middle`
@@ -224,7 +223,7 @@ function drawScores(box, data) {
   }
   data.functions.forEach((one, place) => {
     let part = box.children[place];
-    if (!part) box.append((part = el("div", { class: "function" }, el("span", { class: "xs about" }))));
+    if (!part) box.append((part = el("div.function", el("span.xs.about"))));
     setText(
       part.querySelector(".about"),
       one.name + (one.none ? ` · ${one.none.toLocaleString("en")} not scored` : ""),

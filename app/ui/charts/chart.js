@@ -17,25 +17,18 @@ export class Chart {
     this.moved = false;
     this.inView = this.nearby = false;
     this.reach = {};
-    this.plot = el("div", { class: "plot" });
-    this.cross = el("div", { class: "cross", hidden: true });
-    this.wait = el("p", { class: "wait s mut" });
-    this.values = el("span", { class: "values s" });
-    this.told = el("span", { class: "xs warn told" });
-    this.area = el("div", { class: "area" }, this.plot, this.cross);
+    this.plot = el("div.plot");
+    this.cross = el("div.cross", { hidden: true });
+    this.wait = el("p.wait.s.mut");
+    this.values = el("span.values.s");
+    this.told = el("span.xs.warn.told");
+    this.area = el("div.area", this.plot, this.cross);
     this.node = el(
-      "figure",
-      { class: "panel chart", "data-chart": panel.title, "data-metrics": panel.pattern || panel.keys.join(" ") },
+      "figure.panel.chart",
+      { "data-chart": panel.title, "data-metrics": panel.pattern || panel.keys.join(" ") },
       el(
         "figcaption",
-        {},
-        el(
-          "span",
-          { class: "about" },
-          el("h3", {}, panel.title),
-          panel.note ? el("span", { class: "xs mut" }, panel.note) : null,
-          this.told,
-        ),
+        el("span.about", el("h3", panel.title), panel.note ? el("span.xs.mut", panel.note) : null, this.told),
         this.values,
       ),
       this.wait,
@@ -127,8 +120,7 @@ export class Chart {
           names.length === 1
             ? el("b")
             : el(
-                "span",
-                { class: "key" },
+                "span.key",
                 el("i", { style: `background:var(${this.variable(i)})` }),
                 `${this.label(name)} `,
                 el("b"),

@@ -115,7 +115,7 @@ export class Plots {
   static frame(plot, [left, right], [low, high], more = 0) {
     const { xaxis, yaxis } = plot._fullLayout;
     const [x, y] = [xaxis._offset + xaxis.l2p(left) - more, yaxis._offset + yaxis.l2p(high)];
-    const node = plot.querySelector(".frame") ?? plot.appendChild(el("div", { class: "frame" }));
+    const node = plot.querySelector(".frame") ?? plot.appendChild(el("div.frame"));
     const box = {
       left: x,
       top: y,
