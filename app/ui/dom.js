@@ -18,6 +18,11 @@ export function el(kind, ...parts) {
 export function setText(node, words) {
   if (node.textContent !== words) node.textContent = words;
 }
+// Says something in a node, which is hidden where there is nothing to say.
+export function showText(node, words) {
+  setText(node, words ?? "");
+  node.hidden = !words;
+}
 export function setHtml(node, escaped) {
   if (node.gwHtml !== escaped) {
     node.gwHtml = escaped;
@@ -32,6 +37,14 @@ export function show(node, so, next) {
 // Something in it was changed by other means: the next setHtml sets it, also to what it was.
 export function touched(node) {
   for (let each = node; each; each = each.parentElement) delete each.gwHtml;
+}
+
+export const option = (value, words = value) => el("option", { value }, words);
+export const remover = (label, onclick) =>
+  el("button.btn.quiet.s.remove", { type: "button", "aria-label": label, title: label, onclick }, "×");
+// Presses those of the buttons for which `is` says so, and no other.
+export function press(buttons, is) {
+  for (const button of buttons) button.setAttribute("aria-pressed", `${is(button)}`);
 }
 
 export async function copy(words, button) {
@@ -50,4 +63,12 @@ export async function copy(words, button) {
   setTimeout(() => {
     button.textContent = before;
   }, 1200);
+}
+export function download(name, text, type) {
+  const url = URL.createObjectURL(new Blob([text], { type }));
+  const link = el("a", { href: url, download: name });
+  document.body.append(link);
+  link.click();
+  link.remove();
+  setTimeout(() => URL.revokeObjectURL(url), 1000);
 }

@@ -2,7 +2,7 @@
 
 import { Plots } from "../../ui/charts/plots.js";
 import { Smoother } from "../../ui/charts/smoother.js";
-import { el, setText } from "../../ui/dom.js";
+import { el, setText, showText } from "../../ui/dom.js";
 import { LineKeyboardNav } from "./line_keyboard_nav.js";
 import { Lines } from "./lines.js";
 
@@ -33,8 +33,7 @@ export class CompareChart {
     const missing = series.length - some.length;
     const per = Math.max(1, ...some.flatMap(({ lines }) => lines.map((line) => line.per)));
     const none = view.zoom ? "None of these runs has logged this here." : "None of these runs has logged this.";
-    setText(this.wait, some.length ? "" : series.length ? none : "Every run is hidden.");
-    this.wait.hidden = some.length > 0;
+    showText(this.wait, some.length ? "" : series.length ? none : "Every run is hidden.");
     this.plot.hidden = !some.length;
     setText(
       this.note,

@@ -2,7 +2,7 @@
 
 import { onAddress, setParams } from "../../ui/address.js";
 import { Plots } from "../../ui/charts/plots.js";
-import { el, setText, show } from "../../ui/dom.js";
+import { el, option, press, setText, show, showText } from "../../ui/dom.js";
 import { poll } from "../../ui/poll.js";
 import "./adder.js";
 import { AxisKeyboardNav } from "./axis_keyboard_nav.js";
@@ -82,8 +82,7 @@ function drawCurves() {
       : lacks && without.length
         ? `${without.map(({ name }) => name).join(", ")}: no ${lacks} recorded, so no curve over it.`
         : "";
-  setText(find(".unlaid"), words);
-  find(".unlaid").hidden = !words;
+  showText(find(".unlaid"), words);
 }
 function drawNames() {
   const box = find(".all .names");
@@ -121,10 +120,8 @@ for (const button of page.querySelectorAll(".band button"))
 find(".smooth").addEventListener("change", (event) => setParams({ smooth: event.target.checked ? null : "0" }));
 find(".by").addEventListener("change", (event) => setParams({ by: event.target.value }));
 function drawControls() {
-  for (const button of page.querySelectorAll(".x button"))
-    button.setAttribute("aria-pressed", `${button.dataset.x === state.x}`);
-  for (const button of page.querySelectorAll(".band button"))
-    button.setAttribute("aria-pressed", `${button.dataset.band === state.band}`);
+  press(page.querySelectorAll(".x button"), (button) => button.dataset.x === state.x);
+  press(page.querySelectorAll(".band button"), (button) => button.dataset.band === state.band);
   find(".band").hidden = !state.by;
   show(find(".all-of-it"), state.zoom, find(".smooth"));
   find(".smooth").checked = state.smooth;
@@ -145,8 +142,7 @@ function drawControls() {
 }
 function options(select, wanted, value) {
   const key = JSON.stringify(wanted);
-  if (select.dataset.key !== key)
-    select.replaceChildren(...wanted.map(([id, name]) => el("option", { value: id }, name)));
+  if (select.dataset.key !== key) select.replaceChildren(...wanted.map(([id, name]) => option(id, name)));
   select.dataset.key = key;
   if (select.value !== value) select.value = value;
 }
@@ -180,8 +176,7 @@ function drawFinals() {
 function drawParallel() {
   const axes = Parallel.axes(order, fields);
   const why = nothingToSet(axes);
-  setText(find(".sweep .why"), why);
-  find(".sweep .why").hidden = !why;
+  showText(find(".sweep .why"), why);
   find(".sweep .panel").hidden = !!why;
   const chosen = !why && state.chosen.size;
   show(find(".kept"), chosen, find(".smooth"));
@@ -267,8 +262,7 @@ function hint() {
     ? `${MOST} runs are the most that can be compared at once: ` +
       `${leftOut} of the address ${leftOut === 1 ? "is" : "are"} left out.`
     : "";
-  setText(find(".hint"), [some, more].filter(Boolean).join(" "));
-  find(".hint").hidden = !find(".hint").textContent;
+  showText(find(".hint"), [some, more].filter(Boolean).join(" "));
   find(".choose").hidden = state.ids.length > 0;
   find(".whole").hidden = !here;
   for (const part of page.querySelectorAll(".several")) part.hidden = here < 2;
@@ -292,8 +286,7 @@ const wake = poll(page, async () => {
   const seen = Object.fromEntries(ids.filter((id) => runs.get(id)?.seq).map((id) => [id, runs.get(id).seq]));
   const now = await server.compare_runs({ ids, x: state.x, metrics: state.metrics, zoom: inSight(), seen });
   if (!now) return undefined;
-  find(".problem").hidden = !now.sentence;
-  setText(find(".problem"), now.sentence ?? "");
+  showText(find(".problem"), now.sentence);
   if (now.sentence) return 2000;
   if (key !== JSON.stringify([state.x, state.metrics, inSight()]) || ids.join() !== state.ids.join()) return 0;
   take(now);

@@ -7,10 +7,7 @@ import { part } from "../../ui/part.js";
 import { Lines } from "./lines.js";
 import { Parallel } from "./parallel.js";
 
-const { element, server } = part("pages/compare/compare");
-export { server };
-export const page = element.querySelector(".gw-compare");
-export const find = (selector) => page.querySelector(selector);
+export const { root: page, find, server } = part("pages/compare/compare");
 export const MOST = 20; // runs
 export const runs = new Map(); // id → the server's last word on it, its curves and final kept where it had nothing new
 export let state = {}; // what the address asks for

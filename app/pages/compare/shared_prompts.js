@@ -1,7 +1,7 @@
 // The prompts that the compared runs share, asked for once one looks at them.
 
 import { setParams } from "../../ui/address.js";
-import { el, setText } from "../../ui/dom.js";
+import { el, showText } from "../../ui/dom.js";
 import { drawnIds, find, order, page, server, state } from "./core.js";
 import { ComparePrompts } from "./prompts.js";
 
@@ -43,7 +43,7 @@ export async function loadPrompts() {
     const now = await server.shared_prompts({ ids: drawnIds(), words: words.value });
     if (!now || key !== sharedKey()) return; // what is asked for by now was asked for when it changed
     shared = key;
-    setText(
+    showText(
       find(".told"),
       now.sentence ??
         (now.rows.length
@@ -54,7 +54,6 @@ export async function loadPrompts() {
             ? "No prompt that two of these runs had has these words in it."
             : "No prompt was had by two of these runs."),
     );
-    find(".told").hidden = !find(".told").textContent;
     find(".prompts").hidden = !now.rows?.length;
     ComparePrompts.table(find(".prompts table"), order, now.rows ?? [], state.prompt, (hash) =>
       setParams({ prompt: hash }, { push: true }),

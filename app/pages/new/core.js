@@ -4,14 +4,11 @@
 // or which columns the data has (onColumns), and to nobody else.
 
 import { params } from "../../ui/address.js";
-import { setText } from "../../ui/dom.js";
+import { showText } from "../../ui/dom.js";
 import { part } from "../../ui/part.js";
 import { WorkerQuestions } from "../../ui/worker_questions.js";
 
-export const { element, server } = part("pages/new/new_run");
-
-export const root = element.querySelector(".gw-new_run");
-export const find = (selector) => root.querySelector(selector);
+export const { root, find, server } = part("pages/new/new_run");
 const topic = Math.random().toString(36).slice(2);
 export const page = { text: "", view: null, form: null, known: {}, columns: [] };
 export const listeners = { view: [], problems: [], columns: [] };
@@ -127,10 +124,7 @@ export async function settled() {
     await new Promise((done) => setTimeout(done, 20));
 }
 
-export function trouble(words) {
-  setText(find(".trouble"), words);
-  find(".trouble").hidden = !words;
-}
+export const trouble = (words) => showText(find(".trouble"), words);
 export function offline(is) {
   find(".away").hidden = !is;
 }

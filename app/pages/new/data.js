@@ -1,6 +1,6 @@
 // The data of a run: where it comes from, and how its columns become prompts and answers.
 
-import { el, setText } from "../../ui/dom.js";
+import { el, option, setText } from "../../ui/dom.js";
 import { edit, find, onColumns, onView, page, plainAt, server, shownAt } from "./core.js";
 import { about, field, fields, forget, place, setValue } from "./fields.js";
 import { keepDrawn } from "./lists.js";
@@ -15,7 +15,7 @@ let shownKind = null;
 let shownTask = null;
 let seen = null;
 
-const options = (list) => list.map(({ value, label }) => el("option", { value }, label));
+const options = (list) => list.map(({ value, label }) => option(value, label));
 const set = (value) => edit([{ path: "data.source", value }]);
 const textField = (label, placeholder, more) =>
   el("input.input", { type: "text", "aria-label": label, placeholder, autocomplete: "off", ...more });
@@ -51,7 +51,7 @@ function makeParts() {
 }
 function makeBodies() {
   const { gym } = page.form;
-  const list = el("datalist", { id: "gym-tasks" }, ...gym.map((task) => el("option", { value: task.name }, task.help)));
+  const list = el("datalist", { id: "gym-tasks" }, ...gym.map((task) => option(task.name, task.help)));
   const note = gym.length
     ? `${gym.length} tasks are installed; reward them with gym_score, the task's own scorer.`
     : "reasoning-gym is not installed: pip install 'groupwise[gym]', then restart.";
@@ -185,9 +185,9 @@ function columnSelect(path, first, none) {
     if (box.dataset.key === key) return;
     box.dataset.key = key;
     box.replaceChildren(
-      ...(first ? [el("option", { value: "" }, first)] : []),
-      ...names.map((name) => el("option", { value: name }, name)),
-      ...(none ? [el("option", { value: "\u0000" }, none)] : []),
+      ...(first ? [option("", first)] : []),
+      ...names.map((name) => option(name)),
+      ...(none ? [option("\u0000", none)] : []),
     );
     box.value = now === null ? "\u0000" : (now ?? "");
   };

@@ -1,7 +1,7 @@
 // One setting = one field: its label, what is typed, its advice, what is wrong with it, whether it differs from the
 // default. Drawn from what the server says is installed; nothing here knows TRL.
 
-import { el } from "../../ui/dom.js";
+import { el, option } from "../../ui/dom.js";
 import { asTyped, edit, isTyping, page, problems, sentence, shownAt } from "./core.js";
 
 export const fields = []; // every field that is drawn now: {path, node, show}
@@ -15,12 +15,7 @@ function control(about, id) {
   const label = { id, "aria-describedby": `${id}-said` };
   if (options) {
     const first = about.default ? `default (${about.default})` : "default";
-    return el(
-      "select.input",
-      { ...label },
-      el("option", { value: "" }, first),
-      ...options.map((one) => el("option", { value: one }, one)),
-    );
+    return el("select.input", { ...label }, option("", first), ...options.map((one) => option(one)));
   }
   if (about.long) return el("textarea.input", { rows: 3, placeholder: about.default, ...label });
   const number = about.types.some((type) => type === "int" || type === "float");
@@ -36,7 +31,7 @@ function control(about, id) {
 
 export function setValue(input, value) {
   if (input.tagName === "SELECT" && ![...input.options].some((option) => option.value === value))
-    input.append(el("option", { value }, value));
+    input.append(option(value));
   if (input.value !== value) input.value = value;
 }
 

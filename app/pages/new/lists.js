@@ -1,9 +1,9 @@
 // Settings that are lists: worked examples, conditions on rows, stages.
 
-import { el, setText } from "../../ui/dom.js";
+import { el, remover, setText } from "../../ui/dom.js";
 import { edit, find, onView, page, plainAt } from "./core.js";
 import { bare, forget, keepFocus, place } from "./fields.js";
-import { remover, rewardList } from "./rewards.js";
+import { rewardList } from "./rewards.js";
 
 const adder = (label, onclick) => el("button.btn.s.add", { type: "button", onclick }, label);
 // Draws a list when its value changes, but never under the hands of someone who is typing in it: then when they leave.

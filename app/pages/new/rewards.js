@@ -1,11 +1,9 @@
 // The reward functions of a run, or of one of its stages: which, how much each counts, and the settings of each.
 
-import { el, setText } from "../../ui/dom.js";
+import { el, option, remover, setText } from "../../ui/dom.js";
 import { edit, find, onView, page, plainAt, shownAt } from "./core.js";
 import { bare, field, forget, keepFocus, place, setValue, showProblems } from "./fields.js";
 
-export const remover = (label, onclick) =>
-  el("button.btn.quiet.s.remove", { type: "button", "aria-label": label, title: label, onclick }, "×");
 const rewardNamed = (name) =>
   page.form.rewards.find((one) => one.name === name) ?? { name, help: "", own: false, parameters: [], versions: [] };
 const parametersOf = (reward) => {
@@ -131,8 +129,8 @@ function rewardSettings(reward, path, id) {
   const newest = known.hash ? `the newest (${known.hash.slice(0, 8)})` : "the newest";
   const version = el(
     "select.input",
-    el("option", { value: "" }, newest),
-    ...known.versions.map(({ hash, saved }) => el("option", { value: hash }, `${hash.slice(0, 8)}, saved ${saved}`)),
+    option("", newest),
+    ...known.versions.map(({ hash, saved }) => option(hash, `${hash.slice(0, 8)}, saved ${saved}`)),
   );
   if (reward.version) setValue(version, String(reward.version));
   const about = {
@@ -271,9 +269,7 @@ function addReward(base, read) {
             el(
               "optgroup",
               { label },
-              ...some.map((one) =>
-                el("option", { value: one.name }, one.own ? `${one.name} (${one.hash.slice(0, 8)})` : one.name),
-              ),
+              ...some.map((one) => option(one.name, one.own ? `${one.name} (${one.hash.slice(0, 8)})` : one.name)),
             ),
           ]
         : [];

@@ -1,9 +1,8 @@
 // What a spec begins with: a preset, a run's settings, an imported file; and how one's own presets are kept.
 
 import { params, setParams } from "../../ui/address.js";
-import { el, setText } from "../../ui/dom.js";
+import { el, remover, setText } from "../../ui/dom.js";
 import { find, page, replaceText, server, settled, undo } from "./core.js";
-import { remover } from "./rewards.js";
 import { showView } from "./views.js";
 
 const dialog = find("dialog.presets");

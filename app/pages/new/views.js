@@ -1,7 +1,7 @@
 // The three views of one spec: the form, the YAML (edited here, too), and the plain TRL script.
 
 import { params, setParams } from "../../ui/address.js";
-import { copy, el, setText } from "../../ui/dom.js";
+import { copy, download, el, setText } from "../../ui/dom.js";
 import { find, onProblems, onView, page, problems, settled, settleIn, write } from "./core.js";
 
 const VIEWS = ["form", "yaml", "script"];
@@ -108,14 +108,6 @@ const fileName = () =>
       .replace(/[^a-z0-9]+/g, "-")
       .replace(/^-+|-+$/g, "") || "run"
   }.yaml`;
-function download(name, text, type) {
-  const url = URL.createObjectURL(new Blob([text], { type }));
-  const link = el("a", { href: url, download: name });
-  document.body.append(link);
-  link.click();
-  link.remove();
-  setTimeout(() => URL.revokeObjectURL(url), 1000);
-}
 // Keys, comments and the rest, as spans: enough to read by, in one pass.
 function coloured(text) {
   return text.split(/(\n)/).flatMap((line) => {

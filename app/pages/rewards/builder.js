@@ -1,8 +1,8 @@
 // The builder: blocks with their settings, put together to Python that is seen while it is made, and then edited as
 // any.
 
-import { el } from "../../ui/dom.js";
-import { action, button, call, find, option, page, remover } from "./core.js";
+import { el, option, remover } from "../../ui/dom.js";
+import { action, button, call, find, page } from "./core.js";
 import { code } from "./editor.js";
 import { newText } from "./library.js";
 import { plain } from "./text.js";

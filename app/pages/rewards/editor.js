@@ -1,8 +1,8 @@
 // The code editor: Ace (served from here), with completion of what this data gives, and lint as one types.
 
-import { el, setText } from "../../ui/dom.js";
+import { el, option, setText } from "../../ui/dom.js";
 import { load } from "../../ui/libraries.js";
-import { button, call, find, on, option, page, server, setOff, tell } from "./core.js";
+import { button, call, find, on, page, server, setOff, tell } from "./core.js";
 import { plain } from "./text.js";
 
 export let ace = null;

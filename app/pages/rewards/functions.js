@@ -1,7 +1,7 @@
 // The functions of a try: the one in the editor first, any others beside it, each with parameters, weight and timeout.
 
-import { el, setText } from "../../ui/dom.js";
-import { action, call, find, on, option, page, remover } from "./core.js";
+import { el, option, remover, setText } from "../../ui/dom.js";
+import { action, call, find, on, page } from "./core.js";
 import { signature } from "./editor.js";
 import { dataChosen } from "./source.js";
 import { cut, plain } from "./text.js";

@@ -1,9 +1,9 @@
 // The library: what ships, one's own, what is not saved; opening, versions and their differences, deleting.
 
 import { onAddress, params, setParams } from "../../ui/address.js";
-import { el, setText } from "../../ui/dom.js";
+import { el, remover, setText } from "../../ui/dom.js";
 import { sayOutdated, stopTrying, tryNow } from "./workbench.js";
-import { NO_ANSWER, action, button, call, find, on, page, remover, root, server, tell } from "./core.js";
+import { action, button, call, find, NO_ANSWER, on, page, root, server, tell } from "./core.js";
 import { DRAFTS, age, dropDraft, keepDraft, newDrafts, readDraft, sayDraft } from "./drafts.js";
 import { code, drawLooked, drawState, looked, setCode } from "./editor.js";
 import { plain, plural } from "./text.js";

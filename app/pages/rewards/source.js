@@ -1,8 +1,8 @@
 // Where the completions come from: whose data, and whether the model, a past run, a person or the probes wrote them.
 
 import { params } from "../../ui/address.js";
-import { el } from "../../ui/dom.js";
-import { askWorker, button, find, option, page, remover, root, tell } from "./core.js";
+import { el, option, press, remover } from "../../ui/dom.js";
+import { askWorker, button, find, page, root, tell } from "./core.js";
 import { plain } from "./text.js";
 
 export let from = "model";
@@ -57,8 +57,7 @@ export function drawSource() {
 }
 export function choose(kind) {
   from = kind;
-  for (const tab of root.querySelectorAll("[data-from]"))
-    tab.setAttribute("aria-pressed", String(tab.dataset.from === kind));
+  press(root.querySelectorAll("[data-from]"), (tab) => tab.dataset.from === kind);
   for (const part of root.querySelectorAll(".workbench .from")) part.hidden = !part.classList.contains(`from-${kind}`);
   if (kind === "run" && find("select.run").value) {
     find("select.data").value = `run:${find("select.run").value}`;

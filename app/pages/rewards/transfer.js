@@ -1,7 +1,7 @@
 // How functions come and go: templates, import of a file or of what is pasted, export, a copy, into a new run.
 
-import { el, setText } from "../../ui/dom.js";
-import { action, call, download, find, page } from "./core.js";
+import { download, el, setText } from "../../ui/dom.js";
+import { action, call, find, page } from "./core.js";
 import { GRAVE, asksFor, code } from "./editor.js";
 import { newText } from "./library.js";
 import { NEW_RUN, newRunText } from "./source.js";
@@ -141,7 +141,7 @@ export function drawTransfer() {
   importing.querySelector("form").addEventListener("submit", openImported);
 
   // ---- out ----
-  action("export", () => download(`${page.which || page.open.name || "reward"}.py`, page.text));
+  action("export", () => download(`${page.which || page.open.name || "reward"}.py`, page.text, "text/x-python"));
   action("own", copyAsOwn);
   action("use", useInNewRun);
 }

@@ -1,13 +1,11 @@
 // The Config: each file once, as text, with a button that copies it.
 
 import { params } from "../../ui/address.js";
-import { copy, el, setText } from "../../ui/dom.js";
+import { copy, el, showText } from "../../ui/dom.js";
 import { part } from "../../ui/part.js";
 import { poll } from "../../ui/poll.js";
 
-const { element, server } = part("pages/run/config");
-
-const view = element.querySelector(".gw-config");
+const { root: view, find, server } = part("pages/run/config");
 const run = params().get("id") ?? "";
 let drawn = "";
 
@@ -26,7 +24,7 @@ function draw(files) {
   const key = files.map((file) => file.name + file.text.length).join();
   if (key === drawn) return;
   drawn = key;
-  view.querySelector(".files").replaceChildren(
+  find(".files").replaceChildren(
     ...files.map((file) => {
       const button = el("button.btn.s", "Copy");
       button.addEventListener("click", () => copy(file.text, button));
@@ -47,8 +45,7 @@ function draw(files) {
 poll(view, async () => {
   const now = await server.config_files({ run });
   if (!now) return undefined;
-  setText(view.querySelector(".wait"), now.sentence ?? "");
-  view.querySelector(".wait").hidden = !now.sentence;
+  showText(find(".wait"), now.sentence);
   if (now.files) draw(now.files);
   return now.files?.length > 1 ? 30000 : 2000;
 });

@@ -5,10 +5,7 @@ import { el, setText } from "../../ui/dom.js";
 import { part } from "../../ui/part.js";
 import { poll, wakeAll } from "../../ui/poll.js";
 
-const { element, server } = part("pages/run/doctor");
-
-const view = element.querySelector(".gw-doctor");
-const find = (selector) => view.querySelector(selector);
+const { root: view, find, server } = part("pages/run/doctor");
 const run = params().get("id") ?? "";
 const AT_ONCE = 3; // verdicts; the rest is folded away
 const drawn = new Map(); // key → what is on the page, so that an open “why” stays open

@@ -1,17 +1,14 @@
 // The Groups: slider, list and the chosen group, or the same prompt down the steps; the address keeps what is shown.
 
 import { onAddress, params, setParams } from "../../ui/address.js";
-import { el, setHtml, setText, touched } from "../../ui/dom.js";
+import { el, option, press, setHtml, setText, showText, touched } from "../../ui/dom.js";
 import { part } from "../../ui/part.js";
 import { poll } from "../../ui/poll.js";
 import { Keys } from "./group_keys.js";
 import { SamePrompt } from "./same_prompt.js";
 import { Stars } from "./stars.js";
 
-const { element, server } = part("pages/run/groups");
-
-const view = element.querySelector(".gw-groups");
-const find = (selector) => view.querySelector(selector);
+const { root: view, find, server } = part("pages/run/groups");
 const run = params().get("id") ?? "";
 const slider = find("#gw-step");
 const stepBox = find(".step");
@@ -45,10 +42,7 @@ const asked = () => {
 };
 follow.checked = asked().step === null;
 
-function complain(words) {
-  setText(find(".saving"), words);
-  find(".saving").hidden = !words;
-}
+const complain = (words) => showText(find(".saving"), words);
 const stars = new Stars(view, run, server.annotate_completion, complain, () => {
   mark = null;
   wake();
@@ -223,9 +217,9 @@ function drawStep(now, asked) {
   mark = now.mark;
   setText(find(".where"), `group at step ${now.step}`);
   setText(find(".told"), now.verdict);
-  options.replaceChildren(...now.groups.map(option));
+  options.replaceChildren(...now.groups.map(groupLine));
 }
-function option(group) {
+function groupLine(group) {
   const look = {
     class: `option ${group.tied ? "mut" : ""}`,
     role: "option",
@@ -244,9 +238,9 @@ function option(group) {
 function drawDiff(size, chosen) {
   if (diff.children.length !== size + 2)
     diff.replaceChildren(
-      el("option", { value: "" }, "nothing"),
-      el("option", { value: "best" }, "the best"),
-      ...Array.from({ length: size }, (_, n) => el("option", { value: n }, `completion ${n + 1}`)),
+      option("", "nothing"),
+      option("best", "the best"),
+      ...Array.from({ length: size }, (_, n) => option(n, `completion ${n + 1}`)),
     );
   if (document.activeElement !== diff) diff.value = chosen;
   if (diff.selectedIndex < 0) diff.value = "";
@@ -287,10 +281,8 @@ async function drawGroup() {
 function drawPicker({ step, mode, made, pick: first }) {
   follow.checked = step === null;
   sorted.checked = !made;
-  for (const button of view.querySelectorAll(".modes button"))
-    button.setAttribute("aria-pressed", button.dataset.mode === mode);
-  for (const button of view.querySelectorAll(".picks button"))
-    button.setAttribute("aria-pressed", button.dataset.pick === first);
+  press(view.querySelectorAll(".modes button"), (button) => button.dataset.mode === mode);
+  press(view.querySelectorAll(".picks button"), (button) => button.dataset.pick === first);
 }
 
 // Whether a note is being written on what the address names: nothing is drawn over it.
@@ -313,8 +305,7 @@ const wake = poll(view, async () => {
   if (!told) return undefined;
   if (writing()) return 700; // since it was asked
   const words = told.sentence ?? told.wait ?? "";
-  setText(find(".wait"), words);
-  find(".wait").hidden = !words;
+  showText(find(".wait"), words);
   find(".sides").hidden = !!words;
   for (const row of view.querySelectorAll(".picker")) row.classList.toggle("bare", !!words);
   if (words) {

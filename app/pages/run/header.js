@@ -1,14 +1,11 @@
 // The head of a run's page: draws its state, offers what can be done, and switches between the tabs.
 
 import { onAddress, params, setParams } from "../../ui/address.js";
-import { el, setText } from "../../ui/dom.js";
+import { el, setText, showText } from "../../ui/dom.js";
 import { part } from "../../ui/part.js";
 import { poll, wakeAll } from "../../ui/poll.js";
 
-const { element, server } = part("pages/run/header");
-
-const head = element.querySelector(".gw-header");
-const find = (selector) => head.querySelector(selector);
+const { root: head, find, server } = part("pages/run/header");
 const run = params().get("id") ?? "";
 const tabs = [...head.querySelectorAll("[role=tab]")];
 let drawnActions = "";
@@ -53,9 +50,7 @@ const dialog = find("dialog");
 const problems = { asking: "", reading: "" };
 function complain(about, words) {
   problems[about] = words;
-  const all = [...new Set(Object.values(problems))].filter(Boolean).join(" ");
-  setText(find(".problem"), all);
-  find(".problem").hidden = !all;
+  showText(find(".problem"), [...new Set(Object.values(problems))].filter(Boolean).join(" "));
 }
 async function ask(wish) {
   const reply = await server.command_run({ run, do: wish });
@@ -104,8 +99,7 @@ function draw(now) {
   setText(find(".title .pill span"), now.label);
   setText(find(".line"), now.line);
   setText(find(".sentence"), now.sentence);
-  setText(find(".note"), now.note);
-  find(".note").hidden = !now.note;
+  showText(find(".note"), now.note);
   const percent = Math.round(now.progress * 1000) / 10;
   find(".bar i").style.width = `${percent}%`;
   find(".bar").setAttribute("aria-valuenow", percent);

@@ -3,15 +3,12 @@
 import { openGroup, params, setParams } from "../../ui/address.js";
 import { Board } from "../../ui/charts/board.js";
 import { Chart } from "../../ui/charts/chart.js";
-import { el, setText } from "../../ui/dom.js";
+import { el, setText, showText } from "../../ui/dom.js";
 import { number } from "../../ui/number.js";
 import { part } from "../../ui/part.js";
 import { poll } from "../../ui/poll.js";
 
-const { element, server } = part("pages/run/overview");
-
-const view = element.querySelector(".gw-overview");
-const find = (selector) => view.querySelector(selector);
+const { root: view, find, server } = part("pages/run/overview");
 const run = params().get("id") ?? "";
 const board = new Board(find(".board"), ({ names, first, last }) => server.metrics_window({ run, names, first, last }));
 const { curves } = board;
@@ -183,8 +180,7 @@ function take(now) {
 poll(view, async () => {
   const now = await server.draw_board({ run, after: cursor, event: lastEvent, drawn: laidOut, empty: !curves.logged });
   if (!now) return undefined;
-  find(".problem").hidden = !now.sentence;
-  setText(find(".problem"), now.sentence ?? "");
+  showText(find(".problem"), now.sentence);
   if (now.sentence) return 2000;
   take(now);
   view.dataset.seq = cursor;

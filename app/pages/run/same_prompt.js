@@ -2,7 +2,7 @@
 
 import { openGroup, setParams } from "../../ui/address.js";
 import { Plots } from "../../ui/charts/plots.js";
-import { el, setHtml, setText } from "../../ui/dom.js";
+import { el, option, setHtml, setText } from "../../ui/dom.js";
 import { colour } from "../../ui/theme.js";
 
 const x = (times) => times.map((time) => time.step);
@@ -101,7 +101,7 @@ export class SamePrompt {
     setHtml(this.asked, found.prompt);
     setText(this.told, found.told);
     for (const list of [this.then, this.now])
-      list.replaceChildren(...found.times.map((time) => el("option", { value: time.id }, time.label)));
+      list.replaceChildren(...found.times.map((time) => option(time.id, time.label)));
     setHtml(this.pair, found.html);
     Plots.draw(
       this.plot,

@@ -4,15 +4,12 @@ import { onAddress, params, setParams } from "../../ui/address.js";
 import { FigureKeyboardNav } from "../../ui/charts/figure_keyboard_nav.js";
 import { Plots } from "../../ui/charts/plots.js";
 import { Figures, exactly } from "../../ui/charts/statistics_figures.js";
-import { el, setText } from "../../ui/dom.js";
+import { el, option, press, setText, showText } from "../../ui/dom.js";
 import { part } from "../../ui/part.js";
 import { poll } from "../../ui/poll.js";
 import { drawPromptTable } from "./prompt_table.js";
 
-const { element, server } = part("pages/run/statistics");
-
-const view = element.querySelector(".gw-statistics");
-const find = (selector) => view.querySelector(selector);
+const { root: view, find, server } = part("pages/run/statistics");
 const run = params().get("id") ?? "";
 const OFTEN = 4000; // ms between two fillings of a panel that is in view of a live run
 const byRight = new Set(["pass", "prompts"]);
@@ -79,8 +76,7 @@ async function fill() {
 // ---- drawing ----
 function show({ node, name, mark, settings }, data) {
   const wait = data.sentence ?? data.wait ?? "";
-  setText(node.querySelector(".wait"), wait);
-  node.querySelector(".wait").hidden = !wait;
+  showText(node.querySelector(".wait"), wait);
   setText(node.querySelector(".says"), wait ? "" : (data.says ?? ""));
   node.querySelector(".drawn").hidden = !!wait;
   node.dataset.key = `${mark} ${settings}`;
@@ -249,8 +245,7 @@ function drawScores(box, data) {
 }
 
 function drawPrompts(box, data) {
-  for (const button of view.querySelectorAll("[data-order]"))
-    button.setAttribute("aria-pressed", button.dataset.order === asked().order);
+  press(view.querySelectorAll("[data-order]"), (button) => button.dataset.order === asked().order);
   drawPromptTable(box, data, run);
 }
 
@@ -275,15 +270,14 @@ least.addEventListener("change", ask);
 right.querySelector(".usual").addEventListener("click", () => setParams({ solved: null }));
 
 function showTools(now) {
-  for (const button of view.querySelectorAll("[data-mode]"))
-    button.setAttribute("aria-pressed", button.dataset.mode === asked().mode);
+  press(view.querySelectorAll("[data-mode]"), (button) => button.dataset.mode === asked().mode);
   right.hidden = !now.functions?.length;
   if (right.hidden) return;
   usual = now.solved;
   const names = JSON.stringify(now.functions);
   if (choices !== names) {
     choices = names;
-    which.replaceChildren(...now.functions.map(([name, words]) => el("option", { value: name }, words)));
+    which.replaceChildren(...now.functions.map(([name, words]) => option(name, words)));
   }
   const { solved } = asked();
   const at = solved.lastIndexOf(":");
@@ -303,8 +297,7 @@ const wake = poll(view, async () => {
   if (!now) return undefined;
   if (mode !== asked().mode) return 0;
   const words = now.sentence ?? now.wait;
-  setText(find(".nothing"), words);
-  find(".nothing").hidden = !words;
+  showText(find(".nothing"), words);
   find(".sections").hidden = !!words;
   showTools(now);
   mark = now.mark ?? "";

@@ -1,7 +1,7 @@
 // One panel: title, latest values, and a Plotly chart, which is drawn before it comes into view and follows while it
 // is.
 
-import { el, setText } from "../dom.js";
+import { el, setText, showText } from "../dom.js";
 import { number } from "../number.js";
 import { Curves } from "./curves.js";
 import { FastRedraw } from "./fast_redraw.js";
@@ -41,8 +41,7 @@ export class Chart {
 
   // Words in the place of a chart; "" for the chart.
   showInstead(words) {
-    setText(this.wait, words);
-    this.wait.hidden = !words;
+    showText(this.wait, words);
     this.plot.hidden = !!words;
   }
 
