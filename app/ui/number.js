@@ -13,3 +13,15 @@ export function number(value) {
   }
   return out.replace(/^-/, "−");
 }
+
+// Which two neighbours of a rising list a value lies between: their places, the first two or the last two beyond its ends.
+export function neighbours(values, value) {
+  let low = 0;
+  let high = values.length - 1;
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (values[middle] <= value) low = middle;
+    else high = middle;
+  }
+  return [low, high];
+}

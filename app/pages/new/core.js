@@ -4,6 +4,7 @@
 // or which columns the data has (onColumns), and to nobody else.
 
 import { params } from "../../ui/address.js";
+import { tryStore } from "../../ui/browser_store.js";
 import { showText } from "../../ui/dom.js";
 import { part } from "../../ui/part.js";
 import { WorkerQuestions } from "../../ui/worker_questions.js";
@@ -153,27 +154,9 @@ const draftKey = () =>
     ...(params().get("reward") ? [params().get("reward")] : []),
     ...params().getAll("set"),
   ].join(":");
-export function keepDraft() {
-  try {
-    sessionStorage.setItem(draftKey(), page.text);
-  } catch {
-    /* full or forbidden: no draft */
-  }
-}
-export function draft() {
-  try {
-    return sessionStorage.getItem(draftKey());
-  } catch {
-    return null;
-  }
-}
-export const dropDraft = () => {
-  try {
-    sessionStorage.removeItem(draftKey());
-  } catch {
-    /* as above */
-  }
-};
+export const keepDraft = () => tryStore(() => sessionStorage.setItem(draftKey(), page.text));
+export const draft = () => tryStore(() => sessionStorage.getItem(draftKey()));
+export const dropDraft = () => tryStore(() => sessionStorage.removeItem(draftKey()));
 
 // ---- asking the worker about what the page shows (page.view): resolves to the answer; {lost: true} where it could not
 // be asked now; undefined where a newer question replaced it ----

@@ -47,11 +47,7 @@ export function drawLibrary() {
   const drafts = newDrafts();
   const group = (title, entries) => (entries.length ? [el("h2", title), el("ul", ...entries)] : []);
   const dropNew = (id) => {
-    try {
-      localStorage.removeItem(`${DRAFTS}new:${id}`);
-    } catch {
-      /* forbidden */
-    }
+    dropDraft(`${DRAFTS}new:${id}`);
     if (page.open?.draft === id) openFirst();
     drawLibrary();
   };

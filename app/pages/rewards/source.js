@@ -1,6 +1,7 @@
 // Where the completions come from: whose data, and whether the model, a past run, a person or the probes wrote them.
 
 import { params } from "../../ui/address.js";
+import { tryStore } from "../../ui/browser_store.js";
 import { el, option, press, remover } from "../../ui/dom.js";
 import { askWorker, button, find, page, root, tell } from "./core.js";
 import { plain } from "./text.js";
@@ -10,13 +11,7 @@ export const dataChosen = () =>
   find("select.data").value === "new" ? `text:${newRunText()}` : find("select.data").value;
 // The settings that the New run page is at, in this tab.
 export const NEW_RUN = "groupwise:new::";
-export function newRunText() {
-  try {
-    return sessionStorage.getItem(NEW_RUN) ?? "";
-  } catch {
-    return "";
-  }
-}
+export const newRunText = () => tryStore(() => sessionStorage.getItem(NEW_RUN)) ?? "";
 
 export function drawSource() {
   const { presets, runs } = page.about.sources;

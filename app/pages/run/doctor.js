@@ -1,6 +1,6 @@
 // The doctor: one sentence on how the run stands, and what looks wrong, each with its evidence and what to change.
 
-import { params, setParams } from "../../ui/address.js";
+import { params, setParams, without } from "../../ui/address.js";
 import { el, setText } from "../../ui/dom.js";
 import { part } from "../../ui/part.js";
 import { poll, wakeAll } from "../../ui/poll.js";
@@ -43,24 +43,7 @@ function fromAll(metric) {
     all.scrollIntoView({ block: "start", behavior: "smooth" });
   }, 100);
 }
-const SHOWN = [
-  "step",
-  "group",
-  "mode",
-  "pick",
-  "prompt",
-  "idx",
-  "q",
-  "regex",
-  "reward",
-  "function",
-  "steps",
-  "length",
-  "truncated",
-  "starred",
-  "sort",
-  "page",
-];
+const SHOWN = "step group mode pick prompt idx q regex reward function steps length truncated starred sort page";
 function link({ label, tab, params: more, chart }) {
   const there = chart ? { id: run } : { id: run, tab, ...more };
   const node = el("a.s", { href: `?${new URLSearchParams(there)}` }, label);
@@ -71,7 +54,7 @@ function link({ label, tab, params: more, chart }) {
       toChart(chart);
       return;
     }
-    setParams({ ...Object.fromEntries(SHOWN.map((name) => [name, null])), tab, ...more }, { push: true });
+    setParams({ ...without(SHOWN), tab, ...more }, { push: true });
     wakeAll();
     scrollTo({ top: 0 });
   });

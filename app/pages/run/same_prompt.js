@@ -1,6 +1,6 @@
 // The same prompt down the steps: a chart of its times, two of them to choose, and what was written at both.
 
-import { openGroup, setParams } from "../../ui/address.js";
+import { openGroup, setParams, without } from "../../ui/address.js";
 import { Plots } from "../../ui/charts/plots.js";
 import { el, option, setHtml, setText } from "../../ui/dom.js";
 import { colour } from "../../ui/theme.js";
@@ -57,7 +57,6 @@ export class SamePrompt {
     });
   }
 
-  static closed = { prompt: null, then: null, now: null, each: null };
   open(id) {
     const time = this.times.find((one) => one.id === id);
     if (!time) return;
@@ -65,7 +64,7 @@ export class SamePrompt {
     openGroup({ step: time.step, group: id, mode });
   }
   back() {
-    setParams(SamePrompt.closed, { push: true });
+    setParams(without("prompt then now each"), { push: true });
   }
 
   // Asks for what the address names and draws it: ms to wait, or undefined where nothing came back.

@@ -1,6 +1,6 @@
 // The Statistics: each panel is asked for when it comes into view, one after the other, and again when there is more.
 
-import { onAddress, params, setParams } from "../../ui/address.js";
+import { onAddress, params, setParams, without } from "../../ui/address.js";
 import { FigureKeyboardNav } from "../../ui/charts/figure_keyboard_nav.js";
 import { Plots } from "../../ui/charts/plots.js";
 import { Figures, exactly } from "../../ui/charts/statistics_figures.js";
@@ -125,18 +125,7 @@ function key(box, entries) {
 }
 // `mode`: of what is drawn; another may be chosen, and on its way.
 const toCompletions = ({ mode }, found) => {
-  const none = {
-    q: null,
-    regex: null,
-    function: null,
-    reward: null,
-    length: null,
-    truncated: null,
-    starred: null,
-    page: null,
-    step: null,
-    group: null,
-  };
+  const none = without("q regex function reward length truncated starred page step group");
   setParams({ ...none, tab: "completions", mode: mode === "eval" ? "eval" : null, ...found }, { push: true });
 };
 const toStep = ({ pointIndex }, data) => toCompletions(data, { steps: exactly(data.steps[pointIndex]) });

@@ -2,6 +2,7 @@
 
 import { el } from "../dom.js";
 import { load } from "../libraries.js";
+import { neighbours } from "../number.js";
 import { colour } from "../theme.js";
 
 export class Plots {
@@ -68,13 +69,7 @@ export class Plots {
   }
   // Which of the steps is nearest to this one.
   static nearest(steps, step) {
-    let low = 0;
-    let high = steps.length - 1;
-    while (high - low > 1) {
-      const middle = (low + high) >> 1;
-      if (steps[middle] <= step) low = middle;
-      else high = middle;
-    }
+    const [low, high] = neighbours(steps, step);
     return high < 0 ? -1 : Math.abs(steps[low] - step) <= Math.abs(steps[high] - step) ? low : high;
   }
   // ---- keys on a chart that has the focus ----
