@@ -1,6 +1,6 @@
 // Small helpers for the DOM. Text is always placed as text.
 
-// An element of this kind: its tag and classes, “p.s.mut”. `parts` are its attributes, if it has any, and what it holds.
+// An element of this kind, which is its tag and classes: “p.s.mut”. `parts`: its attributes, if any, and what it holds.
 export function el(kind, ...parts) {
   const [tag, ...classes] = kind.split(".");
   const node = document.createElement(tag);

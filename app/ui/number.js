@@ -14,7 +14,7 @@ export function number(value) {
   return out.replace(/^-/, "−");
 }
 
-// Which two neighbours of a rising list a value lies between: their places, the first two or the last two beyond its ends.
+// The places of the two neighbours in a rising list that a value lies between; beyond its ends the first or last two.
 export function neighbours(values, value) {
   let low = 0;
   let high = values.length - 1;

@@ -80,11 +80,15 @@ export function field(about, { input, full = false, label = full ? about.name : 
   return node;
 }
 
+// Shows what a setting is, as it was typed, but not under the hands of someone who types it.
+function fill(box, path) {
+  const shown = shownAt(path);
+  const typed = asTyped.get(path);
+  if (!isTyping(box, path)) setValue(box, typed && typed[1] === shown ? typed[0] : shown);
+}
 function showField(about, node, box) {
   const shown = shownAt(about.path);
-  const typed = asTyped.get(about.path);
-  const value = typed && typed[1] === shown ? typed[0] : shown;
-  if (!isTyping(box, about.path)) setValue(box, value);
+  fill(box, about.path);
   if (box.placeholder !== undefined && about.types.includes("none"))
     box.placeholder = page.view.empty?.[about.path] === null ? "null" : about.default;
   const differs = shown !== "" && shown !== about.default && about.path !== "name";
@@ -146,12 +150,7 @@ export function forget(node) {
 export function bare(path, box) {
   const node = el("div.field.bare", { "data-path": path }, box, el("div.said"));
   box.addEventListener("input", () => edit([{ path, typed: box.value }], { now: false }));
-  const show = () => {
-    const shown = shownAt(path);
-    const typed = asTyped.get(path);
-    const value = typed && typed[1] === shown ? typed[0] : shown;
-    if (!isTyping(box, path)) setValue(box, value);
-  };
+  const show = () => fill(box, path);
   fields.push({ path, node, box, show });
   if (page.view) show();
   return node;

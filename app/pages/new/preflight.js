@@ -22,6 +22,7 @@ import { goTo } from "./go_to.js";
 import { showView } from "./views.js";
 
 const box = find(".preflight");
+const inBox = (selector) => box.querySelector(selector);
 const go = find("[data-do=launch]");
 const attempt = find("[data-do=try]");
 let built = null;
@@ -46,7 +47,7 @@ function draw() {
     );
   go.classList.toggle("blocked", Boolean(blocking.length || unreadable));
   setText(
-    box.querySelector(".count"),
+    inBox(".count"),
     unreadable
       ? "The YAML cannot be read: mend it first."
       : blocking.length
@@ -57,29 +58,19 @@ function draw() {
   if (key === drawn) return;
   drawn = key;
   const lines = view.sentences ?? [];
-  box
-    .querySelector(".happening")
-    .replaceChildren(
-      ...(lines.length
-        ? lines.map((line) => el("p.s", line))
-        : [el("p.s.mut", "As soon as the problems below are mended, this says what the run will do.")]),
-    );
-  box
-    .querySelector(".figures")
-    .replaceChildren(
-      ...(view.figures ?? []).map((one) =>
-        el(
-          "div",
-          { class: `figure ${one.level ?? ""}` },
-          el("span.xs.mut", one.label),
-          el("b", one.value),
-          el("span.xs.mut", one.detail),
-        ),
-      ),
-    );
-  arrange(box.querySelector(".verdicts"), found.map(cardOf));
+  inBox(".happening").replaceChildren(
+    ...(lines.length
+      ? lines.map((line) => el("p.s", line))
+      : [el("p.s.mut", "As soon as the problems below are mended, this says what the run will do.")]),
+  );
+  inBox(".figures").replaceChildren(
+    ...(view.figures ?? []).map((one) => figure(one.label, one.value, one.detail, one.level)),
+  );
+  arrange(inBox(".verdicts"), found.map(cardOf));
   showProblems();
 }
+const figure = (label, value, detail = "", level = "") =>
+  el("div", { class: `figure ${level}` }, el("span.xs.mut", label), el("b", value), el("span.xs.mut", detail));
 // A problem that stays keeps its card: a button must not be exchanged under the pointer that presses it.
 const cards = new Map();
 function cardOf(problem) {
@@ -149,7 +140,7 @@ let soon = null;
 let launching = false;
 async function launch() {
   await settled();
-  const note = (words) => setText(box.querySelector(".launch-note"), words);
+  const note = (words) => setText(inBox(".launch-note"), words);
   const wrong = () => problems().filter((problem) => problem.level === "blocking");
   if (page.view?.unreadable) return showView("yaml", page.view.unreadable.line);
   if (!find(".trouble").hidden || pending.length)
@@ -247,7 +238,7 @@ export function drawPreflight() {
     if (launching) return;
     launching = true;
     go.classList.add("busy");
-    setText(box.querySelector(".launch-note"), "");
+    setText(inBox(".launch-note"), "");
     try {
       await launch();
     } finally {
@@ -273,8 +264,6 @@ function showTried(node, answer) {
     node.replaceChildren(failedStep(answer));
     return;
   }
-  const figure = (label, value, detail = "") =>
-    el("div.figure", el("span.xs.mut", label), el("b", value), el("span.xs.mut", detail));
   const gb = (bytes) => (bytes >= 1e9 ? `${(bytes / 1e9).toFixed(1)} GB` : `${Math.round(bytes / 1e6)} MB`);
   const seconds = (value) => `${value < 10 ? value.toFixed(1) : Math.round(value)} s`;
   node.replaceChildren(
@@ -289,8 +278,8 @@ function showTried(node, answer) {
       "div.completions",
       ...answer.completions.slice(0, 16).map((one, n) =>
         el(
-          "details",
-          n < 2 ? { open: true, class: "tried-one" } : { class: "tried-one" },
+          "details.tried-one",
+          { open: n < 2 },
           el(
             "summary.s",
             el("b", `Reward ${one.reward === null ? "none" : number(one.reward)}`),

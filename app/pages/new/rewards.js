@@ -2,7 +2,7 @@
 
 import { el, option, remover, setText } from "../../ui/dom.js";
 import { edit, find, onView, page, plainAt, shownAt } from "./core.js";
-import { bare, field, forget, keepFocus, place, setValue, showProblems } from "./fields.js";
+import { about, bare, field, forget, keepFocus, place, setValue, showProblems } from "./fields.js";
 
 const rewardNamed = (name) =>
   page.form.rewards.find((one) => one.name === name) ?? { name, help: "", own: false, parameters: [], versions: [] };
@@ -133,22 +133,15 @@ function rewardSettings(reward, path, id) {
     ...known.versions.map(({ hash, saved }) => option(hash, `${hash.slice(0, 8)}, saved ${saved}`)),
   );
   if (reward.version) setValue(version, String(reward.version));
-  const about = {
-    path: `${path}.version`,
-    name: "version",
-    label: "Version",
-    advice: "of what you saved; a run keeps the one it was launched with",
-    types: ["str"],
-    default: "",
-    choices: [],
-  };
+  const advice = "of what you saved; a run keeps the one it was launched with";
+  const versions = { ...about(`${path}.version`), label: "Version", advice };
   return [
     parameters.length ? el("div.cards", ...parameters.map((one) => field(at(one)))) : null,
     weightWays(reward, path, id),
     el(
       "div.cards",
       ...ours.own.filter((one) => one.path === "timeout").map((one) => field(at(one))),
-      known.own || reward.version ? field(about, { input: version }) : null,
+      known.own || reward.version ? field(versions, { input: version }) : null,
     ),
   ].filter(Boolean);
 }

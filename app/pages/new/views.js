@@ -2,17 +2,15 @@
 
 import { params, setParams } from "../../ui/address.js";
 import { copy, download, el, setText } from "../../ui/dom.js";
+import { listenToTabs, markTab } from "../../ui/tabs.js";
 import { find, onProblems, onView, page, problems, settled, settleIn, write } from "./core.js";
 
 const VIEWS = ["form", "yaml", "script"];
+const tabs = VIEWS.map((name) => find(`[data-view=${name}]`));
 let goToLine = () => {};
 export function showView(name, line) {
-  for (const view of VIEWS) {
-    find(`.view-${view}`).hidden = view !== name;
-    const tab = find(`[data-view=${view}]`);
-    tab.setAttribute("aria-selected", String(view === name));
-    tab.tabIndex = view === name ? 0 : -1;
-  }
+  for (const view of VIEWS) find(`.view-${view}`).hidden = view !== name;
+  markTab(tabs, tabs[VIEWS.indexOf(name)]);
   setParams({ view: name === "form" ? null : name });
   if (name === "script") settleIn(0);
   if (line && name === "yaml") goToLine(line);
@@ -53,21 +51,11 @@ async function scriptOfNow() {
   const awaited = () => page.view && !("script" in page.view) && !page.view.unreadable;
   while (awaited() && find(".away").hidden && find(".trouble").hidden)
     await new Promise((done) => setTimeout(done, 20));
-  return find(".script pre").textContent;
+  return script.textContent;
 }
 
 export function drawViews() {
-  for (const name of VIEWS) {
-    const tab = find(`[data-view=${name}]`);
-    tab.addEventListener("click", () => showView(name));
-    tab.addEventListener("keydown", ({ key }) => {
-      const step = { ArrowRight: 1, ArrowLeft: -1 }[key];
-      if (!step) return;
-      const next = VIEWS[(VIEWS.indexOf(name) + step + VIEWS.length) % VIEWS.length];
-      showView(next);
-      find(`[data-view=${next}]`).focus();
-    });
-  }
+  listenToTabs(tabs, (tab) => showView(tab.dataset.view));
   const asked = params().get("view");
   showView(VIEWS.includes(asked) ? asked : "form");
   area.addEventListener("input", () => {

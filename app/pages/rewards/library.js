@@ -78,28 +78,28 @@ on("open", drawLibrary);
 
 // ---- opening: what is opened last is open, however late another one's text comes ----
 let opening = 0;
+const UNSAVED = {
+  name: "",
+  hash: null,
+  newest: null,
+  builtIn: false,
+  clean: "",
+  network: false,
+  versions: [],
+  users: [],
+};
 export async function openNamed(name, version = "") {
   const turn = ++opening;
   const got = await call("show_function", { name, version });
   if (!got || turn !== opening) return false;
   stopTrying();
-  page.open = {
-    name: got.name,
-    hash: got.hash ?? null,
-    newest: got.newest ?? null,
-    builtIn: got.built_in,
-    clean: got.code,
-    network: got.network ?? false,
-    versions: got.versions ?? [],
-    users: got.users ?? [],
-    draft: null,
-    version,
-  };
-  const kept = got.built_in || version ? null : readDraft(`name:${name}`);
+  const { built_in: builtIn, code: clean, ...kept } = got;
+  page.open = { ...UNSAVED, ...kept, builtIn, clean, version };
+  const draft = builtIn || version ? null : readDraft(`name:${name}`);
   page.which = name;
-  find(".network input").checked = kept ? kept.network === true : page.open.network;
-  begin_(kept && kept.text !== got.code ? kept.text : got.code, got.built_in);
-  sayDraft(kept && kept.text !== got.code ? kept : null, got.code, newText);
+  find(".network input").checked = draft ? draft.network === true : page.open.network;
+  begin_(draft && draft.text !== clean ? draft.text : clean, builtIn);
+  sayDraft(draft && draft.text !== clean ? draft : null, clean, newText);
   setParams({ name, version: version || null, draft: null }, { push: params().get("name") !== name });
   return true;
 }
@@ -114,17 +114,7 @@ export function openDraft(id) {
 export function newText(text, { id = null, which = "", network = false, keep = true } = {}) {
   opening += 1;
   stopTrying();
-  page.open = {
-    name: "",
-    hash: null,
-    newest: null,
-    builtIn: false,
-    clean: "",
-    network: false,
-    versions: [],
-    users: [],
-    draft: id ?? Math.random().toString(36).slice(2, 10),
-  };
+  page.open = { ...UNSAVED, draft: id ?? Math.random().toString(36).slice(2, 10) };
   page.which = which;
   find(".network input").checked = network;
   sayDraft(null);
@@ -228,11 +218,8 @@ function drawVersions() {
       el("span.mut.mono.xs", one.hash.slice(0, 8)),
     ),
   );
-  dialog
-    .querySelector(".used")
-    .replaceChildren(
-      ...(runs.length ? [el("h3", "Used by"), el("ul", ...runs)] : [el("p.mut", "No run has used it yet.")]),
-    );
+  const used = runs.length ? [el("h3", "Used by"), el("ul", ...runs)] : [el("p.mut", "No run has used it yet.")];
+  dialog.querySelector(".used").replaceChildren(...used);
   dialog.querySelector(".difference").hidden = true;
 }
 async function compare(one) {
@@ -248,14 +235,10 @@ async function compare(one) {
   box.hidden = false;
   setText(box.querySelector("h3"), got?.lines ? `From ${one.hash.slice(0, 8)} to the newest` : NO_ANSWER);
   const kinds = { "+": "added", "-": "removed" };
-  box
-    .querySelector("pre")
-    .replaceChildren(
-      ...(got?.lines ?? []).map((line) =>
-        el("span", { class: `line ${kinds[line.kind] ?? ""}` }, `${line.kind} ${plain(line.text)}\n`),
-      ),
-      ...(got?.lines?.length === 0 ? ["The same text."] : []),
-    );
+  const lines = (got?.lines ?? []).map((line) =>
+    el("span", { class: `line ${kinds[line.kind] ?? ""}` }, `${line.kind} ${plain(line.text)}\n`),
+  );
+  box.querySelector("pre").replaceChildren(...lines, ...(got?.lines?.length === 0 ? ["The same text."] : []));
 }
 
 on("save", save);

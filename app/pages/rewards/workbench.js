@@ -2,6 +2,7 @@
 
 import { params, setParams } from "../../ui/address.js";
 import { el, setText } from "../../ui/dom.js";
+import { listenToTabs, markTab } from "../../ui/tabs.js";
 import { NO_ANSWER, action, askWorker, button, find, on, page, setOff, stopAsking } from "./core.js";
 import { looked, showFailures } from "./editor.js";
 import { chosenFunctions, editedName, nameSettings } from "./functions.js";
@@ -32,24 +33,13 @@ export function drawWorkbench() {
   const views = ["try", "rescore"];
   const tabs = views.map((name) => find(`[data-view=${name}]`));
   const show = (name) => {
-    views.forEach((view, n) => {
-      find(`.view-${view}`).hidden = view !== name;
-      tabs[n].setAttribute("aria-selected", String(view === name));
-      tabs[n].tabIndex = view === name ? 0 : -1;
-    });
+    for (const view of views) find(`.view-${view}`).hidden = view !== name;
+    markTab(tabs, tabs[views.indexOf(name)]);
     nameSettings();
   };
-  views.forEach((name, n) => {
-    tabs[n].addEventListener("click", () => {
-      show(name);
-      setParams({ view: name === "try" ? null : name });
-    });
-    tabs[n].addEventListener("keydown", ({ key }) => {
-      if (key === "ArrowRight" || key === "ArrowLeft") {
-        tabs[1 - n].click();
-        tabs[1 - n].focus();
-      }
-    });
+  listenToTabs(tabs, ({ dataset: { view } }) => {
+    show(view);
+    setParams({ view: view === "try" ? null : view });
   });
   show(params().get("view") === "rescore" ? "rescore" : "try");
   find(".view-try").addEventListener("input", drawGo);

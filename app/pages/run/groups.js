@@ -131,6 +131,13 @@ function stand(card) {
   for (const each of cards()) each.removeAttribute("aria-current");
   card?.setAttribute("aria-current", "true");
 }
+// Does something to the completion one is at, or to the first.
+function onCard(does) {
+  const card = here() ?? cards()[0];
+  if (!card) return;
+  stand(card);
+  does(card);
+}
 function next(by) {
   const all = cards();
   const now = all.indexOf(here());
@@ -184,20 +191,8 @@ new Keys(view, help, {
   "]": () => stepOn("later"),
   n: () => next(1),
   p: () => next(-1),
-  s: () => {
-    const card = here() ?? cards()[0];
-    if (card) {
-      stand(card);
-      stars.star(card);
-    }
-  },
-  a: () => {
-    const card = here() ?? cards()[0];
-    if (card) {
-      stand(card);
-      stars.edit(card);
-    }
-  },
+  s: () => onCard((card) => stars.star(card)),
+  a: () => onCard((card) => stars.edit(card)),
   d: () => setParams({ diff: asked().diff ? null : "best" }),
   o: () => (asked().prompt ? same.back() : openPrompt()),
   "?": () => help.showModal(),

@@ -4,6 +4,7 @@ import { onAddress, params, setParams } from "../../ui/address.js";
 import { el, setText, showText } from "../../ui/dom.js";
 import { part } from "../../ui/part.js";
 import { poll, wakeAll } from "../../ui/poll.js";
+import { listenToTabs, markTab } from "../../ui/tabs.js";
 
 const { root: head, find, server } = part("pages/run/header");
 const run = params().get("id") ?? "";
@@ -14,10 +15,7 @@ let drawnActions = "";
 function showTab() {
   const asked = params().get("tab");
   const current = tabs.find((tab) => tab.dataset.tab === asked) ?? tabs[0];
-  for (const tab of tabs) {
-    tab.setAttribute("aria-selected", tab === current);
-    tab.tabIndex = tab === current ? 0 : -1;
-  }
+  markTab(tabs, current);
   if (document.body.dataset.tab === current.dataset.tab) return;
   document.body.dataset.tab = current.dataset.tab;
   reveal();
@@ -30,17 +28,7 @@ function reveal() {
   const current = bar.querySelector("[aria-selected=true]");
   bar.scrollLeft = current.offsetLeft - bar.offsetLeft - (bar.clientWidth - current.offsetWidth) / 2;
 }
-function choose(tab) {
-  setParams({ tab: tab === tabs[0] ? null : tab.dataset.tab }, { push: true });
-}
-for (const tab of tabs) tab.addEventListener("click", () => choose(tab));
-find(".tabs").addEventListener("keydown", (event) => {
-  const move = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-  if (!move) return;
-  const next = tabs[(tabs.indexOf(document.activeElement) + move + tabs.length) % tabs.length];
-  next.focus();
-  choose(next);
-});
+listenToTabs(tabs, (tab) => setParams({ tab: tab === tabs[0] ? null : tab.dataset.tab }, { push: true }));
 onAddress(showTab);
 showTab();
 

@@ -98,7 +98,6 @@ function plot(box, name, figure, then) {
   };
   Plots.draw(node, drawing, (drawn) => drawn.on("plotly_click", ({ points }) => node.gwOpen(points[0])));
   node.gwKeyboardNav.again();
-  return node;
 }
 // What a figure is called: its panel's title, and the reward function's name where each has one.
 const titleOf = (box) =>
@@ -131,14 +130,17 @@ const toCompletions = ({ mode }, found) => {
 const toStep = ({ pointIndex }, data) => toCompletions(data, { steps: exactly(data.steps[pointIndex]) });
 // Row and column of a heat map's cell.
 const cell = ({ pointIndex, pointNumber }) => (Array.isArray(pointIndex) ? pointIndex : pointNumber);
-const lines = (figure, entries) => (box, data) => {
-  key(box, entries(data));
+// Draws a panel's one figure; `open(point, data)`: what a click on a point of it leads to.
+const whole = (figure, open) => (box, data) =>
   plot(
     box,
     "all",
     () => figure(data),
-    (point) => toStep(point, data),
+    (point) => open(point, data),
   );
+const lines = (figure, entries) => (box, data) => {
+  key(box, entries(data));
+  whole(figure, toStep)(box, data);
 };
 
 const DRAW = {
@@ -165,37 +167,16 @@ const DRAW = {
   ),
   share: lines(Figures.share, (data) => data.names.map((name, i) => [name, `var(--r${(i % 8) + 1})`])),
   prompts: drawPrompts,
-  reward: (box, data) =>
-    plot(
-      box,
-      "all",
-      () => Figures.heat(data),
-      (point) => {
-        const [row, column] = cell(point);
-        toCompletions(data, { reward: exactly(data.bounds[row]), steps: exactly(data.steps[column]) });
-      },
-    ),
-  advantage: (box, data) =>
-    plot(
-      box,
-      "all",
-      () => Figures.heat(data),
-      (point) => toCompletions(data, { steps: exactly(data.steps[cell(point)[1]]) }),
-    ),
-  lengths: (box, data) =>
-    plot(
-      box,
-      "all",
-      () => Figures.plane(data),
-      (point) => {
-        const [row, column] = cell(point);
-        toCompletions(data, {
-          length: exactly(Figures.whole(data.plane.across[column])),
-          reward: exactly(data.plane.up[row]),
-          steps: exactly(data.steps),
-        });
-      },
-    ),
+  reward: whole(Figures.heat, (point, data) => {
+    const [row, column] = cell(point);
+    toCompletions(data, { reward: exactly(data.bounds[row]), steps: exactly(data.steps[column]) });
+  }),
+  advantage: whole(Figures.heat, (point, data) => toCompletions(data, { steps: exactly(data.steps[cell(point)[1]]) })),
+  lengths: whole(Figures.plane, (point, data) => {
+    const [row, column] = cell(point);
+    const length = exactly(Figures.whole(data.plane.across[column]));
+    toCompletions(data, { length, reward: exactly(data.plane.up[row]), steps: exactly(data.steps) });
+  }),
   scores: drawScores,
 };
 
