@@ -86,8 +86,9 @@ export class CompareChart {
   line(one, line) {
     const colour = Plots.colour(one.colour);
     const smoothed = this.view.smooth ? Smoother.over(line.y) : line.y;
-    const label = line.attempt > 1 && this.view.x === "attempt" ? `${one.label}, attempt ${line.attempt}` : one.label;
-    const width = line.attempt > 1 && this.view.x === "attempt" ? 1.1 : 1.8;
+    const later = line.attempt > 1 && this.view.x === "attempt";
+    const label = later ? `${one.label}, attempt ${line.attempt}` : one.label;
+    const width = later ? 1.1 : 1.8;
     const base = {
       x: line.x,
       type: "scatter",
@@ -96,29 +97,18 @@ export class CompareChart {
     };
     // which line it is, wherever it is drawn
     const meta = `${one.key} ${this.view.x === "attempt" ? line.attempt : ""}`;
-    const faint =
-      this.view.smooth && line.x.length >= 12
-        ? [
-            {
-              ...base,
-              y: line.y,
-              hoverinfo: "skip",
-              line: { color: Plots.fade(colour, this.series.length > 6 ? 0.12 : 0.22), width: 1 },
-            },
-          ]
-        : [];
-    return [
-      ...faint,
-      {
-        ...base,
-        y: smoothed,
-        customdata: line.y,
-        meta,
-        name: Plots.plain(label),
-        line: { color: colour, width, dash: one.dash },
-        hovertemplate: this.hover(label, "%{customdata:.4~g}"),
-      },
-    ];
+    const main = {
+      ...base,
+      y: smoothed,
+      customdata: line.y,
+      meta,
+      name: Plots.plain(label),
+      line: { color: colour, width, dash: one.dash },
+      hovertemplate: this.hover(label, "%{customdata:.4~g}"),
+    };
+    if (!this.view.smooth || line.x.length < 12) return [main];
+    const faint = { color: Plots.fade(colour, this.series.length > 6 ? 0.12 : 0.22), width: 1 };
+    return [{ ...base, y: line.y, hoverinfo: "skip", line: faint }, main];
   }
 
   banded(one, lines) {

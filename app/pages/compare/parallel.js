@@ -158,57 +158,29 @@ export class Parallel {
 
   // The name of each axis and of the places on it.
   static notes(axes, placed) {
-    const note = (x, y, text, more) => ({
-      x,
-      y,
-      text,
-      showarrow: false,
-      font: { size: 10, color: colour("--ink-3") },
-      ...more,
-    });
+    const font = { size: 10, color: colour("--ink-3") };
+    const note = (x, y, text, more) => ({ x, y, text, showarrow: false, font, ...more });
+    const beside = { xanchor: "right", xshift: -6, bgcolor: colour("--panel"), opacity: 0.92, borderpad: 1 };
     const short = (words) => Plots.plain(words.length > 22 ? `${words.slice(0, 21)}…` : words);
     return axes.flatMap((axis, i) => [
       note(i, 1.12, short(axis.title), {
         font: { size: 11, color: colour(axis.final ? "--ink" : "--ink-2") },
         hovertext: Plots.plain(axis.full),
       }),
-      ...placed[i].ticks.map(([y, words]) =>
-        note(i, y, short(words), {
-          xanchor: "right",
-          xshift: -6,
-          bgcolor: colour("--panel"),
-          opacity: 0.92,
-          borderpad: 1,
-        }),
-      ),
+      ...placed[i].ticks.map(([y, words]) => note(i, y, short(words), beside)),
     ]);
   }
 
   // Each axis, and the stretch that is chosen of it.
   static shapes(axes, chosen) {
-    const shapes = axes.map((_, i) => ({
-      type: "line",
-      x0: i,
-      x1: i,
-      y0: 0,
-      y1: 1,
-      line: { color: colour("--line-strong"), width: 1 },
-      layer: "below",
-    }));
+    const line = { color: colour("--line-strong"), width: 1 };
+    const shapes = axes.map((_, i) => ({ type: "line", x0: i, x1: i, y0: 0, y1: 1, line, layer: "below" }));
+    const edge = { color: colour("--accent"), width: 1 };
+    const box = { type: "rect", xsizemode: "pixel", x0: -7, x1: 7, line: edge };
+    const fillcolor = Plots.fade(colour("--accent"), 0.22);
     axes.forEach(({ full }, i) => {
       const [y0, y1] = chosen.get(full) ?? [];
-      if (y1 !== undefined)
-        shapes.push({
-          type: "rect",
-          xsizemode: "pixel",
-          xanchor: i,
-          x0: -7,
-          x1: 7,
-          y0,
-          y1,
-          line: { color: colour("--accent"), width: 1 },
-          fillcolor: Plots.fade(colour("--accent"), 0.22),
-        });
+      if (y1 !== undefined) shapes.push({ ...box, xanchor: i, y0, y1, fillcolor });
     });
     return shapes;
   }

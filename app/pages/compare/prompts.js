@@ -31,14 +31,7 @@ export class ComparePrompts {
   static table(node, runs, rows, current, choose) {
     const focused = node.contains(document.activeElement) ? document.activeElement.dataset.hash : null;
     node.replaceChildren(
-      el(
-        "thead",
-        el(
-          "tr",
-          el("th", { scope: "col" }, "prompt"),
-          ...runs.filter(({ there }) => there).map((run) => el("th", { scope: "col" }, CompareTables.named(run))),
-        ),
-      ),
+      CompareTables.head("prompt", runs),
       el(
         "tbody",
         ...rows.map((row) =>

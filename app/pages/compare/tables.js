@@ -23,6 +23,12 @@ export class CompareTables {
     return run.there ? el("span", { class: `pill ${run.kind}` }, el("i"), run.label) : el("span.mut.s", "–");
   }
 
+  // The head of a table with a column for each run.
+  static head(first, runs) {
+    const names = runs.filter(({ there }) => there).map((run) => CompareTables.named(run));
+    return el("thead", el("tr", ...[first, ...names].map((name) => el("th", { scope: "col" }, name))));
+  }
+
   // ---- finals ----
   // Of each column: its key, head, how a value is written, and which end is the better one (1: the highest, 0: neither
   // by itself: the least KL and the fewest tied groups are those of a run that has not begun to learn).
@@ -125,16 +131,11 @@ export class CompareTables {
             el("bdi", value.words),
           )
         : el("td.mut", "–");
+    const title = "Group the curves by this";
+    const look = ({ name }) => ({ dir: "auto", title, "aria-pressed": `${name === by}` });
     const focused = table.contains(document.activeElement) ? document.activeElement.textContent : null;
     table.replaceChildren(
-      el(
-        "thead",
-        el(
-          "tr",
-          el("th", { scope: "col" }, "setting"),
-          ...runs.filter(({ there }) => there).map((run) => el("th", { scope: "col" }, CompareTables.named(run))),
-        ),
-      ),
+      CompareTables.head("setting", runs),
       el(
         "tbody",
         ...fields.map((field) =>
@@ -143,16 +144,7 @@ export class CompareTables {
             el(
               "th",
               { scope: "row" },
-              el(
-                "button.link.mono",
-                {
-                  dir: "auto",
-                  title: "Group the curves by this",
-                  "aria-pressed": `${field.name === by}`,
-                  onclick: () => group(field.name),
-                },
-                field.name,
-              ),
+              el("button.link.mono", { ...look(field), onclick: () => group(field.name) }, field.name),
             ),
             ...field.values.filter((_, i) => runs[i]?.there).map(cell),
           ),

@@ -18,22 +18,13 @@ export const page = {
   columns: null,
   failures: [],
 };
-// What one part tells and others hear: a function was opened, its text was typed or looked at, where the completions
-// come from, or their columns, changed, the library did; and what the editor's keys ask for.
-const listeners = {
-  open: [],
-  typed: [],
-  looked: [],
-  source: [],
-  data: [],
-  columns: [],
-  library: [],
-  try: [],
-  save: [],
-};
-export const on = (what, then) => listeners[what].push(then);
+// What one part tells and others hear: a function was opened (“open”), its text was “typed” or “looked” at; where the
+// completions come from (“source”), the “data” or its “columns” changed, the “library” did; and what the editor's keys
+// ask for (“try”, “save”).
+const listeners = {};
+export const on = (what, then) => (listeners[what] ??= []).push(then);
 export const tell = (what) => {
-  for (const then of listeners[what]) then();
+  for (const then of listeners[what] ?? []) then();
 };
 
 export const action = (name, then) => {
