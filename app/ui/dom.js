@@ -42,6 +42,10 @@ export function touched(node) {
 export const option = (value, words = value) => el("option", { value }, words);
 export const remover = (label, onclick) =>
   el("button.btn.quiet.s.remove", { type: "button", "aria-label": label, title: label, onclick }, "×");
+export const table = (head, rows) => el("table", el("thead", head), el("tbody", ...rows));
+// A field for a number, as text: what is typed may not be one yet.
+export const numberField = (more) =>
+  el("input.input.num", { type: "text", inputmode: "decimal", autocomplete: "off", ...more });
 // Presses those of the buttons for which `is` says so, and no other.
 export function press(buttons, is) {
   for (const button of buttons) button.setAttribute("aria-pressed", `${is(button)}`);

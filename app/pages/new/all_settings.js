@@ -17,11 +17,7 @@ const settings = () => page.form.fields.filter((one) => one.section);
 const cards = (which) => el("div.cards", ...which.map((one) => field(one, { full: true })));
 
 function details(title, which, open = false) {
-  const node = el(
-    "details",
-    open ? { open: true } : {},
-    el("summary", title, " ", el("span.mut.xs", String(which.length))),
-  );
+  const node = el("details", { open }, el("summary", title, " ", el("span.mut.xs", String(which.length))));
   const fill = () => {
     if (node.open && !node.querySelector(".cards")) {
       node.append(cards(which));
@@ -58,7 +54,7 @@ function drawSections(all, changed) {
   const of = (name) => all.filter((one) => one.section === name);
   const browse = el(
     "details.browse",
-    { ...(open.has(BROWSE) ? { open: true } : {}) },
+    { open: open.has(BROWSE) },
     el("summary", BROWSE),
     ...sections.map((name) => details(name, of(name), open.has(name))),
   );

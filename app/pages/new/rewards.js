@@ -1,6 +1,6 @@
 // The reward functions of a run, or of one of its stages: which, how much each counts, and the settings of each.
 
-import { el, option, remover, setText } from "../../ui/dom.js";
+import { el, numberField, option, remover, setText, table } from "../../ui/dom.js";
 import { edit, find, onView, page, plainAt, shownAt } from "./core.js";
 import { about, bare, field, forget, keepFocus, place, setValue, showProblems } from "./fields.js";
 
@@ -66,23 +66,11 @@ function rewardRow(reward, path, open, summaries, now) {
   const known = rewardNamed(reward.name);
   const name = String(reward.name ?? "");
   const id = path.replace(/\W/g, "-");
-  const weight = el("input.input.weight.num", {
-    type: "text",
-    id: `${id}-weight`,
-    inputmode: "decimal",
-    placeholder: "1.0",
-    "aria-label": `weight of ${name}`,
-    autocomplete: "off",
-  });
-  const scheduled = wayOf(reward) === "schedule";
-  weight.disabled = scheduled;
+  const weight = numberField({ id: `${id}-weight`, placeholder: "1.0", "aria-label": `weight of ${name}` });
+  weight.classList.add("weight");
+  weight.disabled = wayOf(reward) === "schedule";
   const summary = el("summary.s", { id: `${id}-settings` }, "Settings", el("span.mut"));
-  const settings = el(
-    "details.settings",
-    { ...(open.has(name) ? { open: true } : {}) },
-    summary,
-    ...rewardSettings(reward, path, id),
-  );
+  const settings = el("details.settings", { open: open.has(name) }, summary, ...rewardSettings(reward, path, id));
   settings.addEventListener("toggle", () => {
     if (settings.open) open.add(name);
     else open.delete(name);
@@ -121,10 +109,9 @@ function changesOf(reward, path) {
 }
 
 // ---- the settings of one function ----
+const below = (path, one) => ({ ...one, path: `${path}.${one.path}` });
 function rewardSettings(reward, path, id) {
   const known = rewardNamed(reward.name);
-  const at = (one) => ({ ...one, path: `${path}.${one.path}` });
-  const ours = page.form.reward_fields;
   const parameters = parametersOf(reward);
   const newest = known.hash ? `the newest (${known.hash.slice(0, 8)})` : "the newest";
   const version = el(
@@ -134,13 +121,14 @@ function rewardSettings(reward, path, id) {
   );
   if (reward.version) setValue(version, String(reward.version));
   const advice = "of what you saved; a run keeps the one it was launched with";
+  const timeout = page.form.reward_fields.own.find((one) => one.path === "timeout");
   const versions = { ...about(`${path}.version`), label: "Version", advice };
   return [
-    parameters.length ? el("div.cards", ...parameters.map((one) => field(at(one)))) : null,
+    parameters.length ? el("div.cards", ...parameters.map((one) => field(below(path, one)))) : null,
     weightWays(reward, path, id),
     el(
       "div.cards",
-      ...ours.own.filter((one) => one.path === "timeout").map((one) => field(at(one))),
+      field(below(path, timeout)),
       known.own || reward.version ? field(versions, { input: version }) : null,
     ),
   ].filter(Boolean);
@@ -151,25 +139,12 @@ function weightWays(reward, path, id) {
     const said = Number(document.getElementById(`${id}-weight`).value || 1);
     const weight = Number.isFinite(said) ? said : 1;
     const steps = Number(shownAt("training.max_steps")) > 0 ? Number(shownAt("training.max_steps")) : 100;
+    const points = [0, steps].map((step) => ({ step, weight }));
+    const set = (name, value) => ({ path: `${path}.${name}`, ...(value ? { value } : { remove: true }) });
     return {
-      constant: [
-        { path: `${path}.schedule`, remove: true },
-        { path: `${path}.adapt`, remove: true },
-      ],
-      schedule: [
-        { path: `${path}.adapt`, remove: true },
-        {
-          path: `${path}.schedule`,
-          value: [
-            { step: 0, weight },
-            { step: steps, weight },
-          ],
-        },
-      ],
-      adapt: [
-        { path: `${path}.schedule`, remove: true },
-        { path: `${path}.adapt`, value: {} },
-      ],
+      constant: [set("schedule"), set("adapt")],
+      schedule: [set("adapt"), set("schedule", points)],
+      adapt: [set("schedule"), set("adapt", {})],
     };
   };
   const choices = Object.entries(WAYS).map(([value, label]) => {
@@ -189,30 +164,15 @@ function weightWays(reward, path, id) {
   );
   if (way === "schedule") node.append(schedule(reward, `${path}.schedule`, id));
   if (way === "adapt")
-    node.append(
-      el(
-        "div.cards.four",
-        ...page.form.reward_fields.adapt.map((one) => field({ ...one, path: `${path}.${one.path}` })),
-      ),
-    );
+    node.append(el("div.cards.four", ...page.form.reward_fields.adapt.map((one) => field(below(path, one)))));
   return node;
 }
 function schedule(reward, path, id) {
   const points = pointsOf(reward);
-  const cell = (n, name) =>
-    el(
-      "td",
-      bare(
-        `${path}.${n}.${name}`,
-        el("input.input.num", {
-          type: "text",
-          id: `${id}-${n}-${name}`,
-          inputmode: "decimal",
-          "aria-label": `${name} of point ${n + 1}`,
-          autocomplete: "off",
-        }),
-      ),
-    );
+  const cell = (n, name) => {
+    const box = numberField({ id: `${id}-${n}-${name}`, "aria-label": `${name} of point ${n + 1}` });
+    return el("td", bare(`${path}.${n}.${name}`, box));
+  };
   const drop = (n) => edit([points.length > 1 ? { path: `${path}.${n}`, remove: true } : { path, remove: true }]);
   const row = (_, n) =>
     el(
@@ -233,10 +193,9 @@ function schedule(reward, path, id) {
     el(
       "div.schedule",
       el("p.xs.mut", "In straight lines from point to point; before the first and after the last it stays."),
-      el(
-        "table",
-        el("thead", el("tr", el("th", { scope: "col" }, "step"), el("th", { scope: "col" }, "weight"), el("th"))),
-        el("tbody", ...points.map(row)),
+      table(
+        el("tr", el("th", { scope: "col" }, "step"), el("th", { scope: "col" }, "weight"), el("th")),
+        points.map(row),
       ),
       el("button.btn.s", { type: "button", id: `${id}-add-point`, onclick: more }, "Add a point"),
     ),
@@ -257,15 +216,8 @@ function addReward(base, read) {
     const left = page.form.rewards.filter((one) => !taken.has(one.name));
     const group = (label, own) => {
       const some = left.filter((one) => one.own === own);
-      return some.length
-        ? [
-            el(
-              "optgroup",
-              { label },
-              ...some.map((one) => option(one.name, one.own ? `${one.name} (${one.hash.slice(0, 8)})` : one.name)),
-            ),
-          ]
-        : [];
+      const named = (one) => option(one.name, own ? `${one.name} (${one.hash.slice(0, 8)})` : one.name);
+      return some.length ? [el("optgroup", { label }, ...some.map(named))] : [];
     };
     which.replaceChildren(...group("Your own", true), ...group("Built in", false));
     if (left.some((one) => one.name === before)) which.value = before;

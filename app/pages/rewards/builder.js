@@ -1,7 +1,7 @@
 // The builder: blocks with their settings, put together to Python that is seen while it is made, and then edited as
 // any.
 
-import { el, option, remover } from "../../ui/dom.js";
+import { el, numberField, option, remover } from "../../ui/dom.js";
 import { action, button, call, find, page } from "./core.js";
 import { code } from "./editor.js";
 import { newText } from "./library.js";
@@ -51,11 +51,7 @@ function leaveOut(n) {
 }
 // Two fields of a block: its weight, and whether it gives partial credit.
 function weightAndCredit(block, n) {
-  const weight = el("input.input.num", {
-    type: "text",
-    inputmode: "decimal",
-    "aria-label": `Weight of block ${n + 1}`,
-  });
+  const weight = numberField({ "aria-label": `Weight of block ${n + 1}` });
   weight.value = block.weight;
   weight.addEventListener("input", () => {
     block.weight = weight.value;

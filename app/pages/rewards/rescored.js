@@ -1,11 +1,11 @@
 // What a re-scoring shows: old against new in sentences, distributions, over the steps, and the groups that change
 // most.
 
-import { el } from "../../ui/dom.js";
+import { el, table } from "../../ui/dom.js";
 import { number } from "../../ui/number.js";
 import { advantageBar, histogram, lines, score } from "./charts.js";
 import { clipped, failuresOf } from "./results.js";
-import { cut, many, plain, plural, seconds, wordsOf } from "./text.js";
+import { cut, many, orDash, plain, plural, seconds, wordsOf } from "./text.js";
 
 export function drawRescored(box, found) {
   const figure = (label, value, words) =>
@@ -46,11 +46,11 @@ export function drawRescored(box, found) {
     ...found.groups.map(changedGroup),
   );
 }
-const scoreOr = (value) => (value === null || value === undefined ? "–" : score(value));
+const scoreOr = (value) => orDash(value, score);
 const shareOf = (share) => `${(100 * share).toFixed(share && share < 0.0995 ? 1 : 0)} %`;
 
 function oldAndNew(name, edges, old, now, one = null) {
-  const said = (side) => (side?.mean === null || side?.mean === undefined ? "–" : number(side.mean));
+  const said = (side) => orDash(side?.mean, number);
   const facts = one
     ? [
         one.was_there ? `${many(one.changed)} scores change` : "new to this run",
@@ -133,6 +133,6 @@ function changedGroup(group) {
         `advantages move by ${group.change.toFixed(2)} on average${flipped ? ` · ${plural(flipped, "flip")}` : ""}`,
       ),
     ),
-    el("div.scroll", el("table", el("thead", changedHead()), el("tbody", ...group.completions.map(row)))),
+    el("div.scroll", table(changedHead(), group.completions.map(row))),
   );
 }

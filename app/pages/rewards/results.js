@@ -1,12 +1,12 @@
 // What a try found: sentences, each function's distribution, ties, agreement, and every completion with its scores.
 
-import { el, setText } from "../../ui/dom.js";
+import { el, setText, table } from "../../ui/dom.js";
 import { number } from "../../ui/number.js";
 import { advantageBar, histogram, score, scoreBar } from "./charts.js";
 import { button, page } from "./core.js";
 import { goToLine } from "./editor.js";
 import { editedName } from "./functions.js";
-import { cut, many, percent, plain, plural, seconds, wordsOf } from "./text.js";
+import { cut, many, orDash, percent, plain, plural, seconds, wordsOf } from "./text.js";
 
 export function drawResults(box, answer) {
   box.replaceChildren(
@@ -111,40 +111,21 @@ function tiesCard(ties) {
 
 function agreementTable(found) {
   if (!found || found.names.length < 2) return null;
-  const cell = (value) => el("td.n", value === null || value === undefined ? "–" : value.toFixed(2).replace("-", "−"));
+  const digits = (value) => value.toFixed(2).replace("-", "−");
+  const row = (name, n) =>
+    el(
+      "tr",
+      el("th.mono", { scope: "row" }, plain(name)),
+      ...found.correlation[n].map((value, m) => el("td.n", orDash(m === n ? 1 : value, digits))),
+      el("td.n", orDash(found.variance_share?.[name], percent)),
+    );
   const head = el(
     "tr",
     el("th", "correlation"),
     ...found.names.map((name) => el("th.n.mono", { scope: "col" }, plain(name))),
     el("th.n", { scope: "col" }, "share of the variance"),
   );
-  return el(
-    "section.agreement",
-    el("h3", "Agreement"),
-    el(
-      "div.scroll",
-      el(
-        "table",
-        el("thead", head),
-        el(
-          "tbody",
-          ...found.names.map((name, n) =>
-            el(
-              "tr",
-              el("th.mono", { scope: "row" }, plain(name)),
-              ...found.correlation[n].map((value, m) => cell(m === n ? 1 : value)),
-              el(
-                "td.n",
-                found.variance_share?.[name] === null || found.variance_share?.[name] === undefined
-                  ? "–"
-                  : percent(found.variance_share[name]),
-              ),
-            ),
-          ),
-        ),
-      ),
-    ),
-  );
+  return el("section.agreement", el("h3", "Agreement"), el("div.scroll", table(head, found.names.map(row))));
 }
 
 // ---- the completions ----
@@ -191,13 +172,9 @@ function groupPanel(group, n, answer) {
     columnsOf(group),
     el(
       "div.scroll",
-      el(
-        "table",
-        el("thead", head),
-        el(
-          "tbody",
-          ...group.completions.map((one, m) => completionRow(one, names, spans, widest, logged(answer, before + m))),
-        ),
+      table(
+        head,
+        group.completions.map((one, m) => completionRow(one, names, spans, widest, logged(answer, before + m))),
       ),
     ),
   );
@@ -227,15 +204,11 @@ function completionRow(one, names, spans, widest, extras) {
       ),
     ),
     ...names.map((name) => el("td", { "data-label": name }, cell(one.scores?.[name], name))),
-    el(
-      "td.n",
-      { "data-label": "total" },
-      el("b", one.total === null || one.total === undefined ? "–" : score(one.total)),
-    ),
+    el("td.n", { "data-label": "total" }, el("b", orDash(one.total, score))),
     el(
       "td",
       { "data-label": "advantage" },
-      one.advantage === null || one.advantage === undefined ? "–" : advantageBar(one.advantage, widest),
+      orDash(one.advantage, (value) => advantageBar(value, widest)),
     ),
   );
 }

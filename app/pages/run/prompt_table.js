@@ -2,7 +2,7 @@
 
 import { openGroup } from "../../ui/address.js";
 import { stretch } from "../../ui/charts/statistics_figures.js";
-import { el } from "../../ui/dom.js";
+import { el, table } from "../../ui/dom.js";
 import { number } from "../../ui/number.js";
 
 // `data`: {rows, steps, mode} of the panel; `run`: the id of the run.
@@ -38,7 +38,7 @@ export function drawPromptTable(box, data, run) {
     return tr;
   });
   const focused = box.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
-  box.replaceChildren(el("div.scroll", el("table", el("thead", head), el("tbody", ...rows))));
+  box.replaceChildren(el("div.scroll", table(head, rows)));
   if (focused)
     [...box.querySelectorAll("a")]
       .find((link) => link.getAttribute("href") === focused)
