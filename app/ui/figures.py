@@ -195,11 +195,3 @@ def sparkline(values: Iterable[float | None], colour: str, width: int = 120, hei
         f'aria-label="{label}"><polyline points="{path}" fill="none" stroke="var({colour})" stroke-width="1.5" '
         f'stroke-linejoin="round"/></svg>'
     )
-
-
-def median(values: list[float]) -> float | None:
-    """The middle value, or the mean of the two in the middle; None of nothing."""
-    if not values:
-        return None
-    ordered, middle = sorted(values), len(values) // 2
-    return ordered[middle] if len(values) % 2 else (ordered[middle - 1] + ordered[middle]) / 2

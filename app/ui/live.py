@@ -24,12 +24,13 @@ from starlette.responses import Response
 from groupwise.app.core.errors import Unanswerable
 from groupwise.storage.home import db, paths
 from groupwise.storage.home.logs import Repeats
-from groupwise.storage.record import metrics, record_check
+from groupwise.storage.record import metrics, record_check, states
 from groupwise.storage.registry import registry
 
 LOG = logging.getLogger("groupwise")
 LOG.addFilter(Repeats())  # a page asks again and again
 MOST_RUNS = 50  # of a payload
+GONE = "The folder of this run was deleted. What it recorded is gone with it."
 DAMAGED = (
     "This run's record is damaged, or was copied only in part ({}). Where it was copied, copy it again, whole; to "
     "resume the run sets it aside and begins another."
@@ -137,14 +138,19 @@ def _odd_record(payload: Any) -> str:
     return ""
 
 
+def run_by_id(run_id: str) -> registry.Run | None:
+    """The run of this id; None where there is none, or no run can have it."""
+    try:
+        paths.run_folder(run_id)
+    except ValueError:
+        return None
+    return registry.get_run(run_id)
+
+
 def run_of(payload: Payload) -> registry.Run:
     """The run that a payload names. Raises Unanswerable."""
     run_id = text(payload, "run")
-    try:
-        folder = paths.run_folder(run_id)
-    except ValueError:
-        folder = None
-    run = registry.get_run(run_id) if folder else None
+    run = run_by_id(run_id)
     if run is None:
         raise Unanswerable(f"There is no run “{run_id[:80]}”." if run_id else "This address names no run.")
     return run
@@ -153,7 +159,7 @@ def run_of(payload: Payload) -> registry.Run:
 def record_of(run: registry.Run) -> Path:
     """The run's run.db. Raises Unanswerable where it is not there (yet, or any more)."""
     if not run.folder.path.is_dir():
-        raise Unanswerable("The folder of this run was deleted. What it recorded is gone with it.")
+        raise Unanswerable(GONE)
     if not has_record(run):
         raise Unanswerable("Nothing is recorded yet: the training process writes the first row when it begins.")
     return run.folder.db
@@ -170,6 +176,11 @@ def has_record(run: registry.Run) -> bool:
             return False
         raise
     return True
+
+
+def is_ongoing(run: registry.Run) -> bool:
+    """Whether the run may still record something."""
+    return run.state in states.LIVE or run.state == states.QUEUED
 
 
 def text(payload: Payload, key: str, limit: int = 200) -> str:

@@ -11,10 +11,10 @@ from sqlite_utils import Database
 from groupwise.app.core import format
 from groupwise.app.core.errors import Unanswerable
 from groupwise.app.pages.compare.prompts import prompt_in_runs, shared_prompts
-from groupwise.app.pages.compare.runs import MOST, line_styles, open_run_record, run_by_id, run_ids
+from groupwise.app.pages.compare.runs import MOST, line_styles, open_run_record, run_ids
 from groupwise.app.pages.compare.settings import compare_code, compare_settings
 from groupwise.app.ui import figures
-from groupwise.app.ui.live import Payload, answer, live, text
+from groupwise.app.ui.live import Payload, answer, live, run_by_id, text
 from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.analysis.compare import curves, finals
 from groupwise.storage.record import metrics, states

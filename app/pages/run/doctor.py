@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 import gradio as gr
 
-from groupwise.app.ui.live import Payload, Unanswerable, answer, live, record_of, run_of, whole_number
+from groupwise.app.ui.live import Payload, Unanswerable, answer, is_ongoing, live, record_of, run_of, whole_number
 from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.analysis.doctor import evidence_reader
 from groupwise.storage.analysis.doctor.evidence_reader import Surroundings
@@ -46,7 +46,7 @@ def diagnose_run(payload: Payload) -> dict[str, Any]:
     """How the run stands and its verdicts, where anything was recorded since number `after`; `seq` is what to give as
     `after` next time."""
     run = run_of(payload)
-    live_now = run.state in states.LIVE or run.state == states.QUEUED
+    live_now = is_ongoing(run)
     out: dict[str, Any] = {"poll": POLL if live_now else POLL_ENDED}
     try:
         record = record_of(run)

@@ -8,7 +8,6 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 from groupwise.app.core import format
-from groupwise.app.pages.run.overview import message_text
 from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.record.group_metrics import Range, kind
 
@@ -46,7 +45,7 @@ def group_line(group: dict[str, Any], seen: Range | None, starred: Collection[in
     """A group as one line of the list."""
     tied = tie(group, seen)
     return {
-        "id": group["id"], "prompt": visible_text(format.shorten(message_text(group["prompt"]), 70)),
+        "id": group["id"], "prompt": visible_text(format.shorten(format.message_text(group["prompt"]), 70)),
         "mean": format.number(group["mean"]), "spread": KINDS[tied] if tied else format.number(group["std"]),
         "tied": group["tied"], "starred": group["id"] in starred,
     }  # fmt: skip

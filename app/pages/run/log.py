@@ -9,10 +9,9 @@ from typing import Any
 
 import gradio as gr
 
-from groupwise.app.ui.live import Payload, Unanswerable, answer, live, run_of, whole_number
+from groupwise.app.ui.live import Payload, Unanswerable, answer, is_ongoing, live, run_of, whole_number
 from groupwise.storage.home import files
 from groupwise.storage.home.redaction import redact
-from groupwise.storage.record import states
 
 TAIL = 200 * 1024  # bytes shown of a long log
 ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
@@ -31,7 +30,7 @@ def tail(payload: Payload) -> dict[str, Any]:
     `reset` says that it begins anew: the first look, a long gap, or a log that shrank.
     """
     run = run_of(payload)
-    alive = run.state in states.LIVE or run.state == states.QUEUED
+    alive = is_ongoing(run)
     if not run.folder.path.is_dir():
         raise Unanswerable("The folder of this run was deleted, and its log with it.")
     if not files.is_file(run.folder.log):

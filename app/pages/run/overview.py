@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import gradio as gr
@@ -10,7 +11,7 @@ import gradio as gr
 from groupwise.app.core import format
 from groupwise.app.core.answer_cache import share_answers
 from groupwise.app.ui import figures
-from groupwise.app.ui.live import Payload, Unanswerable, answer, live, record_of, run_of, whole_number
+from groupwise.app.ui.live import Payload, Unanswerable, answer, is_ongoing, live, record_of, run_of, whole_number
 from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.record import groups, metrics, run_files, states
 from groupwise.storage.registry import registry
@@ -66,7 +67,7 @@ def draw_board(payload: Payload) -> dict[str, Any]:
     """
     run = run_of(payload)
     after, event = whole_number(payload, "after"), whole_number(payload, "event")
-    live = run.state in states.LIVE or run.state == states.QUEUED
+    live = is_ongoing(run)
     out: dict[str, Any] = {"poll": POLL if live else POLL_ENDED, "live": live}
     out["wait"] = WAITS.get(run.state, f"{UNBEGUN} Its log says why.")
     if not after and not payload.get("drawn"):
@@ -134,19 +135,12 @@ def latest_group(record: Path) -> dict[str, Any] | None:
     if not rewards:
         return None
     top = max(abs(rewards[0]), abs(rewards[-1])) or 1.0
-    named = {"best": rewards[-1], "median": figures.median(rewards) or 0.0, "worst": rewards[0]}
+    named = {"best": rewards[-1], "median": median(rewards), "worst": rewards[0]}
     return {
         "step": span[1], "id": chosen["id"], "tied": chosen["tied"],
-        "prompt": visible_text(format.shorten(message_text(chosen["prompt"]), 80)),
+        "prompt": visible_text(format.shorten(format.message_text(chosen["prompt"]), 80)),
         "bars": [[f"{name} {format.number(value)}", max(0.0, value / top)] for name, value in named.items()],
     }  # fmt: skip
-
-
-def message_text(prompt: Any) -> str:
-    """What a person asked: the last message of a chat, or the text itself."""
-    if isinstance(prompt, list) and prompt and isinstance(prompt[-1], dict):
-        return str(prompt[-1].get("content") or "")
-    return str(prompt)
 
 
 def events(record: Path, after: int) -> list[dict[str, Any]]:
