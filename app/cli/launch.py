@@ -12,6 +12,7 @@ from groupwise.app.cli.runs import follow, until_claimed
 from groupwise.app.core import worker_process
 from groupwise.app.core.command_errors import DONE, WRONG_INPUT, CommandError, open_home
 from groupwise.app.core.data_files import copy_into_home
+from groupwise.app.core.errors import Unanswerable
 from groupwise.app.pages.new import worker_requests
 from groupwise.app.pages.new.launch import estimates
 from groupwise.storage.checks.check import check_spec
@@ -95,7 +96,7 @@ def _told_by_the_worker(spec: RunSpec, lines: dict[str, int]) -> list[Problem]:
     """What TRL's own configs do not take, and what is wrong with the data, with the line of each."""
     try:
         found = worker_requests.confirm(spec, PATIENCE)
-    except worker_requests.CannotAsk as error:
+    except Unanswerable as error:
         raise CommandError(str(error)) from error
     return [replace(problem, line=lines.get(problem.field)) for problem in found]
 

@@ -163,7 +163,7 @@ class RequestSize:
         limit = MAX_UPLOAD if uploading else MAX_REQUEST
         announced = Headers(scope=scope).get("content-length", "0")
         if not announced.isdecimal() or len(announced) > 18 or int(announced) > limit:
-            await _refuse_size(scope, receive, send, limit)
+            await refuse(scope, receive, send, 413, _at_most(limit))
         elif uploading:
             await self._upload(scope, receive, send, int(announced))
         else:
@@ -221,10 +221,6 @@ class _Counted:
             self.problem = FULL
         elif message["type"] == "http.disconnect" and not self.whole:
             self.problem = "The connection ended before the body did."
-
-
-async def _refuse_size(scope: Scope, receive: Receive, send: Send, limit: int) -> None:
-    await refuse(scope, receive, send, 413, _at_most(limit))
 
 
 def _at_most(limit: int) -> str:

@@ -24,6 +24,8 @@ from starlette.responses import Response
 from groupwise.app.core.errors import Unanswerable
 from groupwise.storage.home import db, paths
 from groupwise.storage.home.logs import Repeats
+from groupwise.storage.library.presets import PresetError
+from groupwise.storage.library.rewards.library import LibraryError
 from groupwise.storage.record import metrics, record_check, states
 from groupwise.storage.registry import registry
 
@@ -94,10 +96,8 @@ def answer(function: Callable[[Payload], dict[str, Any]]) -> Answer:
     def answered(payload: Any = None) -> dict[str, Any]:
         try:
             return function(payload if isinstance(payload, dict) else {})
-        except (Unanswerable, registry.Refused) as refusal:
+        except (Unanswerable, LibraryError, PresetError, registry.Refused, registry.RegistryError) as refusal:
             return {"sentence": str(refusal)}
-        except registry.RegistryError as error:
-            return {"sentence": str(error)}
         except sqlite3.OperationalError as error:
             return {"sentence": _unread(error)}
         except sqlite3.Error as error:
@@ -187,6 +187,12 @@ def text(payload: Payload, key: str, limit: int = 200) -> str:
     """A text of a payload, cut at a length; empty where there is none."""
     value = payload.get(key)
     return value[:limit] if isinstance(value, str) else ""
+
+
+def texts(payload: Payload, key: str, limit: int = 200) -> list[str]:
+    """The texts in a list of a payload, each cut at a length; the empty ones, and what is no text, are left out."""
+    value = payload.get(key)
+    return [one[:limit] for one in value if isinstance(one, str) and one] if isinstance(value, list) else []
 
 
 def whole_number(payload: Payload, key: str, default: int = 0) -> int:

@@ -227,8 +227,6 @@ SHARED_NAMES = {
     "app": {
         "build": "a page, and the shell around all pages",
         "ask_worker": "what ui/worker_questions.js asks of the page that it is on",
-        "read_answer": "what ui/worker_questions.js asks of the page that it is on",
-        "cancel_question": "what ui/worker_questions.js asks of the page that it is on",
     },
     "worker": {"main": "what `python -m` runs"},
     "storage": {},

@@ -11,7 +11,7 @@ from sqlite_utils import Database
 
 from groupwise.app.core.errors import Unanswerable
 from groupwise.app.ui import figures
-from groupwise.app.ui.live import Payload, is_ongoing
+from groupwise.app.ui.live import Payload, is_ongoing, texts
 from groupwise.app.ui.safe_text import visible_text
 from groupwise.app.ui.state_badge import kind
 from groupwise.storage.record import record_check, run_files, states
@@ -26,9 +26,7 @@ DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")  # Plotl
 
 def run_ids(payload: Payload) -> list[str]:
     """The ids that a payload names, each once, in its order; more than can be compared are cut off."""
-    ids = payload.get("ids")
-    named = [run_id for run_id in ids if isinstance(run_id, str) and run_id] if isinstance(ids, list) else []
-    return list(dict.fromkeys(named[: 10 * MOST]))[:MOST]
+    return list(dict.fromkeys(texts(payload, "ids")[: 10 * MOST]))[:MOST]
 
 
 @contextlib.contextmanager

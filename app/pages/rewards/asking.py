@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from groupwise.app.core.errors import Unanswerable
 from groupwise.app.pages.new import launch, view
 from groupwise.app.pages.rewards import functions, sources
+from groupwise.app.ui.live import Payload, text
 from groupwise.storage.home import paths
 from groupwise.storage.registry import questions
 from groupwise.storage.registry.messages.completions import (
@@ -30,21 +31,19 @@ from groupwise.storage.registry.messages.score import ScoreQuestion
 
 GONE = "These completions are no longer kept."
 
-Sent = dict[str, Any]
 
-
-def ask_columns(sent: Sent) -> int:
+def ask_columns(sent: Payload) -> int:
     """Ask which columns the data has; the question's id."""
-    spec = sources.source_spec(_text(sent, "data", 300_000))
+    spec = sources.source_spec(text(sent, "data", 300_000))
     return _ask(view.about_data(spec), sent)
 
 
-def ask_completions(sent: Sent) -> int:
+def ask_completions(sent: Payload) -> int:
     """Ask for completions: of the model, of a run, typed, or probes. Raises Unanswerable."""
-    kind = _text(sent, "from")
+    kind = text(sent, "from")
     if kind not in SOURCES:
         raise Unanswerable("Choose where the completions come from.")
-    first = sources.source_spec(_text(sent, "data", 300_000)).by_stage()[0]
+    first = sources.source_spec(text(sent, "data", 300_000)).by_stage()[0]
     payload: dict[str, Any] = {
         "spec": SpecPart(data=first.data, model=first.model, training=first.training),
         "source": kind,
@@ -58,7 +57,7 @@ def ask_completions(sent: Sent) -> int:
     return _ask(CompletionsQuestion(**payload), sent)
 
 
-def ask_score(sent: Sent) -> int:
+def ask_score(sent: Payload) -> int:
     """Ask for the scores of the completions that an earlier question brought. Raises Unanswerable."""
     asked = questions.get_question(_whole_number(sent.get("completions"), 0, 2**62, least=0))
     question, answer = (asked.read_question(), asked.read_answer()) if asked is not None else (None, None)
@@ -77,7 +76,7 @@ def ask_score(sent: Sent) -> int:
     )
 
 
-def ask_rescore(sent: Sent) -> int:
+def ask_rescore(sent: Payload) -> int:
     """Ask for a run's stored completions to be scored anew. Raises Unanswerable."""
     weights = sent.get("weights") if isinstance(sent.get("weights"), dict) else {}
     of, scale = functions.read_functions(sent.get("functions")), _scale(sent)
@@ -87,7 +86,7 @@ def ask_rescore(sent: Sent) -> int:
 KINDS = {"columns": ask_columns, "completions": ask_completions, "score": ask_score, "rescore": ask_rescore}
 
 
-def ask_workbench(kind: str, sent: Sent) -> int:
+def ask_workbench(kind: str, sent: Payload) -> int:
     """Ask; the question's id. Raises Unanswerable."""
     if kind not in KINDS:
         raise Unanswerable("There is no such question.")
@@ -99,21 +98,21 @@ def ask_workbench(kind: str, sent: Sent) -> int:
         raise Unanswerable(GONE) from error
 
 
-def _ask(question: Ask, sent: Sent) -> int:
+def _ask(question: Ask, sent: Payload) -> int:
     launch.wake_worker()
     return questions.ask_question(
-        question, topic=f"{_text(sent, 'topic', 40)}:{question.kind}" if sent.get("topic") else ""
+        question, topic=f"{text(sent, 'topic', 40)}:{question.kind}" if sent.get("topic") else ""
     )
 
 
-def _of_run(sent: Sent) -> dict[str, Any]:
+def _of_run(sent: Payload) -> dict[str, Any]:
     step = sent.get("step")
     known = isinstance(step, int) and not isinstance(step, bool) and 0 <= step <= MOST_STEP
     return {"run": _run_id(sent), "step": step if known else None}
 
 
-def _run_id(sent: Sent) -> str:
-    name = _text(sent, "run")
+def _run_id(sent: Payload) -> str:
+    name = text(sent, "run")
     try:
         folder = paths.run_folder(name)
     except ValueError as error:
@@ -135,15 +134,10 @@ def _typed_completions(sent: Any) -> list[Typed]:
     return found
 
 
-def _scale(sent: Sent) -> Any:
+def _scale(sent: Payload) -> Any:
     """None: as the settings of the data, or of the run, have it."""
-    asked = _text(sent, "scale_rewards")
+    asked = text(sent, "scale_rewards")
     return asked if asked in SCALES else None
-
-
-def _text(sent: Sent, key: str, limit: int = 200) -> str:
-    value = sent.get(key)
-    return value[:limit] if isinstance(value, str) else ""
 
 
 def _whole_number(value: Any, default: int, most: int, *, least: int = 1) -> int:

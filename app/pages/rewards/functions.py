@@ -12,18 +12,13 @@ from groupwise.storage.checks.texts import IN_CODE
 from groupwise.storage.home import redaction
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.rewards import library
-from groupwise.storage.registry.messages.functions import (
-    LEAST_TIMEOUT,
-    MOST_CODE,
-    MOST_FUNCTIONS,
-    Function,
-)
+from groupwise.storage.registry.messages.functions import LEAST_TIMEOUT, MOST_CODE, MOST_FUNCTIONS, Function
 from groupwise.storage.spec.spec import LONGEST_CALL, MOST_NAME, TIMEOUT
 
 
 def read_functions(sent: Any) -> list[Function]:
-    """The functions that a page sent, whole; a weight of None is the run's own. Raises Unanswerable, in words, where
-    one cannot be used."""
+    """The functions that a page sent, whole; a weight of None is the run's own. Raises Unanswerable or
+    LibraryError, in words, where one cannot be used."""
     listed = [one for one in sent if isinstance(one, dict)] if isinstance(sent, list) else []
     if not listed:
         raise Unanswerable("Choose at least one function.")
@@ -64,10 +59,7 @@ def _code(name: str, sent: dict[str, Any], offer: Offer) -> tuple[str | None, bo
     about = offer.rewards.get(name)
     if about is not None and not about.get("own"):
         return None, False
-    try:
-        kept = library.get_reward(name, str(sent["hash"]) if sent.get("hash") else None)
-    except library.LibraryError as error:
-        raise Unanswerable(str(error)) from error
+    kept = library.get_reward(name, str(sent["hash"]) if sent.get("hash") else None)
     return kept.code, kept.network
 
 

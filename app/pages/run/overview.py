@@ -10,8 +10,9 @@ import gradio as gr
 
 from groupwise.app.core import format
 from groupwise.app.core.answer_cache import share_answers
+from groupwise.app.core.errors import Unanswerable
 from groupwise.app.ui import figures
-from groupwise.app.ui.live import Payload, Unanswerable, answer, is_ongoing, live, record_of, run_of, whole_number
+from groupwise.app.ui.live import Payload, answer, is_ongoing, live, record_of, run_of, texts, whole_number
 from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.record import groups, metrics, run_files, states
 from groupwise.storage.registry import registry
@@ -31,7 +32,7 @@ WAITS = {
     states.STOPPING: "Stopping before the first step.",
 }
 UNBEGUN = "This run ended before its first step."
-MOST_NAMES, NAME_LENGTH = 200, 200
+MOST_NAMES = 200  # metrics of one answer
 TEMPLATE = """
 <div class="board"><p class="s problem" role="status" hidden></p>
 <section class="panel ended" hidden><h2></h2><p class="why"></p><p class="row">
@@ -101,9 +102,8 @@ def ended_notice(run: registry.Run, wait: str) -> dict[str, str] | None:
 def metrics_window(payload: Payload) -> dict[str, Any]:
     """The curves of the metrics `names` from step `first` to step `last`, as finely as they can be drawn."""
     record = record_of(run_of(payload))
-    given = payload.get("names")
-    names = [name[:NAME_LENGTH] for name in given if isinstance(name, str)] if isinstance(given, list) else []
-    return metrics.window(record, names[:MOST_NAMES], whole_number(payload, "first"), whole_number(payload, "last"))
+    names = texts(payload, "names")[:MOST_NAMES]
+    return metrics.window(record, names, whole_number(payload, "first"), whole_number(payload, "last"))
 
 
 def why_no_metrics(run: registry.Run, standing: dict[str, Any]) -> str:
