@@ -70,6 +70,7 @@ def learning_panels(wait: str) -> list[Panel]:
 
 
 def held_out_panels(wait: str) -> list[Panel]:
+    """Draw what evaluations log. `wait`: what they wait for."""
     return [
         panel("held-out rewards by function", [], pattern="eval_rewards/*/mean", note="unweighted", wait=wait),
         panel(
@@ -105,6 +106,7 @@ def stability_panels(no_kl: bool) -> list[Panel]:
 
 
 def length_panels() -> list[Panel]:
+    """Draw how long completions are, and how many are cut off."""
     return [
         panel(
             "completions/mean_length", ["completions/mean_length", "completions/mean_terminated_length"],
@@ -115,6 +117,7 @@ def length_panels() -> list[Panel]:
 
 
 def speed_panels() -> list[Panel]:
+    """Draw what a step's time goes to, and what it takes of the machine."""
     return [
         panel(
             "step_time", ["step_time", "time/generation", "time/rewards", "time/update"],

@@ -48,7 +48,7 @@ def live(name: str, *functions: Answer, template: str = "", **options: Any) -> g
     made = gr.HTML(
         html_template=f'<div class="gw gw-{Path(name).name}">{template}</div>',
         js_on_load=BEGIN.format(name),
-        server_functions=[_as_served(function) for function in functions] or None,
+        server_functions=[_to_endpoint(function) for function in functions] or None,
         apply_default_css=False,
         container=False,
         padding=False,
@@ -58,7 +58,7 @@ def live(name: str, *functions: Answer, template: str = "", **options: Any) -> g
     return made
 
 
-def _as_served(function: Answer) -> Callable[..., Response]:
+def _to_endpoint(function: Answer) -> Callable[..., Response]:
     """The function as a page calls it (see app.server.calls), its answer already JSON."""
 
     def served(payload: Any = None) -> Response:
@@ -99,11 +99,11 @@ def answer(function: Callable[[Payload], dict[str, Any]]) -> Answer:
         except (Unanswerable, LibraryError, PresetError, registry.Refused, registry.RegistryError) as refusal:
             return {"sentence": str(refusal)}
         except sqlite3.OperationalError as error:
-            return {"sentence": _unread(error)}
+            return {"sentence": _why_unread(error)}
         except sqlite3.Error as error:
             return {"sentence": DAMAGED.format(error)}
         except Exception as error:
-            odd = _odd_record(payload)
+            odd = _why_odd_record(payload)
             if isinstance(error, OSError) and not odd:
                 odd = f"The run's folder could not be read ({error.strerror or error})."
             if odd:
@@ -115,14 +115,14 @@ def answer(function: Callable[[Payload], dict[str, Any]]) -> Answer:
     return answered
 
 
-def _unread(error: sqlite3.OperationalError) -> str:
+def _why_unread(error: sqlite3.OperationalError) -> str:
     """Why a record could not be read, which may be another matter in a moment."""
     if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_INTERRUPT:
         return f"Reading this run's record took more than {db.LONGEST:.0f} s, and was given up."
     return f"The record could not be read just now ({error}). Trying again."
 
 
-def _odd_record(payload: Any) -> str:
+def _why_odd_record(payload: Any) -> str:
     """A sentence on the first record among those that a payload names in which no run has written what is there: then
     it is no mistake of a page's that it fails; "" where there is none."""
     given = payload if isinstance(payload, dict) else {}

@@ -26,7 +26,7 @@ def begin(
 ) -> tuple[str, str]:
     """The YAML to begin with and a sentence on where it is from. What cannot be opened is said; the quickstart is
     there. `reward`: a function that is to be among its rewards. `settings`: changes on top, “FIELD=VALUE” each."""
-    text, origin, more = _begin(run_id, name)
+    text, origin, more = _find_beginning(run_id, name)
     with_what = [f"with the reward {reward}"] if reward else []
     if reward:
         text = with_reward(text, reward)
@@ -49,7 +49,7 @@ def with_reward(text: str, name: str) -> str:
     return edits.apply(text, [edits.Edit(place, reward if rewards else [reward])])
 
 
-def _begin(run_id: str, name: str) -> tuple[str, str, str | None]:
+def _find_beginning(run_id: str, name: str) -> tuple[str, str, str | None]:
     """The YAML; where it is from, without a full stop; and what else there is to say (None: it is no sentence)."""
     if run_id:
         try:

@@ -21,7 +21,7 @@ def read_answer(payload: Payload) -> dict[str, Any]:
     if said is not None:
         return {"answer": view.json_value(said.as_dict())}
     so_far = question.progress or {}
-    words = str(so_far.get("sentence") or _waits_for(question))
+    words = str(so_far.get("sentence") or _waiting_sentence(question))
     return {"waiting": words, "done": so_far.get("done"), "total": so_far.get("total")}
 
 
@@ -32,7 +32,7 @@ def cancel_question(payload: Payload) -> dict[str, Any]:
     return {"cancelled": True}
 
 
-def _waits_for(question: questions.Question) -> str:
+def _waiting_sentence(question: questions.Question) -> str:
     if question.taken:
         return "The worker is at it…"
     return "Waiting for the worker…" if locks.is_held(paths.supervisor_lock()) else "The worker is starting…"

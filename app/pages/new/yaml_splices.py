@@ -156,7 +156,7 @@ class Splices:
 
     def _change(self, item: Item, old: Any, new: Any, path: str, flow: bool) -> None:
         node = item.node
-        if _written_alike(old, new) and not any(p == path or p.startswith(f"{path}.") for p in self.written):
+        if _has_same_repr(old, new) and not any(p == path or p.startswith(f"{path}.") for p in self.written):
             return
         if isinstance(old, dict) and isinstance(new, dict) and old.keys() & new.keys() and self._is_whole(node):
             self._mapping(node, old, new, path)
@@ -164,7 +164,7 @@ class Splices:
             self._sequence(node, old, new, path)
         elif flow:
             start, end = self._span(item)
-            self._splice(start, end, self._gap(item, start) + self._in_flow(new, path) + self._kept_in_flow(item))
+            self._splice(start, end, self._gap(item, start) + self._in_flow(new, path) + self._comments_in_flow(item))
         else:
             self._replace(item, new, path)
 
@@ -216,7 +216,7 @@ class Splices:
         if at == 0 and not self._begins_line(items[0].start):
             raise NotInPlace
         place = self._line_end(self._end(items[at - 1])) if at else self._line_start(items[0].start)
-        self._splice(place, place, _indented(dump(values), self._column(items[0].start)))
+        self._splice(place, place, _indent(dump(values), self._column(items[0].start)))
 
     def _remove(self, item: Item) -> None:
         """Take out a setting or entry of a block, but for its comments."""
@@ -224,7 +224,7 @@ class Splices:
         column = self._column(start)
         if self._begins_line(start):
             last = self._line_end(end)
-            self._splice(self._line_start(start), last, _indented_lines(self.comments(start, last), column))
+            self._splice(self._line_start(start), last, _indent_lines(self.comments(start, last), column))
             return
         kept = "".join(f"\n{' ' * column}{comment}" for comment in self.comments(start, end))
         ends_line = not self.text[end : self._line_end(end)].strip()
@@ -238,11 +238,11 @@ class Splices:
         block = isinstance(item.node, (MappingNode, SequenceNode)) and not item.node.flow_style
         below = "\n" in self.text[item.value_at : start]
         literal = not (below or block or self._has_spaces_at(self._line_end(end)))
-        head, lines = self._written_out(item, new, column, path, literal=literal)
+        head, lines = self._write_value(item, new, column, path, literal=literal)
         kept = self.comments(start, self._line_end(end) if below else end)
         if below:
             self._splice(item.value_at, item.value_at, f" {head}" if head else "")
-            self._splice(self._line_start(start), self._line_end(end), _indented_lines(kept, column + 2) + lines)
+            self._splice(self._line_start(start), self._line_end(end), _indent_lines(kept, column + 2) + lines)
         elif block:
             own = "".join(f"{comment}\n{' ' * (column + 2)}" for comment in kept)
             self._splice(start, end, head + "".join(f"  {one}" for one in kept) if head else own + lines.strip())
@@ -278,7 +278,7 @@ class Splices:
             new = "".join(f"{text}, " for text in texts) if after is None else "".join(f", {text}" for text in texts)
             self._splice(place, place, new)
 
-    def _kept_in_flow(self, item: Item) -> str:
+    def _comments_in_flow(self, item: Item) -> str:
         start, end = self._span(item)
         return "".join(f" {one}\n{' ' * self._column(item.start)}" for one in self.comments(start, end))
 
@@ -298,38 +298,38 @@ class Splices:
         name = dump({key: 0}, width=ONE_LINE).removesuffix(": 0\n")
         typed = self.written.get(path)
         if typed is not None and "\n" not in name:
-            return _indented(f"{name}: {typed}\n", column)
+            return _indent(f"{name}: {typed}\n", column)
         if isinstance(value, str) and "\n" not in name:
-            head, lines = _text(value, column) if literal else (_quoted(value), "")
-            return _indented(f"{name}: {head}\n", column) + lines
-        return _indented(dump({key: value}), column)
+            head, lines = _write_text(value, column) if literal else (_quote(value), "")
+            return _indent(f"{name}: {head}\n", column) + lines
+        return _indent(dump({key: value}), column)
 
-    def _written_out(self, item: Item, new: Any, column: int, path: str, *, literal: bool) -> tuple[str, str]:
+    def _write_value(self, item: Item, new: Any, column: int, path: str, *, literal: bool) -> tuple[str, str]:
         """(what stands behind the colon or dash, the lines below it) of a value."""
         if path in self.written:
             return self.written[path], ""
         if isinstance(new, str):
-            return _text(new, column) if literal else (_quoted(new), "")
+            return _write_text(new, column) if literal else (_quote(new), "")
         if not isinstance(new, (dict, list)) or not new:
             return _scalar(new), ""
         if item.key is None:  # below a dash, or behind it
-            return "", _indented(dump(new), column + 2)
-        return "", _indented(dump({"x": new}).removeprefix("x:\n"), column)
+            return "", _indent(dump(new), column + 2)
+        return "", _indent(dump({"x": new}).removeprefix("x:\n"), column)
 
 
-def _text(value: str, column: int) -> tuple[str, str]:
+def _write_text(value: str, column: int) -> tuple[str, str]:
     """A text of several lines below “|”, where it can stand there as it is; else in one line."""
     lines = value.removesuffix("\n").split("\n")
     if len(lines) < 2 or not all(line.isprintable() and line == line.strip() for line in lines):
-        return _quoted(value), ""
+        return _quote(value), ""
     if not lines[0] or not lines[-1]:
-        return _quoted(value), ""
+        return _quote(value), ""
     pad = " " * (column + 2)
     below = "".join(f"{pad}{line}\n" if line else "\n" for line in lines)
     return ("|" if value.endswith("\n") else "|-"), below
 
 
-def _quoted(value: str) -> str:
+def _quote(value: str) -> str:
     return dump([value], flow=True, width=ONE_LINE).rstrip("\n")[1:-1] if "\n" in value else _scalar(value)
 
 
@@ -337,11 +337,11 @@ def _scalar(value: Any) -> str:
     return dump({"x": value}, width=ONE_LINE).rstrip("\n").removeprefix("x: ")
 
 
-def _indented(block: str, column: int) -> str:
+def _indent(block: str, column: int) -> str:
     return "".join(f"{' ' * column}{line}" if line.strip() else line for line in block.splitlines(keepends=True))
 
 
-def _indented_lines(lines: list[str], column: int) -> str:
+def _indent_lines(lines: list[str], column: int) -> str:
     return "".join(f"{' ' * column}{line}\n" for line in lines)
 
 
@@ -349,7 +349,7 @@ def _is_empty(node: Node) -> bool:
     return isinstance(node, ScalarNode) and node.value == "" and node.style is None
 
 
-def _written_alike(old: Any, new: Any) -> bool:
+def _has_same_repr(old: Any, new: Any) -> bool:
     return repr(old) == repr(new)
 
 

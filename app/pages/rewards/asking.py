@@ -35,7 +35,7 @@ GONE = "These completions are no longer kept."
 def ask_columns(sent: Payload) -> int:
     """Ask which columns the data has; the question's id."""
     spec = sources.source_spec(text(sent, "data", 300_000))
-    return _ask(view.about_data(spec), sent)
+    return _put_question(view.about_data(spec), sent)
 
 
 def ask_completions(sent: Payload) -> int:
@@ -51,10 +51,10 @@ def ask_completions(sent: Payload) -> int:
         "size": _whole_number(sent.get("size"), 8, MOST_SIZE),
     }
     if kind == "run":
-        payload |= _of_run(sent)
+        payload |= _run_and_step(sent)
     if kind == "typed":
-        payload["typed"] = _typed_completions(sent.get("typed"))
-    return _ask(CompletionsQuestion(**payload), sent)
+        payload["typed"] = _read_typed_completions(sent.get("typed"))
+    return _put_question(CompletionsQuestion(**payload), sent)
 
 
 def ask_score(sent: Payload) -> int:
@@ -64,11 +64,11 @@ def ask_score(sent: Payload) -> int:
     if not isinstance(question, CompletionsQuestion) or not isinstance(answer, CompletionsAnswer):
         raise Unanswerable(GONE)
     training = question.spec.training
-    return _ask(
+    return _put_question(
         ScoreQuestion(
             functions=functions.read_functions(sent.get("functions")),
             groups=answer.groups,
-            scale_rewards=_scale(sent) or training.get("scale_rewards"),
+            scale_rewards=_read_scale(sent) or training.get("scale_rewards"),
             multi_objective_aggregation=training.get("multi_objective_aggregation"),
             columns=sorted({name for group in answer.groups for name in group.columns}),
         ),
@@ -79,8 +79,8 @@ def ask_score(sent: Payload) -> int:
 def ask_rescore(sent: Payload) -> int:
     """Ask for a run's stored completions to be scored anew. Raises Unanswerable."""
     weights = sent.get("weights") if isinstance(sent.get("weights"), dict) else {}
-    of, scale = functions.read_functions(sent.get("functions")), _scale(sent)
-    return _ask(RescoreQuestion(run=_run_id(sent), functions=of, weights=weights, scale_rewards=scale), sent)
+    of, scale = functions.read_functions(sent.get("functions")), _read_scale(sent)
+    return _put_question(RescoreQuestion(run=_run_id(sent), functions=of, weights=weights, scale_rewards=scale), sent)
 
 
 KINDS = {"columns": ask_columns, "completions": ask_completions, "score": ask_score, "rescore": ask_rescore}
@@ -98,14 +98,14 @@ def ask_workbench(kind: str, sent: Payload) -> int:
         raise Unanswerable(GONE) from error
 
 
-def _ask(question: Ask, sent: Payload) -> int:
+def _put_question(question: Ask, sent: Payload) -> int:
     launch.wake_worker()
     return questions.ask_question(
         question, topic=f"{text(sent, 'topic', 40)}:{question.kind}" if sent.get("topic") else ""
     )
 
 
-def _of_run(sent: Payload) -> dict[str, Any]:
+def _run_and_step(sent: Payload) -> dict[str, Any]:
     step = sent.get("step")
     known = isinstance(step, int) and not isinstance(step, bool) and 0 <= step <= MOST_STEP
     return {"run": _run_id(sent), "step": step if known else None}
@@ -122,7 +122,7 @@ def _run_id(sent: Payload) -> str:
     return name
 
 
-def _typed_completions(sent: Any) -> list[Typed]:
+def _read_typed_completions(sent: Any) -> list[Typed]:
     """What was typed, with its rows. Raises Unanswerable where there is none, or more than can be read."""
     listed = [one for one in sent if isinstance(one, dict)] if isinstance(sent, list) else []
     found = [
@@ -134,7 +134,7 @@ def _typed_completions(sent: Any) -> list[Typed]:
     return found
 
 
-def _scale(sent: Payload) -> Any:
+def _read_scale(sent: Payload) -> Any:
     """None: as the settings of the data, or of the run, have it."""
     asked = text(sent, "scale_rewards")
     return asked if asked in SCALES else None

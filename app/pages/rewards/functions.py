@@ -25,7 +25,7 @@ def read_functions(sent: Any) -> list[Function]:
     if len(listed) > MOST_FUNCTIONS:
         raise Unanswerable(f"At most {MOST_FUNCTIONS} functions at once.")
     offer = Offer.read_published()
-    found = [_one(one, offer) for one in listed]
+    found = [_read_function(one, offer) for one in listed]
     names = [one.name for one in found]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
@@ -33,9 +33,9 @@ def read_functions(sent: Any) -> list[Function]:
     return found
 
 
-def _one(sent: dict[str, Any], offer: Offer) -> Function:
+def _read_function(sent: dict[str, Any], offer: Offer) -> Function:
     name = str(sent.get("name") or "")[:MOST_NAME]
-    code, network = _code(name, sent, offer)
+    code, network = _read_code(name, sent, offer)
     return Function(
         name=name,
         code=code,
@@ -46,7 +46,7 @@ def _one(sent: dict[str, Any], offer: Offer) -> Function:
     )
 
 
-def _code(name: str, sent: dict[str, Any], offer: Offer) -> tuple[str | None, bool]:
+def _read_code(name: str, sent: dict[str, Any], offer: Offer) -> tuple[str | None, bool]:
     """The code as it stands in the editor, or of the library; None for what ships. And whether it may use the
     network."""
     code = sent.get("code")

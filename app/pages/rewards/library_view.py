@@ -78,7 +78,7 @@ def analyse_text(code: str, name: str = "", columns: set[str] | None = None) -> 
     ours = [_problem(problem) for problem in [*analysis.problems, *asked]]
     return {
         "functions": [view.json_value(_describe_signature(one)) for one in analysis.functions],
-        "problems": sorted([*ours, *_beside(ours, lint.lint(code))], key=lambda one: one["line"]),
+        "problems": sorted([*ours, *_lint_to_add(ours, lint.lint(code))], key=lambda one: one["line"]),
         "cleaner": not pasted.is_python(code) and pasted.is_python(pasted.clean_paste(code)),
         "script": bool(analysis.functions) and strip_script.keep_only(code) != code,
     }
@@ -92,7 +92,7 @@ def _problem(problem: signature.CodeProblem) -> dict[str, Any]:
     return {"line": problem.line, "column": problem.column, "message": problem.message, "level": level}
 
 
-def _beside(ours: list[dict[str, Any]], linted: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _lint_to_add(ours: list[dict[str, Any]], linted: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """What lint adds to what we said: of text that is no Python nothing, and nothing grave twice of one line."""
     broken = {one["line"] for one in ours if one["level"] == "error"}
     return [one for one in linted if not (broken and one["syntax"]) and one["line"] not in broken]

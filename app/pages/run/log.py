@@ -57,7 +57,7 @@ def read_from(path: Path, at: int) -> dict[str, Any]:
 def readable(data: bytes) -> str:
     """Text without colours, control characters, overwritten progress and anything that looks like a token."""
     lines = redact(data.decode("utf-8", "replace")).split("\n")
-    return "\n".join(SECRET.sub(_hide, CONTROL.sub("", ANSI.sub("", _last_shown(line)))) for line in lines)
+    return "\n".join(SECRET.sub(_hide_secret, CONTROL.sub("", ANSI.sub("", _last_shown(line)))) for line in lines)
 
 
 def _last_shown(line: str) -> str:
@@ -65,7 +65,7 @@ def _last_shown(line: str) -> str:
     return next((part for part in reversed(line.split("\r")) if part.strip()), "")
 
 
-def _hide(found: re.Match[str]) -> str:
+def _hide_secret(found: re.Match[str]) -> str:
     return f"{found[1] or found[2] + found[3]}…"
 
 
