@@ -3,6 +3,7 @@
 import { Plots } from "../../ui/charts/plots.js";
 import { Smoother } from "../../ui/charts/smoother.js";
 import { el, setText, showText } from "../../ui/dom.js";
+import { dotted } from "../../ui/text.js";
 import { LineKeyboardNav } from "./line_keyboard_nav.js";
 import { Lines } from "./lines.js";
 
@@ -37,13 +38,11 @@ export class CompareChart {
     this.plot.hidden = !some.length;
     setText(
       this.note,
-      [
+      dotted(
         this.about.note,
         per > 1 ? `a point is the mean of up to ${per}` : "",
         missing && some.length ? `${missing} of ${series.length} have none` : "",
-      ]
-        .filter(Boolean)
-        .join(" · "),
+      ),
     );
     if (some.length)
       Plots.draw(

@@ -12,9 +12,9 @@ import { WorkerQuestions } from "../../ui/worker_questions.js";
 export const { root, find, server } = part("pages/new/new_run");
 const topic = Math.random().toString(36).slice(2);
 export const page = { text: "", view: null, form: null, known: {}, columns: [] };
-export const listeners = { view: [], problems: [], columns: [] };
+const listeners = { view: [], problems: [], columns: [] };
 export const pending = [];
-export const undone = [];
+const undone = [];
 export const asTyped = new Map(); // path → what was typed and what it is shown as: 1e-4 stays 1e-4
 let sending = []; // edits that the server has and has not answered
 let busy = false;

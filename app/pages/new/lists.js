@@ -32,6 +32,16 @@ function drawUnlessTyping(list, read, draw) {
   show();
 }
 
+// A row with a button that takes it out of its list, and tells so.
+function removable(kind, boxes, label, send) {
+  const drop = remover(label, () => {
+    made.remove();
+    send();
+  });
+  const made = el(kind, ...boxes, drop);
+  return made;
+}
+
 // ---- worked examples that stand before every prompt ----
 export function drawExamples() {
   const node = place("data.examples", find(".examples"));
@@ -44,26 +54,17 @@ export function drawExamples() {
   const send = (now = true) => edit([{ path: "data.examples", value: read() }], { now });
   const row = (one, n) => {
     const part = (name, label, value) => {
-      const box = el("textarea", {
-        class: `input ${name}`,
-        rows: 2,
-        "aria-label": `${label} of example ${n + 1}`,
-        placeholder: label,
-      });
+      const about = `${label} of example ${n + 1}`;
+      const box = el(`textarea.input.${name}`, { rows: 2, "aria-label": about, placeholder: label });
       box.value = value ?? "";
       box.addEventListener("input", () => send(false));
       return box;
     };
-    const made = el(
-      "div.example",
+    const boxes = [
       part("asked", "Question", one.prompt),
       part("said-so", "What a good answer looks like", one.completion),
-      remover(`Remove example ${n + 1}`, () => {
-        made.remove();
-        send();
-      }),
-    );
-    return made;
+    ];
+    return removable("div.example", boxes, `Remove example ${n + 1}`, send);
   };
   drawUnlessTyping(
     list,
@@ -83,7 +84,7 @@ export function drawExamples() {
 
 function options(names, value) {
   const known = new Set([...names, value].filter((name) => name !== undefined && name !== ""));
-  return [...known].map((name) => el("option", { value: name, ...(name === value ? { selected: true } : {}) }, name));
+  return [...known].map((name) => el("option", { value: name, selected: name === value }, name));
 }
 
 // ---- conditions: only rows that meet all of them are used ----
@@ -98,17 +99,11 @@ export function drawFilter() {
     }));
   const send = (now = true) => edit([{ path: "data.filter", conditions: read() }], { now });
   const row = (one, n) => {
-    const column = el(
-      "select.input.column",
-      { "aria-label": `Column of condition ${n + 1}` },
-      ...options(page.columns, one.column),
-    );
-    const operator = el(
-      "select.input.operator",
-      { "aria-label": `Operator of condition ${n + 1}` },
-      ...options(page.form.operators, one.operator ?? "="),
-    );
-    const value = el("input.input.value", { type: "text", "aria-label": `Value of condition ${n + 1}` });
+    const of = (label) => ({ "aria-label": `${label} of condition ${n + 1}` });
+    const column = el("select.input.column", of("Column"), ...options(page.columns, one.column));
+    const operators = options(page.form.operators, one.operator ?? "=");
+    const operator = el("select.input.operator", of("Operator"), ...operators);
+    const value = el("input.input.value", { type: "text", ...of("Value") });
     value.value = one.value ?? "";
     const empty = () => {
       value.hidden = operator.value.endsWith("empty");
@@ -120,17 +115,7 @@ export function drawFilter() {
       send();
     });
     value.addEventListener("input", () => send(false));
-    const made = el(
-      "div.row.tight.condition",
-      column,
-      operator,
-      value,
-      remover(`Remove condition ${n + 1}`, () => {
-        made.remove();
-        send();
-      }),
-    );
-    return made;
+    return removable("div.row.tight.condition", [column, operator, value], `Remove condition ${n + 1}`, send);
   };
   drawUnlessTyping(
     list,

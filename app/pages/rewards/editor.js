@@ -5,9 +5,9 @@ import { load } from "../../ui/libraries.js";
 import { button, call, find, on, page, server, setOff, tell } from "./core.js";
 import { plain } from "./text.js";
 
-export let ace = null;
+let ace = null;
 export let code = null;
-export let quiet = false;
+let quiet = false;
 const LINT = 250; // ms without a key before the text is looked at
 
 export async function makeEditor() {
@@ -77,7 +77,7 @@ export const unsaved = () => Boolean(page.open) && !page.open.builtIn && page.te
 let lookTimer = null;
 let looks = 0;
 let seen = null;
-export function lookSoon(ms = LINT) {
+function lookSoon(ms = LINT) {
   seen = null;
   clearTimeout(lookTimer);
   lookTimer = setTimeout(look, ms);
@@ -180,7 +180,7 @@ function drawAnnotations() {
     ...(all.length > 12 ? [el("li.mut", `and ${all.length - 12} more`)] : []),
   );
 }
-export const marked = [];
+const marked = [];
 export const GRAVE = { error: "blocking", warning: "warning", info: "advice" };
 async function cleanUp(name) {
   const got = await call(name, { text: page.text });

@@ -141,7 +141,7 @@ export function openFirst() {
 }
 
 // ---- saving ----
-export async function save() {
+async function save() {
   if (page.open.builtIn) return;
   const isSeen = await looked();
   const words = (text, wrong) => {

@@ -3,9 +3,10 @@
 
 import { el, table } from "../../ui/dom.js";
 import { number } from "../../ui/number.js";
+import { dotted } from "../../ui/text.js";
 import { advantageBar, histogram, lines, score } from "./charts.js";
-import { clipped, failuresOf } from "./results.js";
-import { cut, many, orDash, plain, plural, seconds, wordsOf } from "./text.js";
+import { clipped, factsOf, failuresOf } from "./results.js";
+import { cut, many, orDash, plain, plural, wordsOf } from "./text.js";
 
 export function drawRescored(box, found) {
   const figure = (label, value, words) =>
@@ -52,14 +53,7 @@ const shareOf = (share) => `${(100 * share).toFixed(share && share < 0.0995 ? 1 
 function oldAndNew(name, edges, old, now, one = null) {
   const said = (side) => orDash(side?.mean, number);
   const facts = one
-    ? [
-        one.was_there ? `${many(one.changed)} scores change` : "new to this run",
-        one.errors ? plural(one.errors, "error") : "",
-        one.none ? `${many(one.none)} without a score` : "",
-        seconds(one.seconds),
-      ]
-        .filter(Boolean)
-        .join(" · ")
+    ? dotted(one.was_there ? `${many(one.changed)} scores change` : "new to this run", factsOf(one))
     : "old as an outline, new filled";
   return el(
     "section.card",

@@ -2,6 +2,7 @@
 
 import { el, setText, table } from "../../ui/dom.js";
 import { number } from "../../ui/number.js";
+import { dotted } from "../../ui/text.js";
 import { advantageBar, histogram, score, scoreBar } from "./charts.js";
 import { button, page } from "./core.js";
 import { goToLine } from "./editor.js";
@@ -27,17 +28,8 @@ export function drawResults(box, answer) {
 }
 
 function functionCard(one) {
-  const stats =
-    one.mean === null || one.mean === undefined
-      ? "no score"
-      : `${number(one.mean)} ± ${one.std === null ? "–" : number(one.std)}`;
-  const facts = [
-    one.errors ? plural(one.errors, "error") : "",
-    one.none ? `${many(one.none)} without a score` : "",
-    seconds(one.seconds),
-  ]
-    .filter(Boolean)
-    .join(" · ");
+  const stats = (one.mean ?? null) === null ? "no score" : `${number(one.mean)} ± ${orDash(one.std, number)}`;
+
   const metrics = Object.entries(one.metrics ?? {})
     .map(([name, value]) => `${name}: ${number(value)}`)
     .join(" · ");
@@ -46,7 +38,7 @@ function functionCard(one) {
     { "aria-label": one.name },
     el("div.row.between", el("b.mono", plain(one.name)), el("span.num", stats)),
     histogram(one.histogram, `Scores of ${one.name}`),
-    el("p", { class: `xs ${one.errors ? "warn" : "mut"}` }, facts),
+    el("p", { class: `xs ${one.errors ? "warn" : "mut"}` }, factsOf(one)),
     metrics ? el("p.xs.metrics", { title: "What it gave to log_metric" }, plain(metrics)) : "",
     ...failuresOf(one),
     one.out
@@ -54,6 +46,8 @@ function functionCard(one) {
       : "",
   );
 }
+export const factsOf = ({ errors, none, seconds: took }) =>
+  dotted(errors ? plural(errors, "error") : "", none ? `${many(none)} without a score` : "", seconds(took));
 // The same failure on many completions is said once.
 export function failuresOf(one) {
   const same = new Map();

@@ -12,15 +12,10 @@ import { Plots } from "./plots.js";
 export class Board {
   // `ask({names, first, last})` brings a closer look at some steps; `root` has the controls.
   constructor(root, ask) {
-    this.root = root;
-    this.ask = ask;
+    // `zoom`: the [first, last] step in sight, or null for all
+    Object.assign(this, { root, ask, close: null, charts: [], asked: 0, live: false, zoom: null });
     this.curves = new Curves();
-    this.close = null;
-    this.charts = [];
-    this.asked = 0;
-    this.live = false;
     this.keyboardNav = new KeyboardNav(this);
-    this.zoom = null; // [first, last] step in sight, or null for all
     this.read();
     this.controls();
     onAddress(() => this.readdress());

@@ -3,6 +3,7 @@
 
 import { el, setText, showText } from "../dom.js";
 import { number } from "../number.js";
+import { dotted } from "../text.js";
 import { Curves } from "./curves.js";
 import { FastRedraw } from "./fast_redraw.js";
 import { Plots } from "./plots.js";
@@ -11,12 +12,7 @@ import { Traces } from "./traces.js";
 
 export class Chart {
   constructor(panel, board) {
-    this.panel = panel;
-    this.board = board;
-    this.dirty = false;
-    this.moved = false;
-    this.inView = this.nearby = false;
-    this.reach = {};
+    Object.assign(this, { panel, board, dirty: false, moved: false, inView: false, nearby: false, reach: {} });
     this.plot = el("div.plot");
     this.cross = el("div.cross", { hidden: true });
     this.wait = el("p.wait.s.mut");
@@ -154,7 +150,7 @@ export class Chart {
     const count = names.reduce((sum, name) => sum + this.board.curves.notFinite(name), 0);
     const odd = count ? `${count.toLocaleString("en")} value${count === 1 ? " was" : "s were"} not finite` : "";
     const linear = this.board.log ? this.offLog(names) : "";
-    setText(this.told, [odd, linear].filter((words) => words).join(" · "));
+    setText(this.told, dotted(odd, linear));
   }
   // What a log scale does not show.
   offLog(names) {

@@ -6,9 +6,7 @@ import { Plots } from "./plots.js";
 
 export class KeyboardNav {
   constructor(board) {
-    this.board = board;
-    this.here = null;
-    this.step = null;
+    Object.assign(this, { board, here: null, step: null });
   }
 
   add(chart) {
