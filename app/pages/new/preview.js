@@ -201,6 +201,12 @@ function drawChecks(found) {
     facts.focus();
   }
 }
+const theLongest = ({ row, length, text }, unit) =>
+  el(
+    "details.longest",
+    el("summary.s", `The longest: row ${many(row + 1)}, ${many(length)} ${unit}`),
+    el("pre.mono", { tabindex: "0" }, text),
+  );
 function drawHistogram(box, lengths) {
   box.hidden = !lengths || !lengths.counts.length;
   if (box.hidden) return;
@@ -225,18 +231,7 @@ function drawHistogram(box, lengths) {
       ...bars,
     ),
     el("div.row.between.xs.mut", el("span", String(first)), el("span", String(last))),
-    ...(lengths.longest
-      ? [
-          el(
-            "details.longest",
-            el(
-              "summary.s",
-              `The longest: row ${many(lengths.longest.row + 1)}, ${many(lengths.longest.length)} ${unit}`,
-            ),
-            el("pre.mono", { tabindex: "0" }, lengths.longest.text),
-          ),
-        ]
-      : []),
+    lengths.longest ? theLongest(lengths.longest, unit) : "",
   );
 }
 

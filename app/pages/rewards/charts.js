@@ -11,6 +11,12 @@ function svg(tag, attributes = {}, ...children) {
   return node;
 }
 
+function picture(wide, high, words, drawn) {
+  const look = { viewBox: `0 0 ${wide} ${high}`, preserveAspectRatio: "none", role: "img", "aria-label": words };
+  return svg("svg", look, ...drawn);
+}
+const underneath = (left, right) => el("div.row.between.xs.mut", el("span", left), el("span", right));
+
 // edges: one more than counts. `behind`: other counts over the same edges, drawn as an outline.
 export function histogram(found, words, behind = null) {
   const { edges, counts } = found ?? {};
@@ -20,37 +26,23 @@ export function histogram(found, words, behind = null) {
   const each = wide / counts.length;
   const most = Math.max(...counts, ...(behind ?? []), 1);
   const tall = (n) => (n ? Math.max(2, (high * n) / most) : 0);
-  const bars = counts.map((n, i) =>
-    svg(
-      "rect",
-      { x: i * each + 0.5, y: high - tall(n), width: Math.max(each - 1, 0.5), height: tall(n), class: "now" },
-      svg("title", {}, `${plural(n, "completion")} from ${number(edges[i])} to ${number(edges[i + 1])}`),
-    ),
-  );
-  const old = (behind ?? []).map((n, i) =>
-    svg("rect", {
-      x: i * each + 0.5,
-      y: high - tall(n),
-      width: Math.max(each - 1, 0.5),
-      height: tall(n),
-      class: "before",
-    }),
-  );
+  const width = Math.max(each - 1, 0.5);
+  const bar = (n, i, kind, ...inside) =>
+    svg("rect", { x: i * each + 0.5, y: high - tall(n), width, height: tall(n), class: kind }, ...inside);
+  const about = (n, i) => `${plural(n, "completion")} from ${number(edges[i])} to ${number(edges[i + 1])}`;
+  const bars = counts.map((n, i) => bar(n, i, "now", svg("title", {}, about(n, i))));
+  const old = (behind ?? []).map((n, i) => bar(n, i, "before"));
   return el(
     "div.histogram",
-    svg(
-      "svg",
-      { viewBox: `0 0 ${wide} ${high}`, preserveAspectRatio: "none", role: "img", "aria-label": words },
-      ...bars,
-      ...old,
-    ),
-    el("div.row.between.xs.mut", el("span", number(edges[0])), el("span", number(edges.at(-1)))),
+    picture(wide, high, words, [...bars, ...old]),
+    underneath(number(edges[0]), number(edges.at(-1))),
   );
 }
 
 // series: [{name, kind: “now” | “before”, points: [[x, y|null], …]}]
 export function lines(series, words) {
-  const all = series.flatMap((one) => one.points.filter(([, y]) => y !== null && Number.isFinite(y)));
+  const known = (points) => points.filter(([, y]) => Number.isFinite(y));
+  const all = series.flatMap((one) => known(one.points));
   if (all.length < 2) return null;
   const wide = 600;
   const high = 120;
@@ -62,15 +54,7 @@ export function lines(series, words) {
   const [y0, y1] = bounds(ys);
   const at = ([x, y]) =>
     `${(wide * (x - x0)) / (x1 - x0 || 1)},${high - edge - ((high - 2 * edge) * (y - y0)) / (y1 - y0 || 1)}`;
-  const drawn = series.map((one) =>
-    svg("polyline", {
-      class: one.kind,
-      points: one.points
-        .filter(([, y]) => y !== null && Number.isFinite(y))
-        .map(at)
-        .join(" "),
-    }),
-  );
+  const drawn = series.map((one) => svg("polyline", { class: one.kind, points: known(one.points).map(at).join(" ") }));
   return el(
     "div.lines",
     el(
@@ -78,12 +62,8 @@ export function lines(series, words) {
       el("span", number(y1)),
       el("span.row.tight.keys", ...series.map((one) => el("span", { class: `key ${one.kind}` }, el("i"), one.name))),
     ),
-    svg(
-      "svg",
-      { viewBox: `0 0 ${wide} ${high}`, preserveAspectRatio: "none", role: "img", "aria-label": words },
-      ...drawn,
-    ),
-    el("div.row.between.xs.mut", el("span", number(y0)), el("span", `steps ${many(x0)} to ${many(x1)}`)),
+    picture(wide, high, words, drawn),
+    underneath(number(y0), `steps ${many(x0)} to ${many(x1)}`),
   );
 }
 

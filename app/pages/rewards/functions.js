@@ -1,6 +1,6 @@
 // The functions of a try: the one in the editor first, any others beside it, each with parameters, weight and timeout.
 
-import { el, option, remover, setText } from "../../ui/dom.js";
+import { el, numberField, option, remover, setText } from "../../ui/dom.js";
 import { action, call, find, on, page } from "./core.js";
 import { signature } from "./editor.js";
 import { dataChosen } from "./source.js";
@@ -71,12 +71,8 @@ const keyOf = (name) =>
 function functionRow(name, n) {
   const set = settingsOf(name);
   const box = (key, label) => {
-    const input = el("input", {
-      class: `input num ${key}`,
-      type: "text",
-      inputmode: "decimal",
-      "aria-label": `${label} of ${name}`,
-    });
+    const input = numberField({ "aria-label": `${label} of ${name}` });
+    input.classList.add(key);
     input.value = set[key];
     input.addEventListener("input", () => {
       set[key] = input.value;

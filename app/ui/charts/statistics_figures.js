@@ -7,6 +7,8 @@ const percentAxis = { range: [-2, 102], ticksuffix: " %", dtick: 25 };
 const ends = (steps) => steps.map(([, last]) => last);
 export const stretch = ([first, last]) => (first === last ? `step ${first}` : `steps ${first}–${last}`);
 const hundredfold = (values) => values.map((value) => (value === null ? null : value * 100));
+// How a share is read under a pointer.
+const shares = { hovertemplate: "%{y:.3~g} % %{fullData.name}<extra></extra>" };
 export const exactly = ([low, high]) => `${low}..${high}`;
 const plainly = (value) => (Number.isInteger(value) ? value.toLocaleString("en").replace("-", "−") : number(value));
 const readable = ([low, high]) => (low === high ? plainly(low) : `${plainly(low)} to ${plainly(high)}`);
@@ -48,10 +50,9 @@ export class Figures {
   }
 
   static ties(data) {
-    const ink = Plots.colour("--ink-3");
     const kinds = [
       ["all_low", "all low", Plots.colour("--low")],
-      ["other", "other ties", ink],
+      ["other", "other ties", Plots.colour("--ink-3")],
       ["all_high", "all high", Plots.colour("--high")],
     ];
     const traces = kinds.map(([key, name, colour]) =>
@@ -59,27 +60,19 @@ export class Figures {
         stackgroup: "tied",
         fillcolor: Plots.fade(colour, 0.35),
         line: { color: colour, width: 1 },
-        hovertemplate: "%{y:.3~g} % %{fullData.name}<extra></extra>",
+        ...shares,
       }),
     );
     const bearing = {
       ...Figures.line(data, "not tied", hundredfold(data.bearing), Plots.colour("--accent")),
       line: { color: Plots.colour("--accent"), width: 2, dash: "dot" },
-      hovertemplate: "%{y:.3~g} % %{fullData.name}<extra></extra>",
+      ...shares,
     };
     return Figures.lines(data, [...traces, bearing], { y: percentAxis });
   }
   static spread(data) {
-    const ink = Plots.colour("--ink-3");
-    const small = {
-      type: "line",
-      xref: "paper",
-      x0: 0,
-      x1: 1,
-      y0: data.small,
-      y1: data.small,
-      line: { color: ink, width: 1, dash: "dot" },
-    };
+    const line = { color: Plots.colour("--ink-3"), width: 1, dash: "dot" };
+    const small = { type: "line", xref: "paper", x0: 0, x1: 1, y0: data.small, y1: data.small, line };
     return Figures.lines(data, [Figures.line(data, "spread", data.spread, Plots.colour("--accent"))], {
       y: { rangemode: "tozero" },
       shapes: [small],
@@ -97,15 +90,8 @@ export class Figures {
     );
   }
   static pass(data) {
-    const traces = data.k.map((k, i) =>
-      Figures.line(
-        data,
-        `pass@${k}`,
-        hundredfold(data.rates[i]),
-        Plots.fade(Plots.colour("--accent"), Figures.strength(i, data.k.length)),
-        { hovertemplate: "%{y:.3~g} % %{fullData.name}<extra></extra>" },
-      ),
-    );
+    const faded = (i) => Plots.fade(Plots.colour("--accent"), Figures.strength(i, data.k.length));
+    const traces = data.k.map((k, i) => Figures.line(data, `pass@${k}`, hundredfold(data.rates[i]), faded(i), shares));
     return Figures.lines(data, traces, { y: percentAxis });
   }
   // One hue, from full to faint: k is an amount, not a name.
@@ -127,9 +113,7 @@ export class Figures {
   }
   static share(data) {
     const traces = data.names.map((name, i) =>
-      Figures.line(data, name, hundredfold(data.share[i]), Plots.colour(i), {
-        hovertemplate: "%{y:.3~g} % %{fullData.name}<extra></extra>",
-      }),
+      Figures.line(data, name, hundredfold(data.share[i]), Plots.colour(i), shares),
     );
     return Figures.lines(data, traces, {
       y: { ticksuffix: " %", rangemode: "tozero", zeroline: true, zerolinecolor: Plots.colour("--line-strong") },
@@ -179,18 +163,8 @@ export class Figures {
     return [Math.ceil(low), Math.floor(high)];
   }
   static map({ x, y, z, words }, { x: across = {}, y: up = {}, ...rest } = {}) {
-    const trace = {
-      type: "heatmap",
-      x,
-      y,
-      z,
-      text: words,
-      hovertemplate: "%{text}<extra></extra>",
-      colorscale: Figures.heatScale(),
-      zmin: 0,
-      showscale: false,
-      hoverongaps: false,
-    };
+    const look = { type: "heatmap", colorscale: Figures.heatScale(), zmin: 0, showscale: false, hoverongaps: false };
+    const trace = { ...look, x, y, z, text: words, hovertemplate: "%{text}<extra></extra>" };
     return {
       data: [trace],
       layout: Plots.layout({
@@ -222,16 +196,9 @@ export class Figures {
     const x = counts.map((_, i) => (exact ? bounds[i][0] : (edges[i] + edges[i + 1]) / 2));
     const width = counts.map((_, i) => (edges[i + 1] - edges[i]) * (exact ? 0.6 : 0.96));
     const ticks = Figures.values(bounds);
-    const trace = {
-      type: "bar",
-      x,
-      y: counts,
-      width,
-      text: words,
-      textposition: "none",
-      hovertemplate: "%{text}<extra></extra>",
-      marker: { color: Plots.fade(colour, 0.75) },
-    };
+    const marker = { color: Plots.fade(colour, 0.75) };
+    const told = { text: words, textposition: "none", hovertemplate: "%{text}<extra></extra>" };
+    const trace = { type: "bar", x, y: counts, width, marker, ...told };
     return {
       data: [trace],
       layout: Plots.layout({
