@@ -8,19 +8,20 @@ import "./adder.js";
 import { AxisKeyboardNav } from "./axis_keyboard_nav.js";
 import { CompareChart } from "./charts.js";
 import {
-  MOST,
   besideChosen,
   fields,
   find,
   grouped,
   inSight,
   leftOut,
+  MOST,
   nothingToSet,
   order,
   over,
   page,
   readAddress,
   runs,
+  runsHere,
   server,
   shown,
   state,
@@ -130,15 +131,8 @@ function drawControls() {
     [["", "nothing"], ["settings", "all settings but seeds"], ...fields.map(({ name }) => [name, name])],
     state.by,
   );
-  for (const [which, other] of [
-    ["a", 0],
-    ["b", 1],
-  ])
-    options(
-      find(`.code .${which}`),
-      order.filter(({ there }) => there).map(({ id, name }) => [id, name]),
-      pair()[other],
-    );
+  const named = runsHere().map(({ id, name }) => [id, name]);
+  ["a", "b"].forEach((which, n) => options(find(`.code .${which}`), named, pair()[n]));
 }
 function options(select, wanted, value) {
   const key = JSON.stringify(wanted);
@@ -147,7 +141,7 @@ function options(select, wanted, value) {
   if (select.value !== value) select.value = value;
 }
 const pair = () => {
-  const ids = order.filter(({ there }) => there).map(({ id }) => id);
+  const ids = runsHere().map(({ id }) => id);
   const a = ids.includes(state.a) ? state.a : (ids[0] ?? "");
   return [a, ids.includes(state.b) ? state.b : (ids.find((id) => id !== a) ?? a)];
 };
@@ -162,15 +156,10 @@ function drawFinals() {
   ]);
   if (page.dataset.finals === key) return;
   page.dataset.finals = key;
-  CompareTables.finals(
-    find("table.finals"),
-    order.filter(({ there }) => there),
-    state.sort,
-    (key) => {
-      const usual = ["name", "state"].includes(key) ? key : `-${key}`;
-      setParams({ sort: state.sort === usual ? (usual.startsWith("-") ? key : `-${key}`) : usual });
-    },
-  );
+  CompareTables.finals(find("table.finals"), runsHere(), state.sort, (key) => {
+    const usual = ["name", "state"].includes(key) ? key : `-${key}`;
+    setParams({ sort: state.sort === usual ? (usual.startsWith("-") ? key : `-${key}`) : usual });
+  });
   drawParallel();
 }
 function drawParallel() {
@@ -183,7 +172,7 @@ function drawParallel() {
   show(find(".sweep .every"), chosen, find(".sweep .plot"));
   if (why) return;
   const beside = besideChosen();
-  const count = order.filter(({ there }) => there).length;
+  const count = runsHere().length;
   setText(
     find(".kept span"),
     `${count - beside.size} of ${count} runs pass through what is chosen under “Settings against finals”; ` +
@@ -252,7 +241,7 @@ function drawAll() {
   drawFinals();
 }
 function hint() {
-  const here = order.filter(({ there }) => there).length;
+  const here = runsHere().length;
   const some = !state.ids.length
     ? "Choose runs on the Runs page, or add them above."
     : here < 2

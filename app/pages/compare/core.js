@@ -49,11 +49,9 @@ export function readAddress() {
 export const inSight = () =>
   state.zoom && ["step", "attempt"].includes(state.x) ? Plots.around(state.zoom) : state.zoom;
 export const setIds = (ids) => setParams({ ids: ids.join(",") }, { push: true });
-export const nothingToSet = (axes) =>
-  Parallel.why(
-    order.filter(({ there }) => there),
-    axes,
-  );
+// The runs that are still here.
+export const runsHere = () => order.filter(({ there }) => there);
+export const nothingToSet = (axes) => Parallel.why(runsHere(), axes);
 // The runs beside the stretches of settings and finals that are chosen below, where these are drawn.
 export function besideChosen() {
   const axes = Parallel.axes(order, fields);
