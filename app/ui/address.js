@@ -21,4 +21,4 @@ export const onAddress = (then) => addEventListener("groupwise:address", then);
 
 // To a group, or to a step's first, in the Groups; what was looked at there before is left.
 export const openGroup = (where) =>
-  setParams({ ...without("step group idx mode prompt then now each"), tab: "groups", ...where }, { push: true });
+  setParams({ tab: "groups", ...without("step group idx mode prompt then now each"), ...where }, { push: true });
