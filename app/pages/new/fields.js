@@ -40,15 +40,12 @@ export function field(about, { input, full = false, label = full ? about.name : 
   const id = `${full ? "all" : "f"}-${about.path.replace(/\W/g, "-")}`;
   const box = input ?? control(about, id);
   box.id = id;
-  const reset = el(
-    "button.reset.link.xs",
-    { type: "button", title: `Back to the default (${about.default || "nothing"})` },
-    "reset",
-  );
-  reset.addEventListener("click", () => {
+  const onclick = () => {
     edit([{ path: about.path, remove: true }]);
     box.focus();
-  });
+  };
+  const title = `Back to the default (${about.default || "nothing"})`;
+  const reset = el("button.reset.link.xs", { type: "button", title, onclick }, "reset");
   const said = el("div.said", { id: `${id}-said` });
   const facts = full
     ? el("p.xs.mut.facts", el("code", about.flag || about.path), ` · default ${about.default || "nothing"}`)

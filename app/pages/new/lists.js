@@ -150,10 +150,9 @@ function stageCard(stage, n, lists) {
     : { path: `${path}.rewards`, value: plainAt("rewards") ?? [] };
   const swap = el(
     "button.btn.s",
-    { type: "button", id: `stage-${n}-rewards` },
+    { type: "button", id: `stage-${n}-rewards`, onclick: () => edit([instead]) },
     own ? "Use the run's rewards" : "Choose rewards for this stage",
   );
-  swap.addEventListener("click", () => edit([instead]));
   const made = el(
     "div.stage",
     el(

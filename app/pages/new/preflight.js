@@ -87,13 +87,8 @@ function arrange(parent, nodes) {
 }
 const WORDS = { blocking: "Blocks the launch", warning: "Warning", advice: "Advice" };
 function card(problem) {
-  const title = el(
-    "button.link.where.mono",
-    { type: "button" },
-    problem.field || "the YAML",
-    problem.line ? `, line ${problem.line}` : "",
-  );
-  title.addEventListener("click", () => goTo(problem));
+  const place = [problem.field || "the YAML", problem.line ? `, line ${problem.line}` : ""];
+  const title = el("button.link.where.mono", { type: "button", onclick: () => goTo(problem) }, ...place);
   return el(
     "div",
     { class: `verdict ${problem.level}` },
@@ -251,8 +246,7 @@ export function drawPreflight() {
 
 function failedStep(answer) {
   const problem = { field: answer.field ?? "", message: answer.error, level: "blocking", fixes: [] };
-  const where = el("button.link.s", { type: "button" }, "Show the field");
-  where.addEventListener("click", () => goTo(problem));
+  const where = el("button.link.s", { type: "button", onclick: () => goTo(problem) }, "Show the field");
   return el(
     "div.verdict.blocking",
     el("p.s", el("b", "One step failed. "), sentence(answer.error)),

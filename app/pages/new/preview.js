@@ -62,10 +62,10 @@ function suggest(guess) {
   const wrong = last.problems.some((problem) => problem.level === "blocking");
   box.hidden = !entries.length || !wrong;
   if (box.hidden) return;
-  const button = el("button.btn.s", { type: "button" }, "Use this mapping");
   const change = ([path, value]) =>
     value === null && path !== "data.answer_column" ? { path, remove: true } : { path, value };
-  button.addEventListener("click", () => edit(entries.map(change)));
+  const use = () => edit(entries.map(change));
+  const button = el("button.btn.s", { type: "button", onclick: use }, "Use this mapping");
   box.replaceChildren(
     el(
       "span.s",

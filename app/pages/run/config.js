@@ -26,15 +26,13 @@ function draw(files) {
   drawn = key;
   find(".files").replaceChildren(
     ...files.map((file) => {
-      const button = el("button.btn.s", "Copy");
-      button.addEventListener("click", () => copy(file.text, button));
-      const more = linksOf(file.name);
+      const button = el("button.btn.s", { onclick: () => copy(file.text, button) }, "Copy");
       return el(
         "section.panel.flush.file",
         el(
           "header.row.between",
           el("span", el("b.mono", file.name), " ", el("span.xs.mut", file.about)),
-          el("span.row.tight", ...more, button),
+          el("span.row.tight", ...linksOf(file.name), button),
         ),
         el("pre.mono", { tabindex: "0" }, file.text),
       );
