@@ -76,3 +76,11 @@ export function download(name, text, type) {
   link.remove();
   setTimeout(() => URL.revokeObjectURL(url), 1000);
 }
+// The text of a file that was chosen; null where it is not in UTF-8.
+export async function textOf(file) {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
+  } catch {
+    return null;
+  }
+}

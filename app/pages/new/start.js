@@ -1,7 +1,7 @@
 // What a spec begins with: a preset, a run's settings, an imported file; and how one's own presets are kept.
 
 import { params, setParams } from "../../ui/address.js";
-import { el, remover, setText } from "../../ui/dom.js";
+import { el, remover, setText, textOf } from "../../ui/dom.js";
 import { find, page, replaceText, server, settled, undo } from "./core.js";
 import { showView } from "./views.js";
 
@@ -47,23 +47,11 @@ function tell(lines, wrong = false) {
   const node = find(".import-note");
   node.hidden = !lines.length;
   node.className = `import-note ${wrong ? "verdict blocking" : "note"}`;
-  node.replaceChildren(
-    ...lines.map((line) => el("p.s", line)),
-    ...(lines.length
-      ? [
-          el(
-            "button.link.s",
-            {
-              type: "button",
-              onclick: () => {
-                node.hidden = true;
-              },
-            },
-            "Dismiss",
-          ),
-        ]
-      : []),
-  );
+  const onclick = () => {
+    node.hidden = true;
+  };
+  const dismiss = el("button.link.s", { type: "button", onclick }, "Dismiss");
+  node.replaceChildren(...lines.map((line) => el("p.s", line)), dismiss);
 }
 
 async function importFile() {
@@ -71,13 +59,8 @@ async function importFile() {
   file.value = "";
   if (!chosen) return;
   if (chosen.size > 256 * 1024) return tell([`“${chosen.name}” is larger than 256 KB: that is no spec.`], true);
-  const bytes = new Uint8Array(await chosen.arrayBuffer());
-  let text;
-  try {
-    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    return tell([`“${chosen.name}” is not text in UTF-8.`], true);
-  }
+  const text = await textOf(chosen);
+  if (text === null) return tell([`“${chosen.name}” is not text in UTF-8.`], true);
   const got = await server.import_file({ name: chosen.name, text });
   if (!got || got.sentence) return tell([got?.sentence ?? "The server did not answer. Try again."], true);
   from(`Imported from ${chosen.name}`);

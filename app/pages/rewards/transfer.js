@@ -1,6 +1,6 @@
 // How functions come and go: templates, import of a file or of what is pasted, export, a copy, into a new run.
 
-import { download, el, setText } from "../../ui/dom.js";
+import { download, el, setText, textOf } from "../../ui/dom.js";
 import { action, call, find, page } from "./core.js";
 import { GRAVE, asksFor, code } from "./editor.js";
 import { newText } from "./library.js";
@@ -63,11 +63,9 @@ async function takeFile() {
   file.value = "";
   if (!got) return undefined;
   if (got.size > 64 * 1024) return wrong(`“${got.name}” is larger than 64 KB: that is more than a reward function.`);
-  try {
-    paste.value = new TextDecoder("utf-8", { fatal: true }).decode(new Uint8Array(await got.arrayBuffer()));
-  } catch {
-    return wrong(`“${got.name}” is not text in UTF-8.`);
-  }
+  const text = await textOf(got);
+  if (text === null) return wrong(`“${got.name}” is not text in UTF-8.`);
+  paste.value = text;
   return read();
 }
 async function openImported(event) {

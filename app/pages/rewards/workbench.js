@@ -103,6 +103,10 @@ function bringIntoView(node) {
   const { top, bottom } = node.getBoundingClientRect();
   if (top < 0 || bottom > innerHeight - 80) node.scrollIntoView({ block: "center" });
 }
+function askScores(completions, waiting, lane = "score") {
+  const asked = { completions, functions: chosenFunctions(), scale_rewards: find("select.scale").value };
+  return askWorker("score", asked, waiting, lane);
+}
 // What went wrong, in words; {completions, scored, sentence} where all is drawn; undefined where nobody waits any more.
 async function tryOnce() {
   waitWords("");
@@ -119,11 +123,7 @@ async function tryOnce() {
       if (!got.answer) return got.sentence ?? "Cancelled.";
       have = { key, question: got.question, sentence: got.answer.sentence ?? "" };
     }
-    const scored = await askWorker(
-      "score",
-      { completions: have.question, functions: chosenFunctions(), scale_rewards: find("select.scale").value },
-      waitWords,
-    );
+    const scored = await askScores(have.question, waitWords);
     if (!scored) return undefined;
     if (scored.answer) {
       drawResults(find(".view-try .results"), scored.answer);
@@ -131,11 +131,8 @@ async function tryOnce() {
       find(".view-try .results").classList.remove("old");
       markFailures(scored.answer);
       if (from === "probes") drawLoopholes(scored.answer, false);
-      return {
-        completions: countOf(scored.answer),
-        scored: countOf(scored.answer, scoredAtAll),
-        sentence: have.sentence,
-      };
+      const [completions, known] = [countOf(scored.answer), countOf(scored.answer, scoredAtAll)];
+      return { completions, scored: known, sentence: have.sentence };
     }
     if (!/no longer kept/.test(scored.sentence ?? "")) return scored.sentence ?? "Cancelled.";
     have = null;
@@ -160,12 +157,7 @@ async function probe() {
   const same = () => text === page.text && which === page.which;
   const got = await askWorker("completions", { from: "probes", data: dataChosen(), rows: 1 }, () => {}, "probes");
   if (!got?.answer || !same()) return;
-  const scored = await askWorker(
-    "score",
-    { completions: got.question, functions: chosenFunctions(), scale_rewards: find("select.scale").value },
-    () => {},
-    "probed",
-  );
+  const scored = await askScores(got.question, () => {}, "probed");
   if (scored?.answer && same()) drawLoopholes(scored.answer, true);
 }
 function drawLoopholes(answer, offer) {
@@ -180,18 +172,13 @@ function drawLoopholes(answer, offer) {
   box.hidden = !judged; // nothing can be said of probes that it failed on, least of all that they found nothing
   if (!judged) return;
   box.classList.toggle("none", !found.length);
+  const show = () => {
+    choose("probes");
+    tryNow();
+  };
   box.replaceChildren(
     el("h3", found.some((one) => one.kind !== "missed") ? "Loopholes" : "No loophole found"),
     found.length ? el("ul", ...found.map(item)) : el("p.s.mut", `${who} earned no more than they deserve.`),
-    offer
-      ? button(
-          "Show the probes",
-          () => {
-            choose("probes");
-            tryNow();
-          },
-          "link s",
-        )
-      : "",
+    offer ? button("Show the probes", show, "link s") : "",
   );
 }
