@@ -31,7 +31,7 @@ import {
 import { drawLegend } from "./legend.js";
 import { Parallel } from "./parallel.js";
 import { hear, loadPrompt, loadPrompts } from "./shared_prompts.js";
-import { CompareTables } from "./tables.js";
+import * as tables from "./tables.js";
 
 let charts = new Map();
 let names = [];
@@ -156,7 +156,7 @@ function drawFinals() {
   ]);
   if (page.dataset.finals === key) return;
   page.dataset.finals = key;
-  CompareTables.finals(find("table.finals"), runsHere(), state.sort, (key) => {
+  tables.drawFinals(find("table.finals"), runsHere(), state.sort, (key) => {
     const usual = ["name", "state"].includes(key) ? key : `-${key}`;
     setParams({ sort: state.sort === usual ? (usual.startsWith("-") ? key : `-${key}`) : usual });
   });
@@ -214,7 +214,7 @@ async function loadSettings() {
   setText(find(".settled"), problems.join(" "));
   find(".settled").hidden = !problems.length;
   find("table.settings").parentElement.hidden = !fields.length;
-  CompareTables.settings(find("table.settings"), order, fields, state.by, (name) =>
+  tables.drawSettings(find("table.settings"), order, fields, state.by, (name) =>
     setParams({ by: state.by === name ? null : name }),
   );
   drawAll();
@@ -228,7 +228,7 @@ async function loadCode() {
   const now = await server.compare_code({ ids: state.ids, a, b });
   if (!now?.functions || key !== codeKey()) return;
   coded = key;
-  CompareTables.code(find(".functions"), now.functions);
+  tables.drawCode(find(".functions"), now.functions);
   find(".code .pair").hidden = !now.functions.length;
 }
 

@@ -3,7 +3,7 @@
 import { setParams } from "../../ui/address.js";
 import { el } from "../../ui/dom.js";
 import { besideChosen, find, grouped, looksOf, order, page, setIds, state } from "./core.js";
-import { CompareTables } from "./tables.js";
+import { pill, swatch } from "./tables.js";
 
 // `beside`: the ids of the runs that are in no chosen stretch.
 const runChip = (run, look, beside) =>
@@ -20,15 +20,11 @@ const runChip = (run, look, beside) =>
         title: `${run.name}: show or hide its curves`,
         onclick: () => toggle(run.id),
       },
-      CompareTables.swatch(look),
+      swatch(look),
       el("bdi", run.name),
     ),
     run.there
-      ? el(
-          "a.open",
-          { href: `/run?id=${encodeURIComponent(run.id)}`, title: `Open ${run.name}` },
-          CompareTables.pill(run),
-        )
+      ? el("a.open", { href: `/run?id=${encodeURIComponent(run.id)}`, title: `Open ${run.name}` }, pill(run))
       : null,
     run.problem ? el("span.s.warn", run.problem) : null,
     el(
@@ -65,7 +61,7 @@ export function drawLegend() {
               "div.together",
               el(
                 "span.s.label",
-                CompareTables.swatch(group),
+                swatch(group),
                 el("b", { dir: "auto", title: group.label }, group.label),
                 el("span.mut", ` ${group.ids.length} ${group.ids.length === 1 ? "run" : "runs"}`),
               ),

@@ -3,7 +3,7 @@
 import { setParams } from "../../ui/address.js";
 import { el, showText } from "../../ui/dom.js";
 import { drawnIds, find, order, page, server, state } from "./core.js";
-import { ComparePrompts } from "./prompts.js";
+import { drawPrompt, drawTable } from "./prompts.js";
 
 const FOLLOW = 15000; // ms; a look at shared prompts reads every run's record
 let shared = "";
@@ -55,7 +55,7 @@ export async function loadPrompts() {
             : "No prompt was had by two of these runs."),
     );
     find(".prompts").hidden = !now.rows?.length;
-    ComparePrompts.table(find(".prompts table"), order, now.rows ?? [], state.prompt, (hash) =>
+    drawTable(find(".prompts table"), order, now.rows ?? [], state.prompt, (hash) =>
       setParams({ prompt: hash }, { push: true }),
     );
   }
@@ -71,7 +71,7 @@ export async function loadPrompt() {
   const now = state.prompt ? await server.prompt_in_runs({ ids: drawnIds(), hash: state.prompt }) : null;
   if (now === undefined || key !== reportedKey() || (same && isRead(find(".one")))) return;
   reported = { key, seqs };
-  if (now?.runs) ComparePrompts.draw(find(".one"), order, now);
+  if (now?.runs) drawPrompt(find(".one"), order, now);
   else
     find(".one").replaceChildren(
       el(
