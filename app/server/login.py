@@ -74,14 +74,10 @@ class LoginGuard:
         if self.gate.sessions.is_logged_in(connection):
             scope["guarded"] = True  # its page offers to log out
             await self.app(scope, receive, send)
-        elif scope["type"] == "http" and scope["method"] == "GET" and _is_page(connection):
+        elif scope.get("method") == "GET" and "text/html" in connection.headers.get("accept", ""):  # a page
             await _to_login(connection)(scope, receive, send)
         else:
             await refuse(scope, receive, send, 401, "Log in first: open /login in a browser.")
-
-
-def _is_page(connection: HTTPConnection) -> bool:
-    return "text/html" in connection.headers.get("accept", "")
 
 
 def _to_login(connection: HTTPConnection) -> Response:

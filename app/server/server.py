@@ -94,16 +94,13 @@ def refuse_unsafe(settings: Settings) -> None:
             WRONG_INPUT,
         )
     if settings.beyond_this_machine and (settings.token is None or not settings.allow_hosts):
+        opening = "A proxy" if is_loopback(settings.host) else f"Listening on {settings.host}"
         raise CommandError(
-            f"{_what_opens_it(settings)} lets other machines in, so it needs a token and the name they call this "
+            f"{opening} lets other machines in, so it needs a token and the name they call this "
             "machine by: add --token auto (or set GROUPWISE_TOKEN) and --allow-host NAME. From your own machine, an "
             f"SSH tunnel needs neither: ssh -L {DEFAULT_PORT}:localhost:{DEFAULT_PORT} THIS-MACHINE.",
             WRONG_INPUT,
         )
-
-
-def _what_opens_it(settings: Settings) -> str:
-    return f"Listening on {settings.host}" if not is_loopback(settings.host) else "A proxy"
 
 
 def create_app(settings: Settings) -> FastAPI:

@@ -92,7 +92,7 @@ def _make_edit(raw: dict[str, Any], edit: Edit) -> bool:
     given = yaml_edit.get_setting(raw, tuple(parts[:place]))
     first = given in (ABSENT, None) and parts[place:] == ["0"]
     listed = [] if first else yaml_text.copy_plain(given)
-    if not isinstance(listed, list) or not _set_value_in(listed, parts[place:], edit.value):
+    if not isinstance(listed, list) or not set_value_in(listed, parts[place:], edit.value):
         return False
     yaml_edit.set_setting(raw, tuple(parts[:place]), listed)
     return True
@@ -101,11 +101,6 @@ def _make_edit(raw: dict[str, Any], edit: Edit) -> bool:
 def _passes_a_list(raw: dict[str, Any], parts: list[str]) -> bool:
     """Whether a path leads through a list, whose entries have no names: it would take the list's place."""
     return any(isinstance(yaml_edit.get_setting(raw, tuple(parts[:n])), list) for n in range(1, len(parts)))
-
-
-def put_value(raw: dict[str, Any], edit: Edit) -> bool:
-    """Make an edit in plain values; whether there was such a place."""
-    return _set_value_in(raw, edit.path.split("."), edit.value)
 
 
 def value_at(raw: dict[str, Any], path: str) -> Any:
@@ -118,7 +113,7 @@ def value_at(raw: dict[str, Any], path: str) -> Any:
     return container
 
 
-def _set_value_in(container: Any, parts: list[str], value: Any) -> bool:
+def set_value_in(container: Any, parts: list[str], value: Any) -> bool:
     """Set (or, for ABSENT, remove) one value inside plain lists and dicts; whether there was such a place. A mapping
     that a value is put into need not be there yet; parameters that are left with nothing go too."""
     *way, last = parts

@@ -10,7 +10,6 @@ from typing import Any
 from groupwise.app.core import worker_process
 from groupwise.app.core.errors import Unanswerable
 from groupwise.app.pages.new import edits, presets
-from groupwise.app.pages.new.edits import Edit
 from groupwise.app.pages.new.preflight.report import Report, report
 from groupwise.app.pages.new.yaml_edit import ABSENT
 from groupwise.storage.checks.check import examine_spec
@@ -105,7 +104,7 @@ def _leave_problems_out(raw: Any, found: list[Problem]) -> RunSpec | None:
         return None
     sound = copy.deepcopy(raw)
     for problem in sorted(found, key=lambda problem: problem.field, reverse=True):
-        edits.put_value(sound, Edit(problem.field, ABSENT))
+        edits.set_value_in(sound, problem.field.split("."), ABSENT)
     try:
         return specs.from_dict({"name": "…", "rewards": [{"name": "format"}], **sound})
     except SpecError:

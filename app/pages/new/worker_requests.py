@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from typing import Any
 
 from pydantic import ValidationError
 
@@ -63,7 +62,7 @@ def trl_problems(spec: RunSpec, question_id: int) -> list[Problem] | None:
     if question is None or question.kind != questions.BUILD:
         return None
     answer = question.read_answer()
-    if answer is None or question.payload != _as_stored(view.about_build(spec)):
+    if answer is None or question.payload != json.loads(to_json(view.about_build(spec).as_dict())):
         return None
     return _blocking(answer)
 
@@ -89,7 +88,3 @@ def _blocking(answer: Answer) -> list[Problem]:
         return answer.blocking()
     assert isinstance(answer, (BuildAnswer, PreviewAnswer))  # what was asked
     return [one.problem() for one in answer.problems if one.level == BLOCKING]
-
-
-def _as_stored(question: Ask) -> Any:
-    return json.loads(to_json(question.as_dict()))

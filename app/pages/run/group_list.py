@@ -56,14 +56,10 @@ def verdict(groups: Rows, mode: str = "train", seen: Range | None = None) -> str
     ties = [tie(group, seen) for group in groups if group["tied"]]
     if not ties:
         return ""
-    whose = "This group is" if len(groups) == 1 else f"{len(ties)} of {len(groups)} groups {_is_or_are(len(ties))}"
+    be, them = ("is", "it") if len(ties) == 1 else ("are", "them")
+    whose = "This group is" if len(groups) == 1 else f"{len(ties)} of {len(groups)} groups {be}"
     told = [f"{ties.count(one)} {KINDS[one]}" for one in ("all_low", "all_high") if one in ties]
     kinds = f" ({', '.join(told)})" if told and len(groups) > 1 else f" {KINDS[ties[0]][4:]}" if told else ""
     if mode == "eval":
         return f"{whose} tied{kinds}: every completion scored the same."
-    them = "it" if len(ties) == 1 else "them"
     return f"{whose} tied{kinds}: every completion scored the same, so there is no gradient from {them}."
-
-
-def _is_or_are(n: int) -> str:
-    return "is" if n == 1 else "are"
