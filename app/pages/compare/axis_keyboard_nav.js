@@ -3,7 +3,7 @@
 // the axis, its stretch and how many runs pass.
 
 import { Plots } from "../../ui/charts/plots.js";
-import { Parallel } from "./parallel.js";
+import * as Parallel from "./parallel.js";
 
 export class AxisKeyboardNav {
   // `now()` gives {axes, runs, chosen}: what is drawn, the runs by their place on the axes; `pick(full name, ends or

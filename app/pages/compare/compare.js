@@ -29,7 +29,7 @@ import {
   takeSettings,
 } from "./core.js";
 import { drawLegend } from "./legend.js";
-import { Parallel } from "./parallel.js";
+import * as Parallel from "./parallel.js";
 import { hear, loadPrompt, loadPrompts } from "./shared_prompts.js";
 import * as tables from "./tables.js";
 

@@ -5,7 +5,7 @@ import { params, setParams } from "../../ui/address.js";
 import { Plots } from "../../ui/charts/plots.js";
 import { part } from "../../ui/part.js";
 import { Lines } from "./lines.js";
-import { Parallel } from "./parallel.js";
+import * as Parallel from "./parallel.js";
 
 export const { root: page, find, server } = part("pages/compare/compare");
 export const MOST = 20; // runs

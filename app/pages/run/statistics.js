@@ -3,13 +3,14 @@
 import { onAddress, params, setParams, without } from "../../ui/address.js";
 import { FigureKeyboardNav } from "../../ui/charts/figure_keyboard_nav.js";
 import { Plots } from "../../ui/charts/plots.js";
-import { Figures, exactly } from "../../ui/charts/statistics_figures.js";
+import * as Figures from "../../ui/charts/statistics_figures.js";
 import { el, option, press, setText, showText } from "../../ui/dom.js";
 import { part } from "../../ui/part.js";
 import { poll } from "../../ui/poll.js";
 import { drawPromptTable } from "./prompt_table.js";
 
 const { root: view, find, server } = part("pages/run/statistics");
+const { exactly } = Figures;
 const run = params().get("id") ?? "";
 const OFTEN = 4000; // ms between two fillings of a panel that is in view of a live run
 const byRight = new Set(["pass", "prompts"]);
