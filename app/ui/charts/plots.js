@@ -50,13 +50,6 @@ export class Plots {
     const n = parseInt(hex.slice(1), 16);
     return `rgba(${n >> 16},${(n >> 8) & 255},${n & 255},${alpha})`;
   }
-  // From the page's ground to the accent: for heat maps, in either theme.
-  static heat() {
-    return [
-      [0, colour("--panel")],
-      [1, colour("--accent")],
-    ];
-  }
   // Plotly reads a small HTML of its own in names and hover texts; a metric's or a function's name must not be any.
   static plain(words) {
     return String(words).replace(/[<>&%{}]/g, " ");
