@@ -20,28 +20,28 @@ def main(arguments: list[str] | None = None) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # as stderr is: an argument may hold what no text can
     try:
-        code = _do(build_parser().parse_args(_with_command(given)))
+        code = _run_command(build_parser().parse_args(_add_default_command(given)))
         sys.stdout.flush()  # here, where a reader that has gone is understood
         return code
     except (CommandError, paths.HomeError) as error:
-        return _say(error, getattr(error, "code", FAILED))
+        return _print_error(error, getattr(error, "code", FAILED))
     except sqlite3.Error as error:
-        return _say(f"The registry {paths.registry_path()} could not be used: {error}.")
+        return _print_error(f"The registry {paths.registry_path()} could not be used: {error}.")
     except OSError as error:
-        return _say_system_error(error)
+        return _print_system_error(error)
     except KeyboardInterrupt:
         print(file=sys.stderr)
         return CANCELLED
 
 
-def _with_command(arguments: list[str]) -> list[str]:
+def _add_default_command(arguments: list[str]) -> list[str]:
     """`groupwise --port 8000` means `groupwise serve --port 8000`."""
     if arguments and (arguments[0] in SUMMARIES or arguments[0] in ("-h", "--help") or arguments[0][0:1] != "-"):
         return arguments
     return ["serve", *arguments]
 
 
-def _do(options: argparse.Namespace) -> int:
+def _run_command(options: argparse.Namespace) -> int:
     """Each command imports what it needs, and no more: a list of runs need not wait for Gradio."""
     if options.command == "serve":
         return _serve(options)
@@ -77,18 +77,18 @@ def _become_worker() -> int:
     os.execv(sys.executable, [sys.executable, "-m", "groupwise.worker"])
 
 
-def _say(sentence: object, code: int = FAILED) -> int:
+def _print_error(sentence: object, code: int = FAILED) -> int:
     print(f"groupwise: {sentence}", file=sys.stderr)
     return code
 
 
-def _say_system_error(error: OSError) -> int:
+def _print_system_error(error: OSError) -> int:
     if isinstance(error, BrokenPipeError):
         # The reader (`| head`) has gone: nothing to say, and nowhere to say it when Python flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
     place = f"{error.filename}: " if error.filename else ""
-    return _say(f"{place}{error.strerror or error}.")
+    return _print_error(f"{place}{error.strerror or error}.")
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from groupwise.app.cli.runs import follow, until_claimed
 from groupwise.app.core import worker_process
 from groupwise.app.core.command_errors import DONE, WRONG_INPUT, CommandError, open_home
 from groupwise.app.core.data_files import copy_into_home
+from groupwise.app.core.errors import Unanswerable
 from groupwise.app.pages.new import worker_requests
 from groupwise.app.pages.new.launch import estimates
 from groupwise.storage.checks.check import check_spec
@@ -32,18 +33,18 @@ def launch(spec_path: str, *, name: str | None, wait: bool) -> int:
     path = Path(spec_path)
     text = _read_spec_file(path)
     try:
-        spec = _with_name(parse_spec(text), name)
+        spec = _set_name(parse_spec(text), name)
         open_home()
         worker_process.hold_app_lock()
-        run_id = _create(spec, text, path.absolute().parent)
+        run_id = _create_run(spec, text, path.absolute().parent)
     except SpecError as error:
-        return _say_problems(spec_path, error.problems)
+        return _print_problems(spec_path, error.problems)
     print(run_id, flush=True)
     until_claimed(run_id)
     return follow(run_id) if wait else DONE
 
 
-def _with_name(spec: RunSpec, name: str | None) -> RunSpec:
+def _set_name(spec: RunSpec, name: str | None) -> RunSpec:
     if name is None:
         return spec
     try:
@@ -63,11 +64,11 @@ def _read_spec_file(path: Path) -> str:
         raise CommandError(f"{path} cannot be read: {error.strerror}.", WRONG_INPUT) from error
 
 
-def _create(spec: RunSpec, text: str, beside: Path) -> str:
+def _create_run(spec: RunSpec, text: str, beside: Path) -> str:
     """The new run's id. Raises SpecError, with nothing made, where it cannot run."""
     lines = line_numbers(text)
     offer = published_offer()
-    spec.model.id = _model_id(spec.model.id, beside)
+    spec.model.id = _absolute_model_id(spec.model.id, beside)
     source = _outside_file(spec.data.source, beside)
     if source is not None and not source.is_file():
         missing = Problem("data.source", f"there is no file {source}.", lines.get("data.source"))
@@ -75,32 +76,32 @@ def _create(spec: RunSpec, text: str, beside: Path) -> str:
     copied, is_new = copy_into_home(source) if source else (None, False)
     if copied is not None:
         spec.data.source = f"file:{copied.name}"
-    problems = _told_at_once(spec, offer, lines) or _told_by_the_worker(spec, lines)
+    problems = _check_without_worker(spec, offer, lines) or _check_with_worker(spec, lines)
     if problems:
         if copied is not None and is_new:
             copied.unlink()
-        raise SpecError([_with_hint(problem, spec, beside) for problem in problems])
+        raise SpecError([_add_hint(problem, spec, beside) for problem in problems])
     kept = text if spec == parse_spec(text) else to_yaml(spec)
     return registry.create_run(kept, name=spec.name, model=spec.model.id, data=spec.data.source)
 
 
-def _told_at_once(spec: RunSpec, offer: Offer, lines: dict[str, int]) -> list[Problem]:
+def _check_without_worker(spec: RunSpec, offer: Offer, lines: dict[str, int]) -> list[Problem]:
     """What blocks without a question to the worker: the settings, and memory and disk."""
     estimated = estimates(spec, offer).problems
     more = [replace(one, line=lines.get(one.field)) for one in estimated if one.level == BLOCKING]
     return [*check_spec(spec, offer, lines), *more]
 
 
-def _told_by_the_worker(spec: RunSpec, lines: dict[str, int]) -> list[Problem]:
+def _check_with_worker(spec: RunSpec, lines: dict[str, int]) -> list[Problem]:
     """What TRL's own configs do not take, and what is wrong with the data, with the line of each."""
     try:
         found = worker_requests.confirm(spec, PATIENCE)
-    except worker_requests.CannotAsk as error:
+    except Unanswerable as error:
         raise CommandError(str(error)) from error
     return [replace(problem, line=lines.get(problem.field)) for problem in found]
 
 
-def _say_problems(spec_path: str, problems: list[Problem]) -> int:
+def _print_problems(spec_path: str, problems: list[Problem]) -> int:
     """One line each, as compilers write them, so that an editor can jump there."""
     for problem in problems:
         place = f"{spec_path}:{problem.line}" if problem.line else spec_path
@@ -108,7 +109,7 @@ def _say_problems(spec_path: str, problems: list[Problem]) -> int:
     return WRONG_INPUT
 
 
-def _with_hint(problem: Problem, spec: RunSpec, beside: Path) -> Problem:
+def _add_hint(problem: Problem, spec: RunSpec, beside: Path) -> Problem:
     """A file that is not in the home but lies beside the spec is what a newcomer means."""
     kind, _, name = spec.data.source.partition(":")
     if problem.field == "data.source" and kind == "file" and "/" not in name and (beside / name).is_file():
@@ -135,7 +136,7 @@ def _is_published() -> bool:
     return registry.read_fact(Catalogue) is not None and registry.read_fact(Shipped) is not None
 
 
-def _model_id(model_id: str, beside: Path) -> str:
+def _absolute_model_id(model_id: str, beside: Path) -> str:
     """A folder named relative to the spec, absolute: the worker stands elsewhere."""
     folder = model_folder(model_id)
     return model_id if folder is None else os.path.normpath(beside / folder)

@@ -33,7 +33,8 @@ def build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands", required=False)
     for name, summary in SUMMARIES.items():
         sub = _parser(commands.add_parser, name, help=summary, description=summary, epilog=EXIT_CODES)
-        _OPTIONS[name](sub)
+        if name in _OPTIONS:
+            _OPTIONS[name](sub)
     return parser
 
 
@@ -103,19 +104,7 @@ def _resume(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--wait", action="store_true", help=WAIT_HELP)
 
 
-def _no_options(parser: argparse.ArgumentParser) -> None:
-    """`repair` and `worker` take none."""
-
-
-_OPTIONS: dict[str, Callable[[argparse.ArgumentParser], None]] = {
-    "serve": _serve,
-    "launch": _launch,
-    "list": _list,
-    "stop": _stop,
-    "resume": _resume,
-    "repair": _no_options,
-    "worker": _no_options,
-}
+_OPTIONS = {"serve": _serve, "launch": _launch, "list": _list, "stop": _stop, "resume": _resume}
 
 
 def _port(text: str) -> int:

@@ -88,10 +88,11 @@ def short_age(seconds: float) -> str:
 
 
 def stop(options: argparse.Namespace) -> int:
+    """Ask a run to stop, and with `--wait` follow it until it has; the exit code."""
     open_home()
     run = find_run(options.run)
     kind = registry.KILL if options.now and run.state != states.QUEUED else registry.STOP
-    _ask(run, kind)
+    _ask_of_run(run, kind)
     worker_process.ensure_worker()
     print(f"Asked {run.id} to {'end at once' if kind == registry.KILL else 'stop at its next step'}.", file=sys.stderr)
     if not options.wait:
@@ -101,16 +102,17 @@ def stop(options: argparse.Namespace) -> int:
 
 
 def resume(options: argparse.Namespace) -> int:
+    """Ask a run to go on, and with `--wait` follow it until it ends; the exit code."""
     open_home()
     run = find_run(options.run)
     worker_process.hold_app_lock()
-    _ask(run, registry.RESUME)
+    _ask_of_run(run, registry.RESUME)
     worker_process.ensure_worker()
     print(f"Asked {run.id} to go on.", file=sys.stderr)
     return follow(run.id, attempt=run.attempt + 1) if options.wait else DONE
 
 
-def _ask(run: Run, kind: str) -> None:
+def _ask_of_run(run: Run, kind: str) -> None:
     try:
         registry.ask_of_run(run.id, kind)
     except registry.Refused as error:
@@ -118,6 +120,7 @@ def _ask(run: Run, kind: str) -> None:
 
 
 def repair(_: argparse.Namespace) -> int:
+    """Make a new registry where it is damaged or missing, and add the folders it does not know; the exit code."""
     paths.prepare()
     try:
         made = repairs.open_or_rebuild()
@@ -166,7 +169,7 @@ def follow(run_id: str, *, attempt: int = 1) -> int:
             if run.attempt >= attempt and run.state in states.ENDED:
                 print(f"{run.state}: {printable_line(run.sentence)}", file=sys.stderr)
                 return OUTCOMES.get(run.state, FAILED)
-            line = _line(run)
+            line = _progress_line(run)
             new_state = not said.startswith(run.state)
             if line != said and (new_state or time.monotonic() - spoken_at >= SPEAK_EVERY):
                 print(line, file=sys.stderr, flush=True)
@@ -179,6 +182,6 @@ def follow(run_id: str, *, attempt: int = 1) -> int:
         watch.stop()
 
 
-def _line(run: Run) -> str:
+def _progress_line(run: Run) -> str:
     reward = "" if run.reward is None else f", reward {run.reward:.3f}"
     return f"{run.state}: step {step_progress(run)}{reward}" if run.total else run.state

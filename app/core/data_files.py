@@ -33,14 +33,14 @@ def copy_into_home(source: Path) -> tuple[Path, bool]:
             target = paths.data_file(f"{stem}{'' if number == 1 else f'-{number}'}{suffix}")
             if target.is_file() and filecmp.cmp(draft, target, shallow=False):
                 return target, False
-            if _claim(target):
-                return _settle(draft, target), True
+            if _claim_name(target):
+                return _move_into_place(draft, target), True
     finally:
         draft.unlink(missing_ok=True)
     raise AssertionError("there is always a next number")
 
 
-def _settle(draft: Path, target: Path) -> Path:
+def _move_into_place(draft: Path, target: Path) -> Path:
     try:
         return draft.replace(target)
     except OSError:
@@ -48,7 +48,7 @@ def _settle(draft: Path, target: Path) -> Path:
         raise
 
 
-def _claim(target: Path) -> bool:
+def _claim_name(target: Path) -> bool:
     """Take a name, unless someone has it."""
     try:
         target.touch(mode=0o600, exist_ok=False)

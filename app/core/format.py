@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from typing import Any
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
 CENTURY, CENTURIES = 36525 * DAY, 2e11  # what a clock or a calendar can say
@@ -85,6 +86,7 @@ def age(then: float | None, now: float | None = None) -> str:
 
 
 def clock(at: float) -> str:
+    """The time of day, here: 14:32:08; “–” for what no calendar can say."""
     return time.strftime("%H:%M:%S", time.localtime(at)) if abs(at) < CENTURIES else "–"
 
 
@@ -102,6 +104,13 @@ def shorten(text: str, limit: int) -> str:
     """The text on one line, cut at `limit` characters."""
     line = " ".join(text[: limit * 4].split())
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+
+
+def message_text(prompt: Any) -> str:
+    """What a person asked: the last message of a chat, or the text itself."""
+    if isinstance(prompt, list) and prompt and isinstance(prompt[-1], dict):
+        return str(prompt[-1].get("content") or "")
+    return str(prompt)
 
 
 def progress(step: int, total: int) -> str:

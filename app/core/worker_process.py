@@ -72,12 +72,14 @@ class Watch(threading.Thread):
         self._not_before = 0.0
 
     def start(self) -> None:
+        """Hold the app's lock, and begin to look."""
         hold_app_lock()
         super().start()
 
     def run(self) -> None:
+        """Look again and again until stopped."""
         while True:
-            self._look()
+            self._check_worker()
             if self._ended.wait(EVERY):
                 return
 
@@ -85,7 +87,7 @@ class Watch(threading.Thread):
         """Stop looking; a living supervisor stays."""
         self._ended.set()
 
-    def _look(self) -> None:
+    def _check_worker(self) -> None:
         """Start a supervisor where needed, after ever longer pauses where they end at once."""
         if time.monotonic() < self._not_before:
             return

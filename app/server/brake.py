@@ -39,7 +39,7 @@ class Brake:
         wait = until - now - EACH * (1 if self._is_storm(now) else FREE)
         if wait > LONGEST_WAIT:
             return None
-        self._forget(now)
+        self._forget_idle(now)
         self._until[guesser] = until
         return max(0.0, wait)
 
@@ -54,6 +54,6 @@ class Brake:
     def _is_storm(self, now: float) -> bool:
         return self._all_until - now > STORM * STORM_EACH
 
-    def _forget(self, now: float) -> None:
+    def _forget_idle(self, now: float) -> None:
         if len(self._until) >= FORGET_AT:
             self._until = {guesser: until for guesser, until in self._until.items() if until > now}

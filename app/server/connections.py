@@ -86,6 +86,7 @@ class Connection(HttpProtocol):
     crowd: Crowd
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Take the connection among the others, or refuse it where there is no room (503)."""
         super().connection_made(cast(asyncio.Transport, transport))
         self.host = self.client[0] if self.client else ""
         self.network = network_of(self.host)
@@ -97,10 +98,12 @@ class Connection(HttpProtocol):
             self.transport.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
+        """Count it no more."""
         self.crowd.members.discard(self)
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
+        """Count what came; a head that is too large ends the connection (431)."""
         self.came += len(data)
         before = self.cycle
         super().data_received(data)
@@ -111,14 +114,17 @@ class Connection(HttpProtocol):
             self.transport.close()
 
     def on_response_complete(self) -> None:
+        """Begin to wait for the next request."""
         self._wait_anew()
         super().on_response_complete()
 
     def pause_writing(self) -> None:
+        """Note since when nobody reads the answer."""
         self.unread_since = time.monotonic()
         super().pause_writing()
 
     def resume_writing(self) -> None:
+        """Note that it is read again."""
         self.unread_since = None
         super().resume_writing()
 

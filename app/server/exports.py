@@ -141,17 +141,21 @@ class _Sink(io.RawIOBase):
         self._at = 0
 
     def writable(self) -> bool:
+        """Say yes, as pyarrow asks first."""
         return True
 
     def tell(self) -> int:
+        """Count the bytes written so far."""
         return self._at
 
     def write(self, data: Any) -> int:
+        """Keep a part until it is taken; its bytes."""
         part = bytes(data)
         self._parts.append(part)
         self._at += len(part)
         return len(part)
 
     def take(self) -> bytes:
+        """Hand out what was written since the last time."""
         parts, self._parts = self._parts, []
         return b"".join(parts)

@@ -123,7 +123,7 @@ def _names_host(origin: str, host: str) -> bool:
         return False  # "null", or no web address
 
 
-class _Ended(MultiPartException):
+class _BodyCutShort(MultiPartException):
     """The body went on past its limit, or is cut off. A MultiPartException, since on those Gradio removes the files it
     had begun."""
 
@@ -137,13 +137,13 @@ class OpenPaths:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = scope.get("path", "")
-        if scope["type"] == "lifespan" or path in self.pages or (path.startswith(OPEN_BELOW) and _could_be(path)):
+        if scope["type"] == "lifespan" or path in self.pages or (path.startswith(OPEN_BELOW) and _is_file_path(path)):
             await self.app(scope, receive, send)
         else:
             await refuse(scope, receive, send, 404, "There is nothing here.")
 
 
-def _could_be(path: str) -> bool:
+def _is_file_path(path: str) -> bool:
     """Whether a file system would take the path for one: Gradio does not ask, and fails."""
     return "\0" not in path and all(len(part.encode("utf-8", "replace")) < 256 for part in path.split("/"))
 
@@ -163,25 +163,25 @@ class RequestSize:
         limit = MAX_UPLOAD if uploading else MAX_REQUEST
         announced = Headers(scope=scope).get("content-length", "0")
         if not announced.isdecimal() or len(announced) > 18 or int(announced) > limit:
-            await _refuse_size(scope, receive, send, limit)
+            await refuse(scope, receive, send, 413, _at_most(limit))
         elif uploading:
             await self._upload(scope, receive, send, int(announced))
         else:
-            await _Counted(self.app, limit).run(scope, receive, send)
+            await _CountedRequest(self.app, limit).run(scope, receive, send)
 
     async def _upload(self, scope: Scope, receive: Receive, send: Send, announced: int) -> None:
         upload = self.room.begin(announced)
         if upload is None:
             await refuse(scope, receive, send, 413, FULL)
             return
-        counted = _Counted(self.app, MAX_UPLOAD, upload)
+        counted = _CountedRequest(self.app, MAX_UPLOAD, upload)
         try:
             await counted.run(scope, receive, send)
         finally:
             upload.end(stored=counted.status == 200)
 
 
-class _Counted:
+class _CountedRequest:
     """One request whose body is counted as the app reads it."""
 
     def __init__(self, app: ASGIApp, limit: int, upload: uploads.Upload | None = None) -> None:
@@ -190,11 +190,13 @@ class _Counted:
         self.status = 0  # of the reply, once it began
 
     async def run(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, and answer 413 where its body went on past the limit, or had no room."""
+
         async def counted_receive() -> Message:
             message = await receive()
             self._count(message)
             if self.problem:
-                raise _Ended(self.problem)
+                raise _BodyCutShort(self.problem)
             return message
 
         async def own_send(message: Message) -> None:
@@ -221,10 +223,6 @@ class _Counted:
             self.problem = FULL
         elif message["type"] == "http.disconnect" and not self.whole:
             self.problem = "The connection ended before the body did."
-
-
-async def _refuse_size(scope: Scope, receive: Receive, send: Send, limit: int) -> None:
-    await refuse(scope, receive, send, 413, _at_most(limit))
 
 
 def _at_most(limit: int) -> str:

@@ -2,36 +2,57 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import gradio as gr
 
-from groupwise.app.pages.compare import page as compare
-from groupwise.app.pages.new import page as new
-from groupwise.app.pages.rewards import page as rewards
-from groupwise.app.pages.run import page as run
-from groupwise.app.pages.run_list import page as runs
+from groupwise.app.pages.compare.compare import compare
+from groupwise.app.pages.new.new_run import new_run
+from groupwise.app.pages.rewards.rewards_page import rewards_page
+from groupwise.app.pages.run.checkpoints import checkpoints
+from groupwise.app.pages.run.completions import completions
+from groupwise.app.pages.run.config import config
+from groupwise.app.pages.run.doctor import doctor
+from groupwise.app.pages.run.groups import groups
+from groupwise.app.pages.run.header import header
+from groupwise.app.pages.run.log import log
+from groupwise.app.pages.run.overview import overview
+from groupwise.app.pages.run.statistics import statistics
+from groupwise.app.pages.run_list.runs_table import runs_table
 from groupwise.app.server import gradio_patches, page_head, static_scripts
 from groupwise.app.ui.modules import APP
 from groupwise.app.ui.theme import STYLE, theme
+from groupwise.app.ui.topbar import topbar
+
+RUN_PARTS = (header, doctor, overview, groups, completions, statistics, config, log, checkpoints)
+# The pages beside the first: name, address, and their live parts from top to bottom.
+PAGES = (
+    ("New run", "/new", (new_run,)),
+    ("Rewards", "/rewards", (rewards_page,)),
+    ("Run", "/run", RUN_PARTS),
+    ("Compare", "/compare", (compare,)),
+)
 
 
 def build() -> gr.Blocks:
     """The whole dashboard: `/`, `/new`, `/rewards`, `/run?id=…` and `/compare?ids=…`."""
     gr.set_static_paths(static_scripts.static_paths())
     with gr.Blocks(title="Groupwise", analytics_enabled=False, fill_width=True) as demo:
-        runs.build()
-    with demo.route("New run", "/new", show_in_navbar=False):
-        new.build()
-    with demo.route("Rewards", "/rewards", show_in_navbar=False):
-        rewards.build()
-    with demo.route("Run", "/run", show_in_navbar=False):
-        run.build()
-    with demo.route("Compare", "/compare", show_in_navbar=False):
-        compare.build()
+        _lay_out("Runs", runs_table)
+    for name, address, live_parts in PAGES:
+        with demo.route(name, address, show_in_navbar=False):
+            _lay_out(name, *live_parts)
     gradio_patches.write_page_patch(page_head.first, partial(page_head.last, parts=parts(demo)))
     return demo
+
+
+def _lay_out(name: str, *live_parts: Callable[[], gr.HTML]) -> None:
+    gr.Navbar(visible=False)
+    topbar(name)
+    for part in live_parts:
+        part()
 
 
 def parts(demo: gr.Blocks) -> dict[str, list[str]]:

@@ -62,16 +62,16 @@ class ForwardedHeaders:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] in ("http", "websocket"):
-            scope = self._without_proxies(scope)
+            scope = self._read_proxy_headers(scope)
         await self.app(scope, receive, send)
 
-    def _without_proxies(self, scope: Scope) -> Scope:
+    def _read_proxy_headers(self, scope: Scope) -> Scope:
         headers: Headers = scope["headers"]
         kept = [(name, value) for name, value in headers if not _is_said_by_proxies(name)]
         client = scope.get("client")
         if client and self.proxies.networks and client[0] in self.proxies:
             said = {name: value for name, value in headers if name in (b"x-forwarded-proto", b"x-forwarded-host")}
-            kept = _with_host(kept, said.get(b"x-forwarded-host", b""))
+            kept = _replace_host(kept, said.get(b"x-forwarded-host", b""))
             scheme = _scheme(scope, said.get(b"x-forwarded-proto", b""))
             scope = {**scope, "client": self._client(headers) or client, "scheme": scheme}
         return {**scope, "headers": kept}
@@ -101,7 +101,7 @@ def _scheme(scope: Scope, said: bytes) -> str:
     return scheme.replace("http", "ws") if scope["type"] == "websocket" else scheme
 
 
-def _with_host(headers: Headers, said: bytes) -> Headers:
+def _replace_host(headers: Headers, said: bytes) -> Headers:
     host = said.rpartition(b",")[2].strip()
     if not host:
         return headers

@@ -66,6 +66,7 @@ class Settings:
 
 
 def is_loopback(host: str) -> bool:
+    """Tell whether an address is reached from this machine alone."""
     if host == "localhost":
         return True
     try:
@@ -93,16 +94,13 @@ def refuse_unsafe(settings: Settings) -> None:
             WRONG_INPUT,
         )
     if settings.beyond_this_machine and (settings.token is None or not settings.allow_hosts):
+        opening = "A proxy" if is_loopback(settings.host) else f"Listening on {settings.host}"
         raise CommandError(
-            f"{_opening(settings)} lets other machines in, so it needs a token and the name they call this "
+            f"{opening} lets other machines in, so it needs a token and the name they call this "
             "machine by: add --token auto (or set GROUPWISE_TOKEN) and --allow-host NAME. From your own machine, an "
             f"SSH tunnel needs neither: ssh -L {DEFAULT_PORT}:localhost:{DEFAULT_PORT} THIS-MACHINE.",
             WRONG_INPUT,
         )
-
-
-def _opening(settings: Settings) -> str:
-    return f"Listening on {settings.host}" if not is_loopback(settings.host) else "A proxy"
 
 
 def create_app(settings: Settings) -> FastAPI:
@@ -277,16 +275,19 @@ def _serve_until_stopped(
 
     class Server(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            """Begin to accept, and say so."""
             await super().startup(sockets)
             if self.started:
                 accepting()
 
         async def on_tick(self, counter: int) -> bool:
+            """End the connections that kept us waiting too long."""
             if counter % 10 == 0:  # about once a second
                 crowd.sweep()
             return await super().on_tick(counter)
 
         def handle_exit(self, sig: int, frame: Any) -> None:
+            """End at once when a signal says so."""
             # Open pages hold connections that never end by themselves: cut off, at once, and that is no error.
             logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
             self.should_exit = self.force_exit = True

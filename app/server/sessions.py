@@ -28,7 +28,7 @@ class LoggedOut:
         self._stamp: files.Stamp | None = None
         self._ends: dict[str, int] = {}
         self._read_new_lines()
-        self._shorten()
+        self._drop_ended()
 
     def __contains__(self, session: str) -> bool:
         with contextlib.suppress(OSError):  # at start it could be read: what is known from then on stays known
@@ -59,7 +59,7 @@ class LoggedOut:
         self._ends |= {found[1]: int(found[2]) for found in map(LINE.fullmatch, lines) if found}
         self._stamp = stamp
 
-    def _shorten(self) -> None:
+    def _drop_ended(self) -> None:
         """Leave out those that have ended by now."""
         left = {session: ends for session, ends in self._ends.items() if ends > time.time()}
         if len(left) < len(self._ends):

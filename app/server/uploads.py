@@ -55,6 +55,7 @@ class Room:
         return True
 
     def end(self, upload: Upload, kept: int) -> None:
+        """Take back what an upload was given; `kept`: its bytes that are stored now."""
         self._under_way.discard(upload)
         self._stored = self._stored + kept if self._under_way else _bytes()
 

@@ -14,23 +14,11 @@ export function setParams(changes, { push = false } = {}) {
     dispatchEvent(new Event("groupwise:address"));
   }
 }
+// The change that takes these parameters out of an address.
+export const without = (names) => Object.fromEntries(names.split(" ").map((name) => [name, null]));
 addEventListener("popstate", () => dispatchEvent(new Event("groupwise:address")));
 export const onAddress = (then) => addEventListener("groupwise:address", then);
 
 // To a group, or to a step's first, in the Groups; what was looked at there before is left.
 export const openGroup = (where) =>
-  setParams(
-    {
-      tab: "groups",
-      step: null,
-      group: null,
-      idx: null,
-      mode: null,
-      prompt: null,
-      then: null,
-      now: null,
-      each: null,
-      ...where,
-    },
-    { push: true },
-  );
+  setParams({ tab: "groups", ...without("step group idx mode prompt then now each"), ...where }, { push: true });

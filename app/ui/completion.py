@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from groupwise.app.core import format
-from groupwise.app.ui.highlight import NOTHING, colour_tags, mark_text, tags
+from groupwise.app.ui.highlight import NOTHING, mark_text, tags
 from groupwise.app.ui.safe_text import escape
 from groupwise.app.ui.word_diff import Difference, Span
 from groupwise.storage.registry.notes import Note
@@ -18,7 +18,6 @@ LONGEST = 300  # characters of a logged value that are shown
 FOLDED, HEAD, TAIL = 3600, 2400, 600  # a text of more characters shows its first and last ones
 ALIKE = 0.3  # of texts that have less in common, marks would be all there is to see
 STATUS = {"ok": "no score", "none": "no score", "error": "error", "timeout": "timed out"}
-__all__ = ["Shown", "card", "cards", "colour_tags", "scales_of", "score_bar", "text_html"]
 
 
 @dataclass(frozen=True)

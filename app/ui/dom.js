@@ -1,18 +1,27 @@
 // Small helpers for the DOM. Text is always placed as text.
 
-export function el(tag, attributes = {}, ...children) {
+// An element of this kind, which is its tag and classes: “p.s.mut”. `parts`: its attributes, if any, and what it holds.
+export function el(kind, ...parts) {
+  const [tag, ...classes] = kind.split(".");
   const node = document.createElement(tag);
+  if (classes.length) node.className = classes.join(" ");
+  const attributes = parts[0]?.constructor === Object ? parts.shift() : {};
   for (const [name, value] of Object.entries(attributes)) {
     if (name === "onclick") node.addEventListener("click", value);
     else if (value === true) node.setAttribute(name, "");
     else if (value !== false && value !== null && value !== undefined) node.setAttribute(name, value);
   }
-  node.append(...children.filter((child) => child !== null && child !== undefined));
+  node.append(...parts.filter((part) => part !== null && part !== undefined));
   return node;
 }
 // Sets text only when it changed, so that selections and screen readers are left in peace.
 export function setText(node, words) {
   if (node.textContent !== words) node.textContent = words;
+}
+// Says something in a node, which is hidden where there is nothing to say.
+export function showText(node, words) {
+  setText(node, words ?? "");
+  node.hidden = !words;
 }
 export function setHtml(node, escaped) {
   if (node.gwHtml !== escaped) {
@@ -28,6 +37,18 @@ export function show(node, so, next) {
 // Something in it was changed by other means: the next setHtml sets it, also to what it was.
 export function touched(node) {
   for (let each = node; each; each = each.parentElement) delete each.gwHtml;
+}
+
+export const option = (value, words = value) => el("option", { value }, words);
+export const remover = (label, onclick) =>
+  el("button.btn.quiet.s.remove", { type: "button", "aria-label": label, title: label, onclick }, "×");
+export const table = (head, rows) => el("table", el("thead", head), el("tbody", ...rows));
+// A field for a number, as text: what is typed may not be one yet.
+export const numberField = (more) =>
+  el("input.input.num", { type: "text", inputmode: "decimal", autocomplete: "off", ...more });
+// Presses those of the buttons for which `is` says so, and no other.
+export function press(buttons, is) {
+  for (const button of buttons) button.setAttribute("aria-pressed", `${is(button)}`);
 }
 
 export async function copy(words, button) {
@@ -46,4 +67,20 @@ export async function copy(words, button) {
   setTimeout(() => {
     button.textContent = before;
   }, 1200);
+}
+export function download(name, text, type) {
+  const url = URL.createObjectURL(new Blob([text], { type }));
+  const link = el("a", { href: url, download: name });
+  document.body.append(link);
+  link.click();
+  link.remove();
+  setTimeout(() => URL.revokeObjectURL(url), 1000);
+}
+// The text of a file that was chosen; null where it is not in UTF-8.
+export async function textOf(file) {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
+  } catch {
+    return null;
+  }
 }

@@ -70,6 +70,7 @@ def learning_panels(wait: str) -> list[Panel]:
 
 
 def held_out_panels(wait: str) -> list[Panel]:
+    """Draw what evaluations log. `wait`: what they wait for."""
     return [
         panel("held-out rewards by function", [], pattern="eval_rewards/*/mean", note="unweighted", wait=wait),
         panel(
@@ -105,6 +106,7 @@ def stability_panels(no_kl: bool) -> list[Panel]:
 
 
 def length_panels() -> list[Panel]:
+    """Draw how long completions are, and how many are cut off."""
     return [
         panel(
             "completions/mean_length", ["completions/mean_length", "completions/mean_terminated_length"],
@@ -115,6 +117,7 @@ def length_panels() -> list[Panel]:
 
 
 def speed_panels() -> list[Panel]:
+    """Draw what a step's time goes to, and what it takes of the machine."""
     return [
         panel(
             "step_time", ["step_time", "time/generation", "time/rewards", "time/update"],
@@ -195,11 +198,3 @@ def sparkline(values: Iterable[float | None], colour: str, width: int = 120, hei
         f'aria-label="{label}"><polyline points="{path}" fill="none" stroke="var({colour})" stroke-width="1.5" '
         f'stroke-linejoin="round"/></svg>'
     )
-
-
-def median(values: list[float]) -> float | None:
-    """The middle value, or the mean of the two in the middle; None of nothing."""
-    if not values:
-        return None
-    ordered, middle = sorted(values), len(values) // 2
-    return ordered[middle] if len(values) % 2 else (ordered[middle - 1] + ordered[middle]) / 2

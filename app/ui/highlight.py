@@ -144,9 +144,10 @@ class _Cutter:
         self._now = next(spans, None)
 
     def piece(self, start: int, end: int) -> str:
+        """Escape a stretch of the text, and mark what differs in it."""
         out = []
         while start < end:
-            span = self._reach(start)
+            span = self._next_span(start)
             if span is None or span[0] >= end:
                 out.append(escape(self._text[start:end]))
                 break
@@ -158,10 +159,11 @@ class _Cutter:
         return "".join(out)
 
     def touches(self, start: int, end: int) -> bool:
-        span = self._reach(start)
+        """Tell whether any of a stretch differs."""
+        span = self._next_span(start)
         return span is not None and span[0] < end
 
-    def _reach(self, place: int) -> Span | None:
+    def _next_span(self, place: int) -> Span | None:
         """The first span that ends after this place."""
         while self._now is not None and self._now[1] <= place:
             self._now = next(self._spans, None)

@@ -24,12 +24,15 @@ from starlette.responses import Response
 from groupwise.app.core.errors import Unanswerable
 from groupwise.storage.home import db, paths
 from groupwise.storage.home.logs import Repeats
-from groupwise.storage.record import metrics, record_check
+from groupwise.storage.library.presets import PresetError
+from groupwise.storage.library.rewards.library import LibraryError
+from groupwise.storage.record import metrics, record_check, states
 from groupwise.storage.registry import registry
 
 LOG = logging.getLogger("groupwise")
 LOG.addFilter(Repeats())  # a page asks again and again
 MOST_RUNS = 50  # of a payload
+GONE = "The folder of this run was deleted. What it recorded is gone with it."
 DAMAGED = (
     "This run's record is damaged, or was copied only in part ({}). Where it was copied, copy it again, whole; to "
     "resume the run sets it aside and begins another."
@@ -45,7 +48,7 @@ def live(name: str, *functions: Answer, template: str = "", **options: Any) -> g
     made = gr.HTML(
         html_template=f'<div class="gw gw-{Path(name).name}">{template}</div>',
         js_on_load=BEGIN.format(name),
-        server_functions=[_as_served(function) for function in functions] or None,
+        server_functions=[_to_endpoint(function) for function in functions] or None,
         apply_default_css=False,
         container=False,
         padding=False,
@@ -55,7 +58,7 @@ def live(name: str, *functions: Answer, template: str = "", **options: Any) -> g
     return made
 
 
-def _as_served(function: Answer) -> Callable[..., Response]:
+def _to_endpoint(function: Answer) -> Callable[..., Response]:
     """The function as a page calls it (see app.server.calls), its answer already JSON."""
 
     def served(payload: Any = None) -> Response:
@@ -93,16 +96,14 @@ def answer(function: Callable[[Payload], dict[str, Any]]) -> Answer:
     def answered(payload: Any = None) -> dict[str, Any]:
         try:
             return function(payload if isinstance(payload, dict) else {})
-        except (Unanswerable, registry.Refused) as refusal:
+        except (Unanswerable, LibraryError, PresetError, registry.Refused, registry.RegistryError) as refusal:
             return {"sentence": str(refusal)}
-        except registry.RegistryError as error:
-            return {"sentence": str(error)}
         except sqlite3.OperationalError as error:
-            return {"sentence": _unread(error)}
+            return {"sentence": _why_unread(error)}
         except sqlite3.Error as error:
             return {"sentence": DAMAGED.format(error)}
         except Exception as error:
-            odd = _odd_record(payload)
+            odd = _why_odd_record(payload)
             if isinstance(error, OSError) and not odd:
                 odd = f"The run's folder could not be read ({error.strerror or error})."
             if odd:
@@ -114,14 +115,14 @@ def answer(function: Callable[[Payload], dict[str, Any]]) -> Answer:
     return answered
 
 
-def _unread(error: sqlite3.OperationalError) -> str:
+def _why_unread(error: sqlite3.OperationalError) -> str:
     """Why a record could not be read, which may be another matter in a moment."""
     if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_INTERRUPT:
         return f"Reading this run's record took more than {db.LONGEST:.0f} s, and was given up."
     return f"The record could not be read just now ({error}). Trying again."
 
 
-def _odd_record(payload: Any) -> str:
+def _why_odd_record(payload: Any) -> str:
     """A sentence on the first record among those that a payload names in which no run has written what is there: then
     it is no mistake of a page's that it fails; "" where there is none."""
     given = payload if isinstance(payload, dict) else {}
@@ -137,14 +138,19 @@ def _odd_record(payload: Any) -> str:
     return ""
 
 
+def run_by_id(run_id: str) -> registry.Run | None:
+    """The run of this id; None where there is none, or no run can have it."""
+    try:
+        paths.run_folder(run_id)
+    except ValueError:
+        return None
+    return registry.get_run(run_id)
+
+
 def run_of(payload: Payload) -> registry.Run:
     """The run that a payload names. Raises Unanswerable."""
     run_id = text(payload, "run")
-    try:
-        folder = paths.run_folder(run_id)
-    except ValueError:
-        folder = None
-    run = registry.get_run(run_id) if folder else None
+    run = run_by_id(run_id)
     if run is None:
         raise Unanswerable(f"There is no run “{run_id[:80]}”." if run_id else "This address names no run.")
     return run
@@ -153,7 +159,7 @@ def run_of(payload: Payload) -> registry.Run:
 def record_of(run: registry.Run) -> Path:
     """The run's run.db. Raises Unanswerable where it is not there (yet, or any more)."""
     if not run.folder.path.is_dir():
-        raise Unanswerable("The folder of this run was deleted. What it recorded is gone with it.")
+        raise Unanswerable(GONE)
     if not has_record(run):
         raise Unanswerable("Nothing is recorded yet: the training process writes the first row when it begins.")
     return run.folder.db
@@ -172,10 +178,21 @@ def has_record(run: registry.Run) -> bool:
     return True
 
 
+def is_ongoing(run: registry.Run) -> bool:
+    """Whether the run may still record something."""
+    return run.state in states.LIVE or run.state == states.QUEUED
+
+
 def text(payload: Payload, key: str, limit: int = 200) -> str:
     """A text of a payload, cut at a length; empty where there is none."""
     value = payload.get(key)
     return value[:limit] if isinstance(value, str) else ""
+
+
+def texts(payload: Payload, key: str, limit: int = 200) -> list[str]:
+    """The texts in a list of a payload, each cut at a length; the empty ones, and what is no text, are left out."""
+    value = payload.get(key)
+    return [one[:limit] for one in value if isinstance(one, str) and one] if isinstance(value, list) else []
 
 
 def whole_number(payload: Payload, key: str, default: int = 0) -> int:

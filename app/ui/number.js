@@ -13,3 +13,15 @@ export function number(value) {
   }
   return out.replace(/^-/, "−");
 }
+
+// The places of the two neighbours in a rising list that a value lies between; beyond its ends the first or last two.
+export function neighbours(values, value) {
+  let low = 0;
+  let high = values.length - 1;
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (values[middle] <= value) low = middle;
+    else high = middle;
+  }
+  return [low, high];
+}

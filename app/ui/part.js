@@ -8,5 +8,9 @@ export function mount(name, given) {
   return import(`../${name}.js`);
 }
 
-// {element, server}: what the part is drawn in, and the functions of the server that it may call.
-export const part = (name) => parts.get(name);
+// What the part is drawn in, how a node in it is found, and the functions of the server that it may call.
+export function part(name) {
+  const { element, server } = parts.get(name);
+  const root = element.querySelector(".gw");
+  return { root, find: (selector) => root.querySelector(selector), server };
+}

@@ -5,14 +5,11 @@ import { part } from "./part.js";
 import { poll } from "./poll.js";
 import { guarded } from "./settings.js";
 
-const { element, server } = part("ui/topbar");
-
-const bar = element.querySelector(".gw-topbar");
-const hardware = bar.querySelector(".hardware");
-const pill = bar.querySelector(".worker");
+const { root: bar, find, server } = part("ui/topbar");
+const pill = find(".worker");
 
 // For the keyboard: past the bar, to what stands below it. Its place in the page has no address of its own.
-bar.querySelector(".skip").addEventListener("click", (event) => {
+find(".skip").addEventListener("click", (event) => {
   event.preventDefault();
   const content = [...document.querySelectorAll(".gw")].find(
     (part) => part !== bar && part.offsetParent && !bar.contains(part),
@@ -23,15 +20,15 @@ bar.querySelector(".skip").addEventListener("click", (event) => {
   content.scrollIntoView({ block: "start" });
 });
 
-bar.querySelector(".logout").hidden = !guarded; // only who had to log in can log out
+find(".logout").hidden = !guarded; // only who had to log in can log out
 
 poll(bar, async () => {
   const now = await server.worker_status({});
   if (!now || now.sentence) return now ? 5000 : undefined;
-  setText(hardware, now.hardware ?? "");
+  setText(find(".hardware"), now.hardware ?? "");
   setText(pill.lastElementChild, now.ready ? "Worker ready" : "Starting the worker…");
   pill.className = `worker pill s ${now.ready ? "ok" : "idle"}`;
   pill.hidden = false;
-  bar.querySelector(".trusted").hidden = !now.trusted;
+  find(".trusted").hidden = !now.trusted;
   return now.ready && now.hardware ? 5000 : 1000;
 });

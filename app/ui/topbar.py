@@ -29,7 +29,7 @@ def worker_status(payload: Payload) -> dict[str, object]:
 
 
 def topbar(current: str) -> gr.HTML:
-    """The bar, with one page marked as the current one."""
+    """The bar; the page of this name, if it is one of PAGES, is marked as the current one."""
     links = "".join(
         f'<a href="{path}"{" aria-current=page" if name == current else ""}>{name}</a>' for name, path in PAGES.items()
     )

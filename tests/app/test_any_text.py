@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from groupwise.app.__main__ import main as command
 from groupwise.app.pages.run.log import readable
 from groupwise.app.server import exports
-from groupwise.app.ui.live import _as_served
+from groupwise.app.ui.live import _to_endpoint
 from groupwise.storage.checks.check import check_spec
 from groupwise.storage.home import files, paths
 from groupwise.storage.home.redaction import redact
@@ -202,7 +202,7 @@ def test_a_spec_with_anything_in_it_is_read_or_refused_in_words(registry_home: P
 
 def _page(answer: Any) -> Any:
     """What a live part of a page is answered."""
-    return orjson.loads(_as_served(lambda _: {"answer": answer})().body)["answer"]
+    return orjson.loads(_to_endpoint(lambda _: {"answer": answer})().body)["answer"]
 
 
 @odd

@@ -117,7 +117,7 @@ def change(text: str, made: list[Edit]) -> None:
     raw = yaml_edit.load(text)
     assert raw is not None
     for edit in made:
-        edits._make(raw, edit)
+        edits._make_edit(raw, edit)
     now = yaml_edit.load(after)
     assert yaml_edit.is_written_alike(now, raw), (made, after)
     hold(text, after, [edit.path for edit in made])
@@ -145,7 +145,7 @@ def some_edits(text: str, picked: random.Random, count: int) -> list[Edit]:
         else:
             path = picked.choice(there)
             found.append(Edit(path, ABSENT if kind == 3 else picked.choice(SCALARS)))
-    return [edit for edit in found if edits._make(yaml_text.copy_plain(raw), edit) and not among_equals(raw, edit)]
+    return [edit for edit in found if edits._make_edit(yaml_text.copy_plain(raw), edit) and not among_equals(raw, edit)]
 
 
 def among_equals(raw: dict[str, Any], edit: Edit) -> bool:
@@ -239,7 +239,7 @@ def test_in_brackets_over_several_lines(edit: Edit) -> None:
     assert [after.count(f"c{n}.") for n in range(1, 5)] == [1, 1, 1, 1]
     raw = yaml_edit.load(FLOW)
     assert raw is not None
-    edits._make(raw, edit)
+    edits._make_edit(raw, edit)
     assert yaml_edit.is_written_alike(yaml_edit.load(after), raw)
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from groupwise.app.pages.run import checkpoints, config, group, groups, header, log, overview, same_prompt, stars
 from groupwise.app.pages.run_list import runs_table
-from groupwise.app.ui import completion, live, state_badge, topbar
+from groupwise.app.ui import completion, highlight, live, state_badge, topbar
 from groupwise.storage.home import paths
 from groupwise.storage.record import states
 from groupwise.storage.record.record import RunWriter
@@ -88,11 +88,11 @@ def test_hostile_text_stays_text_in_the_table_of_runs(run_id: str, text: str) ->
 
 
 def test_tags_are_coloured_and_nothing_else_is() -> None:
-    assert completion.colour_tags("<think>a<b</think>") == (
+    assert highlight.colour_tags("<think>a<b</think>") == (
         '<span class="region r4"><span class="tag r4">&lt;think&gt;</span>a&lt;b'
         '<span class="tag r4">&lt;/think&gt;</span></span>'
     )
-    assert "tag" not in completion.colour_tags('<img src="x">')
+    assert "tag" not in highlight.colour_tags('<img src="x">')
 
 
 def test_a_tied_group_has_no_best() -> None:

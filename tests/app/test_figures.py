@@ -71,9 +71,3 @@ def test_a_sparkline_needs_two_points_and_survives_gaps_and_flat_lines() -> None
     assert figures.sparkline([], "--r1") == ""
     assert figures.sparkline([1.0, None], "--r1") == ""
     assert figures.sparkline([1.0, None, 1.0], "--r1").count(",") == 2
-
-
-def test_the_median_of_nothing_is_none() -> None:
-    assert figures.median([]) is None
-    assert figures.median([3.0, 1.0]) == 2.0
-    assert figures.median([3.0, 1.0, 9.0]) == 3.0

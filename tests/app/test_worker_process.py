@@ -142,6 +142,6 @@ def test_a_worker_that_cannot_be_started_is_said_and_tried_again(
 ):
     paths.worker_log().mkdir()
     watch = worker_process.Watch()
-    watch._look()
-    watch._look()
+    watch._check_worker()
+    watch._check_worker()
     assert "the worker could not be started" in capsys.readouterr().err

@@ -89,7 +89,8 @@ def test_what_is_placed_as_text_is_no_markup(bare_page: Page) -> None:
     page = bring(bare_page, "ui/dom.js", "el", "setText")
     made = "el('p', { title: 'a', hidden: true, id: null }, '<b>x</b>', null, el('i', {}, 'y')).outerHTML"
     assert page.evaluate(made) == '<p title="a" hidden="">&lt;b&gt;x&lt;/b&gt;<i>y</i></p>'
-    page.evaluate("window.p = el('p', {}, 'a'), window.text = p.firstChild, setText(p, 'a')")
+    assert page.evaluate("el('p.s.mut', { id: 'a' }, 'b').outerHTML") == '<p class="s mut" id="a">b</p>'
+    page.evaluate("window.p = el('p', 'a'), window.text = p.firstChild, setText(p, 'a')")
     assert page.evaluate("text === p.firstChild"), "text that stays is not placed anew"
 
 

@@ -225,10 +225,7 @@ def test_a_file_says_first_what_it_is_for():
 # Names that several files of a room share, since each is one end of an interface: whoever calls it holds any of them.
 SHARED_NAMES = {
     "app": {
-        "build": "a page, and the shell around all pages",
         "ask_worker": "what ui/worker_questions.js asks of the page that it is on",
-        "read_answer": "what ui/worker_questions.js asks of the page that it is on",
-        "cancel_question": "what ui/worker_questions.js asks of the page that it is on",
     },
     "worker": {"main": "what `python -m` runs"},
     "storage": {},

@@ -15,9 +15,8 @@ async function offer() {
   const full = state.ids.length >= MOST;
   const line = (run) =>
     el(
-      "button",
+      "button.option",
       {
-        class: "option",
         onclick: () => {
           adder.value = "";
           close();
@@ -25,16 +24,15 @@ async function offer() {
           adder.focus();
         },
       },
-      el("span", { class: "dot", style: `background:var(${run.colour})` }),
-      el("bdi", {}, run.name),
-      el("span", { class: "s mut" }, run.about),
+      el("span.dot", { style: `background:var(${run.colour})` }),
+      el("bdi", run.name),
+      el("span.s.mut", run.about),
     );
   foundBox.replaceChildren(...(full ? [] : (reply?.runs ?? []).map(line)));
   if (!foundBox.children.length)
     foundBox.append(
       el(
-        "p",
-        { class: "s mut" },
+        "p.s.mut",
         full
           ? `${MOST} runs are the most that can be compared at once. Remove one first.`
           : reply

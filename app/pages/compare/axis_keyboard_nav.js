@@ -3,16 +3,13 @@
 // the axis, its stretch and how many runs pass.
 
 import { Plots } from "../../ui/charts/plots.js";
-import { Parallel } from "./parallel.js";
+import * as Parallel from "./parallel.js";
 
 export class AxisKeyboardNav {
   // `now()` gives {axes, runs, chosen}: what is drawn, the runs by their place on the axes; `pick(full name, ends or
   // null)`.
   constructor(plot, now, pick) {
-    this.plot = plot;
-    this.now = now;
-    this.pick = pick;
-    this.name = null;
+    Object.assign(this, { plot, now, pick, name: null });
     Plots.slider(plot, "Settings against finals, axis by axis", this);
   }
 

@@ -2,7 +2,8 @@
 
 import { Plots } from "../../ui/charts/plots.js";
 import { Smoother } from "../../ui/charts/smoother.js";
-import { el, setText } from "../../ui/dom.js";
+import { el, setText, showText } from "../../ui/dom.js";
+import { dotted } from "../../ui/text.js";
 import { LineKeyboardNav } from "./line_keyboard_nav.js";
 import { Lines } from "./lines.js";
 
@@ -11,14 +12,14 @@ export class CompareChart {
   constructor(about, zoomed) {
     this.about = about;
     this.zoomed = zoomed;
-    this.plot = el("div", { class: "plot" });
-    this.note = el("span", { class: "xs mut" });
-    this.wait = el("p", { class: "wait s mut" });
+    this.plot = el("div.plot");
+    this.note = el("span.xs.mut");
+    this.wait = el("p.wait.s.mut");
     this.keyboardNav = new LineKeyboardNav(this);
     this.node = el(
-      "figure",
-      { class: "panel chart", "data-chart": about.name },
-      el("figcaption", {}, el("span", { class: "about" }, el("h3", { dir: "auto" }, about.title), this.note)),
+      "figure.panel.chart",
+      { "data-chart": about.name },
+      el("figcaption", el("span.about", el("h3", { dir: "auto" }, about.title), this.note)),
       this.wait,
       this.plot,
     );
@@ -33,18 +34,15 @@ export class CompareChart {
     const missing = series.length - some.length;
     const per = Math.max(1, ...some.flatMap(({ lines }) => lines.map((line) => line.per)));
     const none = view.zoom ? "None of these runs has logged this here." : "None of these runs has logged this.";
-    setText(this.wait, some.length ? "" : series.length ? none : "Every run is hidden.");
-    this.wait.hidden = some.length > 0;
+    showText(this.wait, some.length ? "" : series.length ? none : "Every run is hidden.");
     this.plot.hidden = !some.length;
     setText(
       this.note,
-      [
+      dotted(
         this.about.note,
         per > 1 ? `a point is the mean of up to ${per}` : "",
         missing && some.length ? `${missing} of ${series.length} have none` : "",
-      ]
-        .filter(Boolean)
-        .join(" · "),
+      ),
     );
     if (some.length)
       Plots.draw(
@@ -87,8 +85,9 @@ export class CompareChart {
   line(one, line) {
     const colour = Plots.colour(one.colour);
     const smoothed = this.view.smooth ? Smoother.over(line.y) : line.y;
-    const label = line.attempt > 1 && this.view.x === "attempt" ? `${one.label}, attempt ${line.attempt}` : one.label;
-    const width = line.attempt > 1 && this.view.x === "attempt" ? 1.1 : 1.8;
+    const later = line.attempt > 1 && this.view.x === "attempt";
+    const label = later ? `${one.label}, attempt ${line.attempt}` : one.label;
+    const width = later ? 1.1 : 1.8;
     const base = {
       x: line.x,
       type: "scatter",
@@ -97,29 +96,18 @@ export class CompareChart {
     };
     // which line it is, wherever it is drawn
     const meta = `${one.key} ${this.view.x === "attempt" ? line.attempt : ""}`;
-    const faint =
-      this.view.smooth && line.x.length >= 12
-        ? [
-            {
-              ...base,
-              y: line.y,
-              hoverinfo: "skip",
-              line: { color: Plots.fade(colour, this.series.length > 6 ? 0.12 : 0.22), width: 1 },
-            },
-          ]
-        : [];
-    return [
-      ...faint,
-      {
-        ...base,
-        y: smoothed,
-        customdata: line.y,
-        meta,
-        name: Plots.plain(label),
-        line: { color: colour, width, dash: one.dash },
-        hovertemplate: this.hover(label, "%{customdata:.4~g}"),
-      },
-    ];
+    const main = {
+      ...base,
+      y: smoothed,
+      customdata: line.y,
+      meta,
+      name: Plots.plain(label),
+      line: { color: colour, width, dash: one.dash },
+      hovertemplate: this.hover(label, "%{customdata:.4~g}"),
+    };
+    if (!this.view.smooth || line.x.length < 12) return [main];
+    const faint = { color: Plots.fade(colour, this.series.length > 6 ? 0.12 : 0.22), width: 1 };
+    return [{ ...base, y: line.y, hoverinfo: "skip", line: faint }, main];
   }
 
   banded(one, lines) {

@@ -2,25 +2,26 @@
 
 import { onAddress, setParams } from "../../ui/address.js";
 import { Plots } from "../../ui/charts/plots.js";
-import { el, setText, show } from "../../ui/dom.js";
+import { el, option, press, setText, show, showText } from "../../ui/dom.js";
 import { poll } from "../../ui/poll.js";
 import "./adder.js";
 import { AxisKeyboardNav } from "./axis_keyboard_nav.js";
 import { CompareChart } from "./charts.js";
 import {
-  MOST,
   besideChosen,
   fields,
   find,
   grouped,
   inSight,
   leftOut,
+  MOST,
   nothingToSet,
   order,
   over,
   page,
   readAddress,
   runs,
+  runsHere,
   server,
   shown,
   state,
@@ -28,9 +29,9 @@ import {
   takeSettings,
 } from "./core.js";
 import { drawLegend } from "./legend.js";
-import { Parallel } from "./parallel.js";
+import * as Parallel from "./parallel.js";
 import { hear, loadPrompt, loadPrompts } from "./shared_prompts.js";
-import { CompareTables } from "./tables.js";
+import * as tables from "./tables.js";
 
 let charts = new Map();
 let names = [];
@@ -82,8 +83,7 @@ function drawCurves() {
       : lacks && without.length
         ? `${without.map(({ name }) => name).join(", ")}: no ${lacks} recorded, so no curve over it.`
         : "";
-  setText(find(".unlaid"), words);
-  find(".unlaid").hidden = !words;
+  showText(find(".unlaid"), words);
 }
 function drawNames() {
   const box = find(".all .names");
@@ -97,14 +97,10 @@ function drawNames() {
   const focused = box.contains(document.activeElement) ? document.activeElement.textContent : null;
   box.replaceChildren(
     ...found.map((name) =>
-      el(
-        "button",
-        { class: "chip mono", "aria-pressed": `${drawn.includes(name)}`, onclick: () => choose(name) },
-        name,
-      ),
+      el("button.chip.mono", { "aria-pressed": `${drawn.includes(name)}`, onclick: () => choose(name) }, name),
     ),
   );
-  if (!found.length) box.append(el("span", { class: "s mut" }, "No metric has this in its name."));
+  if (!found.length) box.append(el("span.s.mut", "No metric has this in its name."));
   if (focused !== null) [...box.children].find((one) => one.textContent === focused)?.focus();
 }
 function choose(name) {
@@ -125,10 +121,8 @@ for (const button of page.querySelectorAll(".band button"))
 find(".smooth").addEventListener("change", (event) => setParams({ smooth: event.target.checked ? null : "0" }));
 find(".by").addEventListener("change", (event) => setParams({ by: event.target.value }));
 function drawControls() {
-  for (const button of page.querySelectorAll(".x button"))
-    button.setAttribute("aria-pressed", `${button.dataset.x === state.x}`);
-  for (const button of page.querySelectorAll(".band button"))
-    button.setAttribute("aria-pressed", `${button.dataset.band === state.band}`);
+  press(page.querySelectorAll(".x button"), (button) => button.dataset.x === state.x);
+  press(page.querySelectorAll(".band button"), (button) => button.dataset.band === state.band);
   find(".band").hidden = !state.by;
   show(find(".all-of-it"), state.zoom, find(".smooth"));
   find(".smooth").checked = state.smooth;
@@ -137,25 +131,17 @@ function drawControls() {
     [["", "nothing"], ["settings", "all settings but seeds"], ...fields.map(({ name }) => [name, name])],
     state.by,
   );
-  for (const [which, other] of [
-    ["a", 0],
-    ["b", 1],
-  ])
-    options(
-      find(`.code .${which}`),
-      order.filter(({ there }) => there).map(({ id, name }) => [id, name]),
-      pair()[other],
-    );
+  const named = runsHere().map(({ id, name }) => [id, name]);
+  ["a", "b"].forEach((which, n) => options(find(`.code .${which}`), named, pair()[n]));
 }
 function options(select, wanted, value) {
   const key = JSON.stringify(wanted);
-  if (select.dataset.key !== key)
-    select.replaceChildren(...wanted.map(([id, name]) => el("option", { value: id }, name)));
+  if (select.dataset.key !== key) select.replaceChildren(...wanted.map(([id, name]) => option(id, name)));
   select.dataset.key = key;
   if (select.value !== value) select.value = value;
 }
 const pair = () => {
-  const ids = order.filter(({ there }) => there).map(({ id }) => id);
+  const ids = runsHere().map(({ id }) => id);
   const a = ids.includes(state.a) ? state.a : (ids[0] ?? "");
   return [a, ids.includes(state.b) ? state.b : (ids.find((id) => id !== a) ?? a)];
 };
@@ -170,29 +156,23 @@ function drawFinals() {
   ]);
   if (page.dataset.finals === key) return;
   page.dataset.finals = key;
-  CompareTables.finals(
-    find("table.finals"),
-    order.filter(({ there }) => there),
-    state.sort,
-    (key) => {
-      const usual = ["name", "state"].includes(key) ? key : `-${key}`;
-      setParams({ sort: state.sort === usual ? (usual.startsWith("-") ? key : `-${key}`) : usual });
-    },
-  );
+  tables.drawFinals(find("table.finals"), runsHere(), state.sort, (key) => {
+    const usual = ["name", "state"].includes(key) ? key : `-${key}`;
+    setParams({ sort: state.sort === usual ? (usual.startsWith("-") ? key : `-${key}`) : usual });
+  });
   drawParallel();
 }
 function drawParallel() {
   const axes = Parallel.axes(order, fields);
   const why = nothingToSet(axes);
-  setText(find(".sweep .why"), why);
-  find(".sweep .why").hidden = !why;
+  showText(find(".sweep .why"), why);
   find(".sweep .panel").hidden = !!why;
   const chosen = !why && state.chosen.size;
   show(find(".kept"), chosen, find(".smooth"));
   show(find(".sweep .every"), chosen, find(".sweep .plot"));
   if (why) return;
   const beside = besideChosen();
-  const count = order.filter(({ there }) => there).length;
+  const count = runsHere().length;
   setText(
     find(".kept span"),
     `${count - beside.size} of ${count} runs pass through what is chosen under “Settings against finals”; ` +
@@ -234,7 +214,7 @@ async function loadSettings() {
   setText(find(".settled"), problems.join(" "));
   find(".settled").hidden = !problems.length;
   find("table.settings").parentElement.hidden = !fields.length;
-  CompareTables.settings(find("table.settings"), order, fields, state.by, (name) =>
+  tables.drawSettings(find("table.settings"), order, fields, state.by, (name) =>
     setParams({ by: state.by === name ? null : name }),
   );
   drawAll();
@@ -248,7 +228,7 @@ async function loadCode() {
   const now = await server.compare_code({ ids: state.ids, a, b });
   if (!now?.functions || key !== codeKey()) return;
   coded = key;
-  CompareTables.code(find(".functions"), now.functions);
+  tables.drawCode(find(".functions"), now.functions);
   find(".code .pair").hidden = !now.functions.length;
 }
 
@@ -261,7 +241,7 @@ function drawAll() {
   drawFinals();
 }
 function hint() {
-  const here = order.filter(({ there }) => there).length;
+  const here = runsHere().length;
   const some = !state.ids.length
     ? "Choose runs on the Runs page, or add them above."
     : here < 2
@@ -271,8 +251,7 @@ function hint() {
     ? `${MOST} runs are the most that can be compared at once: ` +
       `${leftOut} of the address ${leftOut === 1 ? "is" : "are"} left out.`
     : "";
-  setText(find(".hint"), [some, more].filter(Boolean).join(" "));
-  find(".hint").hidden = !find(".hint").textContent;
+  showText(find(".hint"), [some, more].filter(Boolean).join(" "));
   find(".choose").hidden = state.ids.length > 0;
   find(".whole").hidden = !here;
   for (const part of page.querySelectorAll(".several")) part.hidden = here < 2;
@@ -296,8 +275,7 @@ const wake = poll(page, async () => {
   const seen = Object.fromEntries(ids.filter((id) => runs.get(id)?.seq).map((id) => [id, runs.get(id).seq]));
   const now = await server.compare_runs({ ids, x: state.x, metrics: state.metrics, zoom: inSight(), seen });
   if (!now) return undefined;
-  find(".problem").hidden = !now.sentence;
-  setText(find(".problem"), now.sentence ?? "");
+  showText(find(".problem"), now.sentence);
   if (now.sentence) return 2000;
   if (key !== JSON.stringify([state.x, state.metrics, inSight()]) || ids.join() !== state.ids.join()) return 0;
   take(now);

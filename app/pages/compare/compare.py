@@ -11,10 +11,10 @@ from sqlite_utils import Database
 from groupwise.app.core import format
 from groupwise.app.core.errors import Unanswerable
 from groupwise.app.pages.compare.prompts import prompt_in_runs, shared_prompts
-from groupwise.app.pages.compare.runs import MOST, line_styles, open_run_record, run_by_id, run_ids
+from groupwise.app.pages.compare.runs import MOST, line_styles, open_run_record, run_ids
 from groupwise.app.pages.compare.settings import compare_code, compare_settings
 from groupwise.app.ui import figures
-from groupwise.app.ui.live import Payload, answer, live, text
+from groupwise.app.ui.live import Payload, answer, live, run_by_id, text, texts
 from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.analysis.compare import curves, finals
 from groupwise.storage.record import metrics, states
@@ -99,9 +99,7 @@ def compare_runs(payload: Payload) -> dict[str, Any]:
 
 def metric_names(payload: Payload) -> list[str]:
     """The metrics that a payload names, each once."""
-    metrics = payload.get("metrics")
-    named = [name[:200] for name in metrics if isinstance(name, str) and name] if isinstance(metrics, list) else []
-    return list(dict.fromkeys(named))[:MOST_CHARTS]
+    return list(dict.fromkeys(texts(payload, "metrics")))[:MOST_CHARTS]
 
 
 def zoom(payload: Payload) -> curves.Span | None:

@@ -5,12 +5,9 @@ import { params, setParams } from "../../ui/address.js";
 import { Plots } from "../../ui/charts/plots.js";
 import { part } from "../../ui/part.js";
 import { Lines } from "./lines.js";
-import { Parallel } from "./parallel.js";
+import * as Parallel from "./parallel.js";
 
-const { element, server } = part("pages/compare/compare");
-export { server };
-export const page = element.querySelector(".gw-compare");
-export const find = (selector) => page.querySelector(selector);
+export const { root: page, find, server } = part("pages/compare/compare");
 export const MOST = 20; // runs
 export const runs = new Map(); // id → the server's last word on it, its curves and final kept where it had nothing new
 export let state = {}; // what the address asks for
@@ -52,11 +49,9 @@ export function readAddress() {
 export const inSight = () =>
   state.zoom && ["step", "attempt"].includes(state.x) ? Plots.around(state.zoom) : state.zoom;
 export const setIds = (ids) => setParams({ ids: ids.join(",") }, { push: true });
-export const nothingToSet = (axes) =>
-  Parallel.why(
-    order.filter(({ there }) => there),
-    axes,
-  );
+// The runs that are still here.
+export const runsHere = () => order.filter(({ there }) => there);
+export const nothingToSet = (axes) => Parallel.why(runsHere(), axes);
 // The runs beside the stretches of settings and finals that are chosen below, where these are drawn.
 export function besideChosen() {
   const axes = Parallel.axes(order, fields);

@@ -3,7 +3,7 @@
 import { setParams } from "../../ui/address.js";
 import { el } from "../../ui/dom.js";
 import { besideChosen, find, grouped, looksOf, order, page, setIds, state } from "./core.js";
-import { CompareTables } from "./tables.js";
+import { pill, swatch } from "./tables.js";
 
 // `beside`: the ids of the runs that are in no chosen stretch.
 const runChip = (run, look, beside) =>
@@ -14,28 +14,22 @@ const runChip = (run, look, beside) =>
       "data-run": run.id,
     },
     el(
-      "button",
+      "button.toggle",
       {
-        class: "toggle",
         "aria-pressed": `${!state.hidden.has(run.id)}`,
         title: `${run.name}: show or hide its curves`,
         onclick: () => toggle(run.id),
       },
-      CompareTables.swatch(look),
-      el("bdi", {}, run.name),
+      swatch(look),
+      el("bdi", run.name),
     ),
     run.there
-      ? el(
-          "a",
-          { class: "open", href: `/run?id=${encodeURIComponent(run.id)}`, title: `Open ${run.name}` },
-          CompareTables.pill(run),
-        )
+      ? el("a.open", { href: `/run?id=${encodeURIComponent(run.id)}`, title: `Open ${run.name}` }, pill(run))
       : null,
-    run.problem ? el("span", { class: "s warn" }, run.problem) : null,
+    run.problem ? el("span.s.warn", run.problem) : null,
     el(
-      "button",
+      "button.away",
       {
-        class: "away",
         "aria-label": `Remove ${run.name}`,
         title: "Remove",
         onclick: () => setIds(state.ids.filter((id) => id !== run.id)),
@@ -64,14 +58,12 @@ export function drawLegend() {
       ? groups
           .map((group) =>
             el(
-              "div",
-              { class: "together" },
+              "div.together",
               el(
-                "span",
-                { class: "s label" },
-                CompareTables.swatch(group),
+                "span.s.label",
+                swatch(group),
                 el("b", { dir: "auto", title: group.label }, group.label),
-                el("span", { class: "mut" }, ` ${group.ids.length} ${group.ids.length === 1 ? "run" : "runs"}`),
+                el("span.mut", ` ${group.ids.length} ${group.ids.length === 1 ? "run" : "runs"}`),
               ),
               ...group.ids.map((id) => chip(order.find((run) => run.id === id))),
             ),

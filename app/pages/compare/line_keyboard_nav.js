@@ -7,10 +7,8 @@ import { number } from "../../ui/number.js";
 
 export class LineKeyboardNav {
   constructor(chart) {
-    this.chart = chart;
-    this.plot = chart.plot;
-    this.meta = null;
-    this.x = null; // the line, by what it is of: its number changes with the lines about it
+    // `meta`: the line, by what it is of, as its number changes with the lines about it
+    Object.assign(this, { chart, plot: chart.plot, meta: null, x: null });
     Plots.slider(this.plot, `${chart.about.title} of the runs`, this);
   }
 

@@ -1,6 +1,6 @@
 // Pure arithmetic on lines {x, y}: the mean of several with a band, and which runs belong together.
 
-import { number } from "../../ui/number.js";
+import { neighbours, number } from "../../ui/number.js";
 
 export class Lines {
   static dashes = ["solid", "dash", "dot", "dashdot", "longdash", "longdashdot"]; // Plotly's
@@ -10,13 +10,7 @@ export class Lines {
     const { x: xs, y: ys } = line;
     const last = xs.length - 1;
     if (last < 0 || x < xs[0] || x > xs[last]) return null;
-    let low = 0;
-    let high = last;
-    while (high - low > 1) {
-      const middle = (low + high) >> 1;
-      if (xs[middle] <= x) low = middle;
-      else high = middle;
-    }
+    const [low, high] = neighbours(xs, x);
     if (x === xs[low] || low === high) return ys[low];
     if (x === xs[high]) return ys[high];
     if (ys[low] === null || ys[high] === null) return null;

@@ -5,243 +5,207 @@ import { Plots } from "../../ui/charts/plots.js";
 import { number } from "../../ui/number.js";
 import { colour } from "../../ui/theme.js";
 
-export class Parallel {
-  static most = 9; // axes
-  static finals = [
-    ["reward", "reward"],
-    ["held_out", "held-out"],
-    ["solved", "solved"],
-    ["kl", "kl"],
-    ["length", "length"],
-  ];
-  static plain = /(^|\.)(seed|data_seed|run_name|output_dir|logging_dir)$/;
+const most = 9; // axes
+const finals = [
+  ["reward", "reward"],
+  ["held_out", "held-out"],
+  ["solved", "solved"],
+  ["kl", "kl"],
+  ["length", "length"],
+];
+const plain = /(^|\.)(seed|data_seed|run_name|output_dir|logging_dir)$/;
 
-  // The axes: settings that differ, then the finals that at least two runs have; [{title, full, values, words}].
-  static axes(runs, fields) {
-    const settings = fields
-      .filter(
-        ({ name, values }) =>
-          !Parallel.plain.test(name) &&
-          new Set(values.filter((_, i) => runs[i]?.there).map((v) => v?.words ?? "–")).size > 1,
-      )
-      .map(({ name, values }) => ({
-        title: name
-          .split(".")
-          .slice(name.startsWith("rewards.") ? 1 : -1)
-          .join("."),
-        full: name,
-        values: values.map((value) => value?.number ?? null),
-        words: values.map((value) => value?.words ?? "–"),
-      }));
-    const ends = Parallel.finals
-      .map(([key, title]) => {
-        const values = runs.map((run) => run.final?.[key] ?? null);
-        return { title, full: title, values, words: values.map((value) => number(value)), final: true };
-      })
-      .filter(({ values }) => values.filter((value) => value !== null).length > 1);
-    return [...settings.slice(0, Parallel.most - ends.length), ...ends];
-  }
-
-  // Where each run is on an axis, 0 to 1, and the axis's ticks. Choices are spread evenly, and what spans far is
-  // logarithmic.
-  static place({ values, words }) {
-    const numbers = values.filter((value) => value !== null);
-    if (numbers.length < values.filter((_, i) => words[i] !== "–").length || !numbers.length) {
-      const choices = [...new Set(words)].sort();
-      const at = (word) => (choices.length > 1 ? choices.indexOf(word) / (choices.length - 1) : 0.5);
-      return { y: words.map(at), ticks: choices.slice(0, 12).map((word) => [at(word), word]) };
-    }
-    const low = Math.min(...numbers);
-    const high = Math.max(...numbers);
-    const far = low > 0 && high / low >= 20;
-    const turn = far ? Math.log10 : (value) => value;
-    const span = turn(high) - turn(low);
-    const at = (value) => (value === null ? null : span ? (turn(value) - turn(low)) / span : 0.5);
-    const distinct = [...new Set(numbers)].sort((a, b) => a - b);
-    const shown =
-      distinct.length <= 6
-        ? distinct
-        : [
-            low,
-            ...[0.25, 0.5, 0.75].map((share) => {
-              const value = turn(low) + span * share;
-              return far ? 10 ** value : value;
-            }),
-            high,
-          ];
-    const said = (value) => words[values.indexOf(value)] ?? number(value);
-    const ticks = shown.map((value) => [at(value), said(value)]);
-    return {
-      y: values.map(at),
-      ticks: ticks.filter(([y], i) => i === 0 || i === ticks.length - 1 || y - ticks[i - 1][0] > 0.06),
-    };
-  }
-
-  // Why there is nothing to draw; empty where there is.
-  static why(runs, axes) {
-    if (runs.length < 3) return "With three runs or more, each is a line here, from its settings to what it came to.";
-    if (!axes.some(({ final }) => !final))
-      return "These runs have the same settings, but for seeds: there is nothing to set against what they came to.";
-    return axes.some(({ final }) => final) ? "" : "None of these runs has come to anything yet.";
-  }
-
-  // ---- stretches of axes that are chosen: full name → [from, to], as shares of the axis ----
-  static read(words) {
-    const parts = words
-      .split(";")
-      .map((part) => part.split("~"))
-      .map(([full, ...ends]) => [full, ends.map(Number)]);
-    return new Map(parts.filter(([full, [low, high]]) => full && low <= high).slice(0, Parallel.most));
-  }
-  static write(chosen) {
-    return [...chosen].map(([full, ends]) => [full, ...ends.map((end) => +end.toFixed(3))].join("~")).join(";");
-  }
-  // Those of the runs that pass through every chosen stretch; an axis that is no more asks nothing.
-  static through(runs, axes, chosen) {
-    const asked = axes
-      .filter(({ full }) => chosen.has(full))
-      .map((axis) => [Parallel.place(axis).y, ...chosen.get(axis.full)]);
-    return runs.filter((_, i) =>
-      asked.every(([y, low, high]) => y[i] !== null && y[i] >= low - 0.001 && y[i] <= high + 0.001),
-    );
-  }
-  // Dragging along an axis chooses a stretch of it, a click on it lets it go: `then(full name, [from, to] or null)`.
-  static listen(plot, axesNow, then) {
-    const mark = plot.parentElement.querySelector(".mark");
-    const near = (event) => {
-      const { xaxis, yaxis } = plot._fullLayout;
-      const box = plot.getBoundingClientRect();
-      const left = event.clientX - box.left - xaxis._offset;
-      const number = Math.round(xaxis.p2l(left));
-      const axis = axesNow()[number];
-      if (!axis || Math.abs(xaxis.l2p(number) - left) > 16) return null;
-      const share = (y) => Math.min(1.02, Math.max(-0.02, yaxis.p2l(y - box.top - yaxis._offset)));
-      return { axis, share, left: xaxis._offset + xaxis.l2p(number), top: (y) => yaxis._offset + yaxis.l2p(share(y)) };
-    };
-    let begun = null;
-    plot.addEventListener("pointermove", (event) => {
-      plot.classList.toggle("near", !!(begun ?? near(event)));
-      if (!begun) return;
-      const [a, b] = [begun.y, event.clientY].map(begun.top);
-      Object.assign(mark.style, {
-        left: `${begun.left - 7}px`,
-        top: `${Math.min(a, b)}px`,
-        height: `${Math.abs(a - b)}px`,
-      });
-      mark.hidden = false;
-    });
-    plot.addEventListener(
-      "pointerdown",
-      (event) => {
-        const found = event.button === 0 && event.pointerType !== "touch" ? near(event) : null; // a finger scrolls
-        if (!found) return;
-        begun = { ...found, y: event.clientY };
-        plot.setPointerCapture(event.pointerId);
-        event.preventDefault();
-      },
-      true,
-    );
-    const end = (event) => {
-      if (!begun) return;
-      const { axis, share, y } = begun;
-      begun = null;
-      mark.hidden = true;
-      if (event.type === "pointerup")
-        then(
-          axis.full,
-          Math.abs(event.clientY - y) < 4 ? null : [share(event.clientY), share(y)].sort((a, b) => a - b),
-        );
-    };
-    plot.addEventListener("pointerup", end);
-    plot.addEventListener("pointercancel", end);
-  }
-
-  // The name of each axis and of the places on it.
-  static notes(axes, placed) {
-    const note = (x, y, text, more) => ({
-      x,
-      y,
-      text,
-      showarrow: false,
-      font: { size: 10, color: colour("--ink-3") },
-      ...more,
-    });
-    const short = (words) => Plots.plain(words.length > 22 ? `${words.slice(0, 21)}…` : words);
-    return axes.flatMap((axis, i) => [
-      note(i, 1.12, short(axis.title), {
-        font: { size: 11, color: colour(axis.final ? "--ink" : "--ink-2") },
-        hovertext: Plots.plain(axis.full),
-      }),
-      ...placed[i].ticks.map(([y, words]) =>
-        note(i, y, short(words), {
-          xanchor: "right",
-          xshift: -6,
-          bgcolor: colour("--panel"),
-          opacity: 0.92,
-          borderpad: 1,
-        }),
-      ),
-    ]);
-  }
-
-  // Each axis, and the stretch that is chosen of it.
-  static shapes(axes, chosen) {
-    const shapes = axes.map((_, i) => ({
-      type: "line",
-      x0: i,
-      x1: i,
-      y0: 0,
-      y1: 1,
-      line: { color: colour("--line-strong"), width: 1 },
-      layer: "below",
+// The axes: settings that differ, then the finals that at least two runs have; [{title, full, values, words}].
+export function axes(runs, fields) {
+  const settings = fields
+    .filter(
+      ({ name, values }) =>
+        !plain.test(name) && new Set(values.filter((_, i) => runs[i]?.there).map((v) => v?.words ?? "–")).size > 1,
+    )
+    .map(({ name, values }) => ({
+      title: name
+        .split(".")
+        .slice(name.startsWith("rewards.") ? 1 : -1)
+        .join("."),
+      full: name,
+      values: values.map((value) => value?.number ?? null),
+      words: values.map((value) => value?.words ?? "–"),
     }));
-    axes.forEach(({ full }, i) => {
-      const [y0, y1] = chosen.get(full) ?? [];
-      if (y1 !== undefined)
-        shapes.push({
-          type: "rect",
-          xsizemode: "pixel",
-          xanchor: i,
-          x0: -7,
-          x1: 7,
-          y0,
-          y1,
-          line: { color: colour("--accent"), width: 1 },
-          fillcolor: Plots.fade(colour("--accent"), 0.22),
-        });
-    });
-    return shapes;
-  }
+  const ends = finals
+    .map(([key, title]) => {
+      const values = runs.map((run) => run.final?.[key] ?? null);
+      return { title, full: title, values, words: values.map((value) => number(value)), final: true };
+    })
+    .filter(({ values }) => values.filter((value) => value !== null).length > 1);
+  return [...settings.slice(0, most - ends.length), ...ends];
+}
 
-  // `faint`: the ids of the runs that are in no chosen stretch.
-  static figure(runs, axes, chosen, faint) {
-    const placed = axes.map((axis) => Parallel.place(axis));
-    const data = runs.map(({ id, name, colour: own, dash, index }) => ({
-      opacity: faint.has(id) ? 0.14 : 1,
-      x: axes.map((_, i) => i),
-      y: placed.map(({ y }) => y[index]),
-      type: "scatter",
-      mode: "lines+markers",
-      connectgaps: true,
-      line: { color: Plots.colour(own), width: 1.8, dash },
-      marker: { color: Plots.colour(own), size: 6 },
-      text: axes.map((axis) => `${Plots.plain(axis.full)}: ${Plots.plain(axis.words[index])}`),
-      hovertemplate: `<b>${Plots.plain(name)}</b><br>%{text}<extra></extra>`,
-    }));
-    const annotations = Parallel.notes(axes, placed);
-    const shapes = Parallel.shapes(axes, chosen);
-    return {
-      data,
-      layout: Plots.layout({
-        height: 300,
-        hovermode: "closest",
-        dragmode: false,
-        annotations,
-        shapes,
-        margin: { l: 16, r: 16, t: 8, b: 8 },
-        x: { visible: false, range: [-0.55, axes.length - 0.75], fixedrange: true },
-        y: { visible: false, range: [-0.06, 1.2], fixedrange: true },
-      }),
-    };
+// Where each run is on an axis, 0 to 1, and the axis's ticks. Choices are spread evenly, and what spans far is
+// logarithmic.
+export function place({ values, words }) {
+  const numbers = values.filter((value) => value !== null);
+  if (numbers.length < values.filter((_, i) => words[i] !== "–").length || !numbers.length) {
+    const choices = [...new Set(words)].sort();
+    const at = (word) => (choices.length > 1 ? choices.indexOf(word) / (choices.length - 1) : 0.5);
+    return { y: words.map(at), ticks: choices.slice(0, 12).map((word) => [at(word), word]) };
   }
+  const low = Math.min(...numbers);
+  const high = Math.max(...numbers);
+  const far = low > 0 && high / low >= 20;
+  const turn = far ? Math.log10 : (value) => value;
+  const span = turn(high) - turn(low);
+  const at = (value) => (value === null ? null : span ? (turn(value) - turn(low)) / span : 0.5);
+  const distinct = [...new Set(numbers)].sort((a, b) => a - b);
+  const shown =
+    distinct.length <= 6
+      ? distinct
+      : [
+          low,
+          ...[0.25, 0.5, 0.75].map((share) => {
+            const value = turn(low) + span * share;
+            return far ? 10 ** value : value;
+          }),
+          high,
+        ];
+  const said = (value) => words[values.indexOf(value)] ?? number(value);
+  const ticks = shown.map((value) => [at(value), said(value)]);
+  return {
+    y: values.map(at),
+    ticks: ticks.filter(([y], i) => i === 0 || i === ticks.length - 1 || y - ticks[i - 1][0] > 0.06),
+  };
+}
+
+// Why there is nothing to draw; empty where there is.
+export function why(runs, axes) {
+  if (runs.length < 3) return "With three runs or more, each is a line here, from its settings to what it came to.";
+  if (!axes.some(({ final }) => !final))
+    return "These runs have the same settings, but for seeds: there is nothing to set against what they came to.";
+  return axes.some(({ final }) => final) ? "" : "None of these runs has come to anything yet.";
+}
+
+// ---- stretches of axes that are chosen: full name → [from, to], as shares of the axis ----
+export function read(words) {
+  const parts = words
+    .split(";")
+    .map((part) => part.split("~"))
+    .map(([full, ...ends]) => [full, ends.map(Number)]);
+  return new Map(parts.filter(([full, [low, high]]) => full && low <= high).slice(0, most));
+}
+export function write(chosen) {
+  return [...chosen].map(([full, ends]) => [full, ...ends.map((end) => +end.toFixed(3))].join("~")).join(";");
+}
+// Those of the runs that pass through every chosen stretch; an axis that is no more asks nothing.
+export function through(runs, axes, chosen) {
+  const asked = axes.filter(({ full }) => chosen.has(full)).map((axis) => [place(axis).y, ...chosen.get(axis.full)]);
+  return runs.filter((_, i) =>
+    asked.every(([y, low, high]) => y[i] !== null && y[i] >= low - 0.001 && y[i] <= high + 0.001),
+  );
+}
+// Dragging along an axis chooses a stretch of it, a click on it lets it go: `then(full name, [from, to] or null)`.
+export function listen(plot, axesNow, then) {
+  const mark = plot.parentElement.querySelector(".mark");
+  const near = (event) => {
+    const { xaxis, yaxis } = plot._fullLayout;
+    const box = plot.getBoundingClientRect();
+    const left = event.clientX - box.left - xaxis._offset;
+    const number = Math.round(xaxis.p2l(left));
+    const axis = axesNow()[number];
+    if (!axis || Math.abs(xaxis.l2p(number) - left) > 16) return null;
+    const share = (y) => Math.min(1.02, Math.max(-0.02, yaxis.p2l(y - box.top - yaxis._offset)));
+    return { axis, share, left: xaxis._offset + xaxis.l2p(number), top: (y) => yaxis._offset + yaxis.l2p(share(y)) };
+  };
+  let begun = null;
+  plot.addEventListener("pointermove", (event) => {
+    plot.classList.toggle("near", !!(begun ?? near(event)));
+    if (!begun) return;
+    const [a, b] = [begun.y, event.clientY].map(begun.top);
+    Object.assign(mark.style, {
+      left: `${begun.left - 7}px`,
+      top: `${Math.min(a, b)}px`,
+      height: `${Math.abs(a - b)}px`,
+    });
+    mark.hidden = false;
+  });
+  plot.addEventListener(
+    "pointerdown",
+    (event) => {
+      const found = event.button === 0 && event.pointerType !== "touch" ? near(event) : null; // a finger scrolls
+      if (!found) return;
+      begun = { ...found, y: event.clientY };
+      plot.setPointerCapture(event.pointerId);
+      event.preventDefault();
+    },
+    true,
+  );
+  const end = (event) => {
+    if (!begun) return;
+    const { axis, share, y } = begun;
+    begun = null;
+    mark.hidden = true;
+    if (event.type === "pointerup")
+      then(axis.full, Math.abs(event.clientY - y) < 4 ? null : [share(event.clientY), share(y)].sort((a, b) => a - b));
+  };
+  plot.addEventListener("pointerup", end);
+  plot.addEventListener("pointercancel", end);
+}
+
+// The name of each axis and of the places on it.
+function notes(axes, placed) {
+  const font = { size: 10, color: colour("--ink-3") };
+  const note = (x, y, text, more) => ({ x, y, text, showarrow: false, font, ...more });
+  const beside = { xanchor: "right", xshift: -6, bgcolor: colour("--panel"), opacity: 0.92, borderpad: 1 };
+  const short = (words) => Plots.plain(words.length > 22 ? `${words.slice(0, 21)}…` : words);
+  return axes.flatMap((axis, i) => [
+    note(i, 1.12, short(axis.title), {
+      font: { size: 11, color: colour(axis.final ? "--ink" : "--ink-2") },
+      hovertext: Plots.plain(axis.full),
+    }),
+    ...placed[i].ticks.map(([y, words]) => note(i, y, short(words), beside)),
+  ]);
+}
+
+// Each axis, and the stretch that is chosen of it.
+function shapesOf(axes, chosen) {
+  const line = { color: colour("--line-strong"), width: 1 };
+  const shapes = axes.map((_, i) => ({ type: "line", x0: i, x1: i, y0: 0, y1: 1, line, layer: "below" }));
+  const edge = { color: colour("--accent"), width: 1 };
+  const box = { type: "rect", xsizemode: "pixel", x0: -7, x1: 7, line: edge };
+  const fillcolor = Plots.fade(colour("--accent"), 0.22);
+  axes.forEach(({ full }, i) => {
+    const [y0, y1] = chosen.get(full) ?? [];
+    if (y1 !== undefined) shapes.push({ ...box, xanchor: i, y0, y1, fillcolor });
+  });
+  return shapes;
+}
+
+// `faint`: the ids of the runs that are in no chosen stretch.
+export function figure(runs, axes, chosen, faint) {
+  const placed = axes.map((axis) => place(axis));
+  const data = runs.map(({ id, name, colour: own, dash, index }) => ({
+    opacity: faint.has(id) ? 0.14 : 1,
+    x: axes.map((_, i) => i),
+    y: placed.map(({ y }) => y[index]),
+    type: "scatter",
+    mode: "lines+markers",
+    connectgaps: true,
+    line: { color: Plots.colour(own), width: 1.8, dash },
+    marker: { color: Plots.colour(own), size: 6 },
+    text: axes.map((axis) => `${Plots.plain(axis.full)}: ${Plots.plain(axis.words[index])}`),
+    hovertemplate: `<b>${Plots.plain(name)}</b><br>%{text}<extra></extra>`,
+  }));
+  const annotations = notes(axes, placed);
+  const shapes = shapesOf(axes, chosen);
+  return {
+    data,
+    layout: Plots.layout({
+      height: 300,
+      hovermode: "closest",
+      dragmode: false,
+      annotations,
+      shapes,
+      margin: { l: 16, r: 16, t: 8, b: 8 },
+      x: { visible: false, range: [-0.55, axes.length - 0.75], fixedrange: true },
+      y: { visible: false, range: [-0.06, 1.2], fixedrange: true },
+    }),
+  };
 }

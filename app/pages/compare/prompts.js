@@ -2,134 +2,97 @@
 
 import { el, setHtml } from "../../ui/dom.js";
 import { number } from "../../ui/number.js";
-import { CompareTables } from "./tables.js";
+import { head, named } from "./tables.js";
 
-export class ComparePrompts {
-  static share(value) {
-    return `${number(value * 100)}\u202f%`;
-  }
-  static end(one) {
-    return one.solved !== null ? ComparePrompts.share(one.solved) : number(one.mean);
-  }
+const percent = (share) => `${number(share * 100)}\u202f%`;
+const result = (one) => (one.solved !== null ? percent(one.solved) : number(one.mean));
 
-  static cell(one) {
-    if (!one) return el("td", { class: "mut" }, "–");
-    const { first, last } = one;
-    const level = Math.max(0, Math.min(1, last.solved ?? 0)) * 40;
-    return el(
-      "td",
-      {
-        style: `background:color-mix(in srgb, var(--high) ${level.toFixed(0)}%, transparent)`,
-        title: `mean reward ${number(first.mean)} at step ${first.step}, ${number(last.mean)} at step ${last.step}`,
-      },
-      first.group === last.group
-        ? ComparePrompts.end(last)
-        : `${ComparePrompts.end(first)} → ${ComparePrompts.end(last)}`,
-    );
-  }
+function cell(one) {
+  if (!one) return el("td.mut", "–");
+  const { first, last } = one;
+  const level = Math.max(0, Math.min(1, last.solved ?? 0)) * 40;
+  return el(
+    "td",
+    {
+      style: `background:color-mix(in srgb, var(--high) ${level.toFixed(0)}%, transparent)`,
+      title: `mean reward ${number(first.mean)} at step ${first.step}, ${number(last.mean)} at step ${last.step}`,
+    },
+    first.group === last.group ? result(last) : `${result(first)} → ${result(last)}`,
+  );
+}
 
-  static table(node, runs, rows, current, choose) {
-    const focused = node.contains(document.activeElement) ? document.activeElement.dataset.hash : null;
-    node.replaceChildren(
-      el(
-        "thead",
-        {},
+export function drawTable(node, runs, rows, current, choose) {
+  const focused = node.contains(document.activeElement) ? document.activeElement.dataset.hash : null;
+  node.replaceChildren(
+    head("prompt", runs),
+    el(
+      "tbody",
+      ...rows.map((row) =>
         el(
           "tr",
-          {},
-          el("th", { scope: "col" }, "prompt"),
-          ...runs.filter(({ there }) => there).map((run) => el("th", { scope: "col" }, CompareTables.named(run))),
-        ),
-      ),
-      el(
-        "tbody",
-        {},
-        ...rows.map((row) =>
+          { "aria-current": row.hash === current ? "true" : null },
           el(
-            "tr",
-            { "aria-current": row.hash === current ? "true" : null },
+            "th",
+            { scope: "row" },
             el(
-              "th",
-              { scope: "row" },
-              el(
-                "button",
-                {
-                  class: "link",
-                  dir: "auto",
-                  "data-hash": row.hash,
-                  title: row.prompt,
-                  onclick: () => choose(row.hash),
-                },
-                row.prompt || "(empty)",
-              ),
+              "button.link",
+              { dir: "auto", "data-hash": row.hash, title: row.prompt, onclick: () => choose(row.hash) },
+              row.prompt || "(empty)",
             ),
-            ...row.runs.filter((_, i) => runs[i]?.there).map(ComparePrompts.cell),
           ),
+          ...row.runs.filter((_, i) => runs[i]?.there).map(cell),
         ),
       ),
-    );
-    if (focused) [...node.querySelectorAll("[data-hash]")].find((one) => one.dataset.hash === focused)?.focus();
-  }
+    ),
+  );
+  if (focused) [...node.querySelectorAll("[data-hash]")].find((one) => one.dataset.hash === focused)?.focus();
+}
 
-  static words(one) {
-    const share = (solved) => (solved === null ? "" : `${ComparePrompts.share(solved)} solved, `);
-    const end = (name, { step, solved, mean }) =>
-      [`${name}, step ${step.toLocaleString("en")}: `, share(solved), `reward ${number(mean)}`].join("");
-    const groups = `${one.groups.toLocaleString("en")} ${one.groups === 1 ? "group" : "groups"}`;
-    return one.first
-      ? [end("first", one.first), end("last", one.last), groups]
-      : ["It was only evaluated on this prompt."];
-  }
+function inWords(one) {
+  const share = (solved) => (solved === null ? "" : `${percent(solved)} solved, `);
+  const end = (name, { step, solved, mean }) =>
+    [`${name}, step ${step.toLocaleString("en")}: `, share(solved), `reward ${number(mean)}`].join("");
+  const groups = `${one.groups.toLocaleString("en")} ${one.groups === 1 ? "group" : "groups"}`;
+  return one.first
+    ? [end("first", one.first), end("last", one.last), groups]
+    : ["It was only evaluated on this prompt."];
+}
 
-  static card(run, one) {
-    const head = el(
-      "header",
-      {},
-      CompareTables.named(run),
-      one?.best ? el("b", { title: "reward" }, number(one.best.reward)) : null,
-    );
-    if (!one)
-      return el("article", { class: "comp none" }, head, el("p", { class: "s mut" }, "It did not have this prompt."));
-    const address = (more) => `/run?${new URLSearchParams({ id: run.id, tab: "groups", ...more })}`;
-    const said = el("pre", { dir: "auto", tabindex: "0" });
-    if (one.best) setHtml(said, one.best.html);
-    const links = [
-      one.best
-        ? el("a", { href: address({ step: one.best.step, group: one.best.group, idx: one.best.idx }) }, "Its group")
-        : null,
-      el("a", { href: address({ prompt: one.number }) }, "Down the steps"),
-    ];
-    return el(
-      "article",
-      { class: "comp" },
-      head,
-      el("p", { class: "s mut ends" }, ...ComparePrompts.words(one).map((words) => el("span", {}, words))),
-      one.best ? said : null,
-      el(
-        "footer",
-        { class: "s mut" },
-        el(
-          "div",
-          {},
-          one.best
-            ? `the best, at step ${one.best.step.toLocaleString("en")} · ${one.best.tokens} tokens`
-            : "No completion is left of it.",
-          one.best?.truncated ? el("span", { class: "warn" }, " · truncated") : null,
-        ),
-        one.best?.cut ? el("div", {}, one.best.cut) : null,
-        el("div", { class: "links" }, ...links),
-      ),
-    );
-  }
-
-  static draw(node, runs, found) {
-    node.replaceChildren(
-      el("div", { class: "panel asked" }, el("pre", { class: "asked", dir: "auto", tabindex: "0" }, found.prompt)),
+function card(run, one) {
+  const top = el("header", named(run), one?.best ? el("b", { title: "reward" }, number(one.best.reward)) : null);
+  if (!one) return el("article.comp.none", top, el("p.s.mut", "It did not have this prompt."));
+  const address = (more) => `/run?${new URLSearchParams({ id: run.id, tab: "groups", ...more })}`;
+  const said = el("pre", { dir: "auto", tabindex: "0" });
+  if (one.best) setHtml(said, one.best.html);
+  const links = [
+    one.best
+      ? el("a", { href: address({ step: one.best.step, group: one.best.group, idx: one.best.idx }) }, "Its group")
+      : null,
+    el("a", { href: address({ prompt: one.number }) }, "Down the steps"),
+  ];
+  return el(
+    "article.comp",
+    top,
+    el("p.s.mut.ends", ...inWords(one).map((words) => el("span", words))),
+    one.best ? said : null,
+    el(
+      "footer.s.mut",
       el(
         "div",
-        { class: "cards" },
-        ...runs.map((run, i) => (run.there ? ComparePrompts.card(run, found.runs[i]) : null)).filter(Boolean),
+        one.best
+          ? `the best, at step ${one.best.step.toLocaleString("en")} · ${one.best.tokens} tokens`
+          : "No completion is left of it.",
+        one.best?.truncated ? el("span.warn", " · truncated") : null,
       ),
-    );
-  }
+      one.best?.cut ? el("div", one.best.cut) : null,
+      el("div.links", ...links),
+    ),
+  );
+}
+
+export function drawPrompt(node, runs, found) {
+  node.replaceChildren(
+    el("div.panel.asked", el("pre.asked", { dir: "auto", tabindex: "0" }, found.prompt)),
+    el("div.cards", ...runs.map((run, i) => (run.there ? card(run, found.runs[i]) : null)).filter(Boolean)),
+  );
 }

@@ -7,9 +7,9 @@ from typing import Any
 
 from groupwise.app.core import format
 from groupwise.app.core.errors import Unanswerable
-from groupwise.app.pages.compare.runs import open_run_record, run_by_id, run_ids, run_spec
-from groupwise.app.ui.completion import colour_tags
-from groupwise.app.ui.live import Payload, answer, text
+from groupwise.app.pages.compare.runs import open_run_record, run_ids, run_spec
+from groupwise.app.ui.highlight import colour_tags
+from groupwise.app.ui.live import Payload, answer, run_by_id, text
 from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.analysis.compare.prompts import Looker, Target, hashes, hashes_in_common, prompt_ids
 from groupwise.storage.analysis.compare.prompts import prompt_text as text_of
@@ -74,14 +74,7 @@ def column(run: registry.Run | None, numbers: list[int | None]) -> dict[str, lis
 def first_text(index: int, columns: list[dict[str, list[Any]]]) -> str:
     """A prompt's text, from the first run that had it."""
     found = next((one["texts"][index] for one in columns if one["texts"][index] is not None), "")
-    return visible_text(format.shorten(question_text(found), 160))
-
-
-def question_text(prompt: Any) -> str:
-    """What a person asked: the last message of a chat, or the text itself."""
-    if isinstance(prompt, list) and prompt and isinstance(prompt[-1], dict):
-        return str(prompt[-1].get("content") or "")
-    return str(prompt)
+    return visible_text(format.shorten(format.message_text(found), 160))
 
 
 def target_function(run: registry.Run) -> Target | None:
@@ -105,7 +98,7 @@ def prompt_in_runs(payload: Payload) -> dict[str, Any]:
             with contextlib.suppress(Unanswerable), open_run_record(run) as record:
                 number = prompt_ids(record, [digest]).get(digest)
                 if number is not None:
-                    whole = whole or visible_text(question_text(text_of(record, number))[:LONGEST])
+                    whole = whole or visible_text(format.message_text(text_of(record, number))[:LONGEST])
                     one = in_run(Looker(record, target_function(run)), number)
         found.append(one)
     if not any(found):

@@ -11,10 +11,9 @@ from sqlite_utils import Database
 
 from groupwise.app.core.errors import Unanswerable
 from groupwise.app.ui import figures
-from groupwise.app.ui.live import Payload
+from groupwise.app.ui.live import Payload, is_ongoing, texts
 from groupwise.app.ui.safe_text import visible_text
 from groupwise.app.ui.state_badge import kind
-from groupwise.storage.home import paths
 from groupwise.storage.record import record_check, run_files, states
 from groupwise.storage.registry import registry
 from groupwise.storage.spec import spec as specs
@@ -27,18 +26,7 @@ DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")  # Plotl
 
 def run_ids(payload: Payload) -> list[str]:
     """The ids that a payload names, each once, in its order; more than can be compared are cut off."""
-    ids = payload.get("ids")
-    named = [run_id for run_id in ids if isinstance(run_id, str) and run_id] if isinstance(ids, list) else []
-    return list(dict.fromkeys(named[: 10 * MOST]))[:MOST]
-
-
-def run_by_id(run_id: str) -> registry.Run | None:
-    """The run of this id; None where there is none, or no run can have it."""
-    try:
-        paths.run_folder(run_id)
-    except ValueError:
-        return None
-    return registry.get_run(run_id)
+    return list(dict.fromkeys(texts(payload, "ids")[: 10 * MOST]))[:MOST]
 
 
 @contextlib.contextmanager
@@ -84,7 +72,7 @@ def line_styles(runs: list[tuple[str, registry.Run | None]]) -> list[dict[str, A
         nth = colours.setdefault(colour, 0)
         colours[colour] += 1
         about = {"state": run.state, "kind": kind(run.state), "label": states.LABELS.get(run.state, run.state),
-                 "live": run.state in states.LIVE or run.state == states.QUEUED} if run else {}  # fmt: skip
+                 "live": is_ongoing(run)} if run else {}  # fmt: skip
         called = f"{name} · {run_id.rpartition('-')[2]}" if names.count(name) > 1 else name
         found.append(
             {"id": run_id, "name": called, "colour": colour, "dash": DASHES[nth % len(DASHES)], "there": bool(run)}

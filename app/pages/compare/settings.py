@@ -6,11 +6,12 @@ from typing import Any
 
 from groupwise.app.core import format
 from groupwise.app.core.errors import Unanswerable
-from groupwise.app.pages.compare.runs import run_by_id, run_ids, run_spec
-from groupwise.app.ui.live import Payload, answer, text
+from groupwise.app.pages.compare.runs import run_ids, run_spec
+from groupwise.app.ui.live import Payload, answer, run_by_id, text
 from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.analysis.compare import code as codes
 from groupwise.storage.analysis.compare import fields
+from groupwise.storage.library.rewards import library
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.facts import Catalogue
 
@@ -81,7 +82,7 @@ def compare_code(payload: Payload) -> dict[str, Any]:
 
 def hash_in(functions: dict[str, str] | None, name: str) -> str | None:
     """The short hash of a function's code in one run; None where the run does not use it."""
-    return codes.short_hash(functions[name]) if functions and name in functions else None
+    return library.hash_of(functions[name])[:8] if functions and name in functions else None
 
 
 def code_diff(before: str | None, after: str | None) -> dict[str, Any]:

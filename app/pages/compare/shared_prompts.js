@@ -1,9 +1,9 @@
 // The prompts that the compared runs share, asked for once one looks at them.
 
 import { setParams } from "../../ui/address.js";
-import { el, setText } from "../../ui/dom.js";
+import { el, showText } from "../../ui/dom.js";
 import { drawnIds, find, order, page, server, state } from "./core.js";
-import { ComparePrompts } from "./prompts.js";
+import { drawPrompt, drawTable } from "./prompts.js";
 
 const FOLLOW = 15000; // ms; a look at shared prompts reads every run's record
 let shared = "";
@@ -43,7 +43,7 @@ export async function loadPrompts() {
     const now = await server.shared_prompts({ ids: drawnIds(), words: words.value });
     if (!now || key !== sharedKey()) return; // what is asked for by now was asked for when it changed
     shared = key;
-    setText(
+    showText(
       find(".told"),
       now.sentence ??
         (now.rows.length
@@ -54,9 +54,8 @@ export async function loadPrompts() {
             ? "No prompt that two of these runs had has these words in it."
             : "No prompt was had by two of these runs."),
     );
-    find(".told").hidden = !find(".told").textContent;
     find(".prompts").hidden = !now.rows?.length;
-    ComparePrompts.table(find(".prompts table"), order, now.rows ?? [], state.prompt, (hash) =>
+    drawTable(find(".prompts table"), order, now.rows ?? [], state.prompt, (hash) =>
       setParams({ prompt: hash }, { push: true }),
     );
   }
@@ -72,12 +71,11 @@ export async function loadPrompt() {
   const now = state.prompt ? await server.prompt_in_runs({ ids: drawnIds(), hash: state.prompt }) : null;
   if (now === undefined || key !== reportedKey() || (same && isRead(find(".one")))) return;
   reported = { key, seqs };
-  if (now?.runs) ComparePrompts.draw(find(".one"), order, now);
+  if (now?.runs) drawPrompt(find(".one"), order, now);
   else
     find(".one").replaceChildren(
       el(
-        "p",
-        { class: "s mut" },
+        "p.s.mut",
         now?.sentence ?? (find(".prompts").hidden ? "" : "Choose a prompt to see what each run made of it."),
       ),
     );

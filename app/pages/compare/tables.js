@@ -4,216 +4,178 @@ import { el } from "../../ui/dom.js";
 import { number } from "../../ui/number.js";
 import { Lines } from "./lines.js";
 
-export class CompareTables {
-  static swatch(look) {
-    const dash =
-      { solid: "", dash: "6 4", dot: "2 3", dashdot: "6 3 2 3", longdash: "10 4", longdashdot: "10 3 2 3" }[
-        look.dash
-      ] ?? "";
-    const holder = el("span", { class: "swatch" });
-    const line = `<line x1="0" y1="4" x2="22" y2="4" stroke-width="3" stroke-dasharray="${dash}"/>`;
-    holder.innerHTML = `<svg width="22" height="8" aria-hidden="true">${line}</svg>`;
-    holder.querySelector("line").style.stroke = `var(${look.colour})`;
-    return holder;
-  }
-  static named(run) {
-    return el("span", { class: "named", title: run.name }, CompareTables.swatch(run), el("bdi", {}, run.name));
-  }
-  static pill(run) {
-    return run.there
-      ? el("span", { class: `pill ${run.kind}` }, el("i"), run.label)
-      : el("span", { class: "mut s" }, "–");
-  }
+export function swatch(look) {
+  const dash =
+    { solid: "", dash: "6 4", dot: "2 3", dashdot: "6 3 2 3", longdash: "10 4", longdashdot: "10 3 2 3" }[look.dash] ??
+    "";
+  const holder = el("span.swatch");
+  const line = `<line x1="0" y1="4" x2="22" y2="4" stroke-width="3" stroke-dasharray="${dash}"/>`;
+  holder.innerHTML = `<svg width="22" height="8" aria-hidden="true">${line}</svg>`;
+  holder.querySelector("line").style.stroke = `var(${look.colour})`;
+  return holder;
+}
+export function named(run) {
+  return el("span.named", { title: run.name }, swatch(run), el("bdi", run.name));
+}
+export function pill(run) {
+  return run.there ? el("span", { class: `pill ${run.kind}` }, el("i"), run.label) : el("span.mut.s", "–");
+}
 
-  // ---- finals ----
-  // Of each column: its key, head, how a value is written, and which end is the better one (1: the highest, 0: neither
-  // by itself: the least KL and the fewest tied groups are those of a run that has not begun to learn).
-  static columns() {
-    const percent = (value) => (value === null ? "–" : `${number(value * 100)}\u202f%`);
-    const whole = (value) => (value === null ? "–" : Math.round(value).toLocaleString("en"));
-    return [
-      ["step", "steps", whole, 0],
-      ["reward", "reward", number, 1],
-      ["held_out", "best held-out", number, 1],
-      ["solved", "solved", percent, 1],
-      ["kl", "kl", number, 0],
-      ["length", "length", number, 0],
-      ["tied", "tied groups", percent, 0],
-      ["time", "time", Lines.duration, 0],
-      ["tokens", "tokens", whole, 0],
-    ];
-  }
+// The head of a table with a column for each run.
+export function head(first, runs) {
+  const names = runs.filter(({ there }) => there).map(named);
+  return el("thead", el("tr", ...[first, ...names].map((name) => el("th", { scope: "col" }, name))));
+}
 
-  // The best value of a column; null where it is the only one, or all are equal.
-  static best(runs, key, better) {
-    const values = runs.map((run) => run.final?.[key] ?? null).filter((value) => value !== null);
-    if (!better || values.length < 2 || values.every((value) => value === values[0])) return null;
-    return better > 0 ? Math.max(...values) : Math.min(...values);
-  }
+// ---- finals ----
+const percent = (value) => (value === null ? "–" : `${number(value * 100)}\u202f%`);
+const whole = (value) => (value === null ? "–" : Math.round(value).toLocaleString("en"));
+// Of each column: its key, head, how a value is written, and which end is the better one (1: the highest, 0: neither
+// by itself: the least KL and the fewest tied groups are those of a run that has not begun to learn).
+const COLUMNS = [
+  ["step", "steps", whole, 0],
+  ["reward", "reward", number, 1],
+  ["held_out", "best held-out", number, 1],
+  ["solved", "solved", percent, 1],
+  ["kl", "kl", number, 0],
+  ["length", "length", number, 0],
+  ["tied", "tied groups", percent, 0],
+  ["time", "time", Lines.duration, 0],
+  ["tokens", "tokens", whole, 0],
+];
 
-  static sorted(runs, order) {
-    const down = order.startsWith("-");
-    const key = order.replace(/^-/, "");
-    const of = (run) =>
-      key === "name" ? run.name.toLowerCase() : key === "state" ? (run.label ?? "") : (run.final?.[key] ?? null);
-    return !key
-      ? runs
-      : [...runs].sort((a, b) => {
-          const left = of(a);
-          const right = of(b);
-          if (left === null || right === null) return (left === null) - (right === null);
-          return (left < right ? -1 : left > right ? 1 : 0) * (down ? -1 : 1);
-        });
-  }
+// The best value of a column; null where it is the only one, or all are equal.
+function bestOf(runs, key, better) {
+  const values = runs.map((run) => run.final?.[key] ?? null).filter((value) => value !== null);
+  if (!better || values.length < 2 || values.every((value) => value === values[0])) return null;
+  return better > 0 ? Math.max(...values) : Math.min(...values);
+}
 
-  // The head of a column that can be sorted by; `order`: the key that it is sorted by now, with “-” before it
-  // downwards.
-  static sortable(key, title, numeric, order, sort) {
-    const down = order.startsWith("-");
-    const [way, arrow] =
-      order.replace(/^-/, "") !== key ? ["none", ""] : down ? ["descending", " ↓"] : ["ascending", " ↑"];
-    const button = el("button", { class: "sort", "data-sort": key, onclick: () => sort(key) }, title, arrow);
-    return el("th", { scope: "col", class: numeric ? "n" : "", "aria-sort": way }, button);
-  }
+function sorted(runs, order) {
+  const down = order.startsWith("-");
+  const key = order.replace(/^-/, "");
+  const of = (run) =>
+    key === "name" ? run.name.toLowerCase() : key === "state" ? (run.label ?? "") : (run.final?.[key] ?? null);
+  return !key
+    ? runs
+    : [...runs].sort((a, b) => {
+        const left = of(a);
+        const right = of(b);
+        if (left === null || right === null) return (left === null) - (right === null);
+        return (left < right ? -1 : left > right ? 1 : 0) * (down ? -1 : 1);
+      });
+}
 
-  static finals(table, runs, order, sort) {
-    const columns = CompareTables.columns();
-    const head = (key, title, numeric) => CompareTables.sortable(key, title, numeric, order, sort);
-    const best = Object.fromEntries(columns.map(([key, , , better]) => [key, CompareTables.best(runs, key, better)]));
-    const cell = (run, [key, , write]) => {
-      const value = run.final?.[key] ?? null;
-      const first = value !== null && value === best[key];
+// The head of a column that can be sorted by; `order`: the key that it is sorted by now, with “-” before it
+// downwards.
+function sortable(key, title, numeric, order, sort) {
+  const down = order.startsWith("-");
+  const [way, arrow] =
+    order.replace(/^-/, "") !== key ? ["none", ""] : down ? ["descending", " ↓"] : ["ascending", " ↑"];
+  const button = el("button.sort", { "data-sort": key, onclick: () => sort(key) }, title, arrow);
+  return el("th", { scope: "col", class: numeric ? "n" : "", "aria-sort": way }, button);
+}
+
+export function drawFinals(table, runs, order, sort) {
+  const top = (key, title, numeric) => sortable(key, title, numeric, order, sort);
+  const best = Object.fromEntries(COLUMNS.map(([key, , , better]) => [key, bestOf(runs, key, better)]));
+  const cell = (run, [key, , write]) => {
+    const value = run.final?.[key] ?? null;
+    const first = value !== null && value === best[key];
+    return el(
+      "td",
+      { class: first ? "n best" : "n" },
+      first ? el("span.xs", { title: "the best of these runs" }, "▲ ") : null,
+      write(value),
+    );
+  };
+  const focused = table.contains(document.activeElement) ? document.activeElement.dataset.sort : null;
+  table.replaceChildren(
+    el(
+      "thead",
+      el("tr", top("name", "run"), top("state", "state"), ...COLUMNS.map(([key, title]) => top(key, title, true))),
+    ),
+    el(
+      "tbody",
+      ...sorted(runs, order).map((run) =>
+        el(
+          "tr",
+          { "data-run": run.id },
+          el(
+            "td.name",
+            run.there ? el("a", { href: `/run?id=${encodeURIComponent(run.id)}` }, named(run)) : named(run),
+          ),
+          el("td", pill(run)),
+          ...COLUMNS.map((column) => cell(run, column)),
+        ),
+      ),
+    ),
+  );
+  if (focused) table.querySelector(`[data-sort="${focused}"]`)?.focus();
+}
+
+// ---- settings ----
+export function drawSettings(table, runs, fields, by, group) {
+  const cell = (value) =>
+    value
+      ? el(
+          "td",
+          { class: value.set ? "" : "mut", title: value.set ? value.words : `${value.words} (the default)` },
+          el("bdi", value.words),
+        )
+      : el("td.mut", "–");
+  const title = "Group the curves by this";
+  const look = ({ name }) => ({ dir: "auto", title, "aria-pressed": `${name === by}` });
+  const focused = table.contains(document.activeElement) ? document.activeElement.textContent : null;
+  table.replaceChildren(
+    head("setting", runs),
+    el(
+      "tbody",
+      ...fields.map((field) =>
+        el(
+          "tr",
+          el(
+            "th",
+            { scope: "row" },
+            el("button.link.mono", { ...look(field), onclick: () => group(field.name) }, field.name),
+          ),
+          ...field.values.filter((_, i) => runs[i]?.there).map(cell),
+        ),
+      ),
+    ),
+  );
+  if (focused !== null) [...table.querySelectorAll("button")].find((one) => one.textContent === focused)?.focus();
+}
+
+// ---- reward code ----
+export function drawCode(box, functions) {
+  box.replaceChildren(
+    ...functions.map((one) => {
+      const versions = new Set(one.hashes.filter(Boolean)).size;
+      const differs = !!one.lines;
+      const about = [
+        `${one.hashes.filter(Boolean).length} of ${one.hashes.length} runs`,
+        versions > 1 ? `${versions} versions` : "one version",
+      ].join(" · ");
       return el(
-        "td",
-        { class: first ? "n best" : "n" },
-        first ? el("span", { class: "xs", title: "the best of these runs" }, "▲ ") : null,
-        write(value),
-      );
-    };
-    const focused = table.contains(document.activeElement) ? document.activeElement.dataset.sort : null;
-    table.replaceChildren(
-      el(
-        "thead",
-        {},
-        el(
-          "tr",
-          {},
-          head("name", "run"),
-          head("state", "state"),
-          ...columns.map(([key, title]) => head(key, title, true)),
-        ),
-      ),
-      el(
-        "tbody",
-        {},
-        ...CompareTables.sorted(runs, order).map((run) =>
-          el(
-            "tr",
-            { "data-run": run.id },
-            el(
-              "td",
-              { class: "name" },
-              run.there
-                ? el("a", { href: `/run?id=${encodeURIComponent(run.id)}` }, CompareTables.named(run))
-                : CompareTables.named(run),
-            ),
-            el("td", {}, CompareTables.pill(run)),
-            ...columns.map((column) => cell(run, column)),
-          ),
-        ),
-      ),
-    );
-    if (focused) table.querySelector(`[data-sort="${focused}"]`)?.focus();
-  }
-
-  // ---- settings ----
-  static settings(table, runs, fields, by, group) {
-    const cell = (value) =>
-      value
-        ? el(
-            "td",
-            { class: value.set ? "" : "mut", title: value.set ? value.words : `${value.words} (the default)` },
-            el("bdi", {}, value.words),
-          )
-        : el("td", { class: "mut" }, "–");
-    const focused = table.contains(document.activeElement) ? document.activeElement.textContent : null;
-    table.replaceChildren(
-      el(
-        "thead",
-        {},
-        el(
-          "tr",
-          {},
-          el("th", { scope: "col" }, "setting"),
-          ...runs.filter(({ there }) => there).map((run) => el("th", { scope: "col" }, CompareTables.named(run))),
-        ),
-      ),
-      el(
-        "tbody",
-        {},
-        ...fields.map((field) =>
-          el(
-            "tr",
-            {},
-            el(
-              "th",
-              { scope: "row" },
-              el(
-                "button",
-                {
-                  class: "link mono",
-                  dir: "auto",
-                  title: "Group the curves by this",
-                  "aria-pressed": `${field.name === by}`,
-                  onclick: () => group(field.name),
-                },
-                field.name,
-              ),
-            ),
-            ...field.values.filter((_, i) => runs[i]?.there).map(cell),
-          ),
-        ),
-      ),
-    );
-    if (focused !== null) [...table.querySelectorAll("button")].find((one) => one.textContent === focused)?.focus();
-  }
-
-  // ---- reward code ----
-  static code(box, functions) {
-    box.replaceChildren(
-      ...functions.map((one) => {
-        const versions = new Set(one.hashes.filter(Boolean)).size;
-        const differs = !!one.lines;
-        const about = [
-          `${one.hashes.filter(Boolean).length} of ${one.hashes.length} runs`,
-          versions > 1 ? `${versions} versions` : "one version",
-        ].join(" · ");
-        return el(
-          "details",
-          { class: "panel function", open: differs, "data-function": one.name },
-          el(
-            "summary",
-            {},
-            el("b", { class: "mono" }, one.name),
-            " ",
-            el("span", { class: "s mut" }, differs ? about : `${about} · ${one.words}`),
-          ),
-          differs
-            ? el(
-                "pre",
-                { class: "diff mono", tabindex: "0" },
-                ...one.lines.map(([kind, words]) =>
-                  el(
-                    "span",
-                    { class: { "+": "added", "-": "removed", "@": "place" }[kind] ?? "" },
-                    `${kind === "@" ? "" : kind} ${words}\n`,
-                  ),
+        "details.panel.function",
+        { open: differs, "data-function": one.name },
+        el("summary", el("b.mono", one.name), " ", el("span.s.mut", differs ? about : `${about} · ${one.words}`)),
+        differs
+          ? el(
+              "pre.diff.mono",
+              { tabindex: "0" },
+              ...one.lines.map(([kind, words]) =>
+                el(
+                  "span",
+                  { class: { "+": "added", "-": "removed", "@": "place" }[kind] ?? "" },
+                  `${kind === "@" ? "" : kind} ${words}\n`,
                 ),
-              )
-            : null,
-        );
-      }),
-    );
-    if (!functions.length) box.append(el("p", { class: "s mut" }, "None of these runs has reward code in its folder."));
-  }
+              ),
+            )
+          : null,
+      );
+    }),
+  );
+  if (!functions.length) box.append(el("p.s.mut", "None of these runs has reward code in its folder."));
 }

@@ -14,14 +14,10 @@ const count = (words) => setText(find(".all .count"), words);
 let drawn = null;
 
 const settings = () => page.form.fields.filter((one) => one.section);
-const cards = (which) => el("div", { class: "cards" }, ...which.map((one) => field(one, { full: true })));
+const cards = (which) => el("div.cards", ...which.map((one) => field(one, { full: true })));
 
 function details(title, which, open = false) {
-  const node = el(
-    "details",
-    open ? { open: true } : {},
-    el("summary", {}, title, " ", el("span", { class: "mut xs" }, String(which.length))),
-  );
+  const node = el("details", { open }, el("summary", title, " ", el("span.mut.xs", String(which.length))));
   const fill = () => {
     if (node.open && !node.querySelector(".cards")) {
       node.append(cards(which));
@@ -47,10 +43,9 @@ function draw(asked = box.value.trim()) {
 }
 function drawFound(asked, hits, all) {
   count(hits.length ? `${hits.length} of ${all}` : "");
-  const nothing = el("p", { class: "s mut" }, `No setting has “${asked}” in its name or help. Try a shorter word.`);
+  const nothing = el("p.s.mut", `No setting has “${asked}” in its name or help. Try a shorter word.`);
   list.replaceChildren(hits.length ? cards(hits.slice(0, MOST)) : nothing);
-  if (hits.length > MOST)
-    list.append(el("p", { class: "s mut" }, `${hits.length - MOST} more: type on to narrow it down.`));
+  if (hits.length > MOST) list.append(el("p.s.mut", `${hits.length - MOST} more: type on to narrow it down.`));
 }
 function drawSections(all, changed) {
   count(`${all.length} settings, ${changed.length} changed`);
@@ -58,9 +53,9 @@ function drawSections(all, changed) {
   const sections = [...new Set(all.map((one) => one.section))];
   const of = (name) => all.filter((one) => one.section === name);
   const browse = el(
-    "details",
-    { class: "browse", ...(open.has(BROWSE) ? { open: true } : {}) },
-    el("summary", {}, BROWSE),
+    "details.browse",
+    { open: open.has(BROWSE) },
+    el("summary", BROWSE),
     ...sections.map((name) => details(name, of(name), open.has(name))),
   );
   list.replaceChildren(...(changed.length ? [details(CHANGED, changed, open.has(CHANGED))] : []), browse);

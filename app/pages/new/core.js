@@ -4,19 +4,17 @@
 // or which columns the data has (onColumns), and to nobody else.
 
 import { params } from "../../ui/address.js";
-import { setText } from "../../ui/dom.js";
+import { tryStore } from "../../ui/browser_store.js";
+import { showText } from "../../ui/dom.js";
 import { part } from "../../ui/part.js";
 import { WorkerQuestions } from "../../ui/worker_questions.js";
 
-export const { element, server } = part("pages/new/new_run");
-
-export const root = element.querySelector(".gw-new_run");
-export const find = (selector) => root.querySelector(selector);
+export const { root, find, server } = part("pages/new/new_run");
 const topic = Math.random().toString(36).slice(2);
 export const page = { text: "", view: null, form: null, known: {}, columns: [] };
-export const listeners = { view: [], problems: [], columns: [] };
+const listeners = { view: [], problems: [], columns: [] };
 export const pending = [];
-export const undone = [];
+const undone = [];
 export const asTyped = new Map(); // path → what was typed and what it is shown as: 1e-4 stays 1e-4
 let sending = []; // edits that the server has and has not answered
 let busy = false;
@@ -127,10 +125,7 @@ export async function settled() {
     await new Promise((done) => setTimeout(done, 20));
 }
 
-export function trouble(words) {
-  setText(find(".trouble"), words);
-  find(".trouble").hidden = !words;
-}
+export const trouble = (words) => showText(find(".trouble"), words);
 export function offline(is) {
   find(".away").hidden = !is;
 }
@@ -159,27 +154,9 @@ const draftKey = () =>
     ...(params().get("reward") ? [params().get("reward")] : []),
     ...params().getAll("set"),
   ].join(":");
-export function keepDraft() {
-  try {
-    sessionStorage.setItem(draftKey(), page.text);
-  } catch {
-    /* full or forbidden: no draft */
-  }
-}
-export function draft() {
-  try {
-    return sessionStorage.getItem(draftKey());
-  } catch {
-    return null;
-  }
-}
-export const dropDraft = () => {
-  try {
-    sessionStorage.removeItem(draftKey());
-  } catch {
-    /* as above */
-  }
-};
+export const keepDraft = () => tryStore(() => sessionStorage.setItem(draftKey(), page.text));
+export const draft = () => tryStore(() => sessionStorage.getItem(draftKey()));
+export const dropDraft = () => tryStore(() => sessionStorage.removeItem(draftKey()));
 
 // ---- asking the worker about what the page shows (page.view): resolves to the answer; {lost: true} where it could not
 // be asked now; undefined where a newer question replaced it ----

@@ -1,6 +1,6 @@
 // The data of a run: where it comes from, and how its columns become prompts and answers.
 
-import { el, setText } from "../../ui/dom.js";
+import { el, option, setText } from "../../ui/dom.js";
 import { edit, find, onColumns, onView, page, plainAt, server, shownAt } from "./core.js";
 import { about, field, fields, forget, place, setValue } from "./fields.js";
 import { keepDrawn } from "./lists.js";
@@ -10,15 +10,15 @@ const SOURCES = { task: "Built-in task", gym: "reasoning-gym", file: "File", hub
 const HUB_ONLY = ["data.config", "data.split", "data.revision", "data.streaming"];
 const parts = {}; // kind → the field that says which one
 const bodies = {}; // kind → all that is shown of it
-const parameters = el("div", { class: "cards parameters" });
+const parameters = el("div.cards.parameters");
 let shownKind = null;
 let shownTask = null;
 let seen = null;
 
-const options = (list) => list.map(({ value, label }) => el("option", { value }, label));
+const options = (list) => list.map(({ value, label }) => option(value, label));
 const set = (value) => edit([{ path: "data.source", value }]);
 const textField = (label, placeholder, more) =>
-  el("input", { class: "input", type: "text", "aria-label": label, placeholder, autocomplete: "off", ...more });
+  el("input.input", { type: "text", "aria-label": label, placeholder, autocomplete: "off", ...more });
 
 // What a kind begins with.
 const usual = (kind) =>
@@ -35,9 +35,9 @@ const leaving = (kind) =>
     .map((path) => ({ path, remove: true }));
 
 function makeParts() {
-  parts.task = el("select", { class: "input", "aria-label": "Built-in task" }, ...options(page.form.tasks));
+  parts.task = el("select.input", { "aria-label": "Built-in task" }, ...options(page.form.tasks));
   parts.task.addEventListener("change", () => set(parts.task.value));
-  parts.file = el("select", { class: "input", "aria-label": "File in the home" });
+  parts.file = el("select.input", { "aria-label": "File in the home" });
   parts.file.addEventListener("change", () => set(parts.file.value));
   parts.gym = textField("reasoning-gym task", "search its tasks", { list: "gym-tasks" });
   parts.gym.addEventListener("input", () => {
@@ -51,16 +51,16 @@ function makeParts() {
 }
 function makeBodies() {
   const { gym } = page.form;
-  const list = el("datalist", { id: "gym-tasks" }, ...gym.map((task) => el("option", { value: task.name }, task.help)));
+  const list = el("datalist", { id: "gym-tasks" }, ...gym.map((task) => option(task.name, task.help)));
   const note = gym.length
     ? `${gym.length} tasks are installed; reward them with gym_score, the task's own scorer.`
     : "reasoning-gym is not installed: pip install 'groupwise[gym]', then restart.";
   const upload = uploadButton(set);
   Object.assign(bodies, {
-    task: el("div", {}, parts.task),
-    file: el("div", {}, el("div", { class: "row tight" }, parts.file, upload.button), upload.note),
-    gym: el("div", {}, parts.gym, list, el("p", { class: "xs mut" }, note), parameters),
-    hub: el("div", {}, parts.hub, el("div", { class: "cards" }, ...HUB_ONLY.map((path) => field(about(path))))),
+    task: el("div", parts.task),
+    file: el("div", el("div.row.tight", parts.file, upload.button), upload.note),
+    gym: el("div", parts.gym, list, el("p.xs.mut", note), parameters),
+    hub: el("div", parts.hub, el("div.cards", ...HUB_ONLY.map((path) => field(about(path))))),
   });
 }
 function kindChoice(kind, label) {
@@ -71,7 +71,7 @@ function kindChoice(kind, label) {
     const first = usual(kind);
     if (first) edit([{ path: "data.source", value: first }, ...leaving(kind)]);
   });
-  return el("label", { class: "choice", for: id }, radio, label);
+  return el("label.choice", { for: id }, radio, label);
 }
 function showKind(kind) {
   shownKind = kind;
@@ -111,8 +111,8 @@ export function drawSource() {
 // Sends a file to the home's data folder. Gradio's own address takes it; the server then looks at what arrived.
 function uploadButton(then) {
   const input = el("input", { type: "file", accept: ".jsonl,.csv,.parquet", hidden: true, "aria-label": "Data file" });
-  const button = el("button", { class: "btn", type: "button" }, "Upload a file");
-  const note = el("p", { class: "xs mut", role: "status" }, page.form.upload_advice);
+  const button = el("button.btn", { type: "button" }, "Upload a file");
+  const note = el("p.xs.mut", { role: "status" }, page.form.upload_advice);
   const tell = (words, wrong) => {
     setText(note, words);
     note.className = wrong ? "xs verdict-at blocking" : "xs mut";
@@ -176,7 +176,7 @@ export function drawMapping() {
   show();
 }
 function columnSelect(path, first, none) {
-  const box = el("select", { class: "input" });
+  const box = el("select.input");
   const node = field(about(path), { input: box });
   const fill = () => {
     const now = plainOf(path);
@@ -185,9 +185,9 @@ function columnSelect(path, first, none) {
     if (box.dataset.key === key) return;
     box.dataset.key = key;
     box.replaceChildren(
-      ...(first ? [el("option", { value: "" }, first)] : []),
-      ...names.map((name) => el("option", { value: name }, name)),
-      ...(none ? [el("option", { value: "\u0000" }, none)] : []),
+      ...(first ? [option("", first)] : []),
+      ...names.map((name) => option(name)),
+      ...(none ? [option("\u0000", none)] : []),
     );
     box.value = now === null ? "\u0000" : (now ?? "");
   };
@@ -216,16 +216,16 @@ export const plainOf = (path) =>
 
 // The columns as buttons: a click writes {column} where the cursor is in the prompt.
 function chips() {
-  const node = el("div", { class: "row tight chips" });
+  const node = el("div.row.tight.chips");
   onColumns(
     keepDrawn(
       () => page.columns,
       () => {
         const box = find("#f-data-prompt_template");
         node.replaceChildren(
-          ...(page.columns.length ? [el("span", { class: "xs mut" }, "Insert")] : []),
+          ...(page.columns.length ? [el("span.xs.mut", "Insert")] : []),
           ...page.columns.map((name) => {
-            const chip = el("button", { class: "chip", type: "button" }, `{${name}}`);
+            const chip = el("button.chip", { type: "button" }, `{${name}}`);
             chip.addEventListener("click", () => {
               box.setRangeText(`{${name}}`, box.selectionStart, box.selectionEnd, "end");
               box.focus();
@@ -259,11 +259,10 @@ export function drawColumns() {
             on.length === names.length ? { path: "data.columns", remove: true } : { path: "data.columns", value: on },
           ]);
         });
-        return el("label", { class: "choice s" }, box, name);
+        return el("label.choice.s", box, name);
       }),
     );
-    if (!names.length)
-      list.replaceChildren(el("span", { class: "s mut" }, "The columns are known once the preview has read them."));
+    if (!names.length) list.replaceChildren(el("span.s.mut", "The columns are known once the preview has read them."));
   };
   const show = keepDrawn(() => [plainAt("data.columns"), page.columns], fill);
   onColumns(show);

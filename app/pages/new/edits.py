@@ -29,7 +29,7 @@ def read_edits(sent: Any, types: dict[str, list[str]]) -> list[Edit]:
     found = []
     for item in (sent if isinstance(sent, list) else [])[:MOST]:
         if isinstance(item, dict) and isinstance(item.get("fix"), dict):
-            found += [_fitting(edit, types) for edit in of_fix(item["fix"])]
+            found += [_fit_to_types(edit, types) for edit in of_fix(item["fix"])]
         if not isinstance(item, dict) or not isinstance(item.get("path"), str) or not _is_path(item["path"]):
             continue
         path = item["path"]
@@ -37,7 +37,7 @@ def read_edits(sent: Any, types: dict[str, list[str]]) -> list[Edit]:
             found.append(Edit(path, form_rows.training_of(item["typed"])))
         elif isinstance(item.get("typed"), str):
             value = field_values.value_of(item["typed"], types.get(path, ["str"]))
-            found.append(_fitting(Edit(path, value, field_values.typed_number(item["typed"], value)), types))
+            found.append(_fit_to_types(Edit(path, value, field_values.typed_number(item["typed"], value)), types))
         elif item.get("remove") is True:
             found.append(Edit(path, ABSENT))
         elif path == "data.filter" and "conditions" in item:
@@ -47,7 +47,7 @@ def read_edits(sent: Any, types: dict[str, list[str]]) -> list[Edit]:
     return found
 
 
-def _fitting(edit: Edit, types: dict[str, list[str]]) -> Edit:
+def _fit_to_types(edit: Edit, types: dict[str, list[str]]) -> Edit:
     """A whole number for a field of decimals, as a decimal: transformers refuses temperature 2, and a browser cannot
     say 2.0. (Fields that count steps take decimals only so that they may be shares.)"""
     whole = isinstance(edit.value, int) and not isinstance(edit.value, bool) and abs(edit.value) < 10**15
@@ -62,7 +62,7 @@ def of_fix(fix: dict[str, Any]) -> list[Edit]:
     settings, removed = fix.get("settings"), fix.get("removed")
     gone = [path for path in (removed if isinstance(removed, list) else []) if isinstance(path, str) and _is_path(path)]
     given = settings.items() if isinstance(settings, dict) else []
-    edits = [Edit(path, ABSENT) for path in sorted(gone, key=_by_place, reverse=True)]
+    edits = [Edit(path, ABSENT) for path in sorted(gone, key=_sort_key, reverse=True)]
     return [*edits, *(Edit(path, value) for path, value in given if isinstance(path, str) and _is_path(path))]
 
 
@@ -74,13 +74,13 @@ def apply(text: str, edits: list[Edit]) -> str:
     raw = yaml_text.copy_plain(document.values)
     written: dict[str, str] = {}
     for edit in edits:
-        if _make(raw, edit):
+        if _make_edit(raw, edit):
             written = {path: words for path, words in written.items() if not f"{path}.".startswith(f"{edit.path}.")}
             written |= {edit.path: edit.written} if edit.written is not None else {}
     return yaml_edit.rewrite(document, raw, written) if edits else text
 
 
-def _make(raw: dict[str, Any], edit: Edit) -> bool:
+def _make_edit(raw: dict[str, Any], edit: Edit) -> bool:
     """Make an edit in plain values; whether it has a place there."""
     parts = edit.path.split(".")
     place = next((n for n, part in enumerate(parts) if _is_place(part)), None)
@@ -92,7 +92,7 @@ def _make(raw: dict[str, Any], edit: Edit) -> bool:
     given = yaml_edit.get_setting(raw, tuple(parts[:place]))
     first = given in (ABSENT, None) and parts[place:] == ["0"]
     listed = [] if first else yaml_text.copy_plain(given)
-    if not isinstance(listed, list) or not _put_in(listed, parts[place:], edit.value):
+    if not isinstance(listed, list) or not set_value_in(listed, parts[place:], edit.value):
         return False
     yaml_edit.set_setting(raw, tuple(parts[:place]), listed)
     return True
@@ -103,28 +103,23 @@ def _passes_a_list(raw: dict[str, Any], parts: list[str]) -> bool:
     return any(isinstance(yaml_edit.get_setting(raw, tuple(parts[:n])), list) for n in range(1, len(parts)))
 
 
-def put_value(raw: dict[str, Any], edit: Edit) -> bool:
-    """Make an edit in plain values; whether there was such a place."""
-    return _put_in(raw, edit.path.split("."), edit.value)
-
-
 def value_at(raw: dict[str, Any], path: str) -> Any:
     """The value at a dotted path, through lists too, or ABSENT."""
     container: Any = raw
     for part in path.split("."):
-        container = container.get(part, ABSENT) if isinstance(container, dict) else _at(container, part)
+        container = container.get(part, ABSENT) if isinstance(container, dict) else _child_of(container, part)
         if container is ABSENT or container is None:
             return ABSENT
     return container
 
 
-def _put_in(container: Any, parts: list[str], value: Any) -> bool:
+def set_value_in(container: Any, parts: list[str], value: Any) -> bool:
     """Set (or, for ABSENT, remove) one value inside plain lists and dicts; whether there was such a place. A mapping
     that a value is put into need not be there yet; parameters that are left with nothing go too."""
     *way, last = parts
     before: Any = None
     for part in way:
-        before, container = container, _at(container, part)
+        before, container = container, _child_of(container, part)
         if container is None and isinstance(before, dict) and part in ("parameters", "adapt") and value is not ABSENT:
             container = before[part] = {}
     if isinstance(container, list):
@@ -147,7 +142,7 @@ def _put_in(container: Any, parts: list[str], value: Any) -> bool:
     return True
 
 
-def _at(container: Any, part: str) -> Any:
+def _child_of(container: Any, part: str) -> Any:
     if isinstance(container, list):
         return container[int(part)] if _is_place(part) and int(part) < len(container) else None
     return container.get(part) if isinstance(container, dict) else None
@@ -162,6 +157,6 @@ def _is_path(path: str) -> bool:
     return 0 < len(path) <= 200 and all(path.split("."))
 
 
-def _by_place(path: str) -> list[tuple[int, str]]:
+def _sort_key(path: str) -> list[tuple[int, str]]:
     """Sorts rewards.10 behind rewards.9."""
     return [(int(part), "") if _is_place(part) else (0, part) for part in path.split(".")]

@@ -7,9 +7,7 @@ practice, as guides to GRPO give them.
 from __future__ import annotations
 
 # path → (label, advice). The order is the form's.
-RUN = {
-    "name": ("Name", ""),
-}
+RUN = {"name": ("Name", "")}
 MODEL = {
     "model.id": ("Model", "the starter, a folder on this machine, or a hub id such as org/name"),
     "model.revision": ("Revision", "a branch, tag or commit of the hub repository"),
@@ -60,17 +58,11 @@ DATA = {
     "data.limit": ("Rows", "at most so many; empty: all"),
     "data.shuffle": ("Shuffle seed", "a number; empty: in the order of the file"),
     "data.holdout": ("Held out", "rows kept for evaluation: a number, or a share such as 0.05"),
-    "data.system_prompt": (
-        "System prompt",
-        "told before every prompt: the format of the answer, say",
-    ),
+    "data.system_prompt": ("System prompt", "told before every prompt: the format of the answer, say"),
     "data.prompt_template": ("Template", "what is asked; {column} is filled in from each row"),
     "data.prompt_column": ("Prompt column", "a chat or a text that is used as it is, instead of the template"),
     "data.answer_column": ("Answer column", "what rewards compare with"),
-    "data.answer_pattern": (
-        "Answer pattern",
-        "a regular expression; its first group is the answer (GSM8K: #### (.+))",
-    ),
+    "data.answer_pattern": ("Answer pattern", "a regular expression; its first group is the answer (GSM8K: #### (.+))"),
 }
 LAUNCH = {
     "launch.processes": ("Processes", "one for each GPU that trains"),

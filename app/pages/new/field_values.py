@@ -19,7 +19,7 @@ def value_of(typed: str, types: list[str]) -> Any:
     read = _read_number(typed)
     if isinstance(read, str):
         return typed
-    if not types or _kinds(read) & set(types):
+    if not types or _types_of(read) & set(types):
         return read
     return typed if "str" in types or isinstance(read, (dict, list)) or read is None else read
 
@@ -37,15 +37,15 @@ def field_text(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, float):
         return repr(value) if math.isfinite(value) else {"inf": ".inf", "-inf": "-.inf", "nan": ".nan"}[str(value)]
-    return value if isinstance(value, str) else _inside(value)
+    return value if isinstance(value, str) else _as_json(value)
 
 
-def _inside(value: Any) -> str:
+def _as_json(value: Any) -> str:
     """A value as JSON, which is also YAML, but for infinity, which JSON cannot say."""
     if isinstance(value, list):
-        return f"[{', '.join(map(_inside, value))}]"
+        return f"[{', '.join(map(_as_json, value))}]"
     if isinstance(value, dict):
-        return f"{{{', '.join(f'{_inside(str(key))}: {_inside(inner)}' for key, inner in value.items())}}}"
+        return f"{{{', '.join(f'{_as_json(str(key))}: {_as_json(inner)}' for key, inner in value.items())}}}"
     return field_text(value) if isinstance(value, float) else json.dumps(value, ensure_ascii=False, default=str)
 
 
@@ -56,7 +56,7 @@ def _read_number(typed: str) -> Any:
     return raw["x"] if raw is not None and list(raw) == ["x"] else typed
 
 
-def _kinds(value: Any) -> set[str]:
+def _types_of(value: Any) -> set[str]:
     """The types that a value may be taken for: a whole number is also a float."""
     if isinstance(value, bool):
         return {"bool"}

@@ -1,7 +1,7 @@
 // One setting = one field: its label, what is typed, its advice, what is wrong with it, whether it differs from the
 // default. Drawn from what the server says is installed; nothing here knows TRL.
 
-import { el } from "../../ui/dom.js";
+import { el, option } from "../../ui/dom.js";
 import { asTyped, edit, isTyping, page, problems, sentence, shownAt } from "./core.js";
 
 export const fields = []; // every field that is drawn now: {path, node, show}
@@ -15,18 +15,12 @@ function control(about, id) {
   const label = { id, "aria-describedby": `${id}-said` };
   if (options) {
     const first = about.default ? `default (${about.default})` : "default";
-    return el(
-      "select",
-      { class: "input", ...label },
-      el("option", { value: "" }, first),
-      ...options.map((one) => el("option", { value: one }, one)),
-    );
+    return el("select.input", { ...label }, option("", first), ...options.map((one) => option(one)));
   }
-  if (about.long) return el("textarea", { class: "input", rows: 3, placeholder: about.default, ...label });
+  if (about.long) return el("textarea.input", { rows: 3, placeholder: about.default, ...label });
   const number = about.types.some((type) => type === "int" || type === "float");
-  return el("input", {
+  return el("input.input", {
     type: "text",
-    class: "input",
     placeholder: about.default,
     inputmode: number ? "decimal" : "text",
     autocomplete: "off",
@@ -37,7 +31,7 @@ function control(about, id) {
 
 export function setValue(input, value) {
   if (input.tagName === "SELECT" && ![...input.options].some((option) => option.value === value))
-    input.append(el("option", { value }, value));
+    input.append(option(value));
   if (input.value !== value) input.value = value;
 }
 
@@ -46,41 +40,32 @@ export function field(about, { input, full = false, label = full ? about.name : 
   const id = `${full ? "all" : "f"}-${about.path.replace(/\W/g, "-")}`;
   const box = input ?? control(about, id);
   box.id = id;
-  const reset = el(
-    "button",
-    { class: "reset link xs", type: "button", title: `Back to the default (${about.default || "nothing"})` },
-    "reset",
-  );
-  reset.addEventListener("click", () => {
+  const onclick = () => {
     edit([{ path: about.path, remove: true }]);
     box.focus();
-  });
-  const said = el("div", { class: "said", id: `${id}-said` });
+  };
+  const title = `Back to the default (${about.default || "nothing"})`;
+  const reset = el("button.reset.link.xs", { type: "button", title, onclick }, "reset");
+  const said = el("div.said", { id: `${id}-said` });
   const facts = full
-    ? el(
-        "p",
-        { class: "xs mut facts" },
-        el("code", {}, about.flag || about.path),
-        ` · default ${about.default || "nothing"}`,
-      )
+    ? el("p.xs.mut.facts", el("code", about.flag || about.path), ` · default ${about.default || "nothing"}`)
     : null;
   const advice =
     about.flag && !full
-      ? [el("code", {}, about.name), about.advice ? " · " : "", about.advice]
+      ? [el("code", about.name), about.advice ? " · " : "", about.advice]
       : [full ? about.help : about.advice];
   const node = el(
-    "div",
-    { class: "field", "data-path": about.path },
+    "div.field",
+    { "data-path": about.path },
     el(
-      "div",
-      { class: "row tight name" },
+      "div.row.tight.name",
       el("label", { for: id }, label),
-      el("span", { class: "changed", hidden: true, title: "differs from the default" }, "●"),
+      el("span.changed", { hidden: true, title: "differs from the default" }, "●"),
       reset,
     ),
     box,
     facts,
-    el("p", { class: "xs mut advice" }, ...advice),
+    el("p.xs.mut.advice", ...advice),
     said,
   );
   box.addEventListener("input", () =>
@@ -92,11 +77,15 @@ export function field(about, { input, full = false, label = full ? about.name : 
   return node;
 }
 
+// Shows what a setting is, as it was typed, but not under the hands of someone who types it.
+function fill(box, path) {
+  const shown = shownAt(path);
+  const typed = asTyped.get(path);
+  if (!isTyping(box, path)) setValue(box, typed && typed[1] === shown ? typed[0] : shown);
+}
 function showField(about, node, box) {
   const shown = shownAt(about.path);
-  const typed = asTyped.get(about.path);
-  const value = typed && typed[1] === shown ? typed[0] : shown;
-  if (!isTyping(box, about.path)) setValue(box, value);
+  fill(box, about.path);
   if (box.placeholder !== undefined && about.types.includes("none"))
     box.placeholder = page.view.empty?.[about.path] === null ? "null" : about.default;
   const differs = shown !== "" && shown !== about.default && about.path !== "name";
@@ -108,7 +97,7 @@ function showField(about, node, box) {
 const verdict = (problem) => el("p", { class: `xs verdict-at ${problem.level}` }, sentence(problem.message));
 export function fixButtons(problem) {
   return (problem.fixes ?? []).map((fix) => {
-    const button = el("button", { class: "btn s fix", type: "button" }, fix.label);
+    const button = el("button.btn.s.fix", { type: "button" }, fix.label);
     button.addEventListener("click", () => {
       button.disabled = true; // once: what a second click would remove is another's
       setTimeout(() => {
@@ -156,14 +145,9 @@ export function forget(node) {
 }
 // A field with no words of its own: a cell of a table, say, which names it. `box` has the label.
 export function bare(path, box) {
-  const node = el("div", { class: "field bare", "data-path": path }, box, el("div", { class: "said" }));
+  const node = el("div.field.bare", { "data-path": path }, box, el("div.said"));
   box.addEventListener("input", () => edit([{ path, typed: box.value }], { now: false }));
-  const show = () => {
-    const shown = shownAt(path);
-    const typed = asTyped.get(path);
-    const value = typed && typed[1] === shown ? typed[0] : shown;
-    if (!isTyping(box, path)) setValue(box, value);
-  };
+  const show = () => fill(box, path);
   fields.push({ path, node, box, show });
   if (page.view) show();
   return node;
@@ -178,7 +162,7 @@ export function keepFocus(node, draw) {
 export function place(path, node) {
   node.classList.add("field");
   node.dataset.path = path;
-  if (!node.querySelector(":scope > .said")) node.append(el("div", { class: "said" }));
+  if (!node.querySelector(":scope > .said")) node.append(el("div.said"));
   fields.push({ path, node, box: null, show: () => {} });
   return node;
 }

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from groupwise.app.pages.new import yaml_edit
-from groupwise.storage.spec import row_filter
+from groupwise.storage.spec import row_filter, yaml_text
 
 Row = dict[str, Any]
 MOST = 64  # rows taken from a page
@@ -85,7 +85,7 @@ def _stage_row(stage: Row) -> Row:
 
 def _as_text(training: Any) -> str:
     if isinstance(training, dict):
-        return yaml_edit.dump(training) if training else ""
+        return yaml_text.dump(training) if training else ""
     return "" if training is None else str(training)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import PurePath
 
 from groupwise.app.core.errors import Unanswerable
-from groupwise.app.pages.new import yaml_edit
 from groupwise.storage.checks.script_reader import from_script
 from groupwise.storage.spec import yaml_text
 from groupwise.storage.spec.problem import SpecError
@@ -17,7 +16,7 @@ def spec_from(name: str, text: str) -> tuple[str, list[str]]:
     try:
         if name.lower().endswith(".py"):
             raw, notes = from_script(text)
-            return yaml_edit.dump(raw), notes
+            return yaml_text.dump(raw), notes
         raw, _ = yaml_text.read_yaml(text)
     except SpecError as error:
         problem = error.problems[0]

@@ -9,7 +9,6 @@ from typing import Any
 from groupwise.app.core import worker_process
 from groupwise.app.core.errors import Unanswerable
 from groupwise.app.pages.new import edits, presets
-from groupwise.app.pages.new.edits import Edit
 from groupwise.app.pages.new.preflight.report import Report, report
 from groupwise.app.pages.new.yaml_edit import ABSENT
 from groupwise.storage.checks.check import examine_spec
@@ -47,7 +46,7 @@ def read_form(text: str) -> Reading:
         spec = specs.from_dict(raw, lines)
         return Reading(spec, spec, [], lines)
     except SpecError as error:
-        return Reading(None, _sound(raw, error.problems), error.problems, lines)
+        return Reading(None, _leave_problems_out(raw, error.problems), error.problems, lines)
 
 
 def check_text(text: str, offer: Offer | None = None, known: Any = None) -> Reading:
@@ -56,7 +55,7 @@ def check_text(text: str, offer: Offer | None = None, known: Any = None) -> Read
     reading = read_form(text)
     if reading.sound is None:
         return reading
-    found = examine_spec(reading.sound, offer or Offer.read_published(), reading.lines, _columns(known))
+    found = examine_spec(reading.sound, offer or Offer.read_published(), reading.lines, _known_columns(known))
     named = {problem.field for problem in reading.problems}
     return replace(reading, problems=[*reading.problems, *(one for one in found if one.field not in named)])
 
@@ -73,17 +72,17 @@ def spec_and_problems(text: str, known: Any = None) -> tuple[RunSpec | None, lis
 def estimates(spec: RunSpec, offer: Offer, known: Any = None, *, told: bool = True) -> Report:
     """What the run will do and take. `told`: else only the problems, where nobody sees the rest."""
     sent = known if isinstance(known, dict) else {}
-    rows, tokens = (value if _count(value := sent.get(name)) else None for name in ("rows", "prompt_tokens"))
+    rows, tokens = (value if _is_count(value := sent.get(name)) else None for name in ("rows", "prompt_tokens"))
     if tokens is None and spec.data.source.startswith("task:"):
         tokens = TASK_TOKENS
     return report(spec, offer, facts_of(spec), rows, tokens, told=told)
 
 
-def _count(value: Any) -> bool:
+def _is_count(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53
 
 
-def _columns(known: Any) -> list[str] | None:
+def _known_columns(known: Any) -> list[str] | None:
     """The names of the data's columns, where a page has seen them."""
     sent = known.get("columns") if isinstance(known, dict) else None
     return [name[:200] for name in sent[:1000] if isinstance(name, str)] if isinstance(sent, list) and sent else None
@@ -98,13 +97,13 @@ def facts_of(spec: RunSpec) -> ModelFacts | None:
         return None
 
 
-def _sound(raw: Any, found: list[Problem]) -> RunSpec | None:
+def _leave_problems_out(raw: Any, found: list[Problem]) -> RunSpec | None:
     """The settings without those that have a problem; where one must be there, something stands in for it."""
     if not isinstance(raw, dict):
         return None
     sound = copy.deepcopy(raw)
     for problem in sorted(found, key=lambda problem: problem.field, reverse=True):
-        edits.put_value(sound, Edit(problem.field, ABSENT))
+        edits.set_value_in(sound, problem.field.split("."), ABSENT)
     try:
         return specs.from_dict({"name": "…", "rewards": [{"name": "format"}], **sound})
     except SpecError:

@@ -1,11 +1,11 @@
 // Settings that are lists: worked examples, conditions on rows, stages.
 
-import { el, setText } from "../../ui/dom.js";
+import { el, remover, setText } from "../../ui/dom.js";
 import { edit, find, onView, page, plainAt } from "./core.js";
 import { bare, forget, keepFocus, place } from "./fields.js";
-import { remover, rewardList } from "./rewards.js";
+import { rewardList } from "./rewards.js";
 
-const adder = (label, onclick) => el("button", { class: "btn s add", type: "button", onclick }, label);
+const adder = (label, onclick) => el("button.btn.s.add", { type: "button", onclick }, label);
 // Draws a list when its value changes, but never under the hands of someone who is typing in it: then when they leave.
 export function keepDrawn(read, draw) {
   let drawn = null;
@@ -32,6 +32,16 @@ function drawUnlessTyping(list, read, draw) {
   show();
 }
 
+// A row with a button that takes it out of its list, and tells so.
+function removable(kind, boxes, label, send) {
+  const drop = remover(label, () => {
+    made.remove();
+    send();
+  });
+  const made = el(kind, ...boxes, drop);
+  return made;
+}
+
 // ---- worked examples that stand before every prompt ----
 export function drawExamples() {
   const node = place("data.examples", find(".examples"));
@@ -44,27 +54,17 @@ export function drawExamples() {
   const send = (now = true) => edit([{ path: "data.examples", value: read() }], { now });
   const row = (one, n) => {
     const part = (name, label, value) => {
-      const box = el("textarea", {
-        class: `input ${name}`,
-        rows: 2,
-        "aria-label": `${label} of example ${n + 1}`,
-        placeholder: label,
-      });
+      const about = `${label} of example ${n + 1}`;
+      const box = el(`textarea.input.${name}`, { rows: 2, "aria-label": about, placeholder: label });
       box.value = value ?? "";
       box.addEventListener("input", () => send(false));
       return box;
     };
-    const made = el(
-      "div",
-      { class: "example" },
+    const boxes = [
       part("asked", "Question", one.prompt),
       part("said-so", "What a good answer looks like", one.completion),
-      remover(`Remove example ${n + 1}`, () => {
-        made.remove();
-        send();
-      }),
-    );
-    return made;
+    ];
+    return removable("div.example", boxes, `Remove example ${n + 1}`, send);
   };
   drawUnlessTyping(
     list,
@@ -84,7 +84,7 @@ export function drawExamples() {
 
 function options(names, value) {
   const known = new Set([...names, value].filter((name) => name !== undefined && name !== ""));
-  return [...known].map((name) => el("option", { value: name, ...(name === value ? { selected: true } : {}) }, name));
+  return [...known].map((name) => el("option", { value: name, selected: name === value }, name));
 }
 
 // ---- conditions: only rows that meet all of them are used ----
@@ -99,17 +99,11 @@ export function drawFilter() {
     }));
   const send = (now = true) => edit([{ path: "data.filter", conditions: read() }], { now });
   const row = (one, n) => {
-    const column = el(
-      "select",
-      { class: "input column", "aria-label": `Column of condition ${n + 1}` },
-      ...options(page.columns, one.column),
-    );
-    const operator = el(
-      "select",
-      { class: "input operator", "aria-label": `Operator of condition ${n + 1}` },
-      ...options(page.form.operators, one.operator ?? "="),
-    );
-    const value = el("input", { type: "text", class: "input value", "aria-label": `Value of condition ${n + 1}` });
+    const of = (label) => ({ "aria-label": `${label} of condition ${n + 1}` });
+    const column = el("select.input.column", of("Column"), ...options(page.columns, one.column));
+    const operators = options(page.form.operators, one.operator ?? "=");
+    const operator = el("select.input.operator", of("Operator"), ...operators);
+    const value = el("input.input.value", { type: "text", ...of("Value") });
     value.value = one.value ?? "";
     const empty = () => {
       value.hidden = operator.value.endsWith("empty");
@@ -121,18 +115,7 @@ export function drawFilter() {
       send();
     });
     value.addEventListener("input", () => send(false));
-    const made = el(
-      "div",
-      { class: "row tight condition" },
-      column,
-      operator,
-      value,
-      remover(`Remove condition ${n + 1}`, () => {
-        made.remove();
-        send();
-      }),
-    );
-    return made;
+    return removable("div.row.tight.condition", [column, operator, value], `Remove condition ${n + 1}`, send);
   };
   drawUnlessTyping(
     list,
@@ -154,10 +137,9 @@ const stages = () => page.view?.stages ?? [];
 function stageCard(stage, n, lists) {
   const path = `stages.${n}`;
   const own = Array.isArray(stage.rewards);
-  const rewards = el("div", { class: "s rewards-of" });
-  const name = el("input", { type: "text", class: "input", id: `stage-${n}-name`, placeholder: `stage ${n + 1}` });
-  const settings = el("textarea", {
-    class: "input mono",
+  const rewards = el("div.s.rewards-of");
+  const name = el("input.input", { type: "text", id: `stage-${n}-name`, placeholder: `stage ${n + 1}` });
+  const settings = el("textarea.input.mono", {
     rows: 3,
     id: `stage-${n}-training`,
     spellcheck: "false",
@@ -167,30 +149,22 @@ function stageCard(stage, n, lists) {
     ? { path: `${path}.rewards`, remove: true }
     : { path: `${path}.rewards`, value: plainAt("rewards") ?? [] };
   const swap = el(
-    "button",
-    { class: "btn s", type: "button", id: `stage-${n}-rewards` },
+    "button.btn.s",
+    { type: "button", id: `stage-${n}-rewards`, onclick: () => edit([instead]) },
     own ? "Use the run's rewards" : "Choose rewards for this stage",
   );
-  swap.addEventListener("click", () => edit([instead]));
   const made = el(
-    "div",
-    { class: "stage" },
+    "div.stage",
     el(
-      "div",
-      { class: "row between" },
-      el("h3", {}, `Stage ${n + 1}`),
+      "div.row.between",
+      el("h3", `Stage ${n + 1}`),
       remover(`Remove stage ${n + 1}`, () => edit([{ path, remove: true }])),
     ),
-    el("label", { for: name.id, class: "s" }, "Name"),
+    el("label.s", { for: name.id }, "Name"),
     bare(`${path}.name`, name),
-    el(
-      "div",
-      { class: "row tight wrap between" },
-      el("span", { class: "s" }, own ? "Rewards of its own" : "The run's rewards"),
-      swap,
-    ),
+    el("div.row.tight.wrap.between", el("span.s", own ? "Rewards of its own" : "The run's rewards"), swap),
     own ? rewards : null,
-    el("label", { for: settings.id, class: "s" }, "Training settings that differ, one to a line"),
+    el("label.s", { for: settings.id }, "Training settings that differ, one to a line"),
     bare(`${path}.training`, settings),
   );
   if (own) lists.push(rewardList(rewards, `${path}.rewards`, () => stages()[n]?.rewards));

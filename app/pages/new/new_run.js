@@ -1,7 +1,7 @@
 // The New run page: draws the form from what is installed, and keeps form, YAML and script one.
 
 import { params } from "../../ui/address.js";
-import { el, setText } from "../../ui/dom.js";
+import { el, option, setText } from "../../ui/dom.js";
 import { drawAllSettings } from "./all_settings.js";
 import {
   announceView,
@@ -37,9 +37,7 @@ function drawForm() {
     slot.append(...slot.dataset.fields.split(" ").map((path) => field(about(path))));
   const model = find("#f-model-id");
   model.setAttribute("list", "models");
-  model.after(
-    el("datalist", { id: "models" }, ...page.form.models.map(({ value, label }) => el("option", { value }, label))),
-  );
+  model.after(el("datalist", { id: "models" }, ...page.form.models.map(({ value, label }) => option(value, label))));
   // One of the models at hand brings its revision: only that one is on this machine.
   model.addEventListener("input", () => {
     const known = page.form.models.find((one) => one.value === model.value);
@@ -110,7 +108,7 @@ async function begin() {
   if (kept && kept !== opened.text) {
     page.text = kept;
     setText(find(".origin"), "What you had typed is back. ");
-    const over = el("button", { class: "link s", type: "button" }, "Start over");
+    const over = el("button.link.s", { type: "button" }, "Start over");
     over.addEventListener("click", () => {
       dropDraft();
       replaceText(opened.text);

@@ -19,16 +19,16 @@ from groupwise.app.pages.new import (
     imports,
     launch,
     presets,
-    question_status,
     reward_choices,
     view,
     worker_requests,
     yaml_edit,
 )
-from groupwise.app.ui.live import Payload, Unanswerable, answer, live, text, whole_number
+from groupwise.app.pages.new.question_status import cancel_question, read_answer
+from groupwise.app.ui.live import Payload, Unanswerable, answer, live, text, texts, whole_number
 from groupwise.storage.home import db, paths
 from groupwise.storage.library.capabilities import Offer
-from groupwise.storage.registry import questions, registry
+from groupwise.storage.registry import registry
 from groupwise.storage.spec.problem import SpecError
 from groupwise.storage.spec.yaml_text import MAX_BYTES
 
@@ -86,13 +86,12 @@ def form_choices(offer: Offer) -> dict[str, Any]:
 @answer
 def edit_settings(payload: Payload) -> dict[str, Any]:
     """The text with the page's edits made, and what it means then; of that, nothing that is `hidden` on the page."""
-    sent, listed = spec_text(payload), payload.get("hidden")
-    hidden = [part for part in listed if isinstance(part, str)] if isinstance(listed, list) else []
+    sent = spec_text(payload)
     with db.kept_open():
         offer = Offer.read_published()
         types = form.types(offer) | form.reward_types(yaml_edit.load(sent), offer)
         made = edits.read_edits(payload.get("edits"), types)
-        return view.describe_text(edits.apply(sent, made), offer, payload.get("known"), hidden)
+        return view.describe_text(edits.apply(sent, made), offer, payload.get("known"), texts(payload, "hidden"))
 
 
 @answer
@@ -100,32 +99,13 @@ def ask_worker(payload: Payload) -> dict[str, Any]:
     """Ask the worker; the question's number."""
     kind, topic = text(payload, "kind"), text(payload, "topic", 40)
     row, every = whole_number(payload, "row"), payload.get("all") is True
-    try:
-        return {"question": worker_requests.ask_about_text(kind, spec_text(payload), topic=topic, row=row, every=every)}
-    except worker_requests.CannotAsk as refusal:
-        raise Unanswerable(str(refusal)) from refusal
-
-
-@answer
-def read_answer(payload: Payload) -> dict[str, Any]:
-    """What the worker said to a question, or how far it is."""
-    return question_status.answer_or_progress(whole_number(payload, "question"))
+    return {"question": worker_requests.ask_about_text(kind, spec_text(payload), topic=topic, row=row, every=every)}
 
 
 @answer
 def try_step(payload: Payload) -> dict[str, Any]:
     """Ask for one step to be tried; the question's number."""
-    try:
-        return {"question": worker_requests.ask_to_try(spec_text(payload))}
-    except worker_requests.CannotAsk as refusal:
-        raise Unanswerable(str(refusal)) from refusal
-
-
-@answer
-def cancel_question(payload: Payload) -> dict[str, Any]:
-    """Withdraw a question, such as a try of one step, that nobody waits for any more."""
-    questions.cancel_question(whole_number(payload, "question"))
-    return {"cancelled": True}
+    return {"question": worker_requests.ask_to_try(spec_text(payload))}
 
 
 @answer

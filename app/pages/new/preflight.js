@@ -22,6 +22,7 @@ import { goTo } from "./go_to.js";
 import { showView } from "./views.js";
 
 const box = find(".preflight");
+const inBox = (selector) => box.querySelector(selector);
 const go = find("[data-do=launch]");
 const attempt = find("[data-do=try]");
 let built = null;
@@ -46,7 +47,7 @@ function draw() {
     );
   go.classList.toggle("blocked", Boolean(blocking.length || unreadable));
   setText(
-    box.querySelector(".count"),
+    inBox(".count"),
     unreadable
       ? "The YAML cannot be read: mend it first."
       : blocking.length
@@ -57,29 +58,19 @@ function draw() {
   if (key === drawn) return;
   drawn = key;
   const lines = view.sentences ?? [];
-  box
-    .querySelector(".happening")
-    .replaceChildren(
-      ...(lines.length
-        ? lines.map((line) => el("p", { class: "s" }, line))
-        : [el("p", { class: "s mut" }, "As soon as the problems below are mended, this says what the run will do.")]),
-    );
-  box
-    .querySelector(".figures")
-    .replaceChildren(
-      ...(view.figures ?? []).map((one) =>
-        el(
-          "div",
-          { class: `figure ${one.level ?? ""}` },
-          el("span", { class: "xs mut" }, one.label),
-          el("b", {}, one.value),
-          el("span", { class: "xs mut" }, one.detail),
-        ),
-      ),
-    );
-  arrange(box.querySelector(".verdicts"), found.map(cardOf));
+  inBox(".happening").replaceChildren(
+    ...(lines.length
+      ? lines.map((line) => el("p.s", line))
+      : [el("p.s.mut", "As soon as the problems below are mended, this says what the run will do.")]),
+  );
+  inBox(".figures").replaceChildren(
+    ...(view.figures ?? []).map((one) => figure(one.label, one.value, one.detail, one.level)),
+  );
+  arrange(inBox(".verdicts"), found.map(cardOf));
   showProblems();
 }
+const figure = (label, value, detail = "", level = "") =>
+  el("div", { class: `figure ${level}` }, el("span.xs.mut", label), el("b", value), el("span.xs.mut", detail));
 // A problem that stays keeps its card: a button must not be exchanged under the pointer that presses it.
 const cards = new Map();
 function cardOf(problem) {
@@ -96,19 +87,14 @@ function arrange(parent, nodes) {
 }
 const WORDS = { blocking: "Blocks the launch", warning: "Warning", advice: "Advice" };
 function card(problem) {
-  const title = el(
-    "button",
-    { class: "link where mono", type: "button" },
-    problem.field || "the YAML",
-    problem.line ? `, line ${problem.line}` : "",
-  );
-  title.addEventListener("click", () => goTo(problem));
+  const place = [problem.field || "the YAML", problem.line ? `, line ${problem.line}` : ""];
+  const title = el("button.link.where.mono", { type: "button", onclick: () => goTo(problem) }, ...place);
   return el(
     "div",
     { class: `verdict ${problem.level}` },
-    el("p", { class: "xs level" }, el("b", {}, WORDS[problem.level] ?? problem.level), " ", problem.field ? title : ""),
-    el("p", { class: "s" }, sentence(problem.message)),
-    el("div", { class: "row tight fixes" }, ...fixButtons(problem)),
+    el("p.xs.level", el("b", WORDS[problem.level] ?? problem.level), " ", problem.field ? title : ""),
+    el("p.s", sentence(problem.message)),
+    el("div.row.tight.fixes", ...fixButtons(problem)),
   );
 }
 
@@ -149,7 +135,7 @@ let soon = null;
 let launching = false;
 async function launch() {
   await settled();
-  const note = (words) => setText(box.querySelector(".launch-note"), words);
+  const note = (words) => setText(inBox(".launch-note"), words);
   const wrong = () => problems().filter((problem) => problem.level === "blocking");
   if (page.view?.unreadable) return showView("yaml", page.view.unreadable.line);
   if (!find(".trouble").hidden || pending.length)
@@ -206,7 +192,7 @@ async function tryOneStep() {
   const asked = await server.try_step({ text: page.text });
   if (!asked || asked.sentence) {
     result.hidden = false;
-    result.replaceChildren(el("p", { class: "s" }, asked?.sentence ?? "The server did not answer. Try again."));
+    result.replaceChildren(el("p.s", asked?.sentence ?? "The server did not answer. Try again."));
     return;
   }
   trying = asked.question;
@@ -219,10 +205,10 @@ async function tryOneStep() {
       break;
     }
     if (now?.gone) {
-      result.replaceChildren(el("p", { class: "s mut" }, "Stopped. Nothing is left of it."));
+      result.replaceChildren(el("p.s.mut", "Stopped. Nothing is left of it."));
       break;
     }
-    if (now?.waiting) result.replaceChildren(el("p", { class: "s mut", role: "status" }, now.waiting));
+    if (now?.waiting) result.replaceChildren(el("p.s.mut", { role: "status" }, now.waiting));
     await new Promise((done) => setTimeout(done, 300));
   }
   trying = null;
@@ -247,7 +233,7 @@ export function drawPreflight() {
     if (launching) return;
     launching = true;
     go.classList.add("busy");
-    setText(box.querySelector(".launch-note"), "");
+    setText(inBox(".launch-note"), "");
     try {
       await launch();
     } finally {
@@ -260,12 +246,10 @@ export function drawPreflight() {
 
 function failedStep(answer) {
   const problem = { field: answer.field ?? "", message: answer.error, level: "blocking", fixes: [] };
-  const where = el("button", { class: "link s", type: "button" }, "Show the field");
-  where.addEventListener("click", () => goTo(problem));
+  const where = el("button.link.s", { type: "button", onclick: () => goTo(problem) }, "Show the field");
   return el(
-    "div",
-    { class: "verdict blocking" },
-    el("p", { class: "s" }, el("b", {}, "One step failed. "), sentence(answer.error)),
+    "div.verdict.blocking",
+    el("p.s", el("b", "One step failed. "), sentence(answer.error)),
     answer.field ? where : "",
   );
 }
@@ -274,48 +258,36 @@ function showTried(node, answer) {
     node.replaceChildren(failedStep(answer));
     return;
   }
-  const figure = (label, value, detail = "") =>
-    el(
-      "div",
-      { class: "figure" },
-      el("span", { class: "xs mut" }, label),
-      el("b", {}, value),
-      el("span", { class: "xs mut" }, detail),
-    );
   const gb = (bytes) => (bytes >= 1e9 ? `${(bytes / 1e9).toFixed(1)} GB` : `${Math.round(bytes / 1e6)} MB`);
   const seconds = (value) => `${value < 10 ? value.toFixed(1) : Math.round(value)} s`;
   node.replaceChildren(
-    el("p", { class: "s" }, el("b", {}, "One step works. "), answer.sentence ?? ""),
+    el("p.s", el("b", "One step works. "), answer.sentence ?? ""),
     el(
-      "div",
-      { class: "figures" },
+      "div.figures",
       figure("A step took", seconds(answer.seconds.step), "one generation, one update"),
       figure("Loading took", seconds(answer.seconds.load)),
       figure("Memory at its peak", gb(answer.memory.peak), answer.memory.device),
     ),
     el(
-      "div",
-      { class: "completions" },
+      "div.completions",
       ...answer.completions.slice(0, 16).map((one, n) =>
         el(
-          "details",
-          n < 2 ? { open: true, class: "tried-one" } : { class: "tried-one" },
+          "details.tried-one",
+          { open: n < 2 },
           el(
-            "summary",
-            { class: "s" },
-            el("b", {}, `Reward ${one.reward === null ? "none" : number(one.reward)}`),
+            "summary.s",
+            el("b", `Reward ${one.reward === null ? "none" : number(one.reward)}`),
             " ",
             el(
-              "span",
-              { class: "mut" },
+              "span.mut",
               Object.entries(one.rewards)
                 .map(([name, score]) => `${name} ${score === null ? "–" : number(score)}`)
                 .join(" · "),
               ` · ${one.tokens} tokens${one.truncated ? ", cut off" : ""}`,
             ),
           ),
-          el("pre", { class: "mono prompt-text" }, one.prompt),
-          el("pre", { class: "mono" }, one.text || "(empty)"),
+          el("pre.mono.prompt-text", one.prompt),
+          el("pre.mono", one.text || "(empty)"),
         ),
       ),
     ),

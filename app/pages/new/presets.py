@@ -12,7 +12,7 @@ from groupwise.app.pages.new import edits, url_settings, yaml_edit
 from groupwise.storage.home import paths
 from groupwise.storage.library import presets
 from groupwise.storage.library.capabilities import Offer
-from groupwise.storage.library.presets import PresetError, PresetExists
+from groupwise.storage.library.presets import PresetExists
 from groupwise.storage.record import run_files
 from groupwise.storage.registry import registry
 from groupwise.storage.spec.problem import SpecError
@@ -26,7 +26,7 @@ def begin(
 ) -> tuple[str, str]:
     """The YAML to begin with and a sentence on where it is from. What cannot be opened is said; the quickstart is
     there. `reward`: a function that is to be among its rewards. `settings`: changes on top, “FIELD=VALUE” each."""
-    text, origin, more = _begin(run_id, name)
+    text, origin, more = _find_beginning(run_id, name)
     with_what = [f"with the reward {reward}"] if reward else []
     if reward:
         text = with_reward(text, reward)
@@ -49,7 +49,7 @@ def with_reward(text: str, name: str) -> str:
     return edits.apply(text, [edits.Edit(place, reward if rewards else [reward])])
 
 
-def _begin(run_id: str, name: str) -> tuple[str, str, str | None]:
+def _find_beginning(run_id: str, name: str) -> tuple[str, str, str | None]:
     """The YAML; where it is from, without a full stop; and what else there is to say (None: it is no sentence)."""
     if run_id:
         try:
@@ -80,11 +80,8 @@ def quickstart_text() -> str:
 
 
 def preset_text(name: str) -> str:
-    """A preset's YAML. Raises Unanswerable for a name there is none of."""
-    try:
-        return presets.get_preset(name, SHIPPED).text
-    except PresetError as error:
-        raise Unanswerable(str(error)) from error
+    """A preset's YAML. Raises PresetError for a name there is none of."""
+    return presets.get_preset(name, SHIPPED).text
 
 
 def list_presets(*, own: bool = True) -> list[dict[str, Any]]:
@@ -101,8 +98,6 @@ def store_preset(name: str, sentence: str, text: str, *, replace: bool) -> dict[
         presets.save_preset(name, sentence, text, SHIPPED, replace=replace)
     except PresetExists as error:
         return {"taken": True, "sentence": f"{error} Save again to replace it."}
-    except PresetError as error:
-        raise Unanswerable(str(error)) from error
     except SpecError as error:
         raise Unanswerable(f"Only what is a spec can be kept as one: {error.problems[0]}") from error
     return {"presets": list_presets()}
@@ -110,8 +105,5 @@ def store_preset(name: str, sentence: str, text: str, *, replace: bool) -> dict[
 
 def remove_preset(name: str) -> dict[str, Any]:
     """Delete one of one's own; all presets then."""
-    try:
-        presets.delete_preset(name)
-    except PresetError as error:
-        raise Unanswerable(str(error)) from error
+    presets.delete_preset(name)
     return {"presets": list_presets()}

@@ -6,8 +6,9 @@ import { plainOf } from "./data.js";
 import { about } from "./fields.js";
 
 const node = find(".preview");
-const wait = node.querySelector(".wait");
-const body = node.querySelector(".body");
+const inNode = (selector) => node.querySelector(selector);
+const wait = inNode(".wait");
+const body = inNode(".body");
 let row = 0;
 let of = null;
 let key = null;
@@ -57,25 +58,24 @@ async function look() {
 // A mapping that would fit these columns, offered when the one there does not.
 function suggest(guess) {
   const entries = Object.entries(guess).filter(([path, value]) => (plainOf(path) ?? "") !== value);
-  const box = node.querySelector(".guess");
+  const box = inNode(".guess");
   const wrong = last.problems.some((problem) => problem.level === "blocking");
   box.hidden = !entries.length || !wrong;
   if (box.hidden) return;
-  const button = el("button", { class: "btn s", type: "button" }, "Use this mapping");
   const change = ([path, value]) =>
     value === null && path !== "data.answer_column" ? { path, remove: true } : { path, value };
-  button.addEventListener("click", () => edit(entries.map(change)));
+  const use = () => edit(entries.map(change));
+  const button = el("button.btn.s", { type: "button", onclick: use }, "Use this mapping");
   box.replaceChildren(
     el(
-      "span",
-      { class: "s" },
+      "span.s",
       "These columns look like ",
       ...entries
         .filter(([, value]) => value !== null)
         .flatMap(([path, value]) => [
-          el("b", {}, about(path).label.toLowerCase()),
+          el("b", about(path).label.toLowerCase()),
           " ",
-          el("code", { class: "mono" }, String(value)),
+          el("code.mono", String(value)),
           " ",
         ]),
     ),
@@ -86,37 +86,35 @@ function suggest(guess) {
 function draw() {
   body.hidden = false;
   const count = of.exact ? many(of.count) : `about ${many(of.count)}`;
-  setText(node.querySelector(".of"), `of ${count}`);
-  const number = node.querySelector(".row-number");
+  setText(inNode(".of"), `of ${count}`);
+  const number = inNode(".row-number");
   if (document.activeElement !== number) number.value = last.row.index + 1;
-  node.querySelector(".kept").hidden = last.row.kept;
-  setText(node.querySelector(".tokens"), last.tokens === null ? "" : `${last.tokens} tokens`);
-  setText(node.querySelector(".answer b"), last.answer ?? "none");
-  node.querySelector(".answer").classList.toggle("mut", last.answer === null);
-  setText(node.querySelector(".note"), last.note ?? "");
-  const shown = node.querySelector(".shown");
-  if (exact || !last.messages) shown.replaceChildren(el("pre", { class: "mono exact", tabindex: "0" }, last.prompt));
+  inNode(".kept").hidden = last.row.kept;
+  setText(inNode(".tokens"), last.tokens === null ? "" : `${last.tokens} tokens`);
+  setText(inNode(".answer b"), last.answer ?? "none");
+  inNode(".answer").classList.toggle("mut", last.answer === null);
+  setText(inNode(".note"), last.note ?? "");
+  const shown = inNode(".shown");
+  if (exact || !last.messages) shown.replaceChildren(el("pre.mono.exact", { tabindex: "0" }, last.prompt));
   else
     shown.replaceChildren(
       ...last.messages.map((message) =>
         el(
           "div",
           { class: `message ${message.role}` },
-          el("span", { class: "xs mut role" }, message.role),
-          el("div", { class: "words" }, message.content),
+          el("span.xs.mut.role", message.role),
+          el("div.words", message.content),
         ),
       ),
     );
-  const toggle = node.querySelector(".exactly");
+  const toggle = inNode(".exactly");
   toggle.hidden = !last.messages;
   toggle.setAttribute("aria-pressed", String(exact));
-  node
-    .querySelector(".cells")
-    .replaceChildren(
-      ...Object.entries(last.row.cells).map(([name, cell]) =>
-        el("tr", {}, el("th", { scope: "row" }, name), el("td", {}, el("div", { class: "cell" }, cell))),
-      ),
-    );
+  inNode(".cells").replaceChildren(
+    ...Object.entries(last.row.cells).map(([name, cell]) =>
+      el("tr", el("th", { scope: "row" }, name), el("td", el("div.cell", cell))),
+    ),
+  );
 }
 const to = (n) => {
   row = Math.max(0, Math.min(n, (of?.count ?? 1) - 1));
@@ -127,18 +125,18 @@ const to = (n) => {
 let checked = null;
 async function check(all = false) {
   const mine = page.view?.keys?.check_data;
-  const box = node.querySelector(".checks");
+  const box = inNode(".checks");
   if (!mine || (checked === mine && !all)) return;
   checked = mine;
   const began = Date.now();
-  const button = box.querySelector(".check-all");
+  const button = inNode(".check-all");
   button.setAttribute("aria-disabled", String(all)); // not “disabled”: the keyboard would lose its place
   box.classList.add("asking");
-  if (all) setText(box.querySelector(".wait-checks"), "Checking all rows…");
+  if (all) setText(inNode(".wait-checks"), "Checking all rows…");
   const found = await askWorker("check_data", { all }, (words) => {
     if (all)
       setText(
-        box.querySelector(".wait-checks"),
+        inNode(".wait-checks"),
         Date.now() - began < 2000 ? words : `${words} ${Math.floor((Date.now() - began) / 1000)} s`,
       );
   });
@@ -150,64 +148,65 @@ async function check(all = false) {
     setTimeout(() => check(all), 2000);
     return;
   }
-  setText(box.querySelector(".wait-checks"), found.error ?? "");
-  box.querySelector(".results").hidden = Boolean(found.error);
+  setText(inNode(".wait-checks"), found.error ?? "");
+  inNode(".results").hidden = Boolean(found.error);
   if (found.error) return;
   if (found.lengths?.unit === "tokens")
     page.known.prompt_tokens = Math.round(found.lengths.longest?.length ?? found.lengths.p95);
   page.known.rows =
     found.rows.exact && found.checked >= found.rows.count ? found.kept + found.held_out : page.known.rows;
   workerSaid("check_data", mine, found.problems);
-  drawChecks(box, found);
+  drawChecks(found);
   settleIn(0); // the estimates know the prompts' length now
 }
 const many = (n) => n.toLocaleString("en");
-function drawChecks(box, found) {
-  const fact = (n, words, bad) => el("li", { class: n && bad ? "bad" : "" }, el("b", {}, many(n)), ` ${words}`);
-  box
-    .querySelector(".facts")
-    .replaceChildren(
-      fact(found.kept, "to train on"),
-      fact(found.held_out, "held out"),
-      fact(found.filtered, "filtered out"),
-      fact(found.empty, "empty prompts", true),
-      fact(found.duplicates, "duplicates", true),
-      fact(found.missing_answers, "without an answer", true),
-      ...(found.room === null
-        ? []
-        : [fact(found.too_long, `longer than the ${many(found.room)} tokens that fit`, true)]),
-    );
-  setText(box.querySelector(".said-checks"), found.note ?? "");
-  drawHistogram(box.querySelector(".histogram"), found.lengths);
+function drawChecks(found) {
+  const fact = (n, words, bad) => el("li", { class: n && bad ? "bad" : "" }, el("b", many(n)), ` ${words}`);
+  inNode(".facts").replaceChildren(
+    fact(found.kept, "to train on"),
+    fact(found.held_out, "held out"),
+    fact(found.filtered, "filtered out"),
+    fact(found.empty, "empty prompts", true),
+    fact(found.duplicates, "duplicates", true),
+    fact(found.missing_answers, "without an answer", true),
+    ...(found.room === null ? [] : [fact(found.too_long, `longer than the ${many(found.room)} tokens that fit`, true)]),
+  );
+  setText(inNode(".said-checks"), found.note ?? "");
+  drawHistogram(inNode(".histogram"), found.lengths);
   const top = found.answers?.top ?? [];
-  const balance = box.querySelector(".balance");
+  const balance = inNode(".balance");
   balance.hidden = !(found.answers && found.answers.distinct > 1 && found.answers.distinct <= 50 && top[0]?.[1] > 2);
   if (!balance.hidden) {
     const most = Math.max(...top.map(([, n]) => n));
     balance.replaceChildren(
-      el("h3", {}, `Answers: ${found.answers.distinct} different`),
+      el("h3", `Answers: ${found.answers.distinct} different`),
       ...top
         .slice(0, 8)
         .map(([value, n]) =>
           el(
-            "div",
-            { class: "row tight s share" },
-            el("span", { class: "value" }, value),
+            "div.row.tight.s.share",
+            el("span.value", value),
             el("i", { style: `width:${(60 * n) / most}%` }),
-            el("span", { class: "mut" }, many(n)),
+            el("span.mut", many(n)),
           ),
         ),
     );
   }
-  const more = box.querySelector(".check-all");
+  const more = inNode(".check-all");
   const focused = document.activeElement === more;
   more.hidden = found.rows.exact && found.checked >= found.rows.count;
   if (focused && more.hidden) {
-    const facts = box.querySelector(".facts");
+    const facts = inNode(".facts");
     facts.tabIndex = -1;
     facts.focus();
   }
 }
+const theLongest = ({ row, length, text }, unit) =>
+  el(
+    "details.longest",
+    el("summary.s", `The longest: row ${many(row + 1)}, ${many(length)} ${unit}`),
+    el("pre.mono", { tabindex: "0" }, text),
+  );
 function drawHistogram(box, lengths) {
   box.hidden = !lengths || !lengths.counts.length;
   if (box.hidden) return;
@@ -223,46 +222,32 @@ function drawHistogram(box, lengths) {
   box.replaceChildren(
     el(
       "h3",
-      {},
       `Length of the prompts in ${unit}: half have at most ${many(Math.round(lengths.median))}, ` +
         `95 % at most ${many(Math.round(lengths.p95))}`,
     ),
     el(
-      "div",
-      { class: "bars", role: "img", "aria-label": `Histogram of prompt lengths from ${first} to ${last} ${unit}` },
+      "div.bars",
+      { role: "img", "aria-label": `Histogram of prompt lengths from ${first} to ${last} ${unit}` },
       ...bars,
     ),
-    el("div", { class: "row between xs mut" }, el("span", {}, String(first)), el("span", {}, String(last))),
-    ...(lengths.longest
-      ? [
-          el(
-            "details",
-            { class: "longest" },
-            el(
-              "summary",
-              { class: "s" },
-              `The longest: row ${many(lengths.longest.row + 1)}, ${many(lengths.longest.length)} ${unit}`,
-            ),
-            el("pre", { class: "mono", tabindex: "0" }, lengths.longest.text),
-          ),
-        ]
-      : []),
+    el("div.row.between.xs.mut", el("span", String(first)), el("span", String(last))),
+    lengths.longest ? theLongest(lengths.longest, unit) : "",
   );
 }
 
 export function drawPreview() {
-  node.querySelector(".before").addEventListener("click", () => to(row - 1));
-  node.querySelector(".after").addEventListener("click", () => to(row + 1));
-  node.querySelector(".any").addEventListener("click", () => to(Math.floor(Math.random() * (of?.count ?? 1))));
-  node.querySelector(".row-number").addEventListener("change", (event) => {
+  inNode(".before").addEventListener("click", () => to(row - 1));
+  inNode(".after").addEventListener("click", () => to(row + 1));
+  inNode(".any").addEventListener("click", () => to(Math.floor(Math.random() * (of?.count ?? 1))));
+  inNode(".row-number").addEventListener("change", (event) => {
     to((parseInt(event.target.value, 10) || 1) - 1);
     event.target.value = row + 1;
   });
-  node.querySelector(".exactly").addEventListener("click", () => {
+  inNode(".exactly").addEventListener("click", () => {
     exact = !exact;
     draw();
   });
-  node.querySelector(".check-all").addEventListener("click", ({ currentTarget }) => {
+  inNode(".check-all").addEventListener("click", ({ currentTarget }) => {
     if (currentTarget.getAttribute("aria-disabled") !== "true") check(true);
   });
 

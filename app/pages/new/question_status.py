@@ -5,25 +5,34 @@ from __future__ import annotations
 from typing import Any
 
 from groupwise.app.pages.new import view
+from groupwise.app.ui.live import Payload, answer, whole_number
 from groupwise.storage.home import locks, paths
 from groupwise.storage.registry import questions
 
 
-def answer_or_progress(question_id: int) -> dict[str, Any]:
+@answer
+def read_answer(payload: Payload) -> dict[str, Any]:
     """What became of a question: {answer}, or {waiting: a sentence, done, total (None: not known)}; {gone: true} where
     it was withdrawn."""
-    question = questions.get_question(question_id)
+    question = questions.get_question(whole_number(payload, "question"))
     if question is None:
         return {"gone": True}
-    answer = question.read_answer()
-    if answer is not None:
-        return {"answer": view.json_value(answer.as_dict())}
+    said = question.read_answer()
+    if said is not None:
+        return {"answer": view.json_value(said.as_dict())}
     so_far = question.progress or {}
-    words = str(so_far.get("sentence") or _waits_for(question))
+    words = str(so_far.get("sentence") or _waiting_sentence(question))
     return {"waiting": words, "done": so_far.get("done"), "total": so_far.get("total")}
 
 
-def _waits_for(question: questions.Question) -> str:
+@answer
+def cancel_question(payload: Payload) -> dict[str, Any]:
+    """Withdraw a question, such as a try of one step, that nobody waits for any more."""
+    questions.cancel_question(whole_number(payload, "question"))
+    return {"cancelled": True}
+
+
+def _waiting_sentence(question: questions.Question) -> str:
     if question.taken:
         return "The worker is at it…"
     return "Waiting for the worker…" if locks.is_held(paths.supervisor_lock()) else "The worker is starting…"

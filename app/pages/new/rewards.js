@@ -1,11 +1,9 @@
 // The reward functions of a run, or of one of its stages: which, how much each counts, and the settings of each.
 
-import { el, setText } from "../../ui/dom.js";
+import { el, numberField, option, remover, setText, table } from "../../ui/dom.js";
 import { edit, find, onView, page, plainAt, shownAt } from "./core.js";
-import { bare, field, forget, keepFocus, place, setValue, showProblems } from "./fields.js";
+import { about, bare, field, forget, keepFocus, place, setValue, showProblems } from "./fields.js";
 
-export const remover = (label, onclick) =>
-  el("button", { class: "btn quiet s remove", type: "button", "aria-label": label, title: label, onclick }, "×");
 const rewardNamed = (name) =>
   page.form.rewards.find((one) => one.name === name) ?? { name, help: "", own: false, parameters: [], versions: [] };
 const parametersOf = (reward) => {
@@ -20,15 +18,15 @@ const wayOf = (reward) => (pointsOf(reward).length ? "schedule" : isReward(rewar
 // Draws a list into `node`: `base` is its path in the spec, `read` says what stands there. What it returns shows the
 // list as it is now.
 export function rewardList(node, base, read) {
-  const list = el("div", { class: "reward-list" });
+  const list = el("div.reward-list");
   const chooser = addReward(base, read);
   const open = new Set();
   const head = el(
-    "div",
-    { class: "reward head xs mut", "aria-hidden": "true" },
-    el("span", {}, "function"),
-    el("span", { class: "num" }, "weight"),
-    el("span", {}),
+    "div.reward.head.xs.mut",
+    { "aria-hidden": "true" },
+    el("span", "function"),
+    el("span.num", "weight"),
+    el("span"),
   );
   node.append(head, list, chooser.node);
   let drawn = null;
@@ -68,46 +66,25 @@ function rewardRow(reward, path, open, summaries, now) {
   const known = rewardNamed(reward.name);
   const name = String(reward.name ?? "");
   const id = path.replace(/\W/g, "-");
-  const weight = el("input", {
-    type: "text",
-    class: "input weight num",
-    id: `${id}-weight`,
-    inputmode: "decimal",
-    placeholder: "1.0",
-    "aria-label": `weight of ${name}`,
-    autocomplete: "off",
-  });
-  const scheduled = wayOf(reward) === "schedule";
-  weight.disabled = scheduled;
-  const summary = el("summary", { class: "s", id: `${id}-settings` }, "Settings", el("span", { class: "mut" }));
-  const settings = el(
-    "details",
-    { class: "settings", ...(open.has(name) ? { open: true } : {}) },
-    summary,
-    ...rewardSettings(reward, path, id),
-  );
+  const weight = numberField({ id: `${id}-weight`, placeholder: "1.0", "aria-label": `weight of ${name}` });
+  weight.classList.add("weight");
+  weight.disabled = wayOf(reward) === "schedule";
+  const summary = el("summary.s", { id: `${id}-settings` }, "Settings", el("span.mut"));
+  const settings = el("details.settings", { open: open.has(name) }, summary, ...rewardSettings(reward, path, id));
   settings.addEventListener("toggle", () => {
     if (settings.open) open.add(name);
     else open.delete(name);
   });
   summaries.push(() => setText(summary.lastElementChild, changesOf(now(), path)));
   const own = known.own
-    ? el("a", { class: "xs", href: `/rewards?name=${encodeURIComponent(name)}`, "aria-label": `Edit ${name}` }, "edit")
+    ? el("a.xs", { href: `/rewards?name=${encodeURIComponent(name)}`, "aria-label": `Edit ${name}` }, "edit")
     : null;
   return place(
     path,
     el(
-      "div",
-      { class: "reward", "data-name": name },
-      el(
-        "div",
-        { class: "what" },
-        el("b", { class: "mono" }, name),
-        " ",
-        own,
-        own ? " " : "",
-        el("span", { class: "s mut" }, known.help),
-      ),
+      "div.reward",
+      { "data-name": name },
+      el("div.what", el("b.mono", name), " ", own, own ? " " : "", el("span.s.mut", known.help)),
       bare(`${path}.weight`, weight),
       remover(`Remove ${name}`, () => edit([{ path, remove: true }])),
       settings,
@@ -132,36 +109,27 @@ function changesOf(reward, path) {
 }
 
 // ---- the settings of one function ----
+const below = (path, one) => ({ ...one, path: `${path}.${one.path}` });
 function rewardSettings(reward, path, id) {
   const known = rewardNamed(reward.name);
-  const at = (one) => ({ ...one, path: `${path}.${one.path}` });
-  const ours = page.form.reward_fields;
   const parameters = parametersOf(reward);
   const newest = known.hash ? `the newest (${known.hash.slice(0, 8)})` : "the newest";
   const version = el(
-    "select",
-    { class: "input" },
-    el("option", { value: "" }, newest),
-    ...known.versions.map(({ hash, saved }) => el("option", { value: hash }, `${hash.slice(0, 8)}, saved ${saved}`)),
+    "select.input",
+    option("", newest),
+    ...known.versions.map(({ hash, saved }) => option(hash, `${hash.slice(0, 8)}, saved ${saved}`)),
   );
   if (reward.version) setValue(version, String(reward.version));
-  const about = {
-    path: `${path}.version`,
-    name: "version",
-    label: "Version",
-    advice: "of what you saved; a run keeps the one it was launched with",
-    types: ["str"],
-    default: "",
-    choices: [],
-  };
+  const advice = "of what you saved; a run keeps the one it was launched with";
+  const timeout = page.form.reward_fields.own.find((one) => one.path === "timeout");
+  const versions = { ...about(`${path}.version`), label: "Version", advice };
   return [
-    parameters.length ? el("div", { class: "cards" }, ...parameters.map((one) => field(at(one)))) : null,
+    parameters.length ? el("div.cards", ...parameters.map((one) => field(below(path, one)))) : null,
     weightWays(reward, path, id),
     el(
-      "div",
-      { class: "cards" },
-      ...ours.own.filter((one) => one.path === "timeout").map((one) => field(at(one))),
-      known.own || reward.version ? field(about, { input: version }) : null,
+      "div.cards",
+      field(below(path, timeout)),
+      known.own || reward.version ? field(versions, { input: version }) : null,
     ),
   ].filter(Boolean);
 }
@@ -171,82 +139,48 @@ function weightWays(reward, path, id) {
     const said = Number(document.getElementById(`${id}-weight`).value || 1);
     const weight = Number.isFinite(said) ? said : 1;
     const steps = Number(shownAt("training.max_steps")) > 0 ? Number(shownAt("training.max_steps")) : 100;
+    const points = [0, steps].map((step) => ({ step, weight }));
+    const set = (name, value) => ({ path: `${path}.${name}`, ...(value ? { value } : { remove: true }) });
     return {
-      constant: [
-        { path: `${path}.schedule`, remove: true },
-        { path: `${path}.adapt`, remove: true },
-      ],
-      schedule: [
-        { path: `${path}.adapt`, remove: true },
-        {
-          path: `${path}.schedule`,
-          value: [
-            { step: 0, weight },
-            { step: steps, weight },
-          ],
-        },
-      ],
-      adapt: [
-        { path: `${path}.schedule`, remove: true },
-        { path: `${path}.adapt`, value: {} },
-      ],
+      constant: [set("schedule"), set("adapt")],
+      schedule: [set("adapt"), set("schedule", points)],
+      adapt: [set("schedule"), set("adapt", {})],
     };
   };
   const choices = Object.entries(WAYS).map(([value, label]) => {
     const radio = el("input", { type: "radio", name: `${id}-way`, id: `${id}-${value}`, value });
     radio.checked = value === way;
     radio.addEventListener("change", () => edit(edits()[value]));
-    return el("label", { class: "choice" }, radio, label);
+    return el("label.choice", radio, label);
   });
   const node = el(
-    "div",
-    { class: "ways" },
+    "div.ways",
     el(
-      "div",
-      { class: "row tight wrap modes", role: "radiogroup", "aria-label": "How the weight changes" },
-      el("span", { class: "s lead" }, "Its weight"),
+      "div.row.tight.wrap.modes",
+      { role: "radiogroup", "aria-label": "How the weight changes" },
+      el("span.s.lead", "Its weight"),
       ...choices,
     ),
   );
   if (way === "schedule") node.append(schedule(reward, `${path}.schedule`, id));
   if (way === "adapt")
-    node.append(
-      el(
-        "div",
-        { class: "cards four" },
-        ...page.form.reward_fields.adapt.map((one) => field({ ...one, path: `${path}.${one.path}` })),
-      ),
-    );
+    node.append(el("div.cards.four", ...page.form.reward_fields.adapt.map((one) => field(below(path, one)))));
   return node;
 }
 function schedule(reward, path, id) {
   const points = pointsOf(reward);
-  const cell = (n, name) =>
-    el(
-      "td",
-      {},
-      bare(
-        `${path}.${n}.${name}`,
-        el("input", {
-          type: "text",
-          class: "input num",
-          id: `${id}-${n}-${name}`,
-          inputmode: "decimal",
-          "aria-label": `${name} of point ${n + 1}`,
-          autocomplete: "off",
-        }),
-      ),
-    );
+  const cell = (n, name) => {
+    const box = numberField({ id: `${id}-${n}-${name}`, "aria-label": `${name} of point ${n + 1}` });
+    return el("td", bare(`${path}.${n}.${name}`, box));
+  };
   const drop = (n) => edit([points.length > 1 ? { path: `${path}.${n}`, remove: true } : { path, remove: true }]);
   const row = (_, n) =>
     el(
       "tr",
-      {},
       cell(n, "step"),
       cell(n, "weight"),
       el(
         "td",
-        {},
         remover(`Remove point ${n + 1}`, () => drop(n)),
       ),
     );
@@ -257,24 +191,13 @@ function schedule(reward, path, id) {
   return place(
     path,
     el(
-      "div",
-      { class: "schedule" },
-      el(
-        "p",
-        { class: "xs mut" },
-        "In straight lines from point to point; before the first and after the last it stays.",
+      "div.schedule",
+      el("p.xs.mut", "In straight lines from point to point; before the first and after the last it stays."),
+      table(
+        el("tr", el("th", { scope: "col" }, "step"), el("th", { scope: "col" }, "weight"), el("th")),
+        points.map(row),
       ),
-      el(
-        "table",
-        {},
-        el(
-          "thead",
-          {},
-          el("tr", {}, el("th", { scope: "col" }, "step"), el("th", { scope: "col" }, "weight"), el("th", {})),
-        ),
-        el("tbody", {}, ...points.map(row)),
-      ),
-      el("button", { class: "btn s", type: "button", id: `${id}-add-point`, onclick: more }, "Add a point"),
+      el("button.btn.s", { type: "button", id: `${id}-add-point`, onclick: more }, "Add a point"),
     ),
   );
 }
@@ -282,14 +205,10 @@ function schedule(reward, path, id) {
 // ---- one more function ----
 function addReward(base, read) {
   const id = `add-${base.replace(/\W/g, "-")}`;
-  const help = el("p", { class: "xs mut", id: `${id}-help` });
-  const which = el("select", { class: "input", id, "aria-label": "Function to add", "aria-describedby": help.id });
-  const add = el("button", { class: "btn", type: "button" }, "Add a reward");
-  const chooser = {
-    node: el("div", { class: "add-reward" }, el("div", { class: "row tight" }, which, add), help),
-    asked: false,
-    fill,
-  };
+  const help = el("p.xs.mut", { id: `${id}-help` });
+  const which = el("select.input", { id, "aria-label": "Function to add", "aria-describedby": help.id });
+  const add = el("button.btn", { type: "button" }, "Add a reward");
+  const chooser = { node: el("div.add-reward", el("div.row.tight", which, add), help), asked: false, fill };
   const tell = () => setText(help, rewardNamed(which.value).help);
   function fill(rewards) {
     const taken = new Set(rewards.map((one) => one?.name));
@@ -297,17 +216,8 @@ function addReward(base, read) {
     const left = page.form.rewards.filter((one) => !taken.has(one.name));
     const group = (label, own) => {
       const some = left.filter((one) => one.own === own);
-      return some.length
-        ? [
-            el(
-              "optgroup",
-              { label },
-              ...some.map((one) =>
-                el("option", { value: one.name }, one.own ? `${one.name} (${one.hash.slice(0, 8)})` : one.name),
-              ),
-            ),
-          ]
-        : [];
+      const named = (one) => option(one.name, own ? `${one.name} (${one.hash.slice(0, 8)})` : one.name);
+      return some.length ? [el("optgroup", { label }, ...some.map(named))] : [];
     };
     which.replaceChildren(...group("Your own", true), ...group("Built in", false));
     if (left.some((one) => one.name === before)) which.value = before;

@@ -1,9 +1,8 @@
 // What a spec begins with: a preset, a run's settings, an imported file; and how one's own presets are kept.
 
 import { params, setParams } from "../../ui/address.js";
-import { el, setText } from "../../ui/dom.js";
+import { el, remover, setText, textOf } from "../../ui/dom.js";
 import { find, page, replaceText, server, settled, undo } from "./core.js";
-import { remover } from "./rewards.js";
 import { showView } from "./views.js";
 
 const dialog = find("dialog.presets");
@@ -15,12 +14,7 @@ const from = (words) => {
 };
 function drawPresets() {
   const card = (preset) => {
-    const take = el(
-      "button",
-      { class: "take", type: "button" },
-      el("b", {}, preset.title),
-      el("span", { class: "s mut" }, preset.sentence),
-    );
+    const take = el("button.take", { type: "button" }, el("b", preset.title), el("span.s.mut", preset.sentence));
     take.addEventListener("click", async () => {
       const got = await server.preset_settings({ name: preset.name });
       if (!got || got.sentence)
@@ -41,7 +35,7 @@ function drawPresets() {
           }
         })
       : null;
-    return el("li", { class: "preset" }, take, drop);
+    return el("li.preset", take, drop);
   };
   dialog.querySelector(".said").textContent = "";
   dialog.querySelector("ul").replaceChildren(...page.form.presets.map(card));
@@ -53,24 +47,11 @@ function tell(lines, wrong = false) {
   const node = find(".import-note");
   node.hidden = !lines.length;
   node.className = `import-note ${wrong ? "verdict blocking" : "note"}`;
-  node.replaceChildren(
-    ...lines.map((line) => el("p", { class: "s" }, line)),
-    ...(lines.length
-      ? [
-          el(
-            "button",
-            {
-              class: "link s",
-              type: "button",
-              onclick: () => {
-                node.hidden = true;
-              },
-            },
-            "Dismiss",
-          ),
-        ]
-      : []),
-  );
+  const onclick = () => {
+    node.hidden = true;
+  };
+  const dismiss = el("button.link.s", { type: "button", onclick }, "Dismiss");
+  node.replaceChildren(...lines.map((line) => el("p.s", line)), dismiss);
 }
 
 async function importFile() {
@@ -79,13 +60,8 @@ async function importFile() {
   if (!chosen) return;
   const most = page.form.spec_limit;
   if (chosen.size > most) return tell([`“${chosen.name}” is larger than ${most / 1024} KB: that is no spec.`], true);
-  const bytes = new Uint8Array(await chosen.arrayBuffer());
-  let text;
-  try {
-    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    return tell([`“${chosen.name}” is not text in UTF-8.`], true);
-  }
+  const text = await textOf(chosen);
+  if (text === null) return tell([`“${chosen.name}” is not text in UTF-8.`], true);
   const got = await server.import_file({ name: chosen.name, text });
   if (!got || got.sentence) return tell([got?.sentence ?? "The server did not answer. Try again."], true);
   from(`Imported from ${chosen.name}`);

@@ -29,7 +29,7 @@ def change(text: str, asked: object, offer: Offer) -> tuple[str, str]:
         if field not in types or not value:
             refused.append(format.shorten(field or one, 80))
             continue
-        before = _was(raw, field, offer)
+        before = _text_before(raw, field, offer)
         text = edits.apply(text, edits.read_edits([{"path": field, "typed": value}], types))
         if yaml_edit.load(text) != raw:
             made.append(f"{_label(field, text)} {value} (was {before})")
@@ -50,7 +50,7 @@ def _types(raw: Any, offer: Offer) -> dict[str, list[str]]:
     return types | own
 
 
-def _was(raw: dict[str, object] | None, field: str, offer: Offer) -> str:
+def _text_before(raw: dict[str, object] | None, field: str, offer: Offer) -> str:
     """What a setting was, as a person would type it; its default where it was not said."""
     value = edits.value_at(raw, field) if raw is not None else yaml_edit.ABSENT
     if value is yaml_edit.ABSENT and field.startswith("training."):

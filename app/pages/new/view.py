@@ -35,9 +35,9 @@ def describe_text(text: str, offer: Offer, known: Any = None, hidden: Collection
     try:
         raw, _ = read_yaml(text)
     except SpecError as error:
-        return {"text": text, "unreadable": _why(error)}
+        return {"text": text, "unreadable": _unreadable_reason(error)}
     if not isinstance(raw, dict):
-        return {"text": text, "unreadable": _why(None)}
+        return {"text": text, "unreadable": _unreadable_reason(None)}
     reading = launch.check_text(text, offer, known)
     spec, sound = reading.spec, reading.sound
     about = launch.estimates(sound, offer, known, told="preflight" not in hidden) if sound is not None else None
@@ -45,9 +45,9 @@ def describe_text(text: str, offer: Offer, known: Any = None, hidden: Collection
     seen = {
         "text": text,
         "shown": fields(raw),
-        "plain": {path: _at(raw, path) for path in PLAIN},
-        "conditions": form_rows.condition_rows(_at(raw, "data.filter")),
-        "stages": form_rows.stage_rows(_at(raw, "stages")),
+        "plain": {path: _setting_at(raw, path) for path in PLAIN},
+        "conditions": form_rows.condition_rows(_setting_at(raw, "data.filter")),
+        "stages": form_rows.stage_rows(_setting_at(raw, "stages")),
         "empty": emptied_settings(raw),
         "problems": [problem.as_dict() for problem in problems],
         "blocked": any(problem.level == BLOCKING for problem in problems),
@@ -62,14 +62,14 @@ def describe_text(text: str, offer: Offer, known: Any = None, hidden: Collection
     return json_value(seen)
 
 
-def _why(error: SpecError | None) -> dict[str, Any]:
+def _unreadable_reason(error: SpecError | None) -> dict[str, Any]:
     """Why a text cannot be shown in the form, and its line."""
     if error is not None:
         return {"message": error.problems[0].message, "line": error.problems[0].line}
     return {"message": "A spec is a mapping of settings, such as “name: my-run”.", "line": 1}
 
 
-def _at(raw: dict[str, Any], path: str) -> Any:
+def _setting_at(raw: dict[str, Any], path: str) -> Any:
     return yaml_edit.get_setting(raw, tuple(path.split(".")))
 
 
@@ -86,10 +86,10 @@ def fields(raw: dict[str, Any]) -> dict[str, str]:
 
     walk(raw, "")
     for path in ("lora", "data.parameters"):
-        inner = _at(raw, path)
+        inner = _setting_at(raw, path)
         if isinstance(inner, dict):
             found |= {f"{path}.{key}": field_text(value) for key, value in inner.items() if value is not None}
-    for number, stage in enumerate(form_rows.stage_rows(_at(raw, "stages"))):
+    for number, stage in enumerate(form_rows.stage_rows(_setting_at(raw, "stages"))):
         found |= {
             f"stages.{number}.name": field_text(stage["name"]),
             f"stages.{number}.training": stage["training_text"],

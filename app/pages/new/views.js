@@ -1,18 +1,16 @@
 // The three views of one spec: the form, the YAML (edited here, too), and the plain TRL script.
 
 import { params, setParams } from "../../ui/address.js";
-import { copy, el, setText } from "../../ui/dom.js";
+import { copy, download, el, setText } from "../../ui/dom.js";
+import { listenToTabs, markTab } from "../../ui/tabs.js";
 import { find, onProblems, onView, page, problems, settled, settleIn, write } from "./core.js";
 
 const VIEWS = ["form", "yaml", "script"];
+const tabs = VIEWS.map((name) => find(`[data-view=${name}]`));
 let goToLine = () => {};
 export function showView(name, line) {
-  for (const view of VIEWS) {
-    find(`.view-${view}`).hidden = view !== name;
-    const tab = find(`[data-view=${view}]`);
-    tab.setAttribute("aria-selected", String(view === name));
-    tab.tabIndex = view === name ? 0 : -1;
-  }
+  for (const view of VIEWS) find(`.view-${view}`).hidden = view !== name;
+  markTab(tabs, tabs[VIEWS.indexOf(name)]);
   setParams({ view: name === "form" ? null : name });
   if (name === "script") settleIn(0);
   if (line && name === "yaml") goToLine(line);
@@ -53,21 +51,11 @@ async function scriptOfNow() {
   const awaited = () => page.view && !("script" in page.view) && !page.view.unreadable;
   while (awaited() && find(".away").hidden && find(".trouble").hidden)
     await new Promise((done) => setTimeout(done, 20));
-  return find(".script pre").textContent;
+  return script.textContent;
 }
 
 export function drawViews() {
-  for (const name of VIEWS) {
-    const tab = find(`[data-view=${name}]`);
-    tab.addEventListener("click", () => showView(name));
-    tab.addEventListener("keydown", ({ key }) => {
-      const step = { ArrowRight: 1, ArrowLeft: -1 }[key];
-      if (!step) return;
-      const next = VIEWS[(VIEWS.indexOf(name) + step + VIEWS.length) % VIEWS.length];
-      showView(next);
-      find(`[data-view=${next}]`).focus();
-    });
-  }
+  listenToTabs(tabs, (tab) => showView(tab.dataset.view));
   const asked = params().get("view");
   showView(VIEWS.includes(asked) ? asked : "form");
   area.addEventListener("input", () => {
@@ -108,14 +96,6 @@ const fileName = () =>
       .replace(/[^a-z0-9]+/g, "-")
       .replace(/^-+|-+$/g, "") || "run"
   }.yaml`;
-function download(name, text, type) {
-  const url = URL.createObjectURL(new Blob([text], { type }));
-  const link = el("a", { href: url, download: name });
-  document.body.append(link);
-  link.click();
-  link.remove();
-  setTimeout(() => URL.revokeObjectURL(url), 1000);
-}
 // Keys, comments and the rest, as spans: enough to read by, in one pass.
 function coloured(text) {
   return text.split(/(\n)/).flatMap((line) => {
@@ -123,12 +103,6 @@ function coloured(text) {
     const [, indent, key, colon, rest] = line.match(/^(\s*(?:- )*)([\w.]+)(:)(.*)$/) ?? [null, "", "", "", line];
     const hash = rest.search(/(^|\s)#/);
     const [value, comment] = hash < 0 ? [rest, ""] : [rest.slice(0, hash), rest.slice(hash)];
-    return [
-      indent,
-      key && el("b", { class: "key" }, key),
-      colon,
-      value,
-      comment && el("i", { class: "comment" }, comment),
-    ].filter(Boolean);
+    return [indent, key && el("b.key", key), colon, value, comment && el("i.comment", comment)].filter(Boolean);
   });
 }

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import time
-from typing import Any
 
 from pydantic import ValidationError
 
 from groupwise.app.core import worker_process
+from groupwise.app.core.errors import Unanswerable
 from groupwise.app.pages.new import launch, view
 from groupwise.storage.home import paths
 from groupwise.storage.home.redaction import to_json
@@ -22,23 +22,19 @@ from groupwise.storage.spec.problem import BLOCKING, Problem
 from groupwise.storage.spec.spec import RunSpec
 
 
-class CannotAsk(Exception):
-    """The question has no sense as things are; the message says why."""
-
-
 def ask_about_text(kind: str, text: str, *, topic: str, row: int = 0, every: bool = False) -> int:
     """Ask the worker about this text; the question's id. `topic`: one open page, whose newest question counts. `row`:
     which one is previewed; `every`: whether all rows are checked.
 
-    Raises CannotAsk while the text means no spec, not even in part.
+    Raises Unanswerable while the text means no spec, not even in part.
     """
     sound = launch.read_form(text).sound
     if sound is None or kind not in questions.ABOUT_SPEC:
-        raise CannotAsk("This is known as soon as the problems above are mended.")
+        raise Unanswerable("This is known as soon as the problems above are mended.")
     try:
         question = _question(kind, sound, row, every)
     except ValidationError as error:
-        raise CannotAsk(str(misfit_of(error))) from error
+        raise Unanswerable(str(misfit_of(error))) from error
     worker_process.wake_worker()
     return questions.ask_question(question, topic=f"{topic}:{kind}"[:100])
 
@@ -52,10 +48,10 @@ def _question(kind: str, spec: RunSpec, row: int, every: bool) -> Ask:
 
 
 def ask_to_try(text: str) -> int:
-    """Ask for one step to be tried. Raises CannotAsk while the run could not be launched either."""
+    """Ask for one step to be tried. Raises Unanswerable while the run could not be launched either."""
     spec, problems = launch.spec_and_problems(text)
     if spec is None or problems:
-        raise CannotAsk("Mend what blocks the launch first; then one step can be tried.")
+        raise Unanswerable("Mend what blocks the launch first; then one step can be tried.")
     worker_process.wake_worker()
     return questions.ask_question(TryQuestion(text=text))
 
@@ -67,14 +63,14 @@ def trl_problems(spec: RunSpec, question_id: int) -> list[Problem] | None:
     if question is None or question.kind != questions.BUILD:
         return None
     answer = question.read_answer()
-    if answer is None or question.payload != _as_stored(view.about_build(spec)):
+    if answer is None or question.payload != json.loads(to_json(view.about_build(spec).as_dict())):
         return None
     return _blocking(answer)
 
 
 def confirm(spec: RunSpec, patience: float) -> list[Problem]:
     """What only the worker can tell of a spec, waited for: what TRL itself does not take, and what is wrong with the
-    data. The problems that block. Raises CannotAsk, in words, when no answer comes in `patience` seconds."""
+    data. The problems that block. Raises Unanswerable, in words, when no answer comes in `patience` seconds."""
     asked = [questions.ask_question(view.about_build(spec)), questions.ask_question(view.about_data(spec))]
     deadline = time.monotonic() + patience
     while time.monotonic() < deadline:
@@ -84,7 +80,7 @@ def confirm(spec: RunSpec, patience: float) -> list[Problem]:
             return [problem for answer in answers for problem in _blocking(answer)]
         worker_process.wake_worker()
         time.sleep(0.05)
-    raise CannotAsk(f"The worker said nothing in {patience:.0f} s. {paths.worker_log()} may say why.")
+    raise Unanswerable(f"The worker said nothing in {patience:.0f} s. {paths.worker_log()} may say why.")
 
 
 def _blocking(answer: Answer) -> list[Problem]:
@@ -93,7 +89,3 @@ def _blocking(answer: Answer) -> list[Problem]:
         return answer.blocking()
     assert isinstance(answer, (BuildAnswer, PreviewAnswer))  # what was asked
     return [one.problem() for one in answer.problems if one.level == BLOCKING]
-
-
-def _as_stored(question: Ask) -> Any:
-    return json.loads(to_json(question.as_dict()))

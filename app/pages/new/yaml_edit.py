@@ -9,7 +9,6 @@ from groupwise.storage.spec import yaml_text
 from groupwise.storage.spec.problem import SpecError
 from groupwise.storage.spec.yaml_text import Document, dump
 
-__all__ = ["ABSENT", "dump", "get_setting", "load", "mapping_of", "rewrite", "set_setting"]
 ABSENT = object()  # as a value: the setting is not there
 Path = tuple[str, ...]
 

@@ -15,9 +15,17 @@ from typing import Any
 
 from ruamel.yaml.nodes import CollectionNode, MappingNode, Node, ScalarNode, SequenceNode
 
+from groupwise.app.pages.new.yaml_writing import (
+    ONE_LINE,
+    flow_text,
+    indent_block,
+    indent_lines,
+    literal_text,
+    quote_text,
+    scalar_text,
+)
 from groupwise.storage.spec.yaml_text import Document, dump, scalar_value
 
-ONE_LINE = 10**9  # characters: as a width, without line breaks
 COMMENT = re.compile(r"#[^\r\n]*")
 BLANK = re.compile(r"(?:[ \t\r\n\ufeff]+|#[^\r\n]*)*")  # and comments
 BLANK_LINES = re.compile(r"(?:[ \t]*\r?\n)*")
@@ -51,9 +59,7 @@ class Splices:
     def make(self, wanted: dict[str, Any]) -> str:
         """The text that means the wanted values. Raises NotInPlace."""
         root, given = self.document.root, self.document.values
-        if not isinstance(root, MappingNode):
-            raise NotInPlace
-        if not given.keys() & wanted.keys():
+        if not isinstance(root, MappingNode) or not given.keys() & wanted.keys():
             raise NotInPlace
         self._mapping(root, given, wanted, "")
         made, at = [], 0
@@ -156,7 +162,7 @@ class Splices:
 
     def _change(self, item: Item, old: Any, new: Any, path: str, flow: bool) -> None:
         node = item.node
-        if _written_alike(old, new) and not any(p == path or p.startswith(f"{path}.") for p in self.written):
+        if repr(old) == repr(new) and not any(p == path or p.startswith(f"{path}.") for p in self.written):
             return
         if isinstance(old, dict) and isinstance(new, dict) and old.keys() & new.keys() and self._is_whole(node):
             self._mapping(node, old, new, path)
@@ -164,7 +170,7 @@ class Splices:
             self._sequence(node, old, new, path)
         elif flow:
             start, end = self._span(item)
-            self._splice(start, end, self._gap(item, start) + self._in_flow(new, path) + self._kept_in_flow(item))
+            self._splice(start, end, self._gap(item, start) + self._in_flow(new, path) + self._comments_in_flow(item))
         else:
             self._replace(item, new, path)
 
@@ -216,7 +222,7 @@ class Splices:
         if at == 0 and not self._begins_line(items[0].start):
             raise NotInPlace
         place = self._line_end(self._end(items[at - 1])) if at else self._line_start(items[0].start)
-        self._splice(place, place, _indented(dump(values), self._column(items[0].start)))
+        self._splice(place, place, indent_block(dump(values), self._column(items[0].start)))
 
     def _remove(self, item: Item) -> None:
         """Take out a setting or entry of a block, but for its comments."""
@@ -224,7 +230,7 @@ class Splices:
         column = self._column(start)
         if self._begins_line(start):
             last = self._line_end(end)
-            self._splice(self._line_start(start), last, _indented_lines(self.comments(start, last), column))
+            self._splice(self._line_start(start), last, indent_lines(self.comments(start, last), column))
             return
         kept = "".join(f"\n{' ' * column}{comment}" for comment in self.comments(start, end))
         ends_line = not self.text[end : self._line_end(end)].strip()
@@ -238,11 +244,11 @@ class Splices:
         block = isinstance(item.node, (MappingNode, SequenceNode)) and not item.node.flow_style
         below = "\n" in self.text[item.value_at : start]
         literal = not (below or block or self._has_spaces_at(self._line_end(end)))
-        head, lines = self._written_out(item, new, column, path, literal=literal)
+        head, lines = self._write_value(item, new, column, path, literal=literal)
         kept = self.comments(start, self._line_end(end) if below else end)
         if below:
             self._splice(item.value_at, item.value_at, f" {head}" if head else "")
-            self._splice(self._line_start(start), self._line_end(end), _indented_lines(kept, column + 2) + lines)
+            self._splice(self._line_start(start), self._line_end(end), indent_lines(kept, column + 2) + lines)
         elif block:
             own = "".join(f"{comment}\n{' ' * (column + 2)}" for comment in kept)
             self._splice(start, end, head + "".join(f"  {one}" for one in kept) if head else own + lines.strip())
@@ -278,19 +284,19 @@ class Splices:
             new = "".join(f"{text}, " for text in texts) if after is None else "".join(f", {text}" for text in texts)
             self._splice(place, place, new)
 
-    def _kept_in_flow(self, item: Item) -> str:
+    def _comments_in_flow(self, item: Item) -> str:
         start, end = self._span(item)
         return "".join(f" {one}\n{' ' * self._column(item.start)}" for one in self.comments(start, end))
 
     def _in_flow(self, value: Any, path: str) -> str:
         if isinstance(value, dict):  # within [ ], one that has a single setting would be written without its braces
-            return self.written.get(path) or dump(value, flow=True, width=ONE_LINE).rstrip("\n")
-        return self.written.get(path) or dump([value], flow=True, width=ONE_LINE).rstrip("\n")[1:-1]
+            return self.written.get(path) or flow_text(value)
+        return self.written.get(path) or flow_text([value])[1:-1]
 
     def _pair(self, key: Any, value: Any, path: str) -> str:
-        pair = dump({key: value}, flow=True, width=ONE_LINE).rstrip("\n")[1:-1]
+        pair = flow_text({key: value})[1:-1]
         typed = self.written.get(path)
-        return pair if typed is None else f"{dump([key], flow=True, width=ONE_LINE).rstrip()[1:-1]}: {typed}"
+        return pair if typed is None else f"{flow_text([key])[1:-1]}: {typed}"
 
     # --- what is written anew
 
@@ -298,59 +304,27 @@ class Splices:
         name = dump({key: 0}, width=ONE_LINE).removesuffix(": 0\n")
         typed = self.written.get(path)
         if typed is not None and "\n" not in name:
-            return _indented(f"{name}: {typed}\n", column)
+            return indent_block(f"{name}: {typed}\n", column)
         if isinstance(value, str) and "\n" not in name:
-            head, lines = _text(value, column) if literal else (_quoted(value), "")
-            return _indented(f"{name}: {head}\n", column) + lines
-        return _indented(dump({key: value}), column)
+            head, lines = literal_text(value, column) if literal else (quote_text(value), "")
+            return indent_block(f"{name}: {head}\n", column) + lines
+        return indent_block(dump({key: value}), column)
 
-    def _written_out(self, item: Item, new: Any, column: int, path: str, *, literal: bool) -> tuple[str, str]:
+    def _write_value(self, item: Item, new: Any, column: int, path: str, *, literal: bool) -> tuple[str, str]:
         """(what stands behind the colon or dash, the lines below it) of a value."""
         if path in self.written:
             return self.written[path], ""
         if isinstance(new, str):
-            return _text(new, column) if literal else (_quoted(new), "")
+            return literal_text(new, column) if literal else (quote_text(new), "")
         if not isinstance(new, (dict, list)) or not new:
-            return _scalar(new), ""
+            return scalar_text(new), ""
         if item.key is None:  # below a dash, or behind it
-            return "", _indented(dump(new), column + 2)
-        return "", _indented(dump({"x": new}).removeprefix("x:\n"), column)
-
-
-def _text(value: str, column: int) -> tuple[str, str]:
-    """A text of several lines below “|”, where it can stand there as it is; else in one line."""
-    lines = value.removesuffix("\n").split("\n")
-    if len(lines) < 2 or not all(line.isprintable() and line == line.strip() for line in lines):
-        return _quoted(value), ""
-    if not lines[0] or not lines[-1]:
-        return _quoted(value), ""
-    pad = " " * (column + 2)
-    below = "".join(f"{pad}{line}\n" if line else "\n" for line in lines)
-    return ("|" if value.endswith("\n") else "|-"), below
-
-
-def _quoted(value: str) -> str:
-    return dump([value], flow=True, width=ONE_LINE).rstrip("\n")[1:-1] if "\n" in value else _scalar(value)
-
-
-def _scalar(value: Any) -> str:
-    return dump({"x": value}, width=ONE_LINE).rstrip("\n").removeprefix("x: ")
-
-
-def _indented(block: str, column: int) -> str:
-    return "".join(f"{' ' * column}{line}" if line.strip() else line for line in block.splitlines(keepends=True))
-
-
-def _indented_lines(lines: list[str], column: int) -> str:
-    return "".join(f"{' ' * column}{line}\n" for line in lines)
+            return "", indent_block(dump(new), column + 2)
+        return "", indent_block(dump({"x": new}).removeprefix("x:\n"), column)
 
 
 def _is_empty(node: Node) -> bool:
     return isinstance(node, ScalarNode) and node.value == "" and node.style is None
-
-
-def _written_alike(old: Any, new: Any) -> bool:
-    return repr(old) == repr(new)
 
 
 def _differences(old: list[Any], new: list[Any]) -> list[tuple[int, int, int, int]]:

@@ -10,6 +10,7 @@ from groupwise.app.core import worker_process
 from groupwise.app.core.errors import Unanswerable
 from groupwise.app.pages.new import view
 from groupwise.app.pages.rewards import functions, sources
+from groupwise.app.ui.live import Payload, text
 from groupwise.storage.home import paths
 from groupwise.storage.registry import questions
 from groupwise.storage.registry.messages.completions import (
@@ -31,21 +32,19 @@ from groupwise.storage.registry.messages.score import ScoreQuestion
 
 GONE = "These completions are no longer kept."
 
-Sent = dict[str, Any]
 
-
-def ask_columns(sent: Sent) -> int:
+def ask_columns(sent: Payload) -> int:
     """Ask which columns the data has; the question's id."""
-    spec = sources.source_spec(_text(sent, "data", 300_000))
-    return _ask(view.about_data(spec), sent)
+    spec = sources.source_spec(text(sent, "data", 300_000))
+    return _put_question(view.about_data(spec), sent)
 
 
-def ask_completions(sent: Sent) -> int:
+def ask_completions(sent: Payload) -> int:
     """Ask for completions: of the model, of a run, typed, or probes. Raises Unanswerable."""
-    kind = _text(sent, "from")
+    kind = text(sent, "from")
     if kind not in SOURCES:
         raise Unanswerable("Choose where the completions come from.")
-    first = sources.source_spec(_text(sent, "data", 300_000)).by_stage()[0]
+    first = sources.source_spec(text(sent, "data", 300_000)).by_stage()[0]
     payload: dict[str, Any] = {
         "spec": SpecPart(data=first.data, model=first.model, training=first.training),
         "source": kind,
@@ -53,24 +52,24 @@ def ask_completions(sent: Sent) -> int:
         "size": _whole_number(sent.get("size"), 8, MOST_SIZE),
     }
     if kind == "run":
-        payload |= _of_run(sent)
+        payload |= _run_and_step(sent)
     if kind == "typed":
-        payload["typed"] = _typed_completions(sent.get("typed"))
-    return _ask(CompletionsQuestion(**payload), sent)
+        payload["typed"] = _read_typed_completions(sent.get("typed"))
+    return _put_question(CompletionsQuestion(**payload), sent)
 
 
-def ask_score(sent: Sent) -> int:
+def ask_score(sent: Payload) -> int:
     """Ask for the scores of the completions that an earlier question brought. Raises Unanswerable."""
     asked = questions.get_question(_whole_number(sent.get("completions"), 0, 2**62, least=0))
     question, answer = (asked.read_question(), asked.read_answer()) if asked is not None else (None, None)
     if not isinstance(question, CompletionsQuestion) or not isinstance(answer, CompletionsAnswer):
         raise Unanswerable(GONE)
     training = question.spec.training
-    return _ask(
+    return _put_question(
         ScoreQuestion(
             functions=functions.read_functions(sent.get("functions")),
             groups=answer.groups,
-            scale_rewards=_scale(sent) or training.get("scale_rewards"),
+            scale_rewards=_read_scale(sent) or training.get("scale_rewards"),
             multi_objective_aggregation=training.get("multi_objective_aggregation"),
             columns=sorted({name for group in answer.groups for name in group.columns}),
         ),
@@ -78,17 +77,17 @@ def ask_score(sent: Sent) -> int:
     )
 
 
-def ask_rescore(sent: Sent) -> int:
+def ask_rescore(sent: Payload) -> int:
     """Ask for a run's stored completions to be scored anew. Raises Unanswerable."""
     weights = sent.get("weights") if isinstance(sent.get("weights"), dict) else {}
-    of, scale = functions.read_functions(sent.get("functions")), _scale(sent)
-    return _ask(RescoreQuestion(run=_run_id(sent), functions=of, weights=weights, scale_rewards=scale), sent)
+    of, scale = functions.read_functions(sent.get("functions")), _read_scale(sent)
+    return _put_question(RescoreQuestion(run=_run_id(sent), functions=of, weights=weights, scale_rewards=scale), sent)
 
 
 KINDS = {"columns": ask_columns, "completions": ask_completions, "score": ask_score, "rescore": ask_rescore}
 
 
-def ask_workbench(kind: str, sent: Sent) -> int:
+def ask_workbench(kind: str, sent: Payload) -> int:
     """Ask; the question's id. Raises Unanswerable."""
     if kind not in KINDS:
         raise Unanswerable("There is no such question.")
@@ -100,21 +99,21 @@ def ask_workbench(kind: str, sent: Sent) -> int:
         raise Unanswerable(GONE) from error
 
 
-def _ask(question: Ask, sent: Sent) -> int:
+def _put_question(question: Ask, sent: Payload) -> int:
     worker_process.wake_worker()
     return questions.ask_question(
-        question, topic=f"{_text(sent, 'topic', 40)}:{question.kind}" if sent.get("topic") else ""
+        question, topic=f"{text(sent, 'topic', 40)}:{question.kind}" if sent.get("topic") else ""
     )
 
 
-def _of_run(sent: Sent) -> dict[str, Any]:
+def _run_and_step(sent: Payload) -> dict[str, Any]:
     step = sent.get("step")
     known = isinstance(step, int) and not isinstance(step, bool) and 0 <= step <= MOST_STEP
     return {"run": _run_id(sent), "step": step if known else None}
 
 
-def _run_id(sent: Sent) -> str:
-    name = _text(sent, "run")
+def _run_id(sent: Payload) -> str:
+    name = text(sent, "run")
     try:
         folder = paths.run_folder(name)
     except ValueError as error:
@@ -124,7 +123,7 @@ def _run_id(sent: Sent) -> str:
     return name
 
 
-def _typed_completions(sent: Any) -> list[Typed]:
+def _read_typed_completions(sent: Any) -> list[Typed]:
     """What was typed, with its rows. Raises Unanswerable where there is none, or more than can be read."""
     listed = [one for one in sent if isinstance(one, dict)] if isinstance(sent, list) else []
     found = [
@@ -136,15 +135,10 @@ def _typed_completions(sent: Any) -> list[Typed]:
     return found
 
 
-def _scale(sent: Sent) -> Any:
+def _read_scale(sent: Payload) -> Any:
     """None: as the settings of the data, or of the run, have it."""
-    asked = _text(sent, "scale_rewards")
+    asked = text(sent, "scale_rewards")
     return asked if asked in SCALES else None
-
-
-def _text(sent: Sent, key: str, limit: int = 200) -> str:
-    value = sent.get(key)
-    return value[:limit] if isinstance(value, str) else ""
 
 
 def _whole_number(value: Any, default: int, most: int, *, least: int = 1) -> int:

@@ -1,8 +1,8 @@
 // The builder: blocks with their settings, put together to Python that is seen while it is made, and then edited as
 // any.
 
-import { el } from "../../ui/dom.js";
-import { action, button, call, find, option, page, remover } from "./core.js";
+import { el, numberField, option, remover } from "../../ui/dom.js";
+import { action, button, call, find, page } from "./core.js";
 import { code } from "./editor.js";
 import { newText } from "./library.js";
 import { plain } from "./text.js";
@@ -16,7 +16,7 @@ let timer = null;
 let turn = 0;
 function drawKinds() {
   form.querySelector(".kinds").replaceChildren(
-    el("span", { class: "s mut" }, "Add a block"),
+    el("span.s.mut", "Add a block"),
     ...Object.entries(page.about.kinds).map(([kind, about]) => {
       const add = button(about.label, () => {
         blocks.push({ kind, settings: {}, weight: "1", partial: false });
@@ -51,12 +51,7 @@ function leaveOut(n) {
 }
 // Two fields of a block: its weight, and whether it gives partial credit.
 function weightAndCredit(block, n) {
-  const weight = el("input", {
-    class: "input num",
-    type: "text",
-    inputmode: "decimal",
-    "aria-label": `Weight of block ${n + 1}`,
-  });
+  const weight = numberField({ "aria-label": `Weight of block ${n + 1}` });
   weight.value = block.weight;
   weight.addEventListener("input", () => {
     block.weight = weight.value;
@@ -74,28 +69,18 @@ function card(block, n) {
   const about = page.about.kinds[block.kind];
   const mover = (words, label, by, off) =>
     el(
-      "button",
-      {
-        class: "btn quiet s",
-        type: "button",
-        "aria-label": label,
-        title: label,
-        disabled: off,
-        onclick: () => move(n, by),
-      },
+      "button.btn.quiet.s",
+      { type: "button", "aria-label": label, title: label, disabled: off, onclick: () => move(n, by) },
       words,
     );
   const [weight, partial] = weightAndCredit(block, n);
   return el(
     "li",
-    {},
     el(
-      "div",
-      { class: "row between" },
-      el("span", {}, el("b", {}, about.label), " ", el("span", { class: "xs mut" }, about.sentence)),
+      "div.row.between",
+      el("span", el("b", about.label), " ", el("span.xs.mut", about.sentence)),
       el(
-        "span",
-        { class: "row tight" },
+        "span.row.tight",
         mover("↑", `Move block ${n + 1} up`, -1, n === 0),
         mover("↓", `Move block ${n + 1} down`, 1, n === blocks.length - 1),
         remover(`Remove block ${n + 1}`, () => leaveOut(n)),
@@ -103,18 +88,16 @@ function card(block, n) {
     ),
     // Yes-or-no settings stand together behind the others.
     el(
-      "div",
-      { class: "fields" },
+      "div.fields",
       ...[...about.settings]
         .sort((a, b) => a.types.includes("bool") - b.types.includes("bool"))
         .map((one) => settingField(block, one)),
     ),
     el(
-      "div",
-      { class: "row tight wrap" },
-      el("label", { class: "choice" }, "weight ", weight),
-      el("label", { class: "choice", title: about.partial }, partial, "partial credit"),
-      el("span", { class: "xs mut" }, about.partial),
+      "div.row.tight.wrap",
+      el("label.choice", "weight ", weight),
+      el("label.choice", { title: about.partial }, partial, "partial credit"),
+      el("span.xs.mut", about.partial),
     ),
   );
 }
@@ -129,10 +112,10 @@ function settingField(block, one) {
     const box = el("input", { type: "checkbox" });
     box.checked = value === true;
     box.addEventListener("change", () => set(box.checked));
-    return el("label", { class: "choice", ...title }, box, one.label);
+    return el("label.choice", { ...title }, box, one.label);
   }
   if (one.choices) {
-    const select = el("select", { class: "input" }, ...one.choices.map((each) => option(each)));
+    const select = el("select.input", ...one.choices.map((each) => option(each)));
     select.value = value;
     select.addEventListener("change", () => set(select.value));
     return el("label", title, one.label, select);
@@ -140,14 +123,12 @@ function settingField(block, one) {
   const many_ = one.types.includes("list");
   const input =
     many_ || one.types.includes("lines")
-      ? el("textarea", {
-          class: "input",
+      ? el("textarea.input", {
           rows: "2",
           spellcheck: "false",
           placeholder: many_ ? "one on each line" : "becomes a test of the code",
         })
-      : el("input", {
-          class: "input",
+      : el("input.input", {
           type: "text",
           spellcheck: "false",
           placeholder: one.default === "" || one.default === null ? "" : String(one.default),
@@ -194,9 +175,7 @@ async function build() {
   form.querySelector("[type=submit]").disabled = !python;
 }
 const told = (lines) =>
-  form
-    .querySelector(":scope > .said")
-    .replaceChildren(...lines.map((line) => el("p", { class: "verdict-at warning" }, plain(line))));
+  form.querySelector(":scope > .said").replaceChildren(...lines.map((line) => el("p.verdict-at.warning", plain(line))));
 
 export function drawBuilder() {
   action("build", () => {

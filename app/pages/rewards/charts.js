@@ -11,47 +11,38 @@ function svg(tag, attributes = {}, ...children) {
   return node;
 }
 
+function picture(wide, high, words, drawn) {
+  const look = { viewBox: `0 0 ${wide} ${high}`, preserveAspectRatio: "none", role: "img", "aria-label": words };
+  return svg("svg", look, ...drawn);
+}
+const underneath = (left, right) => el("div.row.between.xs.mut", el("span", left), el("span", right));
+
 // edges: one more than counts. `behind`: other counts over the same edges, drawn as an outline.
 export function histogram(found, words, behind = null) {
   const { edges, counts } = found ?? {};
-  if (!counts?.length || !counts.some(Boolean)) return el("p", { class: "xs mut none-drawn" }, "No scores to draw.");
+  if (!counts?.length || !counts.some(Boolean)) return el("p.xs.mut.none-drawn", "No scores to draw.");
   const wide = 200;
   const high = 44;
   const each = wide / counts.length;
   const most = Math.max(...counts, ...(behind ?? []), 1);
   const tall = (n) => (n ? Math.max(2, (high * n) / most) : 0);
-  const bars = counts.map((n, i) =>
-    svg(
-      "rect",
-      { x: i * each + 0.5, y: high - tall(n), width: Math.max(each - 1, 0.5), height: tall(n), class: "now" },
-      svg("title", {}, `${plural(n, "completion")} from ${number(edges[i])} to ${number(edges[i + 1])}`),
-    ),
-  );
-  const old = (behind ?? []).map((n, i) =>
-    svg("rect", {
-      x: i * each + 0.5,
-      y: high - tall(n),
-      width: Math.max(each - 1, 0.5),
-      height: tall(n),
-      class: "before",
-    }),
-  );
+  const width = Math.max(each - 1, 0.5);
+  const bar = (n, i, kind, ...inside) =>
+    svg("rect", { x: i * each + 0.5, y: high - tall(n), width, height: tall(n), class: kind }, ...inside);
+  const about = (n, i) => `${plural(n, "completion")} from ${number(edges[i])} to ${number(edges[i + 1])}`;
+  const bars = counts.map((n, i) => bar(n, i, "now", svg("title", {}, about(n, i))));
+  const old = (behind ?? []).map((n, i) => bar(n, i, "before"));
   return el(
-    "div",
-    { class: "histogram" },
-    svg(
-      "svg",
-      { viewBox: `0 0 ${wide} ${high}`, preserveAspectRatio: "none", role: "img", "aria-label": words },
-      ...bars,
-      ...old,
-    ),
-    el("div", { class: "row between xs mut" }, el("span", {}, number(edges[0])), el("span", {}, number(edges.at(-1)))),
+    "div.histogram",
+    picture(wide, high, words, [...bars, ...old]),
+    underneath(number(edges[0]), number(edges.at(-1))),
   );
 }
 
 // series: [{name, kind: “now” | “before”, points: [[x, y|null], …]}]
 export function lines(series, words) {
-  const all = series.flatMap((one) => one.points.filter(([, y]) => y !== null && Number.isFinite(y)));
+  const known = (points) => points.filter(([, y]) => Number.isFinite(y));
+  const all = series.flatMap((one) => known(one.points));
   if (all.length < 2) return null;
   const wide = 600;
   const high = 120;
@@ -63,39 +54,16 @@ export function lines(series, words) {
   const [y0, y1] = bounds(ys);
   const at = ([x, y]) =>
     `${(wide * (x - x0)) / (x1 - x0 || 1)},${high - edge - ((high - 2 * edge) * (y - y0)) / (y1 - y0 || 1)}`;
-  const drawn = series.map((one) =>
-    svg("polyline", {
-      class: one.kind,
-      points: one.points
-        .filter(([, y]) => y !== null && Number.isFinite(y))
-        .map(at)
-        .join(" "),
-    }),
-  );
+  const drawn = series.map((one) => svg("polyline", { class: one.kind, points: known(one.points).map(at).join(" ") }));
   return el(
-    "div",
-    { class: "lines" },
+    "div.lines",
     el(
-      "div",
-      { class: "row between xs mut" },
-      el("span", {}, number(y1)),
-      el(
-        "span",
-        { class: "row tight keys" },
-        ...series.map((one) => el("span", { class: `key ${one.kind}` }, el("i"), one.name)),
-      ),
+      "div.row.between.xs.mut",
+      el("span", number(y1)),
+      el("span.row.tight.keys", ...series.map((one) => el("span", { class: `key ${one.kind}` }, el("i"), one.name))),
     ),
-    svg(
-      "svg",
-      { viewBox: `0 0 ${wide} ${high}`, preserveAspectRatio: "none", role: "img", "aria-label": words },
-      ...drawn,
-    ),
-    el(
-      "div",
-      { class: "row between xs mut" },
-      el("span", {}, number(y0)),
-      el("span", {}, `steps ${many(x0)} to ${many(x1)}`),
-    ),
+    picture(wide, high, words, drawn),
+    underneath(number(y0), `steps ${many(x0)} to ${many(x1)}`),
   );
 }
 
@@ -106,10 +74,9 @@ export const score = (value) =>
 export function scoreBar(value, span) {
   const share = span ? Math.min(1, Math.abs(value) / span) * 100 : 0;
   return el(
-    "span",
-    { class: "scored" },
-    el("span", { class: "b" }, el("i", { class: value < 0 ? "low" : "", style: `width:${share}%` })),
-    el("span", { class: "num" }, score(value)),
+    "span.scored",
+    el("span.b", el("i", { class: value < 0 ? "low" : "", style: `width:${share}%` })),
+    el("span.num", score(value)),
   );
 }
 // An advantage as a bar either side of zero.
@@ -118,10 +85,5 @@ export function advantageBar(value, span) {
   const side =
     value >= 0 ? `left:50%;width:${share}%;background:var(--high)` : `right:50%;width:${share}%;background:var(--low)`;
   const words = Math.abs(value) < 0.005 ? "0" : `${value > 0 ? "+" : "−"}${Math.abs(value).toFixed(2)}`;
-  return el(
-    "span",
-    { class: "scored" },
-    el("span", { class: "adv" }, el("i", { style: side })),
-    el("span", { class: "num mut" }, words),
-  );
+  return el("span.scored", el("span.adv", el("i", { style: side })), el("span.num.mut", words));
 }

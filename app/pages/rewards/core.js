@@ -1,13 +1,10 @@
 // What the parts of the Rewards page share: what is open, text made harmless to read, asking the worker.
 
-import { el, setText } from "../../ui/dom.js";
+import { el, showText } from "../../ui/dom.js";
 import { part } from "../../ui/part.js";
 import { WorkerQuestions } from "../../ui/worker_questions.js";
 
-export const { element, server } = part("pages/rewards/rewards_page");
-
-export const root = element.querySelector(".gw-rewards_page");
-export const find = (selector) => root.querySelector(selector);
+export const { root, find, server } = part("pages/rewards/rewards_page");
 const topic = Math.random().toString(36).slice(2);
 // open: the function in the editor: {name, hash, newest, builtIn, clean (its text as saved), network, draft, versions,
 // users}
@@ -21,22 +18,13 @@ export const page = {
   columns: null,
   failures: [],
 };
-// What one part tells and others hear: a function was opened, its text was typed or looked at, where the completions
-// come from, or their columns, changed, the library did; and what the editor's keys ask for.
-const listeners = {
-  open: [],
-  typed: [],
-  looked: [],
-  source: [],
-  data: [],
-  columns: [],
-  library: [],
-  try: [],
-  save: [],
-};
-export const on = (what, then) => listeners[what].push(then);
+// What one part tells and others hear: a function was opened (“open”), its text was “typed” or “looked” at; where the
+// completions come from (“source”), the “data” or its “columns” changed, the “library” did; and what the editor's keys
+// ask for (“try”, “save”).
+const listeners = {};
+export const on = (what, then) => (listeners[what] ??= []).push(then);
 export const tell = (what) => {
-  for (const then of listeners[what]) then();
+  for (const then of listeners[what] ?? []) then();
 };
 
 export const action = (name, then) => {
@@ -47,13 +35,7 @@ export const action = (name, then) => {
 // Off, but still in its place for the keyboard: a button that is “disabled” under the focus loses it.
 export const setOff = (name, off) => find(`[data-do=${name}]`).setAttribute("aria-disabled", String(off));
 export const button = (words, onclick, kind = "btn s") => el("button", { class: kind, type: "button", onclick }, words);
-export const remover = (label, onclick) =>
-  el("button", { class: "btn quiet s remove", type: "button", "aria-label": label, title: label, onclick }, "×");
-export const option = (value, words = value) => el("option", { value }, words);
-export function trouble(words) {
-  setText(find(".trouble"), words);
-  find(".trouble").hidden = !words;
-}
+export const trouble = (words) => showText(find(".trouble"), words);
 export const NO_ANSWER = "The server did not answer. Try again.";
 // Calls a function of the server: its answer; undefined (and a sentence on top) where there is none.
 export async function call(name, payload = {}, speak = trouble) {
@@ -93,13 +75,4 @@ for (const dialog of root.querySelectorAll("dialog")) {
   dialog.addEventListener("mousedown", (event) => {
     if (event.target === dialog) dialog.close();
   });
-}
-
-export function download(name, text) {
-  const url = URL.createObjectURL(new Blob([text], { type: "text/x-python" }));
-  const link = el("a", { href: url, download: name });
-  document.body.append(link);
-  link.click();
-  link.remove();
-  setTimeout(() => URL.revokeObjectURL(url), 1000);
 }

@@ -1,5 +1,6 @@
 // What is typed and not saved is kept in this browser, and is there again after a reload.
 
+import { tryStore } from "../../ui/browser_store.js";
 import { button, find, on, page, tell } from "./core.js";
 import { drawState, setCode, unsaved } from "./editor.js";
 
@@ -8,48 +9,26 @@ const draftKey = () => (page.open.hash ? `${DRAFTS}name:${page.open.name}` : `${
 
 export function keepDraft() {
   if (!page.open || page.open.builtIn) return;
-  try {
-    if (!unsaved()) localStorage.removeItem(draftKey());
-    else
-      localStorage.setItem(
-        draftKey(),
-        JSON.stringify({ text: page.text, at: Date.now(), which: page.which, network: find(".network input").checked }),
-      );
-  } catch {
-    /* full or forbidden: no draft */
-  }
+  const kept = { text: page.text, at: Date.now(), which: page.which, network: find(".network input").checked };
+  if (unsaved()) tryStore(() => localStorage.setItem(draftKey(), JSON.stringify(kept)));
+  else dropDraft();
   drawDraftsSoon();
 }
 on("typed", keepDraft);
-export function dropDraft() {
-  try {
-    localStorage.removeItem(draftKey());
-  } catch {
-    /* as above */
-  }
-}
+export const dropDraft = (key = draftKey()) => tryStore(() => localStorage.removeItem(key));
 export function readDraft(key) {
-  try {
-    const kept = JSON.parse(localStorage.getItem(DRAFTS + key));
-    return kept && typeof kept.text === "string" ? kept : null;
-  } catch {
-    return null;
-  }
+  const kept = tryStore(() => JSON.parse(localStorage.getItem(DRAFTS + key)));
+  return kept && typeof kept.text === "string" ? kept : null;
 }
 // Texts that were never saved, the newest first: [{id, text, at, which}].
 export function newDrafts() {
-  const found = [];
-  try {
-    for (let n = 0; n < localStorage.length; n += 1) {
-      const key = localStorage.key(n);
-      if (!key.startsWith(`${DRAFTS}new:`)) continue;
-      const kept = readDraft(key.slice(DRAFTS.length));
-      if (kept) found.push({ ...kept, id: key.slice(`${DRAFTS}new:`.length) });
-    }
-  } catch {
-    /* forbidden */
-  }
-  return found.sort((a, b) => b.at - a.at);
+  const ids = (tryStore(() => Object.keys(localStorage)) ?? [])
+    .filter((key) => key.startsWith(`${DRAFTS}new:`))
+    .map((key) => key.slice(`${DRAFTS}new:`.length));
+  return ids
+    .map((id) => ({ ...readDraft(`new:${id}`), id }))
+    .filter(({ text }) => text !== undefined)
+    .sort((a, b) => b.at - a.at);
 }
 let draftsTimer = null;
 function drawDraftsSoon() {

@@ -1,13 +1,13 @@
 // The code editor: Ace (served from here), with completion of what this data gives, and lint as one types.
 
-import { el, setText } from "../../ui/dom.js";
+import { el, option, setText } from "../../ui/dom.js";
 import { load } from "../../ui/libraries.js";
-import { button, call, find, on, option, page, server, setOff, tell } from "./core.js";
+import { button, call, find, on, page, server, setOff, tell } from "./core.js";
 import { plain } from "./text.js";
 
-export let ace = null;
+let ace = null;
 export let code = null;
-export let quiet = false;
+let quiet = false;
 const LINT = 250; // ms without a key before the text is looked at
 
 export async function makeEditor() {
@@ -77,7 +77,7 @@ export const unsaved = () => Boolean(page.open) && !page.open.builtIn && page.te
 let lookTimer = null;
 let looks = 0;
 let seen = null;
-export function lookSoon(ms = LINT) {
+function lookSoon(ms = LINT) {
   seen = null;
   clearTimeout(lookTimer);
   lookTimer = setTimeout(look, ms);
@@ -166,7 +166,6 @@ function drawAnnotations() {
       ? [
           el(
             "li",
-            {},
             button(words, () => cleanUp(name), "link s"),
           ),
         ]
@@ -178,10 +177,10 @@ function drawAnnotations() {
   find(".found").replaceChildren(
     ...clean,
     ...all.slice(0, 12).map(item),
-    ...(all.length > 12 ? [el("li", { class: "mut" }, `and ${all.length - 12} more`)] : []),
+    ...(all.length > 12 ? [el("li.mut", `and ${all.length - 12} more`)] : []),
   );
 }
-export const marked = [];
+const marked = [];
 export const GRAVE = { error: "blocking", warning: "warning", info: "advice" };
 async function cleanUp(name) {
   const got = await call(name, { text: page.text });

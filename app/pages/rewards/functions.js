@@ -1,7 +1,7 @@
 // The functions of a try: the one in the editor first, any others beside it, each with parameters, weight and timeout.
 
-import { el, setText } from "../../ui/dom.js";
-import { action, call, find, on, option, page, remover } from "./core.js";
+import { el, numberField, option, remover, setText } from "../../ui/dom.js";
+import { action, call, find, on, page } from "./core.js";
 import { signature } from "./editor.js";
 import { dataChosen } from "./source.js";
 import { cut, plain } from "./text.js";
@@ -71,12 +71,8 @@ const keyOf = (name) =>
 function functionRow(name, n) {
   const set = settingsOf(name);
   const box = (key, label) => {
-    const input = el("input", {
-      class: `input num ${key}`,
-      type: "text",
-      inputmode: "decimal",
-      "aria-label": `${label} of ${name}`,
-    });
+    const input = numberField({ "aria-label": `${label} of ${name}` });
+    input.classList.add(key);
     input.value = set[key];
     input.addEventListener("input", () => {
       set[key] = input.value;
@@ -93,24 +89,18 @@ function functionRow(name, n) {
     "tr",
     { "data-key": keyOf(name) },
     el(
-      "td",
-      { class: "what" },
-      el("b", { class: "mono" }, plain(name || "no function yet")),
-      n === 0 ? el("span", { class: "xs mut" }, " in the editor") : "",
+      "td.what",
+      el("b.mono", plain(name || "no function yet")),
+      n === 0 ? el("span.xs.mut", " in the editor") : "",
       missing.length
-        ? el(
-            "span",
-            { class: "xs warn block" },
-            `This data has no column ${missing.map((one) => `“${one}”`).join(", ")}.`,
-          )
+        ? el("span.xs.warn.block", `This data has no column ${missing.map((one) => `“${one}”`).join(", ")}.`)
         : "",
     ),
-    el("td", { class: "parameters" }, ...parametersOf(name).map((one) => parameterField(name, set, one))),
-    el("td", { class: "n", "data-label": "weight" }, box("weight", "Weight")),
-    el("td", { class: "n", "data-label": "timeout, s" }, box("timeout", "Timeout")),
+    el("td.parameters", ...parametersOf(name).map((one) => parameterField(name, set, one))),
+    el("td.n", { "data-label": "weight" }, box("weight", "Weight")),
+    el("td.n", { "data-label": "timeout, s" }, box("timeout", "Timeout")),
     el(
       "td",
-      {},
       n
         ? remover(`Leave ${name} out`, () => {
             others.splice(others.indexOf(name), 1);
@@ -127,22 +117,17 @@ function parameterField(name, set, one) {
   const label = `${one.name} of ${name}`;
   const input = choices
     ? el(
-        "select",
-        { class: "input", "aria-label": label },
+        "select.input",
+        { "aria-label": label },
         option("", String(one.default)),
         ...choices.filter((each) => String(each) !== String(one.default)).map((each) => option(String(each))),
       )
-    : el("input", { class: "input", type: "text", "aria-label": label, placeholder: words, spellcheck: "false" });
+    : el("input.input", { type: "text", "aria-label": label, placeholder: words, spellcheck: "false" });
   input.value = set.parameters[one.name] ?? "";
   input.addEventListener(choices ? "change" : "input", () => {
     set.parameters[one.name] = input.value;
   });
-  return el(
-    "label",
-    { class: "xs", title: plain(one.help ?? "") },
-    el("span", { class: "mono" }, plain(one.name)),
-    input,
-  );
+  return el("label.xs", { title: plain(one.help ?? "") }, el("span.mono", plain(one.name)), input);
 }
 // Whose settings “its” are: in a try those of the data, in a re-scoring those of the run. Both are named.
 const settingsAt = () =>

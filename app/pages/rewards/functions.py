@@ -12,25 +12,20 @@ from groupwise.storage.checks.texts import IN_CODE
 from groupwise.storage.home import redaction
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.rewards import library
-from groupwise.storage.registry.messages.functions import (
-    LEAST_TIMEOUT,
-    MOST_CODE,
-    MOST_FUNCTIONS,
-    Function,
-)
+from groupwise.storage.registry.messages.functions import LEAST_TIMEOUT, MOST_CODE, MOST_FUNCTIONS, Function
 from groupwise.storage.spec.spec import LONGEST_CALL, MOST_NAME, TIMEOUT
 
 
 def read_functions(sent: Any) -> list[Function]:
-    """The functions that a page sent, whole; a weight of None is the run's own. Raises Unanswerable, in words, where
-    one cannot be used."""
+    """The functions that a page sent, whole; a weight of None is the run's own. Raises Unanswerable or
+    LibraryError, in words, where one cannot be used."""
     listed = [one for one in sent if isinstance(one, dict)] if isinstance(sent, list) else []
     if not listed:
         raise Unanswerable("Choose at least one function.")
     if len(listed) > MOST_FUNCTIONS:
         raise Unanswerable(f"At most {MOST_FUNCTIONS} functions at once.")
     offer = Offer.read_published()
-    found = [_one(one, offer) for one in listed]
+    found = [_read_function(one, offer) for one in listed]
     names = [one.name for one in found]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
@@ -38,9 +33,9 @@ def read_functions(sent: Any) -> list[Function]:
     return found
 
 
-def _one(sent: dict[str, Any], offer: Offer) -> Function:
+def _read_function(sent: dict[str, Any], offer: Offer) -> Function:
     name = str(sent.get("name") or "")[:MOST_NAME]
-    code, network = _code(name, sent, offer)
+    code, network = _read_code(name, sent, offer)
     return Function(
         name=name,
         code=code,
@@ -51,7 +46,7 @@ def _one(sent: dict[str, Any], offer: Offer) -> Function:
     )
 
 
-def _code(name: str, sent: dict[str, Any], offer: Offer) -> tuple[str | None, bool]:
+def _read_code(name: str, sent: dict[str, Any], offer: Offer) -> tuple[str | None, bool]:
     """The code as it stands in the editor, or of the library; None for what ships. And whether it may use the
     network."""
     code = sent.get("code")
@@ -64,10 +59,7 @@ def _code(name: str, sent: dict[str, Any], offer: Offer) -> tuple[str | None, bo
     about = offer.rewards.get(name)
     if about is not None and not about.get("own"):
         return None, False
-    try:
-        kept = library.get_reward(name, str(sent["hash"]) if sent.get("hash") else None)
-    except library.LibraryError as error:
-        raise Unanswerable(str(error)) from error
+    kept = library.get_reward(name, str(sent["hash"]) if sent.get("hash") else None)
     return kept.code, kept.network
 
 

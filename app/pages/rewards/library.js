@@ -1,30 +1,28 @@
 // The library: what ships, one's own, what is not saved; opening, versions and their differences, deleting.
 
 import { onAddress, params, setParams } from "../../ui/address.js";
-import { el, setText } from "../../ui/dom.js";
+import { el, remover, setText } from "../../ui/dom.js";
 import { sayOutdated, stopTrying, tryNow } from "./workbench.js";
-import { NO_ANSWER, action, button, call, find, on, page, remover, root, server, tell } from "./core.js";
+import { action, button, call, find, NO_ANSWER, on, page, root, server, tell } from "./core.js";
 import { DRAFTS, age, dropDraft, keepDraft, newDrafts, readDraft, sayDraft } from "./drafts.js";
 import { code, drawLooked, drawState, looked, setCode } from "./editor.js";
 import { plain, plural } from "./text.js";
 
 const entry = (name, words, current, onclick, more = null) =>
   el(
-    "li",
-    { class: "entry" },
+    "li.entry",
     el(
-      "button",
-      { class: "take", type: "button", ...(current ? { "aria-current": "true" } : {}), onclick },
-      el("b", { class: "mono" }, plain(name)),
-      words ? el("span", { class: "xs mut" }, plain(words)) : null,
+      "button.take",
+      { type: "button", ...(current ? { "aria-current": "true" } : {}), onclick },
+      el("b.mono", plain(name)),
+      words ? el("span.xs.mut", plain(words)) : null,
     ),
     more,
   );
 const isOpen = (name) => page.open?.name === name && (page.open.hash || page.open.builtIn);
 function ownEntry(one) {
   const about = el(
-    "span",
-    { class: "xs mut mono" },
+    "span.xs.mut.mono",
     one.hash.slice(0, 6),
     readDraft(`name:${one.name}`) ? el("span", { title: "Changed, and not saved" }, " •") : "",
     el("br"),
@@ -34,8 +32,7 @@ function ownEntry(one) {
 }
 const noneYet = () =>
   el(
-    "p",
-    { class: "s mut" },
+    "p.s.mut",
     "None yet. Begin with ",
     button("a template", () => find("[data-do=templates]").click(), "link s"),
     ", put one together from ",
@@ -48,13 +45,9 @@ const noneYet = () =>
 export function drawLibrary() {
   const { own, built_in: builtIn } = page.about.library;
   const drafts = newDrafts();
-  const group = (title, entries) => (entries.length ? [el("h2", {}, title), el("ul", {}, ...entries)] : []);
+  const group = (title, entries) => (entries.length ? [el("h2", title), el("ul", ...entries)] : []);
   const dropNew = (id) => {
-    try {
-      localStorage.removeItem(`${DRAFTS}new:${id}`);
-    } catch {
-      /* forbidden */
-    }
+    dropDraft(`${DRAFTS}new:${id}`);
     if (page.open?.draft === id) openFirst();
     drawLibrary();
   };
@@ -71,15 +64,13 @@ export function drawLibrary() {
         ),
       ),
     ),
-    el("h2", {}, "Your own"),
-    own.length ? el("ul", {}, ...own.map(ownEntry)) : noneYet(),
+    el("h2", "Your own"),
+    own.length ? el("ul", ...own.map(ownEntry)) : noneYet(),
     ...group(
       "Built in",
       builtIn.map((one) => entry(one.name, one.help, isOpen(one.name), () => openNamed(one.name))),
     ),
-    ...(page.about.complete
-      ? []
-      : [el("p", { class: "xs mut" }, "The worker is still reading what ships. It is here in a moment.")]),
+    ...(page.about.complete ? [] : [el("p.xs.mut", "The worker is still reading what ships. It is here in a moment.")]),
   );
 }
 on("library", drawLibrary);
@@ -87,28 +78,28 @@ on("open", drawLibrary);
 
 // ---- opening: what is opened last is open, however late another one's text comes ----
 let opening = 0;
+const UNSAVED = {
+  name: "",
+  hash: null,
+  newest: null,
+  builtIn: false,
+  clean: "",
+  network: false,
+  versions: [],
+  users: [],
+};
 export async function openNamed(name, version = "") {
   const turn = ++opening;
   const got = await call("show_function", { name, version });
   if (!got || turn !== opening) return false;
   stopTrying();
-  page.open = {
-    name: got.name,
-    hash: got.hash ?? null,
-    newest: got.newest ?? null,
-    builtIn: got.built_in,
-    clean: got.code,
-    network: got.network ?? false,
-    versions: got.versions ?? [],
-    users: got.users ?? [],
-    draft: null,
-    version,
-  };
-  const kept = got.built_in || version ? null : readDraft(`name:${name}`);
+  const { built_in: builtIn, code: clean, ...kept } = got;
+  page.open = { ...UNSAVED, ...kept, builtIn, clean, version };
+  const draft = builtIn || version ? null : readDraft(`name:${name}`);
   page.which = name;
-  find(".network input").checked = kept ? kept.network === true : page.open.network;
-  begin_(kept && kept.text !== got.code ? kept.text : got.code, got.built_in);
-  sayDraft(kept && kept.text !== got.code ? kept : null, got.code, newText);
+  find(".network input").checked = draft ? draft.network === true : page.open.network;
+  begin_(draft && draft.text !== clean ? draft.text : clean, builtIn);
+  sayDraft(draft && draft.text !== clean ? draft : null, clean, newText);
   setParams({ name, version: version || null, draft: null }, { push: params().get("name") !== name });
   return true;
 }
@@ -123,17 +114,7 @@ export function openDraft(id) {
 export function newText(text, { id = null, which = "", network = false, keep = true } = {}) {
   opening += 1;
   stopTrying();
-  page.open = {
-    name: "",
-    hash: null,
-    newest: null,
-    builtIn: false,
-    clean: "",
-    network: false,
-    versions: [],
-    users: [],
-    draft: id ?? Math.random().toString(36).slice(2, 10),
-  };
+  page.open = { ...UNSAVED, draft: id ?? Math.random().toString(36).slice(2, 10) };
   page.which = which;
   find(".network input").checked = network;
   sayDraft(null);
@@ -160,7 +141,7 @@ export function openFirst() {
 }
 
 // ---- saving ----
-export async function save() {
+async function save() {
   if (page.open.builtIn) return;
   const isSeen = await looked();
   const words = (text, wrong) => {
@@ -212,22 +193,15 @@ function drawVersions() {
   const open = page.open;
   const row = (one, n) =>
     el(
-      "li",
-      { class: "row between" },
+      "li.row.between",
       el(
-        "span",
-        { class: "s" },
-        el("span", { class: "mono" }, one.hash.slice(0, 8)),
+        "span.s",
+        el("span.mono", one.hash.slice(0, 8)),
         " ",
-        el(
-          "span",
-          { class: "mut" },
-          `${one.age}${n === 0 ? ", the newest" : ""}${one.hash === open.hash ? ", open" : ""}`,
-        ),
+        el("span.mut", `${one.age}${n === 0 ? ", the newest" : ""}${one.hash === open.hash ? ", open" : ""}`),
       ),
       el(
-        "span",
-        { class: "row tight" },
+        "span.row.tight",
         n ? button("What changed since", () => compare(one)) : null,
         button("Open", () => {
           dialog.close();
@@ -235,23 +209,17 @@ function drawVersions() {
         }),
       ),
     );
-  dialog.querySelector(".list").replaceChildren(el("ul", {}, ...open.versions.map(row)));
+  dialog.querySelector(".list").replaceChildren(el("ul", ...open.versions.map(row)));
   const runs = open.users.map((one) =>
     el(
       "li",
-      {},
       el("a", { href: `/run?id=${encodeURIComponent(one.id)}` }, plain(one.name)),
       " ",
-      el("span", { class: "mut mono xs" }, one.hash.slice(0, 8)),
+      el("span.mut.mono.xs", one.hash.slice(0, 8)),
     ),
   );
-  dialog
-    .querySelector(".used")
-    .replaceChildren(
-      ...(runs.length
-        ? [el("h3", {}, "Used by"), el("ul", {}, ...runs)]
-        : [el("p", { class: "mut" }, "No run has used it yet.")]),
-    );
+  const used = runs.length ? [el("h3", "Used by"), el("ul", ...runs)] : [el("p.mut", "No run has used it yet.")];
+  dialog.querySelector(".used").replaceChildren(...used);
   dialog.querySelector(".difference").hidden = true;
 }
 async function compare(one) {
@@ -267,14 +235,10 @@ async function compare(one) {
   box.hidden = false;
   setText(box.querySelector("h3"), got?.lines ? `From ${one.hash.slice(0, 8)} to the newest` : NO_ANSWER);
   const kinds = { "+": "added", "-": "removed" };
-  box
-    .querySelector("pre")
-    .replaceChildren(
-      ...(got?.lines ?? []).map((line) =>
-        el("span", { class: `line ${kinds[line.kind] ?? ""}` }, `${line.kind} ${plain(line.text)}\n`),
-      ),
-      ...(got?.lines?.length === 0 ? ["The same text."] : []),
-    );
+  const lines = (got?.lines ?? []).map((line) =>
+    el("span", { class: `line ${kinds[line.kind] ?? ""}` }, `${line.kind} ${plain(line.text)}\n`),
+  );
+  box.querySelector("pre").replaceChildren(...lines, ...(got?.lines?.length === 0 ? ["The same text."] : []));
 }
 
 on("save", save);

@@ -43,14 +43,11 @@ def list_functions(offer: Offer) -> dict[str, list[dict[str, Any]]]:
 
 
 def describe_function(name: str, version: str, offer: Offer) -> dict[str, Any]:
-    """One function with its code, versions and users. Raises Unanswerable where there is none."""
+    """One function with its code, versions and users. Raises LibraryError where there is none."""
     about = offer.rewards.get(name)
     if about is not None and not about.get("own"):
         return {"name": name, "built_in": True, "code": str(about.get("code") or ""), "needs": about.get("needs") or []}
-    try:
-        kept, versions = library.get_reward(name, version or None), library.versions(name)
-    except library.LibraryError as error:
-        raise Unanswerable(str(error)) from error
+    kept, versions = library.get_reward(name, version or None), library.versions(name)
     return {
         "name": name,
         "built_in": False,
@@ -81,7 +78,7 @@ def analyse_text(code: str, name: str = "", columns: set[str] | None = None) -> 
     ours = [_problem(problem) for problem in [*analysis.problems, *asked]]
     return {
         "functions": [view.json_value(_describe_signature(one)) for one in analysis.functions],
-        "problems": sorted([*ours, *_beside(ours, lint.lint(code))], key=lambda one: one["line"]),
+        "problems": sorted([*ours, *_lint_to_add(ours, lint.lint(code))], key=lambda one: one["line"]),
         "cleaner": not pasted.is_python(code) and pasted.is_python(pasted.clean_paste(code)),
         "script": bool(analysis.functions) and strip_script.keep_only(code) != code,
     }
@@ -95,7 +92,7 @@ def _problem(problem: signature.CodeProblem) -> dict[str, Any]:
     return {"line": problem.line, "column": problem.column, "message": problem.message, "level": level}
 
 
-def _beside(ours: list[dict[str, Any]], linted: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _lint_to_add(ours: list[dict[str, Any]], linted: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """What lint adds to what we said: of text that is no Python nothing, and nothing grave twice of one line."""
     broken = {one["line"] for one in ours if one["level"] == "error"}
     return [one for one in linted if not (broken and one["syntax"]) and one["line"] not in broken]
@@ -129,15 +126,6 @@ def difference(old: str, new: str) -> list[dict[str, str]]:
     ]
 
 
-def keep_version(name: str, code: str, network: bool) -> dict[str, Any]:
-    """Keep a version. Raises Unanswerable with the reason where it cannot be kept."""
-    try:
-        kept = library.save_reward(name, code, network=network)
-    except library.LibraryError as error:
-        raise Unanswerable(str(error)) from error
-    return {"name": kept.name, "hash": kept.hash}
-
-
 def add_reward(text: str, name: str) -> str:
     """A spec's text in which a function is one of the rewards. Raises Unanswerable where the text is no spec."""
     if yaml_edit.load(text) is None:
@@ -168,11 +156,6 @@ def _blocks(sent: Any) -> list[builder.Block]:
 
 def _weight(value: Any) -> float:
     return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e9 else 1.0
-
-
-def functions_only(text: str) -> dict[str, str]:
-    """The text without the training script around its functions."""
-    return {"text": strip_script.keep_only(text)}
 
 
 def clean_text(text: str) -> dict[str, Any]:

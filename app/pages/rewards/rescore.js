@@ -1,8 +1,8 @@
 // Re-scoring: a run's stored completions under these functions; asked, followed, cancelled.
 
 import { setParams } from "../../ui/address.js";
-import { setText } from "../../ui/dom.js";
-import { NO_ANSWER, action, askWorker, call, find, on, option, page, setOff, stopAsking } from "./core.js";
+import { option, setText } from "../../ui/dom.js";
+import { action, askWorker, call, find, NO_ANSWER, on, page, setOff, stopAsking } from "./core.js";
 import { looked, showFailures } from "./editor.js";
 import { chosenFunctions, editedName, nameSettings, settingsOf } from "./functions.js";
 import { drawRescored } from "./rescored.js";

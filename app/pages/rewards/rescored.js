@@ -1,27 +1,21 @@
 // What a re-scoring shows: old against new in sentences, distributions, over the steps, and the groups that change
 // most.
 
-import { el } from "../../ui/dom.js";
+import { el, table } from "../../ui/dom.js";
 import { number } from "../../ui/number.js";
+import { dotted } from "../../ui/text.js";
 import { advantageBar, histogram, lines, score } from "./charts.js";
-import { clipped, failuresOf } from "./results.js";
-import { cut, many, plain, plural, seconds, wordsOf } from "./text.js";
+import { clipped, factsOf, failuresOf } from "./results.js";
+import { cut, many, orDash, plain, plural, wordsOf } from "./text.js";
 
 export function drawRescored(box, found) {
   const figure = (label, value, words) =>
-    el(
-      "div",
-      { class: "card figure" },
-      el("span", { class: "xs mut" }, label),
-      el("b", {}, value),
-      el("span", { class: "xs mut" }, words),
-    );
+    el("div.card.figure", el("span.xs.mut", label), el("b", value), el("span.xs.mut", words));
   const { advantages, ranks, ties } = found;
   box.replaceChildren(
-    el("ul", { class: "sentences" }, ...found.sentences.map((one) => el("li", {}, plain(one)))),
+    el("ul.sentences", ...found.sentences.map((one) => el("li", plain(one)))),
     el(
-      "div",
-      { class: "cards" },
+      "div.cards",
       figure(
         "Advantages that flip",
         shareOf(advantages.share),
@@ -39,8 +33,7 @@ export function drawRescored(box, found) {
       ),
     ),
     el(
-      "div",
-      { class: "cards" },
+      "div.cards",
       oldAndNew(
         "total reward",
         found.totals.edges,
@@ -50,33 +43,25 @@ export function drawRescored(box, found) {
       ...found.functions.map((one) => oldAndNew(one.name, one.edges, one.was_there ? one.old : null, one.new, one)),
     ),
     overSteps(found.steps),
-    ...(found.groups.length ? [el("h3", {}, "The groups that change most")] : []),
+    ...(found.groups.length ? [el("h3", "The groups that change most")] : []),
     ...found.groups.map(changedGroup),
   );
 }
-const scoreOr = (value) => (value === null || value === undefined ? "–" : score(value));
+const scoreOr = (value) => orDash(value, score);
 const shareOf = (share) => `${(100 * share).toFixed(share && share < 0.0995 ? 1 : 0)} %`;
 
 function oldAndNew(name, edges, old, now, one = null) {
-  const said = (side) => (side?.mean === null || side?.mean === undefined ? "–" : number(side.mean));
+  const said = (side) => orDash(side?.mean, number);
   const facts = one
-    ? [
-        one.was_there ? `${many(one.changed)} scores change` : "new to this run",
-        one.errors ? plural(one.errors, "error") : "",
-        one.none ? `${many(one.none)} without a score` : "",
-        seconds(one.seconds),
-      ]
-        .filter(Boolean)
-        .join(" · ")
+    ? dotted(one.was_there ? `${many(one.changed)} scores change` : "new to this run", factsOf(one))
     : "old as an outline, new filled";
   return el(
-    "section",
-    { class: "card", "aria-label": name },
+    "section.card",
+    { "aria-label": name },
     el(
-      "div",
-      { class: "row between" },
+      "div.row.between",
       el("b", { class: one ? "mono" : "" }, plain(name)),
-      el("span", { class: "num" }, old ? `${said(old)} → ${said(now)}` : said(now)),
+      el("span.num", old ? `${said(old)} → ${said(now)}` : said(now)),
     ),
     histogram({ edges, counts: now.counts }, `${name}, old and new`, old?.counts ?? null),
     el("p", { class: `xs ${one?.errors ? "warn" : "mut"}` }, facts),
@@ -93,15 +78,14 @@ function overSteps(steps) {
     ],
     "Mean reward at each step, old and new",
   );
-  return drawn ? el("section", {}, el("h3", {}, "Mean reward at each step"), drawn) : "";
+  return drawn ? el("section", el("h3", "Mean reward at each step"), drawn) : "";
 }
 
 const changedHead = () =>
   el(
     "tr",
-    {},
     el("th", { scope: "col" }, "completion"),
-    el("th", { scope: "col", class: "n" }, "total"),
+    el("th.n", { scope: "col" }, "total"),
     el("th", { scope: "col" }, "advantage then"),
     el("th", { scope: "col" }, "advantage now"),
   );
@@ -121,40 +105,28 @@ function changedGroup(group) {
     el(
       "tr",
       { class: flips(one) ? "flips" : "" },
-      el("td", { class: "text" }, clipped(one.text), el("span", { class: "xs mut" }, plain(scores(one)))),
-      el(
-        "td",
-        { class: "n", "data-label": "total" },
-        `${scoreOr(one.old.total)} → `,
-        el("b", {}, scoreOr(one.new.total)),
-      ),
+      el("td.text", clipped(one.text), el("span.xs.mut", plain(scores(one)))),
+      el("td.n", { "data-label": "total" }, `${scoreOr(one.old.total)} → `, el("b", scoreOr(one.new.total))),
       el("td", { "data-label": "advantage then" }, advantageBar(one.old.advantage, widest)),
       el(
         "td",
         { "data-label": "advantage now" },
         advantageBar(one.new.advantage, widest),
-        flips(one) ? el("span", { class: "xs warn" }, " flips") : "",
+        flips(one) ? el("span.xs.warn", " flips") : "",
       ),
     );
   const flipped = group.completions.filter(flips).length;
   return el(
-    "details",
-    { class: "group" },
+    "details.group",
     el(
-      "summary",
-      { class: "s" },
-      el("b", {}, `Step ${many(group.step)}`),
+      "summary.s",
+      el("b", `Step ${many(group.step)}`),
       ` ${cut(prompt.split("\n").filter(Boolean).at(-1) ?? "", 120)} `,
       el(
-        "span",
-        { class: "mut" },
+        "span.mut",
         `advantages move by ${group.change.toFixed(2)} on average${flipped ? ` · ${plural(flipped, "flip")}` : ""}`,
       ),
     ),
-    el(
-      "div",
-      { class: "scroll" },
-      el("table", {}, el("thead", {}, changedHead()), el("tbody", {}, ...group.completions.map(row))),
-    ),
+    el("div.scroll", table(changedHead(), group.completions.map(row))),
   );
 }

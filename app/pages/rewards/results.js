@@ -1,70 +1,53 @@
 // What a try found: sentences, each function's distribution, ties, agreement, and every completion with its scores.
 
-import { el, setText } from "../../ui/dom.js";
+import { el, setText, table } from "../../ui/dom.js";
 import { number } from "../../ui/number.js";
+import { dotted } from "../../ui/text.js";
 import { advantageBar, histogram, score, scoreBar } from "./charts.js";
 import { button, page } from "./core.js";
 import { goToLine } from "./editor.js";
 import { editedName } from "./functions.js";
-import { cut, many, percent, plain, plural, seconds, wordsOf } from "./text.js";
+import { cut, many, orDash, percent, plain, plural, seconds, wordsOf } from "./text.js";
 
 export function drawResults(box, answer) {
   box.replaceChildren(
     ...(answer.sentences?.length
       ? [
           el(
-            "ul",
-            { class: "sentences" },
+            "ul.sentences",
             ...answer.sentences
               .filter((one) => !answer.loopholes.some((other) => other.sentence === one))
-              .map((one) => el("li", {}, plain(one))),
+              .map((one) => el("li", plain(one))),
           ),
         ]
       : []),
-    el("div", { class: "cards functions-found" }, ...answer.functions.map(functionCard), tiesCard(answer.ties)),
+    el("div.cards.functions-found", ...answer.functions.map(functionCard), tiesCard(answer.ties)),
     agreementTable(answer.agreement) ?? "",
     ...answer.groups.map((group, n) => groupPanel(group, n, answer)),
   );
 }
 
 function functionCard(one) {
-  const stats =
-    one.mean === null || one.mean === undefined
-      ? "no score"
-      : `${number(one.mean)} ± ${one.std === null ? "–" : number(one.std)}`;
-  const facts = [
-    one.errors ? plural(one.errors, "error") : "",
-    one.none ? `${many(one.none)} without a score` : "",
-    seconds(one.seconds),
-  ]
-    .filter(Boolean)
-    .join(" · ");
+  const stats = (one.mean ?? null) === null ? "no score" : `${number(one.mean)} ± ${orDash(one.std, number)}`;
+
   const metrics = Object.entries(one.metrics ?? {})
     .map(([name, value]) => `${name}: ${number(value)}`)
     .join(" · ");
   return el(
-    "section",
-    { class: "card", "aria-label": one.name },
-    el(
-      "div",
-      { class: "row between" },
-      el("b", { class: "mono" }, plain(one.name)),
-      el("span", { class: "num" }, stats),
-    ),
+    "section.card",
+    { "aria-label": one.name },
+    el("div.row.between", el("b.mono", plain(one.name)), el("span.num", stats)),
     histogram(one.histogram, `Scores of ${one.name}`),
-    el("p", { class: `xs ${one.errors ? "warn" : "mut"}` }, facts),
-    metrics ? el("p", { class: "xs metrics", title: "What it gave to log_metric" }, plain(metrics)) : "",
+    el("p", { class: `xs ${one.errors ? "warn" : "mut"}` }, factsOf(one)),
+    metrics ? el("p.xs.metrics", { title: "What it gave to log_metric" }, plain(metrics)) : "",
     ...failuresOf(one),
     one.out
-      ? el(
-          "details",
-          {},
-          el("summary", { class: "xs" }, "What it printed"),
-          el("pre", { class: "mono", tabindex: "0" }, plain(one.out)),
-        )
+      ? el("details", el("summary.xs", "What it printed"), el("pre.mono", { tabindex: "0" }, plain(one.out)))
       : "",
   );
 }
+export const factsOf = ({ errors, none, seconds: took }) =>
+  dotted(errors ? plural(errors, "error") : "", none ? `${many(none)} without a score` : "", seconds(took));
 // The same failure on many completions is said once.
 export function failuresOf(one) {
   const same = new Map();
@@ -77,23 +60,17 @@ export function failuresOf(one) {
     .slice(0, 5)
     .map((failure) =>
       el(
-        "div",
-        { class: "failure s" },
+        "div.failure.s",
         failure.line
           ? edited
             ? button(`line ${failure.line}`, () => goToLine(failure.line), "link s")
-            : el("span", {}, `line ${failure.line}`)
+            : el("span", `line ${failure.line}`)
           : "",
         " ",
-        el("span", {}, plain(cut(failure.message ?? "", 600))),
-        failure.times > 1 ? el("span", { class: "mut" }, ` (${many(failure.times)} completions)`) : "",
+        el("span", plain(cut(failure.message ?? "", 600))),
+        failure.times > 1 ? el("span.mut", ` (${many(failure.times)} completions)`) : "",
         failure.traceback
-          ? el(
-              "details",
-              {},
-              el("summary", { class: "xs" }, "Traceback"),
-              el("pre", { class: "mono", tabindex: "0" }, plain(failure.traceback)),
-            )
+          ? el("details", el("summary.xs", "Traceback"), el("pre.mono", { tabindex: "0" }, plain(failure.traceback)))
           : "",
       ),
     );
@@ -113,68 +90,36 @@ function tiesCard(ties) {
     el("i", { style: `flex:${ties[key]};background:${colour}`, title: `${words}: ${ties[key]}` }),
   );
   return el(
-    "section",
-    { class: "card", "aria-label": "Groups" },
+    "section.card",
+    { "aria-label": "Groups" },
+    el("div.row.between", el("b", "Groups with a gradient"), el("span.num", `${ties.bearing} of ${ties.groups}`)),
     el(
-      "div",
-      { class: "row between" },
-      el("b", {}, "Groups with a gradient"),
-      el("span", { class: "num" }, `${ties.bearing} of ${ties.groups}`),
-    ),
-    el(
-      "div",
-      { class: "parts", role: "img", "aria-label": there.map(([key, words]) => `${ties[key]} ${words}`).join(", ") },
+      "div.parts",
+      { role: "img", "aria-label": there.map(([key, words]) => `${ties[key]} ${words}`).join(", ") },
       ...share,
     ),
-    el("p", { class: "xs mut" }, there.map(([key, words]) => `${ties[key]} ${words}`).join(" · ")),
-    el("p", { class: "xs mut" }, "A group whose completions all earn the same teaches nothing."),
+    el("p.xs.mut", there.map(([key, words]) => `${ties[key]} ${words}`).join(" · ")),
+    el("p.xs.mut", "A group whose completions all earn the same teaches nothing."),
   );
 }
 
 function agreementTable(found) {
   if (!found || found.names.length < 2) return null;
-  const cell = (value) =>
-    el("td", { class: "n" }, value === null || value === undefined ? "–" : value.toFixed(2).replace("-", "−"));
+  const digits = (value) => value.toFixed(2).replace("-", "−");
+  const row = (name, n) =>
+    el(
+      "tr",
+      el("th.mono", { scope: "row" }, plain(name)),
+      ...found.correlation[n].map((value, m) => el("td.n", orDash(m === n ? 1 : value, digits))),
+      el("td.n", orDash(found.variance_share?.[name], percent)),
+    );
   const head = el(
     "tr",
-    {},
-    el("th", {}, "correlation"),
-    ...found.names.map((name) => el("th", { scope: "col", class: "n mono" }, plain(name))),
-    el("th", { scope: "col", class: "n" }, "share of the variance"),
+    el("th", "correlation"),
+    ...found.names.map((name) => el("th.n.mono", { scope: "col" }, plain(name))),
+    el("th.n", { scope: "col" }, "share of the variance"),
   );
-  return el(
-    "section",
-    { class: "agreement" },
-    el("h3", {}, "Agreement"),
-    el(
-      "div",
-      { class: "scroll" },
-      el(
-        "table",
-        {},
-        el("thead", {}, head),
-        el(
-          "tbody",
-          {},
-          ...found.names.map((name, n) =>
-            el(
-              "tr",
-              {},
-              el("th", { scope: "row", class: "mono" }, plain(name)),
-              ...found.correlation[n].map((value, m) => cell(m === n ? 1 : value)),
-              el(
-                "td",
-                { class: "n" },
-                found.variance_share?.[name] === null || found.variance_share?.[name] === undefined
-                  ? "–"
-                  : percent(found.variance_share[name]),
-              ),
-            ),
-          ),
-        ),
-      ),
-    ),
-  );
+  return el("section.agreement", el("h3", "Agreement"), el("div.scroll", table(head, found.names.map(row))));
 }
 
 // ---- the completions ----
@@ -185,7 +130,7 @@ function columnsOf(group) {
   const columns = Object.entries(group.columns ?? {});
   if (!columns.length) return "";
   const said = columns.map(([name, value]) => `${name}: ${cut(plain(asWords(value)), 80)}`);
-  return el("p", { class: "xs mut columns-of" }, said.join(" · "));
+  return el("p.xs.mut.columns-of", said.join(" · "));
 }
 function groupPanel(group, n, answer) {
   const names = answer.functions.map((one) => one.name);
@@ -201,38 +146,29 @@ function groupPanel(group, n, answer) {
   const prompt = plain(wordsOf(group.prompt));
   const head = el(
     "tr",
-    {},
     el("th", { scope: "col" }, "completion"),
-    ...names.map((name) => el("th", { scope: "col", class: "mono" }, plain(name))),
-    el("th", { scope: "col", class: "n" }, "total"),
+    ...names.map((name) => el("th.mono", { scope: "col" }, plain(name))),
+    el("th.n", { scope: "col" }, "total"),
     el("th", { scope: "col" }, "advantage"),
   );
   return el(
-    "section",
-    { class: "group", "aria-label": `Group ${n + 1}` },
+    "section.group",
+    { "aria-label": `Group ${n + 1}` },
     el(
-      "div",
-      { class: "row between" },
+      "div.row.between",
       el(
-        "h3",
-        { class: "prompt-line", title: cut(prompt, 2000) },
-        group.row === null || group.row === undefined ? "" : el("span", { class: "mut" }, `row ${group.row + 1} `),
+        "h3.prompt-line",
+        { title: cut(prompt, 2000) },
+        group.row === null || group.row === undefined ? "" : el("span.mut", `row ${group.row + 1} `),
         cut(prompt.split("\n").filter(Boolean).at(-1) ?? "", 160),
       ),
     ),
     columnsOf(group),
     el(
-      "div",
-      { class: "scroll" },
-      el(
-        "table",
-        {},
-        el("thead", {}, head),
-        el(
-          "tbody",
-          {},
-          ...group.completions.map((one, m) => completionRow(one, names, spans, widest, logged(answer, before + m))),
-        ),
+      "div.scroll",
+      table(
+        head,
+        group.completions.map((one, m) => completionRow(one, names, spans, widest, logged(answer, before + m))),
       ),
     ),
   );
@@ -250,37 +186,23 @@ function completionRow(one, names, spans, widest, extras) {
       : el("span", { class: found?.status === "none" ? "mut" : "warn" }, statusWords[found?.status] ?? "no score");
   return el(
     "tr",
-    {},
     el(
-      "td",
-      { class: "text" },
+      "td.text",
       one.probe
-        ? el(
-            "span",
-            { class: "xs mut block" },
-            `${plain(one.probe.replace(/_/g, " "))}${one.about ? `: ${plain(one.about)}` : ""}`,
-          )
+        ? el("span.xs.mut.block", `${plain(one.probe.replace(/_/g, " "))}${one.about ? `: ${plain(one.about)}` : ""}`)
         : "",
       clipped(one.text),
-      one.truncated ? el("span", { class: "xs warn" }, "cut off at the longest length") : "",
+      one.truncated ? el("span.xs.warn", "cut off at the longest length") : "",
       ...extras.map(([name, value]) =>
-        el(
-          "span",
-          { class: "xs mut block extra" },
-          plain(`${name}: ${value === "" ? "(empty)" : cut(asWords(value), 300)}`),
-        ),
+        el("span.xs.mut.block.extra", plain(`${name}: ${value === "" ? "(empty)" : cut(asWords(value), 300)}`)),
       ),
     ),
     ...names.map((name) => el("td", { "data-label": name }, cell(one.scores?.[name], name))),
-    el(
-      "td",
-      { class: "n", "data-label": "total" },
-      el("b", {}, one.total === null || one.total === undefined ? "–" : score(one.total)),
-    ),
+    el("td.n", { "data-label": "total" }, el("b", orDash(one.total, score))),
     el(
       "td",
       { "data-label": "advantage" },
-      one.advantage === null || one.advantage === undefined ? "–" : advantageBar(one.advantage, widest),
+      orDash(one.advantage, (value) => advantageBar(value, widest)),
     ),
   );
 }
@@ -289,9 +211,9 @@ export function clipped(text) {
   const shown = plain(text);
   const long = shown.length > 150 || shown.split("\n").length > 2;
   const words = el(
-    "pre",
-    { class: "mono clip", dir: "auto" },
-    ...(shown.trim() ? [cut(shown, 400)] : [el("span", { class: "mut" }, shown ? "(only white space)" : "(empty)")]),
+    "pre.mono.clip",
+    { dir: "auto" },
+    ...(shown.trim() ? [cut(shown, 400)] : [el("span.mut", shown ? "(only white space)" : "(empty)")]),
   );
   if (!long) return words;
   const more = button(
@@ -305,5 +227,5 @@ export function clipped(text) {
     "link xs",
   );
   more.setAttribute("aria-expanded", "false");
-  return el("div", {}, words, more);
+  return el("div", words, more);
 }

@@ -65,8 +65,7 @@ function welcome() {
   box.hidden = false;
   box.replaceChildren(
     el(
-      "p",
-      { class: "s mut" },
+      "p.s.mut",
       page.about.complete
         ? "Choose a function, or begin one."
         : "The worker is starting. What ships with Groupwise is here in a moment.",

@@ -11,12 +11,12 @@ from typing import Any
 
 import gradio as gr
 
-from groupwise.app.pages.new import question_status, view
-from groupwise.app.pages.rewards import asking, library_view, sources
-from groupwise.app.ui.live import Payload, Unanswerable, answer, live, text, whole_number
+from groupwise.app.pages.new import view
+from groupwise.app.pages.new.question_status import cancel_question, read_answer
+from groupwise.app.pages.rewards import asking, library_view, sources, strip_script
+from groupwise.app.ui.live import Payload, Unanswerable, answer, live, text
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.rewards import builder, library, templates
-from groupwise.storage.registry import questions
 from groupwise.storage.registry.messages.functions import MOST_CODE
 from groupwise.storage.spec.yaml_text import MAX_BYTES
 
@@ -64,17 +64,14 @@ def analyse_code(payload: Payload) -> dict[str, Any]:
 @answer
 def save_function(payload: Payload) -> dict[str, Any]:
     """Keep the text as the newest version of a function; the library then."""
-    kept = library_view.keep_version(text(payload, "name", 80), code_of(payload), payload.get("network") is True)
-    return {**kept, "library": library_view.list_functions(Offer.read_published())}
+    kept = library.save_reward(text(payload, "name", 80), code_of(payload), network=payload.get("network") is True)
+    return {"name": kept.name, "hash": kept.hash, "library": library_view.list_functions(Offer.read_published())}
 
 
 @answer
 def delete_function(payload: Payload) -> dict[str, Any]:
     """Delete one of one's own; the library then. Runs keep the copy they ran with."""
-    try:
-        library.delete_reward(text(payload, "name", 80))
-    except library.LibraryError as error:
-        raise Unanswerable(str(error)) from error
+    library.delete_reward(text(payload, "name", 80))
     return {"library": library_view.list_functions(Offer.read_published())}
 
 
@@ -93,7 +90,7 @@ def clean_paste(payload: Payload) -> dict[str, Any]:
 @answer
 def strip_code(payload: Payload) -> dict[str, Any]:
     """The text with all that its functions do not need turned into comments."""
-    return dict(library_view.functions_only(code_of(payload)))
+    return {"text": strip_script.keep_only(code_of(payload))}
 
 
 @answer
@@ -125,19 +122,6 @@ def run_rewards(payload: Payload) -> dict[str, Any]:
 def ask_worker(payload: Payload) -> dict[str, Any]:
     """Ask the worker; the question's number."""
     return {"question": asking.ask_workbench(text(payload, "kind"), payload)}
-
-
-@answer
-def read_answer(payload: Payload) -> dict[str, Any]:
-    """What the worker said to a question, or how far it is."""
-    return question_status.answer_or_progress(whole_number(payload, "question"))
-
-
-@answer
-def cancel_question(payload: Payload) -> dict[str, Any]:
-    """Withdraw a question that nobody waits for any more."""
-    questions.cancel_question(whole_number(payload, "question"))
-    return {"cancelled": True}
 
 
 def rewards_page() -> gr.HTML:

@@ -1,8 +1,9 @@
 // Where the completions come from: whose data, and whether the model, a past run, a person or the probes wrote them.
 
 import { params } from "../../ui/address.js";
-import { el } from "../../ui/dom.js";
-import { askWorker, button, find, option, page, remover, root, tell } from "./core.js";
+import { tryStore } from "../../ui/browser_store.js";
+import { el, option, press, remover } from "../../ui/dom.js";
+import { askWorker, button, find, page, root, tell } from "./core.js";
 import { plain } from "./text.js";
 
 export let from = "model";
@@ -10,13 +11,7 @@ export const dataChosen = () =>
   find("select.data").value === "new" ? `text:${newRunText()}` : find("select.data").value;
 // The settings that the New run page is at, in this tab.
 export const NEW_RUN = "groupwise:new::";
-export function newRunText() {
-  try {
-    return sessionStorage.getItem(NEW_RUN) ?? "";
-  } catch {
-    return "";
-  }
-}
+export const newRunText = () => tryStore(() => sessionStorage.getItem(NEW_RUN)) ?? "";
 
 export function drawSource() {
   const { presets, runs } = page.about.sources;
@@ -57,8 +52,7 @@ export function drawSource() {
 }
 export function choose(kind) {
   from = kind;
-  for (const tab of root.querySelectorAll("[data-from]"))
-    tab.setAttribute("aria-pressed", String(tab.dataset.from === kind));
+  press(root.querySelectorAll("[data-from]"), (tab) => tab.dataset.from === kind);
   for (const part of root.querySelectorAll(".workbench .from")) part.hidden = !part.classList.contains(`from-${kind}`);
   if (kind === "run" && find("select.run").value) {
     find("select.data").value = `run:${find("select.run").value}`;
@@ -69,24 +63,21 @@ export function choose(kind) {
 function addTyped() {
   const list = find(".from-typed .list");
   const n = list.children.length + 1;
-  const row = el("input", {
-    class: "input num row-of",
+  const row = el("input.input.num.row-of", {
     type: "text",
     inputmode: "numeric",
     value: "1",
     "aria-label": `Row of completion ${n}`,
   });
-  const area = el("textarea", {
-    class: "input mono text",
+  const area = el("textarea.input.mono.text", {
     rows: "2",
     "aria-label": `Completion ${n}`,
     spellcheck: "false",
     placeholder: "<think>…</think><answer>…</answer>",
   });
   const made = el(
-    "div",
-    { class: "typed row tight" },
-    el("label", { class: "xs mut" }, "row", row),
+    "div.typed.row.tight",
+    el("label.xs.mut", "row", row),
     area,
     remover(`Remove completion ${n}`, () => {
       made.remove();

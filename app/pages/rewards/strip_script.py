@@ -18,20 +18,20 @@ def keep_only(code: str) -> str:
         body = ast.parse(code).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return code
-    idle = _idle(body)
-    if not any(_calls(statement) for statement in idle):
+    idle = _unneeded_statements(body)
+    if not any(_has_call(statement) for statement in idle):
         return code
-    kept = {line for statement in body if statement not in idle for line in _lines(statement)}
-    out = {line for statement in idle for line in _lines(statement)} - kept
+    kept = {line for statement in body if statement not in idle for line in _lines_of(statement)}
+    out = {line for statement in idle for line in _lines_of(statement)} - kept
     return "\n".join(f"# {line}" if n in out and line else line for n, line in enumerate(code.split("\n"), 1))
 
 
-def _idle(body: list[ast.stmt]) -> list[ast.stmt]:
+def _unneeded_statements(body: list[ast.stmt]) -> list[ast.stmt]:
     """The statements that nothing defined here needs; none where nothing is defined."""
     defined = [statement for statement in body if isinstance(statement, _DEFINED)]
     if not defined:
         return []
-    rest = [statement for statement in body if statement not in defined and not _stays(statement)]
+    rest = [statement for statement in body if statement not in defined and not _must_stay(statement)]
     needed = {name for statement in defined for name in _names_used(statement)}
     while wanted := [statement for statement in rest if _names_bound(statement) & needed]:
         rest = [statement for statement in rest if statement not in wanted]
@@ -39,7 +39,7 @@ def _idle(body: list[ast.stmt]) -> list[ast.stmt]:
     return rest
 
 
-def _stays(statement: ast.stmt) -> bool:
+def _must_stay(statement: ast.stmt) -> bool:
     """A docstring, and what is imported from __future__, or whole: they stand where they stand for a reason."""
     if isinstance(statement, ast.ImportFrom):
         return statement.module == "__future__" or any(alias.name == "*" for alias in statement.names)
@@ -65,9 +65,9 @@ def _aliases(node: ast.AST) -> list[ast.alias]:
     return node.names if isinstance(node, (ast.Import, ast.ImportFrom)) else []
 
 
-def _calls(statement: ast.stmt) -> bool:
+def _has_call(statement: ast.stmt) -> bool:
     return any(isinstance(node, ast.Call) for node in ast.walk(statement))
 
 
-def _lines(statement: ast.stmt) -> range:
+def _lines_of(statement: ast.stmt) -> range:
     return range(statement.lineno, (statement.end_lineno or statement.lineno) + 1)

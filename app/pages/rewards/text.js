@@ -5,8 +5,10 @@ import { number } from "../../ui/number.js";
 export const many = (n) => Math.round(n).toLocaleString("en");
 export const plural = (n, one, more = `${one}s`) => `${many(n)} ${n === 1 ? one : more}`;
 export const percent = (share) => `${Math.round(100 * (share ?? 0))} %`;
+// What `write` makes of a value, – where there is none.
+export const orDash = (value, write) => (value === null || value === undefined ? "–" : write(value));
 export const seconds = (value) =>
-  value === null || value === undefined ? "–" : value < 0.9995 ? `${number(value * 1000)} ms` : `${number(value)} s`;
+  orDash(value, (known) => (known < 0.9995 ? `${number(known * 1000)} ms` : `${number(known)} s`));
 
 // Text that people and models wrote: control characters and changes of direction become visible.
 export const plain = (text) =>

@@ -1,7 +1,7 @@
 // How functions come and go: templates, import of a file or of what is pasted, export, a copy, into a new run.
 
-import { el, setText } from "../../ui/dom.js";
-import { action, call, download, find, page } from "./core.js";
+import { download, el, setText, textOf } from "../../ui/dom.js";
+import { action, call, find, page } from "./core.js";
 import { GRAVE, asksFor, code } from "./editor.js";
 import { newText } from "./library.js";
 import { NEW_RUN, newRunText } from "./source.js";
@@ -40,30 +40,21 @@ function draw() {
     input.addEventListener("change", () => {
       chosen = each.name;
     });
-    return el(
-      "label",
-      { class: "choice" },
-      input,
-      el("b", { class: "mono" }, plain(each.name)),
-      " ",
-      el("span", { class: "mut" }, plain(each.help)),
-    );
+    return el("label.choice", input, el("b.mono", plain(each.name)), " ", el("span.mut", plain(each.help)));
   };
   box.replaceChildren(
     found.length > 1
-      ? el("p", {}, "Which one do you want to open? All of them come along, and each can be saved by its own name.")
+      ? el("p", "Which one do you want to open? All of them come along, and each can be saved by its own name.")
       : "",
     ...(found.length > 1
       ? found.map(one)
-      : found.map((each) => el("p", {}, "Found ", el("b", { class: "mono" }, plain(each.name)), `. ${asksFor(each)}`))),
+      : found.map((each) => el("p", "Found ", el("b.mono", plain(each.name)), `. ${asksFor(each)}`))),
     ...brought.problems
       .slice(0, 6)
       .map((each) =>
         el("p", { class: `verdict-at ${GRAVE[each.level] ?? "warning"}` }, `line ${each.line}: ${plain(each.message)}`),
       ),
-    brought.cleaned
-      ? el("p", { class: "mut" }, "What the notebook or terminal put around the Python is taken off.")
-      : "",
+    brought.cleaned ? el("p.mut", "What the notebook or terminal put around the Python is taken off.") : "",
   );
 }
 
@@ -74,11 +65,9 @@ async function takeFile() {
   const most = page.about.most_code;
   if (got.size > most)
     return wrong(`“${got.name}” is larger than ${most / 1024} KB: that is more than a reward function.`);
-  try {
-    paste.value = new TextDecoder("utf-8", { fatal: true }).decode(new Uint8Array(await got.arrayBuffer()));
-  } catch {
-    return wrong(`“${got.name}” is not text in UTF-8.`);
-  }
+  const text = await textOf(got);
+  if (text === null) return wrong(`“${got.name}” is not text in UTF-8.`);
+  paste.value = text;
   return read();
 }
 async function openImported(event) {
@@ -118,11 +107,9 @@ export function drawTransfer() {
     ...page.about.templates.map((one) =>
       el(
         "li",
-        {},
         el(
-          "button",
+          "button.take",
           {
-            class: "take",
             type: "button",
             onclick: () => {
               templates.close();
@@ -130,8 +117,8 @@ export function drawTransfer() {
               code.focus();
             },
           },
-          el("b", {}, one.title),
-          el("span", { class: "s mut" }, one.sentence),
+          el("b", one.title),
+          el("span.s.mut", one.sentence),
         ),
       ),
     ),
@@ -154,7 +141,7 @@ export function drawTransfer() {
   importing.querySelector("form").addEventListener("submit", openImported);
 
   // ---- out ----
-  action("export", () => download(`${page.which || page.open.name || "reward"}.py`, page.text));
+  action("export", () => download(`${page.which || page.open.name || "reward"}.py`, page.text, "text/x-python"));
   action("own", copyAsOwn);
   action("use", useInNewRun);
 }

@@ -2,6 +2,7 @@
 
 import { params, setParams } from "../../ui/address.js";
 import { el, setText } from "../../ui/dom.js";
+import { listenToTabs, markTab } from "../../ui/tabs.js";
 import { NO_ANSWER, action, askWorker, button, find, on, page, setOff, stopAsking } from "./core.js";
 import { looked, showFailures } from "./editor.js";
 import { chosenFunctions, editedName, nameSettings } from "./functions.js";
@@ -32,24 +33,13 @@ export function drawWorkbench() {
   const views = ["try", "rescore"];
   const tabs = views.map((name) => find(`[data-view=${name}]`));
   const show = (name) => {
-    views.forEach((view, n) => {
-      find(`.view-${view}`).hidden = view !== name;
-      tabs[n].setAttribute("aria-selected", String(view === name));
-      tabs[n].tabIndex = view === name ? 0 : -1;
-    });
+    for (const view of views) find(`.view-${view}`).hidden = view !== name;
+    markTab(tabs, tabs[views.indexOf(name)]);
     nameSettings();
   };
-  views.forEach((name, n) => {
-    tabs[n].addEventListener("click", () => {
-      show(name);
-      setParams({ view: name === "try" ? null : name });
-    });
-    tabs[n].addEventListener("keydown", ({ key }) => {
-      if (key === "ArrowRight" || key === "ArrowLeft") {
-        tabs[1 - n].click();
-        tabs[1 - n].focus();
-      }
-    });
+  listenToTabs(tabs, ({ dataset: { view } }) => {
+    show(view);
+    setParams({ view: view === "try" ? null : view });
   });
   show(params().get("view") === "rescore" ? "rescore" : "try");
   find(".view-try").addEventListener("input", drawGo);
@@ -113,6 +103,10 @@ function bringIntoView(node) {
   const { top, bottom } = node.getBoundingClientRect();
   if (top < 0 || bottom > innerHeight - 80) node.scrollIntoView({ block: "center" });
 }
+function askScores(completions, waiting, lane = "score") {
+  const asked = { completions, functions: chosenFunctions(), scale_rewards: find("select.scale").value };
+  return askWorker("score", asked, waiting, lane);
+}
 // What went wrong, in words; {completions, scored, sentence} where all is drawn; undefined where nobody waits any more.
 async function tryOnce() {
   waitWords("");
@@ -129,11 +123,7 @@ async function tryOnce() {
       if (!got.answer) return got.sentence ?? "Cancelled.";
       have = { key, question: got.question, sentence: got.answer.sentence ?? "" };
     }
-    const scored = await askWorker(
-      "score",
-      { completions: have.question, functions: chosenFunctions(), scale_rewards: find("select.scale").value },
-      waitWords,
-    );
+    const scored = await askScores(have.question, waitWords);
     if (!scored) return undefined;
     if (scored.answer) {
       drawResults(find(".view-try .results"), scored.answer);
@@ -141,11 +131,8 @@ async function tryOnce() {
       find(".view-try .results").classList.remove("old");
       markFailures(scored.answer);
       if (from === "probes") drawLoopholes(scored.answer, false);
-      return {
-        completions: countOf(scored.answer),
-        scored: countOf(scored.answer, scoredAtAll),
-        sentence: have.sentence,
-      };
+      const [completions, known] = [countOf(scored.answer), countOf(scored.answer, scoredAtAll)];
+      return { completions, scored: known, sentence: have.sentence };
     }
     if (!/no longer kept/.test(scored.sentence ?? "")) return scored.sentence ?? "Cancelled.";
     have = null;
@@ -170,12 +157,7 @@ async function probe() {
   const same = () => text === page.text && which === page.which;
   const got = await askWorker("completions", { from: "probes", data: dataChosen(), rows: 1 }, () => {}, "probes");
   if (!got?.answer || !same()) return;
-  const scored = await askWorker(
-    "score",
-    { completions: got.question, functions: chosenFunctions(), scale_rewards: find("select.scale").value },
-    () => {},
-    "probed",
-  );
+  const scored = await askScores(got.question, () => {}, "probed");
   if (scored?.answer && same()) drawLoopholes(scored.answer, true);
 }
 function drawLoopholes(answer, offer) {
@@ -190,20 +172,13 @@ function drawLoopholes(answer, offer) {
   box.hidden = !judged; // nothing can be said of probes that it failed on, least of all that they found nothing
   if (!judged) return;
   box.classList.toggle("none", !found.length);
+  const show = () => {
+    choose("probes");
+    tryNow();
+  };
   box.replaceChildren(
-    el("h3", {}, found.some((one) => one.kind !== "missed") ? "Loopholes" : "No loophole found"),
-    found.length
-      ? el("ul", {}, ...found.map(item))
-      : el("p", { class: "s mut" }, `${who} earned no more than they deserve.`),
-    offer
-      ? button(
-          "Show the probes",
-          () => {
-            choose("probes");
-            tryNow();
-          },
-          "link s",
-        )
-      : "",
+    el("h3", found.some((one) => one.kind !== "missed") ? "Loopholes" : "No loophole found"),
+    found.length ? el("ul", ...found.map(item)) : el("p.s.mut", `${who} earned no more than they deserve.`),
+    offer ? button("Show the probes", show, "link s") : "",
   );
 }

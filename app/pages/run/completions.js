@@ -1,14 +1,11 @@
 // The Completions: the form and the address say the same; what the address asks for is fetched, drawn and exported.
 
 import { onAddress, openGroup, params, setParams } from "../../ui/address.js";
-import { el, setHtml, setText, show, touched } from "../../ui/dom.js";
+import { el, option, setHtml, setText, show, showText, touched } from "../../ui/dom.js";
 import { part } from "../../ui/part.js";
 import { poll } from "../../ui/poll.js";
 
-const { element, server } = part("pages/run/completions");
-
-const view = element.querySelector(".gw-completions");
-const find = (selector) => view.querySelector(selector);
+const { root: view, find, server } = part("pages/run/completions");
 const all = (selector) => [...view.querySelectorAll(selector)];
 const run = params().get("id") ?? "";
 const FILTERS = ["q", "regex", "reward", "function", "steps", "length", "truncated", "starred", "mode"];
@@ -102,8 +99,7 @@ function fill() {
   for (const name of RANGES) all(`[name=${name}]`).forEach((input, i) => put(input, ends(get(name))[i] ?? ""));
   const [, name, rest] = get("function").match(/^(.*):([^:]*)$/s) ?? [null, get("function"), ""];
   const status = ["error", "timeout", "none"].includes(rest) ? rest : "";
-  if (name && ![...scored("name").options].some((option) => option.value === name))
-    scored("name").append(el("option", { value: name }, name));
+  if (name && ![...scored("name").options].some((option) => option.value === name)) scored("name").append(option(name));
   put(scored("name"), name);
   put(scored("status"), status);
   ["low", "high"].forEach((end, i) => put(scored(end), status ? "" : (ends(rest)[i] ?? "")));
@@ -124,11 +120,8 @@ function listFunctions(names) {
   if (select.dataset.key === key) return;
   const chosen = select.value;
   select.dataset.key = key;
-  select.replaceChildren(
-    el("option", { value: "" }, "any"),
-    ...names.map((name) => el("option", { value: name }, name)),
-  );
-  if (chosen && !names.includes(chosen)) select.append(el("option", { value: chosen }, chosen));
+  select.replaceChildren(option("", "any"), ...names.map((name) => option(name)));
+  if (chosen && !names.includes(chosen)) select.append(option(chosen));
   select.value = chosen;
 }
 
@@ -181,10 +174,7 @@ function drawBins({ of, low, high }) {
   }
   find(".bars").replaceChildren(...slots);
 }
-function trouble(words) {
-  setText(find(".problem"), words ?? "");
-  find(".problem").hidden = !words;
-}
+const trouble = (words) => showText(find(".problem"), words);
 
 find(".hits").addEventListener("click", async (event) => {
   const hit = event.target.closest(".hit");
@@ -245,8 +235,7 @@ const wake = poll(view, async () => {
   if (now.functions) listFunctions(now.functions);
   if (now.functions) fill();
   const wait = now.wait ?? "";
-  setText(find(".wait"), wait);
-  find(".wait").hidden = !wait;
+  showText(find(".wait"), wait);
   find("form").hidden = !!wait;
   trouble(now.problem ?? now.sentence);
   find(".result").hidden = !!(wait || now.problem || now.sentence);

@@ -14,11 +14,10 @@ from groupwise.app.core import format
 from groupwise.app.pages.run import completion_query, stars
 from groupwise.app.pages.run.empty_state import why_empty
 from groupwise.app.pages.run.excerpt import excerpt
-from groupwise.app.pages.run.overview import message_text
 from groupwise.app.ui.completion import STATUS, exact
-from groupwise.app.ui.live import Payload, Unanswerable, answer, live, record_of, run_of, text
+from groupwise.app.ui.live import Payload, Unanswerable, answer, is_ongoing, live, record_of, run_of, text
 from groupwise.app.ui.safe_text import escape
-from groupwise.storage.record import find, find_text, states
+from groupwise.storage.record import find, find_text
 from groupwise.storage.record.find import OPEN, Found, Wanted
 from groupwise.storage.registry import notes, registry
 
@@ -33,16 +32,15 @@ def find_completions(payload: Payload) -> dict[str, Any]:
     """The completions that an address (`query`) asks for: a page of rows as HTML, what they come to, and how their
     rewards are spread."""
     run = run_of(payload)
-    out: dict[str, Any] = {"live": is_live(run)}
+    out: dict[str, Any] = {"live": is_ongoing(run)}
     try:
         path = record_of(run)
         newest = find.newest_completion(path)
-    except Unanswerable as reason:
-        return out | {"wait": why_no_completions(run) if run.folder.path.is_dir() else str(reason)}
-    out |= {"newest": newest}
-    if not newest:
+    except Unanswerable:
         return out | {"wait": why_no_completions(run)}
-    out |= {"functions": find.function_names(path)}
+    if not newest:
+        return out | {"newest": newest, "wait": why_no_completions(run)}
+    out |= {"newest": newest, "functions": find.function_names(path)}
     try:
         given = completion_query.query_parameters(text(payload, "query", completion_query.LONGEST))
         asked = completion_query.read_query(run.id, given)
@@ -59,20 +57,11 @@ def find_completions(payload: Payload) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def is_live(run: registry.Run) -> bool:
-    """Whether the run may still record completions."""
-    return run.state in states.LIVE or run.state == states.QUEUED
-
-
 def why_no_completions(run: registry.Run) -> str:
     """Why there is no completion to show."""
-    return why_empty(
-        run,
-        "train",
-        stored="No completion is stored in this run's record, so there is nothing to search.",
-        ended="This run ended before its first completion was scored. Its log says why.",
-        what="completion",
-    )
+    stored = "No completion is stored in this run's record, so there is nothing to search."
+    ended = "This run ended before its first completion was scored. Its log says why."
+    return why_empty(run, "train", stored, ended, what="completion")
 
 
 def match_summary(matching: Found, asked: Wanted) -> str:
@@ -155,7 +144,7 @@ def completion_row(run_id: str, one: Row, spans: list[tuple[int, int]], note: no
     starred = note is not None and note.starred
     mode = {"mode": "eval"} if one["mode"] == "eval" else {}
     place = {"id": run_id, "tab": "groups", "step": one["step"], "group": one["grp"], "idx": one["idx"], **mode}
-    asked = format.shorten(" ".join(message_text(one["prompt"]).split()), 90)
+    asked = format.shorten(" ".join(format.message_text(one["prompt"]).split()), 90)
     held_out = " · held-out" if one["mode"] == "eval" else ""
     truncated = ' · <span class="warn">truncated</span>' if one["truncated"] else ""
     remark = f'<p class="s note"><bdi>{escape(note.words)}</bdi></p>' if note is not None and note.words else ""
@@ -188,7 +177,7 @@ def score_text(name: str, value: float | None, status: str) -> str:
 def newest_completion(payload: Payload) -> dict[str, Any]:
     """The newest completion's number, by which a page knows that there are more than it shows."""
     run = run_of(payload)
-    return {"newest": find.newest_completion(record_of(run)), "live": is_live(run)}
+    return {"newest": find.newest_completion(record_of(run)), "live": is_ongoing(run)}
 
 
 def completions() -> gr.HTML:

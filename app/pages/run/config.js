@@ -1,20 +1,18 @@
 // The Config: each file once, as text, with a button that copies it.
 
 import { params } from "../../ui/address.js";
-import { copy, el, setText } from "../../ui/dom.js";
+import { copy, el, showText } from "../../ui/dom.js";
 import { part } from "../../ui/part.js";
 import { poll } from "../../ui/poll.js";
 
-const { element, server } = part("pages/run/config");
-
-const view = element.querySelector(".gw-config");
+const { root: view, find, server } = part("pages/run/config");
 const run = params().get("id") ?? "";
 let drawn = "";
 
 // What one can go on to from a file: the settings to a new run, a reward function to the workbench.
 function linksOf(name) {
   const begin = `/new?from=${encodeURIComponent(run)}`;
-  const link = (href, words) => el("a", { class: "btn s", href }, words);
+  const link = (href, words) => el("a.btn.s", { href }, words);
   if (name === "spec.yaml") return [link(begin, "Use these settings"), link(`${begin}&keep=1`, "Save as preset")];
   const [, reward] = name.match(/^rewards\/(\w+)\.py$/) ?? [];
   return reward
@@ -26,21 +24,17 @@ function draw(files) {
   const key = files.map((file) => file.name + file.text.length).join();
   if (key === drawn) return;
   drawn = key;
-  view.querySelector(".files").replaceChildren(
+  find(".files").replaceChildren(
     ...files.map((file) => {
-      const button = el("button", { class: "btn s" }, "Copy");
-      button.addEventListener("click", () => copy(file.text, button));
-      const more = linksOf(file.name);
+      const button = el("button.btn.s", { onclick: () => copy(file.text, button) }, "Copy");
       return el(
-        "section",
-        { class: "panel flush file" },
+        "section.panel.flush.file",
         el(
-          "header",
-          { class: "row between" },
-          el("span", {}, el("b", { class: "mono" }, file.name), " ", el("span", { class: "xs mut" }, file.about)),
-          el("span", { class: "row tight" }, ...more, button),
+          "header.row.between",
+          el("span", el("b.mono", file.name), " ", el("span.xs.mut", file.about)),
+          el("span.row.tight", ...linksOf(file.name), button),
         ),
-        el("pre", { tabindex: "0", class: "mono" }, file.text),
+        el("pre.mono", { tabindex: "0" }, file.text),
       );
     }),
   );
@@ -49,8 +43,7 @@ function draw(files) {
 poll(view, async () => {
   const now = await server.config_files({ run });
   if (!now) return undefined;
-  setText(view.querySelector(".wait"), now.sentence ?? "");
-  view.querySelector(".wait").hidden = !now.sentence;
+  showText(find(".wait"), now.sentence);
   if (now.files) draw(now.files);
   return now.files?.length > 1 ? 30000 : 2000;
 });

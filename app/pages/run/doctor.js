@@ -1,14 +1,11 @@
 // The doctor: one sentence on how the run stands, and what looks wrong, each with its evidence and what to change.
 
-import { params, setParams } from "../../ui/address.js";
+import { params, setParams, without } from "../../ui/address.js";
 import { el, setText } from "../../ui/dom.js";
 import { part } from "../../ui/part.js";
 import { poll, wakeAll } from "../../ui/poll.js";
 
-const { element, server } = part("pages/run/doctor");
-
-const view = element.querySelector(".gw-doctor");
-const find = (selector) => view.querySelector(selector);
+const { root: view, find, server } = part("pages/run/doctor");
 const run = params().get("id") ?? "";
 const AT_ONCE = 3; // verdicts; the rest is folded away
 const drawn = new Map(); // key → what is on the page, so that an open “why” stays open
@@ -46,27 +43,10 @@ function fromAll(metric) {
     all.scrollIntoView({ block: "start", behavior: "smooth" });
   }, 100);
 }
-const SHOWN = [
-  "step",
-  "group",
-  "mode",
-  "pick",
-  "prompt",
-  "idx",
-  "q",
-  "regex",
-  "reward",
-  "function",
-  "steps",
-  "length",
-  "truncated",
-  "starred",
-  "sort",
-  "page",
-];
+const SHOWN = "step group mode pick prompt idx q regex reward function steps length truncated starred sort page";
 function link({ label, tab, params: more, chart }) {
   const there = chart ? { id: run } : { id: run, tab, ...more };
-  const node = el("a", { href: `?${new URLSearchParams(there)}`, class: "s" }, label);
+  const node = el("a.s", { href: `?${new URLSearchParams(there)}` }, label);
   node.addEventListener("click", (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
@@ -74,7 +54,7 @@ function link({ label, tab, params: more, chart }) {
       toChart(chart);
       return;
     }
-    setParams({ ...Object.fromEntries(SHOWN.map((name) => [name, null])), tab, ...more }, { push: true });
+    setParams({ ...without(SHOWN), tab, ...more }, { push: true });
     wakeAll();
     scrollTo({ top: 0 });
   });
@@ -88,26 +68,19 @@ const ABOUT = {
 };
 function make() {
   const parts = {
-    level: el("span", { class: "level xs" }),
-    sign: el("i", { class: "sign", "aria-hidden": "true" }),
+    level: el("span.level.xs"),
+    sign: el("i.sign", { "aria-hidden": "true" }),
     title: el("h3", { dir: "auto" }),
-    sentence: el("p", { class: "s", dir: "auto" }),
-    links: el("div", { class: "links" }),
-    changes: el("div", { class: "changes" }),
-    why: el("p", { class: "s mut" }),
+    sentence: el("p.s", { dir: "auto" }),
+    links: el("div.links"),
+    changes: el("div.changes"),
+    why: el("p.s.mut"),
   };
   const node = el(
     "article",
-    {},
-    el("div", { class: "what" }, parts.sign, parts.level, parts.title),
+    el("div.what", parts.sign, parts.level, parts.title),
     parts.sentence,
-    el(
-      "div",
-      { class: "foot" },
-      parts.changes,
-      parts.links,
-      el("details", {}, el("summary", { class: "s mut" }, "Why this is said"), parts.why),
-    ),
+    el("div.foot", parts.changes, parts.links, el("details", el("summary.s.mut", "Why this is said"), parts.why)),
   );
   return { node, parts, told: "" };
 }
@@ -124,10 +97,10 @@ function draw(verdict) {
   const told = JSON.stringify([verdict.links, verdict.changes]);
   if (told === one.told) return node;
   one.told = told;
-  parts.links.replaceChildren(el("span", { class: "mut s" }, "See the evidence:"), ...verdict.links.map(link));
+  parts.links.replaceChildren(el("span.mut.s", "See the evidence:"), ...verdict.links.map(link));
   parts.changes.replaceChildren(
     ...verdict.changes.map(({ label, to, go }) =>
-      el("a", { class: "btn s", href: go, title: ABOUT[to] }, `${to}: `, el("b", {}, label)),
+      el("a.btn.s", { href: go, title: ABOUT[to] }, `${to}: `, el("b", label)),
     ),
   );
   return node;
@@ -162,7 +135,7 @@ function take(now) {
   find(".calm ul").dataset.told = lines;
   find(".calm ul").replaceChildren(
     ...now.calm.map(({ title, sentence, links }) =>
-      el("li", { dir: "auto" }, el("b", {}, `${title}. `), `${sentence} `, ...links.slice(0, 1).map(link)),
+      el("li", { dir: "auto" }, el("b", `${title}. `), `${sentence} `, ...links.slice(0, 1).map(link)),
     ),
   );
 }

@@ -10,12 +10,12 @@ from urllib.parse import urlencode
 
 import gradio as gr
 
-from groupwise.app.ui.live import Payload, Unanswerable, answer, live, record_of, run_of, whole_number
+from groupwise.app.ui.live import Payload, Unanswerable, answer, is_ongoing, live, record_of, run_of, whole_number
 from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.analysis.doctor import evidence_reader
 from groupwise.storage.analysis.doctor.evidence_reader import Surroundings
 from groupwise.storage.analysis.doctor.examine import Report, examine
-from groupwise.storage.analysis.doctor.verdict import Change, Link, Verdict
+from groupwise.storage.analysis.doctor.verdict import Change, Verdict
 from groupwise.storage.analysis.doctor.words import setting_text
 from groupwise.storage.record import run_files, states
 from groupwise.storage.registry import registry
@@ -46,7 +46,7 @@ def diagnose_run(payload: Payload) -> dict[str, Any]:
     """How the run stands and its verdicts, where anything was recorded since number `after`; `seq` is what to give as
     `after` next time."""
     run = run_of(payload)
-    live_now = run.state in states.LIVE or run.state == states.QUEUED
+    live_now = is_ongoing(run)
     out: dict[str, Any] = {"poll": POLL if live_now else POLL_ENDED}
     try:
         record = record_of(run)
@@ -108,13 +108,12 @@ def _verdict(run_id: str, verdict: Verdict) -> dict[str, Any]:
         "sentence": visible_text(verdict.sentence),
         "threshold": visible_text(verdict.threshold),
         "source": visible_text(verdict.source),
-        "links": [_link(link) for link in verdict.evidence],
+        "links": [
+            {"label": visible_text(link.label), "tab": link.tab, "params": link.params, "chart": link.chart}
+            for link in verdict.evidence
+        ],
         "changes": [_change(run_id, change) for change in verdict.changes],
     }
-
-
-def _link(link: Link) -> dict[str, Any]:
-    return {"label": visible_text(link.label), "tab": link.tab, "params": link.params, "chart": link.chart}
 
 
 def _change(run_id: str, change: Change) -> dict[str, str]:

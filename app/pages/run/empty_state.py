@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from groupwise.app.pages.run.overview import WAITS
+from groupwise.app.ui.live import GONE
 from groupwise.storage.record import states
 from groupwise.storage.registry import registry
 
@@ -10,6 +11,8 @@ from groupwise.storage.registry import registry
 def why_empty(run: registry.Run, mode: str, stored: str, ended: str, *, what: str = "group") -> str:
     """`stored`: what to say of a run that trained and has none in its record; `ended`: of one that ended before
     there was any."""
+    if not run.folder.path.is_dir():
+        return GONE
     if mode == "eval" and run.state in states.ENDED:
         return "No held-out group was scored: this run had no evaluation (eval_strategy, data.holdout)."
     if mode == "eval":

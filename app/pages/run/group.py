@@ -6,7 +6,6 @@ from typing import Any
 
 from groupwise.app.core import format
 from groupwise.app.pages.run.group_list import tie
-from groupwise.app.pages.run.overview import message_text
 from groupwise.app.ui.completion import cards
 from groupwise.app.ui.safe_text import escape
 from groupwise.app.ui.word_diff import MOST, Difference, word_differences
@@ -31,7 +30,7 @@ def draw_group(
     completions = found["completions"]
     return (
         f'<section class="panel prompt">{prompt_html(found["prompt"])}'
-        f"{other_columns(found['columns'], message_text(found['prompt']))}"
+        f"{other_columns(found['columns'], format.message_text(found['prompt']))}"
         f"{history(found)}{standing(found, seen)}</section>"
         '<div class="grid three comps">'
         + cards(
@@ -74,7 +73,7 @@ def differences_by_index(completions: list[dict[str, Any]], reference: int | Non
 
 def prompt_html(value: Any) -> str:
     """What the model was asked; earlier messages of a chat are folded away."""
-    asked = f'<pre class="asked" dir="auto" tabindex="0">{escape(message_text(value))}</pre>'
+    asked = f'<pre class="asked" dir="auto" tabindex="0">{escape(format.message_text(value))}</pre>'
     earlier = value[:-1] if isinstance(value, list) else []
     if not earlier:
         return asked

@@ -8,7 +8,6 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 from groupwise.app.core import format
-from groupwise.app.pages.run.overview import message_text
 from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.record.group_metrics import Range, kind
 
@@ -46,7 +45,7 @@ def group_line(group: dict[str, Any], seen: Range | None, starred: Collection[in
     """A group as one line of the list."""
     tied = tie(group, seen)
     return {
-        "id": group["id"], "prompt": visible_text(format.shorten(message_text(group["prompt"]), 70)),
+        "id": group["id"], "prompt": visible_text(format.shorten(format.message_text(group["prompt"]), 70)),
         "mean": format.number(group["mean"]), "spread": KINDS[tied] if tied else format.number(group["std"]),
         "tied": group["tied"], "starred": group["id"] in starred,
     }  # fmt: skip
@@ -57,14 +56,10 @@ def verdict(groups: Rows, mode: str = "train", seen: Range | None = None) -> str
     ties = [tie(group, seen) for group in groups if group["tied"]]
     if not ties:
         return ""
-    whose = "This group is" if len(groups) == 1 else f"{len(ties)} of {len(groups)} groups {_be(len(ties))}"
+    be, them = ("is", "it") if len(ties) == 1 else ("are", "them")
+    whose = "This group is" if len(groups) == 1 else f"{len(ties)} of {len(groups)} groups {be}"
     told = [f"{ties.count(one)} {KINDS[one]}" for one in ("all_low", "all_high") if one in ties]
     kinds = f" ({', '.join(told)})" if told and len(groups) > 1 else f" {KINDS[ties[0]][4:]}" if told else ""
     if mode == "eval":
         return f"{whose} tied{kinds}: every completion scored the same."
-    them = "it" if len(ties) == 1 else "them"
     return f"{whose} tied{kinds}: every completion scored the same, so there is no gradient from {them}."
-
-
-def _be(n: int) -> str:
-    return "is" if n == 1 else "are"

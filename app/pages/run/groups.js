@@ -1,17 +1,14 @@
 // The Groups: slider, list and the chosen group, or the same prompt down the steps; the address keeps what is shown.
 
 import { onAddress, params, setParams } from "../../ui/address.js";
-import { el, setHtml, setText, touched } from "../../ui/dom.js";
+import { el, option, press, setHtml, setText, showText, touched } from "../../ui/dom.js";
 import { part } from "../../ui/part.js";
 import { poll } from "../../ui/poll.js";
 import { Keys } from "./group_keys.js";
 import { SamePrompt } from "./same_prompt.js";
 import { Stars } from "./stars.js";
 
-const { element, server } = part("pages/run/groups");
-
-const view = element.querySelector(".gw-groups");
-const find = (selector) => view.querySelector(selector);
+const { root: view, find, server } = part("pages/run/groups");
 const run = params().get("id") ?? "";
 const slider = find("#gw-step");
 const stepBox = find(".step");
@@ -45,10 +42,7 @@ const asked = () => {
 };
 follow.checked = asked().step === null;
 
-function complain(words) {
-  setText(find(".saving"), words);
-  find(".saving").hidden = !words;
-}
+const complain = (words) => showText(find(".saving"), words);
 const stars = new Stars(view, run, server.annotate_completion, complain, () => {
   mark = null;
   wake();
@@ -137,6 +131,13 @@ function stand(card) {
   for (const each of cards()) each.removeAttribute("aria-current");
   card?.setAttribute("aria-current", "true");
 }
+// Does something to the completion one is at, or to the first.
+function onCard(does) {
+  const card = here() ?? cards()[0];
+  if (!card) return;
+  stand(card);
+  does(card);
+}
 function next(by) {
   const all = cards();
   const now = all.indexOf(here());
@@ -190,20 +191,8 @@ new Keys(view, help, {
   "]": () => stepOn("later"),
   n: () => next(1),
   p: () => next(-1),
-  s: () => {
-    const card = here() ?? cards()[0];
-    if (card) {
-      stand(card);
-      stars.star(card);
-    }
-  },
-  a: () => {
-    const card = here() ?? cards()[0];
-    if (card) {
-      stand(card);
-      stars.edit(card);
-    }
-  },
+  s: () => onCard((card) => stars.star(card)),
+  a: () => onCard((card) => stars.edit(card)),
   d: () => setParams({ diff: asked().diff ? null : "best" }),
   o: () => (asked().prompt ? same.back() : openPrompt()),
   "?": () => help.showModal(),
@@ -223,30 +212,30 @@ function drawStep(now, asked) {
   mark = now.mark;
   setText(find(".where"), `group at step ${now.step}`);
   setText(find(".told"), now.verdict);
-  options.replaceChildren(...now.groups.map(option));
+  options.replaceChildren(...now.groups.map(groupLine));
 }
-function option(group) {
+function groupLine(group) {
   const look = {
     class: `option ${group.tied ? "mut" : ""}`,
     role: "option",
     id: `gw-group-${group.id}`,
     "data-group": group.id,
   };
-  const starred = group.starred ? el("span", { class: "starred", title: "has a starred completion" }, "★ ") : null;
+  const starred = group.starred ? el("span.starred", { title: "has a starred completion" }, "★ ") : null;
   return el(
     "div",
     { ...look, onclick: () => pick(group.id) },
-    el("span", { dir: "auto", class: "what" }, starred, group.prompt),
-    el("span", { class: "n" }, group.mean),
-    el("span", { class: "n" }, group.spread),
+    el("span.what", { dir: "auto" }, starred, group.prompt),
+    el("span.n", group.mean),
+    el("span.n", group.spread),
   );
 }
 function drawDiff(size, chosen) {
   if (diff.children.length !== size + 2)
     diff.replaceChildren(
-      el("option", { value: "" }, "nothing"),
-      el("option", { value: "best" }, "the best"),
-      ...Array.from({ length: size }, (_, n) => el("option", { value: n }, `completion ${n + 1}`)),
+      option("", "nothing"),
+      option("best", "the best"),
+      ...Array.from({ length: size }, (_, n) => option(n, `completion ${n + 1}`)),
     );
   if (document.activeElement !== diff) diff.value = chosen;
   if (diff.selectedIndex < 0) diff.value = "";
@@ -269,7 +258,7 @@ async function drawGroup() {
   if (location.search !== address || writing()) return true; // what is elsewhere, or came meanwhile, is asked next
   if (found.sentence) {
     touched(one);
-    one.replaceChildren(el("p", { class: "s problem" }, found.sentence));
+    one.replaceChildren(el("p.s.problem", found.sentence));
     drawn = prompt = null;
     return true;
   }
@@ -287,10 +276,8 @@ async function drawGroup() {
 function drawPicker({ step, mode, made, pick: first }) {
   follow.checked = step === null;
   sorted.checked = !made;
-  for (const button of view.querySelectorAll(".modes button"))
-    button.setAttribute("aria-pressed", button.dataset.mode === mode);
-  for (const button of view.querySelectorAll(".picks button"))
-    button.setAttribute("aria-pressed", button.dataset.pick === first);
+  press(view.querySelectorAll(".modes button"), (button) => button.dataset.mode === mode);
+  press(view.querySelectorAll(".picks button"), (button) => button.dataset.pick === first);
 }
 
 // Whether a note is being written on what the address names: nothing is drawn over it.
@@ -313,8 +300,7 @@ const wake = poll(view, async () => {
   if (!told) return undefined;
   if (writing()) return 700; // since it was asked
   const words = told.sentence ?? told.wait ?? "";
-  setText(find(".wait"), words);
-  find(".wait").hidden = !words;
+  showText(find(".wait"), words);
   find(".sides").hidden = !!words;
   for (const row of view.querySelectorAll(".picker")) row.classList.toggle("bare", !!words);
   if (words) {

@@ -10,12 +10,11 @@ from groupwise.app.pages.run import group_list, same_prompt, stars
 from groupwise.app.pages.run.empty_state import why_empty
 from groupwise.app.pages.run.group import draw_group, reference_of
 from groupwise.app.ui.completion import spans, text_html
-from groupwise.app.ui.live import Payload, Unanswerable, answer, live, record_of, run_of, text, whole_number
+from groupwise.app.ui.live import Payload, Unanswerable, answer, is_ongoing, live, record_of, run_of, text, whole_number
 from groupwise.app.ui.word_diff import word_differences
 from groupwise.storage.record import groups as record
-from groupwise.storage.record import states
 from groupwise.storage.record.group_metrics import Range
-from groupwise.storage.registry import notes, registry
+from groupwise.storage.registry import notes
 
 MODES = {"train": "training", "eval": "held-out"}
 PICKS = {
@@ -63,14 +62,16 @@ def groups_at_step(payload: Payload) -> dict[str, Any]:
     """The groups of a step (`step`, or the latest where it is not given), its neighbours and the range of steps."""
     run, mode, pick = run_of(payload), text(payload, "mode"), text(payload, "pick")
     mode = mode if mode in MODES else "train"
-    out: dict[str, Any] = {"live": run.state in states.LIVE or run.state == states.QUEUED}
+    out: dict[str, Any] = {"live": is_ongoing(run)}
     try:
         path = record_of(run)
         span = record.span(path, mode)
-    except Unanswerable as reason:
-        return out | {"wait": why_no_groups(run, mode) if run.folder.path.is_dir() else str(reason)}
+    except Unanswerable:
+        span = None
     if span is None:
-        return out | {"wait": why_no_groups(run, mode)}
+        stored = "No group is stored in this run's record: its curves are in the Overview."
+        ended = "This run ended before its first group was scored. Its log says why."
+        return out | {"wait": why_empty(run, mode, stored, ended)}
     near = record.nearest_step(path, whole_number(payload, "step", span[1]), mode)
     mark = f"{mode} {near['step']} {run.attempt} {pick if pick in group_list.ORDERS else ''}"
     out |= near | {"first": span[0], "last": span[1], "mark": mark}
@@ -92,16 +93,6 @@ def groups_caption(at_step: group_list.Rows, mode: str, pick: str, seen: Range |
     left_out = f" The list leaves out {more} more." if more > 0 else ""
     none = "No group of this step is tied." if pick == "tied" and not any(group["tied"] for group in at_step) else ""
     return (none or group_list.verdict(at_step, mode, seen)) + left_out
-
-
-def why_no_groups(run: registry.Run, mode: str) -> str:
-    """Why there is no group to show."""
-    return why_empty(
-        run,
-        mode,
-        stored="No group is stored in this run's record: its curves are in the Overview.",
-        ended="This run ended before its first group was scored. Its log says why.",
-    )
 
 
 @answer

@@ -1,14 +1,12 @@
 // The head of a run's page: draws its state, offers what can be done, and switches between the tabs.
 
 import { onAddress, params, setParams } from "../../ui/address.js";
-import { el, setText } from "../../ui/dom.js";
+import { el, setText, showText } from "../../ui/dom.js";
 import { part } from "../../ui/part.js";
 import { poll, wakeAll } from "../../ui/poll.js";
+import { listenToTabs, markTab } from "../../ui/tabs.js";
 
-const { element, server } = part("pages/run/header");
-
-const head = element.querySelector(".gw-header");
-const find = (selector) => head.querySelector(selector);
+const { root: head, find, server } = part("pages/run/header");
 const run = params().get("id") ?? "";
 const tabs = [...head.querySelectorAll("[role=tab]")];
 let drawnActions = "";
@@ -17,10 +15,7 @@ let drawnActions = "";
 function showTab() {
   const asked = params().get("tab");
   const current = tabs.find((tab) => tab.dataset.tab === asked) ?? tabs[0];
-  for (const tab of tabs) {
-    tab.setAttribute("aria-selected", tab === current);
-    tab.tabIndex = tab === current ? 0 : -1;
-  }
+  markTab(tabs, current);
   if (document.body.dataset.tab === current.dataset.tab) return;
   document.body.dataset.tab = current.dataset.tab;
   reveal();
@@ -33,17 +28,7 @@ function reveal() {
   const current = bar.querySelector("[aria-selected=true]");
   bar.scrollLeft = current.offsetLeft - bar.offsetLeft - (bar.clientWidth - current.offsetWidth) / 2;
 }
-function choose(tab) {
-  setParams({ tab: tab === tabs[0] ? null : tab.dataset.tab }, { push: true });
-}
-for (const tab of tabs) tab.addEventListener("click", () => choose(tab));
-find(".tabs").addEventListener("keydown", (event) => {
-  const move = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-  if (!move) return;
-  const next = tabs[(tabs.indexOf(document.activeElement) + move + tabs.length) % tabs.length];
-  next.focus();
-  choose(next);
-});
+listenToTabs(tabs, (tab) => setParams({ tab: tab === tabs[0] ? null : tab.dataset.tab }, { push: true }));
 onAddress(showTab);
 showTab();
 
@@ -53,9 +38,7 @@ const dialog = find("dialog");
 const problems = { asking: "", reading: "" };
 function complain(about, words) {
   problems[about] = words;
-  const all = [...new Set(Object.values(problems))].filter(Boolean).join(" ");
-  setText(find(".problem"), all);
-  find(".problem").hidden = !all;
+  showText(find(".problem"), [...new Set(Object.values(problems))].filter(Boolean).join(" "));
 }
 async function ask(wish) {
   const reply = await server.command_run({ run, do: wish });
@@ -104,8 +87,7 @@ function draw(now) {
   setText(find(".title .pill span"), now.label);
   setText(find(".line"), now.line);
   setText(find(".sentence"), now.sentence);
-  setText(find(".note"), now.note);
-  find(".note").hidden = !now.note;
+  showText(find(".note"), now.note);
   const percent = Math.round(now.progress * 1000) / 10;
   find(".bar i").style.width = `${percent}%`;
   find(".bar").setAttribute("aria-valuenow", percent);

@@ -11,7 +11,7 @@ import gradio as gr
 from groupwise.app.core import format, worker_process
 from groupwise.app.core.answer_cache import share_answers
 from groupwise.app.ui import figures
-from groupwise.app.ui.live import DAMAGED, Payload, Unanswerable, answer, has_record, live, run_of, text
+from groupwise.app.ui.live import DAMAGED, Payload, Unanswerable, answer, has_record, is_ongoing, live, run_of, text
 from groupwise.app.ui.safe_text import visible_text
 from groupwise.app.ui.state_badge import kind
 from groupwise.storage.home import disk
@@ -47,7 +47,7 @@ def run_status(payload: Payload) -> dict[str, object]:
     gone = not run.folder.path.is_dir()
     facts, pace, problem = read_standing(run)
     step, total = facts.get("step") or run.step, facts.get("total") or run.total
-    now, live_now = time.time(), run.state in states.LIVE or run.state == states.QUEUED
+    now, live_now = time.time(), is_ongoing(run)
     return {
         "name": visible_text(run.name), "state": run.state, "label": states.LABELS.get(run.state, run.state),
         "kind": kind(run.state), "colour": figures.identity(run.id), "sentence": visible_text(run.sentence),

@@ -1,14 +1,11 @@
 // The log's tail: whole lines are appended once, the line being written is replaced.
 
 import { params } from "../../ui/address.js";
-import { setText } from "../../ui/dom.js";
+import { showText } from "../../ui/dom.js";
 import { part } from "../../ui/part.js";
 import { poll } from "../../ui/poll.js";
 
-const { element, server } = part("pages/run/log");
-
-const view = element.querySelector(".gw-log");
-const find = (selector) => view.querySelector(selector);
+const { root: view, find, server } = part("pages/run/log");
 const run = params().get("id") ?? "";
 const lines = document.createTextNode("");
 const writing = document.createTextNode("");
@@ -20,8 +17,7 @@ poll(view, async () => {
   const now = await server.tail({ run, at });
   if (!now) return undefined;
   const words = now.sentence ?? now.wait ?? "";
-  setText(find(".wait"), words);
-  find(".wait").hidden = !words;
+  showText(find(".wait"), words);
   find(".box").hidden = !!words;
   if (words) return now.poll ?? 5000;
   if (now.reset) {

@@ -9,10 +9,9 @@ from typing import Any
 
 import gradio as gr
 
-from groupwise.app.ui.live import Payload, Unanswerable, answer, live, run_of, whole_number
+from groupwise.app.ui.live import Payload, Unanswerable, answer, is_ongoing, live, run_of, whole_number
 from groupwise.storage.home import files
 from groupwise.storage.home.redaction import redact
-from groupwise.storage.record import states
 
 TAIL = 200 * 1024  # bytes shown of a long log
 ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
@@ -31,7 +30,7 @@ def tail(payload: Payload) -> dict[str, Any]:
     `reset` says that it begins anew: the first look, a long gap, or a log that shrank.
     """
     run = run_of(payload)
-    alive = run.state in states.LIVE or run.state == states.QUEUED
+    alive = is_ongoing(run)
     if not run.folder.path.is_dir():
         raise Unanswerable("The folder of this run was deleted, and its log with it.")
     if not files.is_file(run.folder.log):
@@ -58,7 +57,7 @@ def read_from(path: Path, at: int) -> dict[str, Any]:
 def readable(data: bytes) -> str:
     """Text without colours, control characters, overwritten progress and anything that looks like a token."""
     lines = redact(data.decode("utf-8", "replace")).split("\n")
-    return "\n".join(SECRET.sub(_hide, CONTROL.sub("", ANSI.sub("", _last_shown(line)))) for line in lines)
+    return "\n".join(SECRET.sub(_hide_secret, CONTROL.sub("", ANSI.sub("", _last_shown(line)))) for line in lines)
 
 
 def _last_shown(line: str) -> str:
@@ -66,7 +65,7 @@ def _last_shown(line: str) -> str:
     return next((part for part in reversed(line.split("\r")) if part.strip()), "")
 
 
-def _hide(found: re.Match[str]) -> str:
+def _hide_secret(found: re.Match[str]) -> str:
     return f"{found[1] or found[2] + found[3]}…"
 
 

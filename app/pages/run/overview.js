@@ -3,15 +3,12 @@
 import { openGroup, params, setParams } from "../../ui/address.js";
 import { Board } from "../../ui/charts/board.js";
 import { Chart } from "../../ui/charts/chart.js";
-import { el, setText } from "../../ui/dom.js";
+import { el, setText, showText } from "../../ui/dom.js";
 import { number } from "../../ui/number.js";
 import { part } from "../../ui/part.js";
 import { poll } from "../../ui/poll.js";
 
-const { element, server } = part("pages/run/overview");
-
-const view = element.querySelector(".gw-overview");
-const find = (selector) => view.querySelector(selector);
+const { root: view, find, server } = part("pages/run/overview");
 const run = params().get("id") ?? "";
 const board = new Board(find(".board"), ({ names, first, last }) => server.metrics_window({ run, names, first, last }));
 const { curves } = board;
@@ -30,8 +27,7 @@ function layOut(sections) {
       const columns = section.panels.length % 3 ? "two" : "three";
       return el(
         "section",
-        {},
-        el("h2", {}, section.title),
+        el("h2", section.title),
         el("div", { class: `grid ${columns}` }, ...made.map((chart) => chart.node)),
       );
     }),
@@ -71,19 +67,14 @@ function listAll() {
   box.replaceChildren(
     ...names.map((name) =>
       el(
-        "button",
-        {
-          class: "chip mono",
-          "aria-pressed": `${wanted.has(name)}`,
-          onclick: (event) => toggle(name, event.currentTarget),
-        },
+        "button.chip.mono",
+        { "aria-pressed": `${wanted.has(name)}`, onclick: (event) => toggle(name, event.currentTarget) },
         name,
       ),
     ),
   );
   if (focused) [...box.children].find((chip) => chip.textContent === focused)?.focus({ preventScroll: true });
-  if (!names.length)
-    box.append(el("span", { class: "s mut" }, curves.names.length ? "No metric has this in its name." : waiting));
+  if (!names.length) box.append(el("span.s.mut", curves.names.length ? "No metric has this in its name." : waiting));
 }
 function toggle(name, chip) {
   const there = wanted.get(name);
@@ -104,7 +95,7 @@ all.addEventListener("toggle", listAll);
 all.querySelector("input").addEventListener("input", listAll);
 
 // ---- the side ----
-const pair = (name, value) => [el("dt", {}, name), el("dd", {}, value)];
+const pair = (name, value) => [el("dt", name), el("dd", value)];
 function drawNow() {
   const rows = [];
   const reward = curves.recent("reward");
@@ -130,7 +121,7 @@ function drawLatest(group) {
   const focused = box.contains(document.activeElement);
   setText(find(".latest h2 span"), group ? `step ${group.step.toLocaleString("en")}` : "");
   if (!group) {
-    box.replaceChildren(el("p", { class: "mut" }, "No group has been scored yet."));
+    box.replaceChildren(el("p.mut", "No group has been scored yet."));
     return;
   }
   const address = new URLSearchParams({ id: run, tab: "groups", step: group.step, group: group.id });
@@ -141,16 +132,11 @@ function drawLatest(group) {
     openGroup({ step: group.step, group: group.id });
   });
   box.replaceChildren(
-    el("p", { class: "mut", dir: "auto" }, `“${group.prompt}”${group.tied ? " · tied" : ""}`),
+    el("p.mut", { dir: "auto" }, `“${group.prompt}”${group.tied ? " · tied" : ""}`),
     ...group.bars.map(([words, share]) =>
-      el(
-        "div",
-        { class: "score wide" },
-        el("span", {}, words),
-        el("div", { class: "b" }, el("i", { style: `width:${share * 100}%` })),
-      ),
+      el("div.score.wide", el("span", words), el("div.b", el("i", { style: `width:${share * 100}%` }))),
     ),
-    el("p", {}, link),
+    el("p", link),
   );
   if (focused) link.focus({ preventScroll: true });
 }
@@ -162,17 +148,10 @@ function addEvents(events) {
       el(
         "li",
         { class: `event ${event.kind}` },
-        el("span", { class: "mut xs" }, `${event.at} · step ${event.step} · ${event.kind}`),
+        el("span.mut.xs", `${event.at} · step ${event.step} · ${event.kind}`),
         el("span", { dir: "auto" }, event.message),
         ...(event.trace
-          ? [
-              el(
-                "details",
-                { class: "s" },
-                el("summary", {}, "Traceback"),
-                el("pre", { dir: "auto", tabindex: "0" }, event.trace),
-              ),
-            ]
+          ? [el("details.s", el("summary", "Traceback"), el("pre", { dir: "auto", tabindex: "0" }, event.trace))]
           : []),
       ),
     );
@@ -201,8 +180,7 @@ function take(now) {
 poll(view, async () => {
   const now = await server.draw_board({ run, after: cursor, event: lastEvent, drawn: laidOut, empty: !curves.logged });
   if (!now) return undefined;
-  find(".problem").hidden = !now.sentence;
-  setText(find(".problem"), now.sentence ?? "");
+  showText(find(".problem"), now.sentence);
   if (now.sentence) return 2000;
   take(now);
   view.dataset.seq = cursor;

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import gradio as gr
 
 from groupwise.app.core import format
 from groupwise.app.core.answer_cache import share_answers
+from groupwise.app.core.errors import Unanswerable
 from groupwise.app.ui import figures
-from groupwise.app.ui.live import Payload, Unanswerable, answer, live, record_of, run_of, whole_number
+from groupwise.app.ui.live import Payload, answer, is_ongoing, live, record_of, run_of, texts, whole_number
 from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.record import groups, metrics, run_files, states
 from groupwise.storage.registry import registry
@@ -30,7 +32,7 @@ WAITS = {
     states.STOPPING: "Stopping before the first step.",
 }
 UNBEGUN = "This run ended before its first step."
-MOST_NAMES, NAME_LENGTH = 200, 200
+MOST_NAMES = 200  # metrics of one answer
 TEMPLATE = """
 <div class="board"><p class="s problem" role="status" hidden></p>
 <section class="panel ended" hidden><h2></h2><p class="why"></p><p class="row">
@@ -66,7 +68,7 @@ def draw_board(payload: Payload) -> dict[str, Any]:
     """
     run = run_of(payload)
     after, event = whole_number(payload, "after"), whole_number(payload, "event")
-    live = run.state in states.LIVE or run.state == states.QUEUED
+    live = is_ongoing(run)
     out: dict[str, Any] = {"poll": POLL if live else POLL_ENDED, "live": live}
     out["wait"] = WAITS.get(run.state, f"{UNBEGUN} Its log says why.")
     if not after and not payload.get("drawn"):
@@ -100,9 +102,8 @@ def ended_notice(run: registry.Run, wait: str) -> dict[str, str] | None:
 def metrics_window(payload: Payload) -> dict[str, Any]:
     """The curves of the metrics `names` from step `first` to step `last`, as finely as they can be drawn."""
     record = record_of(run_of(payload))
-    given = payload.get("names")
-    names = [name[:NAME_LENGTH] for name in given if isinstance(name, str)] if isinstance(given, list) else []
-    return metrics.window(record, names[:MOST_NAMES], whole_number(payload, "first"), whole_number(payload, "last"))
+    names = texts(payload, "names")[:MOST_NAMES]
+    return metrics.window(record, names, whole_number(payload, "first"), whole_number(payload, "last"))
 
 
 def why_no_metrics(run: registry.Run, standing: dict[str, Any]) -> str:
@@ -134,19 +135,12 @@ def latest_group(record: Path) -> dict[str, Any] | None:
     if not rewards:
         return None
     top = max(abs(rewards[0]), abs(rewards[-1])) or 1.0
-    named = {"best": rewards[-1], "median": figures.median(rewards) or 0.0, "worst": rewards[0]}
+    named = {"best": rewards[-1], "median": median(rewards), "worst": rewards[0]}
     return {
         "step": span[1], "id": chosen["id"], "tied": chosen["tied"],
-        "prompt": visible_text(format.shorten(message_text(chosen["prompt"]), 80)),
+        "prompt": visible_text(format.shorten(format.message_text(chosen["prompt"]), 80)),
         "bars": [[f"{name} {format.number(value)}", max(0.0, value / top)] for name, value in named.items()],
     }  # fmt: skip
-
-
-def message_text(prompt: Any) -> str:
-    """What a person asked: the last message of a chat, or the text itself."""
-    if isinstance(prompt, list) and prompt and isinstance(prompt[-1], dict):
-        return str(prompt[-1].get("content") or "")
-    return str(prompt)
 
 
 def events(record: Path, after: int) -> list[dict[str, Any]]:

@@ -64,5 +64,6 @@ def heading(group: Row, role: str) -> str:
 
 
 def left_out(then: Side, now: Side) -> str:
+    """Say how many completions are not shown; empty where all are."""
     more = max(len(then.completions), len(now.completions)) - PAIRS
     return f'<p class="s mut">{format.count(more)} more are in the groups.</p>' if more > 0 else ""

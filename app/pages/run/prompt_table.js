@@ -2,24 +2,23 @@
 
 import { openGroup } from "../../ui/address.js";
 import { stretch } from "./statistics_figures.js";
-import { el } from "../../ui/dom.js";
+import { el, table } from "../../ui/dom.js";
 import { number } from "../../ui/number.js";
 
 // `data`: {rows, steps, mode} of the panel; `run`: the id of the run.
 export function drawPromptTable(box, data, run) {
   if (!data.rows.length) {
-    box.replaceChildren(el("p", { class: "s mut none" }, "No prompt is like that so far."));
+    box.replaceChildren(el("p.s.mut.none", "No prompt is like that so far."));
     return;
   }
-  const percent = (value) => el("td", { class: "n" }, `${number(value * 100)}\u202f%`);
+  const percent = (value) => el("td.n", `${number(value * 100)}\u202f%`);
   const head = el(
     "tr",
-    {},
-    el("th", {}, "prompt"),
-    el("th", { class: "over" }, `${stretch(data.steps[0])} … ${stretch(data.steps.at(-1))}`),
-    el("th", { class: "n" }, "groups"),
-    el("th", { class: "n", title: "the earlier half of its groups" }, "before"),
-    el("th", { class: "n", title: "the newer half of its groups" }, "lately"),
+    el("th", "prompt"),
+    el("th.over", `${stretch(data.steps[0])} … ${stretch(data.steps.at(-1))}`),
+    el("th.n", "groups"),
+    el("th.n", { title: "the earlier half of its groups" }, "before"),
+    el("th.n", { title: "the newer half of its groups" }, "lately"),
   );
   const rows = data.rows.map((row) => {
     const link = el(
@@ -29,10 +28,9 @@ export function drawPromptTable(box, data, run) {
     );
     const tr = el(
       "tr",
-      {},
-      el("td", { class: "what" }, link),
-      el("td", {}, strip(row, data.steps)),
-      el("td", { class: "n" }, row.groups.toLocaleString("en")),
+      el("td.what", link),
+      el("td", strip(row, data.steps)),
+      el("td.n", row.groups.toLocaleString("en")),
       percent(row.early),
       percent(row.late),
     );
@@ -40,7 +38,7 @@ export function drawPromptTable(box, data, run) {
     return tr;
   });
   const focused = box.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
-  box.replaceChildren(el("div", { class: "scroll" }, el("table", {}, el("thead", {}, head), el("tbody", {}, ...rows))));
+  box.replaceChildren(el("div.scroll", table(head, rows)));
   if (focused)
     [...box.querySelectorAll("a")]
       .find((link) => link.getAttribute("href") === focused)
@@ -49,8 +47,8 @@ export function drawPromptTable(box, data, run) {
 function strip(row, steps) {
   const told = row.cells.map((value, i) => (value === null ? null : `${stretch(steps[i])}: ${number(value * 100)} %`));
   return el(
-    "span",
-    { class: "strip", role: "img", "aria-label": told.filter(Boolean).join(", ") },
+    "span.strip",
+    { role: "img", "aria-label": told.filter(Boolean).join(", ") },
     ...row.cells.map((value, i) =>
       el("i", value === null ? { class: "gap" } : { title: told[i], style: `--solved:${Math.round(6 + value * 94)}%` }),
     ),

@@ -1,8 +1,8 @@
 // The same prompt down the steps: a chart of its times, two of them to choose, and what was written at both.
 
-import { openGroup, setParams } from "../../ui/address.js";
+import { openGroup, setParams, without } from "../../ui/address.js";
 import { Plots } from "../../ui/charts/plots.js";
-import { el, setHtml, setText } from "../../ui/dom.js";
+import { el, option, setHtml, setText } from "../../ui/dom.js";
 import { colour } from "../../ui/theme.js";
 
 const x = (times) => times.map((time) => time.step);
@@ -25,45 +25,30 @@ export class SamePrompt {
   constructor(box, run, ask) {
     Object.assign(this, { box, run, ask, mark: null, drawn: null, times: [] });
     const choice = (name, words) => {
-      const list = el("select", { class: "input s", name });
+      const list = el("select.input.s", { name });
       list.addEventListener("change", () => setParams({ [name]: list.value }));
-      return [list, el("label", { class: "s row tight" }, words, list)];
+      return [list, el("label.s.row.tight", words, list)];
     };
     const [then, thenLabel] = choice("then", "then");
     const [now, nowLabel] = choice("now", "now");
     this.each = el("input", { type: "checkbox" });
     this.each.addEventListener("change", () => setParams({ each: this.each.checked ? "1" : null }));
     Object.assign(this, { then, now });
-    this.asked = el("section", { class: "panel prompt" });
-    this.told = el("p", { class: "s mut" });
-    this.plot = el("div", {
-      class: "plot",
-      role: "img",
-      "aria-label": "Mean reward and solve rate each time this prompt came",
-    });
-    this.pair = el("div", {});
-    const back = el(
-      "button",
-      { class: "btn s", title: "Back (o)", onclick: () => this.back() },
-      "← Back to the groups",
-    );
+    this.asked = el("section.panel.prompt");
+    this.told = el("p.s.mut");
+    this.plot = el("div.plot", { role: "img", "aria-label": "Mean reward and solve rate each time this prompt came" });
+    this.pair = el("div");
+    const back = el("button.btn.s", { title: "Back (o)", onclick: () => this.back() }, "← Back to the groups");
     box.append(
-      el("div", { class: "row between" }, el("h2", {}, "The same prompt down the steps"), back),
+      el("div.row.between", el("h2", "The same prompt down the steps"), back),
       this.asked,
       el(
-        "section",
-        { class: "panel" },
+        "section.panel",
         this.told,
         this.plot,
-        el("p", { class: "xs mut hint" }, "Click a time to see its completions as now; with Shift, as then."),
+        el("p.xs.mut.hint", "Click a time to see its completions as now; with Shift, as then."),
       ),
-      el(
-        "div",
-        { class: "row picker" },
-        thenLabel,
-        nowLabel,
-        el("label", { class: "s row tight" }, this.each, "each completion"),
-      ),
+      el("div.row.picker", thenLabel, nowLabel, el("label.s.row.tight", this.each, "each completion")),
       this.pair,
     );
     box.addEventListener("click", ({ target }) => {
@@ -72,7 +57,6 @@ export class SamePrompt {
     });
   }
 
-  static closed = { prompt: null, then: null, now: null, each: null };
   open(id) {
     const time = this.times.find((one) => one.id === id);
     if (!time) return;
@@ -80,7 +64,7 @@ export class SamePrompt {
     openGroup({ step: time.step, group: id, mode });
   }
   back() {
-    setParams(SamePrompt.closed, { push: true });
+    setParams(without("prompt then now each"), { push: true });
   }
 
   // Asks for what the address names and draws it: ms to wait, or undefined where nothing came back.
@@ -116,7 +100,7 @@ export class SamePrompt {
     setHtml(this.asked, found.prompt);
     setText(this.told, found.told);
     for (const list of [this.then, this.now])
-      list.replaceChildren(...found.times.map((time) => el("option", { value: time.id }, time.label)));
+      list.replaceChildren(...found.times.map((time) => option(time.id, time.label)));
     setHtml(this.pair, found.html);
     Plots.draw(
       this.plot,

@@ -7,7 +7,6 @@ from typing import Any
 
 from groupwise.app.core import format
 from groupwise.app.pages.run.group import other_columns, prompt_html
-from groupwise.app.pages.run.overview import message_text
 from groupwise.app.pages.run.prompt_diff import Side, then_and_now
 from groupwise.app.ui.live import Payload, Unanswerable, answer, record_of, run_of, whole_number
 from groupwise.storage.record import group_metrics, groups, run_files, same_prompt, states
@@ -38,7 +37,7 @@ def prompt_history(payload: Payload) -> dict[str, Any]:
     ]
     html = then_and_now(sides[0], sides[1], each=each)
     return out | {
-        "prompt": prompt_html(found["prompt"]) + other_columns(found["columns"], message_text(found["prompt"])),
+        "prompt": prompt_html(found["prompt"]) + other_columns(found["columns"], format.message_text(found["prompt"])),
         "told": history_in_words(found), "times": [point(time) for time in found["times"]], "html": html,
     }  # fmt: skip
 

@@ -57,8 +57,7 @@ export class Stars {
     const shown = said.querySelector(".words");
     const button = card.querySelector(".edit");
     const before = card.dataset.words ?? shown.textContent;
-    const field = el("textarea", {
-      class: "input",
+    const field = el("textarea.input", {
       rows: "2",
       maxlength: "2000",
       dir: "auto",

@@ -1,18 +1,16 @@
 // The Statistics: each panel is asked for when it comes into view, one after the other, and again when there is more.
 
-import { onAddress, params, setParams } from "../../ui/address.js";
+import { onAddress, params, setParams, without } from "../../ui/address.js";
 import { FigureKeyboardNav } from "../../ui/charts/figure_keyboard_nav.js";
 import { Plots } from "../../ui/charts/plots.js";
-import { Figures, exactly } from "./statistics_figures.js";
-import { el, setText } from "../../ui/dom.js";
+import * as Figures from "./statistics_figures.js";
+import { el, option, press, setText, showText } from "../../ui/dom.js";
 import { part } from "../../ui/part.js";
 import { poll } from "../../ui/poll.js";
 import { drawPromptTable } from "./prompt_table.js";
 
-const { element, server } = part("pages/run/statistics");
-
-const view = element.querySelector(".gw-statistics");
-const find = (selector) => view.querySelector(selector);
+const { root: view, find, server } = part("pages/run/statistics");
+const { exactly } = Figures;
 const run = params().get("id") ?? "";
 const OFTEN = 4000; // ms between two fillings of a panel that is in view of a live run
 const byRight = new Set(["pass", "prompts"]);
@@ -79,8 +77,7 @@ async function fill() {
 // ---- drawing ----
 function show({ node, name, mark, settings }, data) {
   const wait = data.sentence ?? data.wait ?? "";
-  setText(node.querySelector(".wait"), wait);
-  node.querySelector(".wait").hidden = !wait;
+  showText(node.querySelector(".wait"), wait);
   setText(node.querySelector(".says"), wait ? "" : (data.says ?? ""));
   node.querySelector(".drawn").hidden = !!wait;
   node.dataset.key = `${mark} ${settings}`;
@@ -91,7 +88,7 @@ function show({ node, name, mark, settings }, data) {
 function plot(box, name, figure, then) {
   let node = box.querySelector(`[data-plot="${CSS.escape(name)}"]`);
   if (!node) {
-    box.append((node = el("div", { class: "plot", "data-plot": name })));
+    box.append((node = el("div.plot", { "data-plot": name })));
     node.gwKeyboardNav = new FigureKeyboardNav(node, titleOf(box), (point) => node.gwOpen(point));
   }
   const drawing = () => {
@@ -102,7 +99,6 @@ function plot(box, name, figure, then) {
   };
   Plots.draw(node, drawing, (drawn) => drawn.on("plotly_click", ({ points }) => node.gwOpen(points[0])));
   node.gwKeyboardNav.again();
-  return node;
 }
 // What a figure is called: its panel's title, and the reward function's name where each has one.
 const titleOf = (box) =>
@@ -112,12 +108,11 @@ const titleOf = (box) =>
     .join(": ");
 function key(box, entries) {
   let list = box.querySelector(".keys");
-  if (!list) box.prepend((list = el("div", { class: "keys xs" })));
+  if (!list) box.prepend((list = el("div.keys.xs")));
   list.replaceChildren(
     ...entries.map(([name, colour, dash]) =>
       el(
-        "span",
-        { class: "key" },
+        "span.key",
         el("i", {
           style: dash
             ? `border-top:2px dotted ${colour};border-radius:0;height:0;vertical-align:middle`
@@ -130,31 +125,23 @@ function key(box, entries) {
 }
 // `mode`: of what is drawn; another may be chosen, and on its way.
 const toCompletions = ({ mode }, found) => {
-  const none = {
-    q: null,
-    regex: null,
-    function: null,
-    reward: null,
-    length: null,
-    truncated: null,
-    starred: null,
-    page: null,
-    step: null,
-    group: null,
-  };
+  const none = without("q regex function reward length truncated starred page step group");
   setParams({ ...none, tab: "completions", mode: mode === "eval" ? "eval" : null, ...found }, { push: true });
 };
 const toStep = ({ pointIndex }, data) => toCompletions(data, { steps: exactly(data.steps[pointIndex]) });
 // Row and column of a heat map's cell.
 const cell = ({ pointIndex, pointNumber }) => (Array.isArray(pointIndex) ? pointIndex : pointNumber);
-const lines = (figure, entries) => (box, data) => {
-  key(box, entries(data));
+// Draws a panel's one figure; `open(point, data)`: what a click on a point of it leads to.
+const whole = (figure, open) => (box, data) =>
   plot(
     box,
     "all",
     () => figure(data),
-    (point) => toStep(point, data),
+    (point) => open(point, data),
   );
+const lines = (figure, entries) => (box, data) => {
+  key(box, entries(data));
+  whole(figure, toStep)(box, data);
 };
 
 const DRAW = {
@@ -181,37 +168,16 @@ const DRAW = {
   ),
   share: lines(Figures.share, (data) => data.names.map((name, i) => [name, `var(--r${(i % 8) + 1})`])),
   prompts: drawPrompts,
-  reward: (box, data) =>
-    plot(
-      box,
-      "all",
-      () => Figures.heat(data),
-      (point) => {
-        const [row, column] = cell(point);
-        toCompletions(data, { reward: exactly(data.bounds[row]), steps: exactly(data.steps[column]) });
-      },
-    ),
-  advantage: (box, data) =>
-    plot(
-      box,
-      "all",
-      () => Figures.heat(data),
-      (point) => toCompletions(data, { steps: exactly(data.steps[cell(point)[1]]) }),
-    ),
-  lengths: (box, data) =>
-    plot(
-      box,
-      "all",
-      () => Figures.plane(data),
-      (point) => {
-        const [row, column] = cell(point);
-        toCompletions(data, {
-          length: exactly(Figures.whole(data.plane.across[column])),
-          reward: exactly(data.plane.up[row]),
-          steps: exactly(data.steps),
-        });
-      },
-    ),
+  reward: whole(Figures.heat, (point, data) => {
+    const [row, column] = cell(point);
+    toCompletions(data, { reward: exactly(data.bounds[row]), steps: exactly(data.steps[column]) });
+  }),
+  advantage: whole(Figures.heat, (point, data) => toCompletions(data, { steps: exactly(data.steps[cell(point)[1]]) })),
+  lengths: whole(Figures.plane, (point, data) => {
+    const [row, column] = cell(point);
+    const length = exactly(Figures.whole(data.plane.across[column]));
+    toCompletions(data, { length, reward: exactly(data.plane.up[row]), steps: exactly(data.steps) });
+  }),
   scores: drawScores,
 };
 
@@ -224,7 +190,7 @@ function drawScores(box, data) {
   }
   data.functions.forEach((one, place) => {
     let part = box.children[place];
-    if (!part) box.append((part = el("div", { class: "function" }, el("span", { class: "xs about" }))));
+    if (!part) box.append((part = el("div.function", el("span.xs.about"))));
     setText(
       part.querySelector(".about"),
       one.name + (one.none ? ` · ${one.none.toLocaleString("en")} not scored` : ""),
@@ -250,8 +216,7 @@ function drawScores(box, data) {
 }
 
 function drawPrompts(box, data) {
-  for (const button of view.querySelectorAll("[data-order]"))
-    button.setAttribute("aria-pressed", button.dataset.order === asked().order);
+  press(view.querySelectorAll("[data-order]"), (button) => button.dataset.order === asked().order);
   drawPromptTable(box, data, run);
 }
 
@@ -276,15 +241,14 @@ least.addEventListener("change", ask);
 right.querySelector(".usual").addEventListener("click", () => setParams({ solved: null }));
 
 function showTools(now) {
-  for (const button of view.querySelectorAll("[data-mode]"))
-    button.setAttribute("aria-pressed", button.dataset.mode === asked().mode);
+  press(view.querySelectorAll("[data-mode]"), (button) => button.dataset.mode === asked().mode);
   right.hidden = !now.functions?.length;
   if (right.hidden) return;
   usual = now.solved;
   const names = JSON.stringify(now.functions);
   if (choices !== names) {
     choices = names;
-    which.replaceChildren(...now.functions.map(([name, words]) => el("option", { value: name }, words)));
+    which.replaceChildren(...now.functions.map(([name, words]) => option(name, words)));
   }
   const { solved } = asked();
   const at = solved.lastIndexOf(":");
@@ -304,8 +268,7 @@ const wake = poll(view, async () => {
   if (!now) return undefined;
   if (mode !== asked().mode) return 0;
   const words = now.sentence ?? now.wait;
-  setText(find(".nothing"), words);
-  find(".nothing").hidden = !words;
+  showText(find(".nothing"), words);
   find(".sections").hidden = !!words;
   showTools(now);
   mark = now.mark ?? "";

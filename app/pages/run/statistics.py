@@ -11,11 +11,11 @@ import gradio as gr
 from groupwise.app.pages.run import statistics_panels as panels
 from groupwise.app.pages.run.empty_state import why_empty
 from groupwise.app.pages.run.statistics_panels import Asked
-from groupwise.app.ui.live import Payload, Unanswerable, answer, live, record_of, run_of, text
+from groupwise.app.ui.live import Payload, Unanswerable, answer, is_ongoing, live, record_of, run_of, text
 from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.analysis.statistics import reading
 from groupwise.storage.analysis.statistics.reading import Statistics
-from groupwise.storage.record import group_metrics, run_files, states
+from groupwise.storage.record import group_metrics, run_files
 from groupwise.storage.registry import registry
 
 MODES = ("train", "eval")
@@ -72,12 +72,12 @@ ORDERS = {"hardest": "hardest", "easiest": "easiest", "improved": "most improved
 def statistics_summary(payload: Payload) -> dict[str, Any]:
     """What there is to draw: `mark` changes when something new was recorded; `wait` says why there is nothing."""
     run, mode = run_of(payload), mode_of(payload)
-    alive = run.state in states.LIVE or run.state == states.QUEUED
+    alive = is_ongoing(run)
     out: dict[str, Any] = {"poll": POLL if alive else POLL_ENDED, "wait": "", "mark": ""}
     try:
         record = record_of(run)
-    except Unanswerable as reason:
-        return out | {"wait": why_no_statistics(run, mode) if run.folder.path.is_dir() else str(reason)}
+    except Unanswerable:
+        return out | {"wait": why_no_statistics(run, mode)}
     with reading.open_statistics(record, mode) as statistics:
         mark = statistics.mark()
         functions = [name for _, name, _ in statistics.functions()]
@@ -90,12 +90,9 @@ def statistics_summary(payload: Payload) -> dict[str, Any]:
 
 def why_no_statistics(run: registry.Run, mode: str) -> str:
     """Why there is nothing to count."""
-    return why_empty(
-        run,
-        mode,
-        stored="No group is stored in this run's record, so there is nothing to count.",
-        ended="This run ended before its first group was scored, so there is nothing to count. Its log says why.",
-    )
+    stored = "No group is stored in this run's record, so there is nothing to count."
+    ended = "This run ended before its first group was scored, so there is nothing to count. Its log says why."
+    return why_empty(run, mode, stored, ended)
 
 
 @answer

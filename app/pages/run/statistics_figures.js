@@ -7,240 +7,199 @@ const percentAxis = { range: [-2, 102], ticksuffix: " %", dtick: 25 };
 const ends = (steps) => steps.map(([, last]) => last);
 export const stretch = ([first, last]) => (first === last ? `step ${first}` : `steps ${first}–${last}`);
 const hundredfold = (values) => values.map((value) => (value === null ? null : value * 100));
+// How a share is read under a pointer.
+const shares = { hovertemplate: "%{y:.3~g} % %{fullData.name}<extra></extra>" };
 export const exactly = ([low, high]) => `${low}..${high}`;
 const plainly = (value) => (Number.isInteger(value) ? value.toLocaleString("en").replace("-", "−") : number(value));
 const readable = ([low, high]) => (low === high ? plainly(low) : `${plainly(low)} to ${plainly(high)}`);
 
-export class Figures {
-  // A line per series; a point alone is drawn as a point.
-  static line(data, name, y, colour, more = {}) {
-    return {
-      type: "scatter",
-      mode: data.steps.length < 13 ? "lines+markers" : "lines",
-      x: ends(data.steps),
-      y,
-      name: Plots.plain(name),
-      line: { color: colour, width: 2 },
-      marker: { color: colour, size: 5 },
-      customdata: data.steps.map(stretch),
-      hovertemplate: `%{y:.3~g} <span>%{fullData.name}</span><extra></extra>`,
-      ...more,
-    };
-  }
-  static lines(data, traces, { y = {}, ...rest } = {}) {
-    const layout = Plots.layout({
-      height: 200,
-      y,
+// A line per series; a point alone is drawn as a point.
+function drawLine(data, name, y, colour, more = {}) {
+  return {
+    type: "scatter",
+    mode: data.steps.length < 13 ? "lines+markers" : "lines",
+    x: ends(data.steps),
+    y,
+    name: Plots.plain(name),
+    line: { color: colour, width: 2 },
+    marker: { color: colour, size: 5 },
+    customdata: data.steps.map(stretch),
+    hovertemplate: `%{y:.3~g} <span>%{fullData.name}</span><extra></extra>`,
+    ...more,
+  };
+}
+function overSteps(data, traces, { y = {}, ...rest } = {}) {
+  const layout = Plots.layout({
+    height: 200,
+    y,
+    ...rest,
+    x: {
+      rangemode: "tozero",
+      tickformat: ",d",
+      ...fewSteps(data),
+      unifiedhovertitle: {
+        text: data.steps.every(([first, last]) => first === last) ? "step %{x}" : "until step %{x}",
+      },
+    },
+  });
+  return { data: traces, layout };
+}
+function fewSteps(data) {
+  return (data.steps.at(-1)?.[1] ?? 0) < 6 ? { dtick: 1 } : {};
+}
+
+export function ties(data) {
+  const kinds = [
+    ["all_low", "all low", Plots.colour("--low")],
+    ["other", "other ties", Plots.colour("--ink-3")],
+    ["all_high", "all high", Plots.colour("--high")],
+  ];
+  const traces = kinds.map(([key, name, colour]) =>
+    drawLine(data, name, hundredfold(data[key]), colour, {
+      stackgroup: "tied",
+      fillcolor: Plots.fade(colour, 0.35),
+      line: { color: colour, width: 1 },
+      ...shares,
+    }),
+  );
+  const bearing = {
+    ...drawLine(data, "not tied", hundredfold(data.bearing), Plots.colour("--accent")),
+    line: { color: Plots.colour("--accent"), width: 2, dash: "dot" },
+    ...shares,
+  };
+  return overSteps(data, [...traces, bearing], { y: percentAxis });
+}
+export function spread(data) {
+  const line = { color: Plots.colour("--ink-3"), width: 1, dash: "dot" };
+  const small = { type: "line", xref: "paper", x0: 0, x1: 1, y0: data.small, y1: data.small, line };
+  return overSteps(data, [drawLine(data, "spread", data.spread, Plots.colour("--accent"))], {
+    y: { rangemode: "tozero" },
+    shapes: [small],
+  });
+}
+export function best(data) {
+  const rows = [
+    ["best", "--high"],
+    ["mean", "--accent"],
+    ["worst", "--low"],
+  ];
+  return overSteps(
+    data,
+    rows.map(([key, colour]) => drawLine(data, key, data[key], Plots.colour(colour))),
+  );
+}
+export function pass(data) {
+  const faded = (i) => Plots.fade(Plots.colour("--accent"), strength(i, data.k.length));
+  const traces = data.k.map((k, i) => drawLine(data, `pass@${k}`, hundredfold(data.rates[i]), faded(i), shares));
+  return overSteps(data, traces, { y: percentAxis });
+}
+// One hue, from full to faint: k is an amount, not a name.
+export function strength(i, of) {
+  return of < 2 ? 1 : 1 - 0.6 * (i / (of - 1));
+}
+
+export function correlation(data) {
+  const names = (pair) => pair.map((k) => data.names[k]).join(" · ");
+  const last = (values) => Math.abs(values.findLast((value) => value !== null) ?? 0);
+  const rows = data.pairs
+    .map((pair, i) => ({ pair, values: data.correlation[i] }))
+    .sort((a, b) => last(b.values) - last(a.values))
+    .slice(0, 8);
+  const traces = rows.map(({ pair, values }, i) => drawLine(data, names(pair), values, Plots.colour(i)));
+  return overSteps(data, traces, {
+    y: { range: [-1.05, 1.05], dtick: 0.5, zeroline: true, zerolinecolor: Plots.colour("--line-strong") },
+  });
+}
+export function share(data) {
+  const traces = data.names.map((name, i) => drawLine(data, name, hundredfold(data.share[i]), Plots.colour(i), shares));
+  return overSteps(data, traces, {
+    y: { ticksuffix: " %", rangemode: "tozero", zeroline: true, zerolinecolor: Plots.colour("--line-strong") },
+  });
+}
+
+// A heat map over the steps: each column is its own whole.
+export function heat(data) {
+  const words = data.counts.map((line, row) =>
+    line.map((many, column) => {
+      const share = data.share[row][column];
+      const count = `${many.toLocaleString("en")} completions${share === null ? "" : `, ${number(share * 100)} %`}`;
+      return `${stretch(data.steps[column])} · ${readable(data.bounds[row])}<br>${count}`;
+    }),
+  );
+  return heatMap(
+    { x: data.x, y: data.y, z: data.share.map((line) => line.map((share) => share || null)), words },
+    { x: fewSteps(data), y: binTicks(data.bounds) },
+  );
+}
+export function plane(data) {
+  const { plane } = data;
+  const words = plane.counts.map((line, row) =>
+    line.map(
+      (many, column) =>
+        `${readable(whole(plane.across[column]))} tokens · reward ${readable(plane.up[row])}` +
+        `<br>${many.toLocaleString("en")} completions`,
+    ),
+  );
+  return heatMap(
+    { x: plane.x, y: plane.y, z: plane.counts.map((line) => line.map((many) => many || null)), words },
+    { x: { title: { text: "tokens", standoff: 4 } }, y: binTicks(plane.up), margin: { l: 44, r: 6, t: 6, b: 34 } },
+  );
+}
+// Where few values have a bin each, they are what the axis names.
+function binTicks(bounds) {
+  return bounds.length < 7 && bounds.every(([low, high]) => low === high)
+    ? { tickvals: bounds.map(([low]) => low) }
+    : {};
+}
+// The whole numbers between two halves.
+export function whole([low, high]) {
+  return [Math.ceil(low), Math.floor(high)];
+}
+function heatMap({ x, y, z, words }, { x: across = {}, y: up = {}, ...rest } = {}) {
+  const look = { type: "heatmap", colorscale: heatScale(), zmin: 0, showscale: false, hoverongaps: false };
+  const trace = { ...look, x, y, z, text: words, hovertemplate: "%{text}<extra></extra>" };
+  return {
+    data: [trace],
+    layout: Plots.layout({
+      height: 220,
+      hovermode: "closest",
+      x: { tickformat: ",d", ...across },
+      y: { nticks: 6, ...up },
       ...rest,
-      x: {
-        rangemode: "tozero",
-        tickformat: ",d",
-        ...Figures.fewSteps(data),
-        unifiedhovertitle: {
-          text: data.steps.every(([first, last]) => first === last) ? "step %{x}" : "until step %{x}",
-        },
-      },
-    });
-    return { data: traces, layout };
-  }
-  static fewSteps(data) {
-    return (data.steps.at(-1)?.[1] ?? 0) < 6 ? { dtick: 1 } : {};
-  }
+    }),
+  };
+}
+// The faintest cell must still be told from an empty one.
+function heatScale() {
+  const accent = Plots.colour("--accent");
+  return [
+    [0, Plots.fade(accent, 0.1)],
+    [1, accent],
+  ];
+}
 
-  static ties(data) {
-    const ink = Plots.colour("--ink-3");
-    const kinds = [
-      ["all_low", "all low", Plots.colour("--low")],
-      ["other", "other ties", ink],
-      ["all_high", "all high", Plots.colour("--high")],
-    ];
-    const traces = kinds.map(([key, name, colour]) =>
-      Figures.line(data, name, hundredfold(data[key]), colour, {
-        stackgroup: "tied",
-        fillcolor: Plots.fade(colour, 0.35),
-        line: { color: colour, width: 1 },
-        hovertemplate: "%{y:.3~g} % %{fullData.name}<extra></extra>",
-      }),
-    );
-    const bearing = {
-      ...Figures.line(data, "not tied", hundredfold(data.bearing), Plots.colour("--accent")),
-      line: { color: Plots.colour("--accent"), width: 2, dash: "dot" },
-      hovertemplate: "%{y:.3~g} % %{fullData.name}<extra></extra>",
-    };
-    return Figures.lines(data, [...traces, bearing], { y: percentAxis });
-  }
-  static spread(data) {
-    const ink = Plots.colour("--ink-3");
-    const small = {
-      type: "line",
-      xref: "paper",
-      x0: 0,
-      x1: 1,
-      y0: data.small,
-      y1: data.small,
-      line: { color: ink, width: 1, dash: "dot" },
-    };
-    return Figures.lines(data, [Figures.line(data, "spread", data.spread, Plots.colour("--accent"))], {
+export function histogram({ histogram, place }) {
+  const { edges, bounds, counts, exact } = histogram;
+  const colour = Plots.colour(place);
+  const all = counts.reduce((a, b) => a + b, 0);
+  const words = bounds.map(
+    (bound, i) =>
+      `${readable(bound)}<br>${counts[i].toLocaleString("en")} completions, ${number((counts[i] / all) * 100)} %`,
+  );
+  const x = counts.map((_, i) => (exact ? bounds[i][0] : (edges[i] + edges[i + 1]) / 2));
+  const width = counts.map((_, i) => (edges[i + 1] - edges[i]) * (exact ? 0.6 : 0.96));
+  const ticks = binTicks(bounds);
+  const marker = { color: Plots.fade(colour, 0.75) };
+  const told = { text: words, textposition: "none", hovertemplate: "%{text}<extra></extra>" };
+  const trace = { type: "bar", x, y: counts, width, marker, ...told };
+  return {
+    data: [trace],
+    layout: Plots.layout({
+      height: 190,
+      hovermode: "closest",
+      margin: { l: 44, r: 6, t: 6, b: 20 },
+      x: ticks,
       y: { rangemode: "tozero" },
-      shapes: [small],
-    });
-  }
-  static best(data) {
-    const rows = [
-      ["best", "--high"],
-      ["mean", "--accent"],
-      ["worst", "--low"],
-    ];
-    return Figures.lines(
-      data,
-      rows.map(([key, colour]) => Figures.line(data, key, data[key], Plots.colour(colour))),
-    );
-  }
-  static pass(data) {
-    const traces = data.k.map((k, i) =>
-      Figures.line(
-        data,
-        `pass@${k}`,
-        hundredfold(data.rates[i]),
-        Plots.fade(Plots.colour("--accent"), Figures.strength(i, data.k.length)),
-        { hovertemplate: "%{y:.3~g} % %{fullData.name}<extra></extra>" },
-      ),
-    );
-    return Figures.lines(data, traces, { y: percentAxis });
-  }
-  // One hue, from full to faint: k is an amount, not a name.
-  static strength(i, of) {
-    return of < 2 ? 1 : 1 - 0.6 * (i / (of - 1));
-  }
-
-  static correlation(data) {
-    const names = (pair) => pair.map((k) => data.names[k]).join(" · ");
-    const last = (values) => Math.abs(values.findLast((value) => value !== null) ?? 0);
-    const rows = data.pairs
-      .map((pair, i) => ({ pair, values: data.correlation[i] }))
-      .sort((a, b) => last(b.values) - last(a.values))
-      .slice(0, 8);
-    const traces = rows.map(({ pair, values }, i) => Figures.line(data, names(pair), values, Plots.colour(i)));
-    return Figures.lines(data, traces, {
-      y: { range: [-1.05, 1.05], dtick: 0.5, zeroline: true, zerolinecolor: Plots.colour("--line-strong") },
-    });
-  }
-  static share(data) {
-    const traces = data.names.map((name, i) =>
-      Figures.line(data, name, hundredfold(data.share[i]), Plots.colour(i), {
-        hovertemplate: "%{y:.3~g} % %{fullData.name}<extra></extra>",
-      }),
-    );
-    return Figures.lines(data, traces, {
-      y: { ticksuffix: " %", rangemode: "tozero", zeroline: true, zerolinecolor: Plots.colour("--line-strong") },
-    });
-  }
-
-  // A heat map over the steps: each column is its own whole.
-  static heat(data) {
-    const words = data.counts.map((line, row) =>
-      line.map((many, column) => {
-        const share = data.share[row][column];
-        const count = `${many.toLocaleString("en")} completions${share === null ? "" : `, ${number(share * 100)} %`}`;
-        return `${stretch(data.steps[column])} · ${readable(data.bounds[row])}<br>${count}`;
-      }),
-    );
-    return Figures.map(
-      { x: data.x, y: data.y, z: data.share.map((line) => line.map((share) => share || null)), words },
-      { x: Figures.fewSteps(data), y: Figures.values(data.bounds) },
-    );
-  }
-  static plane(data) {
-    const { plane } = data;
-    const words = plane.counts.map((line, row) =>
-      line.map(
-        (many, column) =>
-          `${readable(Figures.whole(plane.across[column]))} tokens · reward ${readable(plane.up[row])}` +
-          `<br>${many.toLocaleString("en")} completions`,
-      ),
-    );
-    return Figures.map(
-      { x: plane.x, y: plane.y, z: plane.counts.map((line) => line.map((many) => many || null)), words },
-      {
-        x: { title: { text: "tokens", standoff: 4 } },
-        y: Figures.values(plane.up),
-        margin: { l: 44, r: 6, t: 6, b: 34 },
-      },
-    );
-  }
-  // Where few values have a bin each, they are what the axis names.
-  static values(bounds) {
-    return bounds.length < 7 && bounds.every(([low, high]) => low === high)
-      ? { tickvals: bounds.map(([low]) => low) }
-      : {};
-  }
-  // The whole numbers between two halves.
-  static whole([low, high]) {
-    return [Math.ceil(low), Math.floor(high)];
-  }
-  static map({ x, y, z, words }, { x: across = {}, y: up = {}, ...rest } = {}) {
-    const trace = {
-      type: "heatmap",
-      x,
-      y,
-      z,
-      text: words,
-      hovertemplate: "%{text}<extra></extra>",
-      colorscale: Figures.heatScale(),
-      zmin: 0,
-      showscale: false,
-      hoverongaps: false,
-    };
-    return {
-      data: [trace],
-      layout: Plots.layout({
-        height: 220,
-        hovermode: "closest",
-        x: { tickformat: ",d", ...across },
-        y: { nticks: 6, ...up },
-        ...rest,
-      }),
-    };
-  }
-  // The faintest cell must still be told from an empty one.
-  static heatScale() {
-    const accent = Plots.colour("--accent");
-    return [
-      [0, Plots.fade(accent, 0.1)],
-      [1, accent],
-    ];
-  }
-
-  static histogram({ histogram, place }) {
-    const { edges, bounds, counts, exact } = histogram;
-    const colour = Plots.colour(place);
-    const all = counts.reduce((a, b) => a + b, 0);
-    const words = bounds.map(
-      (bound, i) =>
-        `${readable(bound)}<br>${counts[i].toLocaleString("en")} completions, ${number((counts[i] / all) * 100)} %`,
-    );
-    const x = counts.map((_, i) => (exact ? bounds[i][0] : (edges[i] + edges[i + 1]) / 2));
-    const width = counts.map((_, i) => (edges[i + 1] - edges[i]) * (exact ? 0.6 : 0.96));
-    const ticks = Figures.values(bounds);
-    const trace = {
-      type: "bar",
-      x,
-      y: counts,
-      width,
-      text: words,
-      textposition: "none",
-      hovertemplate: "%{text}<extra></extra>",
-      marker: { color: Plots.fade(colour, 0.75) },
-    };
-    return {
-      data: [trace],
-      layout: Plots.layout({
-        height: 190,
-        hovermode: "closest",
-        margin: { l: 44, r: 6, t: 6, b: 20 },
-        x: ticks,
-        y: { rangemode: "tozero" },
-      }),
-    };
-  }
+    }),
+  };
 }

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from groupwise.app.core import format
-from groupwise.app.pages.run.overview import message_text
 from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.analysis.statistics import pass_at_k
 from groupwise.storage.analysis.statistics import ties as tied
@@ -133,7 +132,7 @@ def prompt_table(statistics: Statistics, asked: Asked) -> dict[str, Any]:
 def outline(row: PromptRate, prompt: Any, cells: list[float | None]) -> dict[str, Any]:
     """A prompt as one line of the table."""
     return {
-        "prompt": row.prompt, "text": visible_text(format.shorten(message_text(prompt), 90)), "cells": cells,
+        "prompt": row.prompt, "text": visible_text(format.shorten(format.message_text(prompt), 90)), "cells": cells,
         "groups": row.groups, "rate": row.rate, "early": row.early, "late": row.late,
     }  # fmt: skip
 

@@ -1,16 +1,12 @@
 // The table of runs: asks every second, redraws what changed, searches on the server, starts the quickstart.
 
-import { setText } from "../../ui/dom.js";
+import { setText, showText } from "../../ui/dom.js";
 import { part } from "../../ui/part.js";
 import { poll } from "../../ui/poll.js";
 
-const { element, server } = part("pages/run_list/runs_table");
-
-const page = element.querySelector(".gw-runs_table");
-const find = (selector) => page.querySelector(selector);
+const { root: page, find, server } = part("pages/run_list/runs_table");
 const search = find(".search");
 const problem = find(".problem");
-const none = find(".none");
 let mark = null;
 let waiting = null;
 
@@ -44,8 +40,7 @@ function draw(now) {
   drawChosen();
   setText(find(".counts"), now.counts);
   setText(find(".empty .hardware"), now.hardware);
-  setText(none, now.nothing);
-  none.hidden = !now.nothing;
+  showText(find(".none"), now.nothing);
   find(".empty").hidden = !now.empty;
   for (const part of [".between", ".panel.flush", ".foot"]) find(part).hidden = now.empty;
   page.dataset.drawn = "yes";
@@ -54,8 +49,7 @@ function draw(now) {
 const wake = poll(page, async () => {
   const now = await server.draw_runs({ search: search.value, mark });
   if (!now) return undefined;
-  problem.hidden = !now.sentence;
-  setText(problem, now.sentence ?? "");
+  showText(problem, now.sentence);
   if (!now.sentence && !now.same) draw(now);
   return 1000;
 });
@@ -124,8 +118,7 @@ for (const button of page.querySelectorAll(".quickstart")) {
       return;
     }
     button.disabled = false;
-    problem.hidden = false;
-    setText(problem, reply?.sentence ?? "The dashboard did not answer. Is it still running?");
+    showText(problem, reply?.sentence ?? "The dashboard did not answer. Is it still running?");
   });
 }
 document.title = "Runs · Groupwise";

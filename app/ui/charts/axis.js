@@ -1,6 +1,8 @@
 // What the charts are drawn along: steps, tokens or time. Curves are kept by step; the other two are read off the
 // run's own curves of them, between two logged steps in a straight line.
 
+import { neighbours } from "../number.js";
+
 export const AXES = {
   step: { of: null, words: "Steps" },
   tokens: { of: "num_tokens", words: "Tokens", missing: "This run has logged no num_tokens so far." },
@@ -69,13 +71,7 @@ export class Axis {
   // Between two points in a straight line, and on in the last one beyond them.
   static read(from, to, value) {
     if (from.length < 2) return value;
-    let low = 0;
-    let high = from.length - 1;
-    while (high - low > 1) {
-      const middle = (low + high) >> 1;
-      if (from[middle] <= value) low = middle;
-      else high = middle;
-    }
+    const [low, high] = neighbours(from, value);
     return to[low] + ((value - from[low]) / (from[high] - from[low])) * (to[high] - to[low]);
   }
 

@@ -12,15 +12,10 @@ import { Plots } from "./plots.js";
 export class Board {
   // `ask({names, first, last})` brings a closer look at some steps; `root` has the controls.
   constructor(root, ask) {
-    this.root = root;
-    this.ask = ask;
+    // `zoom`: the [first, last] step in sight, or null for all
+    Object.assign(this, { root, ask, close: null, charts: [], asked: 0, live: false, zoom: null });
     this.curves = new Curves();
-    this.close = null;
-    this.charts = [];
-    this.asked = 0;
-    this.live = false;
     this.keyboardNav = new KeyboardNav(this);
-    this.zoom = null; // [first, last] step in sight, or null for all
     this.read();
     this.controls();
     onAddress(() => this.readdress());
@@ -188,35 +183,19 @@ export class Board {
   // Where attempts and stages began, as a chart's layout has it.
   marked() {
     const line = { color: colour("--ink-3"), width: 1, dash: "dot" };
+    const upright = { type: "line", xref: "x", yref: "paper", y0: 0, y1: 1, line, layer: "below" };
+    const top = { y: 1, xref: "x", yref: "paper", xanchor: "left", yanchor: "top", xshift: 2, yshift: 2 };
+    const font = { size: 9, color: colour("--ink-3") };
+    const look = { ...top, showarrow: false, font, bgcolor: colour("--panel"), opacity: 0.85 };
     const named = this.curves.marks.length <= 6;
     const place = this.curves.marks.map((mark) => ({ ...mark, x: this.axis.at(mark.step) }));
     return {
-      shapes: place.map(({ x }) => ({
-        type: "line",
-        xref: "x",
-        yref: "paper",
-        x0: x,
-        x1: x,
-        y0: 0,
-        y1: 1,
-        line,
-        layer: "below",
-      })),
+      shapes: place.map(({ x }) => ({ ...upright, x0: x, x1: x })),
       annotations: named
         ? place.map(({ x, kind, attempt, stage }) => ({
+            ...look,
             x,
-            y: 1,
-            xref: "x",
-            yref: "paper",
-            xanchor: "left",
-            yanchor: "top",
-            showarrow: false,
-            xshift: 2,
-            yshift: 2,
             text: kind === "stage" ? `stage ${Number(stage)}` : `attempt ${Number(attempt)}`,
-            font: { size: 9, color: colour("--ink-3") },
-            bgcolor: colour("--panel"),
-            opacity: 0.85,
           }))
         : [],
     };

@@ -1,8 +1,9 @@
 // One panel: title, latest values, and a Plotly chart, which is drawn before it comes into view and follows while it
 // is.
 
-import { el, setText } from "../dom.js";
+import { el, setText, showText } from "../dom.js";
 import { number } from "../number.js";
+import { dotted } from "../text.js";
 import { Curves } from "./curves.js";
 import { FastRedraw } from "./fast_redraw.js";
 import { Plots } from "./plots.js";
@@ -11,31 +12,19 @@ import { Traces } from "./traces.js";
 
 export class Chart {
   constructor(panel, board) {
-    this.panel = panel;
-    this.board = board;
-    this.dirty = false;
-    this.moved = false;
-    this.inView = this.nearby = false;
-    this.reach = {};
-    this.plot = el("div", { class: "plot" });
-    this.cross = el("div", { class: "cross", hidden: true });
-    this.wait = el("p", { class: "wait s mut" });
-    this.values = el("span", { class: "values s" });
-    this.told = el("span", { class: "xs warn told" });
-    this.area = el("div", { class: "area" }, this.plot, this.cross);
+    Object.assign(this, { panel, board, dirty: false, moved: false, inView: false, nearby: false, reach: {} });
+    this.plot = el("div.plot");
+    this.cross = el("div.cross", { hidden: true });
+    this.wait = el("p.wait.s.mut");
+    this.values = el("span.values.s");
+    this.told = el("span.xs.warn.told");
+    this.area = el("div.area", this.plot, this.cross);
     this.node = el(
-      "figure",
-      { class: "panel chart", "data-chart": panel.title, "data-metrics": panel.pattern || panel.keys.join(" ") },
+      "figure.panel.chart",
+      { "data-chart": panel.title, "data-metrics": panel.pattern || panel.keys.join(" ") },
       el(
         "figcaption",
-        {},
-        el(
-          "span",
-          { class: "about" },
-          el("h3", {}, panel.title),
-          panel.note ? el("span", { class: "xs mut" }, panel.note) : null,
-          this.told,
-        ),
+        el("span.about", el("h3", panel.title), panel.note ? el("span.xs.mut", panel.note) : null, this.told),
         this.values,
       ),
       this.wait,
@@ -48,8 +37,7 @@ export class Chart {
 
   // Words in the place of a chart; "" for the chart.
   showInstead(words) {
-    setText(this.wait, words);
-    this.wait.hidden = !words;
+    showText(this.wait, words);
     this.plot.hidden = !!words;
   }
 
@@ -127,8 +115,7 @@ export class Chart {
           names.length === 1
             ? el("b")
             : el(
-                "span",
-                { class: "key" },
+                "span.key",
                 el("i", { style: `background:var(${this.variable(i)})` }),
                 `${this.label(name)} `,
                 el("b"),
@@ -163,7 +150,7 @@ export class Chart {
     const count = names.reduce((sum, name) => sum + this.board.curves.notFinite(name), 0);
     const odd = count ? `${count.toLocaleString("en")} value${count === 1 ? " was" : "s were"} not finite` : "";
     const linear = this.board.log ? this.offLog(names) : "";
-    setText(this.told, [odd, linear].filter((words) => words).join(" · "));
+    setText(this.told, dotted(odd, linear));
   }
   // What a log scale does not show.
   offLog(names) {

@@ -8,10 +8,7 @@ import { Plots } from "./plots.js";
 export class FigureKeyboardNav {
   // `open(point)` is what a click on a point does; `point` as Plotly gives it.
   constructor(plot, name, open) {
-    this.plot = plot;
-    this.open = open;
-    this.column = null;
-    this.row = null;
+    Object.assign(this, { plot, open, column: null, row: null });
     Plots.slider(plot, name, this);
   }
 

@@ -6,31 +6,22 @@ import { Plots } from "./plots.js";
 
 export class KeyboardNav {
   constructor(board) {
-    this.board = board;
-    this.here = null;
-    this.step = null;
+    Object.assign(this, { board, here: null, step: null });
   }
 
   add(chart) {
-    const { area, panel } = chart;
-    const look = {
-      role: "slider",
-      tabindex: "-1",
-      "aria-label": `${panel.title} by step`,
-      "aria-valuemin": 0,
-      "aria-valuemax": 0,
-      "aria-valuenow": 0,
-    };
-    for (const [name, value] of Object.entries(look)) area.setAttribute(name, value);
-    area.addEventListener("keydown", (event) => this.press(event, chart));
-    area.addEventListener("focus", () => {
+    const again = () => {
       this.here = chart;
       this.again();
-    });
-    area.addEventListener("blur", () => {
+    };
+    const leave = () => {
       this.leave(chart);
       this.settle();
-    });
+    };
+    const press = (event) => this.press(event, chart);
+    Plots.slider(chart.area, `${chart.panel.title} by step`, { press, again, leave });
+    Plots.tell(chart.area, { min: 0, max: 0, now: 0 });
+    chart.area.tabIndex = -1;
   }
 
   // One of those that are drawn is where the Tab key stops.
@@ -40,9 +31,7 @@ export class KeyboardNav {
     if (!known[charts.indexOf(this.here)]?.length) this.here = charts.find((_, n) => known[n].length) ?? null;
     charts.forEach((chart, n) => {
       chart.area.tabIndex = chart === this.here ? 0 : -1;
-      if (!known[n].length) return;
-      chart.area.setAttribute("aria-valuemin", known[n][0]);
-      chart.area.setAttribute("aria-valuemax", known[n].at(-1));
+      if (known[n].length) Plots.tell(chart.area, { min: known[n][0], max: known[n].at(-1) });
     });
   }
 
@@ -80,9 +69,8 @@ export class KeyboardNav {
     if (!steps.length) return;
     this.step = steps[Plots.nearest(steps, this.step ?? steps.at(-1))];
     this.board.point(this.step, chart);
-    const { area } = chart;
-    area.setAttribute("aria-valuenow", this.step);
-    area.setAttribute("aria-valuetext", `step ${this.step.toLocaleString("en")}: ${chart.values.textContent}`);
+    const text = `step ${this.step.toLocaleString("en")}: ${chart.values.textContent}`;
+    Plots.tell(chart.area, { now: this.step, text });
     chart.hover(this.step);
   }
   leave(chart) {

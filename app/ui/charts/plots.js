@@ -2,6 +2,7 @@
 
 import { el } from "../dom.js";
 import { load } from "../libraries.js";
+import { neighbours } from "../number.js";
 import { colour } from "../theme.js";
 
 export class Plots {
@@ -49,13 +50,6 @@ export class Plots {
     const n = parseInt(hex.slice(1), 16);
     return `rgba(${n >> 16},${(n >> 8) & 255},${n & 255},${alpha})`;
   }
-  // From the page's ground to the accent: for heat maps, in either theme.
-  static heat() {
-    return [
-      [0, colour("--panel")],
-      [1, colour("--accent")],
-    ];
-  }
   // Plotly reads a small HTML of its own in names and hover texts; a metric's or a function's name must not be any.
   static plain(words) {
     return String(words).replace(/[<>&%{}]/g, " ");
@@ -68,13 +62,7 @@ export class Plots {
   }
   // Which of the steps is nearest to this one.
   static nearest(steps, step) {
-    let low = 0;
-    let high = steps.length - 1;
-    while (high - low > 1) {
-      const middle = (low + high) >> 1;
-      if (steps[middle] <= step) low = middle;
-      else high = middle;
-    }
+    const [low, high] = neighbours(steps, step);
     return high < 0 ? -1 : Math.abs(steps[low] - step) <= Math.abs(steps[high] - step) ? low : high;
   }
   // ---- keys on a chart that has the focus ----
@@ -115,7 +103,7 @@ export class Plots {
   static frame(plot, [left, right], [low, high], more = 0) {
     const { xaxis, yaxis } = plot._fullLayout;
     const [x, y] = [xaxis._offset + xaxis.l2p(left) - more, yaxis._offset + yaxis.l2p(high)];
-    const node = plot.querySelector(".frame") ?? plot.appendChild(el("div", { class: "frame" }));
+    const node = plot.querySelector(".frame") ?? plot.appendChild(el("div.frame"));
     const box = {
       left: x,
       top: y,

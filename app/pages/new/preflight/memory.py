@@ -39,6 +39,8 @@ SENTENCES = {
 
 @dataclass(frozen=True)
 class Term:
+    """A part of the memory: its name, bytes, and what it is."""
+
     name: str
     bytes: int
     sentence: str
@@ -101,11 +103,11 @@ def _stage(spec: RunSpec, offer: Offer, facts: ModelFacts | None, prompt_tokens:
     if shape is None or not all(settings.count(name) for name in needed):
         return None
     parts = Parts(settings, shape, prompt_tokens or PROMPT_TOKENS)
-    staying = _staying(parts)
+    staying = _constant_terms(parts)
     moments = {
         moment: {**staying, **terms}
         for moment, terms in (
-            (GENERATING, _generating(parts)), (SCORING, _scoring(parts)), (UPDATING, _updating(parts))
+            (GENERATING, _generation_terms(parts)), (SCORING, _scoring_terms(parts)), (UPDATING, _update_terms(parts))
         )
     }  # fmt: skip
     totals = {moment: sum(terms.values()) for moment, terms in moments.items()}
@@ -133,7 +135,7 @@ def device(settings: Settings) -> tuple[str, int | None]:
     return "this machine", settings.offer.hardware.get("memory")
 
 
-def _staying(parts: Parts) -> dict[str, float]:
+def _constant_terms(parts: Parts) -> dict[str, float]:
     """What is there all the time, from the second step on. (A stage's optimiser is new, so its first step is not the
     worst.)"""
     return {
@@ -143,7 +145,7 @@ def _staying(parts: Parts) -> dict[str, float]:
     }  # fmt: skip
 
 
-def _generating(parts: Parts) -> dict[str, float]:
+def _generation_terms(parts: Parts) -> dict[str, float]:
     """All completions of a generation at once; while vLLM generates, the trainer rests. Gradients wait where a
     generation falls between two halves of an accumulated update."""
     if parts.settings.on("use_vllm"):
@@ -158,14 +160,14 @@ def _generating(parts: Parts) -> dict[str, float]:
     }  # fmt: skip
 
 
-def _scoring(parts: Parts) -> dict[str, float]:
+def _scoring_terms(parts: Parts) -> dict[str, float]:
     """The reference's (or the old policy's) log-probabilities, a per-device batch at a time, without gradients."""
     batch = max(parts.batch, parts.eval_batch)
     layer = parts.prefill() / max(1, parts.completions_at_once * parts.prompt_tokens) * batch * parts.tokens
     return {"logits": parts.head_forward(batch), "one layer at work": layer, "16-bit copies": parts.copies()}
 
 
-def _updating(parts: Parts) -> dict[str, float]:
+def _update_terms(parts: Parts) -> dict[str, float]:
     """The worst moment of an update. First the head's backward pass (or the end of its forward one): all activations
     are there, and from the second accumulated batch on all gradients. Then the layers', from the last to the first:
     activations go as gradients come, so one of the two ends is worst. Then the embedding's, then the optimiser."""

@@ -56,11 +56,11 @@ def fixes(spec: RunSpec, offer: Offer, facts: ModelFacts, found: Estimate) -> li
         saved = f"{label}: saves about {format.size(found.total - after.total)}"
         fix = Fix(f"{saved}{', and it fits' if fits else ''}", settings)
         tried[frozenset(settings)] = fits, found.total - after.total, fix
-    several = [] if any(fits for fits, _, _ in tried.values()) else _together(spec, offer, facts, found)
+    several = [] if any(fits for fits, _, _ in tried.values()) else _combine_edits(spec, offer, facts, found)
     return [fix for _, _, fix in sorted([*several, *tried.values()], key=lambda one: (not one[0], -one[1]))[:4]]
 
 
-def _together(spec: RunSpec, offer: Offer, facts: ModelFacts, found: Estimate) -> list[tuple[bool, int, Fix]]:
+def _combine_edits(spec: RunSpec, offer: Offer, facts: ModelFacts, found: Estimate) -> list[tuple[bool, int, Fix]]:
     """Where no single edit is enough: those that keep the update what it is, one more at a time, until it fits."""
     settings: dict[str, Any] = {}
     labels: list[str] = []
@@ -95,6 +95,7 @@ def with_settings(spec: RunSpec, settings: dict[str, Any]) -> RunSpec | None:
 
 
 def _after(spec: RunSpec, offer: Offer, facts: ModelFacts, settings: dict[str, Any], tokens: int) -> Estimate | None:
+    """The estimate after an edit; None where it makes no valid spec."""
     changed = with_settings(spec, settings)
     return memory.estimate(changed, offer, facts, tokens) if changed else None
 

@@ -36,6 +36,7 @@ class Settings:
         return float(value) if real else None
 
     def on(self, name: str) -> bool:
+        """Whether a setting is switched on; not by a word or a number that only means it."""
         return self.get(name) is True
 
     @property

@@ -1,0 +1,47 @@
+"""Pieces of YAML for a text that they are put into: one value in one line, or lines at a column. Pure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from groupwise.storage.spec.yaml_text import dump
+
+ONE_LINE = 10**9  # characters: as a width, without line breaks
+
+
+def flow_text(value: Any) -> str:
+    """Write a list or mapping in one line, in [ ] or { }."""
+    return dump(value, flow=True, width=ONE_LINE).rstrip("\n")
+
+
+def literal_text(value: str, column: int) -> tuple[str, str]:
+    """Write a text of several lines below “|”, where it can stand there as it is; else in one line: (what stands behind
+    the colon, the lines below it)."""
+    lines = value.removesuffix("\n").split("\n")
+    if len(lines) < 2 or not all(line.isprintable() and line == line.strip() for line in lines):
+        return quote_text(value), ""
+    if not lines[0] or not lines[-1]:
+        return quote_text(value), ""
+    pad = " " * (column + 2)
+    below = "".join(f"{pad}{line}\n" if line else "\n" for line in lines)
+    return ("|" if value.endswith("\n") else "|-"), below
+
+
+def quote_text(value: str) -> str:
+    """Write a text in one line, in quotes where it needs them."""
+    return flow_text([value])[1:-1] if "\n" in value else scalar_text(value)
+
+
+def scalar_text(value: Any) -> str:
+    """Write a value that is neither a list nor a mapping."""
+    return dump({"x": value}, width=ONE_LINE).rstrip("\n").removeprefix("x: ")
+
+
+def indent_block(block: str, column: int) -> str:
+    """Move a block to a column, but for its blank lines."""
+    return "".join(f"{' ' * column}{line}" if line.strip() else line for line in block.splitlines(keepends=True))
+
+
+def indent_lines(lines: list[str], column: int) -> str:
+    """Write lines below each other at a column."""
+    return "".join(f"{' ' * column}{line}\n" for line in lines)
