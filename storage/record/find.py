@@ -87,8 +87,7 @@ def search_completions(path: Path, wanted: Wanted, *, most: int = MOST, seconds:
     until = time.monotonic() + seconds
     pattern = find_text.compile_pattern(wanted.words) if wanted.regex and wanted.words else None
     terms = [] if wanted.regex else find_text.terms(wanted.words)
-    run = record_check.open_record(path, seconds=seconds + db.LONGEST)
-    try:
+    with record_check.read_record(path, seconds=seconds + db.LONGEST) as run:
         query = find_text.index_query(terms) if has(run, "table", "completion_text") else ""
         hits = _candidates(run, wanted, query)
         hits.sort(reverse=True)
@@ -96,8 +95,6 @@ def search_completions(path: Path, wanted: Wanted, *, most: int = MOST, seconds:
         if check is None:
             return Found(hits, len(hits), len(hits))
         return _sift(run, hits, check, most, until)
-    finally:
-        run.close()
 
 
 def _candidates(run: Database, wanted: Wanted, query: str) -> list[Hit]:
@@ -186,27 +183,20 @@ def has(run: Database, kind: str, name: str) -> bool:
 
 def newest_completion(path: Path) -> int:
     """The id of the last completion recorded; 0 before there is any."""
-    run = record_check.open_record(path)
-    try:
+    with record_check.read_record(path) as run:
         return run.execute("SELECT coalesce(max(id), 0) FROM completion").fetchone()[0]
-    finally:
-        run.close()
 
 
 def function_names(path: Path) -> list[str]:
     """The run's reward functions, in its order."""
-    run = record_check.open_record(path)
-    try:
+    with record_check.read_record(path) as run:
         return [name for (name,) in run.execute("SELECT name FROM reward_function ORDER BY id")]
-    finally:
-        run.close()
 
 
 def rows(path: Path, ids: Sequence[int]) -> list[dict[str, Any]]:
     """Whole completions, in the order of `ids`: with group, step, mode, attempt, prompt, the row's other columns, what
     functions logged (`extra`), and `scores`, by function: (value, status)."""
-    run = record_check.open_record(path)
-    try:
+    with record_check.read_record(path) as run:
         marks = f"completion.id IN ({', '.join('?' * len(ids))})"
         found = {
             row["id"]: row
@@ -218,8 +208,6 @@ def rows(path: Path, ids: Sequence[int]) -> list[dict[str, Any]]:
             )
         }
         scores, extras = _scores(run, marks, ids), _extras(run, marks, ids)
-    finally:
-        run.close()
     return [
         {
             **found[one],

@@ -3,8 +3,10 @@ disk may have had it in hand."""
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import sqlite3
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -80,6 +82,13 @@ def open_record(path: Path, *, seconds: float = db.LONGEST) -> Database:
         run.close()
         raise
     return run
+
+
+@contextlib.contextmanager
+def read_record(path: Path, *, seconds: float = db.LONGEST) -> Iterator[Database]:
+    """A run's record, open to be read in the block. Raises as `open_record` does."""
+    with contextlib.closing(open_record(path, seconds=seconds)) as run:
+        yield run
 
 
 def of_file(path: Path, *, deep: bool = False, odd: bool = False) -> Fault | None:

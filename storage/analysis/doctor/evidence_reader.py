@@ -52,11 +52,8 @@ def gather(path: Path, spec: RunSpec | None, around: Surroundings | None = None,
     """The evidence of a record, or (`until`) what it was after so many steps. `spec`: None where it cannot be read.
     Raises sqlite3.Error where the file cannot."""
     around = around or Surroundings()
-    run = record_check.open_record(path)
-    try:
+    with record_check.read_record(path) as run:
         return _gather(run, spec, around, 2**62 if until is None else until)
-    finally:
-        run.close()
 
 
 def _gather(run: Database, spec: RunSpec | None, around: Surroundings, until: int) -> Evidence:
@@ -274,9 +271,6 @@ def _std(values: list[float]) -> float:
 
 def newest_batch(path: Path) -> int:
     """The number of the last batch that was recorded: while it is the same, so is the evidence."""
-    run = record_check.open_record(path)
-    try:
+    with record_check.read_record(path) as run:
         rows = _rows(run, "SELECT max(seq) FROM acknowledged")
-    finally:
-        run.close()
     return rows[0][0] or 0 if rows else 0

@@ -228,11 +228,8 @@ class Statistics:
 @contextlib.contextmanager
 def open_statistics(path: Path, mode: str) -> Iterator[Statistics]:
     """A run's statistics, as long as its record is open."""
-    run = record_check.open_record(path)
-    try:
+    with record_check.read_record(path) as run:
         yield Statistics(run, mode)
-    finally:
-        run.close()
 
 
 def _mean(values: list[float]) -> float | None:
