@@ -8,12 +8,11 @@ import re
 import shlex
 from pathlib import Path
 
-from groupwise.storage.checks.loading import USE_LORA, check_loading
+from groupwise.storage.checks.loading import check_loading
 from groupwise.storage.home import paths
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.models import hub_cache, model_files
-from groupwise.storage.library.models.model_files import ModelError, ModelFacts
-from groupwise.storage.library.models.model_files import model_folder as model_folder
+from groupwise.storage.library.models.model_files import ModelError, ModelFacts, model_folder
 from groupwise.storage.spec.problem import ADVICE, BLOCKING, WARNING, Fix, Problem, nearest_name
 from groupwise.storage.spec.spec import RunSpec
 
@@ -204,6 +203,3 @@ def _chat(spec: RunSpec, facts: ModelFacts) -> list[Problem]:
 
 def _at_id(message: str, *fixes: Fix) -> Problem:
     return Problem("model.id", message, fixes=fixes)
-
-
-__all__ = ["HUB_ID", "STARTER", "USE_LORA", "check_model", "model_folder"]

@@ -83,9 +83,9 @@ def open_file(path: Path, *, follow: bool = False) -> BufferedReader:
     return open(descriptor, "rb")
 
 
-def read_bytes(path: Path, most: int, *, follow: bool = False) -> bytes:
+def read_bytes(path: Path, most: int) -> bytes:
     """The whole of a file. Raises OSError; EFBIG where it has more than `most` bytes."""
-    with open_file(path, follow=follow) as file:
+    with open_file(path) as file:
         found = file.read(min(most, os.fstat(file.fileno()).st_size) + 1)
     if len(found) > most:
         raise OSError(errno.EFBIG, f"larger than {most / 2**20:,.1f} MB", str(path))

@@ -259,21 +259,21 @@ class Bin:
     high: float
 
 
-def distribution(hits: Iterable[Hit], bins: int = BINS) -> list[Bin]:
-    """How the hits' rewards are spread over at most `bins` equal stretches from the least to the greatest."""
+def distribution(hits: Iterable[Hit]) -> list[Bin]:
+    """How the hits' rewards are spread over at most BINS equal stretches from the least to the greatest."""
     counts = Counter(map(itemgetter(1), hits))  # many hits have few different rewards
     rewards = sorted(reward for reward in counts if reward is not None)
     values = rewards[bisect_left(rewards, -sys.float_info.max) : bisect_right(rewards, sys.float_info.max)]
     found: list[Bin] = []
     start = 0
     while start < len(values):
-        at = _bin(values[start], values[0], values[-1], bins)
-        end = bisect_right(values, at, lo=start, key=lambda value: _bin(value, values[0], values[-1], bins))
+        at = _bin(values[start], values[0], values[-1])
+        end = bisect_right(values, at, lo=start, key=lambda value: _bin(value, values[0], values[-1]))
         found.append(Bin(at, sum(counts[value] for value in values[start:end]), values[start], values[end - 1]))
         start = end
     return found
 
 
-def _bin(value: float, low: float, high: float, bins: int) -> int:
-    width = high / bins - low / bins  # each by itself: their difference may be more than a float can be
-    return min(bins - 1, int(value / width - low / width)) if width > 0 else 0
+def _bin(value: float, low: float, high: float) -> int:
+    width = high / BINS - low / BINS  # each by itself: their difference may be more than a float can be
+    return min(BINS - 1, int(value / width - low / width)) if width > 0 else 0

@@ -92,7 +92,7 @@ def to_form(condition: Condition) -> tuple[str, str, str]:
     return condition.column, f"{'length ' * condition.length}{condition.operator}", condition.value
 
 
-def from_form(column: str, operator: str, value: str = "") -> Condition:
+def from_form(column: str, operator: str, value: str) -> Condition:
     """The condition that the builder's three fields mean. Raises ConditionError, as `parse_condition` does."""
     length = operator in LENGTHS
     if not column.strip():

@@ -28,7 +28,7 @@ TIMES = 50  # of its own size that a larger one may
 MOST = 64 * 2**30
 
 
-def unpack_parquet(source: Path, target: Path, rows: int = 0) -> int:
+def unpack_parquet(source: Path, target: Path, rows: int) -> int:
     """Write the first so many rows (0: all) as an Arrow stream; how many those are. Raises DataError."""
     for piece in PIECES:
         try:

@@ -10,9 +10,7 @@ from pydantic import BaseModel
 
 from groupwise.storage.spec.spec import RewardSpec, RunSpec
 
-ABSENT = object()
 Value = dict[str, Any]  # value; set: whether the spec says it, or it is the default
-WHOLE = ("data.examples", "data.filter", "data.columns")  # lists that are one value
 
 
 def flat(spec: RunSpec, defaults: Mapping[str, Any] | None = None) -> dict[str, Value]:

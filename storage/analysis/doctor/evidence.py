@@ -11,7 +11,6 @@ from groupwise.storage.record import group_metrics
 from groupwise.storage.spec.spec import RewardSpec
 
 FAILED = ("error", "timeout")
-Texts = Mapping[str, Any]
 
 
 @dataclass(frozen=True)

@@ -93,8 +93,8 @@ def bins(values: Sequence[float], low: float, high: float, most: int = BINS) -> 
     return Bins([low + (high - low) * n / most for n in range(most)] + [high])
 
 
-def whole_bins(low: int, high: int, most: int = BINS) -> Bins:
+def whole_bins(low: int, high: int) -> Bins:
     """Bins for whole numbers, each of as many of them."""
-    width = max(1, math.ceil((high - low + 1) / most))
+    width = max(1, math.ceil((high - low + 1) / BINS))
     count = (high - low) // width + 1
     return Bins([low + width * n - 0.5 for n in range(count + 1)])

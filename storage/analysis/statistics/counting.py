@@ -7,8 +7,6 @@ from typing import Any
 
 from groupwise.storage.analysis.statistics.buckets import Bins, Buckets
 
-Axis = Buckets | Bins
-
 
 def heat(rows: Iterable[tuple[int, float, int]], buckets: Buckets, bins: Bins) -> dict[str, Any]:
     """{x, y, counts, share, steps, bounds} of (stretch, value, how many): `x` and `y` are edges, `counts[bin][stretch]`

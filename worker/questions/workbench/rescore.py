@@ -85,7 +85,7 @@ def _rescore(question: RescoreQuestion, record: Record) -> RescoreAnswer:
     weighed = _Weighed(record, groups, names, outcomes, given, stored, scale, together)
     return RescoreAnswer.from_plain({
         "run": record.folder.id, "completions": len(weighed.old), "scale_rewards": scale,
-        **weighed.compare(record, functions), "seconds": time.perf_counter() - begun,
+        **weighed.compare(record), "seconds": time.perf_counter() - begun,
     })  # fmt: skip
 
 
@@ -211,7 +211,7 @@ class _Weighed:
         scores[np.repeat(absent, self.sizes, axis=0)] = np.nan
         return scores, np.repeat(rows, self.sizes, axis=0)
 
-    def compare(self, record: Record, functions: list[Function]) -> dict[str, Any]:
+    def compare(self, record: Record) -> dict[str, Any]:
         old_ties, _ = analysis.ties(self.old, self.starts)
         new_ties, _ = analysis.ties(self.new, self.starts)
         steps = np.array([group.step for group in self.groups], dtype=np.int64)
