@@ -9,9 +9,8 @@ from typing import Any
 
 from groupwise.storage.checks.model import STARTER
 from groupwise.storage.library.models import model_files
-from groupwise.storage.library.models.model_files import ModelError
-from groupwise.storage.library.models.model_files import ModelFacts as FileFacts
-from groupwise.storage.registry.messages.model import ModelAnswer, ModelFacts, ModelQuestion
+from groupwise.storage.library.models.model_files import ModelError, ModelFacts
+from groupwise.storage.registry.messages.model import ModelAnswer, ModelQuestion
 from groupwise.storage.registry.messages.problem import messages_of
 from groupwise.storage.spec.problem import ADVICE, Fix, Problem
 from groupwise.storage.spec.spec import ModelSpec
@@ -36,16 +35,12 @@ def answer_model(question: ModelQuestion) -> ModelAnswer:
     except (ModelError, OSError) as error:
         problems.append(Problem("model.id", str(error).strip().split("\n")[0], fixes=(STARTER,)))
         found = None
-    if folder_facts := found:
-        facts = {**asdict(folder_facts), "only_bin": folder_facts.only_bin, **facts}
-        problems += _kind(folder_facts, facts)
-        if folder_facts.has_tokenizer and not folder_facts.adapter:
-            problems += _tokenizer(folder_facts, facts)
-    return ModelAnswer(facts=ModelFacts.from_plain(_plain_facts(facts)), problems=messages_of(problems))
-
-
-def _plain_facts(facts: dict[str, Any]) -> dict[str, Any]:
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in facts.items()}
+    if found:
+        facts = {**asdict(found), **facts}
+        problems += _kind(found, facts)
+        if found.has_tokenizer and not found.adapter:
+            problems += _tokenizer(found, facts)
+    return ModelAnswer(facts=facts, problems=messages_of(problems))
 
 
 def _is_missing(spec: ModelSpec, *, tokenizer: bool = False) -> bool:
@@ -62,7 +57,7 @@ def _is_missing(spec: ModelSpec, *, tokenizer: bool = False) -> bool:
     return facts.weights != "safetensors" or bool(facts.missing)
 
 
-def _kind(found: FileFacts, facts: dict[str, Any]) -> list[Problem]:
+def _kind(found: ModelFacts, facts: dict[str, Any]) -> list[Problem]:
     """Whether transformers knows this kind of model by itself and can write text with it."""
     from peft.utils.constants import TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING as TARGETS
 
@@ -78,7 +73,7 @@ def _kind(found: FileFacts, facts: dict[str, Any]) -> list[Problem]:
     return [Problem("model.id", message, fixes=(STARTER,))]
 
 
-def _tokenizer(found: FileFacts, facts: dict[str, Any]) -> list[Problem]:
+def _tokenizer(found: ModelFacts, facts: dict[str, Any]) -> list[Problem]:
     """Load the tokenizer and look at what the trainer needs of it."""
     try:
         tokenizer = models.load_tokenizer(found.folder)

@@ -84,6 +84,7 @@ class ModelFacts:
 
     @property
     def only_bin(self) -> bool:
+        """Whether its weights are there only in a form that can hold code."""
         return self.weights == "bin"
 
 
