@@ -31,11 +31,7 @@ if TYPE_CHECKING:  # the models take time to import, and not every command publi
     AnyFact = TypeVar("AnyFact", bound=Fact)
 
 STOP, KILL, RESUME = "stop", "kill", "resume"
-ALLOWED = {
-    STOP: {states.QUEUED, *states.LIVE},
-    KILL: states.LIVE,
-    RESUME: states.RESUMABLE,
-}
+ALLOWED = {STOP: {states.QUEUED, *states.LIVE}, KILL: states.LIVE, RESUME: states.RESUMABLE}
 
 
 class RegistryError(sqlite3.DatabaseError):

@@ -18,13 +18,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from groupwise.storage.spec.misfits import in_words
-from groupwise.storage.spec.problem import (
-    Fix,
-    Problem,
-    SpecError,
-    did_you_mean,
-    rename_or_remove,
-)
+from groupwise.storage.spec.problem import Fix, Problem, SpecError, did_you_mean, rename_or_remove
 from groupwise.storage.spec.yaml_text import MAX_DIGITS, dump, read_yaml
 
 ENDLESS = f"has more than {MAX_DIGITS} digits: too large to mean anything."

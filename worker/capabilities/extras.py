@@ -18,7 +18,7 @@ OPTIONAL = {
 
 def installed_versions() -> dict[str, str]:
     """Import name → version of those that are installed; "" where the version is not known."""
-    return {name: version(name) for name in OPTIONAL if is_installed(name)}
+    return {name: _version(name) for name in OPTIONAL if is_installed(name)}
 
 
 def is_installed(name: str) -> bool:
@@ -29,7 +29,7 @@ def is_installed(name: str) -> bool:
         return False
 
 
-def version(name: str) -> str:
+def _version(name: str) -> str:
     try:
         return importlib.metadata.version(OPTIONAL[name])
     except importlib.metadata.PackageNotFoundError:

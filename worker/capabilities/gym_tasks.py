@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib.util
 import inspect
 import json
 import re
@@ -15,17 +14,10 @@ from groupwise.worker.capabilities import field_types
 OURS = {"size": "say data.limit instead"}  # what a task takes and Groupwise decides
 
 
-def describe_tasks() -> dict[str, Any] | None:
-    """Each task by name: help, and its parameters as fields {types, default, choices, help}; None where the package
-    is not installed."""
-    if not has_gym():
-        return None
+def describe_tasks() -> dict[str, Any]:
+    """Each task by name: help, and its parameters as fields {types, default, choices, help}."""
     tasks = registered_tasks()
     return {name: {"help": _help(*tasks[name]), "parameters": _fields(tasks[name][1])} for name in sorted(tasks)}
-
-
-def has_gym() -> bool:
-    return importlib.util.find_spec("reasoning_gym") is not None
 
 
 def registered_tasks() -> dict[str, tuple[type, type]]:

@@ -20,11 +20,7 @@ ANSWERS = ("answer", "final_answer", "solution", "target", "label", "expected", 
            "output", "response", "result", "completion", "a", "lösung", "loesung", "antwort", "réponse", "reponse",
            "respuesta")  # fmt: skip
 # How answers are marked in longer texts, and what finds them there.
-MARKS = {
-    "####": r"####\s*(.+)",
-    r"\boxed{": r"\\boxed\{([^{}]*)\}",
-    "<answer>": r"(?s)<answer>\s*(.*?)\s*</answer>",
-}
+MARKS = {"####": r"####\s*(.+)", r"\boxed{": r"\\boxed\{([^{}]*)\}", "<answer>": r"(?s)<answer>\s*(.*?)\s*</answer>"}
 
 
 def kind(values: list[Any]) -> str:

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from groupwise.storage.checks.data import MADE
 from groupwise.storage.spec.spec import DataSpec
 from groupwise.worker.builtin import shipped
 from groupwise.worker.data import gym, sources, table
@@ -18,7 +19,7 @@ FARTHEST = 2000  # row of a stream that can be looked at: all before it have to 
 def table_of(data: DataSpec) -> Table:
     """The rows of a spec's source, before the filter. Raises DataError."""
     kind, _, name = data.source.partition(":")
-    count = data.limit or sources.MADE
+    count = data.limit or MADE
     if kind == "task":
         try:
             made = shipped.task_rows(name)(count)

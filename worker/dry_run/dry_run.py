@@ -25,6 +25,7 @@ from groupwise.storage.registry.messages.problem import Failed
 from groupwise.storage.spec import spec
 from groupwise.storage.spec.problem import BLOCKING, Problem, SpecError
 from groupwise.storage.spec.spec import RunSpec
+from groupwise.worker.questions.workbench.request import Refused
 
 # A run's settings, but for one step that leaves nothing anywhere.
 ONE_STEP: dict[str, Any] = {
@@ -33,14 +34,6 @@ ONE_STEP: dict[str, Any] = {
     "log_completions": False, "log_completions_hub_repo": None,
 }  # fmt: skip
 NEED_EVALUATION = ("reduce_lr_on_plateau", "greedy")  # schedules that look at the evaluation's metrics
-
-
-class Refused(Exception):
-    """The step cannot be tried; the message says why, `field` where."""
-
-    def __init__(self, message: str, field: str = "") -> None:
-        super().__init__(message)
-        self.field = field
 
 
 def main(question_id: int) -> int:

@@ -84,9 +84,7 @@ class Scorers:
         for reward in rewards:
             path = folder.rewards / f"{reward.name}.py"
             if shipped.is_shipped(path) or trusted:
-                sources[reward.name] = client.in_process(
-                    shipped.load_file(path, reward.name), reward.name, reward.parameters
-                )
+                sources[reward.name] = client.in_process(shipped.load_file(path, reward.name), reward.parameters)
             else:
                 shipped.refuse_changed(path)
                 own[library.may_use_network(reward.name, path.read_text(encoding="utf-8"))].append(reward)

@@ -95,11 +95,7 @@ def probe_patterns(e: Evidence) -> Verdict | None:
     return None
 
 
-KINDS = {
-    "empty": "are empty",
-    "stuffed": "open the same tag again and again",
-    "copied": "copy the prompt",
-}
+KINDS = {"empty": "are empty", "stuffed": "open the same tag again and again", "copied": "copy the prompt"}
 
 
 def hacking_kind(sample: Sample) -> str | None:

@@ -17,8 +17,6 @@ from groupwise.storage.library.rewards.names import NOT_GIVEN, TRL_ARGUMENTS
 from groupwise.storage.library.rewards.pasted import clean_paste
 from groupwise.storage.spec.problem import ADVICE, BLOCKING, WARNING, did_you_mean
 
-__all__ = ["FORM", "Analysis", "CodeProblem", "FunctionSig", "analyse", "clean_paste", "problems_for"]
-
 FORM = 1  # of what `analyse` finds: another one is stored anew
 
 
@@ -46,7 +44,6 @@ class FunctionSig:
 
     name: str
     help: str
-    doc: str
     arguments: list[str]
     parameters: list[dict[str, Any]]
     is_async: bool
@@ -154,7 +151,6 @@ def _signature(function: Function, lines: list[str]) -> FunctionSig:
     return FunctionSig(
         name=function.name,
         help=doc.strip().split("\n")[0].strip(),
-        doc=doc,
         arguments=[argument.arg for argument in _required_arguments(function)],
         parameters=_adjustable(function, doc),
         is_async=isinstance(function, ast.AsyncFunctionDef),
