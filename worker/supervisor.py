@@ -21,8 +21,9 @@ from groupwise.storage.home import disk, files, locks, logs, paths, process, pro
 from groupwise.storage.library import repair
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.record import metrics, record, run_files, states
-from groupwise.storage.registry import registry
-from groupwise.storage.registry.registry import Command, Run
+from groupwise.storage.registry import commands, registry
+from groupwise.storage.registry.commands import Command
+from groupwise.storage.registry.registry import Run
 from groupwise.storage.spec import spec
 from groupwise.storage.spec.problem import SpecError
 from groupwise.worker.builtin import models, shipped
@@ -64,7 +65,7 @@ class Supervisor:
     def tick(self) -> None:
         """Look once at commands, runs, questions and helpers."""
         try:
-            for command in registry.open_commands():
+            for command in commands.open_commands():
                 self._safely(command.run, self.obey, command)
             self._look_for_copied_folders()
             active = registry.list_runs(only={states.QUEUED, *states.LIVE})
@@ -95,19 +96,19 @@ class Supervisor:
 
     def obey(self, command: Command) -> None:
         run = registry.get_run(command.run)
-        if run is None or run.attempt != command.attempt or run.state not in registry.ALLOWED[command.kind]:
-            registry.take_command(command, "too late")
+        if run is None or run.attempt != command.attempt or run.state not in commands.ALLOWED[command.kind]:
+            commands.take_command(command, "too late")
             return
-        if command.kind == registry.RESUME:
+        if command.kind == commands.RESUME:
             self._requeue(run)
         elif run.state == states.QUEUED:
             registry.set_state(run.id, states.STOPPED, "Stopped before it started. Resume starts it.")
-        elif command.kind == registry.KILL:
+        elif command.kind == commands.KILL:
             registry.set_state(run.id, states.STOPPING, "Stopping at once, without saving.")
             self._signal(run, signal.SIGKILL)
         elif run.state != states.STOPPING:
             registry.set_state(run.id, states.STOPPING, "Finishing the current step, then saving a checkpoint.")
-        registry.take_command(command, "done")
+        commands.take_command(command, "done")
 
     def _requeue(self, run: Run) -> None:
         registry.set_state(
@@ -278,7 +279,7 @@ class Supervisor:
         elif elsewhere:
             state, sentence = states.INTERRUPTED, endings.in_a_copy(saved)
         else:
-            killed = registry.asked_at(run.id, run.attempt, registry.KILL) is not None
+            killed = commands.asked_at(run.id, run.attempt, commands.KILL) is not None
             state, sentence = endings.ending(
                 _record(run), code, step=run.step, saved=saved, killed_on_request=killed,
                 stopping=run.state == states.STOPPING,

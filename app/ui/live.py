@@ -25,7 +25,7 @@ from groupwise.app.core.errors import Unanswerable
 from groupwise.storage.home import db, paths
 from groupwise.storage.home.logs import Repeats
 from groupwise.storage.record import metrics, record_check
-from groupwise.storage.registry import registry
+from groupwise.storage.registry import commands, registry
 
 LOG = logging.getLogger("groupwise")
 LOG.addFilter(Repeats())  # a page asks again and again
@@ -93,7 +93,7 @@ def answer(function: Callable[[Payload], dict[str, Any]]) -> Answer:
     def answered(payload: Any = None) -> dict[str, Any]:
         try:
             return function(payload if isinstance(payload, dict) else {})
-        except (Unanswerable, registry.Refused) as refusal:
+        except (Unanswerable, commands.Refused) as refusal:
             return {"sentence": str(refusal)}
         except registry.RegistryError as error:
             return {"sentence": str(error)}
