@@ -100,7 +100,9 @@ class Supervisor:
             commands.take_command(command, "too late")
             return
         if command.kind == commands.RESUME:
-            self._requeue(run)
+            gone = {"boot": None, "pid": None, "started": None, "tag": None}
+            sentence = "Waiting for the worker to start it again."
+            registry.set_state(run.id, states.QUEUED, sentence, attempt=run.attempt + 1, **gone)
         elif run.state == states.QUEUED:
             registry.set_state(run.id, states.STOPPED, "Stopped before it started. Resume starts it.")
         elif command.kind == commands.KILL:
@@ -109,12 +111,6 @@ class Supervisor:
         elif run.state != states.STOPPING:
             registry.set_state(run.id, states.STOPPING, "Finishing the current step, then saving a checkpoint.")
         commands.take_command(command, "done")
-
-    def _requeue(self, run: Run) -> None:
-        registry.set_state(
-            run.id, states.QUEUED, "Waiting for the worker to start it again.",
-            attempt=run.attempt + 1, boot=None, pid=None, started=None, tag=None,
-        )  # fmt: skip
 
     # --- launching
 
@@ -159,9 +155,7 @@ class Supervisor:
         changed = paths.runs_folder().stat().st_mtime
         if time.monotonic() - self.looked_at_folders > SETTLED and time.time() - changed < 4 * SETTLED:
             self.looked_at_folders = time.monotonic()
-            found = repair.adopt_folders(settled=SETTLED)
-            if found:
-                log.info("%d run folders were new here", found)
+            adopt_folders(SETTLED)
 
     # --- watching
 
@@ -213,18 +207,12 @@ class Supervisor:
         if run.state == states.STARTING and now["begun"]:
             registry.set_state(run.id, states.RUNNING, "Training. It goes on when this page is closed.")
         if (now["step"], now["total"]) != (run.step, run.total):
-            registry.set_facts(
-                run.id,
-                step=now["step"],
-                total=now["total"],
-                reward=now["reward"],
-                spark=now["spark"],
-                seen_at=now["at"],
-            )
+            facts = {name: now[name] for name in ("step", "total", "reward", "spark")}
+            registry.set_facts(run.id, **facts, seen_at=now["at"])
 
     def _mind_the_end(self, run: Run) -> None:
         """A process that has written its exit record but does not go (a hanging teardown) is ended."""
-        if _record(run) and self._seconds_in(run, "its end") > 2 * TERM_GRACE:
+        if run_files.exit_record(run.folder, run.attempt) and self._seconds_in(run, "its end") > 2 * TERM_GRACE:
             self._signal(run, signal.SIGKILL)
 
     def _enforce_stop(self, run: Run) -> None:
@@ -280,8 +268,9 @@ class Supervisor:
             state, sentence = states.INTERRUPTED, endings.in_a_copy(saved)
         else:
             killed = commands.asked_at(run.id, run.attempt, commands.KILL) is not None
+            record_of_end = run_files.exit_record(run.folder, run.attempt)
             state, sentence = endings.ending(
-                _record(run), code, step=run.step, saved=saved, killed_on_request=killed,
+                record_of_end, code, step=run.step, saved=saved, killed_on_request=killed,
                 stopping=run.state == states.STOPPING,
             )  # fmt: skip
         registry.set_state(run.id, state, sentence)
@@ -310,14 +299,16 @@ class Supervisor:
             log.warning("%s: its log could not be searched for secrets: %s", run.id, error)
 
 
+def adopt_folders(settled: float) -> None:
+    """Take in the run folders that are new here, but for those that changed in the last so many seconds."""
+    found = repair.adopt_folders(settled=settled)
+    if found:
+        log.info("%d run folders were new here", found)
+
+
 def is_of_registry(error: Exception) -> bool:
     """Whether this says that the registry cannot be used, and not that it cannot take what one run would put there."""
     return isinstance(error, (sqlite3.OperationalError, registry.RegistryError)) or type(error) is sqlite3.DatabaseError
-
-
-def _record(run: Run) -> dict[str, Any] | None:
-    """The exit record of this attempt, if it has written one."""
-    return run_files.exit_record(run.folder, run.attempt)
 
 
 def main() -> int:
@@ -335,9 +326,7 @@ def main() -> int:
     supervisor = Supervisor()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: setattr(supervisor, "leaving", True))
-    found = repair.adopt_folders()
-    if found:
-        log.info("%d run folders were new here", found)
+    adopt_folders(0.0)
     supervisor.helpers.publish()
     supervisor.run()
     return 0

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from groupwise.storage.checks.model import STARTER
+from groupwise.storage.checks.model import STARTER, model_problem
 from groupwise.storage.spec.problem import WARNING, Fix, Problem
 from groupwise.storage.spec.spec import ModelSpec
 from groupwise.worker.builtin import models
@@ -28,11 +28,10 @@ def look(spec: ModelSpec, patience: float) -> Looked:
     """Ask the hub, and fetch the tokenizer and config (a few megabytes) if there is time."""
     looked = Looked()
     result = within(patience, lambda: _ask(spec, looked))
-    if isinstance(result, Exception) and not looked.facts:
-        return Looked(problems=[_trouble(spec, result)])
+    facts, problems = dict(looked.facts), list(looked.problems)
     if isinstance(result, Exception):
-        looked.problems.append(_trouble(spec, result))
-    return Looked(dict(looked.facts), list(looked.problems))
+        problems = [*(problems if facts else []), _trouble(spec, result)]
+    return Looked(facts, problems)
 
 
 def within(seconds: float, task: Callable[[], Any]) -> Any:
@@ -73,7 +72,7 @@ def _weights(spec: ModelSpec, sizes: dict[str, int], wanted: list[str]) -> list[
     kept = next((kind for kind in (".bin", ".gguf", ".pt", ".pth", ".h5") if any(n.endswith(kind) for n in sizes)), "")
     how = f"only as {kept}" if kept else "nowhere"
     message = f"{spec.id} keeps its weights {how}: only safetensors are loaded. Look for a copy of it that has them."
-    return [Problem("model.id", message, fixes=(STARTER,))]
+    return [model_problem(message, STARTER)]
 
 
 def _trouble(spec: ModelSpec, error: Exception) -> Problem:
@@ -82,16 +81,16 @@ def _trouble(spec: ModelSpec, error: Exception) -> Problem:
 
     if isinstance(error, errors.GatedRepoError):
         message = f"{spec.id} is gated: accept its terms on its page at the hub, then {LOG_IN}."
-        return Problem("model.id", message, fixes=(STARTER,))
+        return model_problem(message, STARTER)
     if isinstance(error, errors.RevisionNotFoundError):
         fix = Fix("Use the newest revision", {"model.revision": None})
         return Problem("model.revision", f"{spec.id} has no revision “{spec.revision}”.", fixes=(fix,))
     if isinstance(error, errors.RepositoryNotFoundError):
         message = f"the hub has no model {spec.id}, or it is private. If it is yours, {LOG_IN}."
-        return Problem("model.id", message, fixes=(STARTER,))
+        return model_problem(message, STARTER)
     if isinstance(error, errors.OfflineModeIsEnabled):
         message = f"{spec.id} is not on this machine, and HF_HUB_OFFLINE forbids asking the hub."
-        return Problem("model.id", message, level=WARNING, fixes=(STARTER,))
+        return model_problem(message, STARTER, level=WARNING)
     why = "it took too long" if isinstance(error, TimeoutError) else "there was no answer"
     message = f"the hub could not be asked about {spec.id}: {why}. It must be reachable when the run starts."
-    return Problem("model.id", message, level=WARNING, fixes=(STARTER,))
+    return model_problem(message, STARTER, level=WARNING)
