@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
-
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.spec.problem import WARNING, Fix, Problem
 from groupwise.storage.spec.spec import RunSpec, StageSpec
@@ -52,15 +49,7 @@ def _at_stage(problem: Problem, stage: StageSpec, index: int) -> Problem:
         movable = section == "training" or (section == "rewards" and stage.rewards is not None)
         return f"stages.{index}.{path}" if movable and (not written or _is_its_own(stage, path)) else path
 
-    fixes = tuple(
-        replace(
-            fix,
-            settings={place(path): value for path, value in fix.settings.items()},
-            removed=tuple(place(path, written=True) for path in fix.removed),
-        )
-        for fix in problem.fixes
-    )
-    return replace(problem, field=place(problem.field), fixes=fixes)
+    return problem.move(place, lambda path: place(path, written=True))
 
 
 def _process_wide(stage: StageSpec, index: int) -> list[Problem]:
@@ -96,13 +85,10 @@ def _versions(spec: RunSpec, offer: Offer) -> list[Problem]:
 
 def _engines(spec: RunSpec) -> list[Problem]:
     """vLLM inside the training process is not known to give its memory back between stages."""
-    inside = [_vllm_inside(stage.training) for stage in spec.by_stage()]
+    settings = [stage.training for stage in spec.by_stage()]
+    inside = [bool(one.get("use_vllm")) and one.get("vllm_mode", "colocate") == "colocate" for one in settings]
     if sum(inside) < 2 or not spec.stages:
         return []
     fix = Fix("Use a vLLM server", {"training.vllm_mode": "server"})
     message = "each stage starts vLLM again in the same process; whether it gives its memory back is not certain."
     return [Problem("training.vllm_mode", message, level=WARNING, fixes=(fix,))]
-
-
-def _vllm_inside(training: dict[str, Any]) -> bool:
-    return bool(training.get("use_vllm")) and training.get("vllm_mode", "colocate") == "colocate"

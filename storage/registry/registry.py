@@ -271,13 +271,10 @@ def _in_words() -> Iterator[None]:
     except sqlite3.DatabaseError as error:
         if db.is_damage(error):
             raise _damage_error(str(error)) from error
-        if isinstance(error, sqlite3.OperationalError) and _is_gone(error):
+        gone = "no such table" in str(error) or not paths.registry_path().exists()
+        if isinstance(error, sqlite3.OperationalError) and gone:
             raise Damaged(
                 f"The registry {paths.registry_path()} is gone. No run is lost: `groupwise repair` makes a new one "
                 "from the run folders."
             ) from error
         raise
-
-
-def _is_gone(error: sqlite3.OperationalError) -> bool:
-    return "no such table" in str(error) or not paths.registry_path().exists()

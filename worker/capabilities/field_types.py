@@ -28,6 +28,13 @@ def kinds(hint: Any) -> list[str]:
     return [_KINDS[base]] if base in _KINDS else ["dict"] if dataclasses.is_dataclass(base) else []
 
 
+def default(field: dataclasses.Field[Any]) -> Any:
+    """A field's default; None where a value must be given."""
+    if field.default_factory is not dataclasses.MISSING:
+        return field.default_factory()
+    return None if field.default is dataclasses.MISSING else field.default
+
+
 def choices(hint: Any) -> list[Any] | None:
     """The values a hint allows, where it lists them all; None where it also takes a whole kind (`bool | Literal`).
 

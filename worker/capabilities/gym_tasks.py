@@ -34,19 +34,13 @@ def _fields(config: type) -> dict[str, Any]:
     return {
         field.name: {
             "types": field_types.kinds(hints[field.name]),
-            "default": 0 if field.name == "seed" else _as_json(_default(field)),
+            "default": 0 if field.name == "seed" else _as_json(field_types.default(field)),
             "choices": field_types.choices(hints[field.name]),
             "help": comments.get(field.name, ""),
         }
         for field in dataclasses.fields(config)
         if field.init and field.name not in OURS
     }
-
-
-def _default(field: dataclasses.Field[Any]) -> Any:
-    if field.default_factory is not dataclasses.MISSING:
-        return field.default_factory()
-    return None if field.default is dataclasses.MISSING else field.default
 
 
 def _as_json(value: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -76,17 +77,13 @@ def refuse_long_rows(path: Path, batch: pa.RecordBatch, before: int) -> None:
             )
 
 
-class parquet_words:
+@contextlib.contextmanager
+def parquet_words(path: Path) -> Iterator[None]:
     """Turns what pyarrow raises for a damaged file into a DataError. What finds no room stays a MemoryError."""
-
-    def __init__(self, path: Path) -> None:
-        self.name = path.name
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, (pa.ArrowException, OSError, ValueError, TypeError)) and not isinstance(
-            error, MemoryError
-        ):
-            reason = (str(error).splitlines() or ["it is damaged"])[0][:200].rstrip(".")
-            raise DataError(f"{self.name} cannot be read as PARQUET: {reason}. Write it anew.") from error
+    try:
+        yield
+    except MemoryError:
+        raise
+    except (pa.ArrowException, OSError, ValueError, TypeError) as error:
+        reason = (str(error).splitlines() or ["it is damaged"])[0][:200].rstrip(".")
+        raise DataError(f"{path.name} cannot be read as PARQUET: {reason}. Write it anew.") from error

@@ -44,7 +44,9 @@ def main(question_id: int) -> int:
     try:
         asked = question.read_question()
         assert isinstance(asked, TryQuestion)  # the supervisor starts dry runs for no other
-        answer: Answer = attempt(asked.text, lambda sentence: _say(question_id, sentence))
+        answer: Answer = attempt(
+            asked.text, lambda sentence: questions.set_progress(question_id, Progress(sentence=sentence))
+        )
     except Exception as error:
         traceback.print_exc()
         answer = explain_failure(error)
@@ -156,10 +158,6 @@ def explain_failure(error: Exception) -> Failed:
     if "ran out of memory" in message:
         return Failed(error=f"One step does not fit: {message}", field="training.per_device_train_batch_size")
     return Failed(error=f"{message[:1].upper()}{message[1:]}", field=str(getattr(error, "field", "")))
-
-
-def _say(question_id: int, words: str) -> None:
-    questions.set_progress(question_id, Progress(sentence=words))
 
 
 if __name__ == "__main__":

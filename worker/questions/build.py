@@ -7,7 +7,6 @@ import contextlib
 import os
 import warnings
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -134,11 +133,4 @@ def _at_stage(problem: Problem, run_spec: RunSpec, number: int) -> Problem:
         section, _, name = path.partition(".")
         return f"stages.{number}.{path}" if section == "training" and name in own else path
 
-    fixes = tuple(
-        replace(
-            fix, settings={place(path): value for path, value in fix.settings.items()},
-            removed=tuple(place(path) for path in fix.removed),
-        )
-        for fix in problem.fixes
-    )  # fmt: skip
-    return replace(problem, field=place(problem.field), fixes=fixes)
+    return problem.move(place)

@@ -121,11 +121,6 @@ def _prefer_others() -> None:
         Path("/proc/self/oom_score_adj").write_text("500")
 
 
-def _is_about_all(question: Question) -> bool:
-    """Whether all rows are to be looked at, however many there are."""
-    return question.kind == CHECK_DATA and question.payload.get("all") is True
-
-
 class QuestionServer:
     """Holds no truth: a question is the registry's, and taken once, so none can end two question servers."""
 
@@ -205,7 +200,8 @@ class QuestionServer:
         hand = self.hands.get(question.kind)
         if hand is None or not hand.lives():
             hand = self.hands[question.kind] = Hand(answer_question)
-        seconds = LONGEST["all" if question.kind in LONG or _is_about_all(question) else "default"]
+        about_all = question.kind == CHECK_DATA and question.payload.get("all") is True  # rows, however many there are
+        seconds = LONGEST["all" if question.kind in LONG or about_all else "default"]
         hand.give(question, until=time.monotonic() + seconds)
 
     def _finish(self, hand: Hand) -> None:

@@ -176,7 +176,7 @@ class CapturingTrainer(GRPOTrainer):
                     tokens,
                     truncated,
                     total(scores, weights),
-                    finite_or_none(advantage),
+                    advantage if math.isfinite(advantage) else 0.0,  # as TRL has it where no function gave a score
                     scores,
                     extra,
                 )
@@ -201,11 +201,6 @@ def _of_all_ranks(ranks: list[list[Note]]) -> list[Note]:
                 for failure in note.failures
             ]
     return whole
-
-
-def finite_or_none(advantage: float) -> float:
-    """0 where an advantage is not a number, as TRL has it for completions that no function scored."""
-    return advantage if math.isfinite(advantage) else 0.0
 
 
 def total(scores: list[tuple[float | None, str]], weights: list[float]) -> float | None:

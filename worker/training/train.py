@@ -38,10 +38,7 @@ class Signals:
     def __init__(self) -> None:
         self.stop = False
         for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, self._note)
-
-    def _note(self, *_: Any) -> None:
-        self.stop = True
+            signal.signal(number, lambda *_: setattr(self, "stop", True))
 
 
 def main(run_id: str) -> int:

@@ -60,7 +60,8 @@ def _gather(run: Database, spec: RunSpec | None, around: Surroundings, until: in
     since, number = _stage(run)
     stages = spec.by_stage() if spec else []
     stage = stages[min(max(0, number - 1), len(stages) - 1)] if stages else None
-    parts = [(attempt, max(first, since + 1), min(last, until)) for attempt, first, last in _stretches(run)]
+    there = _of_tables_there_are(lambda: metrics.stretches(run))
+    parts = [(attempt, max(first, since + 1), min(last, until)) for attempt, first, last in there]
     parts = [part for part in parts if part[1] <= part[2]]
     keys = dict(_rows(run, "SELECT name, id FROM metric_key"))
     wanted = [name for name in keys if name in METRICS or (name.startswith("rewards/") and name.count("/") == 2)]
@@ -94,10 +95,6 @@ def places(spec: RunSpec | None, number: int) -> dict[str, str]:
 def _rows(run: Database, sql: str, values: Sequence[Any] = ()) -> list[Any]:
     """Rows; none where the file is older than the table."""
     return _of_tables_there_are(lambda: run.execute(sql, values).fetchall())
-
-
-def _stretches(run: Database) -> list[tuple[int, int, int]]:
-    return _of_tables_there_are(lambda: metrics.stretches(run))
 
 
 def _of_tables_there_are(read: Callable[[], list[Any]]) -> list[Any]:

@@ -217,12 +217,8 @@ class Statistics:
         ).fetchone()
         attempt = row[0] if row else 1
         now = metrics.stage_weights(self._run, attempt, step) or {}
-        if self._weights_change():
-            now |= metrics.changing_weights(self._run, attempt, step)
+        now |= metrics.changing_weights(self._run, attempt, step)
         return [float(now.get(name, weight)) for _, name, weight in functions]
-
-    def _weights_change(self) -> bool:
-        return self._run.execute("SELECT 1 FROM metric_key WHERE name LIKE 'rewards/%/weight'").fetchone() is not None
 
 
 @contextlib.contextmanager

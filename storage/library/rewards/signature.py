@@ -79,11 +79,12 @@ def analyse(code: str, name: str | None = None) -> Analysis:
 
 def _read_functions(module: ast.Module, text: str, name: str | None) -> tuple[list[FunctionSig], list[CodeProblem]]:
     """The functions of a syntax tree, and what is wrong with it."""
-    found = defined.functions_named(module, name) if name else defined.reward_functions(module)
+    every = defined.top_level_functions(module) if name else defined.reward_functions(module)
+    found = [function for function in every if not name or function.name == name]
     missing = [] if found else defined.missing(module, name)
     said = [*missing, *bodies.module_findings(module), *_shape_findings(module, found)]
     lines = text.split("\n")
-    problems = [_problem(node, message, level, lines) for node, message, level in said]
+    problems = [CodeProblem(*_position(node, lines), message, level) for node, message, level in said]
     return [_signature(function, lines) for function in found], problems
 
 
@@ -102,11 +103,6 @@ def _parse(code: str) -> tuple[ast.Module | None, list[CodeProblem]]:
         return None, [CodeProblem(1, 1, f"This is not Python: {error}.")]
     except (RecursionError, MemoryError):
         return None, [TOO_DEEP]
-
-
-def _problem(node: ast.AST, message: str, level: str, lines: list[str]) -> CodeProblem:
-    line, column = _position(node, lines)
-    return CodeProblem(line, column, message, level)
 
 
 def _position(node: ast.AST, lines: list[str]) -> tuple[int, int]:

@@ -67,7 +67,8 @@ def answer_rescore(question: RescoreQuestion) -> Answer:
 def _rescore(question: RescoreQuestion, record: Record) -> RescoreAnswer:
     begun = time.perf_counter()
     functions, given = question.functions, question.weights or {}
-    settings = _settings(record)
+    spec = run_files.spec_of(record.folder)
+    settings = spec.training if spec else {}
     scale = question.scale_rewards or request.usual_scale(settings)
     together = question.multi_objective_aggregation or request.usual_aggregation(settings)
     if not functions and not given and question.scale_rewards is None:
@@ -87,12 +88,6 @@ def _rescore(question: RescoreQuestion, record: Record) -> RescoreAnswer:
         "run": record.folder.id, "completions": len(weighed.old), "scale_rewards": scale,
         **weighed.compare(record), "seconds": time.perf_counter() - begun,
     })  # fmt: skip
-
-
-def _settings(record: Record) -> dict[str, Any]:
-    """The training settings that the run's spec gives; none where it cannot be read."""
-    spec = run_files.spec_of(record.folder)
-    return spec.training if spec else {}
 
 
 def _call_functions(

@@ -110,12 +110,11 @@ def _weigh(
         for number, kind in zip(which, its_kinds, strict=True):
             kinds[number] = kind
         ties = ties if probing else found
-    counting = scores if of_probes.all() else scores[~np.repeat(of_probes, sizes)]
+    real = np.ones(len(scores), bool) if of_probes.all() else ~np.repeat(of_probes, sizes)
     names = [one.name for one in functions]
     return {
-        "total": total, "advantages": advantages, "kinds": kinds, "ties": ties, "starts": starts, "counting": counting,
-        "real": np.ones(len(scores), bool) if of_probes.all() else ~np.repeat(of_probes, sizes),
-        "agreement": analysis.agreement(names, counting, weights),
+        "total": total, "advantages": advantages, "kinds": kinds, "ties": ties, "starts": starts, "real": real,
+        "counting": scores[real], "agreement": analysis.agreement(names, scores[real], weights),
         "loopholes": loopholes.find_loopholes(probes, names, scores, total),
     }  # fmt: skip
 
