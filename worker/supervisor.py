@@ -56,6 +56,7 @@ class Supervisor:
         self.leaving = False
 
     def run(self) -> None:
+        """Look after everything until told to leave, or idle."""
         while not self.leaving:
             self.tick()
             time.sleep(TICK)
@@ -95,6 +96,7 @@ class Supervisor:
     # --- what people ask
 
     def obey(self, command: Command) -> None:
+        """Do what was asked of a run, where it is still to be done."""
         run = registry.get_run(command.run)
         if run is None or run.attempt != command.attempt or run.state not in commands.ALLOWED[command.kind]:
             commands.take_command(command, "too late")
@@ -170,6 +172,7 @@ class Supervisor:
             log.exception("%s could not be seen to this time", run_id)
 
     def watch(self, run: Run) -> None:
+        """Look at a run that trains: how far it is, whether it has ended, whether a stop takes too long."""
         child = self.children.get(run.id)
         if child is not None:
             if child.poll() is not None:

@@ -40,6 +40,7 @@ def write_whole(path: Path, text: str) -> None:
 
 
 def write_json(path: Path, value: Any) -> None:
+    """Write a value as JSON, as `write_whole` writes."""
     write_whole(path, to_json(value, indent=1))
 
 

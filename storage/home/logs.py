@@ -21,6 +21,7 @@ class Repeats(logging.Filter):
         self._seen: OrderedDict[tuple[str, str, str], tuple[int, float]] = OrderedDict()
 
     def filter(self, record: logging.LogRecord) -> bool:
+        """Tell whether a line is written; it may be changed to carry its number."""
         line, now = record.getMessage(), time.monotonic()
         key = record.name, line, repr(record.exc_info[1]) if record.exc_info else ""
         count, last = self._seen.pop(key, (0, now))

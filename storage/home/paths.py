@@ -119,6 +119,7 @@ class RunFolder:
 
     @property
     def id(self) -> str:
+        """Name the run: the folder's own name."""
         return self.path.name
 
     @property
@@ -148,6 +149,7 @@ class RunFolder:
 
     @property
     def db(self) -> Path:
+        """Locate the record: metrics, groups, completions, events."""
         return self.path / "run.db"
 
     @property
@@ -177,6 +179,7 @@ class RunFolder:
 
     @property
     def checkpoints(self) -> Path:
+        """Locate the folder of what a resume goes on from."""
         return self.path / "checkpoints"
 
     @property

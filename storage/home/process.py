@@ -54,6 +54,7 @@ class Identity:
     started: int
 
     def as_dict(self) -> dict[str, str | int]:
+        """Give it as columns of a run's row."""
         return asdict(self)
 
 

@@ -43,6 +43,7 @@ class Found:
 
     @property
     def template_columns(self) -> list[str]:
+        """List the columns that the prompt template names, each once; none where a column is the prompt."""
         named = dict.fromkeys(COLUMN.findall(self.asked.prompt_template))
         return [] if self.asked.prompt_column else list(named)
 
@@ -53,6 +54,7 @@ class Found:
 
     @property
     def rows_used(self) -> int:
+        """Count the rows that the filter keeps, of those that were looked at."""
         return self.checked - self.filtered
 
     @property
@@ -64,6 +66,7 @@ class Found:
 
     @property
     def held_out(self) -> int:
+        """Count the rows that are held out; 0 where none would be left to train on."""
         try:
             return held_out_rows(self.asked, self.rows_left)
         except DataError:
@@ -71,9 +74,11 @@ class Found:
 
     @property
     def rows_trained_on(self) -> int:
+        """Count the rows that are trained on."""
         return self.rows_left - self.held_out
 
     def note(self) -> str:
+        """Say how much was looked at and what comes of it, in a sentence."""
         about = "" if self.exact else "about "
         looked = "All" if self.finished else f"The first {self.checked:,} of {about}{self.rows:,}"
         return f"{looked} rows were checked: {self._kept()}."

@@ -19,6 +19,8 @@ csv.field_size_limit(CELL)
 
 
 class CsvTable:
+    """The rows of a CSV file: a table.Table."""
+
     def __init__(self, path: Path) -> None:
         self.path = path
         self.size = path.stat().st_size
@@ -30,6 +32,7 @@ class CsvTable:
             raise DataError(f"{path.name} has a heading line, but no rows.")
 
     def count(self) -> tuple[int, bool]:
+        """Count the rows, as Table has it."""
         self._scan()
         rows, (offset, _) = self._end
         if offset >= self.size:
@@ -37,6 +40,7 @@ class CsvTable:
         return round(rows * self.size / max(offset, 1)), False
 
     def row(self, index: int) -> tuple[dict[str, Any], bool]:
+        """Read one row, as Table has it."""
         self._scan(index)
         rows, (offset, _) = self._end
         if index >= rows and offset >= self.size:
@@ -58,6 +62,7 @@ class CsvTable:
         return dict(zip(self.columns, cells + [""] * missing, strict=True))
 
     def rows(self) -> Iterator[dict[str, Any]]:
+        """Read all rows in order."""
         with self.path.open("rb") as file:
             for place, cells in read_rows(file, self._places[0], self.path.name, len(self.columns)):
                 yield self._named(cells, place[1])

@@ -32,6 +32,8 @@ BOM = b"\xef\xbb\xbf"
 
 
 class JsonlTable:
+    """The rows of a JSONL file: a table.Table."""
+
     def __init__(self, path: Path) -> None:
         self.path = path
         self.size = path.stat().st_size
@@ -58,6 +60,7 @@ class JsonlTable:
         self.columns = list(self.features)
 
     def count(self) -> tuple[int, bool]:
+        """Count the rows, as Table has it."""
         self._scan()
         offset, rows = self._end
         if offset >= self.size:
@@ -65,6 +68,7 @@ class JsonlTable:
         return round(rows * self.size / offset), False
 
     def row(self, index: int) -> tuple[dict[str, Any], bool]:
+        """Read one row, as Table has it."""
         if index >= self._end[1]:
             self._scan(index)
         offset, rows = self._end
@@ -79,6 +83,7 @@ class JsonlTable:
         return self._parse([line], f"row {index + 1}")[0], True
 
     def rows(self) -> Iterator[dict[str, Any]]:
+        """Read all rows in order."""
         return self._mixed_rows(0) if self._mixed else self._plain_rows()
 
     def _mixed_rows(self, first: int) -> Iterator[dict[str, Any]]:

@@ -19,6 +19,8 @@ COLUMNS = 2000
 
 
 class ParquetTable:
+    """The rows of a Parquet file: a table.Table."""
+
     def __init__(self, path: Path) -> None:
         self.path = path
         self.notes: list[str] = []
@@ -39,9 +41,11 @@ class ParquetTable:
             raise DataError(f"{path.name} holds no rows.")
 
     def count(self) -> tuple[int, bool]:
+        """Count the rows, as the file says."""
         return sum(self._sizes), True
 
     def row(self, index: int) -> tuple[dict[str, Any], bool]:
+        """Read one row from the row group it is in."""
         if index >= sum(self._sizes):
             raise DataError(f"{self.path.name} has {sum(self._sizes)} rows, so there is no row {index + 1}.")
         group, left = 0, index
@@ -56,6 +60,7 @@ class ParquetTable:
         raise DataError(f"{self.path.name} is damaged: row {index + 1} is not where the file says.")
 
     def rows(self) -> Iterator[dict[str, Any]]:
+        """Read all rows in order."""
         with parquet_words(self.path), pyarrow.parquet.ParquetFile(self.path) as file:
             before = 0
             for batch in file.iter_batches(batch_size=BATCH, use_threads=False):

@@ -92,6 +92,7 @@ def _parts(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
 
 
 def main(source: str, target: str, rows: str) -> int:
+    """Unpack within bounds of memory, and print what came of it."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     pa.set_memory_pool(pa.system_memory_pool())  # others reserve far more address space than they use
     try:

@@ -115,6 +115,7 @@ def folder_of(question_id: int) -> Path:
 
 
 def tag_of(question_id: int) -> str:
+    """Give the tag that the processes of a dry run carry."""
     return f"try:{_mark()}:{question_id}"
 
 

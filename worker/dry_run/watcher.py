@@ -34,6 +34,7 @@ class Watcher(TrainerCallback):
     def on_log(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, logs: dict[str, Any], **_: Any
     ) -> None:
+        """Keep TRL's metrics of the step."""
         for name, value in logs.items():
             of_the_whole = name.startswith("train_") or name in ("total_flos", "epoch")
             if isinstance(value, (int, float)) and not isinstance(value, bool) and not of_the_whole:

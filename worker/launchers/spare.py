@@ -35,6 +35,7 @@ class Spare:
             os.close(printed)
 
     def lives(self) -> bool:
+        """Tell whether its process runs."""
         return self.child.poll() is None
 
     def becomes_ready(self) -> bool:

@@ -53,9 +53,11 @@ def _read_loaded(reply: dict[str, Any]) -> _Loaded:
 class Scorer(Protocol):
     """What a Host and `in_process` have in common."""
 
-    def score(self, name: str, batch: dict[str, Any], timeout: float) -> Result: ...
+    def score(self, name: str, batch: dict[str, Any], timeout: float) -> Result:
+        """Call a function with a batch; see `Host.score`."""
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """End what is held for it."""
 
 
 class Host:

@@ -88,6 +88,7 @@ def _command(tier: str, limits: Limits, network: bool, script: bool, information
 
 
 def code_folder(tier: str) -> str:
+    """Locate the folder from which a sandboxed process imports Groupwise's own files."""
     return bubblewrap.CODE if tier == BUBBLEWRAP else str(file_view.REPOSITORY)
 
 

@@ -36,6 +36,7 @@ class Request(NamedTuple):
 
     @property
     def is_tunnel(self) -> bool:
+        """Tell whether it asks for a tunnel."""
         return self.method == "CONNECT"
 
     def to(self, place: str, *more: bytes) -> bytes:

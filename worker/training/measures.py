@@ -38,6 +38,7 @@ class Measures:
             self._begun = time.perf_counter()
 
     def step_begins(self) -> None:
+        """Note when a step begins."""
         self._step_begun = time.perf_counter()
 
     def step_ends(self) -> None:

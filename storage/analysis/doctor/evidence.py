@@ -28,6 +28,7 @@ class Function:
 
     @property
     def calls(self) -> int:
+        """Counts the completions that it was called for."""
         return sum(self.statuses.values())
 
     @property
@@ -85,6 +86,7 @@ class Evidence:
 
     @property
     def reward(self) -> Curve:
+        """Gives the curve of the total reward."""
         return self.curve("reward")
 
     @property
@@ -118,6 +120,7 @@ class Evidence:
         return float(value)
 
     def weight(self, name: str) -> float:
+        """Gives what a reward function counts: as it was trained with, or else as the spec says."""
         known = self.functions.get(name)
         return known.weight if known else next((r.weight for r in self.rewards if r.name == name), 1.0)
 

@@ -78,6 +78,7 @@ class Bins:
         return self.edges[number], self.edges[number + 1]
 
     def all_bounds(self) -> list[tuple[float, float]]:
+        """Gives the least and the greatest value of every bin."""
         return [self.bounds(number) for number in range(self.count)]
 
 

@@ -88,5 +88,7 @@ class Group(Message):
 
 
 class CompletionsAnswer(Answer):
+    """The completions, and what they are, in words."""
+
     groups: list[Group]
     sentence: str

@@ -55,6 +55,7 @@ class Failed(Answer):
     problems: list[ProblemMessage] = []
 
     def as_dict(self) -> Plain:
+        """Give it as JSON holds it, always with the field."""
         return {"field": self.field, **super().as_dict()}
 
     @classmethod

@@ -144,6 +144,8 @@ class Loophole(Message):
 
 
 class ScoreAnswer(Answer):
+    """All scores, and what they show, in words. seconds: that it took."""
+
     groups: list[ScoredGroup]
     functions: list[FunctionScores]
     ties: Ties

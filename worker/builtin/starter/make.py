@@ -150,6 +150,7 @@ def save(model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, steps: int
 
 
 def main() -> None:
+    """Read the command line, make the model, and write it."""
     parser = argparse.ArgumentParser(description="Make the starter model.")
     parser.add_argument("--out", type=Path, default=MODEL, help="folder to write")
     parser.add_argument("--steps", type=int, default=STEPS, help="supervised training steps")

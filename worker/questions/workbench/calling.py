@@ -35,6 +35,7 @@ class Rows:
     state: dict[str, Any] = field(default_factory=dict)
 
     def batch(self) -> dict[str, Any]:
+        """Give the keyword arguments of a call."""
         given = {**self.columns, "prompts": self.prompts, "completions": self.completions, "trainer_state": self.state}
         return given if self.ids is None else {**given, "completion_ids": self.ids}
 

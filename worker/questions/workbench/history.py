@@ -48,6 +48,7 @@ class Record:
         }
 
     def close(self) -> None:
+        """Close the file."""
         self._db.close()
 
     def groups(self, mode: str = "train") -> list[Stored]:
@@ -110,6 +111,7 @@ class Record:
         return step, found
 
     def weights(self) -> Weights:
+        """Read what each function counted, step by step."""
         return Weights(self._db, {name: weight for name, (_, weight) in self.functions.items()})
 
 

@@ -38,6 +38,8 @@ class Loaded:
 
 @dataclass(frozen=True)
 class Sampled:
+    """A completion, its token ids with the end mark, and whether it was cut off before one."""
+
     text: str
     ids: list[int]
     truncated: bool

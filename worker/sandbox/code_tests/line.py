@@ -67,6 +67,7 @@ class Line:
         self.later: Later | None = None
 
     def post(self, message: dict) -> None:
+        """Send a message. Raises ValueError where it is too large."""
         data = json.dumps(message).encode()
         if len(data) > CAP:
             raise ValueError("too large to be handed over")
@@ -74,6 +75,7 @@ class Line:
         self.outgoing.flush()
 
     def receive(self) -> dict:
+        """Wait for a message. Raises EOFError where the other side has ended."""
         data = self.incoming.readline(CAP + 2)
         if not data.endswith(b"\n"):
             raise EOFError("the other side has ended")
@@ -116,6 +118,7 @@ class Line:
         return {"later" if isinstance(value, types.CoroutineType) else "mine": id(value)}
 
     def unpack(self, packed: Any) -> Any:
+        """Turn what `pack` made of a value back into it; objects of the other side become Remotes."""
         if not isinstance(packed, dict):
             return packed
         [(name, content)] = packed.items()
@@ -226,6 +229,7 @@ def run_coroutine(coroutine: Any) -> Any:
 
 
 async def return_value(value: Any) -> Any:
+    """Come to a value at once, as a coroutine."""
     return value
 
 
