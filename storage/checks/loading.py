@@ -97,14 +97,14 @@ def _attention(spec: RunSpec, offer: Offer, facts: ModelFacts | None) -> list[Pr
     if _is_published(offer) and package not in offer.extras:
         # transformers would take the code from the hub where it finds the package `kernels`
         return [Problem(field, f"needs {how}", fixes=fixes)]
-    if _loaded_as(spec, facts) == "float32":
+    if _loaded_dtype(spec, facts) == "float32":
         half = Fix("Load it in bfloat16", {"model.dtype": "bfloat16"})
         message = "flash attention computes in bfloat16 or float16, and the model is loaded in float32."
         return [Problem(field, message, level=WARNING, fixes=(fixes[0], half))]
     return []
 
 
-def _loaded_as(spec: RunSpec, facts: ModelFacts | None) -> str | None:
+def _loaded_dtype(spec: RunSpec, facts: ModelFacts | None) -> str | None:
     if spec.model.dtype != "auto":
         return spec.model.dtype
     return facts.dtype if facts else None
@@ -113,7 +113,7 @@ def _loaded_as(spec: RunSpec, facts: ModelFacts | None) -> str | None:
 def _dtype(spec: RunSpec, offer: Offer, facts: ModelFacts | None) -> list[Problem]:
     """Weights of 16 bits that are trained themselves: measured here, 9 % of the starter's changed in four steps at a
     learning rate of 1e-5 in bfloat16, and all of them in float32, which is what TRL loads by itself."""
-    field, dtype = "model.dtype", _loaded_as(spec, facts)
+    field, dtype = "model.dtype", _loaded_dtype(spec, facts)
     if dtype not in ("bfloat16", "float16") or (facts and facts.quantized) or spec.model.quantization:
         return []
     if spec.lora is None:

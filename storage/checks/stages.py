@@ -21,7 +21,7 @@ def check_stages(spec: RunSpec, offer: Offer, by_stage: list[list[Problem]]) -> 
     for index, (stage, problems) in enumerate(zip(spec.stages, by_stage, strict=True)):
         found += _process_wide(stage, index)
         for problem in problems:
-            everywhere = all(_has(others, problem) for others in by_stage)
+            everywhere = all(_has_problem(others, problem) for others in by_stage)
             if not everywhere or _is_its_own(stage, problem.field):
                 found.append(_at_stage(problem, stage, index))
             elif problem not in found:
@@ -29,7 +29,7 @@ def check_stages(spec: RunSpec, offer: Offer, by_stage: list[list[Problem]]) -> 
     return [*found, *_versions(spec, offer), *_engines(spec)]
 
 
-def _has(problems: list[Problem], wanted: Problem) -> bool:
+def _has_problem(problems: list[Problem], wanted: Problem) -> bool:
     return any((problem.field, problem.message) == (wanted.field, wanted.message) for problem in problems)
 
 

@@ -94,7 +94,7 @@ def search_completions(path: Path, wanted: Wanted, *, most: int = MOST, seconds:
         check = find_text.matches(pattern, until) if pattern else find_text.sieve(terms, indexed=bool(query))
         if check is None:
             return Found(hits, len(hits), len(hits))
-        return _sift(run, hits, check, most, until)
+        return _check_texts(run, hits, check, most, until)
 
 
 def _candidates(run: Database, wanted: Wanted, query: str) -> list[Hit]:
@@ -110,9 +110,9 @@ def _candidates(run: Database, wanted: Wanted, query: str) -> list[Hit]:
 
 
 def _conditions(run: Database, wanted: Wanted) -> tuple[list[str], list[Any]]:
-    where, values = _groups(run, wanted)
+    where, values = _group_conditions(run, wanted)
     for column, (low, high) in (("reward", wanted.reward), ("tokens", wanted.length)):
-        _within(where, values, column, low, high)
+        _add_bounds(where, values, column, low, high)
     if wanted.truncated is not None:
         where.append("(truncated != 0) = ?")
         values.append(int(wanted.truncated))
@@ -123,7 +123,7 @@ def _conditions(run: Database, wanted: Wanted) -> tuple[list[str], list[Any]]:
         if wanted.status:
             inner.append("status = ?")
             values.append(wanted.status)
-        _within(inner, values, "value", *wanted.score)
+        _add_bounds(inner, values, "value", *wanted.score)
         where.append(f"EXISTS (SELECT 1 FROM score WHERE {' AND '.join(inner)})")
     if wanted.starred is not None:
         where.append("(grp, idx) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?))")
@@ -131,28 +131,28 @@ def _conditions(run: Database, wanted: Wanted) -> tuple[list[str], list[Any]]:
     return where, values
 
 
-def _groups(run: Database, wanted: Wanted) -> tuple[list[str], list[Any]]:
+def _group_conditions(run: Database, wanted: Wanted) -> tuple[list[str], list[Any]]:
     """Which groups count; nothing where all do, since asking costs a look at each completion's."""
     counts, values = groups.counting(run)
     inner, given = [f"({counts})"], list[Any](values)
     if wanted.mode != "both":
         inner.append("mode = ?")
         given.append(wanted.mode)
-    _within(inner, given, "step", *wanted.steps)
+    _add_bounds(inner, given, "step", *wanted.steps)
     of_group = " AND ".join(inner)
     if run.execute(f"SELECT 1 FROM grp WHERE NOT ({of_group}) LIMIT 1", given).fetchone() is None:
         return [], []
     return [f"grp IN (SELECT id FROM grp WHERE {of_group})"], given
 
 
-def _within(where: list[str], values: list[Any], column: str, low: float | None, high: float | None) -> None:
+def _add_bounds(where: list[str], values: list[Any], column: str, low: float | None, high: float | None) -> None:
     for bound, sign in ((low, ">="), (high, "<=")):
         if bound is not None:
             where.append(f"{column} {sign} ?")
             values.append(bound)
 
 
-def _sift(run: Database, hits: list[Hit], check: Callable[[str], bool], most: int, until: float) -> Found:
+def _check_texts(run: Database, hits: list[Hit], check: Callable[[str], bool], most: int, until: float) -> Found:
     """Those whose text passes, looked at from the newest on until there are enough or the time is over."""
     found = Found(of=len(hits))
     for start in range(0, len(hits), SLICE):

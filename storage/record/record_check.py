@@ -139,7 +139,7 @@ def _fault(run: Database, deep: bool) -> Fault | None:
     if set(applied) - set(migrations.names(migrations.record)):
         return NEWER
     odd = run.execute("SELECT name FROM sqlite_master WHERE type IN ('view', 'trigger')").fetchone()
-    found, usual = _shape(run), _usual(tuple(applied))
+    found, usual = _shape(run), _expected_shape(tuple(applied))
     # A table that is missing is for whoever reads it to say: for some milliseconds a run's first ones are.
     if odd or (found != usual if deep else not found.items() <= usual.items()):
         return NO_RUN
@@ -172,7 +172,7 @@ def _shape(run: Database) -> Shape:
 
 
 @functools.lru_cache(maxsize=16)
-def _usual(applied: tuple[str, ...]) -> Shape:
+def _expected_shape(applied: tuple[str, ...]) -> Shape:
     """The tables after these migrations."""
     made = Database(memory=True)
     try:

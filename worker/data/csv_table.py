@@ -49,9 +49,9 @@ class CsvTable:
             return self.row(rows - 1)[0], False
         found = self._cells(index)
         assert found is not None  # it lies before what was read to
-        return self._named(*found), True
+        return self._by_column_name(*found), True
 
-    def _named(self, cells: list[str], line: int) -> dict[str, Any]:
+    def _by_column_name(self, cells: list[str], line: int) -> dict[str, Any]:
         """A row by column name. What is missing at its end is empty, as in training; that is said once."""
         missing = len(self.columns) - len(cells)
         if missing and not any("lacks" in note for note in self.notes):
@@ -65,7 +65,7 @@ class CsvTable:
         """Read all rows in order."""
         with self.path.open("rb") as file:
             for place, cells in read_rows(file, self._places[0], self.path.name, len(self.columns)):
-                yield self._named(cells, place[1])
+                yield self._by_column_name(cells, place[1])
 
     def _cells(self, index: int) -> tuple[list[str], int] | None:
         """(cells, line) of a row."""
@@ -121,7 +121,7 @@ def read_rows(file: BinaryIO, place: Place, name: str, width: int | None) -> Ite
     offset, lines = place
     begun = lines
 
-    def decoded() -> Iterator[str]:
+    def decode_lines() -> Iterator[str]:
         nonlocal offset, lines
         file.seek(offset)
         while line := file.readline(CELL):
@@ -133,7 +133,7 @@ def read_rows(file: BinaryIO, place: Place, name: str, width: int | None) -> Ite
                 )
             yield text
 
-    source = decoded()
+    source = decode_lines()
     rows = csv.reader(source, strict=True)
     while True:
         begun = lines + 1
@@ -144,7 +144,7 @@ def read_rows(file: BinaryIO, place: Place, name: str, width: int | None) -> Ite
                 f"line {lines} of {name} is not UTF-8 (byte {error.start + 1}). Save it as UTF-8."
             ) from error
         except csv.Error as error:
-            raise DataError(f"line {begun} of {name} cannot be read: {_words(error)}.") from error
+            raise DataError(f"line {begun} of {name} cannot be read: {_error_in_words(error)}.") from error
         if cells is None:
             return
         if not cells or (len(cells) == 1 and not cells[0].strip() and lines == begun and width != 1):
@@ -157,7 +157,7 @@ def read_rows(file: BinaryIO, place: Place, name: str, width: int | None) -> Ite
         yield (offset, lines), cells
 
 
-def _words(error: csv.Error) -> str:
+def _error_in_words(error: csv.Error) -> str:
     text = str(error)
     if "unexpected end of data" in text:
         return "a quoted cell that begins there is never closed"

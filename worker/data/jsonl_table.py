@@ -77,7 +77,7 @@ class JsonlTable:
         if self._mixed:
             return self._mixed_row(index), True
         if index >= rows:
-            return self._near(index)
+            return self._row_nearby(index)
         block = bisect.bisect_right(self._rows_before, index) - 1
         line = _lines(self._block(block))[index - self._rows_before[block]]
         return self._parse([line], f"row {index + 1}")[0], True
@@ -138,7 +138,7 @@ class JsonlTable:
             file.seek(self._starts[number])
             return file.read(stop - self._starts[number])
 
-    def _near(self, index: int) -> tuple[dict[str, Any], bool]:
+    def _row_nearby(self, index: int) -> tuple[dict[str, Any], bool]:
         """A row near to where this one should be, by the mean length of those before."""
         offset, rows = self._end
         guess = min(round(index * offset / max(rows, 1)), self.size - 1)

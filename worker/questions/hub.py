@@ -27,10 +27,10 @@ class Looked:
 def look(spec: ModelSpec, patience: float) -> Looked:
     """Ask the hub, and fetch the tokenizer and config (a few megabytes) if there is time."""
     looked = Looked()
-    result = within(patience, lambda: _ask(spec, looked))
+    result = within(patience, lambda: _ask_hub(spec, looked))
     facts, problems = dict(looked.facts), list(looked.problems)
     if isinstance(result, Exception):
-        problems = [*(problems if facts else []), _trouble(spec, result)]
+        problems = [*(problems if facts else []), _hub_problem(spec, result)]
     return Looked(facts, problems)
 
 
@@ -50,7 +50,7 @@ def within(seconds: float, task: Callable[[], Any]) -> Any:
     return done[0] if done else TimeoutError(f"it takes longer than {seconds:.0f} seconds")
 
 
-def _ask(spec: ModelSpec, looked: Looked) -> None:
+def _ask_hub(spec: ModelSpec, looked: Looked) -> None:
     from huggingface_hub import auth_check, model_info
     from huggingface_hub.utils import filter_repo_objects
 
@@ -60,13 +60,13 @@ def _ask(spec: ModelSpec, looked: Looked) -> None:
     looked.facts |= {"download": sum(sizes[name] for name in wanted), "gated": bool(info.gated)}
     if info.safetensors:
         looked.facts["parameters"] = info.safetensors.total
-    looked.problems += _weights(spec, sizes, wanted)
+    looked.problems += _weights_problems(spec, sizes, wanted)
     if info.gated:
         auth_check(spec.id)
     models.tokenizer_place(spec)
 
 
-def _weights(spec: ModelSpec, sizes: dict[str, int], wanted: list[str]) -> list[Problem]:
+def _weights_problems(spec: ModelSpec, sizes: dict[str, int], wanted: list[str]) -> list[Problem]:
     if any(name.endswith(".safetensors") for name in wanted):
         return []
     kept = next((kind for kind in (".bin", ".gguf", ".pt", ".pth", ".h5") if any(n.endswith(kind) for n in sizes)), "")
@@ -75,7 +75,7 @@ def _weights(spec: ModelSpec, sizes: dict[str, int], wanted: list[str]) -> list[
     return [model_problem(message, STARTER)]
 
 
-def _trouble(spec: ModelSpec, error: Exception) -> Problem:
+def _hub_problem(spec: ModelSpec, error: Exception) -> Problem:
     """What went wrong with the hub, and what to do."""
     from huggingface_hub import errors
 

@@ -67,10 +67,10 @@ def answer_question(kind: str, payload: Plain) -> Plain:
         question = kinds.question(kind, payload)
     except Misfit as error:
         return Failed.of(error).as_dict()
-    return _answering(kind)(question).as_dict()
+    return _import_answerer(kind)(question).as_dict()
 
 
-def _answering(kind: str) -> Callable[[Any], Answer]:
+def _import_answerer(kind: str) -> Callable[[Any], Answer]:
     """What answers this kind; imported only when it is wanted, so that one that is broken breaks no other."""
     if kind == PREVIEW:
         from groupwise.worker.data.preview import answer_preview
@@ -109,7 +109,7 @@ def warm_up() -> None:
     chatter.set_verbosity_error()  # what is wrong is said at the field; the log is read by people
     for kind in KINDS:
         try:
-            _answering(kind)
+            _import_answerer(kind)
         except Exception:  # its questions will be answered with the reason
             log.exception("%s cannot be answered", kind)
     answer_question(BUILD, {"spec": {"name": "warm", "rewards": [{"name": "format"}]}})
@@ -143,7 +143,7 @@ class QuestionServer:
         finally:
             for hand in self._busy():
                 self._drop(hand, GONE)
-            self._say()
+            self._send_answers()
 
     def turn(self) -> None:
         """Wait a moment, or until a hand is done; then see to everything."""
@@ -153,8 +153,8 @@ class QuestionServer:
                 self._finish(hand)
             if self._busy() and time.monotonic() - self._minded_at > MIND:
                 self._minded_at = time.monotonic()
-                self._mind()
-            self._say()
+                self._watch_busy_hands()
+            self._send_answers()
             if done or self._has_changed():
                 self._take_up()
         except (sqlite3.Error, OSError) as error:
@@ -213,7 +213,7 @@ class QuestionServer:
             assert hand.question is not None  # it has answered one
             self._reply(hand, kinds.answer(hand.question.kind, found))
 
-    def _mind(self) -> None:
+    def _watch_busy_hands(self) -> None:
         """End what takes too long, takes too much memory, or is not wanted any more."""
         for hand in self._busy():
             assert hand.question is not None  # it is busy
@@ -238,7 +238,7 @@ class QuestionServer:
         self._unsaid.append((hand.question.id, found))
         hand.question = None
 
-    def _say(self) -> None:
+    def _send_answers(self) -> None:
         while self._unsaid:
             questions.answer_question(*self._unsaid[0])
             self._unsaid.pop(0)

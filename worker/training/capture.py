@@ -80,8 +80,8 @@ class CapturingTrainer(GRPOTrainer):
     def _generate_and_score_completions(self, inputs: list[dict[str, Any]]) -> Any:
         """As TRL's, with this step's weights, and `_logs` swapped for an unbounded tape meanwhile."""
         if self.model.training:
-            self._weigh()
-        kept, self._logs = self._logs, _tape()
+            self._set_weights()
+        kept, self._logs = self._logs, _empty_logs()
         try:
             output = super()._generate_and_score_completions(inputs)
         finally:
@@ -91,7 +91,7 @@ class CapturingTrainer(GRPOTrainer):
             [{k: v for k, v in row.items() if k not in ("prompt", "image", "images")} for row in inputs]
         )
         lengths = gather_object(self._lengths)
-        notes = _of_all_ranks(gather_object([self.scorers.take()]))
+        notes = _join_notes(gather_object([self.scorers.take()]))
         if self.model.training:
             for name in self.reward_func_names:
                 self._weighting.saw(name, tape["rewards"][name])
@@ -99,7 +99,7 @@ class CapturingTrainer(GRPOTrainer):
             self._on_groups(self._groups(tape, rows, lengths, notes), notes, self._seconds)
         return output
 
-    def _weigh(self) -> None:
+    def _set_weights(self) -> None:
         """Set the weights that the completions of this step are scored with; those that change are logged."""
         self.reward_weights = torch.tensor(self._weighting.at(self.state.global_step), dtype=torch.float32)
         for name, weight in self._weighting.changing().items():
@@ -189,7 +189,7 @@ def score_and_status(value: float, status: str) -> tuple[float | None, str]:
     return (None, status) if math.isnan(value) else (value, "ok")
 
 
-def _of_all_ranks(ranks: list[list[Note]]) -> list[Note]:
+def _join_notes(ranks: list[list[Note]]) -> list[Note]:
     """One note per function, with the completions of all ranks in the order in which TRL gathers them."""
     whole = [Note(note.function) for note in ranks[0]]
     for notes in ranks:
@@ -224,7 +224,7 @@ def _messages(messages: list[dict[str, Any]]) -> str:
     return json.dumps(messages, ensure_ascii=False, default=str)
 
 
-def _tape() -> dict[str, Any]:
+def _empty_logs() -> dict[str, Any]:
     """What TRL's `_logs` has, without bounds."""
     return {
         "images": [], "prompt": [], "completion": [], "rewards": defaultdict(list), "advantages": [],

@@ -62,12 +62,12 @@ def ties_over_steps(groups: Sequence[Told], buckets: Buckets) -> dict[str, list[
     for number, part in sorted(parts.items()):
         found["steps"].append(buckets.steps(number))
         found["groups"].append(len(part))
-        for name, value in _of_part(part).items():
+        for name, value in _summarise_stretch(part).items():
             found.setdefault(name, []).append(value)
     return found
 
 
-def _of_part(part: Sequence[Told]) -> dict[str, float]:
+def _summarise_stretch(part: Sequence[Told]) -> dict[str, float]:
     size, counted = len(part), counts(part)
     shares = {name: counted[name] / size for name in (*KINDS, "bearing")}
     return shares | {

@@ -148,7 +148,7 @@ class Script:
         if isinstance(node, ast.JoinedStr):
             return plain.refuse_long("".join(self._piece(part, inner) for part in node.values))
         if isinstance(node, ast.Subscript):
-            return self._looked_up(node, inner)
+            return self._look_up(node, inner)
         if isinstance(node, ast.Call):
             return self._call_result(node, inner)
         raise Unknown
@@ -181,7 +181,7 @@ class Script:
             raise Unknown
         return str(value)
 
-    def _looked_up(self, node: ast.Subscript, depth: int) -> Any:
+    def _look_up(self, node: ast.Subscript, depth: int) -> Any:
         holder, key = self._value(node.value, depth), self._value(node.slice, depth)
         if isinstance(holder, dict) and not isinstance(key, (list, dict)) and key in holder:
             return holder[key]

@@ -63,7 +63,7 @@ def oddities(code: str) -> list[Oddity]:
     for number, line in enumerate(code.split("\n"), 1):
         if line.translate(_TRANSLATED) != line:
             found.setdefault(INVISIBLE, number)
-    first = _first(code.split("\n"))
+    first = _first_code_line(code.split("\n"))
     if is_python(text) and code.split("\n")[first].startswith((" ", "\t")):
         found.setdefault(INDENTED, first + 1)
     if not is_python(text):
@@ -81,8 +81,8 @@ def _with_plain_spaces(code: str) -> str:
 def _read_lines(text: str) -> list[tuple[str, str]]:
     """Each line as it should be, and what was odd about it (empty where nothing was)."""
     lines = text.split("\n")
-    if any(_PROMPT.match(line) or _COUNT.match(line) for line in lines[: _first(lines) + 1]):
-        return _session(lines)
+    if any(_PROMPT.match(line) or _COUNT.match(line) for line in lines[: _first_code_line(lines) + 1]):
+        return _read_session(lines)
     found, inside = [], ""
     for line in lines:
         found.append((line, "") if inside else _cell_line(line))
@@ -90,7 +90,7 @@ def _read_lines(text: str) -> list[tuple[str, str]]:
     return found
 
 
-def _first(lines: list[str]) -> int:
+def _first_code_line(lines: list[str]) -> int:
     """The index of the first line that is neither empty, a comment nor a fence."""
     plain = (i for i, line in enumerate(lines) if line.strip() and not line.strip().startswith(("#", "```", "~~~")))
     return next(plain, 0)
@@ -108,7 +108,7 @@ def _cell_line(line: str) -> tuple[str, str]:
     return line, ""
 
 
-def _session(lines: list[str]) -> list[tuple[str, str]]:
+def _read_session(lines: list[str]) -> list[tuple[str, str]]:
     """Lines of a terminal or of IPython: what stands after a prompt was typed, all else was printed.
 
     After `In [3]:` everything is code up to the next `Out[…]`, where no line repeats the prompt.

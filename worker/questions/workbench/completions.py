@@ -26,9 +26,12 @@ Made = tuple[list[Group], str]  # groups, and a sentence about them
 
 def answer_completions(question: CompletionsQuestion) -> Answer:
     """Groups of completions, and in words what they are."""
-    made = {"model": _sample_completions, "run": _of_run, "typed": _typed_completions, "probes": _probes}[
-        question.source
-    ]
+    made = {
+        "model": _sample_completions,
+        "run": _recorded_completions,
+        "typed": _typed_completions,
+        "probes": _make_probes,
+    }[question.source]
     try:
         groups, sentence = made(question)
     except Refused as error:
@@ -57,10 +60,10 @@ def _sample_completions(question: CompletionsQuestion) -> Made:
         for row, written in zip(found, sampled, strict=True)
         if written
     ]
-    return groups, _said_sampled(parts, groups, len(found) * size)
+    return groups, _describe_sampled(parts, groups, len(found) * size)
 
 
-def _said_sampled(parts: SpecPart, groups: list[Group], asked: int) -> str:
+def _describe_sampled(parts: SpecPart, groups: list[Group], asked: int) -> str:
     done = [one for group in groups for one in group.completions]
     said = f"{len(done)} completions of {parts.model.id}, as it is before training."
     cut = sum(one.truncated for one in done)
@@ -76,7 +79,7 @@ def _said_sampled(parts: SpecPart, groups: list[Group], asked: int) -> str:
     return said
 
 
-def _of_run(question: CompletionsQuestion) -> Made:
+def _recorded_completions(question: CompletionsQuestion) -> Made:
     record = history.open_run(question.run)
     try:
         at, listed = record.at_step(question.step, MOST_ROWS)
@@ -119,7 +122,7 @@ def _typed_completions(question: CompletionsQuestion) -> Made:
     return groups, f"{len(question.typed)} typed completions of {len(groups)} rows."
 
 
-def _probes(question: CompletionsQuestion) -> Made:
+def _make_probes(question: CompletionsQuestion) -> Made:
     found = rows.find_rows(question.spec, question.rows)
     count = ids.counter(question.spec.model)
     groups = []

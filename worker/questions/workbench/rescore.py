@@ -179,14 +179,14 @@ class _Weighed:
         self.old, self.old_advantages, self.old_scores = stored["old"], stored["advantages"], stored["scores"]
         self.starts: Ints = np.array([group.first for group in groups], dtype=np.int64)
         self.sizes = [group.size for group in groups]
-        self.scores, self.weights = self._new(record, given)
+        self.scores, self.weights = self._weigh_anew(record, given)
         self.new = analysis.total_rewards(self.scores, self.weights)
         batches = analysis.per_batch(self.starts, len(self.new), [(one.attempt, one.step) for one in groups])
         if together == "sum_then_normalize" and scale != "batch":
             batches = self.starts
         self.new_advantages = analysis.advantages(self.scores, self.weights, self.starts, scale, together, batches)
 
-    def _new(self, record: Record, given: dict[str, float]) -> tuple[Floats, Floats]:
+    def _weigh_anew(self, record: Record, given: dict[str, float]) -> tuple[Floats, Floats]:
         """New scores and weights, (completions, functions). A function of the run counts where it counted, one that is
         new to it everywhere."""
         own = record.weights()
@@ -211,7 +211,7 @@ class _Weighed:
         new_ties, _ = analysis.ties(self.new, self.starts)
         steps = np.array([group.step for group in self.groups], dtype=np.int64)
         found = {
-            "functions": [self._function(record, one) for one in self.outcomes],
+            "functions": [self._compare_function(record, one) for one in self.outcomes],
             "totals": compare.compare_totals(self.old, self.new),
             "advantages": compare.flips(self.old_advantages, self.new_advantages),
             "ranks": compare.ranks(self.old, self.new, self.starts),
@@ -220,9 +220,9 @@ class _Weighed:
             "agreement": analysis.agreement(self.names, self.scores, self.weights),
             "groups": top_groups.describe_groups(record, self),
         }
-        return {**found, "sentences": [*compare.sentences(found), *self._troubles()]}
+        return {**found, "sentences": [*compare.sentences(found), *self._failure_sentences()]}
 
-    def _function(self, record: Record, outcome: Outcome) -> dict[str, Any]:
+    def _compare_function(self, record: Record, outcome: Outcome) -> dict[str, Any]:
         """{name, was_there, old, new: {mean, std, counts}, edges, changed, none, errors, seconds, out, failures}."""
         k = self.names.index(outcome.function.name)
         old, new = self.old_scores[:, k], self.scores[:, k]
@@ -239,7 +239,7 @@ class _Weighed:
             "out": outcome.out, "failures": outcome.failures,
         }  # fmt: skip
 
-    def _troubles(self) -> list[str]:
+    def _failure_sentences(self) -> list[str]:
         said = []
         for one in self.outcomes:
             wrong = one.counts["error"] + one.counts["timeout"]
