@@ -1,7 +1,5 @@
 """The supervisor's helpers: the process that reads the catalogue, the question server, and the dry runs."""
 
-from __future__ import annotations
-
 import importlib
 import logging
 import sqlite3

@@ -3,8 +3,6 @@ living runs when it was restarted; worker.helpers looks after the rest. It never
 trl.
 """
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import os

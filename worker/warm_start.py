@@ -5,8 +5,6 @@ The spare is an optimisation: without it every run starts all the same, some sec
 nobody waits for the processors, and given up as soon as its memory could be missed.
 """
 
-from __future__ import annotations
-
 import logging
 import subprocess
 import time

@@ -1,7 +1,5 @@
 """The group and batch arithmetic of GRPOConfig: what does not fit, in words, and the nearest settings that do. Pure."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

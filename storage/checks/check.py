@@ -4,8 +4,6 @@ Pure over the spec, what the worker published, and a look at the named files. Th
 GRPOConfig, which has the last word.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

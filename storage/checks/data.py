@@ -1,8 +1,6 @@
 """What of a spec's data keeps a run from being launched, as far as it can be told without reading rows. Pure, but for
 a look at files."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

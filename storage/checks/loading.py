@@ -1,7 +1,5 @@
 """What of how a spec's model is loaded keeps a run from being launched: quantisation, attention, dtype, LoRA, room."""
 
-from __future__ import annotations
-
 from groupwise.storage.checks.length import check_length
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.models.model_files import ModelFacts

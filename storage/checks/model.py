@@ -1,8 +1,6 @@
 """What of a spec's model keeps a run from being launched, by the files on this machine: which model it is, and whether
 it can be trained."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

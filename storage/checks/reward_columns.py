@@ -1,7 +1,5 @@
 """The columns that reward functions ask for and that a spec's data would not give them. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator
 
 from groupwise.storage.library.capabilities import Offer

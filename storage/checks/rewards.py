@@ -1,8 +1,6 @@
 """What of a spec's reward functions keeps a run from being launched: those there are none of, and those that cannot run
 here. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What of a spec's stages keeps a run from being launched: each stage is checked as the run that it is. Pure."""
 
-from __future__ import annotations
-
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.spec.problem import WARNING, Fix, Problem
 from groupwise.storage.spec.spec import RunSpec, StageSpec

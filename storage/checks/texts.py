@@ -1,7 +1,5 @@
 """Texts that no run may hold: secrets, in a spec or in a reward function's code, and what no file can store."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

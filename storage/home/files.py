@@ -5,8 +5,6 @@ What lies in a run's folder may have been copied from anywhere. All of it is rea
 of that folder, never a link, a device, or a pipe that nobody writes to; and no more of it than it may have.
 """
 
-from __future__ import annotations
-
 import errno
 import json
 import os

@@ -1,7 +1,5 @@
 """POSIX locks on a file, or on one byte of it: held for a process's life, gone with it however it ends."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import struct

@@ -1,8 +1,6 @@
 """Logs that say a line once and then count: what goes on and on, as a registry that stays damaged does ten times a
 second, must not fill the disk."""
 
-from __future__ import annotations
-
 import logging
 import sys
 import time

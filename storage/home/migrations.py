@@ -1,7 +1,5 @@
 """Append-only steps that make and change both kinds of file; which ones a file has had is recorded in it."""
 
-from __future__ import annotations
-
 import functools
 import sqlite3
 

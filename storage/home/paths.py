@@ -1,7 +1,5 @@
 """The data home: the one place that knows where Groupwise keeps things and what a path may look like."""
 
-from __future__ import annotations
-
 import os
 import re
 import secrets

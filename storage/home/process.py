@@ -1,7 +1,5 @@
 """Who a process is: a pid alone is reused, so identity is boot id + pid + start time."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import signal

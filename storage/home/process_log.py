@@ -6,8 +6,6 @@ libraries included; what a library's C code, or a program that it starts, writes
 has ended (`scrub`).
 """
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import io

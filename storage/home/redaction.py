@@ -3,8 +3,6 @@
 What cannot be hidden: a secret that whoever holds it has changed (reversed, encrypted, with other characters between).
 """
 
-from __future__ import annotations
-
 import json
 import re
 import sys

@@ -1,7 +1,5 @@
 """Which secrets this process can see, and the forms in which one may turn up in a text."""
 
-from __future__ import annotations
-
 import base64
 import html
 import json

@@ -1,7 +1,5 @@
 """run.db, looking for completions: by words, rewards, scores, steps and lengths, and what they look like together."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 import sys

@@ -1,7 +1,5 @@
 """run.db, reading groups: which steps have them, the groups of a step, one group with its completions."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from pathlib import Path

@@ -5,8 +5,6 @@ newest steps come as they were logged, in a `tail` of their own: who draws them 
 too (`fold_values`), or the end of every curve would look wilder than the rest.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import sqlite3

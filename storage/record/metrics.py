@@ -1,8 +1,6 @@
 """run.db, reading metrics: whole curves in at most ~1,000 points, a closer look at some steps, and what is new since a
 reader last looked."""
 
-from __future__ import annotations
-
 import json
 import math
 import sqlite3

@@ -1,8 +1,6 @@
 """Whether a run.db is one that this version of Groupwise can write, and why not: an enemy, a newer version or a failing
 disk may have had it in hand."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import sqlite3

@@ -1,7 +1,5 @@
 """run.db, reading one prompt down the steps: each time it came, how its group did, and how much of it was solved."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

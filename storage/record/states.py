@@ -1,7 +1,5 @@
 """The states of a run, what may follow what, and the words for each."""
 
-from __future__ import annotations
-
 QUEUED = "queued"
 STARTING = "starting"
 RUNNING = "running"

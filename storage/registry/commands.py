@@ -1,8 +1,6 @@
 """What people ask of a run: stop, kill, resume. Rows of registry.db, which the supervisor takes up and the training
 process looks for."""
 
-from __future__ import annotations
-
 import contextlib
 import sqlite3
 import time

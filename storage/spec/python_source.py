@@ -1,7 +1,5 @@
 """Writing values, calls and docstrings as Python source that reads well and can mean nothing else. Pure."""
 
-from __future__ import annotations
-
 import ast
 import keyword
 import math

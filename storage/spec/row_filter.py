@@ -5,8 +5,6 @@ A condition is COLUMN OPERATOR VALUE. A column whose name looks like part of a c
 values that both read as numbers are compared as numbers, anything else as text; nothing is ever executed.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

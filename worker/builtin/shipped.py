@@ -1,7 +1,5 @@
 """Code that ships with Groupwise and is copied into run folders: built-in rewards and tasks."""
 
-from __future__ import annotations
-
 import ast
 import importlib.util
 import shutil

@@ -4,8 +4,6 @@
 importing torch.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import enum
 import importlib.metadata

@@ -1,7 +1,5 @@
 """Optional packages that TRL, transformers and Groupwise can use, and which of them are installed; none is imported."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import importlib.util
 

@@ -1,7 +1,5 @@
 """What a type hint takes, in plain words: of the fields of TRL's and PEFT's configs, and of reasoning-gym's."""
 
-from __future__ import annotations
-
 import dataclasses
 import enum
 import types

@@ -1,7 +1,5 @@
 """reasoning-gym's tasks, where that package is installed: what there is, and with which parameters."""
 
-from __future__ import annotations
-
 import dataclasses
 import inspect
 import json

@@ -1,7 +1,5 @@
 """CSV for looking at: every cell is text exactly as it was written, as training reads it."""
 
-from __future__ import annotations
-
 import bisect
 import csv
 import time

@@ -4,8 +4,6 @@ source → filter → shuffle → limit → shape → the first `holdout` rows h
 order; storage.checks.script writes the same steps as plain code.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """reasoning-gym's tasks, where that package is installed: what there is, with which parameters, and their rows."""
 
-from __future__ import annotations
-
 import json
 import re
 import typing

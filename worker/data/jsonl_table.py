@@ -5,8 +5,6 @@ read alone, or, where a column's kinds do not go together, by `datasets` itself,
 are is noted a block of some megabytes at a time, for about a second per question.
 """
 
-from __future__ import annotations
-
 import bisect
 import io
 import json

@@ -1,7 +1,5 @@
 """From columns to prompts and answers: what a source's columns probably are, and what of a spec does not fit them."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any

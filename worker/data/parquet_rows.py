@@ -1,7 +1,5 @@
 """Parquet for training: unpacked once into `datasets`' cache by a process of its own, and then mapped, not held."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

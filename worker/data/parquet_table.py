@@ -1,7 +1,5 @@
 """Parquet for looking at: one row at a time, from the row group it is in."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterator
 from pathlib import Path

@@ -3,8 +3,6 @@
 Nothing of the data is ever run: cells are text, capped, and templates reach columns only.
 """
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 

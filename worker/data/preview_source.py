@@ -1,7 +1,5 @@
 """The rows of any source of data for looking at: as training will get them, but only those that are looked at."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """Where rows come from, for training: a built-in task, reasoning-gym, a file of the home, the hub."""
 
-from __future__ import annotations
-
 import contextlib
 import logging
 from collections.abc import Callable, Iterator

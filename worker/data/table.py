@@ -4,8 +4,6 @@ Every fault of a file is a DataError that names the line or row and says what to
 hostile nor an enormous file costs more than a look is worth.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Iterator
 from pathlib import Path

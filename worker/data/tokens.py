@@ -1,7 +1,5 @@
 """The prompt as the model reads it: its own tokenizer and chat template, and no weights."""
 
-from __future__ import annotations
-
 import functools
 import json
 from pathlib import Path

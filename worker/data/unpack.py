@@ -5,8 +5,6 @@ many gigabytes as its writer likes, and nothing in the file need say so.
 not}.
 """
 
-from __future__ import annotations
-
 import json
 import resource
 import sys

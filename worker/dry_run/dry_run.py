@@ -2,8 +2,6 @@
 model and data, through the same trainer as a run, and answers what that took. What it writes lies in its temporary
 folder only, which the supervisor removes (worker.dry_run.tries)."""
 
-from __future__ import annotations
-
 import os
 import sys
 import tempfile

@@ -1,8 +1,6 @@
 """“Try one step”, the supervisor's side: starts a dry run for each question that asks one, one at a time, and sees that
 it ends and leaves nothing behind."""
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import os

@@ -1,7 +1,5 @@
 """What a dry run sees of its one step: the groups, the metrics and the memory, kept in memory only."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any

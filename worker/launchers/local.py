@@ -1,7 +1,5 @@
 """Starts a run on this machine: one process, or several ranks through accelerate."""
 
-from __future__ import annotations
-
 import os
 import socket
 import subprocess

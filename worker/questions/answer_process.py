@@ -1,8 +1,6 @@
 """A hand of the question server: a process forked from it that answers one question at a time, and can be ended at any
 moment."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,8 +1,6 @@
 """Whether TRL and PEFT take a spec's settings: each stage's real GRPOConfig, optimiser, schedule and LoraConfig are
 built, and what they raise is said at the field it is about. Nothing is loaded, fetched, written, or put on a GPU."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import warnings

@@ -1,8 +1,6 @@
 """Whether PEFT takes a spec's LoRA settings: the real LoraConfig, put around the model's own architecture without its
 weights, or, where its config is not at hand, around a stand-in with the layers that are named."""
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 from typing import Any

@@ -1,8 +1,6 @@
 """What fails only when training starts, tried at once on a handful of numbers: the real optimiser, schedule, sampling,
 data loader, seed, compilation and checkpointing of a GRPOConfig."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

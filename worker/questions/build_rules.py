@@ -1,8 +1,6 @@
 """What a GRPOConfig accepts though training with it could not work here: packages that are not installed, files that a
 spec may not name, hardware, and settings that need one another. Each with what one click does about it."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any

@@ -1,8 +1,6 @@
 """What only the libraries or the hub can tell of a model: whether its tokenizer loads, its chat template renders, the
 hub has it and lets it be downloaded."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any

@@ -1,8 +1,6 @@
 """Which setting an exception of TRL, transformers, torch or PEFT is about, found by leaving settings out one at a time,
 and what is said about it at the field."""
 
-from __future__ import annotations
-
 import copy
 import json
 import re

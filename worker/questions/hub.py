@@ -1,8 +1,6 @@
 """What the hub says of a model that is not on this machine: whether it is there, how large, and whether we may have
 it. Asked within a given time; offline is a sentence, not an error."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -6,8 +6,6 @@ So a question that hangs, grows or crashes costs one hand, which is forked anew 
 holds up no other kind.
 """
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import os

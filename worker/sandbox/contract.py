@@ -3,8 +3,6 @@
 Only the standard library: the sandbox runs this file too.
 """
 
-from __future__ import annotations
-
 import inspect
 import math
 import reprlib

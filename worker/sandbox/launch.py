@@ -1,7 +1,5 @@
 """Starts a sandboxed process: its command, its environment, the descriptors it gets, and what it is told to give up."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -5,8 +5,6 @@ very address that it has judged: a name that means another one a moment later ga
 little of it: each sandbox waits for these imports.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hmac
 import json

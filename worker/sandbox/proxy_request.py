@@ -1,7 +1,5 @@
 """What is asked of an HTTP proxy: a tunnel (CONNECT), or one request of plain HTTP. Standard library only."""
 
-from __future__ import annotations
-
 import re
 import socket
 from typing import NamedTuple

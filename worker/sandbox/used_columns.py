@@ -1,7 +1,5 @@
 """Which columns a reward function can reach: the others need not be sent to it. Standard library only."""
 
-from __future__ import annotations
-
 import dis
 import inspect
 import types

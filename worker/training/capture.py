@@ -7,8 +7,6 @@ change with the steps are set. All of this is private to TRL 1.16 (`_generate`, 
 it moves. What is saved waits for room on the disk here, too.
 """
 
-from __future__ import annotations
-
 import copy
 import json
 import math

@@ -5,8 +5,6 @@ checkpoints/stage-2/checkpoint-20      the 20th step of stage 2; its manifest ha
 checkpoints/stage-1/model              what stage 1 ended with, and stage 2 begins from
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

@@ -1,8 +1,6 @@
 """Whether the disk has room for what a run writes next. Where it has not, training waits and says so: a disk that is
 full for a minute costs a pause, and not the run."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """How a run ended, in a state and a sentence: a pure function of what was left behind."""
 
-from __future__ import annotations
-
 import signal
 from typing import Any
 

@@ -1,8 +1,6 @@
 """What becomes of reward functions that fail in training: an event each time something new happens, and the end of the
 run where one scores nothing any more."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

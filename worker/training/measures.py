@@ -1,7 +1,5 @@
 """What the recorder measures beside TRL's own metrics: of a step's groups, its time, and the memory it took."""
 
-from __future__ import annotations
-
 import time
 from collections import defaultdict
 

@@ -3,8 +3,6 @@
 On every rank, though only the main process writes; a stop is agreed on by all ranks before any acts on it.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable

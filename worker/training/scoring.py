@@ -3,8 +3,6 @@
 None of them can end a training: what fails gives no score (never 0), and a note that says why.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any

@@ -3,8 +3,6 @@
 Reads the run's folder, trains with TRL's GRPOTrainer, records into run.db, and writes exit.json last of all.
 """
 
-from __future__ import annotations
-
 import faulthandler
 import os
 import signal

@@ -1,7 +1,5 @@
 """The GRPOTrainer that a spec describes, built from a run's folder: model, data, rewards, GRPOConfig."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """run.db, reading metrics to lay over those of other runs: few points of each, over steps, tokens, time or attempts."""
 
-from __future__ import annotations
-
 import bisect
 import math
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The settings of several runs, by dotted names, and those in which they differ. Pure."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any

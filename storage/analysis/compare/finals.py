@@ -1,7 +1,5 @@
 """What a run came to, in one row of numbers: the means of the last values that it logged, and its totals."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

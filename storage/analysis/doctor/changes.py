@@ -1,7 +1,5 @@
 """What a verdict suggests to change: settings of a new run that still make whole groups. Pure."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from groupwise.storage.analysis.doctor.evidence import Evidence

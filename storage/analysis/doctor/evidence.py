@@ -1,7 +1,5 @@
 """What the doctor looks at: a run's settings, its metrics as curves, and what its last groups were scored."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

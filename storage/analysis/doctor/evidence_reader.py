@@ -3,8 +3,6 @@
 What an older or half-copied file lacks is left out; the rules that need it then say nothing.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import sqlite3

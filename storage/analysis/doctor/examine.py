@@ -1,7 +1,5 @@
 """From evidence to what the doctor says: one headline, and the verdicts, the most important first, one to a cause."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 

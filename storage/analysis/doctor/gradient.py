@@ -1,7 +1,5 @@
 """Whether there is anything to learn from: tied groups and why they tie, collapse, entropy. Each rule is pure."""
 
-from __future__ import annotations
-
 from groupwise.storage.analysis.doctor import changes
 from groupwise.storage.analysis.doctor.evidence import Evidence
 from groupwise.storage.analysis.doctor.verdict import (

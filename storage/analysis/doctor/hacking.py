@@ -1,8 +1,6 @@
 """Suspicions that the reward is earned without what it is meant for. Never more than a suspicion: only reading the
 completions tells. Each rule is pure."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """How reward functions go together: correlation, and whose scores the differences in the total come from. Pure."""
 
-from __future__ import annotations
-
 import math
 import operator
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Stretches of steps, and bins of values: what is counted together, and the edges that a heat map draws. Pure."""
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_right
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Heat maps and histograms: how many fall in each cell. Pure functions on rows."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Solve rates by prompt, and pass@k, from how many of each group's completions were solved. Pure functions on rows."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple

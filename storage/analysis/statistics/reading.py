@@ -3,8 +3,6 @@
 Without what a later attempt trained over (`groups.counting`), and without values that are no finite number.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import random

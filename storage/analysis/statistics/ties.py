@@ -1,7 +1,5 @@
 """Spread within groups, tied groups and their kinds, and each group's best, down the steps. Pure functions on rows."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple

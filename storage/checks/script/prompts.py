@@ -3,8 +3,6 @@
 Step by step what worker.data.data does, written out: source → filter → shuffle → limit → shape → held-out rows.
 """
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The reward functions of a run's plain script: their imports, their parameters, and the weights that change."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from groupwise.storage.spec.python_source import SCRIPT_WIDTH, flat_keywords, is_usable_name, keywords, literal

@@ -1,7 +1,5 @@
 """The training half of a run's plain script: the model, the stages, and main()."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from groupwise.storage.checks.script import rewards

@@ -1,8 +1,6 @@
 """A plain TRL script → the RunSpec it means, as far as that can be read: the way back from storage.checks.script, and
 the way in for scripts that people have. Reads the syntax tree only; nothing of the script is ever run."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from groupwise.storage.checks.script_reader import dataset, own, rewards, training

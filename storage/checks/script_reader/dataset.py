@@ -1,7 +1,5 @@
 """What an ordinary script says of its data: load_dataset, what is done with it, the prompt that a function makes."""
 
-from __future__ import annotations
-
 import ast
 import re
 from typing import Any

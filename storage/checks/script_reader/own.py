@@ -1,7 +1,5 @@
 """What the constants of a script say that storage.checks.script wrote: every setting, exactly."""
 
-from __future__ import annotations
-
 import ast
 import re
 from typing import Any

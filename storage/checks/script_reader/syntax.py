@@ -1,7 +1,5 @@
 """A Python script as a syntax tree, and the values that can be read off it. Nothing is ever executed or imported."""
 
-from __future__ import annotations
-
 import ast
 import textwrap
 from collections import Counter

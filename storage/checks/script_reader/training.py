@@ -1,7 +1,5 @@
 """What a script says of the training itself: the trainer, GRPOConfig, LoraConfig, the model."""
 
-from __future__ import annotations
-
 import ast
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a model's files say of it: its sizes, its tokenizer, what it is. Nothing is loaded."""
 
-from __future__ import annotations
-
 import os
 import re
 from dataclasses import dataclass

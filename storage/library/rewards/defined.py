@@ -1,7 +1,5 @@
 """Which of a text's functions are reward functions, and what to say where none is. Pure, on syntax trees."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 

@@ -3,8 +3,6 @@
 Lines are never added or taken away, so a line's number means the same before and after.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 import textwrap

@@ -4,8 +4,6 @@ Everything is read from the syntax tree. Nothing is ever run or imported: these 
 make it safe to run.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field

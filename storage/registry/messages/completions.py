@@ -1,7 +1,5 @@
 """“What completions are there to try functions on?”: the model's own, a past run's, typed ones, or probes."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, ClassVar, Literal, get_args
 
 from pydantic import BeforeValidator, Field

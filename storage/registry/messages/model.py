@@ -1,7 +1,5 @@
 """“What is this model?”"""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 from groupwise.storage.registry.messages.message import Answer, Ask

@@ -1,7 +1,5 @@
 """“What would this run's rewards have been?”: its stored completions, scored and weighed anew."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, ClassVar
 
 from pydantic import Field

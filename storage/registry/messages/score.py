@@ -1,7 +1,5 @@
 """“What do these functions make of these completions?”"""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, Field

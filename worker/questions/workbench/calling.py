@@ -1,8 +1,6 @@
 """Calls reward functions as TRL does: what ships in this process, one's own in the sandbox, which stays warm from one
 question to the next."""
 
-from __future__ import annotations
-
 import ast
 import hashlib
 import json

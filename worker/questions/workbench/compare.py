@@ -1,7 +1,5 @@
 """A run's history, old against new: two sets of rewards and advantages over the same groups, on plain arrays."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Answers “what completions are there to try functions on?”: the model's own, a past run's, typed ones, or probes."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from groupwise.storage.registry import progress, registry

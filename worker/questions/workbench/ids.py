@@ -1,7 +1,5 @@
 """The token ids that functions get with completions that were not just sampled: made anew from the text."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What the probes found: those that earn much though they deserve little, and the right answer that earns nothing."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -3,8 +3,6 @@
 Each is made of the row's answer and the tags that the prompt asks for.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import dataclass

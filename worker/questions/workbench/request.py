@@ -1,7 +1,5 @@
 """What a question of the workbench asks for that only the worker can tell is not there."""
 
-from __future__ import annotations
-
 from typing import Any, get_args
 
 from groupwise.storage.registry.messages.functions import Aggregation, Function, Scale

@@ -3,8 +3,6 @@
 Nothing of the run changes: its record is only read.
 """
 
-from __future__ import annotations
-
 import sqlite3
 import time
 from collections.abc import Iterator

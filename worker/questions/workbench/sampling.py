@@ -1,8 +1,6 @@
 """What a model writes to some prompts, sampled in groups as its training would, on the processor; the model stays
 loaded."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable

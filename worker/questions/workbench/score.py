@@ -1,7 +1,5 @@
 """Answers “what do these functions make of these completions?”: scores, totals, advantages, and what stands out."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

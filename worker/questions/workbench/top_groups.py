@@ -1,7 +1,5 @@
 """The groups that a re-scoring changes most, with their completions, both ways."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from groupwise.storage.registry.messages.rescore import CELL, MOST_TEXT, SHOWN_GROUPS, TEXT

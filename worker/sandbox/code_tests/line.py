@@ -1,7 +1,5 @@
 """The messages between the model's code and its tests, and what of each side's objects the other may use."""
 
-from __future__ import annotations
-
 import builtins
 import collections.abc
 import enum

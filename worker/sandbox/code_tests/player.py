@@ -1,7 +1,5 @@
 """The side of the model's code, in a sandbox of its own: loads it, then does what the tests ask."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

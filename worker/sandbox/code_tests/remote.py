@@ -3,8 +3,6 @@
 Only the standard library, and little of it: each sandbox waits for these imports.
 """
 
-from __future__ import annotations
-
 import operator
 from typing import Any
 

@@ -4,8 +4,6 @@ What it writes is ordinary code from then on. Every value that a person typed st
 be nothing but that value.
 """
 
-from __future__ import annotations
-
 from groupwise.storage.library.rewards import names
 from groupwise.storage.library.rewards.builder.blocks import KINDS, Block, BlockProblem, block_problems
 from groupwise.storage.library.rewards.builder.parts import COLUMN, Part, part_of

@@ -1,7 +1,5 @@
 """The builder's blocks: what kinds there are, what each can be set to, and what is wrong with those that were set."""
 
-from __future__ import annotations
-
 import keyword
 import math
 import re

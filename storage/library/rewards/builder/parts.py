@@ -1,7 +1,5 @@
 """What the builder writes for each kind of block: a small function that scores one completion, with its tests."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
