@@ -35,6 +35,7 @@ from groupwise.storage.registry.questions import (
     Question,
 )
 from groupwise.worker.questions.answer_process import Hand
+from groupwise.worker.questions.workbench.request import Refused
 
 log = logging.getLogger("groupwise.questions")
 
@@ -65,7 +66,10 @@ def answer_question(kind: str, payload: Plain) -> Plain:
         question = kinds.question(kind, payload)
     except Misfit as error:
         return Failed.of(error).as_dict()
-    return _import_answerer(kind)(question).as_dict()
+    try:
+        return _import_answerer(kind)(question).as_dict()
+    except Refused as error:
+        return Failed(error=str(error), field=error.field).as_dict()
 
 
 def _import_answerer(kind: str) -> Callable[[Any], Answer]:

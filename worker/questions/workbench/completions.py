@@ -1,5 +1,6 @@
 """Answers “what completions are there to try functions on?”: the model's own, a past run's, typed ones, or probes."""
 
+import contextlib
 from typing import Any
 
 from groupwise.storage.registry import progress, registry
@@ -17,13 +18,13 @@ from groupwise.storage.registry.messages.message import Answer
 from groupwise.worker.data import preview
 from groupwise.worker.data.data_error import DataError
 from groupwise.worker.questions.workbench import history, ids, probes, rows, sampling
-from groupwise.worker.questions.workbench.request import Refused, failed_answer
+from groupwise.worker.questions.workbench.request import Refused
 
 Made = tuple[list[Group], str]  # groups, and a sentence about them
 
 
 def answer_completions(question: CompletionsQuestion) -> Answer:
-    """Groups of completions, and in words what they are."""
+    """Groups of completions, and in words what they are. Raises Refused."""
     made = {
         "model": _sample_completions,
         "run": _recorded_completions,
@@ -32,8 +33,6 @@ def answer_completions(question: CompletionsQuestion) -> Answer:
     }[question.source]
     try:
         groups, sentence = made(question)
-    except Refused as error:
-        return failed_answer(error)
     except DataError as error:
         return preview.failed_preview(error)
     return CompletionsAnswer(groups=groups, sentence=sentence)
@@ -78,8 +77,7 @@ def _describe_sampled(parts: SpecPart, groups: list[Group], asked: int) -> str:
 
 
 def _recorded_completions(question: CompletionsQuestion) -> Made:
-    record = history.open_run(question.run)
-    try:
+    with contextlib.closing(history.open_run(question.run)) as record:
         at, listed = record.at_step(question.step, MOST_ROWS)
         tokenizer = ids.of_run(record.folder)
         groups = [
@@ -91,8 +89,6 @@ def _recorded_completions(question: CompletionsQuestion) -> Made:
             )
             for one, completions in listed
         ]
-    finally:
-        record.close()
     count = sum(len(group.completions) for group in groups)
     said = f"{count} completions that the run wrote at step {at}."
     return groups, said if tokenizer else f"{said} Its tokenizer is not at hand, so functions get no token ids."

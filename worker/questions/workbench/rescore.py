@@ -3,6 +3,7 @@
 Nothing of the run changes: its record is only read.
 """
 
+import contextlib
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -27,7 +28,7 @@ from groupwise.worker.questions.workbench import analysis, compare, history, ids
 from groupwise.worker.questions.workbench.analysis import Floats, Ints
 from groupwise.worker.questions.workbench.calling import Caller, Rows, chat
 from groupwise.worker.questions.workbench.history import Record, Stored
-from groupwise.worker.questions.workbench.request import Refused, failed_answer
+from groupwise.worker.questions.workbench.request import Refused
 
 AT_ONCE = 512  # completions in one call; a group is never divided
 TIMED_FOR = 64  # completions that a function's timeout is meant for; a larger call may take longer in proportion
@@ -48,16 +49,11 @@ class Outcome:
 
 
 def answer_rescore(question: RescoreQuestion) -> Answer:
-    """The run's rewards and advantages, old against new."""
+    """The run's rewards and advantages, old against new. Raises Refused."""
     try:
-        record = history.open_run(question.run)
-        try:
+        with contextlib.closing(history.open_run(question.run)) as record:
             request.refuse_unknown(question.functions)
             return _rescore(question, record)
-        finally:
-            record.close()
-    except Refused as error:
-        return failed_answer(error)
     except sqlite3.Error as error:
         return Failed(error=f"The run's record could not be read ({error}). It may have been deleted.", field="run")
 

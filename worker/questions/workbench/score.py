@@ -8,7 +8,6 @@ import numpy as np
 from groupwise.storage.registry import progress
 from groupwise.storage.registry.messages.completions import Completion, Group
 from groupwise.storage.registry.messages.functions import Function
-from groupwise.storage.registry.messages.message import Answer
 from groupwise.storage.registry.messages.score import (
     SHOWN_CELL,
     SHOWN_FAILURES,
@@ -19,23 +18,15 @@ from groupwise.storage.registry.messages.score import (
 )
 from groupwise.worker.questions.workbench import analysis, loopholes, request, words
 from groupwise.worker.questions.workbench.calling import Caller, Rows, chat
-from groupwise.worker.questions.workbench.request import Refused, failed_answer
 from groupwise.worker.sandbox import client
 
 # A run before its first step, for functions that look.
 STATE = {"global_step": 0, "max_steps": 1, "epoch": 0.0}
 
 
-def answer_score(question: ScoreQuestion) -> Answer:
-    """Each completion's scores, total and advantage; each function's; what stands out, in words."""
-    try:
-        request.refuse_unknown(question.functions)
-        return _score_groups(question)
-    except Refused as error:
-        return failed_answer(error)
-
-
-def _score_groups(question: ScoreQuestion) -> ScoreAnswer:
+def answer_score(question: ScoreQuestion) -> ScoreAnswer:
+    """Each completion's scores, total and advantage; each function's; what stands out, in words. Raises Refused."""
+    request.refuse_unknown(question.functions)
     begun = time.perf_counter()
     functions, groups = question.functions, question.groups
     scale = question.scale_rewards or "group"
