@@ -185,8 +185,7 @@ def _sizes(data: DataSpec) -> list[Problem]:
         return []
     tenth = max(rows // 10, 0)
     message = f"{data.holdout} rows are held out, but there are only {rows}, which leaves none to train on."
-    fixes = (Fix(f"Hold out {tenth}", {"data.holdout": tenth}),)
-    return [Problem("data.holdout", message, fixes=fixes)]
+    return [Problem("data.holdout", message, fixes=(Fix(f"Hold out {tenth}", {"data.holdout": tenth}),))]
 
 
 def _known_columns(data: DataSpec) -> list[Problem]:

@@ -67,8 +67,7 @@ def _quantization(spec: RunSpec, offer: Offer, facts: ModelFacts | None) -> list
         found.append(Problem(field, message, fixes=(WHOLE,)))
     if how == "4bit" and _without_gpu(offer):
         message = "without a GPU, 4-bit weights make each step many times slower."
-        fixes = (WHOLE, Fix("Use 8 bits", {field: "8bit"}))
-        found.append(Problem(field, message, level=WARNING, fixes=fixes))
+        found.append(Problem(field, message, level=WARNING, fixes=(WHOLE, Fix("Use 8 bits", {field: "8bit"}))))
     elif how and _without_gpu(offer):
         found.append(Problem(field, "without a GPU this saves memory, but no time.", level=ADVICE, fixes=(WHOLE,)))
     return found
@@ -79,8 +78,7 @@ def _attention(spec: RunSpec, offer: Offer, facts: ModelFacts | None) -> list[Pr
     if name is None:
         return []
     if "/" in name:
-        message = "names code on the hub, which is never downloaded and run."
-        return [Problem(field, message, fixes=(OWN_ATTENTION,))]
+        return [Problem(field, "names code on the hub, which is never downloaded and run.", fixes=(OWN_ATTENTION,))]
     if name not in ATTENTIONS:
         close = nearest_name(name, list(ATTENTIONS))
         fixes = (Fix(f"Use {close}", {field: close}), OWN_ATTENTION) if close else (OWN_ATTENTION,)

@@ -96,8 +96,7 @@ def data_problems(found: Found) -> list[Problem]:
         message = f"{_in_rows(found, found.duplicates)} the same prompt as one before. They weigh more than the others."
         said.append(Problem("data.source", message, level=ADVICE))
     if found.unread:
-        message = f"{found.unread}. Lengths are in characters."
-        said.append(Problem(found.unread.field, message, level=WARNING))
+        said.append(Problem(found.unread.field, f"{found.unread}. Lengths are in characters.", level=WARNING))
     return said + [Problem("data.source", note, level=WARNING) for note in found.notes]
 
 

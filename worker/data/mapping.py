@@ -120,8 +120,7 @@ def _prompt_problems(
     if data.prompt_column is not None:
         if data.prompt_column not in columns:
             fixes = (*_nearest("data.prompt_column", data.prompt_column, columns), *whole)
-            message = f"there is no column “{data.prompt_column}”. {listed}"
-            return [Problem("data.prompt_column", message, fixes=fixes)]
+            return [Problem("data.prompt_column", f"there is no column “{data.prompt_column}”. {listed}", fixes=fixes)]
         found = kind([row.get(data.prompt_column) for row in rows])
         if found in ("list", "mapping", "mixed"):
             message = f"“{data.prompt_column}” holds neither chats (messages with role and content) nor text."

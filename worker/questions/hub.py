@@ -78,14 +78,12 @@ def _hub_problem(spec: ModelSpec, error: Exception) -> Problem:
     from huggingface_hub import errors
 
     if isinstance(error, errors.GatedRepoError):
-        message = f"{spec.id} is gated: accept its terms on its page at the hub, then {LOG_IN}."
-        return model_problem(message, STARTER)
+        return model_problem(f"{spec.id} is gated: accept its terms on its page at the hub, then {LOG_IN}.", STARTER)
     if isinstance(error, errors.RevisionNotFoundError):
         fix = Fix("Use the newest revision", {"model.revision": None})
         return Problem("model.revision", f"{spec.id} has no revision “{spec.revision}”.", fixes=(fix,))
     if isinstance(error, errors.RepositoryNotFoundError):
-        message = f"the hub has no model {spec.id}, or it is private. If it is yours, {LOG_IN}."
-        return model_problem(message, STARTER)
+        return model_problem(f"the hub has no model {spec.id}, or it is private. If it is yours, {LOG_IN}.", STARTER)
     if isinstance(error, errors.OfflineModeIsEnabled):
         message = f"{spec.id} is not on this machine, and HF_HUB_OFFLINE forbids asking the hub."
         return model_problem(message, STARTER, level=WARNING)

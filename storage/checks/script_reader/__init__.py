@@ -18,8 +18,7 @@ def from_script(text: str) -> tuple[dict[str, Any], list[str]]:
     try:
         script = Script(tree)
         if not {*training.trainers_of(script), "GRPOConfig"} & set(script.calls):
-            message = "This is no GRPO script: it calls neither GRPOTrainer nor GRPOConfig."
-            raise SpecError([Problem("", message)])
+            raise SpecError([Problem("", "This is no GRPO script: it calls neither GRPOTrainer nor GRPOConfig.")])
         reading = Reading(script)
         raw = _own_settings(reading) if own.is_own(tree) else _ordinary(reading)
     except RecursionError as error:

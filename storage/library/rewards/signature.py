@@ -121,18 +121,15 @@ def _shape_findings(module: ast.Module, found: list[Function]) -> Iterator[bodie
 def _argument_findings(function: Function) -> Iterator[bodies.Finding]:
     given = function.args
     if given.posonlyargs:
-        message = f"TRL gives “{function.name}” every argument by its name: take the / out."
-        yield given.posonlyargs[0], message, BLOCKING
+        yield given.posonlyargs[0], f"TRL gives “{function.name}” every argument by its name: take the / out.", BLOCKING
     if given.vararg:
-        message = f"*{given.vararg.arg} stays empty: TRL gives every argument by its name."
-        yield given.vararg, message, ADVICE
+        yield given.vararg, f"*{given.vararg.arg} stays empty: TRL gives every argument by its name.", ADVICE
     if not given.kwarg:
         message = f"“{function.name}” has to end its arguments with **kwargs: TRL gives it every column of the data."
         yield function, message, BLOCKING
     for argument in (*given.args, *given.kwonlyargs):
         if argument.arg in NOT_GIVEN:
-            message = f"TRL gives “{NOT_GIVEN[argument.arg]}”, a list, not “{argument.arg}”."
-            yield argument, message, BLOCKING
+            yield argument, f"TRL gives “{NOT_GIVEN[argument.arg]}”, a list, not “{argument.arg}”.", BLOCKING
     for argument in _required_arguments(function):
         if argument.arg in ("self", "cls"):
             message = f"“{argument.arg}” belongs to a class's method, and nothing is given for it. Take it out."
