@@ -9,6 +9,7 @@ from typing import Any
 from sqlite_utils import Database
 
 from groupwise.storage.record import metrics
+from groupwise.storage.record.metric_buckets import Part
 from groupwise.storage.record.rollup import SIZES
 
 POINTS = 300  # of one line: about what a chart is wide
@@ -16,7 +17,6 @@ READ = 1000  # rows read for one line, of which the points are made
 AXES = ("step", "tokens", "time", "attempt")
 OF_AXIS = {"tokens": "num_tokens", "time": "time/elapsed"}
 Line = dict[str, Any]  # attempt; x, y: the points; per: how many logged values one of them is the mean of, at most
-Part = tuple[int, int, int]  # attempt, first step, last step
 Span = tuple[float, float]  # from and to, on the axis
 Scale = tuple[list[float], list[float]]  # steps, and where each is on the axis
 Row = tuple[float, int, float]  # step, n, total: the mean of n values around a step

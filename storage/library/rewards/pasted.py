@@ -6,7 +6,6 @@ Lines are never added or taken away, so a line's number means the same before an
 import ast
 import re
 import textwrap
-from dataclasses import dataclass
 
 _TRIPLE = ('"""', "'''")
 _TOKEN = re.compile("#.*|\"\"\"|'''|" + r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'")  # comments and strings of a line
@@ -22,14 +21,6 @@ PRINTED = "This line was printed, it is not Python. Take it out."
 FENCE = "This line marks code on a web page, it is not Python. Take it out."
 INVISIBLE = "There are invisible characters of a web page in this line. Take them out."
 INDENTED = "The lines begin with spaces that are not Python's. Move them to the left."
-
-
-@dataclass(frozen=True)
-class Oddity:
-    """A line, counted from 1, that is no Python but a trace of where it was copied from, with what to do about it."""
-
-    line: int
-    message: str
 
 
 def is_python(code: str) -> bool:
@@ -53,8 +44,9 @@ def clean_paste(code: str) -> str:
     return text if is_python(text) else textwrap.dedent("\n".join(new for new, _ in _read_lines(text)))
 
 
-def oddities(code: str) -> list[Oddity]:
-    """What `clean_paste` changes, each kind of it at the first of its lines; none in what is Python already."""
+def oddities(code: str) -> list[tuple[int, str]]:
+    """(line, counted from 1; what to do about it) of what `clean_paste` changes: each kind of trace of where the code
+    was copied from, at the first of its lines; none in what is Python already."""
     if is_python(code):
         return []
     text, found = _with_plain_spaces(code), dict[str, int]()
@@ -68,7 +60,7 @@ def oddities(code: str) -> list[Oddity]:
         for number, (_, message) in enumerate(_read_lines(text), 1):
             if message:
                 found.setdefault(message, number)
-    return sorted((Oddity(number, message) for message, number in found.items()), key=lambda odd: odd.line)
+    return sorted(((number, message) for message, number in found.items()), key=lambda odd: odd[0])
 
 
 def _with_plain_spaces(code: str) -> str:

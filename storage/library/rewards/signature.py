@@ -63,7 +63,7 @@ def analyse(code: str, name: str | None = None) -> Analysis:
 
     Lines that a notebook or a terminal added (see `clean_paste`) are problems, and what is left of the text is read.
     """
-    odd = [CodeProblem(each.line, 1, each.message) for each in pasted.oddities(code)]
+    odd = [CodeProblem(line, 1, message) for line, message in pasted.oddities(code)]
     text = clean_paste(code) if odd else code
     module, broken = _parse(text)
     if module is None:
