@@ -1,7 +1,5 @@
 """The supervisor's helpers: the process that reads the catalogue, the question server, and the dry runs."""
 
-from __future__ import annotations
-
 import importlib
 import logging
 import sqlite3
@@ -118,6 +116,7 @@ class QuestionServerKeeper:
         self._not_before = 0.0
 
     def look(self, waiting: list[Question]) -> None:
+        """Start one where a question waits for it, and see whether it has ended."""
         if self.child is not None and self.child.poll() is not None:
             self._note_end(self.child.returncode)
             self.child = None

@@ -6,8 +6,6 @@ may set back. Elsewhere the processes' own counts, which only an administrator m
 they can live with for good.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import resource

@@ -3,8 +3,6 @@ living runs when it was restarted; worker.helpers looks after the rest. It never
 trl.
 """
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import os
@@ -21,8 +19,9 @@ from groupwise.storage.home import disk, files, locks, logs, paths, process, pro
 from groupwise.storage.library import repair
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.record import metrics, record, run_files, states
-from groupwise.storage.registry import registry
-from groupwise.storage.registry.registry import Command, Run
+from groupwise.storage.registry import commands, registry
+from groupwise.storage.registry.commands import Command
+from groupwise.storage.registry.registry import Run
 from groupwise.storage.spec import spec
 from groupwise.storage.spec.problem import SpecError
 from groupwise.worker.builtin import models, shipped
@@ -55,6 +54,7 @@ class Supervisor:
         self.leaving = False
 
     def run(self) -> None:
+        """Look after everything until told to leave, or idle."""
         while not self.leaving:
             self.tick()
             time.sleep(TICK)
@@ -64,7 +64,7 @@ class Supervisor:
     def tick(self) -> None:
         """Look once at commands, runs, questions and helpers."""
         try:
-            for command in registry.open_commands():
+            for command in commands.open_commands():
                 self._safely(command.run, self.obey, command)
             self._look_for_copied_folders()
             active = registry.list_runs(only={states.QUEUED, *states.LIVE})
@@ -94,26 +94,23 @@ class Supervisor:
     # --- what people ask
 
     def obey(self, command: Command) -> None:
+        """Do what was asked of a run, where it is still to be done."""
         run = registry.get_run(command.run)
-        if run is None or run.attempt != command.attempt or run.state not in registry.ALLOWED[command.kind]:
-            registry.take_command(command, "too late")
+        if run is None or run.attempt != command.attempt or run.state not in commands.ALLOWED[command.kind]:
+            commands.take_command(command, "too late")
             return
-        if command.kind == registry.RESUME:
-            self._requeue(run)
+        if command.kind == commands.RESUME:
+            gone = {"boot": None, "pid": None, "started": None, "tag": None}
+            sentence = "Waiting for the worker to start it again."
+            registry.set_state(run.id, states.QUEUED, sentence, attempt=run.attempt + 1, **gone)
         elif run.state == states.QUEUED:
             registry.set_state(run.id, states.STOPPED, "Stopped before it started. Resume starts it.")
-        elif command.kind == registry.KILL:
+        elif command.kind == commands.KILL:
             registry.set_state(run.id, states.STOPPING, "Stopping at once, without saving.")
             self._signal(run, signal.SIGKILL)
         elif run.state != states.STOPPING:
             registry.set_state(run.id, states.STOPPING, "Finishing the current step, then saving a checkpoint.")
-        registry.take_command(command, "done")
-
-    def _requeue(self, run: Run) -> None:
-        registry.set_state(
-            run.id, states.QUEUED, "Waiting for the worker to start it again.",
-            attempt=run.attempt + 1, boot=None, pid=None, started=None, tag=None,
-        )  # fmt: skip
+        commands.take_command(command, "done")
 
     # --- launching
 
@@ -158,9 +155,7 @@ class Supervisor:
         changed = paths.runs_folder().stat().st_mtime
         if time.monotonic() - self.looked_at_folders > SETTLED and time.time() - changed < 4 * SETTLED:
             self.looked_at_folders = time.monotonic()
-            found = repair.adopt_folders(settled=SETTLED)
-            if found:
-                log.info("%d run folders were new here", found)
+            adopt_folders(SETTLED)
 
     # --- watching
 
@@ -175,6 +170,7 @@ class Supervisor:
             log.exception("%s could not be seen to this time", run_id)
 
     def watch(self, run: Run) -> None:
+        """Look at a run that trains: how far it is, whether it has ended, whether a stop takes too long."""
         child = self.children.get(run.id)
         if child is not None:
             if child.poll() is not None:
@@ -212,18 +208,12 @@ class Supervisor:
         if run.state == states.STARTING and now["begun"]:
             registry.set_state(run.id, states.RUNNING, "Training. It goes on when this page is closed.")
         if (now["step"], now["total"]) != (run.step, run.total):
-            registry.set_facts(
-                run.id,
-                step=now["step"],
-                total=now["total"],
-                reward=now["reward"],
-                spark=now["spark"],
-                seen_at=now["at"],
-            )
+            facts = {name: now[name] for name in ("step", "total", "reward", "spark")}
+            registry.set_facts(run.id, **facts, seen_at=now["at"])
 
     def _mind_the_end(self, run: Run) -> None:
         """A process that has written its exit record but does not go (a hanging teardown) is ended."""
-        if _record(run) and self._seconds_in(run, "its end") > 2 * TERM_GRACE:
+        if run_files.exit_record(run.folder, run.attempt) and self._seconds_in(run, "its end") > 2 * TERM_GRACE:
             self._signal(run, signal.SIGKILL)
 
     def _enforce_stop(self, run: Run) -> None:
@@ -278,9 +268,10 @@ class Supervisor:
         elif elsewhere:
             state, sentence = states.INTERRUPTED, endings.in_a_copy(saved)
         else:
-            killed = registry.asked_at(run.id, run.attempt, registry.KILL) is not None
+            killed = commands.asked_at(run.id, run.attempt, commands.KILL) is not None
+            record_of_end = run_files.exit_record(run.folder, run.attempt)
             state, sentence = endings.ending(
-                _record(run), code, step=run.step, saved=saved, killed_on_request=killed,
+                record_of_end, code, step=run.step, saved=saved, killed_on_request=killed,
                 stopping=run.state == states.STOPPING,
             )  # fmt: skip
         registry.set_state(run.id, state, sentence)
@@ -309,14 +300,16 @@ class Supervisor:
             log.warning("%s: its log could not be searched for secrets: %s", run.id, error)
 
 
+def adopt_folders(settled: float) -> None:
+    """Take in the run folders that are new here, but for those that changed in the last so many seconds."""
+    found = repair.adopt_folders(settled=settled)
+    if found:
+        log.info("%d run folders were new here", found)
+
+
 def is_of_registry(error: Exception) -> bool:
     """Whether this says that the registry cannot be used, and not that it cannot take what one run would put there."""
     return isinstance(error, (sqlite3.OperationalError, registry.RegistryError)) or type(error) is sqlite3.DatabaseError
-
-
-def _record(run: Run) -> dict[str, Any] | None:
-    """The exit record of this attempt, if it has written one."""
-    return run_files.exit_record(run.folder, run.attempt)
 
 
 def main() -> int:
@@ -334,9 +327,7 @@ def main() -> int:
     supervisor = Supervisor()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: setattr(supervisor, "leaving", True))
-    found = repair.adopt_folders()
-    if found:
-        log.info("%d run folders were new here", found)
+    adopt_folders(0.0)
     supervisor.helpers.publish()
     supervisor.run()
     return 0

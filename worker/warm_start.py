@@ -5,8 +5,6 @@ The spare is an optimisation: without it every run starts all the same, some sec
 nobody waits for the processors, and given up as soon as its memory could be missed.
 """
 
-from __future__ import annotations
-
 import logging
 import subprocess
 import time
@@ -57,16 +55,16 @@ class WarmStart:
             return
         self._looked_at = time.monotonic()
         if self.spare is not None:
-            self._mind(self.spare)
+            self._give_up_if_unwanted(self.spare)
         elif not busy and self._is_calm(ahead) and time.monotonic() > self._not_before and is_wanted(TO_START):
-            self._start(ahead)
+            self._start_spare(ahead)
 
     def begin(self, run: Run, tag: str, processes: int) -> subprocess.Popen[bytes]:
         """Start a run's process, in its folder and with its tag: of the spare, or cold. Raises OSError where none can
         be made."""
-        return self._take(run, tag, processes) or local.start(run.folder, tag, processes)
+        return self._take_spare(run, tag, processes) or local.start(run.folder, tag, processes)
 
-    def _take(self, run: Run, tag: str, processes: int) -> subprocess.Popen[bytes] | None:
+    def _take_spare(self, run: Run, tag: str, processes: int) -> subprocess.Popen[bytes] | None:
         """None where no spare is ready that fits. One that is not, or does not, is ended: it would only compete."""
         spare, self.spare, self._to_park = self.spare, None, None
         if spare is None:
@@ -90,7 +88,7 @@ class WarmStart:
             self.spare.end()
             self.spare = None
 
-    def _start(self, ahead: Run | None) -> None:
+    def _start_spare(self, ahead: Run | None) -> None:
         self._not_before = time.monotonic() + PAUSE
         try:
             self.spare = Spare()
@@ -100,7 +98,7 @@ class WarmStart:
         self._to_park = self.spare.child.pid
         self._set_niceness(ahead)
 
-    def _mind(self, spare: Spare) -> None:
+    def _give_up_if_unwanted(self, spare: Spare) -> None:
         """Give it up where it is not wanted any more; note where it has gone by itself."""
         if not spare.lives():
             log.info("the spare training process ended with code %d", spare.child.returncode)

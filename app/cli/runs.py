@@ -14,7 +14,7 @@ from groupwise.app.core.command_errors import CANCELLED, DONE, FAILED, STOPPED, 
 from groupwise.storage.home import paths
 from groupwise.storage.library import repair as repairs
 from groupwise.storage.record import states
-from groupwise.storage.registry import registry
+from groupwise.storage.registry import commands, registry
 from groupwise.storage.registry.registry import Run
 
 LOOK_EVERY = 0.25  # seconds between two looks at a run that is followed
@@ -91,10 +91,10 @@ def stop(options: argparse.Namespace) -> int:
     """Ask a run to stop, and with `--wait` follow it until it has; the exit code."""
     open_home()
     run = find_run(options.run)
-    kind = registry.KILL if options.now and run.state != states.QUEUED else registry.STOP
+    kind = commands.KILL if options.now and run.state != states.QUEUED else commands.STOP
     _ask_of_run(run, kind)
     worker_process.ensure_worker()
-    print(f"Asked {run.id} to {'end at once' if kind == registry.KILL else 'stop at its next step'}.", file=sys.stderr)
+    print(f"Asked {run.id} to {'end at once' if kind == commands.KILL else 'stop at its next step'}.", file=sys.stderr)
     if not options.wait:
         return DONE
     ended = follow(run.id, attempt=run.attempt)
@@ -106,7 +106,7 @@ def resume(options: argparse.Namespace) -> int:
     open_home()
     run = find_run(options.run)
     worker_process.hold_app_lock()
-    _ask_of_run(run, registry.RESUME)
+    _ask_of_run(run, commands.RESUME)
     worker_process.ensure_worker()
     print(f"Asked {run.id} to go on.", file=sys.stderr)
     return follow(run.id, attempt=run.attempt + 1) if options.wait else DONE
@@ -114,8 +114,8 @@ def resume(options: argparse.Namespace) -> int:
 
 def _ask_of_run(run: Run, kind: str) -> None:
     try:
-        registry.ask_of_run(run.id, kind)
-    except registry.Refused as error:
+        commands.ask_of_run(run.id, kind)
+    except commands.Refused as error:
         raise CommandError(str(error)) from error
 
 

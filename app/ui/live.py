@@ -27,7 +27,7 @@ from groupwise.storage.home.logs import Repeats
 from groupwise.storage.library.presets import PresetError
 from groupwise.storage.library.rewards.library import LibraryError
 from groupwise.storage.record import metrics, record_check, states
-from groupwise.storage.registry import registry
+from groupwise.storage.registry import commands, registry
 
 LOG = logging.getLogger("groupwise")
 LOG.addFilter(Repeats())  # a page asks again and again
@@ -96,7 +96,7 @@ def answer(function: Callable[[Payload], dict[str, Any]]) -> Answer:
     def answered(payload: Any = None) -> dict[str, Any]:
         try:
             return function(payload if isinstance(payload, dict) else {})
-        except (Unanswerable, LibraryError, PresetError, registry.Refused, registry.RegistryError) as refusal:
+        except (Unanswerable, LibraryError, PresetError, commands.Refused, registry.RegistryError) as refusal:
             return {"sentence": str(refusal)}
         except sqlite3.OperationalError as error:
             return {"sentence": _why_unread(error)}

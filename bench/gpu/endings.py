@@ -20,7 +20,7 @@ from groupwise.app.core import format
 from groupwise.storage.home import paths
 from groupwise.storage.home.paths import RunFolder
 from groupwise.storage.record import metrics, states
-from groupwise.storage.registry import registry
+from groupwise.storage.registry import commands, registry
 from groupwise.storage.registry.registry import Run
 from groupwise.storage.spec.spec import RunSpec
 from tests.support.homes import fresh_home, queued, wait_for
@@ -39,7 +39,7 @@ def freed(job: str, case: Case, model: Path, machine: Machine, load: Load) -> It
         yield ended_by("stop", job, folder, machine, before)
         stopped = registry.get_run(folder.id)
         assert stopped is not None
-        registry.ask_of_run(folder.id, registry.RESUME)
+        commands.ask_of_run(folder.id, commands.RESUME)
         wait_for("the next attempt", lambda: (run := registry.get_run(folder.id)) and run.attempt == 2)
         run = until(folder, "a step more", lambda run: run.attempt == 2 and run.step > stopped.step)
         yield Row(job, "resumed", run.step, stopped.step, "steps", "stopped at")
@@ -63,7 +63,7 @@ def ended_by(how: str, job: str, folder: RunFolder, machine: Machine, before: in
 def end(run: Run, how: str) -> None:
     """Ask the supervisor for it, or kill the run's process behind its back."""
     if how == "stop":
-        registry.ask_of_run(run.id, registry.STOP)
+        commands.ask_of_run(run.id, commands.STOP)
     else:
         assert run.pid is not None
         os.kill(run.pid, signal.SIGKILL)

@@ -1,7 +1,5 @@
 """The group and batch arithmetic of GRPOConfig: what does not fit, in words, and the nearest settings that do. Pure."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
@@ -38,7 +36,7 @@ def check_batch(spec: RunSpec, offer: Offer) -> list[Problem]:
     per_generation = value("steps_per_generation") or value("gradient_accumulation_steps")
     if not all(isinstance(number, int) for number in (size, device_batch, per_generation)):
         return []
-    low = _too_low(size, value, fields)
+    low = _too_low(size, value)
     if low:
         return low
     if value("generation_batch_size") and value("steps_per_generation"):
@@ -65,7 +63,7 @@ def check_batch(spec: RunSpec, offer: Offer) -> list[Problem]:
     return [*found, *_evaluation(spec, value, size)]
 
 
-def _too_low(size: Any, value: Any, fields: dict[str, Any]) -> list[Problem]:
+def _too_low(size: Any, value: Any) -> list[Problem]:
     if size < 2:
         fix = Fix("Use groups of 8", {"training.num_generations": 8})
         return [

@@ -4,8 +4,6 @@ Pure over the spec, what the worker published, and a look at the named files. Th
 GRPOConfig, which has the last word.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 
@@ -21,7 +19,7 @@ from groupwise.storage.checks.texts import check_texts
 from groupwise.storage.checks.values import fixes_of_value, value_fault
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.spec.problem import BLOCKING, Fix, Problem, did_you_mean, rename_or_remove
-from groupwise.storage.spec.spec import RunSpec
+from groupwise.storage.spec.spec import RunSpec, line_of
 
 # Settings of GRPOConfig that Groupwise decides itself, and where a person says it instead.
 OWNED = {
@@ -54,7 +52,7 @@ def examine_spec(
     else:
         found = _examine_one(spec, offer, columns)
     found += [problem for problem in check_texts(spec, offer) if problem not in found]
-    placed = [replace(p, line=p.line or _line(p.field, lines or {})) for p in found]
+    placed = [replace(p, line=p.line or line_of(p.field, lines or {})) for p in found]
     return sorted(placed, key=lambda problem: problem.line or 0)
 
 
@@ -72,11 +70,6 @@ def _examine_one(spec: RunSpec, offer: Offer, columns: list[str] | None) -> list
     if not {problem.field for problem in found} & {f"training.{name}" for name in BATCH_FIELDS}:
         found += check_batch(spec, offer)
     return with_fitting_lengths(found, spec, offer)
-
-
-def _line(path: str, lines: dict[str, int]) -> int | None:
-    parts = path.split(".")
-    return next((lines[".".join(parts[:n])] for n in range(len(parts), 0, -1) if ".".join(parts[:n]) in lines), None)
 
 
 def _settings(section: str, values: dict[str, Any], fields: dict[str, dict[str, Any]] | None) -> list[Problem]:

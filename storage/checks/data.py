@@ -1,8 +1,6 @@
 """What of a spec's data keeps a run from being launched, as far as it can be told without reading rows. Pure, but for
 a look at files."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 
@@ -33,7 +31,7 @@ def check_data(spec: RunSpec, offer: Offer) -> list[Problem]:
 def _source(data: DataSpec, offer: Offer) -> list[Problem]:
     kind, name = source_kind_and_name(data)
     if kind == "task":
-        return [] if not offer.tasks or name in offer.tasks else [_unknown(name, "task", list(offer.tasks))]
+        return [] if not offer.tasks or name in offer.tasks else [_unknown_source(name, "task", list(offer.tasks))]
     if kind == "gym":
         return _gym(name, data.parameters, offer)
     if kind == "file":
@@ -42,31 +40,31 @@ def _source(data: DataSpec, offer: Offer) -> list[Problem]:
         if HUB_DATASET.fullmatch(name):
             return []
         return [_wrong_source("should be the dataset's id on the hub, as in hub:openai/gsm8k.")]
-    guessed = _guess(data.source)
+    guessed = _guess_source(data.source)
     hint = f" Did you mean “{guessed}”?" if guessed else ""
     return [_wrong_source(f"should be {KINDS}.{hint}", guessed)]
 
 
 def _wrong_source(message: str, better: str | None = None) -> Problem:
-    return Problem("data.source", message, fixes=_use("data.source", better or "task:arithmetic"))
+    return Problem("data.source", message, fixes=_use_fix("data.source", better or "task:arithmetic"))
 
 
-def _guess(source: str) -> str | None:
+def _guess_source(source: str) -> str | None:
     """What was meant by a source that lacks its kind."""
     if source.lower().endswith(DATA_SUFFIXES) and paths.DATA_NAME.fullmatch(source):
         return f"file:{source}"
     return f"hub:{source}" if HUB_DATASET.fullmatch(source) else None
 
 
-def _unknown(name: str, kind: str, names: list[str]) -> Problem:
+def _unknown_source(name: str, kind: str, names: list[str]) -> Problem:
     close = nearest_name(name, names) or (names[0] if len(names) == 1 else None)
     listed = did_you_mean(name, names) or (f" There are {', '.join(names)}." if len(names) <= 10 else "")
     what = "built-in task" if kind == "task" else "reasoning-gym task"
     return Problem("data.source", f"there is no {what} “{name}”.{listed}",
-                   fixes=_use("data.source", f"{kind}:{close}" if close else "task:arithmetic"))  # fmt: skip
+                   fixes=_use_fix("data.source", f"{kind}:{close}" if close else "task:arithmetic"))  # fmt: skip
 
 
-def _use(field: str, value: Any) -> tuple[Fix, ...]:
+def _use_fix(field: str, value: Any) -> tuple[Fix, ...]:
     return (Fix(f"Use {value}", {field: value}),)
 
 
@@ -75,9 +73,9 @@ def _gym(name: str, parameters: dict[str, Any], offer: Offer) -> list[Problem]:
         if not offer.hardware and not offer.extras:
             return []  # nothing is known yet
         message = "needs the reasoning-gym package: pip install reasoning-gym, then start Groupwise again."
-        return [Problem("data.source", message, fixes=_use("data.source", "task:arithmetic"))]
+        return [Problem("data.source", message, fixes=_use_fix("data.source", "task:arithmetic"))]
     if name not in offer.gym:
-        return [_unknown(name, "gym", list(offer.gym))]
+        return [_unknown_source(name, "gym", list(offer.gym))]
     fields = offer.gym[name].get("parameters", {})
     found = []
     for field, value in parameters.items():
@@ -98,7 +96,7 @@ def _gym(name: str, parameters: dict[str, Any], offer: Offer) -> list[Problem]:
 def _file(name: str) -> list[Problem]:
     there = _files()
     close = nearest_name(name, there)
-    fixes = _use("data.source", f"file:{close}" if close else "task:arithmetic")
+    fixes = _use_fix("data.source", f"file:{close}" if close else "task:arithmetic")
     try:
         path = paths.data_file(name)
         if not path.is_file():
@@ -159,7 +157,7 @@ def _prompt(data: DataSpec) -> list[Problem]:
     named = COLUMN.findall(data.prompt_template)
     if data.prompt_column is None and not named:
         message = "names no column, so every prompt would be the same. Write a column's name in braces: {question}."
-        return [Problem("data.prompt_template", message, fixes=_use("data.prompt_template", "{question}"))]
+        return [Problem("data.prompt_template", message, fixes=_use_fix("data.prompt_template", "{question}"))]
     if data.prompt_column is not None and data.prompt_template != DataSpec().prompt_template:
         message = f"is not used: the prompt is the column “{data.prompt_column}” as it is."
         fixes = (Fix("Use the template", {}, ("data.prompt_column",)), Fix("Remove it", {}, ("data.prompt_template",)))
@@ -187,8 +185,7 @@ def _sizes(data: DataSpec) -> list[Problem]:
         return []
     tenth = max(rows // 10, 0)
     message = f"{data.holdout} rows are held out, but there are only {rows}, which leaves none to train on."
-    fixes = (Fix(f"Hold out {tenth}", {"data.holdout": tenth}),)
-    return [Problem("data.holdout", message, fixes=fixes)]
+    return [Problem("data.holdout", message, fixes=(Fix(f"Hold out {tenth}", {"data.holdout": tenth}),))]
 
 
 def _known_columns(data: DataSpec) -> list[Problem]:

@@ -1,7 +1,5 @@
 """Completions that are longer than the model can read, and a default of TRL's that would be."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Numbers that TRL takes and no run can work with: said before a run fails at its first step. Pure."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What of how a spec's model is loaded keeps a run from being launched: quantisation, attention, dtype, LoRA, room."""
 
-from __future__ import annotations
-
 from groupwise.storage.checks.length import check_length
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.models.model_files import ModelFacts
@@ -69,8 +67,7 @@ def _quantization(spec: RunSpec, offer: Offer, facts: ModelFacts | None) -> list
         found.append(Problem(field, message, fixes=(WHOLE,)))
     if how == "4bit" and _without_gpu(offer):
         message = "without a GPU, 4-bit weights make each step many times slower."
-        fixes = (WHOLE, Fix("Use 8 bits", {field: "8bit"}))
-        found.append(Problem(field, message, level=WARNING, fixes=fixes))
+        found.append(Problem(field, message, level=WARNING, fixes=(WHOLE, Fix("Use 8 bits", {field: "8bit"}))))
     elif how and _without_gpu(offer):
         found.append(Problem(field, "without a GPU this saves memory, but no time.", level=ADVICE, fixes=(WHOLE,)))
     return found
@@ -81,8 +78,7 @@ def _attention(spec: RunSpec, offer: Offer, facts: ModelFacts | None) -> list[Pr
     if name is None:
         return []
     if "/" in name:
-        message = "names code on the hub, which is never downloaded and run."
-        return [Problem(field, message, fixes=(OWN_ATTENTION,))]
+        return [Problem(field, "names code on the hub, which is never downloaded and run.", fixes=(OWN_ATTENTION,))]
     if name not in ATTENTIONS:
         close = nearest_name(name, list(ATTENTIONS))
         fixes = (Fix(f"Use {close}", {field: close}), OWN_ATTENTION) if close else (OWN_ATTENTION,)
@@ -97,14 +93,14 @@ def _attention(spec: RunSpec, offer: Offer, facts: ModelFacts | None) -> list[Pr
     if _is_published(offer) and package not in offer.extras:
         # transformers would take the code from the hub where it finds the package `kernels`
         return [Problem(field, f"needs {how}", fixes=fixes)]
-    if _loaded_as(spec, facts) == "float32":
+    if _loaded_dtype(spec, facts) == "float32":
         half = Fix("Load it in bfloat16", {"model.dtype": "bfloat16"})
         message = "flash attention computes in bfloat16 or float16, and the model is loaded in float32."
         return [Problem(field, message, level=WARNING, fixes=(fixes[0], half))]
     return []
 
 
-def _loaded_as(spec: RunSpec, facts: ModelFacts | None) -> str | None:
+def _loaded_dtype(spec: RunSpec, facts: ModelFacts | None) -> str | None:
     if spec.model.dtype != "auto":
         return spec.model.dtype
     return facts.dtype if facts else None
@@ -113,7 +109,7 @@ def _loaded_as(spec: RunSpec, facts: ModelFacts | None) -> str | None:
 def _dtype(spec: RunSpec, offer: Offer, facts: ModelFacts | None) -> list[Problem]:
     """Weights of 16 bits that are trained themselves: measured here, 9 % of the starter's changed in four steps at a
     learning rate of 1e-5 in bfloat16, and all of them in float32, which is what TRL loads by itself."""
-    field, dtype = "model.dtype", _loaded_as(spec, facts)
+    field, dtype = "model.dtype", _loaded_dtype(spec, facts)
     if dtype not in ("bfloat16", "float16") or (facts and facts.quantized) or spec.model.quantization:
         return []
     if spec.lora is None:

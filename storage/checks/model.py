@@ -1,19 +1,16 @@
 """What of a spec's model keeps a run from being launched, by the files on this machine: which model it is, and whether
 it can be trained."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex
 from pathlib import Path
 
-from groupwise.storage.checks.loading import USE_LORA, check_loading
+from groupwise.storage.checks.loading import check_loading
 from groupwise.storage.home import paths
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.models import hub_cache, model_files
-from groupwise.storage.library.models.model_files import ModelError, ModelFacts
-from groupwise.storage.library.models.model_files import model_folder as model_folder
+from groupwise.storage.library.models.model_files import ModelError, ModelFacts, model_folder
 from groupwise.storage.spec.problem import ADVICE, BLOCKING, WARNING, Fix, Problem, nearest_name
 from groupwise.storage.spec.spec import RunSpec
 
@@ -35,8 +32,9 @@ def check_model(spec: RunSpec, offer: Offer) -> list[Problem]:
         facts = model_files.facts(folder) if folder else None
     except ModelError as error:
         damaged = f"{error}" + (" Delete that folder: a new copy is put there." if spec.model.id == "starter" else "")
-        return [*found, Problem("model.id", damaged, fixes=() if spec.model.id == "starter" else (STARTER,))]
-    if _on_the_hub(spec) and (facts is None or facts.weights != "safetensors" or facts.missing) and not _adapter(facts):
+        return [*found, model_problem(damaged, *([] if spec.model.id == "starter" else [STARTER]))]
+    adapter = facts is not None and facts.adapter
+    if _on_the_hub(spec) and (facts is None or facts.weights != "safetensors" or facts.missing) and not adapter:
         found.append(_download(spec))
     elif facts:
         found += _files(facts)
@@ -47,10 +45,6 @@ def check_model(spec: RunSpec, offer: Offer) -> list[Problem]:
 
 def _on_the_hub(spec: RunSpec) -> bool:
     return spec.model.id != "starter" and model_folder(spec.model.id) is None
-
-
-def _adapter(facts: ModelFacts | None) -> bool:
-    return facts is not None and facts.adapter
 
 
 def _name(spec: RunSpec) -> list[Problem]:
@@ -65,14 +59,14 @@ def _name(spec: RunSpec) -> list[Problem]:
         return []
     page = HUB_PAGE.fullmatch(name)
     fix = Fix(f"Use {page[1]}", {"model.id": page[1]}) if page and HUB_ID.fullmatch(page[1]) else STARTER
-    return [_at_id("should be starter, a folder (beginning with / or ~), or a hub id such as org/name.", fix)]
+    return [model_problem("should be starter, a folder (beginning with / or ~), or a hub id such as org/name.", fix)]
 
 
 def _folder(folder: Path) -> list[Problem]:
     if not folder.is_absolute():
         kept = paths.models_folder() / folder.name
         fix = Fix(f"Use {kept}", {"model.id": str(kept)}) if _is_model(kept) else STARTER
-        return [_at_id("should be the folder's whole path, beginning with / or ~.", fix)]
+        return [model_problem("should be the folder's whole path, beginning with / or ~.", fix)]
     try:
         if not str(folder).isprintable():
             raise ValueError
@@ -80,14 +74,14 @@ def _folder(folder: Path) -> list[Problem]:
             return _repository(folder)
         if folder.is_file():
             fix = Fix(f"Use {folder.parent}", {"model.id": str(folder.parent)}) if _is_model(folder.parent) else STARTER
-            return [_at_id(f"{folder} is a file: name the folder it lies in.", fix)]
+            return [model_problem(f"{folder} is a file: name the folder it lies in.", fix)]
     except (OSError, ValueError):
-        return [_at_id(f"{str(folder)[:200]!r} cannot be the path of a folder.", STARTER)]
+        return [model_problem(f"{str(folder)[:200]!r} cannot be the path of a folder.", STARTER)]
     close = nearest_name(folder.name, _neighbours(folder.parent))
     path = str(folder.parent / close) if close else ""
     meant = f" Did you mean {path}?" if close else ""
     fixes = (Fix(f"Use {path}", {"model.id": path}), STARTER) if close else (STARTER,)
-    return [_at_id(f"there is no folder {folder}.{meant}", *fixes)]
+    return [model_problem(f"there is no folder {folder}.{meant}", *fixes)]
 
 
 def _repository(folder: Path) -> list[Problem]:
@@ -95,7 +89,7 @@ def _repository(folder: Path) -> list[Problem]:
     name = folder.name.removeprefix("models--").replace("--", "/")
     if folder.name.startswith("models--") and (folder / "snapshots").is_dir() and HUB_ID.fullmatch(name):
         fix = Fix(f"Use {name}", {"model.id": name})
-        return [_at_id(f"{folder} is where the hub's client keeps {name}: say {name}.", fix)]
+        return [model_problem(f"{folder} is where the hub's client keeps {name}: say {name}.", fix)]
     return []
 
 
@@ -130,9 +124,9 @@ def _download(spec: RunSpec) -> Problem:
     fixes = (Fix(f"Use {kept}", {"model.id": str(kept), "model.revision": None}),) if _is_model(kept) else ()
     if os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "TRUE", "YES", "ON"):
         message = f"{spec.model.id} is not on this machine, and HF_HUB_OFFLINE forbids downloading it."
-        return Problem("model.id", message, level=WARNING, fixes=(*fixes, STARTER))
+        return model_problem(message, *fixes, STARTER, level=WARNING)
     message = f"{spec.model.id} is not on this machine: it is downloaded from the hub when the run starts."
-    return Problem("model.id", message, level=ADVICE, fixes=fixes)
+    return model_problem(message, *fixes, level=ADVICE)
 
 
 def _files(facts: ModelFacts) -> list[Problem]:
@@ -142,21 +136,20 @@ def _files(facts: ModelFacts) -> list[Problem]:
         return [_adapter_problem(facts)]
     found = []
     if not facts.has_tokenizer:
-        found.append(
-            _at_id(f"{folder} has no tokenizer: copy tokenizer.json and tokenizer_config.json there.", STARTER)
-        )
+        message = f"{folder} has no tokenizer: copy tokenizer.json and tokenizer_config.json there."
+        found.append(model_problem(message, STARTER))
     if facts.missing:
         names = ", ".join(facts.missing[:3]) + (f" and {len(facts.missing) - 3} more" if len(facts.missing) > 3 else "")
-        found.append(_at_id(f"{folder} lacks {names}: download or copy the rest of the weights.", STARTER))
+        found.append(model_problem(f"{folder} lacks {names}: download or copy the rest of the weights.", STARTER))
     elif facts.only_bin:
         how = shlex.join(["python", "-c", CONVERT.replace("FOLDER", repr(folder))])
         message = (
             f"{folder} has its weights only as .bin, which can hold code and is never loaded. Convert it once: {how}"
         )
-        found.append(_at_id(message, STARTER))
+        found.append(model_problem(message, STARTER))
     elif facts.weights != "safetensors":
         form = f"only in {FORMS[facts.weights]} form" if facts.weights in FORMS else "nowhere"
-        found.append(_at_id(f"{folder} has its weights {form}: they are needed as model.safetensors.", STARTER))
+        found.append(model_problem(f"{folder} has its weights {form}: they are needed as model.safetensors.", STARTER))
     return found
 
 
@@ -165,8 +158,7 @@ def _adapter_problem(facts: ModelFacts) -> Problem:
     usable = bool(HUB_ID.fullmatch(base)) or (base.startswith("/") and _is_model(Path(base)))
     fixes = (Fix(f"Use {base}", {"model.id": base, "model.revision": None}), STARTER) if usable else (STARTER,)
     belongs = f" It belongs to {base}: train that model," if base else " Train its model,"
-    message = f"{facts.folder} is a LoRA adapter, not a model.{belongs} or one it was merged into."
-    return _at_id(message, *fixes)
+    return model_problem(f"{facts.folder} is a LoRA adapter, not a model.{belongs} or one it was merged into.", *fixes)
 
 
 def _kind(facts: ModelFacts, offer: Offer) -> list[Problem]:
@@ -174,19 +166,19 @@ def _kind(facts: ModelFacts, offer: Offer) -> list[Problem]:
     known = offer.model_types  # the types that the installed transformers can write text with
     kind = facts.architectures[0] if facts.architectures else facts.model_type or "unknown"
     if facts.causal is False:
-        return [_at_id(f"a {kind} does not continue a text: GRPO needs a causal language model.", STARTER)]
+        return [model_problem(f"a {kind} does not continue a text: GRPO needs a causal language model.", STARTER)]
     if known and facts.model_type not in known:
         if facts.needs_code:
             return [_needs_code(kind, BLOCKING)]
         message = f"the installed transformers knows no language model of type “{facts.model_type or 'unknown'}”."
-        return [_at_id(message, STARTER)]
+        return [model_problem(message, STARTER)]
     return [_needs_code(kind, WARNING)] if facts.needs_code and not known else []
 
 
 def _needs_code(kind: str, level: str) -> Problem:
     unless = "" if level == BLOCKING else " It can be used only if transformers knows this kind of model itself."
     message = f"its {kind} brings code of its own, and code from a model's repository is never run.{unless}"
-    return Problem("model.id", message, level=level, fixes=(STARTER,))
+    return model_problem(message, STARTER, level=level)
 
 
 def _chat(spec: RunSpec, facts: ModelFacts) -> list[Problem]:
@@ -202,8 +194,6 @@ def _chat(spec: RunSpec, facts: ModelFacts) -> list[Problem]:
     return [Problem(field, message, level=ADVICE)]
 
 
-def _at_id(message: str, *fixes: Fix) -> Problem:
-    return Problem("model.id", message, fixes=fixes)
-
-
-__all__ = ["HUB_ID", "STARTER", "USE_LORA", "check_model", "model_folder"]
+def model_problem(message: str, *fixes: Fix, level: str = BLOCKING) -> Problem:
+    """Something about which model it is."""
+    return Problem("model.id", message, level=level, fixes=fixes)

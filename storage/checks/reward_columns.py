@@ -1,7 +1,5 @@
 """The columns that reward functions ask for and that a spec's data would not give them. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator
 
 from groupwise.storage.library.capabilities import Offer
@@ -106,7 +104,6 @@ def _gym(spec: RunSpec, index: int) -> Iterator[Problem]:
         taken = "correctness" in {reward.name for reward in spec.rewards}
         instead = Fix("Use correctness", {f"rewards.{index}": {"name": "correctness", "weight": 1.0}})
         message = "“gym_score” scores the tasks of reasoning-gym, and this data is not from it."
-        fixes = without_reward(spec, index) if taken else (instead,)
-        yield Problem(f"rewards.{index}.name", message, fixes=fixes)
+        yield Problem(f"rewards.{index}.name", message, fixes=without_reward(spec, index) if taken else (instead,))
     elif data.columns is not None and "metadata" not in data.columns:
         yield _left_out(spec, "gym_score", "metadata")

@@ -1,7 +1,5 @@
 """What of a reward function's settings in a spec does not fit: its parameters, and how its weight changes. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any

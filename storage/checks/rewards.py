@@ -1,8 +1,6 @@
 """What of a spec's reward functions keeps a run from being launched: those there are none of, and those that cannot run
 here. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 
@@ -78,8 +76,7 @@ def _check_known(spec: RunSpec, index: int, offer: Offer) -> Iterator[Problem]:
     fixes = without_reward(spec, index)
     if reward.version is not None and about and not about.get("own"):
         message = f"is not used: “{reward.name}” ships with Groupwise."
-        fix = Fix("Remove it", {}, (f"{path}.version",))
-        yield Problem(f"{path}.version", message, level=WARNING, fixes=(fix,))
+        yield Problem(f"{path}.version", message, level=WARNING, fixes=(Fix("Remove it", {}, (f"{path}.version",)),))
     for missing in _missing(reward.name, about, offer):
         yield Problem(f"{path}.name", missing, fixes=fixes)
     for names in about.get("given") or []:

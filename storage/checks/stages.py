@@ -1,10 +1,5 @@
 """What of a spec's stages keeps a run from being launched: each stage is checked as the run that it is. Pure."""
 
-from __future__ import annotations
-
-from dataclasses import replace
-from typing import Any
-
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.spec.problem import WARNING, Fix, Problem
 from groupwise.storage.spec.spec import RunSpec, StageSpec
@@ -24,7 +19,7 @@ def check_stages(spec: RunSpec, offer: Offer, by_stage: list[list[Problem]]) -> 
     for index, (stage, problems) in enumerate(zip(spec.stages, by_stage, strict=True)):
         found += _process_wide(stage, index)
         for problem in problems:
-            everywhere = all(_has(others, problem) for others in by_stage)
+            everywhere = all(_has_problem(others, problem) for others in by_stage)
             if not everywhere or _is_its_own(stage, problem.field):
                 found.append(_at_stage(problem, stage, index))
             elif problem not in found:
@@ -32,7 +27,7 @@ def check_stages(spec: RunSpec, offer: Offer, by_stage: list[list[Problem]]) -> 
     return [*found, *_versions(spec, offer), *_engines(spec)]
 
 
-def _has(problems: list[Problem], wanted: Problem) -> bool:
+def _has_problem(problems: list[Problem], wanted: Problem) -> bool:
     return any((problem.field, problem.message) == (wanted.field, wanted.message) for problem in problems)
 
 
@@ -52,15 +47,7 @@ def _at_stage(problem: Problem, stage: StageSpec, index: int) -> Problem:
         movable = section == "training" or (section == "rewards" and stage.rewards is not None)
         return f"stages.{index}.{path}" if movable and (not written or _is_its_own(stage, path)) else path
 
-    fixes = tuple(
-        replace(
-            fix,
-            settings={place(path): value for path, value in fix.settings.items()},
-            removed=tuple(place(path, written=True) for path in fix.removed),
-        )
-        for fix in problem.fixes
-    )
-    return replace(problem, field=place(problem.field), fixes=fixes)
+    return problem.move(place, lambda path: place(path, written=True))
 
 
 def _process_wide(stage: StageSpec, index: int) -> list[Problem]:
@@ -96,13 +83,10 @@ def _versions(spec: RunSpec, offer: Offer) -> list[Problem]:
 
 def _engines(spec: RunSpec) -> list[Problem]:
     """vLLM inside the training process is not known to give its memory back between stages."""
-    inside = [_vllm_inside(stage.training) for stage in spec.by_stage()]
+    settings = [stage.training for stage in spec.by_stage()]
+    inside = [bool(one.get("use_vllm")) and one.get("vllm_mode", "colocate") == "colocate" for one in settings]
     if sum(inside) < 2 or not spec.stages:
         return []
     fix = Fix("Use a vLLM server", {"training.vllm_mode": "server"})
     message = "each stage starts vLLM again in the same process; whether it gives its memory back is not certain."
     return [Problem("training.vllm_mode", message, level=WARNING, fixes=(fix,))]
-
-
-def _vllm_inside(training: dict[str, Any]) -> bool:
-    return bool(training.get("use_vllm")) and training.get("vllm_mode", "colocate") == "colocate"

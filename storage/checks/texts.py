@@ -1,7 +1,5 @@
 """Texts that no run may hold: secrets, in a spec or in a reward function's code, and what no file can store."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 
@@ -17,21 +15,21 @@ HALF = "has half a character (a lone surrogate), which no file can hold. Type it
 
 def check_texts(spec: RunSpec, offer: Offer) -> list[Problem]:
     """A problem at each field with such a text, and at each reward function with a secret in its code."""
-    found = [Problem(path, message) for path, text in _texts(spec.model_dump(), "") if (message := _wrong(text))]
+    found = [Problem(path, message) for path, text in _texts(spec.model_dump(), "") if (message := _text_fault(text))]
     parts = [("", spec.rewards), *((f"stages.{n}.", stage.rewards or []) for n, stage in enumerate(spec.stages))]
     for place, rewards in parts:
         for index, reward in enumerate(rewards):
-            if holds(_own_code(reward, offer)):
+            if holds(_code_of_own(reward, offer)):
                 found.append(Problem(f"{place}rewards.{index}.name", f"the code of “{reward.name}” {IN_CODE}"))
     return found
 
 
-def _own_code(reward: RewardSpec, offer: Offer) -> str:
+def _code_of_own(reward: RewardSpec, offer: Offer) -> str:
     about = offer.function(reward.name, reward.version) or {}
     return str(about.get("code") or "") if about.get("own") else ""
 
 
-def _wrong(text: str) -> str:
+def _text_fault(text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:

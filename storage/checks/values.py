@@ -1,7 +1,5 @@
 """Whether a value is what a published field takes, in words, and what one click does about it. Pure."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """How SQLite files are opened here: one place for the settings that durability and speed hang on."""
 
-from __future__ import annotations
-
 import contextlib
 import contextvars
 import os

@@ -1,7 +1,5 @@
 """How much room a disk has, and how little is too little: the same for who trains, starts runs and shows them."""
 
-from __future__ import annotations
-
 import errno
 import re
 import shutil

@@ -5,8 +5,6 @@ What lies in a run's folder may have been copied from anywhere. All of it is rea
 of that folder, never a link, a device, or a pipe that nobody writes to; and no more of it than it may have.
 """
 
-from __future__ import annotations
-
 import errno
 import json
 import os
@@ -40,6 +38,7 @@ def write_whole(path: Path, text: str) -> None:
 
 
 def write_json(path: Path, value: Any) -> None:
+    """Write a value as JSON, as `write_whole` writes."""
     write_whole(path, to_json(value, indent=1))
 
 
@@ -83,9 +82,9 @@ def open_file(path: Path, *, follow: bool = False) -> BufferedReader:
     return open(descriptor, "rb")
 
 
-def read_bytes(path: Path, most: int, *, follow: bool = False) -> bytes:
+def read_bytes(path: Path, most: int) -> bytes:
     """The whole of a file. Raises OSError; EFBIG where it has more than `most` bytes."""
-    with open_file(path, follow=follow) as file:
+    with open_file(path) as file:
         found = file.read(min(most, os.fstat(file.fileno()).st_size) + 1)
     if len(found) > most:
         raise OSError(errno.EFBIG, f"larger than {most / 2**20:,.1f} MB", str(path))

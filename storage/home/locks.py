@@ -1,7 +1,5 @@
 """POSIX locks on a file, or on one byte of it: held for a process's life, gone with it however it ends."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import struct
@@ -19,7 +17,7 @@ def hold(path: Path, *, shared: bool = False, at: int | None = None) -> int | No
     """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        fcntl.lockf(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB, *_part(at))
+        fcntl.lockf(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB, *_locked_range(at))
     except OSError:
         os.close(descriptor)
         return None
@@ -33,7 +31,7 @@ def is_held(path: Path, *, at: int | None = None) -> bool:
     except FileNotFoundError:
         return False
     try:
-        length, start = _part(at)
+        length, start = _locked_range(at)
         question = struct.pack(_FLOCK, fcntl.F_WRLCK, os.SEEK_SET, start, length, 0)
         answer = fcntl.fcntl(descriptor, fcntl.F_GETLK, question)
         return struct.unpack(_FLOCK, answer)[0] != fcntl.F_UNLCK
@@ -41,6 +39,6 @@ def is_held(path: Path, *, at: int | None = None) -> bool:
         os.close(descriptor)
 
 
-def _part(at: int | None) -> tuple[int, int]:
+def _locked_range(at: int | None) -> tuple[int, int]:
     """(length, start) of what is locked; a length of 0 means all of the file."""
     return (0, 0) if at is None else (1, at)

@@ -1,8 +1,6 @@
 """Logs that say a line once and then count: what goes on and on, as a registry that stays damaged does ten times a
 second, must not fill the disk."""
 
-from __future__ import annotations
-
 import logging
 import sys
 import time
@@ -21,6 +19,7 @@ class Repeats(logging.Filter):
         self._seen: OrderedDict[tuple[str, str, str], tuple[int, float]] = OrderedDict()
 
     def filter(self, record: logging.LogRecord) -> bool:
+        """Tell whether a line is written; it may be changed to carry its number."""
         line, now = record.getMessage(), time.monotonic()
         key = record.name, line, repr(record.exc_info[1]) if record.exc_info else ""
         count, last = self._seen.pop(key, (0, now))

@@ -1,7 +1,5 @@
 """Append-only steps that make and change both kinds of file; which ones a file has had is recorded in it."""
 
-from __future__ import annotations
-
 import functools
 import sqlite3
 
@@ -44,6 +42,7 @@ def _run_all(db: Database, ddl: str) -> None:
 
 @registry()
 def r001_runs_commands_published(db: Database) -> None:
+    """Make the tables of runs, of what is asked of them, and of what the worker publishes."""
     _run_all(
         db,
         """
@@ -68,6 +67,7 @@ def r001_runs_commands_published(db: Database) -> None:
 
 @registry()
 def r002_questions_presets(db: Database) -> None:
+    """Make the tables of questions with their answers, and of presets."""
     _run_all(
         db,
         """
@@ -85,6 +85,7 @@ def r002_questions_presets(db: Database) -> None:
 
 @registry()
 def r003_reward_library(db: Database) -> None:
+    """Make the tables of reward functions, by version."""
     _run_all(
         db,
         """
@@ -113,6 +114,7 @@ def r004_notes(db: Database) -> None:
 
 @record()
 def d001_metrics_groups_events(db: Database) -> None:
+    """Make the tables of metrics, groups of completions, events and checkpoints."""
     _run_all(
         db,
         """
@@ -163,6 +165,7 @@ def d001_metrics_groups_events(db: Database) -> None:
 
 @record()
 def d002_what_functions_logged(db: Database) -> None:
+    """Make the table of what reward functions logged of each completion."""
     _run_all(
         db,
         """

@@ -1,7 +1,5 @@
 """The data home: the one place that knows where Groupwise keeps things and what a path may look like."""
 
-from __future__ import annotations
-
 import os
 import re
 import secrets
@@ -119,6 +117,7 @@ class RunFolder:
 
     @property
     def id(self) -> str:
+        """Name the run: the folder's own name."""
         return self.path.name
 
     @property
@@ -148,6 +147,7 @@ class RunFolder:
 
     @property
     def db(self) -> Path:
+        """Locate the record: metrics, groups, completions, events."""
         return self.path / "run.db"
 
     @property
@@ -177,6 +177,7 @@ class RunFolder:
 
     @property
     def checkpoints(self) -> Path:
+        """Locate the folder of what a resume goes on from."""
         return self.path / "checkpoints"
 
     @property

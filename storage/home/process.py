@@ -1,7 +1,5 @@
 """Who a process is: a pid alone is reused, so identity is boot id + pid + start time."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import signal
@@ -54,6 +52,7 @@ class Identity:
     started: int
 
     def as_dict(self) -> dict[str, str | int]:
+        """Give it as columns of a run's row."""
         return asdict(self)
 
 

@@ -6,8 +6,6 @@ libraries included; what a library's C code, or a program that it starts, writes
 has ended (`scrub`).
 """
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import io
@@ -52,15 +50,15 @@ class _Redacting(io.BufferedIOBase):
 
     def write(self, data: Any) -> int:
         with self._lock:
-            self._out(self._words.take(bytes(data)))
+            self._write_or_count(self._words.take(bytes(data)))
         return len(data)
 
     def finish(self) -> None:
         """Write what is held."""
         with self._lock:
-            self._out(self._words.rest())
+            self._write_or_count(self._words.rest())
 
-    def _out(self, data: bytes) -> None:
+    def _write_or_count(self, data: bytes) -> None:
         """Write it, or count what finds no room, to be said once there is some."""
         data = redaction.current().clean(data)
         if self._lost:

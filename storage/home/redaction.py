@@ -3,8 +3,6 @@
 What cannot be hidden: a secret that whoever holds it has changed (reversed, encrypted, with other characters between).
 """
 
-from __future__ import annotations
-
 import json
 import re
 import sys
@@ -69,7 +67,7 @@ class Redactor:
     def _may_hold(self, data: bytes) -> bool:
         """Whether a closer look is needed. Of a long form, or of a part, some eight bytes begin at a multiple of eight,
         so one pass over every eighth place is enough, however many secrets in however many forms there are."""
-        return not self._grams.isdisjoint(_eights(data)) or any(form in data for form in self._short)
+        return not self._grams.isdisjoint(_eight_bytes(data)) or any(form in data for form in self._short)
 
     def _without_parts(self, data: bytes) -> bytes:
         pieces, done = [], 0
@@ -85,14 +83,14 @@ class Redactor:
 
     def _starts(self, data: bytes) -> Iterable[int]:
         """Where parts begin, first to last, near the places that gave them away."""
-        near = (number * _GRAM for number, eight in enumerate(_eights(data)) if eight in self._grams)
+        near = (number * _GRAM for number, eight in enumerate(_eight_bytes(data)) if eight in self._grams)
         for place in near:
             for start in range(max(0, place - PART + _GRAM), place + 1):
                 if data[start : start + PART] in self._parts:
                     yield start
 
 
-def _eights(data: bytes) -> Iterable[int]:
+def _eight_bytes(data: bytes) -> Iterable[int]:
     """Each eight bytes, as a number."""
     return memoryview(data)[: len(data) // _GRAM * _GRAM].cast("Q") if len(data) >= _GRAM else ()
 

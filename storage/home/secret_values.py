@@ -1,7 +1,5 @@
 """Which secrets this process can see, and the forms in which one may turn up in a text."""
 
-from __future__ import annotations
-
 import base64
 import html
 import json
@@ -34,9 +32,8 @@ def known_secrets(environment: Mapping[str, str] | None = None) -> dict[str, str
     return found
 
 
-def login_files(environment: Mapping[str, str] | None = None) -> tuple[str, str]:
+def login_files(environment: Mapping[str, str]) -> tuple[str, str]:
     """Where the hub's own login keeps its tokens: the one in use, and all that were stored."""
-    environment = os.environ if environment is None else environment
     caches = environment.get("XDG_CACHE_HOME") or os.path.join(environment.get("HOME") or "~", ".cache")
     base = environment.get("HF_HOME") or os.path.join(caches, "huggingface")
     token = environment.get("HF_TOKEN_PATH") or os.path.join(base, "token")

@@ -1,8 +1,6 @@
 """What a number or a text from a file may be that anyone may have written: what SQLite can hold, a page can show, and
 arithmetic cannot blow up. The forms of those files are built of these."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError

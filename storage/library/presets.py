@@ -3,8 +3,6 @@
 A shipped file begins with comments: its title, then its sentence; after a bare `#`, what else is good to know.
 """
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Making the registry anew from the run folders: after damage, or for folders that were copied here."""
 
-from __future__ import annotations
-
 import json
 import time
 from pathlib import Path

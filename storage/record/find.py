@@ -1,7 +1,5 @@
 """run.db, looking for completions: by words, rewards, scores, steps and lengths, and what they look like together."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 import sys
@@ -87,17 +85,14 @@ def search_completions(path: Path, wanted: Wanted, *, most: int = MOST, seconds:
     until = time.monotonic() + seconds
     pattern = find_text.compile_pattern(wanted.words) if wanted.regex and wanted.words else None
     terms = [] if wanted.regex else find_text.terms(wanted.words)
-    run = record_check.open_record(path, seconds=seconds + db.LONGEST)
-    try:
+    with record_check.read_record(path, seconds=seconds + db.LONGEST) as run:
         query = find_text.index_query(terms) if has(run, "table", "completion_text") else ""
         hits = _candidates(run, wanted, query)
         hits.sort(reverse=True)
         check = find_text.matches(pattern, until) if pattern else find_text.sieve(terms, indexed=bool(query))
         if check is None:
             return Found(hits, len(hits), len(hits))
-        return _sift(run, hits, check, most, until)
-    finally:
-        run.close()
+        return _check_texts(run, hits, check, most, until)
 
 
 def _candidates(run: Database, wanted: Wanted, query: str) -> list[Hit]:
@@ -113,9 +108,9 @@ def _candidates(run: Database, wanted: Wanted, query: str) -> list[Hit]:
 
 
 def _conditions(run: Database, wanted: Wanted) -> tuple[list[str], list[Any]]:
-    where, values = _groups(run, wanted)
+    where, values = _group_conditions(run, wanted)
     for column, (low, high) in (("reward", wanted.reward), ("tokens", wanted.length)):
-        _within(where, values, column, low, high)
+        _add_bounds(where, values, column, low, high)
     if wanted.truncated is not None:
         where.append("(truncated != 0) = ?")
         values.append(int(wanted.truncated))
@@ -126,7 +121,7 @@ def _conditions(run: Database, wanted: Wanted) -> tuple[list[str], list[Any]]:
         if wanted.status:
             inner.append("status = ?")
             values.append(wanted.status)
-        _within(inner, values, "value", *wanted.score)
+        _add_bounds(inner, values, "value", *wanted.score)
         where.append(f"EXISTS (SELECT 1 FROM score WHERE {' AND '.join(inner)})")
     if wanted.starred is not None:
         where.append("(grp, idx) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?))")
@@ -134,28 +129,28 @@ def _conditions(run: Database, wanted: Wanted) -> tuple[list[str], list[Any]]:
     return where, values
 
 
-def _groups(run: Database, wanted: Wanted) -> tuple[list[str], list[Any]]:
+def _group_conditions(run: Database, wanted: Wanted) -> tuple[list[str], list[Any]]:
     """Which groups count; nothing where all do, since asking costs a look at each completion's."""
     counts, values = groups.counting(run)
     inner, given = [f"({counts})"], list[Any](values)
     if wanted.mode != "both":
         inner.append("mode = ?")
         given.append(wanted.mode)
-    _within(inner, given, "step", *wanted.steps)
+    _add_bounds(inner, given, "step", *wanted.steps)
     of_group = " AND ".join(inner)
     if run.execute(f"SELECT 1 FROM grp WHERE NOT ({of_group}) LIMIT 1", given).fetchone() is None:
         return [], []
     return [f"grp IN (SELECT id FROM grp WHERE {of_group})"], given
 
 
-def _within(where: list[str], values: list[Any], column: str, low: float | None, high: float | None) -> None:
+def _add_bounds(where: list[str], values: list[Any], column: str, low: float | None, high: float | None) -> None:
     for bound, sign in ((low, ">="), (high, "<=")):
         if bound is not None:
             where.append(f"{column} {sign} ?")
             values.append(bound)
 
 
-def _sift(run: Database, hits: list[Hit], check: Callable[[str], bool], most: int, until: float) -> Found:
+def _check_texts(run: Database, hits: list[Hit], check: Callable[[str], bool], most: int, until: float) -> Found:
     """Those whose text passes, looked at from the newest on until there are enough or the time is over."""
     found = Found(of=len(hits))
     for start in range(0, len(hits), SLICE):
@@ -186,27 +181,20 @@ def has(run: Database, kind: str, name: str) -> bool:
 
 def newest_completion(path: Path) -> int:
     """The id of the last completion recorded; 0 before there is any."""
-    run = record_check.open_record(path)
-    try:
+    with record_check.read_record(path) as run:
         return run.execute("SELECT coalesce(max(id), 0) FROM completion").fetchone()[0]
-    finally:
-        run.close()
 
 
 def function_names(path: Path) -> list[str]:
     """The run's reward functions, in its order."""
-    run = record_check.open_record(path)
-    try:
+    with record_check.read_record(path) as run:
         return [name for (name,) in run.execute("SELECT name FROM reward_function ORDER BY id")]
-    finally:
-        run.close()
 
 
 def rows(path: Path, ids: Sequence[int]) -> list[dict[str, Any]]:
     """Whole completions, in the order of `ids`: with group, step, mode, attempt, prompt, the row's other columns, what
     functions logged (`extra`), and `scores`, by function: (value, status)."""
-    run = record_check.open_record(path)
-    try:
+    with record_check.read_record(path) as run:
         marks = f"completion.id IN ({', '.join('?' * len(ids))})"
         found = {
             row["id"]: row
@@ -218,8 +206,6 @@ def rows(path: Path, ids: Sequence[int]) -> list[dict[str, Any]]:
             )
         }
         scores, extras = _scores(run, marks, ids), _extras(run, marks, ids)
-    finally:
-        run.close()
     return [
         {
             **found[one],
@@ -271,21 +257,21 @@ class Bin:
     high: float
 
 
-def distribution(hits: Iterable[Hit], bins: int = BINS) -> list[Bin]:
-    """How the hits' rewards are spread over at most `bins` equal stretches from the least to the greatest."""
+def distribution(hits: Iterable[Hit]) -> list[Bin]:
+    """How the hits' rewards are spread over at most BINS equal stretches from the least to the greatest."""
     counts = Counter(map(itemgetter(1), hits))  # many hits have few different rewards
     rewards = sorted(reward for reward in counts if reward is not None)
     values = rewards[bisect_left(rewards, -sys.float_info.max) : bisect_right(rewards, sys.float_info.max)]
     found: list[Bin] = []
     start = 0
     while start < len(values):
-        at = _bin(values[start], values[0], values[-1], bins)
-        end = bisect_right(values, at, lo=start, key=lambda value: _bin(value, values[0], values[-1], bins))
+        at = _bin(values[start], values[0], values[-1])
+        end = bisect_right(values, at, lo=start, key=lambda value: _bin(value, values[0], values[-1]))
         found.append(Bin(at, sum(counts[value] for value in values[start:end]), values[start], values[end - 1]))
         start = end
     return found
 
 
-def _bin(value: float, low: float, high: float, bins: int) -> int:
-    width = high / bins - low / bins  # each by itself: their difference may be more than a float can be
-    return min(bins - 1, int(value / width - low / width)) if width > 0 else 0
+def _bin(value: float, low: float, high: float) -> int:
+    width = high / BINS - low / BINS  # each by itself: their difference may be more than a float can be
+    return min(BINS - 1, int(value / width - low / width)) if width > 0 else 0

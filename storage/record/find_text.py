@@ -5,8 +5,6 @@ punctuation in it, or in quotation marks, is found where exactly this stands. Ca
 is read as the package `regex` reads it, whose searches can be ended after a time.
 """
 
-from __future__ import annotations
-
 import re
 import time
 import unicodedata

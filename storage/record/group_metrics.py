@@ -4,8 +4,6 @@ TRL's `reward_std` and `frac_reward_zero_std` are over the whole batch under som
 groups themselves. The training process records them as metrics, so that they are charted and compared as any other.
 """
 
-from __future__ import annotations
-
 import math
 import zlib
 from collections import Counter

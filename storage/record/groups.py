@@ -1,7 +1,5 @@
 """run.db, reading groups: which steps have them, the groups of a step, one group with its completions."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from pathlib import Path
@@ -19,26 +17,20 @@ ENDLESS = 2**62
 def span(path: Path, mode: str = "train") -> tuple[int, int] | None:
     """The first and the last step that have groups; None before there are any. What a resume trained anew does not
     count: see `metrics.stretches`."""
-    run = record_check.open_record(path)
-    try:
+    with record_check.read_record(path) as run:
         first, last = _seek(run, mode, ">=", 0), _seek(run, mode, "<=", 2**62)
         return None if first is None or last is None else (first, last)
-    finally:
-        run.close()
 
 
 def nearest_step(path: Path, step: int, mode: str = "train") -> dict[str, int | None]:
     """The step with groups at or before `step` (else the first after it), and its neighbours either side."""
-    run = record_check.open_record(path)
-    try:
+    with record_check.read_record(path) as run:
         here = _seek(run, mode, "<=", step)
         if here is None:
             here = _seek(run, mode, ">", step)
         if here is None:
             return {"step": None, "earlier": None, "later": None}
         return {"step": here, "earlier": _seek(run, mode, "<", here), "later": _seek(run, mode, ">", here)}
-    finally:
-        run.close()
 
 
 def _seek(run: Database, mode: str, bound: str, step: int) -> int | None:
@@ -70,20 +62,16 @@ def ends(run: Database) -> dict[int, int]:
 def reward_range(path: Path) -> Range | None:
     """The least and the greatest total reward of the whole run: what says whether a tie is all low or all high. None
     before there is one."""
-    run = record_check.open_record(path)
-    try:
+    with record_check.read_record(path) as run:
         finite = "reward > -9e999 AND reward < 9e999"  # along the index on it, where the record has one
         low = run.execute(f"SELECT reward FROM completion WHERE {finite} ORDER BY reward LIMIT 1").fetchone()
         high = run.execute(f"SELECT reward FROM completion WHERE {finite} ORDER BY reward DESC LIMIT 1").fetchone()
         return None if low is None or high is None else (low[0], high[0])
-    finally:
-        run.close()
 
 
 def at_step(path: Path, step: int, mode: str = "train") -> list[dict[str, Any]]:
     """The groups of one step, as its latest attempt made them: id, prompt, size, mean, std, low, high, tied."""
-    run = record_check.open_record(path)
-    try:
+    with record_check.read_record(path) as run:
         rows = run.query(
             "SELECT grp.id, prompt.prompt, size, mean, std, low, high FROM grp JOIN prompt ON prompt.id = grp.prompt "
             "WHERE mode = ? AND step = ? AND attempt = "
@@ -91,8 +79,6 @@ def at_step(path: Path, step: int, mode: str = "train") -> list[dict[str, Any]]:
             [mode, step, mode, step],
         )
         return [{**row, "prompt": json.loads(row["prompt"]), "tied": is_tied(row)} for row in rows]
-    finally:
-        run.close()
 
 
 def is_tied(group: dict[str, Any]) -> bool:
@@ -104,8 +90,7 @@ def read_group(path: Path, group_id: int) -> dict[str, Any] | None:
     """One group: prompt, the row's other columns, its completions with their scores; whether it `counts` (was not
     trained over by a later attempt); how many `times` its prompt came and those around this one (`history`, in order).
     None where there is no such group."""
-    run = record_check.open_record(path)
-    try:
+    with record_check.read_record(path) as run:
         group = next(
             run.query(
                 "SELECT grp.*, prompt.id AS prompt_id, prompt.prompt AS text, prompt.columns FROM grp "
@@ -129,8 +114,6 @@ def read_group(path: Path, group_id: int) -> dict[str, Any] | None:
             "times": times,
             "history": _history(run, group["prompt_id"], group["step"]),
         }
-    finally:
-        run.close()
 
 
 def _history(run: Database, prompt: int, step: int) -> list[dict[str, Any]]:
@@ -147,11 +130,8 @@ def _history(run: Database, prompt: int, step: int) -> list[dict[str, Any]]:
 
 def has_completion(path: Path, group_id: int, idx: int) -> bool:
     """Whether there is such a completion."""
-    run = record_check.open_record(path)
-    try:
+    with record_check.read_record(path) as run:
         return run.execute("SELECT 1 FROM completion WHERE grp = ? AND idx = ?", [group_id, idx]).fetchone() is not None
-    finally:
-        run.close()
 
 
 def _completions(run: Database, group_id: int, weights: dict[str, float]) -> list[dict[str, Any]]:

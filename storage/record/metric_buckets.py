@@ -5,8 +5,6 @@ newest steps come as they were logged, in a `tail` of their own: who draws them 
 too (`fold_values`), or the end of every curve would look wilder than the rest.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import sqlite3
@@ -108,14 +106,14 @@ def bucket_curves(
             _extend(found, name, *columns)
         for name, steps, values in _columns(_tail(run, part, size, _name_condition(names), span)):
             if tail and part == parts[-1]:
-                _end(found, name, steps, values)
+                _set_tail(found, name, steps, values)
             else:
                 _extend(found, name, *fold_values(steps, values, size))
     few = [name for name, curve in found.items() if curve["of"] <= MAX_POINTS]
-    return found | (_each(run, parts, few, span) if few else {})
+    return found | (_single_values(run, parts, few, span) if few else {})
 
 
-def _each(run: Database, parts: Sequence[Part], names: Sequence[str], span: Span) -> dict[str, Curve]:
+def _single_values(run: Database, parts: Sequence[Part], names: Sequence[str], span: Span) -> dict[str, Curve]:
     """Metrics that are logged seldom, as evaluations are: every finite value at its own step."""
     found: dict[str, Curve] = {}
     for attempt, first, last in parts:
@@ -202,7 +200,7 @@ def _extend(found: dict[str, Curve], name: str, *columns: list[Any]) -> None:
     curve["of"] += sum(counts)
 
 
-def _end(found: dict[str, Curve], name: str, steps: list[int], values: list[float]) -> None:
+def _set_tail(found: dict[str, Curve], name: str, steps: list[int], values: list[float]) -> None:
     curve = _curve_of(found, name)
     curve["tail"] = {"x": steps, "y": values}
     curve["of"] += len(steps)

@@ -1,8 +1,6 @@
 """run.db, reading metrics: whole curves in at most ~1,000 points, a closer look at some steps, and what is new since a
 reader last looked."""
 
-from __future__ import annotations
-
 import json
 import math
 import sqlite3
@@ -41,8 +39,7 @@ def read_metrics(path: Path, after: int = 0) -> dict[str, Any]:
     look has also `past`, what earlier attempts had trained beyond the step where the next began, `marks`, where
     attempts and stages began, and `odd`, how many values were no numbers.
     """
-    run = record_check.open_record(path)
-    try:
+    with record_check.read_record(path) as run:
         newest = run.execute("SELECT seq, attempt FROM acknowledged ORDER BY seq DESC LIMIT 1").fetchone()
         if newest is None or newest[0] <= after:
             return {"seq": after, "reset": False, "curves": {}}
@@ -53,18 +50,13 @@ def read_metrics(path: Path, after: int = 0) -> dict[str, Any]:
             found = metric_buckets.logged_curves(run, [(attempt, first, metric_buckets.ALL_STEPS[1])])
             return {"seq": seq, "reset": False, "curves": found}
         return {"seq": seq, "reset": True, **_whole_curves(run)}
-    finally:
-        run.close()
 
 
 def window(path: Path, names: Sequence[str], first: int, last: int) -> dict[str, Any]:
     """The curves of these metrics from step `first` to step `last`, in at most ~1,000 points each, with what
     earlier attempts had trained there (`past`)."""
-    run = record_check.open_record(path)
-    try:
+    with record_check.read_record(path) as run:
         return _whole_curves(run, names, (first, last))
-    finally:
-        run.close()
 
 
 def _whole_curves(
@@ -107,11 +99,8 @@ def overwritten(run: Database) -> list[Part]:
 
 def marks(path: Path) -> list[dict[str, Any]]:
     """Where attempts after the first, and stages, began: step, kind (begin or stage), attempt, stage."""
-    run = record_check.open_record(path)
-    try:
+    with record_check.read_record(path) as run:
         return _marks(run)
-    finally:
-        run.close()
 
 
 def _marks(run: Database) -> list[dict[str, Any]]:
@@ -211,11 +200,8 @@ def changing_weights(run: Database, attempt: int, step: int) -> dict[str, float]
 def standing(path: Path) -> dict[str, Any]:
     """Where a run is: attempt and step last acknowledged and when (`at`), `total` steps planned, and whether training
     has `begun` in this attempt. Cheap, for every poll."""
-    run = record_check.open_record(path)
-    try:
+    with record_check.read_record(path) as run:
         return _standing(run)
-    finally:
-        run.close()
 
 
 def _standing(run: Database) -> dict[str, Any]:
@@ -236,16 +222,13 @@ def _standing(run: Database) -> dict[str, Any]:
 def progress(path: Path) -> dict[str, Any]:
     """`standing`, and what the Runs page shows: `reward`, the mean of the last ten logged, and `spark`, at most 40
     points of it."""
-    run = record_check.open_record(path)
-    try:
+    with record_check.read_record(path) as run:
         points, newest = _rewards(run)
         recent = newest[-RECENT:]
         return _standing(run) | {
             "reward": sum(recent) / len(recent) if recent else None,
             "spark": [round(value, 4) for value in _thin(points, 40)],
         }
-    finally:
-        run.close()
 
 
 def progress_if_readable(path: Path) -> dict[str, Any] | None:
@@ -280,8 +263,7 @@ def _thin(values: list[float], count: int) -> list[float]:
 
 def pace(path: Path) -> dict[str, float | None]:
     """Median and longest seconds between the last 50 acknowledged steps of the latest attempt."""
-    run = record_check.open_record(path)
-    try:
+    with record_check.read_record(path) as run:
         times = [
             at
             for (at,) in run.execute(
@@ -289,38 +271,27 @@ def pace(path: Path) -> dict[str, float | None]:
                 "GROUP BY step ORDER BY step DESC LIMIT 51"
             )
         ]
-    finally:
-        run.close()
     gaps = sorted(later - earlier for later, earlier in zip(times, times[1:], strict=False))
     return {"median": gaps[len(gaps) // 2], "longest": gaps[-1]} if gaps else {"median": None, "longest": None}
 
 
 def events(path: Path, after: int = 0) -> list[dict[str, Any]]:
     """What happened, oldest first; `trace` is the traceback of what failed, if one was kept."""
-    run = record_check.open_record(path)
-    try:
+    with record_check.read_record(path) as run:
         columns = "id, at, attempt, step, kind, message, json_extract(data, '$.traceback') AS trace"
         return list(run.query(f"SELECT {columns} FROM event WHERE id > ?", [after]))
-    finally:
-        run.close()
 
 
 def waits_for(path: Path) -> str | None:
     """What training waits for, in a sentence, where that is the last that happened; None while it goes on."""
-    run = record_check.open_record(path)
-    try:
+    with record_check.read_record(path) as run:
         last = run.execute(
             "SELECT message, json_extract(data, '$.waits') FROM event ORDER BY id DESC LIMIT 1"
         ).fetchone()
         return last[0] if last and last[1] else None
-    finally:
-        run.close()
 
 
 def checkpoints(path: Path) -> list[dict[str, Any]]:
     """Checkpoints that were completed, newest first; the folder may since have been rotated away."""
-    run = record_check.open_record(path)
-    try:
+    with record_check.read_record(path) as run:
         return list(run.query("SELECT step, attempt, at, path, bytes FROM checkpoint ORDER BY step DESC"))
-    finally:
-        run.close()

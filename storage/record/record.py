@@ -4,8 +4,6 @@ The only writer of the file. What cannot be written (a full disk, a locked file)
 later, under the numbers it was given at first, so that nothing is lost and nothing doubled.
 """
 
-from __future__ import annotations
-
 import hashlib
 import math
 import os

@@ -1,10 +1,10 @@
 """Whether a run.db is one that this version of Groupwise can write, and why not: an enemy, a newer version or a failing
 disk may have had it in hand."""
 
-from __future__ import annotations
-
+import contextlib
 import functools
 import sqlite3
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -82,6 +82,13 @@ def open_record(path: Path, *, seconds: float = db.LONGEST) -> Database:
     return run
 
 
+@contextlib.contextmanager
+def read_record(path: Path, *, seconds: float = db.LONGEST) -> Iterator[Database]:
+    """A run's record, open to be read in the block. Raises as `open_record` does."""
+    with contextlib.closing(open_record(path, seconds=seconds)) as run:
+        yield run
+
+
 def of_file(path: Path, *, deep: bool = False, odd: bool = False) -> Fault | None:
     """What is wrong with a record; None where nothing is, or there is none. `deep` also looks at every page, `odd` at
     every row as well: whether it could be a run's. Raises sqlite3.DatabaseError where that cannot be told just now: it
@@ -130,7 +137,7 @@ def _fault(run: Database, deep: bool) -> Fault | None:
     if set(applied) - set(migrations.names(migrations.record)):
         return NEWER
     odd = run.execute("SELECT name FROM sqlite_master WHERE type IN ('view', 'trigger')").fetchone()
-    found, usual = _shape(run), _usual(tuple(applied))
+    found, usual = _shape(run), _expected_shape(tuple(applied))
     # A table that is missing is for whoever reads it to say: for some milliseconds a run's first ones are.
     if odd or (found != usual if deep else not found.items() <= usual.items()):
         return NO_RUN
@@ -163,7 +170,7 @@ def _shape(run: Database) -> Shape:
 
 
 @functools.lru_cache(maxsize=16)
-def _usual(applied: tuple[str, ...]) -> Shape:
+def _expected_shape(applied: tuple[str, ...]) -> Shape:
     """The tables after these migrations."""
     made = Database(memory=True)
     try:

@@ -1,7 +1,5 @@
 """Pre-computed min, mean and max of each metric over stretches of steps, so that a long curve is read in no time."""
 
-from __future__ import annotations
-
 import math
 
 # Steps per bucket: a chart of up to a million steps needs at most ~1,000 points.

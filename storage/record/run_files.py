@@ -1,7 +1,5 @@
 """What a run's folder says of the run: state.json and exit.json, of which anyone may have written every word."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter

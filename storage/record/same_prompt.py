@@ -1,7 +1,5 @@
 """run.db, reading one prompt down the steps: each time it came, how its group did, and how much of it was solved."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -18,8 +16,7 @@ def times(path: Path, prompt_id: int, solver: Solver | None = None, most: int = 
     """The prompt, the row's other columns, how many times it came (`total`) and these `times`, by step: id, step,
     mode, attempt, size, mean, std, low, high, `counts` (not trained over by a later attempt) and `solved` (the share
     of its completions; None where no function says so). None where there is no such prompt."""
-    run = record_check.open_record(path)
-    try:
+    with record_check.read_record(path) as run:
         row = run.execute("SELECT prompt, columns FROM prompt WHERE id = ?", [prompt_id]).fetchone()
         if row is None:
             return None
@@ -39,8 +36,6 @@ def times(path: Path, prompt_id: int, solver: Solver | None = None, most: int = 
             time["counts"] = time["step"] <= ends.get(time["attempt"], groups.ENDLESS)
             time["solved"] = solved.get(time["id"])
         return {"prompt": json.loads(row[0]), "columns": json.loads(row[1]), "total": total, "times": found}
-    finally:
-        run.close()
 
 
 def _solved_shares(run: Database, ids: list[int], solver: Solver | None) -> dict[int, float]:

@@ -1,7 +1,5 @@
 """The states of a run, what may follow what, and the words for each."""
 
-from __future__ import annotations
-
 QUEUED = "queued"
 STARTING = "starting"
 RUNNING = "running"
@@ -16,17 +14,8 @@ LIVE = frozenset({STARTING, RUNNING, STOPPING})  # there should be a training pr
 ENDED = frozenset({FINISHED, STOPPED, FAILED, KILLED, INTERRUPTED})
 RESUMABLE = frozenset({STOPPED, FAILED, KILLED, INTERRUPTED})
 
-LABELS = {
-    QUEUED: "Queued",
-    STARTING: "Starting",
-    RUNNING: "Running",
-    STOPPING: "Stopping",
-    FINISHED: "Finished",
-    STOPPED: "Stopped",
-    FAILED: "Failed",
-    KILLED: "Killed",
-    INTERRUPTED: "Interrupted",
-}
+_ALL = (QUEUED, STARTING, RUNNING, STOPPING, FINISHED, STOPPED, FAILED, KILLED, INTERRUPTED)
+LABELS = {state: state.capitalize() for state in _ALL}
 
 NEXT = {
     QUEUED: {STARTING, STOPPED, FAILED},

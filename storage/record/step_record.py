@@ -1,8 +1,6 @@
 """What a run records, as plain values: groups of completions, events, checkpoints, and the batch that is acknowledged
 together, which can also be a line of JSON."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any

@@ -4,8 +4,6 @@ Only whoever starts the dashboard names them, in the environment: no page and no
 the dashboard is started without them.
 """
 
-from __future__ import annotations
-
 import os
 
 from groupwise.storage.registry import registry

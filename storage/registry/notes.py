@@ -1,7 +1,5 @@
 """What people say of completions: a star, or some words. In registry.db, and mirrored in the run's folder."""
 
-from __future__ import annotations
-
 import contextlib
 import threading
 import time

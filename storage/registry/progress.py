@@ -1,7 +1,5 @@
 """How far the answer to a question is, said while it is worked out: a hand answers one question at a time."""
 
-from __future__ import annotations
-
 import logging
 import sqlite3
 import time

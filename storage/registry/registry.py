@@ -23,19 +23,12 @@ from sqlite_utils import Database
 from groupwise.storage.home import db, files, migrations, paths
 from groupwise.storage.home.process import Identity
 from groupwise.storage.home.redaction import to_json
-from groupwise.storage.record import record_check, states
+from groupwise.storage.record import states
 
 if TYPE_CHECKING:  # the models take time to import, and not every command publishes or reads one
     from groupwise.storage.registry.messages.facts import Fact
 
     AnyFact = TypeVar("AnyFact", bound=Fact)
-
-STOP, KILL, RESUME = "stop", "kill", "resume"
-ALLOWED = {
-    STOP: {states.QUEUED, *states.LIVE},
-    KILL: states.LIVE,
-    RESUME: states.RESUMABLE,
-}
 
 
 class RegistryError(sqlite3.DatabaseError):
@@ -48,10 +41,6 @@ class Damaged(RegistryError):
 
 class Newer(RegistryError):
     """A newer version of Groupwise has written it: it can be read, but not written."""
-
-
-class Refused(Exception):
-    """What was asked cannot be done to this run now; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -91,16 +80,6 @@ class Run:
 
 
 COLUMNS = ", ".join(field.name for field in fields(Run))
-
-
-@dataclass(frozen=True)
-class Command:
-    """One thing a person asked of one attempt of a run."""
-
-    id: int
-    run: str
-    attempt: int
-    kind: str
 
 
 def open_registry() -> bool:
@@ -173,22 +152,9 @@ def _free_folder(registry: Database, name: str) -> paths.RunFolder:
 
 def _insert(registry: Database, run_id: str, *, name: str, model: str, data: str) -> None:
     now = time.time()
-    registry.table("run").insert(
-        {
-            "id": run_id,
-            "name": name,
-            "model": model,
-            "data": data,
-            "created": now,
-            "state": states.QUEUED,
-            "sentence": "Waiting for the worker to start it.",
-            "state_at": now,
-            "attempt": 1,
-            "step": 0,
-            "total": 0,
-            "spark": "[]",
-        }  # fmt: skip
-    )
+    asked = {"id": run_id, "name": name, "model": model, "data": data, "created": now, "state_at": now}
+    told = {"state": states.QUEUED, "sentence": "Waiting for the worker to start it."}
+    registry.table("run").insert({**asked, **told, "attempt": 1, "step": 0, "total": 0, "spark": "[]"})
 
 
 def get_run(run_id: str) -> Run | None:
@@ -245,80 +211,6 @@ def _keep_beside(run_id: str) -> None:
     with contextlib.suppress(OSError, ValueError):  # ValueError: the folder is now a link out of the home
         if run is not None and files.is_folder(run.folder.path):
             files.write_json(run.folder.state, asdict(run))
-
-
-def ask_of_run(run_id: str, kind: str) -> None:
-    """Record what a person wants of a run. Asking twice is asking once. Raises Refused."""
-    run = get_run(run_id)
-    if run is None:
-        raise Refused(f"There is no run “{run_id[:80]}”.")
-    if run.state not in ALLOWED[kind]:
-        raise Refused(f"{run.name} is {states.LABELS[run.state].lower()}: there is nothing to {kind}.")
-    if kind == RESUME and record_check.is_newer(run.folder.db):
-        raise Refused(record_check.NEWER_SENTENCE)
-    with write_registry() as registry:
-        registry.execute(
-            "INSERT INTO command (run, attempt, kind, asked_at) SELECT ?, ?, ?, ? WHERE NOT EXISTS "
-            "(SELECT 1 FROM command WHERE run = ? AND attempt = ? AND kind = ?)",
-            [run_id, run.attempt, kind, time.time(), run_id, run.attempt, kind],
-        )
-
-
-def open_commands() -> list[Command]:
-    """What was asked and not yet taken up, oldest first."""
-    with read_registry() as registry:
-        rows = registry.query("SELECT id, run, attempt, kind FROM command WHERE taken_at IS NULL ORDER BY id")
-        return [Command(**row) for row in rows]
-
-
-def take_command(command: Command, result: str) -> None:
-    """Note what became of a command."""
-    with write_registry() as registry:
-        registry.execute("UPDATE command SET taken_at = ?, result = ? WHERE id = ?", [time.time(), result, command.id])
-
-
-def asked_at(run_id: str, attempt: int, kind: str) -> float | None:
-    """When this was asked of this attempt, taken up or not."""
-    with read_registry() as registry:
-        row = registry.execute(
-            "SELECT asked_at FROM command WHERE run = ? AND attempt = ? AND kind = ?", [run_id, attempt, kind]
-        ).fetchone()
-    return row[0] if row else None
-
-
-class StopFlag:
-    """What the training process asks at each step boundary: did someone say stop? It never waits for a lock.
-
-    Most steps cost one look at the file's time: it is read again only when someone wrote to it. (A write in the same
-    tick of the clock as our reading is seen with the next one: the worker writes at least twice for every stop.)
-    """
-
-    def __init__(self, run_id: str, attempt: int) -> None:
-        self._about = [run_id, attempt, STOP]
-        self._read_at: tuple[int, int] | None = None  # the file and its time when it was read
-        self._found = False
-
-    def is_set(self) -> bool:
-        """Whether a stop was asked. While the registry cannot be read (locked, damaged, being replaced), what was
-        known before; it is opened anew at the next step."""
-        try:
-            status = paths.registry_path().stat()
-            if (status.st_ino, status.st_mtime_ns) != self._read_at:
-                self._found = self._look()
-                self._read_at = status.st_ino, status.st_mtime_ns
-        except (OSError, sqlite3.Error):
-            return self._found
-        return self._found
-
-    def _look(self) -> bool:
-        registry = db.open_reader(paths.registry_path(), journal="delete", patience=0.0)
-        try:
-            found = registry.execute(
-                "SELECT 1 FROM command WHERE run = ? AND attempt = ? AND kind = ?", self._about
-            ).fetchone()
-            return found is not None
-        finally:
-            registry.close()
 
 
 def publish_fact(fact: Fact) -> None:
@@ -379,13 +271,10 @@ def _in_words() -> Iterator[None]:
     except sqlite3.DatabaseError as error:
         if db.is_damage(error):
             raise _damage_error(str(error)) from error
-        if isinstance(error, sqlite3.OperationalError) and _is_gone(error):
+        gone = "no such table" in str(error) or not paths.registry_path().exists()
+        if isinstance(error, sqlite3.OperationalError) and gone:
             raise Damaged(
                 f"The registry {paths.registry_path()} is gone. No run is lost: `groupwise repair` makes a new one "
                 "from the run folders."
             ) from error
         raise
-
-
-def _is_gone(error: sqlite3.OperationalError) -> bool:
-    return "no such table" in str(error) or not paths.registry_path().exists()

@@ -1,8 +1,6 @@
 """A parameter of a reasoning-gym task, from what a spec can say to what the task's config wants. Pure and of the
 standard library, so that a run's plain script carries it too."""
 
-from __future__ import annotations
-
 import dataclasses
 import datetime
 import enum

@@ -1,7 +1,5 @@
 """What is wrong with a value that a model refuses, in a person's words."""
 
-from __future__ import annotations
-
 from typing import Any
 
 _WORDS = {

@@ -2,8 +2,6 @@
 on the time. The run's plain script searches with `re`, which cannot be ended; what takes so long here never launches.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 from typing import Any

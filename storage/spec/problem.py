@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 BLOCKING, WARNING, ADVICE = "blocking", "warning", "advice"
@@ -32,6 +33,17 @@ class Problem:
     def as_dict(self) -> dict[str, Any]:
         """As plain values, for a question's answer or the page."""
         return asdict(self)
+
+    def move(self, place: Callable[[str], str], removed: Callable[[str], str] | None = None) -> Problem:
+        """The same at other paths, its fixes included. `removed`: where what they take away is, if not at `place`."""
+        fixes = tuple(
+            replace(
+                fix, settings={place(path): value for path, value in fix.settings.items()},
+                removed=tuple(map(removed or place, fix.removed)),
+            )
+            for fix in self.fixes
+        )  # fmt: skip
+        return replace(self, field=place(self.field), fixes=fixes)
 
     def __str__(self) -> str:
         place = f"{self.field}, line {self.line}" if self.line else self.field

@@ -1,7 +1,5 @@
 """Writing values, calls and docstrings as Python source that reads well and can mean nothing else. Pure."""
 
-from __future__ import annotations
-
 import ast
 import keyword
 import math
@@ -16,10 +14,10 @@ SCRIPT_WIDTH = 120  # columns of a run's plain script
 def string_literal(value: str) -> str:
     """A string literal in double quotes, or in single ones where that needs fewer backslashes."""
     quote = '"' if value.count('"') <= value.count("'") else "'"
-    return quote + _escaped(value, quote) + quote
+    return quote + _escape(value, quote) + quote
 
 
-def _escaped(value: str, quote: str = '"') -> str:
+def _escape(value: str, quote: str = '"') -> str:
     return "".join(f"\\{each}" if each in (quote, "\\") else each if each.isprintable() else repr(each)[1:-1]
                    for each in value)  # fmt: skip
 
@@ -54,27 +52,27 @@ def decimal_literal(value: float) -> str:
 def literal(value: Any, indent: int = 0, taken: int = 0) -> str:
     """The source of a plain value, on one line of a script where it fits; `taken` columns of that line are already
     used."""
-    flat = _flat(value)
+    flat = _on_one_line(value)
     if not isinstance(value, (list, dict)) or not value or indent + taken + len(flat) <= SCRIPT_WIDTH:
         return flat
     if isinstance(value, list):
-        return f"[{_one_a_line([literal(item, indent + 4) for item in value], indent)}]"
-    names = {name: _flat(name) for name in value}
+        return f"[{_join_lines([literal(item, indent + 4) for item in value], indent)}]"
+    names = {name: _on_one_line(name) for name in value}
     items = [f"{names[name]}: {literal(item, indent + 4, len(names[name]) + 3)}" for name, item in value.items()]
-    return f"{{{_one_a_line(items, indent)}}}"
+    return f"{{{_join_lines(items, indent)}}}"
 
 
-def _flat(value: Any) -> str:
+def _on_one_line(value: Any) -> str:
     if isinstance(value, list):
-        return f"[{', '.join(map(_flat, value))}]"
+        return f"[{', '.join(map(_on_one_line, value))}]"
     if isinstance(value, dict):
-        return f"{{{', '.join(f'{_flat(key)}: {_flat(item)}' for key, item in value.items())}}}"
+        return f"{{{', '.join(f'{_on_one_line(key)}: {_on_one_line(item)}' for key, item in value.items())}}}"
     if isinstance(value, float) and not math.isfinite(value):
         return f'float("{value}")'
     return string_literal(value) if isinstance(value, str) else repr(value)
 
 
-def _one_a_line(parts: list[str], indent: int) -> str:
+def _join_lines(parts: list[str], indent: int) -> str:
     return "".join(f"\n{' ' * (indent + 4)}{part}," for part in parts) + f"\n{' ' * indent}"
 
 
@@ -96,7 +94,7 @@ def keywords(values: dict[str, Any], indent: int) -> str:
 
 def flat_keywords(values: dict[str, Any], width: int) -> str | None:
     """The values as keyword arguments on one line; None where that is wider, or a name cannot be said so."""
-    written = inline({name: _flat(value) for name, value in values.items()})
+    written = inline({name: _on_one_line(value) for name, value in values.items()})
     return written if len(written) <= width and all(map(is_usable_name, values)) else None
 
 
@@ -125,7 +123,7 @@ def call(start: str, parts: list[str], end: str, *, indent: int = 0) -> str:
     together = " " * (indent + 4) + ", ".join(parts)
     if len(together) <= WIDTH and not start.endswith("["):
         return f"{start}\n{together}\n{' ' * indent}{end}"
-    return start + _one_a_line(parts, indent) + end
+    return start + _join_lines(parts, indent) + end
 
 
 def assign(name: str, value: str, *, indent: int = 0) -> str:
@@ -154,7 +152,7 @@ def indented_docstring(paragraphs: list[str]) -> str:
 
 def module_docstring(title: str, more: str) -> str:
     """A module's docstring: its title, of which no letter is lost, and what is said under it, which is source."""
-    return f'"""{_escaped(title)}\n\n{more}\n"""'
+    return f'"""{_escape(title)}\n\n{more}\n"""'
 
 
 def visible(value: str) -> str:

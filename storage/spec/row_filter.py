@@ -5,8 +5,6 @@ A condition is COLUMN OPERATOR VALUE. A column whose name looks like part of a c
 values that both read as numbers are compared as numbers, anything else as text; nothing is ever executed.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable
@@ -92,7 +90,7 @@ def to_form(condition: Condition) -> tuple[str, str, str]:
     return condition.column, f"{'length ' * condition.length}{condition.operator}", condition.value
 
 
-def from_form(column: str, operator: str, value: str = "") -> Condition:
+def from_form(column: str, operator: str, value: str) -> Condition:
     """The condition that the builder's three fields mean. Raises ConditionError, as `parse_condition` does."""
     length = operator in LENGTHS
     if not column.strip():

@@ -18,13 +18,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from groupwise.storage.spec.misfits import in_words
-from groupwise.storage.spec.problem import (
-    Fix,
-    Problem,
-    SpecError,
-    did_you_mean,
-    rename_or_remove,
-)
+from groupwise.storage.spec.problem import Fix, Problem, SpecError, did_you_mean, rename_or_remove
 from groupwise.storage.spec.yaml_text import MAX_DIGITS, dump, read_yaml
 
 ENDLESS = f"has more than {MAX_DIGITS} digits: too large to mean anything."
@@ -252,8 +246,13 @@ def _problem(detail: Any, lines: dict[str, int]) -> Problem:
     else:
         message = "is needed." if detail["type"] == "missing" else in_words(detail)
         fixes = _to_usual(path)
-    line = next((lines[".".join(path[:n])] for n in range(len(path), 0, -1) if ".".join(path[:n]) in lines), None)
-    return Problem(field, message, line, fixes=fixes)
+    return Problem(field, message, line_of(field, lines), fixes=fixes)
+
+
+def line_of(field: str, lines: dict[str, int]) -> int | None:
+    """The line of a field, or else of the part of the spec that it would stand in."""
+    path = field.split(".")
+    return next((lines[".".join(path[:n])] for n in range(len(path), 0, -1) if ".".join(path[:n]) in lines), None)
 
 
 # What stands where a value must be given and has no default.

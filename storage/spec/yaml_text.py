@@ -4,8 +4,6 @@ A text is parsed once: what was read of it last is kept, so that an edit, the fo
 ask for it, cost one pass of the parser (ruamel.yaml, some milliseconds for a spec).
 """
 
-from __future__ import annotations
-
 import functools
 import io
 import re

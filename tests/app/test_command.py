@@ -15,7 +15,7 @@ from groupwise.app.cli.parser import SUMMARIES, token_from
 from groupwise.app.cli.runs import short_age
 from groupwise.storage.home import db, paths
 from groupwise.storage.record import states
-from groupwise.storage.registry import registry
+from groupwise.storage.registry import commands, registry
 from tests.conftest import Groupwise, Start
 
 SPEC = """\
@@ -158,15 +158,15 @@ def test_a_run_is_named_by_any_unique_beginning(groupwise: Groupwise, registry_h
     assert result.returncode == 2 and first in result.stderr and second in result.stderr
     assert groupwise("stop", "nothing").returncode == 2 and groupwise("stop", "").returncode == 2
     assert groupwise("stop", first[:-2]).returncode == 0
-    assert registry.asked_at(first, 1, registry.STOP) and not registry.asked_at(second, 1, registry.STOP)
+    assert commands.asked_at(first, 1, commands.STOP) and not commands.asked_at(second, 1, commands.STOP)
 
 
 @pytest.mark.parametrize(
     ("state", "options", "kind"),
     [
-        (states.RUNNING, [], registry.STOP),
-        (states.RUNNING, ["--now"], registry.KILL),
-        (states.QUEUED, ["--now"], registry.STOP),
+        (states.RUNNING, [], commands.STOP),
+        (states.RUNNING, ["--now"], commands.KILL),
+        (states.QUEUED, ["--now"], commands.STOP),
     ],
 )
 def test_stop_asks_for_what_it_says(
@@ -175,7 +175,7 @@ def test_stop_asks_for_what_it_says(
     run_id = make_run(state)
     assert groupwise("stop", run_id, *options).returncode == 0
     assert groupwise("stop", run_id, *options).returncode == 0  # twice is once
-    assert [(c.run, c.kind) for c in registry.open_commands()] == [(run_id, kind)]
+    assert [(c.run, c.kind) for c in commands.open_commands()] == [(run_id, kind)]
 
 
 def test_what_cannot_be_done_to_a_run_is_refused_in_words(groupwise: Groupwise, registry_home: Path, no_worker: None):
@@ -187,7 +187,7 @@ def test_what_cannot_be_done_to_a_run_is_refused_in_words(groupwise: Groupwise, 
     ):
         result = groupwise(*arguments)
         assert result.returncode == 1 and word in result.stderr and result.stderr.count("\n") == 1
-    assert registry.open_commands() == []
+    assert commands.open_commands() == []
 
 
 def test_resume_with_wait_follows_the_new_attempt_and_not_the_old_end(
@@ -195,7 +195,7 @@ def test_resume_with_wait_follows_the_new_attempt_and_not_the_old_end(
 ):
     run_id = make_run(states.STOPPED)
     process = start("-m", "groupwise.app", "resume", run_id, "--wait")
-    wait_until(lambda: registry.asked_at(run_id, 1, registry.RESUME) is not None)
+    wait_until(lambda: commands.asked_at(run_id, 1, commands.RESUME) is not None)
     time.sleep(0.5)
     assert process.poll() is None
     registry.set_state(run_id, states.QUEUED, "Again.", attempt=2)

@@ -19,7 +19,7 @@ from groupwise.storage.home import paths
 from groupwise.storage.record import states
 from groupwise.storage.record.record import RunWriter
 from groupwise.storage.record.step_record import Checkpoint, Completion, Event, Group
-from groupwise.storage.registry import registry
+from groupwise.storage.registry import commands, registry
 from groupwise.storage.registry.notes import Note
 
 SPEC = "name: one\nrewards: [{name: format}]\ntraining: {beta: 0.0}\n"
@@ -121,7 +121,7 @@ def test_any_payload_gets_a_plain_answer_and_changes_nothing(run_id: str, functi
     json.dumps(answer)
     if function in OF_A_RUN:
         assert answer.get("sentence") or answer.get("missing")
-    assert registry.open_commands() == []
+    assert commands.open_commands() == []
 
 
 @pytest.mark.parametrize("function", OF_A_RUN)
@@ -135,7 +135,7 @@ def test_odd_numbers_are_taken_as_none_given(run_id: str, function: Server, odd:
     answer = function({"run": run_id} | dict.fromkeys(names, odd))
     assert isinstance(answer, dict)
     assert "inside Groupwise" not in str(answer.get("sentence"))
-    assert registry.open_commands() == []
+    assert commands.open_commands() == []
 
 
 def test_what_fails_inside_comes_back_as_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -161,7 +161,7 @@ def test_a_state_offers_what_it_allows_and_refuses_the_rest(run_id: str, state: 
     assert offered == wishes
     for wish in ("stop", "kill", "resume", "delete"):
         answer = header.command_run({"run": run_id, "do": wish})
-        allowed = wish in header.ASKS and state in registry.ALLOWED[header.ASKS[wish]]
+        allowed = wish in header.ASKS and state in commands.ALLOWED[header.ASKS[wish]]
         assert answer == {"done": True} if allowed else answer["sentence"]
 
 

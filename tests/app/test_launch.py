@@ -15,7 +15,7 @@ import pytest
 from groupwise.app.core.data_files import copy_into_home
 from groupwise.storage.home import paths
 from groupwise.storage.record import states
-from groupwise.storage.registry import registry
+from groupwise.storage.registry import commands, registry
 from groupwise.worker.builtin import starter
 from tests.conftest import Groupwise, Start
 from tests.support import offer
@@ -240,7 +240,7 @@ def test_ctrl_c_ends_the_following_and_not_the_run(start: Start, offered: Path, 
     _, err = process.communicate(timeout=60)
     run = registry.get_run(run_id)
     assert process.returncode == 130 and f"{run_id} goes on" in err and "Traceback" not in err
-    assert run is not None and run.state == states.STARTING and registry.open_commands() == []
+    assert run is not None and run.state == states.STARTING and commands.open_commands() == []
 
 
 def test_where_nothing_is_published_it_waits_for_the_worker_and_says_so(

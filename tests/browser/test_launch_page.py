@@ -10,7 +10,7 @@ from playwright.sync_api import Page, Route, expect
 
 from groupwise.storage.home import paths
 from groupwise.storage.record import states
-from groupwise.storage.registry import registry
+from groupwise.storage.registry import commands, registry
 from groupwise.storage.spec import spec
 from groupwise.worker.builtin import starter
 from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
@@ -60,7 +60,7 @@ def test_a_launch_asks_the_worker_again_where_its_question_was_lost(new_run: Pag
     assert lost["questions"] < 3
     new_run.unroute("**/component_server/")
     run = registry.list_runs()[0]
-    registry.ask_of_run(run.id, registry.KILL)
+    commands.ask_of_run(run.id, commands.KILL)
 
 
 def test_from_a_csv_and_a_model_folder_to_a_launched_run_by_the_page_alone(

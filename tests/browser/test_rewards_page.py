@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from groupwise.storage.library.rewards import library
-from groupwise.storage.registry import registry
+from groupwise.storage.registry import commands, registry
 from groupwise.storage.spec import spec as specs
 from tests.browser.conftest import Held, OpenPage, no_sideways_scroll, picture
 from tests.browser.rewards_page import SHORT, begin, do, ready, save, source, text_of, try_it, write
@@ -302,7 +302,7 @@ def test_the_runs_that_use_a_function_are_linked(rewards: Page) -> None:
     save(rewards)
     run_spec = make_spec(rewards=[{"name": "format"}])
     run_id = registry.create_run(specs.to_yaml(run_spec), name="<b>user</b>", model="starter", data="task:arithmetic")
-    registry.ask_of_run(run_id, registry.STOP)
+    commands.ask_of_run(run_id, commands.STOP)
     run = registry.get_run(run_id)
     assert run is not None
     run.folder.rewards.mkdir(exist_ok=True)

@@ -18,8 +18,8 @@ from groupwise.storage.library import repair
 from groupwise.storage.library.rewards import library
 from groupwise.storage.record import record, states
 from groupwise.storage.record.record import RecordError, RunWriter
-from groupwise.storage.registry import registry
-from groupwise.storage.registry.registry import RESUME, Refused
+from groupwise.storage.registry import commands, registry
+from groupwise.storage.registry.commands import RESUME, Refused
 from groupwise.worker.training import checkpoints
 from tests.conftest import Groupwise
 from tests.support.homes import wait_for
@@ -51,14 +51,14 @@ def test_a_newer_record_is_read_and_not_written(registry_home: Path) -> None:
     assert [action.get("do") for action in said["actions"]] == [None, None]  # type: ignore[attr-defined]
     assert len(overview.draw_board({"run": run_id})["curves"]["reward"]["x"]) == 20
     with pytest.raises(Refused, match="Update Groupwise to resume"):
-        registry.ask_of_run(run_id, RESUME)
+        commands.ask_of_run(run_id, RESUME)
     for write in (lambda: RunWriter(path, 2, {}), lambda: record.resume_record(path, 2, {})):
         with pytest.raises(RecordError, match="newer version .* update Groupwise"):
             write()
     record.spill_of(path).write_text("{}")
     with pytest.raises(RecordError, match="newer version"):
         record.drain(path)
-    assert path.read_bytes() == before and registry.open_commands() == []
+    assert path.read_bytes() == before and commands.open_commands() == []
 
 
 def test_a_damaged_record_is_kept_beside_the_one_that_a_resume_begins(registry_home: Path) -> None:
@@ -113,7 +113,7 @@ def test_a_real_run_whose_record_is_damaged_goes_on_from_its_checkpoint(start_wo
     folder = queue(make_spec(training={"save_strategy": "steps", "save_steps": 4, "max_steps": 8}))
     start_worker()
     wait_for("a checkpoint", lambda: checkpoints.latest_sealed(folder.checkpoints) is not None, 90)
-    registry.ask_of_run(folder.id, registry.KILL)
+    commands.ask_of_run(folder.id, commands.KILL)
     wait_for("its end", lambda: registry.list_runs()[0].state in states.ENDED, 60)
     if registry.list_runs()[0].state == states.FINISHED:
         pytest.fail("it was too quick to be stopped: let it make more steps")

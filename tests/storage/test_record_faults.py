@@ -15,7 +15,7 @@ from groupwise.storage.home import paths
 from groupwise.storage.record import groups, metrics, record
 from groupwise.storage.record.record import RunWriter
 from groupwise.storage.record.step_record import Checkpoint, Completion, Group
-from groupwise.storage.registry import registry
+from groupwise.storage.registry import commands, registry
 from tests.conftest import Start
 from tests.support.records import WEIGHTS, group, rows
 from tests.support.runs import make_spec, queue
@@ -248,6 +248,6 @@ def test_a_registry_whose_writer_was_killed_is_read_as_it_was_before(registry_ho
     assert registry.get_run(folder.id) == before
     with registry.read_registry() as reader:
         assert reader.execute("SELECT count(*) FROM published").fetchone() == (0,)
-    assert registry.StopFlag(folder.id, 1).is_set() is False
+    assert commands.StopFlag(folder.id, 1).is_set() is False
     with pytest.raises(sqlite3.OperationalError), registry.read_registry() as reader:
         reader.execute("UPDATE run SET sentence = 'written by a reader'")

@@ -17,9 +17,10 @@ import pytest
 from groupwise.storage.home import db, files, paths
 from groupwise.storage.library import repair
 from groupwise.storage.record import states
-from groupwise.storage.registry import registry
+from groupwise.storage.registry import commands, registry
+from groupwise.storage.registry.commands import KILL, RESUME, STOP, Refused
 from groupwise.storage.registry.messages.facts import JudgePorts, Sandbox
-from groupwise.storage.registry.registry import KILL, RESUME, STOP, Refused, RegistryError
+from groupwise.storage.registry.registry import RegistryError
 from tests.conftest import Start
 
 PATHS = {
@@ -124,64 +125,64 @@ def test_a_link_is_no_run_folder(registry_home: Path, tmp_path: Path):
 @pytest.mark.parametrize(("state", "kind"), [*itertools.product(states.LABELS, (STOP, KILL, RESUME))])
 def test_only_what_makes_sense_now_can_be_asked(registry_home: Path, state: str, kind: str):
     run_id = make(state)
-    if state in registry.ALLOWED[kind]:
-        registry.ask_of_run(run_id, kind)
-        assert [c.kind for c in registry.open_commands()] == [kind]
+    if state in commands.ALLOWED[kind]:
+        commands.ask_of_run(run_id, kind)
+        assert [c.kind for c in commands.open_commands()] == [kind]
     else:
         with pytest.raises(Refused, match=f"there is nothing to {kind}"):
-            registry.ask_of_run(run_id, kind)
-        assert registry.open_commands() == []
+            commands.ask_of_run(run_id, kind)
+        assert commands.open_commands() == []
 
 
 def test_asking_twice_is_asking_once_even_after_it_was_taken(registry_home: Path):
     run_id = make(states.RUNNING)
-    registry.ask_of_run(run_id, STOP)
-    first = registry.asked_at(run_id, 1, STOP)
-    registry.ask_of_run(run_id, STOP)
-    (command,) = registry.open_commands()
-    registry.take_command(command, "done")
-    registry.take_command(command, "done")
-    registry.ask_of_run(run_id, STOP)
-    assert registry.open_commands() == [] and registry.asked_at(run_id, 1, STOP) == first
+    commands.ask_of_run(run_id, STOP)
+    first = commands.asked_at(run_id, 1, STOP)
+    commands.ask_of_run(run_id, STOP)
+    (command,) = commands.open_commands()
+    commands.take_command(command, "done")
+    commands.take_command(command, "done")
+    commands.ask_of_run(run_id, STOP)
+    assert commands.open_commands() == [] and commands.asked_at(run_id, 1, STOP) == first
 
 
 def test_each_attempt_can_be_stopped_anew(registry_home: Path):
     run_id = make(states.RUNNING)
-    registry.ask_of_run(run_id, STOP)
-    registry.take_command(registry.open_commands()[0], "done")
+    commands.ask_of_run(run_id, STOP)
+    commands.take_command(commands.open_commands()[0], "done")
     registry.set_state(run_id, states.STOPPED, "Stopped.")
     registry.set_state(run_id, states.QUEUED, "Again.", attempt=2)
-    assert registry.asked_at(run_id, 2, STOP) is None
-    registry.ask_of_run(run_id, STOP)
-    assert [(c.run, c.attempt) for c in registry.open_commands()] == [(run_id, 2)]
+    assert commands.asked_at(run_id, 2, STOP) is None
+    commands.ask_of_run(run_id, STOP)
+    assert [(c.run, c.attempt) for c in commands.open_commands()] == [(run_id, 2)]
 
 
 def test_many_who_ask_at_once_ask_once(registry_home: Path):
     run_id = make(states.RUNNING)
-    threads = [threading.Thread(target=registry.ask_of_run, args=[run_id, STOP]) for _ in range(8)]
+    threads = [threading.Thread(target=commands.ask_of_run, args=[run_id, STOP]) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(registry.open_commands()) == 1
+    assert len(commands.open_commands()) == 1
 
 
 def test_asking_of_an_unknown_run_is_refused(registry_home: Path):
     with pytest.raises(Refused, match="There is no run “nothing”"):
-        registry.ask_of_run("nothing", STOP)
+        commands.ask_of_run("nothing", STOP)
 
 
 def test_the_stop_flag_never_waits_for_a_locked_registry(registry_home: Path):
     run_id = make(states.RUNNING)
-    flag = registry.StopFlag(run_id, 1)
+    flag = commands.StopFlag(run_id, 1)
     assert not flag.is_set()
-    registry.ask_of_run(run_id, STOP)
+    commands.ask_of_run(run_id, STOP)
     other = db.open_writer(paths.registry_path(), journal="delete")
     other.execute("BEGIN EXCLUSIVE")
     assert not flag.is_set()  # and at once: a training step must not wait
     other.execute("ROLLBACK")
     other.close()
-    assert flag.is_set() and not registry.StopFlag(run_id, 2).is_set()
+    assert flag.is_set() and not commands.StopFlag(run_id, 2).is_set()
 
 
 def test_what_is_published_replaces_what_was(registry_home: Path):
@@ -273,7 +274,7 @@ def test_a_folder_whose_state_was_lost_is_interrupted_and_can_be_resumed(registr
     assert repair.adopt_folders() == 1
     run = get("copied-here")
     assert run.state == states.INTERRUPTED and run.name == "copied-here"
-    registry.ask_of_run(run.id, RESUME)
+    commands.ask_of_run(run.id, RESUME)
 
 
 def test_what_is_no_run_folder_is_left_alone(registry_home: Path):

@@ -23,7 +23,7 @@ from groupwise.storage.home import paths, process
 from groupwise.storage.home.paths import RunFolder
 from groupwise.storage.library import repair
 from groupwise.storage.record import record, states
-from groupwise.storage.registry import registry
+from groupwise.storage.registry import commands, registry
 from groupwise.worker.supervisor import Supervisor
 from groupwise.worker.training import checkpoints
 from tests.support.made_runs import made_run
@@ -309,8 +309,8 @@ class HostileHome:
             found.append("its end has no words")
         if not self._launches(supervisor, self.healthy):
             found.append("the healthy run is not started")
-        with contextlib.suppress(registry.Refused):
-            registry.ask_of_run(folder.id, registry.RESUME)
+        with contextlib.suppress(commands.Refused):
+            commands.ask_of_run(folder.id, commands.RESUME)
         self._launches(supervisor, folder)
         if not self._launches(supervisor, self.healthy):
             found.append("the healthy run is not started beside it")

@@ -12,7 +12,7 @@ from pathlib import Path
 from groupwise.storage.home import locks, paths, process
 from groupwise.storage.home.paths import RunFolder
 from groupwise.storage.record import states
-from groupwise.storage.registry import registry
+from groupwise.storage.registry import commands, registry
 from groupwise.storage.registry.messages.facts import Catalogue
 from tests.support.homes import wait_for
 from tests.support.runs import acknowledged_step, state_of
@@ -77,7 +77,7 @@ def resume(folder: RunFolder) -> None:
     """Ask for it, and wait until the supervisor has taken it up."""
     run = registry.get_run(folder.id)
     assert run is not None
-    registry.ask_of_run(folder.id, registry.RESUME)
+    commands.ask_of_run(folder.id, commands.RESUME)
     wait_for("the next attempt", lambda: registry.list_runs()[0].attempt == run.attempt + 1)
 
 

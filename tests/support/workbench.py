@@ -26,7 +26,7 @@ def reads(completions, **kwargs):
 def end_warm_hosts() -> None:
     """End the sandboxes that the workbench keeps warm, so that no test meets another's."""
     while calling._warm:
-        calling._close(calling._warm.popitem()[1])
+        calling._warm.popitem()[1].close()
 
 
 def answered(kind: str, payload: dict[str, Any]) -> dict[str, Any]:

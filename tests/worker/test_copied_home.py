@@ -12,7 +12,7 @@ import pytest
 
 from groupwise.storage.home import paths, process
 from groupwise.storage.record import states
-from groupwise.storage.registry import registry
+from groupwise.storage.registry import commands, registry
 from tests.support.runs import acknowledged_step, make_spec, queue
 from tests.support.supervised import LONG, pid_of, resume, supervisors, wait_state, wait_step
 
@@ -51,7 +51,7 @@ def linked_copy(original: Path, target: Path) -> None:
 
 
 @pytest.mark.parametrize("copy", [plain_copy, linked_copy])
-@pytest.mark.parametrize("ask", [registry.KILL, registry.STOP])
+@pytest.mark.parametrize("ask", [commands.KILL, commands.STOP])
 def test_a_stop_in_a_copy_leaves_the_original_training(
     training: tuple[paths.RunFolder, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, copy, ask: str
 ) -> None:
@@ -60,7 +60,7 @@ def test_a_stop_in_a_copy_leaves_the_original_training(
     copied = tmp_path / "copied"
     copy(folder.path.parents[1], copied)
     monkeypatch.setenv("GROUPWISE_HOME", str(copied))
-    registry.ask_of_run(folder.id, ask)  # before its worker looks: the row says that it trains
+    commands.ask_of_run(folder.id, ask)  # before its worker looks: the row says that it trains
     with supervisors(copied) as begin:
         begin()
         run = wait_state(folder.id, states.INTERRUPTED)
@@ -82,7 +82,7 @@ def test_a_copy_goes_on_by_itself_and_stopping_it_stops_only_it(
         resume(folder)
         run = wait_state(folder.id, states.RUNNING)
         assert run.pid not in (None, pid)
-        registry.ask_of_run(folder.id, registry.KILL)
+        commands.ask_of_run(folder.id, commands.KILL)
         wait_state(folder.id, states.STOPPED)
         assert not process.tagged_anywhere(run.tag or "")
     assert process.identity_of(pid) is not None

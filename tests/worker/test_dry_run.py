@@ -17,7 +17,7 @@ import pytest
 
 from groupwise.storage.home import locks, paths, process
 from groupwise.storage.record import states
-from groupwise.storage.registry import questions, registry
+from groupwise.storage.registry import commands, questions, registry
 from groupwise.storage.registry.messages.facts import Catalogue
 from groupwise.storage.registry.questions import TRY
 from groupwise.storage.spec import spec
@@ -183,7 +183,7 @@ def test_a_run_goes_first(begin: Supervisor) -> None:
     assert "launched meanwhile" in answer_of(asked, 10)["error"]
     refused = answer_of(put(TRY, {"text": text()}), 10)
     assert refused["error"] == "small is training on this machine. Try one step when it has ended."
-    registry.ask_of_run(folder.id, registry.STOP)
+    commands.ask_of_run(folder.id, commands.STOP)
     run = registry.get_run(folder.id)
     assert run is not None and run.state in {states.QUEUED, *states.LIVE}
 

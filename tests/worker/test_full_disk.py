@@ -19,7 +19,7 @@ from groupwise.app.pages.run import header
 from groupwise.storage.home import disk, paths, process
 from groupwise.storage.home.paths import RunFolder
 from groupwise.storage.record import metrics, states
-from groupwise.storage.registry import registry
+from groupwise.storage.registry import commands, registry
 from groupwise.worker.builtin import models
 from groupwise.worker.launchers import local
 from groupwise.worker.training import checkpoints
@@ -158,7 +158,7 @@ def test_a_stop_while_it_waits_ends_it_without_a_checkpoint(start_worker: StartW
     wait_for("a checkpoint", lambda: trains(folder) and ask_db(folder, "SELECT step FROM checkpoint"))
     filler = fill(own_home, leave=disk.MEGABYTE)  # whoever asks needs some
     wait_for("the page to say so", lambda: "The disk is full" in note_of(folder))
-    registry.ask_of_run(folder.id, registry.STOP)
+    commands.ask_of_run(folder.id, commands.STOP)
     run = wait_state(folder.id, states.STOPPED)
     filler.unlink()
     assert "as asked. Resume continues from step" in run.sentence

@@ -20,7 +20,7 @@ from groupwise.storage.home import db, paths, process
 from groupwise.storage.home.paths import RunFolder
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.record import metrics, states
-from groupwise.storage.registry import registry
+from groupwise.storage.registry import commands, registry
 from groupwise.storage.spec import spec
 from groupwise.storage.spec.spec import RunSpec
 from groupwise.worker.builtin import starter
@@ -74,7 +74,7 @@ def train_until(folder: RunFolder, what: str, reached: Callable[[], Any]) -> dic
 
     def ask() -> None:
         wait_for(what, reached)
-        registry.ask_of_run(folder.id, registry.STOP)
+        commands.ask_of_run(folder.id, commands.STOP)
 
     registry.set_state(folder.id, states.STARTING, "")
     person = threading.Thread(target=ask)

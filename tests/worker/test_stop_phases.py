@@ -15,7 +15,7 @@ from groupwise.storage.home import paths, process
 from groupwise.storage.home.paths import RunFolder
 from groupwise.storage.library.rewards import library
 from groupwise.storage.record import metrics, states
-from groupwise.storage.registry import registry
+from groupwise.storage.registry import commands, registry
 from groupwise.worker.supervisor import Supervisor
 from groupwise.worker.training import checkpoints
 from tests.support.homes import wait_for
@@ -67,8 +67,8 @@ def stops_whole(folder: RunFolder) -> registry.Run:
 
 def stop(folder: RunFolder) -> None:
     """Twice, as an impatient person does."""
-    registry.ask_of_run(folder.id, registry.STOP)
-    registry.ask_of_run(folder.id, registry.STOP)
+    commands.ask_of_run(folder.id, commands.STOP)
+    commands.ask_of_run(folder.id, commands.STOP)
 
 
 def test_before_the_first_step_is_done() -> None:

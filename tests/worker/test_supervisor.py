@@ -17,7 +17,7 @@ import pytest
 
 from groupwise.storage.home import paths, process
 from groupwise.storage.record import metrics, states
-from groupwise.storage.registry import registry
+from groupwise.storage.registry import commands, registry
 from groupwise.worker.training import checkpoints
 from tests.support.homes import wait_for
 from tests.support.runs import acknowledged_step, ask_db, make_spec, queue
@@ -36,8 +36,8 @@ def test_stop_saves_then_resume_finishes(start_worker: StartWorker) -> None:
     folder = queue(make_spec(training={**LONG, "max_steps": 60, "save_steps": 1000}))
     start_worker()
     wait_step(folder, 3)
-    registry.ask_of_run(folder.id, registry.STOP)
-    registry.ask_of_run(folder.id, registry.STOP)  # an impatient second click changes nothing
+    commands.ask_of_run(folder.id, commands.STOP)
+    commands.ask_of_run(folder.id, commands.STOP)  # an impatient second click changes nothing
     run = wait_state(folder.id, states.STOPPED)
     saved = metrics.checkpoints(folder.db)[0]
     assert f"Resume continues from step {saved['step']}" in run.sentence
@@ -113,7 +113,7 @@ def test_a_living_foreign_process_in_a_row_is_never_signalled(start_worker: Star
         assert identity is not None
         registry.set_state(folder.id, states.STARTING, "", tag=f"{folder.id}:1:fake", **identity.as_dict())
         registry.set_state(folder.id, states.RUNNING, "")
-        registry.ask_of_run(folder.id, registry.KILL)
+        commands.ask_of_run(folder.id, commands.KILL)
         start_worker()
         wait_state(folder.id, states.STOPPED)
         time.sleep(1.0)
@@ -135,9 +135,9 @@ def test_stop_while_queued_and_while_loading(start_worker: StartWorker) -> None:
     start_worker()
     wait_state(first.id, states.STARTING)
     wait_for("its place in line", lambda: "Waiting for small" in (registry.get_run(second.id) or first).sentence)
-    registry.ask_of_run(second.id, registry.STOP)
+    commands.ask_of_run(second.id, commands.STOP)
     assert "before it started" in wait_state(second.id, states.STOPPED).sentence
-    registry.ask_of_run(first.id, registry.STOP)
+    commands.ask_of_run(first.id, commands.STOP)
     run = wait_state(first.id, states.STOPPED)
     assert run.step <= 1  # at most the step it was in when it first looked
 
@@ -146,7 +146,7 @@ def test_stop_at_once_kills_every_process_and_keeps_the_last_checkpoint(start_wo
     folder = queue(make_spec(training=LONG))
     start_worker()
     wait_for("a checkpoint", lambda: ask_db(folder, "SELECT step FROM checkpoint"))
-    registry.ask_of_run(folder.id, registry.KILL)
+    commands.ask_of_run(folder.id, commands.KILL)
     run = wait_state(folder.id, states.STOPPED)
     assert "without saving. Resume continues from step" in run.sentence
     assert not process.tagged_anywhere(run.tag or "")
@@ -156,7 +156,7 @@ def test_a_damaged_checkpoint_is_passed_over_for_the_one_before(start_worker: St
     folder = queue(make_spec(training={**LONG, "max_steps": 45}))
     start_worker()
     wait_for("three checkpoints", lambda: len(ask_db(folder, "SELECT step FROM checkpoint")) >= 3)
-    registry.ask_of_run(folder.id, registry.KILL)
+    commands.ask_of_run(folder.id, commands.KILL)
     wait_state(folder.id, states.STOPPED)
     newest, _ = checkpoints.latest_whole(folder.checkpoints)
     assert newest is not None

@@ -17,7 +17,7 @@ import pytest
 
 from groupwise.storage.home import files, process
 from groupwise.storage.record import states
-from groupwise.storage.registry import registry
+from groupwise.storage.registry import commands, registry
 from groupwise.storage.registry.messages import facts
 from groupwise.storage.registry.registry import Run
 from groupwise.worker import niceness, warm_start
@@ -80,7 +80,7 @@ def test_a_run_that_started_in_the_spare_is_as_any_other(start_worker: StartWork
     supervisor.wait()
     wait_step(folder, acknowledged_step(folder) + 2)
     successor = start_worker()
-    registry.ask_of_run(folder.id, registry.STOP)
+    commands.ask_of_run(folder.id, commands.STOP)
     stopped = wait_state(folder.id, states.STOPPED)
     assert stopped.pid == spare and "Resume continues from step" in stopped.sentence
     assert "'reward'" in folder.log.read_text()
@@ -131,7 +131,7 @@ def test_a_supervisor_that_is_killed_at_any_moment_leaves_one_process_or_none(
         trains = run.state == states.RUNNING
         assert process.tagged_anywhere(run.tag or "") == ([run.pid] if trains else [])
         if trains:
-            registry.ask_of_run(folder.id, registry.KILL)
+            commands.ask_of_run(folder.id, commands.KILL)
             wait_state(folder.id, states.STOPPED)
         successor.kill()
         successor.wait()

@@ -1,7 +1,5 @@
 """A RunSpec's model → model and tokenizer. Weights only from safetensors; code from a repository is never run."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The sandbox's source in a run's folder, for the run's plain script: that runs where there is no Groupwise."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

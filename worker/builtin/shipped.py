@@ -1,7 +1,5 @@
 """Code that ships with Groupwise and is copied into run folders: built-in rewards and tasks."""
 
-from __future__ import annotations
-
 import ast
 import importlib.util
 import shutil
@@ -107,7 +105,10 @@ def _copy_once(shipped: Path, copy: Path) -> None:
 def is_shipped(copy: Path) -> bool:
     """Whether a run's copy of a reward function is, byte for byte, what ships: only such code may run in the
     trainer's process."""
-    shipped = REWARDS / copy.name
+    return _are_equal(REWARDS / copy.name, copy)
+
+
+def _are_equal(shipped: Path, copy: Path) -> bool:
     return shipped.is_file() and copy.is_file() and copy.read_bytes() == shipped.read_bytes()
 
 
@@ -141,17 +142,13 @@ def load_file(path: Path, function: str) -> Callable[..., Any]:
 
 def load_task(folder: RunFolder, name: str) -> Callable[..., list[dict[str, Any]]]:
     """A run's task, checked likewise: rows(count) → rows."""
-    return _load(TASKS / f"{name}.py", folder.task, "rows")
+    if not _are_equal(TASKS / f"{name}.py", folder.task):
+        raise _not_shipped(folder.task)
+    return load_file(folder.task, "rows")
 
 
 def task_rows(name: str) -> Callable[[int], list[dict[str, Any]]]:
     """The rows of a task as it ships, for looking at. Raises ShippedError where there is none of this name."""
     if name not in shipped_names(TASKS):
         raise ShippedError(f"there is no built-in task “{name}”. There are {', '.join(shipped_names(TASKS))}.")
-    return _load(TASKS / f"{name}.py", TASKS / f"{name}.py", "rows")
-
-
-def _load(shipped: Path, copy: Path, function: str) -> Callable[..., Any]:
-    if not shipped.is_file() or not copy.is_file() or copy.read_bytes() != shipped.read_bytes():
-        raise _not_shipped(copy)
-    return load_file(copy, function)
+    return load_file(TASKS / f"{name}.py", "rows")

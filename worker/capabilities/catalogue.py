@@ -4,8 +4,6 @@
 importing torch.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import enum
 import importlib.metadata
@@ -71,13 +69,14 @@ def fields_of(config: type, section: str = docstrings.OTHER) -> dict[str, dict[s
     entries, compared = docstrings.of_class(config), docstrings.compared_texts(config)
     fields = [field for field in dataclasses.fields(config) if field.init]
     order = _order([field.name for field in fields], entries)
+    own = {name: entry.section for name, entry in entries.items()}
     return {
         field.name: {
             "types": field_types.kinds(hints[field.name]),
             "default": _default(field),
             "choices": _choices(field, hints[field.name], compared.get(field.name, set())),
             "help": _help(field, entries.get(field.name)),
-            "section": _section(entries.get(field.name), section),
+            "section": own[field.name] if own.get(field.name, docstrings.OTHER) != docstrings.OTHER else section,
             "order": order[field.name],
         }
         for field in fields
@@ -98,10 +97,6 @@ def _order(names: list[str], entries: dict[str, docstrings.Entry]) -> dict[str, 
     return {name: number for number, name in enumerate(sorted(names, key=place))}
 
 
-def _section(entry: docstrings.Entry | None, section: str) -> str:
-    return entry.section if entry and entry.section != docstrings.OTHER else section
-
-
 def _help(field: dataclasses.Field[Any], entry: docstrings.Entry | None) -> str:
     """The field's own words, or else its docstring's."""
     said = " ".join(str(field.metadata.get("help") or "").replace("%%", "%").split())
@@ -119,11 +114,7 @@ def _choices(field: dataclasses.Field[Any], hint: Any, compared: set[str]) -> li
 
 def _default(field: dataclasses.Field[Any]) -> Any:
     """The default as JSON can say it; None where a value must be given."""
-    value = field.default
-    if field.default_factory is not dataclasses.MISSING:
-        value = field.default_factory()
-    if value is dataclasses.MISSING:
-        return None
+    value = field_types.default(field)
     if isinstance(value, enum.Enum):
         return value.value
     return value if isinstance(value, (int, float, bool, str, list, dict, type(None))) else str(value)

@@ -1,8 +1,6 @@
 """What the libraries' docstrings say of a config's fields: the section each stands in, its place there, its text; and
 what their code compares a field with."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import re

@@ -1,7 +1,5 @@
 """Optional packages that TRL, transformers and Groupwise can use, and which of them are installed; none is imported."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import importlib.util
 
@@ -18,7 +16,7 @@ OPTIONAL = {
 
 def installed_versions() -> dict[str, str]:
     """Import name → version of those that are installed; "" where the version is not known."""
-    return {name: version(name) for name in OPTIONAL if is_installed(name)}
+    return {name: _version(name) for name in OPTIONAL if is_installed(name)}
 
 
 def is_installed(name: str) -> bool:
@@ -29,7 +27,7 @@ def is_installed(name: str) -> bool:
         return False
 
 
-def version(name: str) -> str:
+def _version(name: str) -> str:
     try:
         return importlib.metadata.version(OPTIONAL[name])
     except importlib.metadata.PackageNotFoundError:

@@ -1,7 +1,5 @@
 """What a type hint takes, in plain words: of the fields of TRL's and PEFT's configs, and of reasoning-gym's."""
 
-from __future__ import annotations
-
 import dataclasses
 import enum
 import types
@@ -26,6 +24,13 @@ def kinds(hint: Any) -> list[str]:
     if base in (set, tuple):
         return ["list"]
     return [_KINDS[base]] if base in _KINDS else ["dict"] if dataclasses.is_dataclass(base) else []
+
+
+def default(field: dataclasses.Field[Any]) -> Any:
+    """A field's default; None where a value must be given."""
+    if field.default_factory is not dataclasses.MISSING:
+        return field.default_factory()
+    return None if field.default is dataclasses.MISSING else field.default
 
 
 def choices(hint: Any) -> list[Any] | None:

@@ -1,9 +1,6 @@
 """reasoning-gym's tasks, where that package is installed: what there is, and with which parameters."""
 
-from __future__ import annotations
-
 import dataclasses
-import importlib.util
 import inspect
 import json
 import re
@@ -15,17 +12,10 @@ from groupwise.worker.capabilities import field_types
 OURS = {"size": "say data.limit instead"}  # what a task takes and Groupwise decides
 
 
-def describe_tasks() -> dict[str, Any] | None:
-    """Each task by name: help, and its parameters as fields {types, default, choices, help}; None where the package
-    is not installed."""
-    if not has_gym():
-        return None
+def describe_tasks() -> dict[str, Any]:
+    """Each task by name: help, and its parameters as fields {types, default, choices, help}."""
     tasks = registered_tasks()
     return {name: {"help": _help(*tasks[name]), "parameters": _fields(tasks[name][1])} for name in sorted(tasks)}
-
-
-def has_gym() -> bool:
-    return importlib.util.find_spec("reasoning_gym") is not None
 
 
 def registered_tasks() -> dict[str, tuple[type, type]]:
@@ -42,19 +32,13 @@ def _fields(config: type) -> dict[str, Any]:
     return {
         field.name: {
             "types": field_types.kinds(hints[field.name]),
-            "default": 0 if field.name == "seed" else _as_json(_default(field)),
+            "default": 0 if field.name == "seed" else _as_json(field_types.default(field)),
             "choices": field_types.choices(hints[field.name]),
             "help": comments.get(field.name, ""),
         }
         for field in dataclasses.fields(config)
         if field.init and field.name not in OURS
     }
-
-
-def _default(field: dataclasses.Field[Any]) -> Any:
-    if field.default_factory is not dataclasses.MISSING:
-        return field.default_factory()
-    return None if field.default is dataclasses.MISSING else field.default
 
 
 def _as_json(value: Any) -> Any:

@@ -1,7 +1,5 @@
 """What this machine has to train with, asked without importing torch."""
 
-from __future__ import annotations
-
 import csv
 import os
 import re

@@ -1,7 +1,5 @@
 """The best sandbox that works on this machine, as the worker publishes it."""
 
-from __future__ import annotations
-
 from groupwise.storage.registry.messages.facts import Sandbox
 from groupwise.worker.sandbox import network_probe, tiers
 

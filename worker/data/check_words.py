@@ -43,6 +43,7 @@ class Found:
 
     @property
     def template_columns(self) -> list[str]:
+        """List the columns that the prompt template names, each once; none where a column is the prompt."""
         named = dict.fromkeys(COLUMN.findall(self.asked.prompt_template))
         return [] if self.asked.prompt_column else list(named)
 
@@ -53,6 +54,7 @@ class Found:
 
     @property
     def rows_used(self) -> int:
+        """Count the rows that the filter keeps, of those that were looked at."""
         return self.checked - self.filtered
 
     @property
@@ -64,6 +66,7 @@ class Found:
 
     @property
     def held_out(self) -> int:
+        """Count the rows that are held out; 0 where none would be left to train on."""
         try:
             return held_out_rows(self.asked, self.rows_left)
         except DataError:
@@ -71,14 +74,16 @@ class Found:
 
     @property
     def rows_trained_on(self) -> int:
+        """Count the rows that are trained on."""
         return self.rows_left - self.held_out
 
     def note(self) -> str:
+        """Say how much was looked at and what comes of it, in a sentence."""
         about = "" if self.exact else "about "
         looked = "All" if self.finished else f"The first {self.checked:,} of {about}{self.rows:,}"
-        return f"{looked} rows were checked: {self._kept()}."
+        return f"{looked} rows were checked: {self._describe_kept()}."
 
-    def _kept(self) -> str:
+    def _describe_kept(self) -> str:
         about = "" if self.finished else "about "
         held = f", {about}{self.held_out:,} held out" if self.held_out else ""
         return f"{about}{self.rows_trained_on:,} to train on{held}"
@@ -88,11 +93,10 @@ def data_problems(found: Found) -> list[Problem]:
     """What a person should know, the worst first."""
     said = [*_nothing_left(found), *_empty(found), *_missing(found), *_too_long(found), *_balance(found)]
     if found.duplicates and found.rows_used:
-        message = f"{_of(found, found.duplicates)} the same prompt as one before. They weigh more than the others."
+        message = f"{_in_rows(found, found.duplicates)} the same prompt as one before. They weigh more than the others."
         said.append(Problem("data.source", message, level=ADVICE))
     if found.unread:
-        message = f"{found.unread}. Lengths are in characters."
-        said.append(Problem(found.unread.field, message, level=WARNING))
+        said.append(Problem(found.unread.field, f"{found.unread}. Lengths are in characters.", level=WARNING))
     return said + [Problem("data.source", note, level=WARNING) for note in found.notes]
 
 
@@ -115,8 +119,8 @@ def _empty(found: Found) -> list[Problem]:
     if not found.empty:
         return []
     columns = [found.asked.prompt_column] if found.asked.prompt_column else found.template_columns
-    fix = _filter(found, Condition(columns[0], "is not empty"))
-    return [Problem("data.filter", f"{_of(found, found.empty)} nothing to ask.", level=WARNING, fixes=(fix,))]
+    fix = _filter_fix(found, Condition(columns[0], "is not empty"))
+    return [Problem("data.filter", f"{_in_rows(found, found.empty)} nothing to ask.", level=WARNING, fixes=(fix,))]
 
 
 def _missing(found: Found) -> list[Problem]:
@@ -126,15 +130,15 @@ def _missing(found: Found) -> list[Problem]:
     if found.unmarked:
         without = Fix("Take the whole text as the answer", {"data.answer_pattern": None})
         fits = pattern and pattern == pattern.strip() and not pattern.startswith('"')
-        fixes = (_filter(found, Condition(column, "matches", str(pattern))),) if fits else ()
-        message = f"{_of(found, found.missing)} no answer: the pattern finds nothing in “{column}”."
+        fixes = (_filter_fix(found, Condition(column, "matches", str(pattern))),) if fits else ()
+        message = f"{_in_rows(found, found.missing)} no answer: the pattern finds nothing in “{column}”."
         if found.missing == found.rows_used:
             return [Problem("data.answer_pattern", message, fixes=(without,))]
         return [Problem("data.answer_pattern", message, level=WARNING, fixes=(*fixes, without))]
-    message = f"{_of(found, found.missing)} no answer in “{column}”; rewards that compare with it skip them."
+    message = f"{_in_rows(found, found.missing)} no answer in “{column}”; rewards that compare with it skip them."
     return [
         Problem(
-            "data.answer_column", message, level=WARNING, fixes=(_filter(found, Condition(column, "is not empty")),)
+            "data.answer_column", message, level=WARNING, fixes=(_filter_fix(found, Condition(column, "is not empty")),)
         )
     ]
 
@@ -146,13 +150,13 @@ def _too_long(found: Found) -> list[Problem]:
     fitting = max((characters for characters, fits in found.fitting if fits), default=0)
     limit = min((characters for characters, fits in found.fitting if not fits), default=fitting + 1)
     if fitting and limit > 1:
-        fixes.append(_filter(found, Condition(found.template_columns[0], "<", str(limit), True)))
+        fixes.append(_filter_fix(found, Condition(found.template_columns[0], "<", str(limit), True)))
     shorter = found.context - found.longest[1]
     if shorter >= 16:
         fixes.append(Fix(f"Completions of {shorter} tokens", {"training.max_completion_length": shorter}))
     message = (
-        f"{_of(found, found.too_long)} more than {found.room} tokens, which with a completion of {found.completion} "
-        f"is more than the {found.context} that the model can hold."
+        f"{_in_rows(found, found.too_long)} more than {found.room} tokens, which with a completion of "
+        f"{found.completion} is more than the {found.context} that the model can hold."
     )
     return [Problem("data.filter", message, level=WARNING, fixes=tuple(fixes))]
 
@@ -172,10 +176,10 @@ def _balance(found: Found) -> list[Problem]:
     return []
 
 
-def _filter(found: Found, condition: Condition) -> Fix:
+def _filter_fix(found: Found, condition: Condition) -> Fix:
     return Fix(f"Keep rows where {condition}", {"data.filter": [*found.asked.filter, str(condition)]})
 
 
-def _of(found: Found, count: int) -> str:
+def _in_rows(found: Found, count: int) -> str:
     """“12 of 2,000 rows have”."""
     return f"{count:,} of {found.rows_used:,} rows {'has' if count == 1 else 'have'}"

@@ -1,7 +1,5 @@
 """CSV for looking at: every cell is text exactly as it was written, as training reads it."""
 
-from __future__ import annotations
-
 import bisect
 import csv
 import time
@@ -19,6 +17,8 @@ csv.field_size_limit(CELL)
 
 
 class CsvTable:
+    """The rows of a CSV file: a table.Table."""
+
     def __init__(self, path: Path) -> None:
         self.path = path
         self.size = path.stat().st_size
@@ -30,6 +30,7 @@ class CsvTable:
             raise DataError(f"{path.name} has a heading line, but no rows.")
 
     def count(self) -> tuple[int, bool]:
+        """Count the rows, as Table has it."""
         self._scan()
         rows, (offset, _) = self._end
         if offset >= self.size:
@@ -37,6 +38,7 @@ class CsvTable:
         return round(rows * self.size / max(offset, 1)), False
 
     def row(self, index: int) -> tuple[dict[str, Any], bool]:
+        """Read one row, as Table has it."""
         self._scan(index)
         rows, (offset, _) = self._end
         if index >= rows and offset >= self.size:
@@ -45,9 +47,9 @@ class CsvTable:
             return self.row(rows - 1)[0], False
         found = self._cells(index)
         assert found is not None  # it lies before what was read to
-        return self._named(*found), True
+        return self._by_column_name(*found), True
 
-    def _named(self, cells: list[str], line: int) -> dict[str, Any]:
+    def _by_column_name(self, cells: list[str], line: int) -> dict[str, Any]:
         """A row by column name. What is missing at its end is empty, as in training; that is said once."""
         missing = len(self.columns) - len(cells)
         if missing and not any("lacks" in note for note in self.notes):
@@ -58,9 +60,10 @@ class CsvTable:
         return dict(zip(self.columns, cells + [""] * missing, strict=True))
 
     def rows(self) -> Iterator[dict[str, Any]]:
+        """Read all rows in order."""
         with self.path.open("rb") as file:
             for place, cells in read_rows(file, self._places[0], self.path.name, len(self.columns)):
-                yield self._named(cells, place[1])
+                yield self._by_column_name(cells, place[1])
 
     def _cells(self, index: int) -> tuple[list[str], int] | None:
         """(cells, line) of a row."""
@@ -116,7 +119,7 @@ def read_rows(file: BinaryIO, place: Place, name: str, width: int | None) -> Ite
     offset, lines = place
     begun = lines
 
-    def decoded() -> Iterator[str]:
+    def decode_lines() -> Iterator[str]:
         nonlocal offset, lines
         file.seek(offset)
         while line := file.readline(CELL):
@@ -128,7 +131,7 @@ def read_rows(file: BinaryIO, place: Place, name: str, width: int | None) -> Ite
                 )
             yield text
 
-    source = decoded()
+    source = decode_lines()
     rows = csv.reader(source, strict=True)
     while True:
         begun = lines + 1
@@ -139,7 +142,7 @@ def read_rows(file: BinaryIO, place: Place, name: str, width: int | None) -> Ite
                 f"line {lines} of {name} is not UTF-8 (byte {error.start + 1}). Save it as UTF-8."
             ) from error
         except csv.Error as error:
-            raise DataError(f"line {begun} of {name} cannot be read: {_words(error)}.") from error
+            raise DataError(f"line {begun} of {name} cannot be read: {_error_in_words(error)}.") from error
         if cells is None:
             return
         if not cells or (len(cells) == 1 and not cells[0].strip() and lines == begun and width != 1):
@@ -152,7 +155,7 @@ def read_rows(file: BinaryIO, place: Place, name: str, width: int | None) -> Ite
         yield (offset, lines), cells
 
 
-def _words(error: csv.Error) -> str:
+def _error_in_words(error: csv.Error) -> str:
     text = str(error)
     if "unexpected end of data" in text:
         return "a quoted cell that begins there is never closed"

@@ -4,37 +4,21 @@ source → filter → shuffle → limit → shape → the first `holdout` rows h
 order; storage.checks.script writes the same steps as plain code.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 
 from datasets import Dataset, disable_progress_bars
 
+from groupwise.storage.checks.data import COLUMN
+from groupwise.storage.checks.script import prompts
 from groupwise.storage.spec import patterns, row_filter
 from groupwise.storage.spec.spec import DataSpec
 from groupwise.worker.data import sources
 from groupwise.worker.data.data_error import DataError
 from groupwise.worker.data.sources import TaskRows
 
-__all__ = [
-    "COLUMN",
-    "DataError",
-    "PLAIN",
-    "RESERVED",
-    "TaskRows",
-    "answer_of_cell",
-    "check_columns",
-    "load_data",
-    "shape",
-]
-
-COLUMN = re.compile(r"\{([^{}]+)\}")
 PLAIN = re.compile(r"\w[\w .:-]*")  # what is meant as a column; other braces, as in JSON, are text
-# Columns that no reward function can get: TRL calls it with values of its own under these names, and takes `image`
-# and `images` for pictures that belong to the prompt.
-RESERVED = {"prompt", "prompts", "completion", "completions", "completion_ids", "trainer_state", "log_extra",
-            "log_metric", "environments", "image", "images"}  # fmt: skip
+RESERVED = {"prompt", *prompts.RESERVED}  # columns that no reward function can get
 
 
 def load_data(spec: DataSpec, *, chat: bool, task: TaskRows | None = None) -> tuple[Dataset, Dataset | None]:

@@ -1,7 +1,5 @@
 """Answers “is this data fit to train on?”: empty, doubled and overlong prompts, missing answers, balance, lengths."""
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 import json

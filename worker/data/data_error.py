@@ -1,7 +1,5 @@
 """What is raised where data cannot be used: a sentence for a person, at the field it is about."""
 
-from __future__ import annotations
-
 from groupwise.storage.spec.problem import Fix
 
 

@@ -1,7 +1,5 @@
 """reasoning-gym's tasks, where that package is installed: what there is, with which parameters, and their rows."""
 
-from __future__ import annotations
-
 import json
 import re
 import typing
@@ -10,10 +8,9 @@ from typing import Any
 
 from groupwise.storage.spec.gym_values import fitted
 from groupwise.storage.spec.problem import Fix, did_you_mean
-from groupwise.worker.capabilities import gym_tasks
+from groupwise.worker.capabilities import extras, gym_tasks
 from groupwise.worker.data.data_error import DataError
 
-INSTALL = "pip install reasoning-gym"
 SHOWN = 4000  # characters of an error that are looked at
 
 
@@ -26,8 +23,8 @@ def gym_rows(name: str, count: int, parameters: dict[str, Any]) -> list[dict[str
 
 def maker(name: str, count: int, parameters: dict[str, Any]) -> Callable[[int], dict[str, Any]]:
     """What makes each of `count` rows when it is asked for. Raises DataError, as what it returns does."""
-    if not gym_tasks.has_gym():
-        raise DataError(f"reasoning-gym is not installed. Install it: {INSTALL}")
+    if not extras.is_installed("reasoning_gym"):
+        raise DataError(f"reasoning-gym is not installed. Install it: {extras.how_to_install('reasoning_gym')}")
     tasks = gym_tasks.registered_tasks()
     if name not in tasks:
         raise DataError(f"reasoning-gym has no task “{name}”.{did_you_mean(name, list(tasks))}")

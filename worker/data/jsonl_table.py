@@ -5,8 +5,6 @@ read alone, or, where a column's kinds do not go together, by `datasets` itself,
 are is noted a block of some megabytes at a time, for about a second per question.
 """
 
-from __future__ import annotations
-
 import bisect
 import io
 import json
@@ -32,6 +30,8 @@ BOM = b"\xef\xbb\xbf"
 
 
 class JsonlTable:
+    """The rows of a JSONL file: a table.Table."""
+
     def __init__(self, path: Path) -> None:
         self.path = path
         self.size = path.stat().st_size
@@ -58,6 +58,7 @@ class JsonlTable:
         self.columns = list(self.features)
 
     def count(self) -> tuple[int, bool]:
+        """Count the rows, as Table has it."""
         self._scan()
         offset, rows = self._end
         if offset >= self.size:
@@ -65,6 +66,7 @@ class JsonlTable:
         return round(rows * self.size / offset), False
 
     def row(self, index: int) -> tuple[dict[str, Any], bool]:
+        """Read one row, as Table has it."""
         if index >= self._end[1]:
             self._scan(index)
         offset, rows = self._end
@@ -73,12 +75,13 @@ class JsonlTable:
         if self._mixed:
             return self._mixed_row(index), True
         if index >= rows:
-            return self._near(index)
+            return self._row_nearby(index)
         block = bisect.bisect_right(self._rows_before, index) - 1
         line = _lines(self._block(block))[index - self._rows_before[block]]
         return self._parse([line], f"row {index + 1}")[0], True
 
     def rows(self) -> Iterator[dict[str, Any]]:
+        """Read all rows in order."""
         return self._mixed_rows(0) if self._mixed else self._plain_rows()
 
     def _mixed_rows(self, first: int) -> Iterator[dict[str, Any]]:
@@ -133,7 +136,7 @@ class JsonlTable:
             file.seek(self._starts[number])
             return file.read(stop - self._starts[number])
 
-    def _near(self, index: int) -> tuple[dict[str, Any], bool]:
+    def _row_nearby(self, index: int) -> tuple[dict[str, Any], bool]:
         """A row near to where this one should be, by the mean length of those before."""
         offset, rows = self._end
         guess = min(round(index * offset / max(rows, 1)), self.size - 1)

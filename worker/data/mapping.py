@@ -1,7 +1,5 @@
 """From columns to prompts and answers: what a source's columns probably are, and what of a spec does not fit them."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any
@@ -20,11 +18,7 @@ ANSWERS = ("answer", "final_answer", "solution", "target", "label", "expected", 
            "output", "response", "result", "completion", "a", "lösung", "loesung", "antwort", "réponse", "reponse",
            "respuesta")  # fmt: skip
 # How answers are marked in longer texts, and what finds them there.
-MARKS = {
-    "####": r"####\s*(.+)",
-    r"\boxed{": r"\\boxed\{([^{}]*)\}",
-    "<answer>": r"(?s)<answer>\s*(.*?)\s*</answer>",
-}
+MARKS = {"####": r"####\s*(.+)", r"\boxed{": r"\\boxed\{([^{}]*)\}", "<answer>": r"(?s)<answer>\s*(.*?)\s*</answer>"}
 
 
 def kind(values: list[Any]) -> str:
@@ -52,7 +46,7 @@ def guess(columns: list[str], rows: Rows) -> dict[str, Any]:
     """The settings, by dotted path, that would probably map these columns; empty where nothing is recognised."""
     kinds = {name: kind([row.get(name) for row in rows]) for name in columns}
     found = _guess_prompt(columns, kinds, rows)
-    answers = _named(
+    answers = _find_named(
         ANSWERS,
         [name for name in columns if kinds[name] not in ("chat", "empty") and name not in found.get("used", [])],
     )
@@ -65,27 +59,27 @@ def guess(columns: list[str], rows: Rows) -> dict[str, Any]:
         return {}
     settings = {path: value for path, value in found.items() if path != "used"}
     settings["data.answer_column"] = answers
-    settings["data.answer_pattern"] = _pattern([row.get(answers) for row in rows]) if answers else None
+    settings["data.answer_pattern"] = _guess_pattern([row.get(answers) for row in rows]) if answers else None
     return settings
 
 
 def _guess_prompt(columns: list[str], kinds: dict[str, str], rows: Rows) -> dict[str, Any]:
-    chat = _named(CHATS, [name for name in columns if kinds[name] == "chat"])
+    chat = _find_named(CHATS, [name for name in columns if kinds[name] == "chat"])
     if chat:
         return {"data.prompt_column": chat, "used": [chat]}
     texts = [name for name in columns if kinds[name] in ("text", "number", "mixed")]
-    asked = _named(PROMPTS, texts) or _longest([name for name in texts if not _named(ANSWERS, [name])], rows)
+    asked = _find_named(PROMPTS, texts) or _longest([name for name in texts if not _find_named(ANSWERS, [name])], rows)
     if not asked:
         return {}
     used = [asked]
-    more = _named(("input", "context"), [name for name in texts if name != asked])
+    more = _find_named(("input", "context"), [name for name in texts if name != asked])
     if asked.lower() == "instruction" and more:
         used.append(more)  # as in Alpaca: an instruction, and what it is about
     template = "\n\n".join("{" + name + "}" for name in used)
     return {"data.prompt_template": template, "data.prompt_column": None, "used": used}
 
 
-def _named(wanted: tuple[str, ...], columns: list[str]) -> str | None:
+def _find_named(wanted: tuple[str, ...], columns: list[str]) -> str | None:
     """The column that has one of the names, the first of them first."""
     by_name = {re.sub(r"[\s-]+", "_", name.strip().lower()): name for name in reversed(columns)}
     return next((by_name[name] for name in wanted if name in by_name), None)
@@ -98,7 +92,7 @@ def _longest(columns: list[str], rows: Rows) -> str | None:
     return best if best and lengths[best] > 10 * max(len(rows), 1) else None
 
 
-def _pattern(values: list[Any]) -> str | None:
+def _guess_pattern(values: list[Any]) -> str | None:
     there = [value for value in values if isinstance(value, str) and value.strip()]
     try:
         fits = (p for mark, p in MARKS.items() if there and all(mark in v and answer_of_cell(v, p) for v in there))
@@ -122,12 +116,11 @@ def _prompt_problems(
     data: DataSpec, columns: list[str], rows: Rows, guessed: dict[str, Any], listed: str
 ) -> list[Problem]:
     mapped = {path: value for path, value in guessed.items() if path.startswith("data.prompt")}
-    whole = (Fix(f"Use {_shown(mapped)}", mapped),) if mapped else ()
+    whole = (Fix(f"Use {_describe_mapping(mapped)}", mapped),) if mapped else ()
     if data.prompt_column is not None:
         if data.prompt_column not in columns:
             fixes = (*_nearest("data.prompt_column", data.prompt_column, columns), *whole)
-            message = f"there is no column “{data.prompt_column}”. {listed}"
-            return [Problem("data.prompt_column", message, fixes=fixes)]
+            return [Problem("data.prompt_column", f"there is no column “{data.prompt_column}”. {listed}", fixes=fixes)]
         found = kind([row.get(data.prompt_column) for row in rows])
         if found in ("list", "mapping", "mixed"):
             message = f"“{data.prompt_column}” holds neither chats (messages with role and content) nor text."
@@ -171,7 +164,7 @@ def _answer_problems(
         none = Fix("There is no answer", {"data.answer_column": None}, ("data.answer_pattern",))
         return [Problem("data.answer_column", f"there is no column “{name}”. {listed}", fixes=(*fixes, none))]
     if not data.answer_pattern:
-        pattern = _pattern([row.get(name) for row in rows])
+        pattern = _guess_pattern([row.get(name) for row in rows])
         if pattern:
             message = f"“{name}” holds whole solutions with the answer marked. Without a pattern, all is the answer."
             fix = Fix(f"Take what {pattern} finds", {"data.answer_pattern": pattern})
@@ -203,7 +196,7 @@ def _nearest(path: str, name: str, columns: list[str]) -> tuple[Fix, ...]:
     return (Fix(f"Use “{close}”", {path: close}),) if close else ()
 
 
-def _shown(mapped: dict[str, Any]) -> str:
+def _describe_mapping(mapped: dict[str, Any]) -> str:
     column = mapped.get("data.prompt_column")
     return f"the column “{column}”" if column else f"“{mapped['data.prompt_template']}”".replace("\n\n", " ")
 

@@ -1,7 +1,5 @@
 """Parquet for training: unpacked once into `datasets`' cache by a process of its own, and then mapped, not held."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -22,7 +20,7 @@ LONGEST = 3600.0  # seconds in which any file is unpacked
 def load_parquet(path: Path, first: int | None) -> Dataset:
     """All rows of a file, or only the first so many. Raises DataError, also for a file that unpacks to far more than
     its size lets one expect."""
-    unpacked = _cached(path, first)
+    unpacked = _cache_path(path, first)
     if not unpacked.exists():
         unpacked.parent.mkdir(parents=True, exist_ok=True)
         draft = unpacked.with_name(f".{os.getpid()}-{secrets.token_hex(4)}")
@@ -34,7 +32,7 @@ def load_parquet(path: Path, first: int | None) -> Dataset:
     return Dataset.from_file(str(unpacked))
 
 
-def _cached(path: Path, first: int | None) -> Path:
+def _cache_path(path: Path, first: int | None) -> Path:
     """Where the rows of this file, as it is now, are kept."""
     now = path.stat()
     about = f"{path.resolve()}\0{now.st_ino}\0{now.st_mtime_ns}\0{now.st_size}\0{first}"

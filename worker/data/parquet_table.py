@@ -1,7 +1,6 @@
 """Parquet for looking at: one row at a time, from the row group it is in."""
 
-from __future__ import annotations
-
+import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,8 @@ COLUMNS = 2000
 
 
 class ParquetTable:
+    """The rows of a Parquet file: a table.Table."""
+
     def __init__(self, path: Path) -> None:
         self.path = path
         self.notes: list[str] = []
@@ -38,9 +39,11 @@ class ParquetTable:
             raise DataError(f"{path.name} holds no rows.")
 
     def count(self) -> tuple[int, bool]:
+        """Count the rows, as the file says."""
         return sum(self._sizes), True
 
     def row(self, index: int) -> tuple[dict[str, Any], bool]:
+        """Read one row from the row group it is in."""
         if index >= sum(self._sizes):
             raise DataError(f"{self.path.name} has {sum(self._sizes)} rows, so there is no row {index + 1}.")
         group, left = 0, index
@@ -55,6 +58,7 @@ class ParquetTable:
         raise DataError(f"{self.path.name} is damaged: row {index + 1} is not where the file says.")
 
     def rows(self) -> Iterator[dict[str, Any]]:
+        """Read all rows in order."""
         with parquet_words(self.path), pyarrow.parquet.ParquetFile(self.path) as file:
             before = 0
             for batch in file.iter_batches(batch_size=BATCH, use_threads=False):
@@ -76,17 +80,13 @@ def refuse_long_rows(path: Path, batch: pa.RecordBatch, before: int) -> None:
             )
 
 
-class parquet_words:
+@contextlib.contextmanager
+def parquet_words(path: Path) -> Iterator[None]:
     """Turns what pyarrow raises for a damaged file into a DataError. What finds no room stays a MemoryError."""
-
-    def __init__(self, path: Path) -> None:
-        self.name = path.name
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, (pa.ArrowException, OSError, ValueError, TypeError)) and not isinstance(
-            error, MemoryError
-        ):
-            reason = (str(error).splitlines() or ["it is damaged"])[0][:200].rstrip(".")
-            raise DataError(f"{self.name} cannot be read as PARQUET: {reason}. Write it anew.") from error
+    try:
+        yield
+    except MemoryError:
+        raise
+    except (pa.ArrowException, OSError, ValueError, TypeError) as error:
+        reason = (str(error).splitlines() or ["it is damaged"])[0][:200].rstrip(".")
+        raise DataError(f"{path.name} cannot be read as PARQUET: {reason}. Write it anew.") from error

@@ -3,8 +3,6 @@
 Nothing of the data is ever run: cells are text, capped, and templates reach columns only.
 """
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 
@@ -46,14 +44,14 @@ def preview(asked: DataSpec, model: ModelSpec, index: int) -> PreviewAnswer:
     first = list(itertools.islice(table.rows(), FIRST))
     row, exact = table.row(index)
     found = mapping.mapping_problems(asked, table.columns, first)
-    shown = _rendered(asked, model, row, found)
+    shown = _render_row(asked, model, row, found)
     count, counted = table.count()
     found += [Problem("data.source", note, level=WARNING) for note in table.notes]
     cells = {name: mapping.shorten_cell(row.get(name), CELL) for name in table.columns[:COLUMNS]}
     return PreviewAnswer(
         columns=[_column(name, first) for name in table.columns[:COLUMNS]],
         rows=RowCount(count=count, exact=counted),
-        row=ShownRow(index=index, cells=cells, kept=_kept(asked, row)),
+        row=ShownRow(index=index, cells=cells, kept=_is_kept(asked, row)),
         **shown,
         guess=mapping.guess(table.columns, first),
         problems=messages_of(found),
@@ -86,14 +84,14 @@ def _column(name: str, rows: mapping.Rows) -> Column:
     return Column(name=name, kind=mapping.kind(values), sample=" ".join(mapping.shorten_cell(sample, SAMPLE).split()))
 
 
-def _kept(asked: DataSpec, row: dict[str, Any]) -> bool:
+def _is_kept(asked: DataSpec, row: dict[str, Any]) -> bool:
     try:
         return data.keeps(row, [row_filter.parse_condition(written) for written in asked.filter])
     except row_filter.ConditionError:
         return True  # said at the filter itself
 
 
-def _rendered(asked: DataSpec, model: ModelSpec, row: dict[str, Any], found: list[Problem]) -> dict[str, Any]:
+def _render_row(asked: DataSpec, model: ModelSpec, row: dict[str, Any], found: list[Problem]) -> dict[str, Any]:
     """What a row becomes. What goes wrong on the way is added to the problems, and the rest is shown."""
     shown: dict[str, Any] = {"messages": None, "prompt": "", "tokens": None, "chat": True, "answer": None}
     try:

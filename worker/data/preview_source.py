@@ -1,11 +1,10 @@
 """The rows of any source of data for looking at: as training will get them, but only those that are looked at."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from groupwise.storage.checks.data import MADE
 from groupwise.storage.spec.spec import DataSpec
 from groupwise.worker.builtin import shipped
 from groupwise.worker.data import gym, sources, table
@@ -18,7 +17,7 @@ FARTHEST = 2000  # row of a stream that can be looked at: all before it have to 
 def table_of(data: DataSpec) -> Table:
     """The rows of a spec's source, before the filter. Raises DataError."""
     kind, _, name = data.source.partition(":")
-    count = data.limit or sources.MADE
+    count = data.limit or MADE
     if kind == "task":
         try:
             made = shipped.task_rows(name)(count)
@@ -44,14 +43,17 @@ class MadeTable:
         self.notes: list[str] = []
 
     def count(self) -> tuple[int, bool]:
+        """Count the rows: as many as are asked for."""
         return self._count, True
 
     def row(self, index: int) -> tuple[dict[str, Any], bool]:
+        """Make one row."""
         if index >= self._count:
             raise DataError(f"there are {self._count} rows, so there is no row {index + 1}.")
         return self._row_of(index), True
 
     def rows(self) -> Iterator[dict[str, Any]]:
+        """Make all rows in order."""
         return map(self._row_of, range(self._count))
 
 
@@ -67,6 +69,7 @@ class HubTable:
         self.columns = list(self._rows.column_names or next(self.rows()))
 
     def count(self) -> tuple[int, bool]:
+        """Count the rows; an estimate of a stream, from what the hub says."""
         if self._length is not None:
             return self._length, True
         splits = self._rows.info.splits or {}
@@ -74,6 +77,7 @@ class HubTable:
         return (said, True) if said else (self._data.limit or FARTHEST, False)
 
     def row(self, index: int) -> tuple[dict[str, Any], bool]:
+        """Read one row; of a stream, all rows before it too."""
         if self._length is None and index >= FARTHEST:
             raise DataError(f"of a stream only the first {FARTHEST} rows can be looked at.")
         found = next(itertools.islice(self.rows(), index, None), None)
@@ -82,6 +86,7 @@ class HubTable:
         return found, True
 
     def rows(self) -> Iterator[dict[str, Any]]:
+        """Read all rows in order."""
         try:
             yield from self._rows
         except Exception as error:  # whatever a download can raise

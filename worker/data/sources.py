@@ -1,7 +1,5 @@
 """Where rows come from, for training: a built-in task, reasoning-gym, a file of the home, the hub."""
 
-from __future__ import annotations
-
 import contextlib
 import logging
 from collections.abc import Callable, Iterator
@@ -12,7 +10,8 @@ import datasets
 import huggingface_hub
 from datasets import Dataset, Features, Value, load_dataset
 
-from groupwise.storage.checks.data import HUB_DATASET
+from groupwise.storage.checks.data import HUB_DATASET, MADE
+from groupwise.storage.checks.script.prompts import SHUFFLE_BUFFER
 from groupwise.storage.spec.problem import Fix
 from groupwise.storage.spec.spec import DataSpec
 from groupwise.worker.data import gym, parquet_rows, table
@@ -20,8 +19,6 @@ from groupwise.worker.data.csv_table import header
 from groupwise.worker.data.data_error import DataError, first_line
 from groupwise.worker.data.jsonl_table import check_text
 
-MADE = 4000  # rows of a task or of reasoning-gym, where no limit is set
-BUFFER = 10_000  # rows of a stream among which the next is drawn when it is shuffled
 PATIENCE = 8.0  # seconds in which the hub should answer
 log = logging.getLogger("groupwise.data")
 BUILDERS = {".jsonl": "json", ".csv": "csv"}
@@ -51,7 +48,7 @@ def load_source(spec: DataSpec, task: TaskRows | None = None) -> Any:
 
 def buffer(spec: DataSpec) -> dict[str, int]:
     """How a source is shuffled: a stream among some thousand rows, anything else among all."""
-    return {"buffer_size": BUFFER} if _streams(spec) else {}
+    return {"buffer_size": SHUFFLE_BUFFER} if _streams(spec) else {}
 
 
 def first_rows(rows: Any, spec: DataSpec) -> Dataset:

@@ -4,9 +4,7 @@ Every fault of a file is a DataError that names the line or row and says what to
 hostile nor an enormous file costs more than a look is worth.
 """
 
-from __future__ import annotations
-
-from collections import OrderedDict
+import functools
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Protocol
@@ -45,8 +43,6 @@ class Table(Protocol):
 
 
 KINDS: dict[str, Callable[[Path], Table]] = {".jsonl": JsonlTable, ".csv": CsvTable, ".parquet": ParquetTable}
-_open: OrderedDict[tuple[str, int, int, int], Table] = OrderedDict()  # what was looked at lately, as long as unchanged
-KEPT_OPEN = 4
 
 
 def find_data_file(name: str) -> Path:
@@ -68,16 +64,16 @@ def find_data_file(name: str) -> Path:
 def open_table(path: Path) -> Table:
     """The rows of a file that `find_data_file` found. Raises DataError."""
     try:
-        stat = path.stat()
-        key = (str(path), stat.st_ino, stat.st_mtime_ns, stat.st_size)
-        if key not in _open:
-            _open[key] = KINDS[path.suffix.lower()](path)
-            while len(_open) > KEPT_OPEN:
-                _open.popitem(last=False)
-        _open.move_to_end(key)
-        return _open[key]
+        status = path.stat()
+        return _open_unchanged(path, status.st_ino, status.st_mtime_ns, status.st_size)
     except OSError as error:
         raise DataError(f"“{path.name}” cannot be read: {error.strerror or error}.") from error
+
+
+@functools.lru_cache(maxsize=4)
+def _open_unchanged(path: Path, *_mark: int) -> Table:
+    """The table of a file; those that were looked at lately stay open for as long as they have the same mark."""
+    return KINDS[path.suffix.lower()](path)
 
 
 def _look_at_its_beginning(path: Path) -> None:

@@ -1,9 +1,7 @@
 """The prompt as the model reads it: its own tokenizer and chat template, and no weights."""
 
-from __future__ import annotations
-
+import functools
 import json
-from collections import OrderedDict
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +9,7 @@ from groupwise.storage.spec.spec import ModelSpec
 from groupwise.worker.builtin import models
 from groupwise.worker.data.data_error import DataError
 
-KEPT = 4  # tokenizers in memory
 ABSURD = 2**30  # a tokenizer with no limit says something like 1e30
-_loaded: OrderedDict[tuple[str, float], Reader] = OrderedDict()
 
 
 class Reader:
@@ -56,16 +52,15 @@ def reader(spec: ModelSpec) -> Reader:
     """The reader of a model. Raises DataError, at the model, where its tokenizer is not to be had."""
     try:
         folder = models.tokenizer_place(spec)
-        key = (folder, Path(folder).stat().st_mtime)
-        if key not in _loaded:
-            _loaded[key] = Reader(folder)
-            while len(_loaded) > KEPT:
-                _loaded.popitem(last=False)
-        _loaded.move_to_end(key)
-        return _loaded[key]
+        return _load_reader(folder, Path(folder).stat().st_mtime)
     except Exception as error:  # a missing folder, no network, a damaged or foreign file: each library has its own
         reason = (str(error).splitlines() or [type(error).__name__])[0][:300].rstrip(".")
         raise DataError(f"the tokenizer of “{spec.id}” cannot be had: {reason}", "model.id") from error
+
+
+@functools.lru_cache(maxsize=4)
+def _load_reader(folder: str, _changed: float) -> Reader:
+    return Reader(folder)
 
 
 def _tokenizer(folder: str) -> Any:

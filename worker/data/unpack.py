@@ -5,8 +5,6 @@ many gigabytes as its writer likes, and nothing in the file need say so.
 not}.
 """
 
-from __future__ import annotations
-
 import json
 import resource
 import sys
@@ -28,7 +26,7 @@ TIMES = 50  # of its own size that a larger one may
 MOST = 64 * 2**30
 
 
-def unpack_parquet(source: Path, target: Path, rows: int = 0) -> int:
+def unpack_parquet(source: Path, target: Path, rows: int) -> int:
     """Write the first so many rows (0: all) as an Arrow stream; how many those are. Raises DataError."""
     for piece in PIECES:
         try:
@@ -42,9 +40,9 @@ def unpack_parquet(source: Path, target: Path, rows: int = 0) -> int:
 def _unpack(source: Path, target: Path, rows: int, piece: int) -> int:
     written = 0
     with pyarrow.parquet.ParquetFile(source) as file, pa.OSFile(str(target), "wb") as sink:
-        schema = pa.schema(map(_plain, file.schema_arrow), metadata=file.schema_arrow.metadata)
+        schema = pa.schema(map(_without_dictionary, file.schema_arrow), metadata=file.schema_arrow.metadata)
         with pa.ipc.new_stream(sink, schema) as writer:
-            for part in _parts(_bounded(file, source, rows, piece)):
+            for part in _join_batches(_read_bounded(file, source, rows, piece)):
                 writer.write_table(part.cast(schema))
                 written += part.num_rows
                 if disk.lacks(target.parent, disk.TO_BEGIN):
@@ -52,12 +50,12 @@ def _unpack(source: Path, target: Path, rows: int, piece: int) -> int:
     return written
 
 
-def _plain(field: pa.Field) -> pa.Field:
+def _without_dictionary(field: pa.Field) -> pa.Field:
     """Texts that are numbered in the file are texts: numbers of the next piece may mean others."""
     return field.with_type(field.type.value_type) if pa.types.is_dictionary(field.type) else field
 
 
-def _bounded(file: pa.parquet.ParquetFile, source: Path, rows: int, piece: int) -> Iterator[pa.RecordBatch]:
+def _read_bounded(file: pa.parquet.ParquetFile, source: Path, rows: int, piece: int) -> Iterator[pa.RecordBatch]:
     """The first rows, as long as what they unpack to is in proportion. Raises DataError."""
     most, total, done = unpacked_limit(source.stat().st_size), 0, 0
     for batch in file.iter_batches(batch_size=min(piece, rows), use_threads=False):
@@ -79,7 +77,7 @@ def unpacked_limit(size: int) -> int:
     return min(max(ALWAYS, TIMES * size), MOST)
 
 
-def _parts(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
+def _join_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
     """The batches put together, as reading many small ones later would be slow."""
     waiting: list[pa.RecordBatch] = []
     for batch in batches:
@@ -92,6 +90,7 @@ def _parts(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
 
 
 def main(source: str, target: str, rows: str) -> int:
+    """Unpack within bounds of memory, and print what came of it."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     pa.set_memory_pool(pa.system_memory_pool())  # others reserve far more address space than they use
     try:

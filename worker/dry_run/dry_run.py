@@ -2,8 +2,6 @@
 model and data, through the same trainer as a run, and answers what that took. What it writes lies in its temporary
 folder only, which the supervisor removes (worker.dry_run.tries)."""
 
-from __future__ import annotations
-
 import os
 import sys
 import tempfile
@@ -25,6 +23,7 @@ from groupwise.storage.registry.messages.problem import Failed
 from groupwise.storage.spec import spec
 from groupwise.storage.spec.problem import BLOCKING, Problem, SpecError
 from groupwise.storage.spec.spec import RunSpec
+from groupwise.worker.questions.workbench.request import Refused
 
 # A run's settings, but for one step that leaves nothing anywhere.
 ONE_STEP: dict[str, Any] = {
@@ -35,14 +34,6 @@ ONE_STEP: dict[str, Any] = {
 NEED_EVALUATION = ("reduce_lr_on_plateau", "greedy")  # schedules that look at the evaluation's metrics
 
 
-class Refused(Exception):
-    """The step cannot be tried; the message says why, `field` where."""
-
-    def __init__(self, message: str, field: str = "") -> None:
-        super().__init__(message)
-        self.field = field
-
-
 def main(question_id: int) -> int:
     """Try, and answer; 0 when the step was made."""
     question = questions.get_question(question_id)
@@ -51,7 +42,9 @@ def main(question_id: int) -> int:
     try:
         asked = question.read_question()
         assert isinstance(asked, TryQuestion)  # the supervisor starts dry runs for no other
-        answer: Answer = attempt(asked.text, lambda sentence: _say(question_id, sentence))
+        answer: Answer = attempt(
+            asked.text, lambda sentence: questions.set_progress(question_id, Progress(sentence=sentence))
+        )
     except Exception as error:
         traceback.print_exc()
         answer = explain_failure(error)
@@ -163,10 +156,6 @@ def explain_failure(error: Exception) -> Failed:
     if "ran out of memory" in message:
         return Failed(error=f"One step does not fit: {message}", field="training.per_device_train_batch_size")
     return Failed(error=f"{message[:1].upper()}{message[1:]}", field=str(getattr(error, "field", "")))
-
-
-def _say(question_id: int, words: str) -> None:
-    questions.set_progress(question_id, Progress(sentence=words))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,6 @@
 """“Try one step”, the supervisor's side: starts a dry run for each question that asks one, one at a time, and sees that
 it ends and leaves nothing behind."""
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import os
@@ -58,16 +56,8 @@ class Tries:
         folder = folder_of(question_id)
         try:
             folder.mkdir(mode=0o700)
-            with (folder / "log.txt").open("ab") as output:
-                self._child = subprocess.Popen(
-                    [sys.executable, "-m", "groupwise.worker.dry_run.dry_run", str(question_id)],
-                    cwd=folder,
-                    start_new_session=True,
-                    stdin=subprocess.DEVNULL,
-                    stdout=output,
-                    stderr=subprocess.STDOUT,
-                    env=dry_run_environment(question_id),
-                )
+            command = [sys.executable, "-m", "groupwise.worker.dry_run.dry_run", str(question_id)]
+            self._child = local.start_with_log(command, folder, folder / "log.txt", dry_run_environment(question_id))
         except OSError as error:
             _refuse(question_id, f"The dry run could not be started: {error.strerror}.")
             shutil.rmtree(folder, ignore_errors=True)
@@ -115,6 +105,7 @@ def folder_of(question_id: int) -> Path:
 
 
 def tag_of(question_id: int) -> str:
+    """Give the tag that the processes of a dry run carry."""
     return f"try:{_mark()}:{question_id}"
 
 

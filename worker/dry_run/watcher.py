@@ -1,7 +1,5 @@
 """What a dry run sees of its one step: the groups, the metrics and the memory, kept in memory only."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any
@@ -34,6 +32,7 @@ class Watcher(TrainerCallback):
     def on_log(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, logs: dict[str, Any], **_: Any
     ) -> None:
+        """Keep TRL's metrics of the step."""
         for name, value in logs.items():
             of_the_whole = name.startswith("train_") or name in ("total_flos", "epoch")
             if isinstance(value, (int, float)) and not isinstance(value, bool) and not of_the_whole:

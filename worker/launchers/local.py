@@ -1,11 +1,10 @@
 """Starts a run on this machine: one process, or several ranks through accelerate."""
 
-from __future__ import annotations
-
 import os
 import socket
 import subprocess
 import sys
+from pathlib import Path
 
 from groupwise.storage.home.paths import RunFolder
 from groupwise.storage.home.process import TAG, child_environment
@@ -16,11 +15,16 @@ def start(folder: RunFolder, tag: str, processes: int) -> subprocess.Popen[bytes
 
     Its output goes to a file, never a pipe: a run must not stall because nobody reads.
     """
-    with folder.log.open("ab") as log:
+    environment = training_environment(tag, processes)
+    return start_with_log(training_command(folder.id, processes), folder.path, folder.log, environment)
+
+
+def start_with_log(command: list[str], folder: Path, log: Path, environment: dict[str, str]) -> subprocess.Popen[bytes]:
+    """Start a process in a session of its own, in this folder; what it prints is appended to a file."""
+    with log.open("ab") as output:
         return subprocess.Popen(
-            training_command(folder.id, processes),
-            stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
-            cwd=folder.path, env=training_environment(tag, processes), start_new_session=True,
+            command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, cwd=folder, env=environment,
+            start_new_session=True,
         )  # fmt: skip
 
 

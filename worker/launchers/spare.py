@@ -1,7 +1,5 @@
 """A spare training process as the supervisor sees it: started, asked whether it is ready, given a run, or ended."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
@@ -36,6 +34,7 @@ class Spare:
             os.close(printed)
 
     def lives(self) -> bool:
+        """Tell whether its process runs."""
         return self.child.poll() is None
 
     def becomes_ready(self) -> bool:

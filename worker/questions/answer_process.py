@@ -1,10 +1,7 @@
 """A hand of the question server: a process forked from it that answers one question at a time, and can be ended at any
 moment."""
 
-from __future__ import annotations
-
 import json
-import logging
 import os
 import signal
 import sys
@@ -20,8 +17,6 @@ from groupwise.storage.registry import progress
 from groupwise.storage.registry.messages.message import Plain
 from groupwise.storage.registry.messages.problem import Failed
 from groupwise.storage.registry.questions import Question
-
-log = logging.getLogger("groupwise.questions")
 
 Answer = Callable[[str, Plain], Plain]
 LARGEST = 8 * 2**20  # bytes of JSON an answer may have

@@ -1,13 +1,10 @@
 """Whether TRL and PEFT take a spec's settings: each stage's real GRPOConfig, optimiser, schedule and LoraConfig are
 built, and what they raise is said at the field it is about. Nothing is loaded, fetched, written, or put on a GPU."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import warnings
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -41,7 +38,7 @@ def settings_problems(run_spec: RunSpec, hardware: Hardware | None) -> list[Prob
     with warnings.catch_warnings(), _same_environment():
         warnings.simplefilter("ignore")
         for number, stage in enumerate(run_spec.by_stage()):
-            for problem in _of_stage(stage, hardware):
+            for problem in _stage_problems(stage, hardware):
                 placed = _at_stage(problem, run_spec, number)
                 found.setdefault((placed.field, placed.message), placed)
     return list(found.values())
@@ -58,9 +55,9 @@ def _same_environment() -> Iterator[None]:
         os.environ.update(before)
 
 
-def _of_stage(stage: RunSpec, hardware: Hardware | None) -> list[Problem]:
+def _stage_problems(stage: RunSpec, hardware: Hardware | None) -> list[Problem]:
     fields = training_fields()
-    found = _said_already(stage, fields)
+    found = _known_problems(stage, fields)
     found += build_rules.refused_settings(stage, _others(stage.training, "training", found, fields), fields)
     given = _others(stage.training, "training", found, fields)
     if any(problem.field.rpartition(".")[2] in (*BATCH_FIELDS, "holdout") for problem in found):
@@ -77,7 +74,7 @@ def _of_stage(stage: RunSpec, hardware: Hardware | None) -> list[Problem]:
     return found
 
 
-def _said_already(stage: RunSpec, fields: dict[str, dict[str, Any]]) -> list[Problem]:
+def _known_problems(stage: RunSpec, fields: dict[str, dict[str, Any]]) -> list[Problem]:
     """What is wrong with names, types, choices and batch arithmetic: said here as it is said without a worker."""
     found = check_spec(stage, Offer(training=fields, lora=lora_fields()))
     return [problem for problem in found if problem.field.startswith(("training.", "lora.", "data.holdout"))]
@@ -134,11 +131,4 @@ def _at_stage(problem: Problem, run_spec: RunSpec, number: int) -> Problem:
         section, _, name = path.partition(".")
         return f"stages.{number}.{path}" if section == "training" and name in own else path
 
-    fixes = tuple(
-        replace(
-            fix, settings={place(path): value for path, value in fix.settings.items()},
-            removed=tuple(place(path) for path in fix.removed),
-        )
-        for fix in problem.fixes
-    )  # fmt: skip
-    return replace(problem, field=place(problem.field), fixes=fixes)
+    return problem.move(place)

@@ -1,8 +1,6 @@
 """Whether PEFT takes a spec's LoRA settings: the real LoraConfig, put around the model's own architecture without its
 weights, or, where its config is not at hand, around a stand-in with the layers that are named."""
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 from typing import Any
@@ -18,21 +16,21 @@ _NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z0-9_]\w*)*")
 
 def lora_problems(stage: RunSpec, given: dict[str, Any], fields: dict[str, dict[str, Any]]) -> list[Problem]:
     """What keeps LoRA from being trained with these settings of the run's."""
-    found = _pointless(given)
+    found = _pointless_settings(given)
     given = {name: value for name, value in given.items() if f"lora.{name}" not in {p.field for p in found}}
     config = model_config(stage.model)
     more, given = find_bad_setting.problems_by_setting(
-        "lora", given, lambda settings: _stand_in(settings, known=config is not None), fields
+        "lora", given, lambda settings: _try_on_stand_in(settings, known=config is not None), fields
     )
     found += more
     if config is not None and not any(problem.field == "lora" for problem in more):
         found += find_bad_setting.problems_by_setting(
-            "lora", given, lambda settings: _around(config, settings), fields
+            "lora", given, lambda settings: _try_on_model(config, settings), fields
         )[0]
     return found
 
 
-def _pointless(given: dict[str, Any]) -> list[Problem]:
+def _pointless_settings(given: dict[str, Any]) -> list[Problem]:
     found = []
     if given.get("inference_mode"):
         fix = Fix("Remove it", {}, ("lora.inference_mode",))
@@ -44,7 +42,7 @@ def _pointless(given: dict[str, Any]) -> list[Problem]:
     return found
 
 
-def _stand_in(settings: dict[str, Any], known: bool) -> None:
+def _try_on_stand_in(settings: dict[str, Any], known: bool) -> None:
     """Try the settings on real numbers: a few small layers, under the names they are looked for by. `known`: the
     model itself will say which layers it has."""
     from peft import LoraConfig, inject_adapter_in_model
@@ -66,7 +64,7 @@ def _stand_in(settings: dict[str, Any], known: bool) -> None:
     inject_adapter_in_model(config, nn.ModuleDict(layers))
 
 
-def _around(config: Any, settings: dict[str, Any]) -> None:
+def _try_on_model(config: Any, settings: dict[str, Any]) -> None:
     """Put the LoRA around the model's architecture; on the device “meta” nothing has any numbers."""
     import torch
     from peft import LoraConfig, get_peft_model

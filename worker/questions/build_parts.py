@@ -1,8 +1,6 @@
 """What fails only when training starts, tried at once on a handful of numbers: the real optimiser, schedule, sampling,
 data loader, seed, compilation and checkpointing of a GRPOConfig."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -37,15 +35,13 @@ def part_problems(given: dict[str, Any], config: Config, fields: dict[str, dict[
         if not set(_READS[name]) & set(given):
             continue
         kept = tuple(setting for setting in given if setting not in _READS[name])
-        tried = _on_config(attempt, config)
-        more, given = find_bad_setting.problems_by_setting("training", given, tried, fields, kept)
+
+        def on_config(settings: dict[str, Any], attempt: Callable[[Any], Any] = attempt) -> Any:
+            return attempt(config(settings))
+
+        more, given = find_bad_setting.problems_by_setting("training", given, on_config, fields, kept)
         found += more
     return found
-
-
-def _on_config(attempt: Callable[[Any], Any], config: Config) -> Callable[[dict[str, Any]], Any]:
-    """The attempt as it is made with settings: on the config that is built from them."""
-    return lambda settings: attempt(config(settings))
 
 
 def _optimizer(args: Any) -> Any:

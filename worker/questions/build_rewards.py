@@ -1,7 +1,5 @@
 """Whether one's own reward functions load where they would run: in a sandbox, before a run is launched with them."""
 
-from __future__ import annotations
-
 from groupwise.storage.checks.reward_columns import without_reward
 from groupwise.storage.library.rewards import library
 from groupwise.storage.registry import judge_ports, registry

@@ -1,8 +1,6 @@
 """What a GRPOConfig accepts though training with it could not work here: packages that are not installed, files that a
 spec may not name, hardware, and settings that need one another. Each with what one click does about it."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any
@@ -34,8 +32,7 @@ def refused_settings(stage: RunSpec, given: dict[str, Any], fields: Fields) -> l
                 message = "should be a mapping of settings, written here: files are not read."
                 found.append(Problem(path, message, fixes=(remove,)))
         elif name == "parallelism_config" and value is not None:
-            message = "cannot be said in a spec: TRL takes an object of accelerate's here."
-            found.append(Problem(path, message, fixes=(Fix("Remove it", {}, (path,)),)))
+            found.append(_to_remove(name, "cannot be said in a spec: TRL takes an object of accelerate's here."))
     if given.get("fsdp") and stage.launch.processes == 1:
         message = "only works with several processes; this run has one."
         fixes = (Fix("Remove it", {}, ("training.fsdp",)), Fix("Use 2 processes", {"launch.processes": 2}))
@@ -93,14 +90,14 @@ def _backend(stage: RunSpec, given: dict[str, Any]) -> list[Problem]:
     one process accelerate looks for the others, and fails."""
     from torch.distributed import Backend
 
-    name, path = given.get("ddp_backend"), "training.ddp_backend"
+    name = given.get("ddp_backend")
     known = [backend for backend in Backend.backend_list if backend != "undefined"]
     if name is None or (name in known and stage.launch.processes > 1):
         return []
     message = f"should be one of {', '.join(known)}, or null."
     if name in known:
         message = "connects several processes; this run has one."
-    return [Problem(path, message, fixes=(Fix("Use the default", {}, (path,)),))]
+    return [_to_remove("ddp_backend", message, "Use the default")]
 
 
 def _sync_ref_model(stage: RunSpec, given: dict[str, Any], fields: Fields) -> list[Problem]:
@@ -121,7 +118,7 @@ def _hub(given: dict[str, Any]) -> list[Problem]:
     if not asked or get_token():
         return []
     message = "needs a token: set HF_TOKEN where Groupwise is started, or run `hf auth login`."
-    return [Problem(f"training.{n}", message, fixes=(Fix("Remove it", {}, (f"training.{n}",)),)) for n in asked]
+    return [_to_remove(name, message) for name in asked]
 
 
 def _vllm(stage: RunSpec, given: dict[str, Any]) -> list[Problem]:
@@ -130,9 +127,8 @@ def _vllm(stage: RunSpec, given: dict[str, Any]) -> list[Problem]:
         return []
     if size >= 1 and processes % size == 0:
         return []
-    path = "training.vllm_tensor_parallel_size"
     message = f"should divide the number of processes, which is {processes}."
-    return [Problem(path, message, fixes=(Fix("Use the default (1)", {}, (path,)),))]
+    return [_to_remove("vllm_tensor_parallel_size", message, "Use the default (1)")]
 
 
 def hardware(stage: RunSpec, given: dict[str, Any], machine: Hardware | None) -> list[Problem]:
@@ -142,20 +138,14 @@ def hardware(stage: RunSpec, given: dict[str, Any], machine: Hardware | None) ->
     gpus, found = machine.gpus, []
     on_cpu = not gpus or given.get("use_cpu")
     if given.get("tf32") and (on_cpu or _old(gpus)):
-        path = "training.tf32"
-        message = "needs an NVIDIA GPU of the Ampere generation or newer."
-        found.append(Problem(path, message, fixes=(Fix("Remove it", {}, (path,)),)))
+        found.append(_to_remove("tf32", "needs an NVIDIA GPU of the Ampere generation or newer."))
     half = given.get("bf16") is not False or given.get("fp16")
     if given.get("use_cpu") is False and not gpus and half:
-        path = "training.use_cpu"
-        message = "there is no GPU here to train on in 16 bits."
-        found.append(Problem(path, message, fixes=(Fix("Remove it", {}, (path,)),)))
+        found.append(_to_remove("use_cpu", "there is no GPU here to train on in 16 bits."))
     if given.get("ddp_backend") == "nccl" and on_cpu:
-        path = "training.ddp_backend"
-        found.append(Problem(path, "nccl connects GPUs only.", fixes=(Fix("Remove it", {}, (path,)),)))
+        found.append(_to_remove("ddp_backend", "nccl connects GPUs only."))
     if given.get("use_vllm") and not gpus and extras.is_installed("vllm"):
-        fix = Fix("Generate without vLLM", {}, ("training.use_vllm",))
-        found.append(Problem("training.use_vllm", "needs a GPU, and none was found.", fixes=(fix,)))
+        found.append(_to_remove("use_vllm", "needs a GPU, and none was found.", "Generate without vLLM"))
     if not on_cpu and _old(gpus) and given.get("bf16") is not False and not given.get("fp16"):
         names = ", ".join(sorted({gpu.name for gpu in gpus}))
         message = f"{names} has no bfloat16: it is imitated, slowly. fp16 is faster there."
@@ -177,6 +167,11 @@ def _old(gpus: list[Gpu]) -> bool:
 def _default(name: str, message: str, fields: Fields) -> Problem:
     path = f"training.{name}"
     return Problem(path, message, fixes=(use_default(path, fields.get(name)),))
+
+
+def _to_remove(name: str, message: str, label: str = "Remove it") -> Problem:
+    path = f"training.{name}"
+    return Problem(path, message, fixes=(Fix(label, {}, (path,)),))
 
 
 def _not_installed(path: str, package: str, label: str = "Remove it") -> Problem:

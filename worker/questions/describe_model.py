@@ -1,17 +1,14 @@
 """What only the libraries or the hub can tell of a model: whether its tokenizer loads, its chat template renders, the
 hub has it and lets it be downloaded."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from groupwise.storage.checks.model import STARTER
+from groupwise.storage.checks.model import STARTER, model_problem
 from groupwise.storage.library.models import model_files
-from groupwise.storage.library.models.model_files import ModelError
-from groupwise.storage.library.models.model_files import ModelFacts as FileFacts
-from groupwise.storage.registry.messages.model import ModelAnswer, ModelFacts, ModelQuestion
+from groupwise.storage.library.models.model_files import ModelError, ModelFacts
+from groupwise.storage.registry.messages.model import ModelAnswer, ModelQuestion
 from groupwise.storage.registry.messages.problem import messages_of
 from groupwise.storage.spec.problem import ADVICE, Fix, Problem
 from groupwise.storage.spec.spec import ModelSpec
@@ -34,18 +31,14 @@ def answer_model(question: ModelQuestion) -> ModelAnswer:
         folder = models.tokenizer_place(spec) if not _is_missing(spec, tokenizer=True) else None
         found = model_files.facts(Path(folder)) if folder else None
     except (ModelError, OSError) as error:
-        problems.append(Problem("model.id", str(error).strip().split("\n")[0], fixes=(STARTER,)))
+        problems.append(model_problem(str(error).strip().split("\n")[0], STARTER))
         found = None
-    if folder_facts := found:
-        facts = {**asdict(folder_facts), "only_bin": folder_facts.only_bin, **facts}
-        problems += _kind(folder_facts, facts)
-        if folder_facts.has_tokenizer and not folder_facts.adapter:
-            problems += _tokenizer(folder_facts, facts)
-    return ModelAnswer(facts=ModelFacts.from_plain(_plain_facts(facts)), problems=messages_of(problems))
-
-
-def _plain_facts(facts: dict[str, Any]) -> dict[str, Any]:
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in facts.items()}
+    if found:
+        facts = {**asdict(found), **facts}
+        problems += _kind(found, facts)
+        if found.has_tokenizer and not found.adapter:
+            problems += _tokenizer(found, facts)
+    return ModelAnswer(facts=facts, problems=messages_of(problems))
 
 
 def _is_missing(spec: ModelSpec, *, tokenizer: bool = False) -> bool:
@@ -62,7 +55,7 @@ def _is_missing(spec: ModelSpec, *, tokenizer: bool = False) -> bool:
     return facts.weights != "safetensors" or bool(facts.missing)
 
 
-def _kind(found: FileFacts, facts: dict[str, Any]) -> list[Problem]:
+def _kind(found: ModelFacts, facts: dict[str, Any]) -> list[Problem]:
     """Whether transformers knows this kind of model by itself and can write text with it."""
     from peft.utils.constants import TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING as TARGETS
 
@@ -75,28 +68,27 @@ def _kind(found: FileFacts, facts: dict[str, Any]) -> list[Problem]:
         message = f"its {kind} needs code of its own, and code from a model's repository is never run."
     else:
         message = f"the installed transformers knows no language model of type “{found.model_type or 'unknown'}”."
-    return [Problem("model.id", message, fixes=(STARTER,))]
+    return [model_problem(message, STARTER)]
 
 
-def _tokenizer(found: FileFacts, facts: dict[str, Any]) -> list[Problem]:
+def _tokenizer(found: ModelFacts, facts: dict[str, Any]) -> list[Problem]:
     """Load the tokenizer and look at what the trainer needs of it."""
     try:
         tokenizer = models.load_tokenizer(found.folder)
         ids = tokenizer.get_vocab().values()
     except Exception as error:  # whatever a broken or hostile tokenizer makes the libraries raise
-        message = f"its tokenizer cannot be loaded: {_first_line(error)}"
-        return [Problem("model.id", message, fixes=(STARTER,))]
+        return [model_problem(f"its tokenizer cannot be loaded: {_first_line(error)}", STARTER)]
     facts |= {"tokens": len(tokenizer), "eos": tokenizer.eos_token, "pad": tokenizer.pad_token,
               "chat": tokenizer.chat_template is not None, "system_role": None}  # fmt: skip
     problems = []
     if tokenizer.eos_token_id is None:
         message = "its tokenizer has no end-of-text token, so no completion could end: set eos_token in its config."
-        problems.append(Problem("model.id", message, fixes=(STARTER,)))
+        problems.append(model_problem(message, STARTER))
     if found.vocab and ids and max(ids) >= found.vocab:
         message = (
             f"its tokenizer has tokens up to {max(ids)}, the model only {found.vocab}: they do not belong together."
         )
-        problems.append(Problem("model.id", message, fixes=(STARTER,)))
+        problems.append(model_problem(message, STARTER))
     return problems + (_template(tokenizer, facts) if tokenizer.chat_template is not None else [])
 
 
@@ -105,10 +97,9 @@ def _template(tokenizer: Any, facts: dict[str, Any]) -> list[Problem]:
     user, system = {"role": "user", "content": "How are you?"}, {"role": "system", "content": MARK}
     plain = hub.within(PATIENCE, lambda: _render(tokenizer, [user]))
     if not isinstance(plain, str):
-        message = f"its chat template cannot be used: {_first_line(plain)}"
-        return [Problem("model.id", message, fixes=(STARTER,))]
+        return [model_problem(f"its chat template cannot be used: {_first_line(plain)}", STARTER)]
     if user["content"] not in plain:
-        return [Problem("model.id", "its chat template leaves out what the user says.", fixes=(STARTER,))]
+        return [model_problem("its chat template leaves out what the user says.", STARTER)]
     full = hub.within(PATIENCE, lambda: _render(tokenizer, [system, user]))
     facts["system_role"] = "refused" if not isinstance(full, str) else "used" if MARK in full else "ignored"
     if facts["system_role"] == "used":

@@ -1,8 +1,6 @@
 """Which setting an exception of TRL, transformers, torch or PEFT is about, found by leaving settings out one at a time,
 and what is said about it at the field."""
 
-from __future__ import annotations
-
 import copy
 import json
 import re
@@ -44,9 +42,9 @@ def problems_by_setting(
         error = error_of(attempt, given)
         if error is None:
             break
-        to_blame = _to_blame(given, attempt, error, kept)
+        to_blame = _find_culprits(given, attempt, error, kept)
         if not to_blame:
-            found.append(Problem(section, _words(error, "")))
+            found.append(Problem(section, _error_in_words(error, "")))
             break
         found.append(_problem(section, error, to_blame, fields))
         del given[to_blame[0]]
@@ -62,7 +60,7 @@ def error_of(attempt: Attempt, settings: dict[str, Any]) -> Exception | None:
     return None
 
 
-def _to_blame(given: dict[str, Any], attempt: Attempt, error: Exception, kept: tuple[str, ...]) -> list[str]:
+def _find_culprits(given: dict[str, Any], attempt: Attempt, error: Exception, kept: tuple[str, ...]) -> list[str]:
     """The settings without which the attempt does not fail in this way, the likeliest first: named in the message,
     or with their value in it, and given last."""
     message = str(error)
@@ -90,7 +88,7 @@ def _problem(section: str, error: Exception, to_blame: list[str], fields: dict[s
         use_default(f"{section}.{each}", fields.get(each), name=each if len(to_blame) > 1 else "")
         for each in to_blame[:3]
     )
-    return Problem(f"{section}.{name}", _words(error, name), fixes=fixes)
+    return Problem(f"{section}.{name}", _error_in_words(error, name), fixes=fixes)
 
 
 def use_default(path: str, field: dict[str, Any] | None, name: str = "") -> Fix:
@@ -102,7 +100,7 @@ def use_default(path: str, field: dict[str, Any] | None, name: str = "") -> Fix:
     return Fix(f"Use the default{f' of {name}' if name else ''} ({shown})", {}, (path,))
 
 
-def _words(error: Exception, name: str) -> str:
+def _error_in_words(error: Exception, name: str) -> str:
     """The message as it is said at the field."""
     text = " ".join(str(error).split()) or type(error).__name__
     for pattern, words in _IN_WORDS:

@@ -1,14 +1,12 @@
 """What the hub says of a model that is not on this machine: whether it is there, how large, and whether we may have
 it. Asked within a given time; offline is a sentence, not an error."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from groupwise.storage.checks.model import STARTER
+from groupwise.storage.checks.model import STARTER, model_problem
 from groupwise.storage.spec.problem import WARNING, Fix, Problem
 from groupwise.storage.spec.spec import ModelSpec
 from groupwise.worker.builtin import models
@@ -27,12 +25,11 @@ class Looked:
 def look(spec: ModelSpec, patience: float) -> Looked:
     """Ask the hub, and fetch the tokenizer and config (a few megabytes) if there is time."""
     looked = Looked()
-    result = within(patience, lambda: _ask(spec, looked))
-    if isinstance(result, Exception) and not looked.facts:
-        return Looked(problems=[_trouble(spec, result)])
+    result = within(patience, lambda: _ask_hub(spec, looked))
+    facts, problems = dict(looked.facts), list(looked.problems)
     if isinstance(result, Exception):
-        looked.problems.append(_trouble(spec, result))
-    return Looked(dict(looked.facts), list(looked.problems))
+        problems = [*(problems if facts else []), _hub_problem(spec, result)]
+    return Looked(facts, problems)
 
 
 def within(seconds: float, task: Callable[[], Any]) -> Any:
@@ -51,7 +48,7 @@ def within(seconds: float, task: Callable[[], Any]) -> Any:
     return done[0] if done else TimeoutError(f"it takes longer than {seconds:.0f} seconds")
 
 
-def _ask(spec: ModelSpec, looked: Looked) -> None:
+def _ask_hub(spec: ModelSpec, looked: Looked) -> None:
     from huggingface_hub import auth_check, model_info
     from huggingface_hub.utils import filter_repo_objects
 
@@ -61,37 +58,35 @@ def _ask(spec: ModelSpec, looked: Looked) -> None:
     looked.facts |= {"download": sum(sizes[name] for name in wanted), "gated": bool(info.gated)}
     if info.safetensors:
         looked.facts["parameters"] = info.safetensors.total
-    looked.problems += _weights(spec, sizes, wanted)
+    looked.problems += _weights_problems(spec, sizes, wanted)
     if info.gated:
         auth_check(spec.id)
     models.tokenizer_place(spec)
 
 
-def _weights(spec: ModelSpec, sizes: dict[str, int], wanted: list[str]) -> list[Problem]:
+def _weights_problems(spec: ModelSpec, sizes: dict[str, int], wanted: list[str]) -> list[Problem]:
     if any(name.endswith(".safetensors") for name in wanted):
         return []
     kept = next((kind for kind in (".bin", ".gguf", ".pt", ".pth", ".h5") if any(n.endswith(kind) for n in sizes)), "")
     how = f"only as {kept}" if kept else "nowhere"
     message = f"{spec.id} keeps its weights {how}: only safetensors are loaded. Look for a copy of it that has them."
-    return [Problem("model.id", message, fixes=(STARTER,))]
+    return [model_problem(message, STARTER)]
 
 
-def _trouble(spec: ModelSpec, error: Exception) -> Problem:
+def _hub_problem(spec: ModelSpec, error: Exception) -> Problem:
     """What went wrong with the hub, and what to do."""
     from huggingface_hub import errors
 
     if isinstance(error, errors.GatedRepoError):
-        message = f"{spec.id} is gated: accept its terms on its page at the hub, then {LOG_IN}."
-        return Problem("model.id", message, fixes=(STARTER,))
+        return model_problem(f"{spec.id} is gated: accept its terms on its page at the hub, then {LOG_IN}.", STARTER)
     if isinstance(error, errors.RevisionNotFoundError):
         fix = Fix("Use the newest revision", {"model.revision": None})
         return Problem("model.revision", f"{spec.id} has no revision “{spec.revision}”.", fixes=(fix,))
     if isinstance(error, errors.RepositoryNotFoundError):
-        message = f"the hub has no model {spec.id}, or it is private. If it is yours, {LOG_IN}."
-        return Problem("model.id", message, fixes=(STARTER,))
+        return model_problem(f"the hub has no model {spec.id}, or it is private. If it is yours, {LOG_IN}.", STARTER)
     if isinstance(error, errors.OfflineModeIsEnabled):
         message = f"{spec.id} is not on this machine, and HF_HUB_OFFLINE forbids asking the hub."
-        return Problem("model.id", message, level=WARNING, fixes=(STARTER,))
+        return model_problem(message, STARTER, level=WARNING)
     why = "it took too long" if isinstance(error, TimeoutError) else "there was no answer"
     message = f"the hub could not be asked about {spec.id}: {why}. It must be reachable when the run starts."
-    return Problem("model.id", message, level=WARNING, fixes=(STARTER,))
+    return model_problem(message, STARTER, level=WARNING)

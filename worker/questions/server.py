@@ -6,8 +6,6 @@ So a question that hangs, grows or crashes costs one hand, which is forked anew 
 holds up no other kind.
 """
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import os
@@ -37,6 +35,7 @@ from groupwise.storage.registry.questions import (
     Question,
 )
 from groupwise.worker.questions.answer_process import Hand
+from groupwise.worker.questions.workbench.request import Refused
 
 log = logging.getLogger("groupwise.questions")
 
@@ -67,10 +66,13 @@ def answer_question(kind: str, payload: Plain) -> Plain:
         question = kinds.question(kind, payload)
     except Misfit as error:
         return Failed.of(error).as_dict()
-    return _answering(kind)(question).as_dict()
+    try:
+        return _import_answerer(kind)(question).as_dict()
+    except Refused as error:
+        return Failed(error=str(error), field=error.field).as_dict()
 
 
-def _answering(kind: str) -> Callable[[Any], Answer]:
+def _import_answerer(kind: str) -> Callable[[Any], Answer]:
     """What answers this kind; imported only when it is wanted, so that one that is broken breaks no other."""
     if kind == PREVIEW:
         from groupwise.worker.data.preview import answer_preview
@@ -109,7 +111,7 @@ def warm_up() -> None:
     chatter.set_verbosity_error()  # what is wrong is said at the field; the log is read by people
     for kind in KINDS:
         try:
-            _answering(kind)
+            _import_answerer(kind)
         except Exception:  # its questions will be answered with the reason
             log.exception("%s cannot be answered", kind)
     answer_question(BUILD, {"spec": {"name": "warm", "rewards": [{"name": "format"}]}})
@@ -119,11 +121,6 @@ def _prefer_others() -> None:
     """When memory runs out, let the system end this before a training."""
     with contextlib.suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("500")
-
-
-def _is_about_all(question: Question) -> bool:
-    """Whether all rows are to be looked at, however many there are."""
-    return question.kind == CHECK_DATA and question.payload.get("all") is True
 
 
 class QuestionServer:
@@ -148,7 +145,7 @@ class QuestionServer:
         finally:
             for hand in self._busy():
                 self._drop(hand, GONE)
-            self._say()
+            self._send_answers()
 
     def turn(self) -> None:
         """Wait a moment, or until a hand is done; then see to everything."""
@@ -158,8 +155,8 @@ class QuestionServer:
                 self._finish(hand)
             if self._busy() and time.monotonic() - self._minded_at > MIND:
                 self._minded_at = time.monotonic()
-                self._mind()
-            self._say()
+                self._watch_busy_hands()
+            self._send_answers()
             if done or self._has_changed():
                 self._take_up()
         except (sqlite3.Error, OSError) as error:
@@ -205,7 +202,8 @@ class QuestionServer:
         hand = self.hands.get(question.kind)
         if hand is None or not hand.lives():
             hand = self.hands[question.kind] = Hand(answer_question)
-        seconds = LONGEST["all" if question.kind in LONG or _is_about_all(question) else "default"]
+        about_all = question.kind == CHECK_DATA and question.payload.get("all") is True  # rows, however many there are
+        seconds = LONGEST["all" if question.kind in LONG or about_all else "default"]
         hand.give(question, until=time.monotonic() + seconds)
 
     def _finish(self, hand: Hand) -> None:
@@ -217,7 +215,7 @@ class QuestionServer:
             assert hand.question is not None  # it has answered one
             self._reply(hand, kinds.answer(hand.question.kind, found))
 
-    def _mind(self) -> None:
+    def _watch_busy_hands(self) -> None:
         """End what takes too long, takes too much memory, or is not wanted any more."""
         for hand in self._busy():
             assert hand.question is not None  # it is busy
@@ -242,7 +240,7 @@ class QuestionServer:
         self._unsaid.append((hand.question.id, found))
         hand.question = None
 
-    def _say(self) -> None:
+    def _send_answers(self) -> None:
         while self._unsaid:
             questions.answer_question(*self._unsaid[0])
             self._unsaid.pop(0)

@@ -3,8 +3,6 @@
 Only the standard library, and little of it: the proxy beside each sandbox with network reads this file.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import socket
 import struct

@@ -1,7 +1,5 @@
 """The sandbox made of namespaces: bubblewrap's command line."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from pathlib import Path

@@ -18,8 +18,6 @@ from groupwise.worker.sandbox.results import Failure, Result
 from groupwise.worker.sandbox.syscall_filter import NoFilter
 from groupwise.worker.sandbox.tiers import NoSandbox
 
-__all__ = ["Code", "Failure", "Host", "Limits", "NoSandbox", "Result", "Scorer", "in_process"]
-
 FLOODED = f"It printed more than the {Limits().output >> 10} KB of a call that are kept: the rest is left out."
 STATE = ("global_step", "max_steps", "epoch")  # what of the trainer's state a sandboxed function is given
 _JSON_PROBLEMS = (TypeError, ValueError, RecursionError)
@@ -55,9 +53,11 @@ def _read_loaded(reply: dict[str, Any]) -> _Loaded:
 class Scorer(Protocol):
     """What a Host and `in_process` have in common."""
 
-    def score(self, name: str, batch: dict[str, Any], timeout: float) -> Result: ...
+    def score(self, name: str, batch: dict[str, Any], timeout: float) -> Result:
+        """Call a function with a batch; see `Host.score`."""
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """End what is held for it."""
 
 
 class Host:
@@ -72,12 +72,7 @@ class Host:
     """
 
     def __init__(
-        self,
-        codes: Iterable[Code],
-        *,
-        network: bool = False,
-        ports: Collection[int] = (),
-        limits: Limits | None = None,
+        self, codes: Iterable[Code], *, network: bool = False, ports: Collection[int] = (), limits: Limits | None = None
     ) -> None:
         self._codes: dict[str, Code] = {}
         for code in codes:
@@ -210,8 +205,8 @@ def _json_columns(batch: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]
 class _InProcess:
     """See `in_process`."""
 
-    def __init__(self, function: Callable[..., Any], name: str, parameters: dict[str, Any]) -> None:
-        self._function, self._name, self._parameters = function, name, parameters
+    def __init__(self, function: Callable[..., Any], parameters: dict[str, Any]) -> None:
+        self._function, self._parameters = function, parameters
 
     def score(self, name: str, batch: dict[str, Any], timeout: float = 10.0) -> Result:
         rows, began = len(batch["completions"]), time.monotonic()
@@ -225,12 +220,12 @@ class _InProcess:
         """Do nothing: no process is held."""
 
 
-def in_process(function: Callable[..., Any], name: str, parameters: dict[str, Any]) -> Scorer:
+def in_process(function: Callable[..., Any], parameters: dict[str, Any]) -> Scorer:
     """A function of Groupwise's own, or trusted code, called right here with a Host's interface.
 
     Nothing enforces its timeout: Python cannot interrupt a call from within. What it does to the process, it does.
     """
-    return _InProcess(function, name, parameters)
+    return _InProcess(function, parameters)
 
 
 _CAPTURING = threading.Lock()

@@ -3,8 +3,6 @@
 Only the standard library: the sandbox runs this file too.
 """
 
-from __future__ import annotations
-
 import inspect
 import math
 import reprlib
@@ -16,7 +14,6 @@ from typing import Any
 from groupwise.worker.sandbox import faults
 
 LARGEST = 1e9  # a score beyond this is a mistake: one such advantage would drown every other
-GIVEN = ("log_extra", "log_metric")  # what TRL gives besides columns and the trainer's state
 LONGEST_CELL = 4000  # characters of one value of log_extra
 Reply = dict[str, Any]
 
@@ -63,11 +60,11 @@ def call(
     return _each_alone(function, batch, parameters, rows, fault, last)
 
 
-def failed_reply(rows: int, fault: dict[str, Any], status: str = "error") -> Reply:
+def failed_reply(rows: int, fault: dict[str, Any]) -> Reply:
     """No row of the call has a score, for one reason."""
     fault = {"row": None, "line": None, "traceback": "", **fault}
     return {
-        "values": [None] * rows, "statuses": [status] * rows, "failures": [fault], "extras": {}, "metrics": {},
+        "values": [None] * rows, "statuses": ["error"] * rows, "failures": [fault], "extras": {}, "metrics": {},
     }  # fmt: skip
 
 

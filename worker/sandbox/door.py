@@ -1,7 +1,5 @@
 """A sandbox's door to the network: one port, on which the proxy outside listens. Standard library only."""
 
-from __future__ import annotations
-
 import os
 import socket
 

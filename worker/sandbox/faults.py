@@ -1,7 +1,5 @@
 """What went wrong inside a reward function, in words a person can act on. Standard library only."""
 
-from __future__ import annotations
-
 import errno
 import inspect
 import re

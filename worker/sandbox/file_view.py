@@ -1,7 +1,5 @@
 """What of this machine's files a sandbox sees: Python, its packages and the system's libraries; nothing of anyone's."""
 
-from __future__ import annotations
-
 import functools
 import os
 import sys

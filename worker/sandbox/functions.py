@@ -1,7 +1,5 @@
 """Loads and calls reward functions in a sandboxed process, question by question."""
 
-from __future__ import annotations
-
 import linecache
 import sys
 import types

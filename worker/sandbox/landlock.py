@@ -1,7 +1,5 @@
 """Landlock: the kernel's own way for a process to give up files and the network, without namespaces or privileges."""
 
-from __future__ import annotations
-
 import ctypes
 import errno
 import os

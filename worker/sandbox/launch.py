@@ -1,7 +1,5 @@
 """Starts a sandboxed process: its command, its environment, the descriptors it gets, and what it is told to give up."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
@@ -60,7 +58,7 @@ def start_host(
         except OSError as error:
             raise CannotStart(f"{argv[0]} cannot be started: {error.strerror}.") from error
         theirs.close()
-        pid = _told_pid(information[0]) if tier == BUBBLEWRAP else popen.pid
+        pid = _read_pid(information[0]) if tier == BUBBLEWRAP else popen.pid
         pidfd = _open_pidfd(pid, popen, outputs[0][0])
         os.close(information[0])
         ours.pop_all()
@@ -88,6 +86,7 @@ def _command(tier: str, limits: Limits, network: bool, script: bool, information
 
 
 def code_folder(tier: str) -> str:
+    """Locate the folder from which a sandboxed process imports Groupwise's own files."""
     return bubblewrap.CODE if tier == BUBBLEWRAP else str(file_view.REPOSITORY)
 
 
@@ -133,7 +132,7 @@ def first_to_go(pid: int) -> None:
     Path(f"/proc/{pid}/oom_score_adj").write_text("1000", encoding="ascii")
 
 
-def _told_pid(information: int) -> int:
+def _read_pid(information: int) -> int:
     """The process that bubblewrap made, as it says on its own descriptor; 0 when it ended without one."""
     deadline, said = time.monotonic() + START_WITHIN, b""
     while b"}" not in said:  # it comes in pieces

@@ -1,7 +1,5 @@
 """How much of the machine one sandboxed process may take."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

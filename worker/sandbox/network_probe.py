@@ -1,7 +1,5 @@
 """Whether a sandbox with network holds here, tried."""
 
-from __future__ import annotations
-
 import functools
 import socket
 

@@ -1,7 +1,5 @@
 """A sandbox for one program, gone when it ends: for code that a model wrote, each completion in its own."""
 
-from __future__ import annotations
-
 import contextlib
 import socket
 import threading

@@ -5,8 +5,6 @@ very address that it has judged: a name that means another one a moment later ga
 little of it: each sandbox waits for these imports.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hmac
 import json
@@ -91,11 +89,11 @@ class Proxy:
         """A connection for a request, and what is to be sent there. Raises Refused."""
         if not hmac.compare_digest(request.secret, self._secret):
             raise Refused(407, "This proxy serves one sandbox, which knows its password.")
-        found = _looked_up(request.host, request.port)
+        found = _look_up(request.host, request.port)
         allowed, own = self._permitted_places(found, request)
         through = None if own else self._upstream(request)
         if through is not None:
-            return _by_way_of(through, request, found, allowed)
+            return _open_through(through, request, found, allowed)
         if not found:
             raise Refused(502, f"There is no address for {request.host}: the name is unknown here.")
         server = _connect(allowed, f"{request.host}:{request.port}")
@@ -147,7 +145,7 @@ class Proxy:
             raise Refused(502, f"This machine's own proxy ({scheme}_proxy) cannot be used: {error}.") from None
 
 
-def _by_way_of(
+def _open_through(
     through: upstream.Upstream, request: Request, found: Places, allowed: Places
 ) -> tuple[socket.socket, bytes]:
     """The same by way of this machine's own proxy. It is given the name, and looks it up anew: that is its affair, as
@@ -155,7 +153,7 @@ def _by_way_of(
     judged. Raises Refused."""
     if len(allowed) < len(found):
         raise Refused(403, f"{request.host} means addresses that are closed to reward functions, among others.")
-    places, name = _looked_up(through.host, through.port), request.host
+    places, name = _look_up(through.host, through.port), request.host
     if any(addresses.is_own(meaning) for _, place in places for meaning in addresses.meanings(place[0])):
         if not allowed:
             raise Refused(
@@ -188,7 +186,7 @@ def _tunnel(server: socket.socket, place: str, more: list[bytes]) -> None:
         raise Refused(502, f"This machine's own proxy does not answer: {error}") from None
 
 
-def _looked_up(host: str, port: int) -> Places:
+def _look_up(host: str, port: int) -> Places:
     """The addresses of a host; none where it is unknown."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)

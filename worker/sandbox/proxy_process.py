@@ -1,7 +1,5 @@
 """The proxy beside a sandbox with network, as Groupwise holds it: started, handed the sandbox's listener, ended."""
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import json

@@ -1,7 +1,5 @@
 """What is asked of an HTTP proxy: a tunnel (CONNECT), or one request of plain HTTP. Standard library only."""
 
-from __future__ import annotations
-
 import re
 import socket
 from typing import NamedTuple
@@ -36,6 +34,7 @@ class Request(NamedTuple):
 
     @property
     def is_tunnel(self) -> bool:
+        """Tell whether it asks for a tunnel."""
         return self.method == "CONNECT"
 
     def to(self, place: str, *more: bytes) -> bytes:

@@ -1,7 +1,5 @@
 """What comes back from a call of a reward function, checked: a sandboxed process may answer anything."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
 from typing import Any

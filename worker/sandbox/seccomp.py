@@ -1,7 +1,5 @@
 """What a process puts on itself for good: a seccomp filter, no new privileges, death with its parent."""
 
-from __future__ import annotations
-
 import ctypes
 import signal
 

@@ -1,7 +1,5 @@
 """Starts processes that are killed when the thread that started them ends: all from one thread, which lasts."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from concurrent.futures import ThreadPoolExecutor

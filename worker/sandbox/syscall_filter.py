@@ -1,7 +1,5 @@
 """The system calls that reward code is refused, as a seccomp filter: made here, put on by the process it binds."""
 
-from __future__ import annotations
-
 import errno
 import functools
 import json

@@ -1,7 +1,5 @@
 """Which sandbox this machine can make: tried, not guessed."""
 
-from __future__ import annotations
-
 import functools
 import os
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The proxy that this machine itself needs, as the usual environment variables name it. Standard library only."""
 
-from __future__ import annotations
-
 import binascii
 from typing import NamedTuple
 

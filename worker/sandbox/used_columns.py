@@ -1,7 +1,5 @@
 """Which columns a reward function can reach: the others need not be sent to it. Standard library only."""
 
-from __future__ import annotations
-
 import dis
 import inspect
 import types
@@ -29,7 +27,7 @@ def needs(function: Callable[..., Any]) -> list[str] | None:
     if _INDIRECT & set(code.co_names) or rest in code.co_cellvars:
         return None
     steps = [step for step in dis.get_instructions(code) if step.opname not in ("CACHE", "NOP", "PUSH_NULL")]
-    looked_up = [_looked_up(steps[at : at + 3], rest) for at, step in enumerate(steps) if _mentions(step, rest)]
+    looked_up = [_names_looked_up(steps[at : at + 3], rest) for at, step in enumerate(steps) if _mentions(step, rest)]
     found = [name for name in looked_up if name is not None]
     return named + found if len(found) == len(looked_up) else None
 
@@ -39,7 +37,7 @@ def _mentions(step: dis.Instruction, name: str) -> bool:
     return name in step.argval if isinstance(step.argval, tuple) else step.argval == name
 
 
-def _looked_up(steps: list[dis.Instruction], rest: str) -> str | None:
+def _names_looked_up(steps: list[dis.Instruction], rest: str) -> str | None:
     """The name in `rest["name"]` or `rest.get("name"`; None for any other use, or one that another Python compiles in
     another way."""
     if len(steps) < 3 or not steps[0].opname.startswith("LOAD_FAST") or steps[0].argval != rest:

@@ -1,7 +1,5 @@
 """The frames that Groupwise and a sandboxed process exchange: length-capped JSON, never pickle."""
 
-from __future__ import annotations
-
 import json
 import os
 import struct

@@ -7,8 +7,6 @@ change with the steps are set. All of this is private to TRL 1.16 (`_generate`, 
 it moves. What is saved waits for room on the disk here, too.
 """
 
-from __future__ import annotations
-
 import copy
 import json
 import math
@@ -80,8 +78,8 @@ class CapturingTrainer(GRPOTrainer):
     def _generate_and_score_completions(self, inputs: list[dict[str, Any]]) -> Any:
         """As TRL's, with this step's weights, and `_logs` swapped for an unbounded tape meanwhile."""
         if self.model.training:
-            self._weigh()
-        kept, self._logs = self._logs, _tape()
+            self._set_weights()
+        kept, self._logs = self._logs, _empty_logs()
         try:
             output = super()._generate_and_score_completions(inputs)
         finally:
@@ -91,7 +89,7 @@ class CapturingTrainer(GRPOTrainer):
             [{k: v for k, v in row.items() if k not in ("prompt", "image", "images")} for row in inputs]
         )
         lengths = gather_object(self._lengths)
-        notes = _of_all_ranks(gather_object([self.scorers.take()]))
+        notes = _join_notes(gather_object([self.scorers.take()]))
         if self.model.training:
             for name in self.reward_func_names:
                 self._weighting.saw(name, tape["rewards"][name])
@@ -99,7 +97,7 @@ class CapturingTrainer(GRPOTrainer):
             self._on_groups(self._groups(tape, rows, lengths, notes), notes, self._seconds)
         return output
 
-    def _weigh(self) -> None:
+    def _set_weights(self) -> None:
         """Set the weights that the completions of this step are scored with; those that change are logged."""
         self.reward_weights = torch.tensor(self._weighting.at(self.state.global_step), dtype=torch.float32)
         for name, weight in self._weighting.changing().items():
@@ -176,7 +174,7 @@ class CapturingTrainer(GRPOTrainer):
                     tokens,
                     truncated,
                     total(scores, weights),
-                    finite_or_none(advantage),
+                    advantage if math.isfinite(advantage) else 0.0,  # as TRL has it where no function gave a score
                     scores,
                     extra,
                 )
@@ -189,7 +187,7 @@ def score_and_status(value: float, status: str) -> tuple[float | None, str]:
     return (None, status) if math.isnan(value) else (value, "ok")
 
 
-def _of_all_ranks(ranks: list[list[Note]]) -> list[Note]:
+def _join_notes(ranks: list[list[Note]]) -> list[Note]:
     """One note per function, with the completions of all ranks in the order in which TRL gathers them."""
     whole = [Note(note.function) for note in ranks[0]]
     for notes in ranks:
@@ -201,11 +199,6 @@ def _of_all_ranks(ranks: list[list[Note]]) -> list[Note]:
                 for failure in note.failures
             ]
     return whole
-
-
-def finite_or_none(advantage: float) -> float:
-    """0 where an advantage is not a number, as TRL has it for completions that no function scored."""
-    return advantage if math.isfinite(advantage) else 0.0
 
 
 def total(scores: list[tuple[float | None, str]], weights: list[float]) -> float | None:
@@ -229,7 +222,7 @@ def _messages(messages: list[dict[str, Any]]) -> str:
     return json.dumps(messages, ensure_ascii=False, default=str)
 
 
-def _tape() -> dict[str, Any]:
+def _empty_logs() -> dict[str, Any]:
     """What TRL's `_logs` has, without bounds."""
     return {
         "images": [], "prompt": [], "completion": [], "rewards": defaultdict(list), "advantages": [],

@@ -5,8 +5,6 @@ checkpoints/stage-2/checkpoint-20      the 20th step of stage 2; its manifest ha
 checkpoints/stage-1/model              what stage 1 ended with, and stage 2 begins from
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re
@@ -122,7 +120,7 @@ def latest_whole(folder: Path) -> tuple[Path | None, list[str]]:
         wrong = problem(point)
         if wrong is None:
             return point, passed
-        passed.append(f"{_name(point)} {wrong}, so it was passed over.")
+        passed.append(f"{_describe_point(point)} {wrong}, so it was passed over.")
     return None, passed
 
 
@@ -135,7 +133,7 @@ def _points(folder: Path) -> list[Path]:
     return sorted(found, key=lambda point: (stage_of(point), point.name == MODEL, _number(point.name)), reverse=True)
 
 
-def _name(point: Path) -> str:
+def _describe_point(point: Path) -> str:
     stage = stage_of(point)
     if point.name == MODEL:
         return f"The model of stage {stage}"

@@ -1,8 +1,6 @@
 """Whether the disk has room for what a run writes next. Where it has not, training waits and says so: a disk that is
 full for a minute costs a pause, and not the run."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 from typing import Any
@@ -30,7 +28,7 @@ class Room:
         short = not written or disk.lacks(self._folder, disk.FLOOR + needed)
         if short and self._since is None:
             self._since = time.monotonic()
-            self._say(step, _begins(disk.free_bytes(self._folder), needed), waits=True)
+            self._say(step, _describe_wait(disk.free_bytes(self._folder), needed), waits=True)
         elif not short and self._since is not None:
             self._say(
                 step, f"There is room again: training goes on, {self._waited_seconds():,.0f} s later.", waits=False
@@ -53,7 +51,7 @@ class Room:
         self._writer.commit(step, events=[Event("storage", sentence, {"waits": waits})])
 
 
-def _begins(free: int, needed: int) -> str:
+def _describe_wait(free: int, needed: int) -> str:
     wanted = f"the next checkpoint needs {disk.megabytes(needed)}" if needed else "what is recorded needs more"
     return (
         f"The disk is full: {disk.megabytes(free)} are free, and {wanted}. Training waits, and goes on by itself when "

@@ -1,7 +1,5 @@
 """How a run ended, in a state and a sentence: a pure function of what was left behind."""
 
-from __future__ import annotations
-
 import signal
 from typing import Any
 
@@ -26,10 +24,7 @@ def ending(
     if killed_on_request:
         return states.STOPPED, f"Stopped at once at step {step}, as asked, without saving. {resume}"
     if stopping and (code is None or code < 0):
-        return (
-            states.STOPPED,
-            f"It did not stop by itself in time: ended at step {step} without saving. {resume}",
-        )
+        return (states.STOPPED, f"It did not stop by itself in time: ended at step {step} without saving. {resume}")
     if code is None:
         gone = f"Its process was gone after step {step} and left no word: the machine, or its container, was restarted"
         return states.INTERRUPTED, f"{gone}, or memory ran out. {resume}"

@@ -1,8 +1,6 @@
 """What becomes of reward functions that fail in training: an event each time something new happens, and the end of the
 run where one scores nothing any more."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 
@@ -25,9 +23,9 @@ class Failures:
 
     def saw(self, notes: list[Note]) -> list[Event]:
         """The events to record of one call of each function; sets `reason` where that was one too many."""
-        return [event for note in notes for event in self._of(note)]
+        return [event for note in notes for event in self._note_events(note)]
 
-    def _of(self, note: Note) -> list[Event]:
+    def _note_events(self, note: Note) -> list[Event]:
         failed = sum(status in FAILED for status in note.statuses)
         if not failed and not note.failures:
             self._in_a_row[note.function] = 0
@@ -35,7 +33,7 @@ class Failures:
         first = note.failures[0] if note.failures else {"message": "It gave no reason."}
         self._count(note, failed, first["message"])
         # The same failure at each of ten thousand steps is said 1, 2, 4, 8 … times.
-        kind = (note.function, *_kind(first))
+        kind = (note.function, *_failure_kind(first))
         self._said[kind] += 1
         times = self._said[kind]
         return [_event(note, failed, first, times)] if times & (times - 1) == 0 else []
@@ -51,7 +49,7 @@ class Failures:
             )
 
 
-def _kind(failure: dict[str, Any]) -> tuple[int | None, str]:
+def _failure_kind(failure: dict[str, Any]) -> tuple[int | None, str]:
     """What makes two failures the same: the exception and its line. Its text may quote a completion, and differ each
     time."""
     line, message = failure.get("line"), str(failure["message"])

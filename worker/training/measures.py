@@ -1,7 +1,5 @@
 """What the recorder measures beside TRL's own metrics: of a step's groups, its time, and the memory it took."""
 
-from __future__ import annotations
-
 import time
 from collections import defaultdict
 
@@ -38,6 +36,7 @@ class Measures:
             self._begun = time.perf_counter()
 
     def step_begins(self) -> None:
+        """Note when a step begins."""
         self._step_begun = time.perf_counter()
 
     def step_ends(self) -> None:
@@ -59,11 +58,9 @@ class Measures:
     def saw(self, groups: list[Group], seconds: dict[str, float], target: tuple[str, float] | None) -> None:
         """Groups of one mode that were just scored, and what generating and scoring them took."""
         self._seen = group_metrics.widen_range(self._seen, groups)
-        known = target is not None and target[0] in self._functions
-        solver = self._functions.index(target[0]) if target and known else None
-        found = group_metrics.metrics_of_groups(
-            groups, self._seen, solver, target[1] if target else group_metrics.SOLVED
-        )
+        name, threshold = target or ("", group_metrics.SOLVED)
+        solver = self._functions.index(name) if name in self._functions else None
+        found = group_metrics.metrics_of_groups(groups, self._seen, solver, threshold)
         if groups and groups[0].mode == "eval":
             self._waiting |= {f"eval_{name}": value for name, value in found.items()}
             return

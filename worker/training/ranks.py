@@ -1,7 +1,5 @@
 """What the ranks of a run agree on: none may stop, wait or go on alone, or the others would wait for it for ever."""
 
-from __future__ import annotations
-
 import torch
 
 

@@ -3,8 +3,6 @@
 On every rank, though only the main process writes; a stop is agreed on by all ranks before any acts on it.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable
@@ -108,6 +106,7 @@ class Recorder(TrainerCallback):
         return state.global_step + (self.stage.before if self.stage else 0)
 
     def on_train_begin(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any) -> None:
+        """Record that training begins, or goes on, or enters a stage."""
         step, total = self._step(state), state.max_steps
         if self.measures is not None:
             self.measures.begin(step)
@@ -122,6 +121,7 @@ class Recorder(TrainerCallback):
         self._commit(state, events=events)
 
     def on_step_begin(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any) -> None:
+        """Note when a step begins."""
         if self.measures is not None:
             self.measures.step_begins()
 
@@ -173,9 +173,11 @@ class Recorder(TrainerCallback):
     def on_log(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, logs: dict[str, Any], **_: Any
     ) -> None:
+        """Write what TRL logged of a step."""
         self._commit(state, metrics={name: number(value) for name, value in logs.items() if is_number(value)})
 
     def on_save(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any) -> None:
+        """Seal a checkpoint that was just saved, and remove those that are one too many."""
         if self.writer is None:
             return
         step, path = self._step(state), Path(args.output_dir) / f"checkpoint-{state.global_step}"

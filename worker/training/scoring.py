@@ -3,8 +3,6 @@
 None of them can end a training: what fails gives no score (never 0), and a note that says why.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -79,32 +77,21 @@ class Scorers:
         of one is gone, and shipped.ShippedError for a copy of a built-in one that can no longer run."""
         self._hosts: list[Any] = []
         trusted = registry.is_trusted()
-        own: dict[bool, list[RewardSpec]] = {False: [], True: []}
+        own: dict[bool, list[client.Code]] = {False: [], True: []}
         sources: dict[str, Any] = {}
         for reward in rewards:
             path = folder.rewards / f"{reward.name}.py"
             if shipped.is_shipped(path) or trusted:
-                sources[reward.name] = client.in_process(
-                    shipped.load_file(path, reward.name), reward.name, reward.parameters
-                )
+                sources[reward.name] = client.in_process(shipped.load_file(path, reward.name), reward.parameters)
             else:
                 shipped.refuse_changed(path)
-                own[library.may_use_network(reward.name, path.read_text(encoding="utf-8"))].append(reward)
-        for network, apart in own.items():
-            sources |= dict.fromkeys((reward.name for reward in apart), self._host(apart, folder, network))
+                code = client.Code(reward.name, path.read_text(encoding="utf-8"), reward.parameters)
+                own[library.may_use_network(reward.name, code.code)].append(code)
+        for network, codes in own.items():
+            if codes:
+                self._hosts.append(client.Host(codes, network=network, ports=judge_ports.open_ports()))
+                sources |= dict.fromkeys((code.name for code in codes), self._hosts[-1])
         self.functions = [Scorer(reward, sources[reward.name].score) for reward in rewards]
-
-    def _host(self, rewards: list[RewardSpec], folder: RunFolder, network: bool) -> Any:
-        if not rewards:
-            return None
-        codes = [
-            client.Code(
-                reward.name, (folder.rewards / f"{reward.name}.py").read_text(encoding="utf-8"), reward.parameters
-            )
-            for reward in rewards
-        ]
-        self._hosts.append(client.Host(codes, network=network, ports=judge_ports.open_ports()))
-        return self._hosts[-1]
 
     def take(self) -> list[Note]:
         """The notes on the last calls, which are then gone from here."""

@@ -1,7 +1,5 @@
 """What a spec says to GRPOConfig: the one place that decides it, for training, dry runs and checks."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -130,7 +130,7 @@ def _run_stages(
     keep = settings.checkpoints_to_keep(stage.spec)
     before = checkpoints.before_stage(resume) if resume else step
     if stage.number:
-        recorder.enter(_note(stages, index, before, len(grpo.train_dataset)), keep)
+        recorder.enter(_stage_note(stages, index, before, len(grpo.train_dataset)), keep)
     grpo.train(resume_from_checkpoint=str(resume) if resume else None)
     reached = before + grpo.state.global_step
     if not recorder.stopped:
@@ -144,7 +144,7 @@ def _run_stages(
     return {"outcome": outcome, "step": reached, "planned": planned}
 
 
-def _note(stages: list[Stage], index: int, before: int, rows: int) -> StageNote:
+def _stage_note(stages: list[Stage], index: int, before: int, rows: int) -> StageNote:
     stage = stages[index]
     later = sum(later.length.steps(rows) for later in stages[index + 1 :] if later.length)
     facts = {

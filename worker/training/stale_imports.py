@@ -1,7 +1,5 @@
 """Whether what a process has imported is still what is installed."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import sys

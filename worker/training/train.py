@@ -3,8 +3,6 @@
 Reads the run's folder, trains with TRL's GRPOTrainer, records into run.db, and writes exit.json last of all.
 """
 
-from __future__ import annotations
-
 import faulthandler
 import os
 import signal
@@ -20,7 +18,7 @@ from groupwise.storage.home.paths import RunFolder
 from groupwise.storage.record import group_metrics, run_files
 from groupwise.storage.record.record import RunWriter, resume_record
 from groupwise.storage.record.step_record import Event
-from groupwise.storage.registry import registry
+from groupwise.storage.registry import commands, registry
 from groupwise.storage.spec import spec
 from groupwise.storage.spec.problem import SpecError
 from groupwise.worker.builtin import shipped
@@ -38,10 +36,7 @@ class Signals:
     def __init__(self) -> None:
         self.stop = False
         for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, self._note)
-
-    def _note(self, *_: Any) -> None:
-        self.stop = True
+            signal.signal(number, lambda *_: setattr(self, "stop", True))
 
 
 def main(run_id: str) -> int:
@@ -73,7 +68,7 @@ def main(run_id: str) -> int:
 def train(folder: RunFolder, attempt: int, is_main: bool, stop: Signals, record: dict[str, Any]) -> None:
     """Train, and add to the record how it ended: outcome, step, planned."""
     run_spec = spec.parse_spec(run_files.spec_text(folder))
-    flag = registry.StopFlag(folder.id, attempt) if is_main else None
+    flag = commands.StopFlag(folder.id, attempt) if is_main else None
 
     from groupwise.worker.training import stages  # torch and trl: seconds
     from groupwise.worker.training.failures import Failures

@@ -1,7 +1,5 @@
 """The GRPOTrainer that a spec describes, built from a run's folder: model, data, rewards, GRPOConfig."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any
@@ -85,9 +83,7 @@ def load_weights(model: Any, folder: Path) -> None:
 def _rows(run_spec: RunSpec, folder: RunFolder, tokenizer: Any) -> tuple[Any, Any]:
     task = shipped.task_of(run_spec)
     return data.load_data(
-        run_spec.data,
-        chat=tokenizer.chat_template is not None,
-        task=shipped.load_task(folder, task) if task else None,
+        run_spec.data, chat=tokenizer.chat_template is not None, task=shipped.load_task(folder, task) if task else None
     )
 
 

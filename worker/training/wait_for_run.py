@@ -8,8 +8,6 @@ it goes when the supervisor goes, and is the first to go when memory runs out.
 It makes nothing on a GPU: a CUDA context would hold memory there.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

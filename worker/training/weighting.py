@@ -1,7 +1,5 @@
 """How much each reward function counts at each step, where that changes: by a schedule, or by the success rate."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

@@ -16,11 +16,11 @@ from groupwise.app.ui.safe_text import visible_text
 from groupwise.app.ui.state_badge import kind
 from groupwise.storage.home import disk
 from groupwise.storage.record import metrics, record_check, states
-from groupwise.storage.registry import registry
+from groupwise.storage.registry import commands, registry
 
 TABS = ["overview", "groups", "completions", "statistics", "config", "log", "checkpoints"]
 POLL, POLL_ENDED = 500, 5000  # ms; an ended run may be resumed from elsewhere
-ASKS = {"stop": registry.STOP, "kill": registry.KILL, "resume": registry.RESUME}
+ASKS = {"stop": commands.STOP, "kill": commands.KILL, "resume": commands.RESUME}
 TEMPLATE = """
 <div class="missing panel" hidden><h1>No such run</h1><p class="why"></p><p><a href="/">See all runs</a></p></div>
 <div class="found" hidden>
@@ -115,7 +115,7 @@ def actions(run: registry.Run, problem: str = "") -> list[dict[str, str]]:
     if run.state == states.QUEUED:
         found.append({"do": "stop", "label": "Take off the queue"})
     elif run.state in (states.STARTING, states.RUNNING):
-        asked = registry.asked_at(run.id, run.attempt, registry.STOP)
+        asked = commands.asked_at(run.id, run.attempt, commands.STOP)
         found.append({"do": "kill", "label": "Stop now without saving"} if asked else
                      {"do": "stop", "label": "Stop and save", "confirm": "yes"})  # fmt: skip
     elif run.state == states.STOPPING:
@@ -143,7 +143,7 @@ def command_run(payload: Payload) -> dict[str, object]:
     wish = ASKS.get(text(payload, "do"))
     if wish is None:
         raise Unanswerable("A run can be asked to stop, to stop at once, or to resume.")
-    registry.ask_of_run(run.id, wish)
+    commands.ask_of_run(run.id, wish)
     worker_process.wake_worker()
     return {"done": True}
 

@@ -1,7 +1,5 @@
 """The reward code that runs scored with: which functions differ between them, and how. Pure, but for the reading."""
 
-from __future__ import annotations
-
 import difflib
 import hashlib
 

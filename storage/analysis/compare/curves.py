@@ -1,7 +1,5 @@
 """run.db, reading metrics to lay over those of other runs: few points of each, over steps, tokens, time or attempts."""
 
-from __future__ import annotations
-
 import bisect
 import math
 from collections.abc import Sequence
@@ -11,6 +9,7 @@ from typing import Any
 from sqlite_utils import Database
 
 from groupwise.storage.record import metrics
+from groupwise.storage.record.metric_buckets import Part
 from groupwise.storage.record.rollup import SIZES
 
 POINTS = 300  # of one line: about what a chart is wide
@@ -18,7 +17,6 @@ READ = 1000  # rows read for one line, of which the points are made
 AXES = ("step", "tokens", "time", "attempt")
 OF_AXIS = {"tokens": "num_tokens", "time": "time/elapsed"}
 Line = dict[str, Any]  # attempt; x, y: the points; per: how many logged values one of them is the mean of, at most
-Part = tuple[int, int, int]  # attempt, first step, last step
 Span = tuple[float, float]  # from and to, on the axis
 Scale = tuple[list[float], list[float]]  # steps, and where each is on the axis
 Row = tuple[float, int, float]  # step, n, total: the mean of n values around a step
@@ -52,7 +50,7 @@ def read_curves(
     if scale is not None and not scale[0]:
         return {}
     if span is not None:
-        before, parts = parts, _within(parts, span, scale, begun)
+        before, parts = parts, _clip_parts(parts, span, scale, begun)
         scale = _scale(run, keys, axis, before, parts)
     whole = [[part] for part in parts] if axis == "attempt" else [parts]
     size = _size(parts)
@@ -87,7 +85,7 @@ def _first_steps(run: Database, parts: list[Part]) -> dict[int, int]:
     return {attempt: known.get(attempt, first - 1) for attempt, first, _ in parts}
 
 
-def _within(parts: list[Part], span: Span, scale: Scale | None, begun: dict[int, int]) -> list[Part]:
+def _clip_parts(parts: list[Part], span: Span, scale: Scale | None, begun: dict[int, int]) -> list[Part]:
     """What of these parts lies in a stretch of the axis, with the steps next to its ends that a scale knows."""
     low, high = span if scale is None else _steps_of(scale, span)
     ends = ((attempt, low + begun.get(attempt, 0), high + begun.get(attempt, 0)) for attempt, _, _ in parts)
@@ -154,7 +152,7 @@ def _rows(run: Database, key: int, part: Part, size: int) -> list[Row]:
         return newest
     # As many steps together as before, or the end of the line would look wilder than the rest
     together = (list(some) for _, some in groupby(newest, key=lambda row: row[0] // size))
-    return rows + [_one(some) for some in together]
+    return rows + [_merge_rows(some) for some in together]
 
 
 def thin(rows: Sequence[Row], most: int) -> list[Row]:
@@ -164,11 +162,11 @@ def thin(rows: Sequence[Row], most: int) -> list[Row]:
     together = math.ceil(len(rows) / most)
     found = []
     for begin in range(0, len(rows), together):
-        found.append(_one(rows[begin : begin + together]))
+        found.append(_merge_rows(rows[begin : begin + together]))
     return found
 
 
-def _one(rows: Sequence[Row]) -> Row:
+def _merge_rows(rows: Sequence[Row]) -> Row:
     n = sum(row[1] for row in rows)
     return sum(row[0] * row[1] for row in rows) / n, n, sum(row[2] for row in rows)
 
@@ -186,22 +184,22 @@ def _scale(
         return None
     if name not in keys and axis != "time":
         return [], []
-    pieces = [(part, _size(parts)) for part in (_until(parts, closer[0]) if closer else parts)]
+    pieces = [(part, _size(parts)) for part in (_parts_before(parts, closer[0]) if closer else parts)]
     pieces += [(part, _size(closer)) for part in closer]
     if name not in keys:
-        return rising(_clock(run, pieces))
+        return rising(_seconds_by_clock(run, pieces))
     rows = (row for part, width in pieces for row in _rows(run, keys[name], part, width))
     return rising([(step, total / n) for step, n, total in rows])
 
 
-def _until(parts: list[Part], begin: Part) -> list[Part]:
+def _parts_before(parts: list[Part], begin: Part) -> list[Part]:
     """What of the parts lies before one that begins within them."""
     before = parts[: next(place for place, part in enumerate(parts) if part[0] == begin[0]) + 1]
     attempt, first, _ = before.pop()
     return [*before, (attempt, first, begin[1] - 1)] if first < begin[1] else before
 
 
-def _clock(run: Database, pieces: list[tuple[Part, int]]) -> list[tuple[float, float]]:
+def _seconds_by_clock(run: Database, pieces: list[tuple[Part, int]]) -> list[tuple[float, float]]:
     """Seconds since the first step, by the clock, of a record that has no time/elapsed; a row of so many steps."""
     rows: list[tuple[float, float]] = []
     for (attempt, first, last), every in pieces:

@@ -1,7 +1,5 @@
 """The settings of several runs, by dotted names, and those in which they differ. Pure."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,9 +8,7 @@ from pydantic import BaseModel
 
 from groupwise.storage.spec.spec import RewardSpec, RunSpec
 
-ABSENT = object()
 Value = dict[str, Any]  # value; set: whether the spec says it, or it is the default
-WHOLE = ("data.examples", "data.filter", "data.columns")  # lists that are one value
 
 
 def flat(spec: RunSpec, defaults: Mapping[str, Any] | None = None) -> dict[str, Value]:

@@ -1,7 +1,5 @@
 """What a run came to, in one row of numbers: the means of the last values that it logged, and its totals."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
@@ -29,17 +27,17 @@ def final_values(run: Database, counting: list[Part] | None = None) -> dict[str,
     found: dict[str, Any] = {"step": parts[-1][2] if parts else 0}
     for name, candidates in MEANS.items():
         key = next((keys[metric] for metric in candidates if metric in keys), None)
-        values = _last(run, key, parts) if key is not None else []
+        values = _last_values(run, key, parts) if key is not None else []
         found[name] = math.fsum(values) / len(values) if values else None
     found["held_out"] = _highest(run, keys.get("eval_reward"), parts)
-    found["tokens"] = _total(run, keys.get("num_tokens"), parts)
-    found["time"] = _total(run, keys.get("time/elapsed"), parts)
+    found["tokens"] = _last_total(run, keys.get("num_tokens"), parts)
+    found["time"] = _last_total(run, keys.get("time/elapsed"), parts)
     if found["time"] is None and parts:
-        found["time"] = _by_the_clock(run)
+        found["time"] = _seconds_by_clock(run)
     return found
 
 
-def _last(run: Database, key: int, parts: list[Part]) -> list[float]:
+def _last_values(run: Database, key: int, parts: list[Part]) -> list[float]:
     found: list[float] = []
     for attempt, first, last in reversed(parts):
         rows = run.execute(
@@ -65,7 +63,7 @@ def _highest(run: Database, key: int | None, parts: list[Part]) -> float | None:
     return max((value for value in found if value is not None), default=None)
 
 
-def _total(run: Database, key: int | None, parts: list[Part]) -> float | None:
+def _last_total(run: Database, key: int | None, parts: list[Part]) -> float | None:
     """The last value of what only grows, over all attempts that count."""
     ends: list[tuple[float, float]] = []
     for attempt, first, last in parts if key is not None else []:
@@ -79,6 +77,6 @@ def _total(run: Database, key: int | None, parts: list[Part]) -> float | None:
     return rising(ends)[1][-1] if ends else None
 
 
-def _by_the_clock(run: Database) -> float | None:
+def _seconds_by_clock(run: Database) -> float | None:
     begin, end = run.execute("SELECT min(at), max(at) FROM acknowledged").fetchone()
     return end - begin if begin is not None and end > begin else None

@@ -1,7 +1,5 @@
 """The prompts that several runs had, and how each run did on them: at first, at last, and at its best."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterable, Sequence

@@ -1,8 +1,5 @@
 """What a verdict suggests to change: settings of a new run that still make whole groups. Pure."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from typing import Any
 
 from groupwise.storage.analysis.doctor.evidence import Evidence
@@ -12,14 +9,15 @@ from groupwise.storage.analysis.doctor.words import setting_text
 USUAL_RATE = 1e-6  # GRPOConfig's default learning rate
 KL_WEIGHT = 0.04  # DeepSeekMath's
 DATA, REWARDS = "data.source", "rewards"  # fields of a new run
+HARDER_PROMPTS = (Change("Harder prompts", field=DATA),)  # which a person chooses
 FOR_THE_COMPLETION = 0.75  # of what the model reads; the rest is for the prompt
 MOST_GROUP = 32  # completions of a group: more cost in proportion
 
 
-def set_to(name: str, value: float, why: str = "") -> Change:
+def set_to(name: str, value: float) -> Change:
     """Set one training setting."""
     words = name.replace("_", " ")
-    return Change(f"{words[:1].upper()}{words[1:]} {setting_text(value)}{why}", {f"training.{name}": value})
+    return Change(f"{words[:1].upper()}{words[1:]} {setting_text(value)}", {f"training.{name}": value})
 
 
 def scale_learning_rate(e: Evidence, factor: float) -> tuple[Change, ...]:
@@ -43,18 +41,13 @@ def larger_group(e: Evidence) -> tuple[Change, ...]:
     changed = {"training.num_generations": int(group * 2)}
     if batch % (group * 2):
         changed["training.per_device_train_batch_size"] = int(batch * 2)
-    return (Change(f"Groups of {int(group * 2)}", dict(changed)),)
+    return (Change(f"Groups of {int(group * 2)}", changed),)
 
 
 def harder(e: Evidence) -> tuple[Change, ...]:
     """For prompts that are too hard: more tries a prompt; or easier ones, which a person chooses."""
     partial = Change("A reward with partial credit", field=REWARDS)
     return (*larger_group(e), Change("Easier prompts", field=DATA), partial)
-
-
-def easier(e: Evidence) -> tuple[Change, ...]:
-    """For prompts that are too easy: harder ones, which a person chooses."""
-    return (Change("Harder prompts", field=DATA),)
 
 
 def tell_apart(e: Evidence) -> tuple[Change, ...]:
@@ -77,7 +70,7 @@ def warmer(e: Evidence) -> tuple[Change, ...]:
 
 def diverse(e: Evidence) -> tuple[Change, ...]:
     """Against collapse: hold it nearer to the reference model, larger groups, a warmer sampling."""
-    return tuple(_first_two([*anchor(e), *warmer(e), *larger_group(e)]))
+    return (*anchor(e), *warmer(e), *larger_group(e))[:2]
 
 
 def longer(e: Evidence) -> tuple[Change, ...]:
@@ -110,7 +103,3 @@ def smaller_batch(e: Evidence) -> tuple[Change, ...]:
     changed = {"per_device_train_batch_size": int(batch / 2), "gradient_accumulation_steps": int(accumulation * 2)}
     label = f"{int(batch / 2)} completions per device, accumulation {int(accumulation * 2)}"
     return (Change(label, {f"training.{name}": value for name, value in changed.items()}),)
-
-
-def _first_two(listed: list[Change]) -> Iterator[Change]:
-    yield from listed[:2]

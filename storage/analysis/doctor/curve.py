@@ -102,5 +102,6 @@ def mean(values: Sequence[float]) -> float:
 
 
 def median(values: Sequence[float]) -> float:
+    """The value in the middle (of an even number, the upper one); 0 of none."""
     ordered = sorted(values)
     return ordered[len(ordered) // 2] if ordered else 0.0

@@ -1,7 +1,5 @@
 """What the doctor looks at: a run's settings, its metrics as curves, and what its last groups were scored."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,7 +9,6 @@ from groupwise.storage.record import group_metrics
 from groupwise.storage.spec.spec import RewardSpec
 
 FAILED = ("error", "timeout")
-Texts = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -29,6 +26,7 @@ class Function:
 
     @property
     def calls(self) -> int:
+        """Counts the completions that it was called for."""
         return sum(self.statuses.values())
 
     @property
@@ -86,6 +84,7 @@ class Evidence:
 
     @property
     def reward(self) -> Curve:
+        """Gives the curve of the total reward."""
         return self.curve("reward")
 
     @property
@@ -119,6 +118,7 @@ class Evidence:
         return float(value)
 
     def weight(self, name: str) -> float:
+        """Gives what a reward function counts: as it was trained with, or else as the spec says."""
         known = self.functions.get(name)
         return known.weight if known else next((r.weight for r in self.rewards if r.name == name), 1.0)
 

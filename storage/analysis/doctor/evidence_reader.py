@@ -3,8 +3,6 @@
 What an older or half-copied file lacks is left out; the rules that need it then say nothing.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import sqlite3
@@ -52,23 +50,21 @@ def gather(path: Path, spec: RunSpec | None, around: Surroundings | None = None,
     """The evidence of a record, or (`until`) what it was after so many steps. `spec`: None where it cannot be read.
     Raises sqlite3.Error where the file cannot."""
     around = around or Surroundings()
-    run = record_check.open_record(path)
-    try:
-        return _gather(run, spec, around, 2**62 if until is None else until)
-    finally:
-        run.close()
+    with record_check.read_record(path) as run:
+        return _gather_evidence(run, spec, around, 2**62 if until is None else until)
 
 
-def _gather(run: Database, spec: RunSpec | None, around: Surroundings, until: int) -> Evidence:
+def _gather_evidence(run: Database, spec: RunSpec | None, around: Surroundings, until: int) -> Evidence:
     since, number = _stage(run)
     stages = spec.by_stage() if spec else []
     stage = stages[min(max(0, number - 1), len(stages) - 1)] if stages else None
-    parts = [(attempt, max(first, since + 1), min(last, until)) for attempt, first, last in _stretches(run)]
+    there = _read_if_there(lambda: metrics.stretches(run))
+    parts = [(attempt, max(first, since + 1), min(last, until)) for attempt, first, last in there]
     parts = [part for part in parts if part[1] <= part[2]]
     keys = dict(_rows(run, "SELECT name, id FROM metric_key"))
     wanted = [name for name in keys if name in METRICS or (name.startswith("rewards/") and name.count("/") == 2)]
     curves = _curves(run, {keys[name]: name for name in wanted}, parts)
-    ends = [_ids(run, "ASC", since, until), _ids(run, "DESC", since, until)]
+    ends = [_group_ids(run, "ASC", since, until), _group_ids(run, "DESC", since, until)]
     first, last = (_samples(run, ids) for ids in ends)
     rewards = [sample.reward for sample in (*first, *last)]
     rewards += [c.high for c in (curves.get("groups/best"),) if c] + [c.low for c in (curves.get("groups/worst"),) if c]
@@ -96,14 +92,10 @@ def places(spec: RunSpec | None, number: int) -> dict[str, str]:
 
 def _rows(run: Database, sql: str, values: Sequence[Any] = ()) -> list[Any]:
     """Rows; none where the file is older than the table."""
-    return _of_tables_there_are(lambda: run.execute(sql, values).fetchall())
+    return _read_if_there(lambda: run.execute(sql, values).fetchall())
 
 
-def _stretches(run: Database) -> list[tuple[int, int, int]]:
-    return _of_tables_there_are(lambda: metrics.stretches(run))
-
-
-def _of_tables_there_are(read: Callable[[], list[Any]]) -> list[Any]:
+def _read_if_there(read: Callable[[], list[Any]]) -> list[Any]:
     try:
         return read()
     except sqlite3.OperationalError as error:
@@ -195,7 +187,7 @@ def _not_finite(run: Database, keys: dict[str, int], parts: list[tuple[int, int,
     return found
 
 
-def _ids(run: Database, order: str, since: int, until: int) -> list[int]:
+def _group_ids(run: Database, order: str, since: int, until: int) -> list[int]:
     """The first (ASC) or last (DESC) training groups of the stage."""
     rows = _rows(
         run,
@@ -274,9 +266,6 @@ def _std(values: list[float]) -> float:
 
 def newest_batch(path: Path) -> int:
     """The number of the last batch that was recorded: while it is the same, so is the evidence."""
-    run = record_check.open_record(path)
-    try:
+    with record_check.read_record(path) as run:
         rows = _rows(run, "SELECT max(seq) FROM acknowledged")
-    finally:
-        run.close()
     return rows[0][0] or 0 if rows else 0

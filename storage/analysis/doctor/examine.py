@@ -1,7 +1,5 @@
 """From evidence to what the doctor says: one headline, and the verdicts, the most important first, one to a cause."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -60,7 +58,7 @@ def examine(e: Evidence) -> Report:
     found = [verdict for rule in RULES if (verdict := rule(e)) is not None]
     kept = [_in_their_stages(e, verdict) for verdict in one_to_a_cause(found)]
     grave = tuple(verdict for verdict in kept if verdict.level != CALM)
-    kind, said = _standing(e)
+    kind, said = _summarise_reward(e)
     if kind != "waiting":
         said = f"{_opening(e, kind, grave) if grave else 'Nothing looks wrong so far'}: {said}."
     return Report(kind, said, grave, tuple(verdict for verdict in kept if verdict.level == CALM))
@@ -68,10 +66,10 @@ def examine(e: Evidence) -> Report:
 
 def _in_their_stages(e: Evidence, verdict: Verdict) -> Verdict:
     """With its changes where they take effect: what a stage sets itself is changed in the stage."""
-    return replace(verdict, changes=tuple(_where(e, change) for change in verdict.changes)) if e.places else verdict
+    return replace(verdict, changes=tuple(_move(e, change) for change in verdict.changes)) if e.places else verdict
 
 
-def _where(e: Evidence, change: Change) -> Change:
+def _move(e: Evidence, change: Change) -> Change:
     def place(path: str) -> str:
         part, _, rest = path.partition(".")
         return e.places.get(path) or (f"{e.places[part]}.{rest}" if part in e.places else path)
@@ -102,7 +100,7 @@ def one_to_a_cause(found: list[Verdict]) -> list[Verdict]:
     return list(kept.values())
 
 
-def _standing(e: Evidence) -> tuple[str, str]:
+def _summarise_reward(e: Evidence) -> tuple[str, str]:
     """Is it learning? In a few words."""
     reward = e.reward
     if len(reward) < WAIT:

@@ -1,7 +1,5 @@
 """What worries newcomers and is as it should be. Each rule is pure."""
 
-from __future__ import annotations
-
 from groupwise.storage.analysis.doctor.evidence import Evidence
 from groupwise.storage.analysis.doctor.verdict import CALM, COMMON, TRL, Verdict, chart
 from groupwise.storage.analysis.doctor.words import short_number

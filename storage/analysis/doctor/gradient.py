@@ -1,7 +1,5 @@
 """Whether there is anything to learn from: tied groups and why they tie, collapse, entropy. Each rule is pure."""
 
-from __future__ import annotations
-
 from groupwise.storage.analysis.doctor import changes
 from groupwise.storage.analysis.doctor.evidence import Evidence
 from groupwise.storage.analysis.doctor.verdict import (
@@ -53,7 +51,7 @@ def no_gradient(e: Evidence) -> Verdict | None:
         )
         title = "The prompts are learned" if learned else "The prompts are too easy"
         return Verdict(
-            "too_easy", CALM if learned else level, title, words, threshold, source, links, changes.easier(e)
+            "too_easy", CALM if learned else level, title, words, threshold, source, links, changes.HARDER_PROMPTS
         )
     words = f"{said} A larger group, or a reward with more grades, sets completions apart."
     return Verdict(
@@ -99,7 +97,7 @@ def always_solved(e: Evidence) -> Verdict | None:
         "too_easy", WARNING, "The prompts are too easy", words,
         f"Said when {percent(SOLVED)} are right at the start and still are.", COMMON,
         (chart("groups/solved", "The chart of solved completions"), step_groups(solved.steps[-1], "best")),
-        changes.easier(e),
+        changes.HARDER_PROMPTS,
     )  # fmt: skip
 
 

@@ -1,8 +1,6 @@
 """Suspicions that the reward is earned without what it is meant for. Never more than a suspicion: only reading the
 completions tells. Each rule is pure."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 
@@ -95,11 +93,7 @@ def probe_patterns(e: Evidence) -> Verdict | None:
     return None
 
 
-KINDS = {
-    "empty": "are empty",
-    "stuffed": "open the same tag again and again",
-    "copied": "copy the prompt",
-}
+KINDS = {"empty": "are empty", "stuffed": "open the same tag again and again", "copied": "copy the prompt"}
 
 
 def hacking_kind(sample: Sample) -> str | None:

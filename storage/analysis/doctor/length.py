@@ -1,7 +1,5 @@
 """How long completions are: cut off at the limit, growing without getting better. Each rule is pure."""
 
-from __future__ import annotations
-
 from groupwise.storage.analysis.doctor import changes
 from groupwise.storage.analysis.doctor.evidence import Evidence
 from groupwise.storage.analysis.doctor.verdict import (

@@ -1,7 +1,5 @@
 """What single reward functions do: fail, say the same of everything, drown the others. Each rule is pure."""
 
-from __future__ import annotations
-
 from groupwise.storage.analysis.doctor.evidence import Evidence, Function
 from groupwise.storage.analysis.doctor.verdict import (
     CALM,

@@ -1,7 +1,5 @@
 """Time and memory: nearly full, slow for this hardware, and what to switch on. Each rule is pure."""
 
-from __future__ import annotations
-
 from groupwise.storage.analysis.doctor import changes
 from groupwise.storage.analysis.doctor.evidence import Evidence
 from groupwise.storage.analysis.doctor.verdict import COMMON, TRL, WARNING, Change, Verdict, chart

@@ -1,8 +1,6 @@
 """Whether the training holds: values that are no numbers, KL, clipping, gradients, the learning rate. Each rule is
 pure."""
 
-from __future__ import annotations
-
 from groupwise.storage.analysis.doctor import changes
 from groupwise.storage.analysis.doctor.curve import median
 from groupwise.storage.analysis.doctor.evidence import Evidence

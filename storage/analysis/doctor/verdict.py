@@ -1,7 +1,5 @@
 """What the doctor says: a verdict with its threshold, where that is from, the evidence, and what to change."""
 
-from __future__ import annotations
-
 import dataclasses
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Numbers as verdicts write them. Pure."""
 
-from __future__ import annotations
-
 import math
 
 

@@ -1,7 +1,5 @@
 """How reward functions go together: correlation, and whose scores the differences in the total come from. Pure."""
 
-from __future__ import annotations
-
 import math
 import operator
 from collections.abc import Sequence
@@ -34,18 +32,18 @@ def pearson(xs: Scores, ys: Scores) -> float | None:
     if None in xs or None in ys:
         pairs = [(x, y) for x, y in zip(xs, ys, strict=True) if x is not None and y is not None]
         xs, ys = [x for x, _ in pairs], [y for _, y in pairs]
-    away_x, away_y = _away(xs), _away(ys)
-    return correlation(len(away_x), _product(away_x, away_x), _product(away_y, away_y), _product(away_x, away_y))
+    away_x, away_y = _differences_from_mean(xs), _differences_from_mean(ys)
+    return correlation(len(away_x), _dot(away_x, away_x), _dot(away_y, away_y), _dot(away_x, away_y))
 
 
-def _away(values: Scores) -> list[float]:
+def _differences_from_mean(values: Scores) -> list[float]:
     """What each is away from the mean of all; there is none that is None."""
     some = [value for value in values if value is not None]
     mean = math.fsum(some) / len(some) if some else 0.0
     return [value - mean for value in some]
 
 
-def _product(xs: Sequence[float], ys: Sequence[float]) -> float:
+def _dot(xs: Sequence[float], ys: Sequence[float]) -> float:
     return math.fsum(map(operator.mul, xs, ys))
 
 
@@ -58,9 +56,9 @@ def variance_shares(rows: Sequence[Scores], weights: Sequence[float]) -> list[fl
     ]
     if not parts:
         return [None] * len(weights)
-    away = _away([sum(part) for part in parts])
-    variance = _product(away, away) / len(away)
-    return [share(_product(column, away) / len(away), variance) for column in zip(*parts, strict=True)]
+    away = _differences_from_mean([sum(part) for part in parts])
+    variance = _dot(away, away) / len(away)
+    return [share(_dot(column, away) / len(away), variance) for column in zip(*parts, strict=True)]
 
 
 def agreement_over_steps(

@@ -1,7 +1,5 @@
 """Stretches of steps, and bins of values: what is counted together, and the edges that a heat map draws. Pure."""
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_right
 from collections.abc import Sequence
@@ -78,6 +76,7 @@ class Bins:
         return self.edges[number], self.edges[number + 1]
 
     def all_bounds(self) -> list[tuple[float, float]]:
+        """Gives the least and the greatest value of every bin."""
         return [self.bounds(number) for number in range(self.count)]
 
 
@@ -93,8 +92,8 @@ def bins(values: Sequence[float], low: float, high: float, most: int = BINS) -> 
     return Bins([low + (high - low) * n / most for n in range(most)] + [high])
 
 
-def whole_bins(low: int, high: int, most: int = BINS) -> Bins:
+def whole_bins(low: int, high: int) -> Bins:
     """Bins for whole numbers, each of as many of them."""
-    width = max(1, math.ceil((high - low + 1) / most))
+    width = max(1, math.ceil((high - low + 1) / BINS))
     count = (high - low) // width + 1
     return Bins([low + width * n - 0.5 for n in range(count + 1)])

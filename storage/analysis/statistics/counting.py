@@ -1,13 +1,9 @@
 """Heat maps and histograms: how many fall in each cell. Pure functions on rows."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 
 from groupwise.storage.analysis.statistics.buckets import Bins, Buckets
-
-Axis = Buckets | Bins
 
 
 def heat(rows: Iterable[tuple[int, float, int]], buckets: Buckets, bins: Bins) -> dict[str, Any]:

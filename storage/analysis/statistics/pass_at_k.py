@@ -1,14 +1,11 @@
 """Solve rates by prompt, and pass@k, from how many of each group's completions were solved. Pure functions on rows."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from groupwise.storage.analysis.statistics.buckets import Buckets
 
-ORDERS = ("hardest", "easiest", "improved", "forgotten")
 ONCE_SOLVED = 0.5  # a prompt is forgotten when this share of a group was right, and none of its newest group is
 
 
@@ -98,7 +95,7 @@ def solve_rate(part: Sequence[Solved]) -> float:
 
 
 def pick(prompts: Sequence[PromptRate], order: str, most: int) -> tuple[list[PromptRate], int]:
-    """At most `most` of the prompts that an order of ORDERS is about, and how many it is about: “hardest” and
+    """At most `most` of the prompts that an order is about, and how many it is about: “hardest” and
     “easiest” are of all, by what was solved lately; “improved” of those solved more often in the newer half of their
     groups; “forgotten” of those solved before and not in their newest group at all."""
     if order == "improved":

@@ -3,8 +3,6 @@
 Without what a later attempt trained over (`groups.counting`), and without values that are no finite number.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import random
@@ -217,22 +215,15 @@ class Statistics:
         ).fetchone()
         attempt = row[0] if row else 1
         now = metrics.stage_weights(self._run, attempt, step) or {}
-        if self._weights_change():
-            now |= metrics.changing_weights(self._run, attempt, step)
+        now |= metrics.changing_weights(self._run, attempt, step)
         return [float(now.get(name, weight)) for _, name, weight in functions]
-
-    def _weights_change(self) -> bool:
-        return self._run.execute("SELECT 1 FROM metric_key WHERE name LIKE 'rewards/%/weight'").fetchone() is not None
 
 
 @contextlib.contextmanager
 def open_statistics(path: Path, mode: str) -> Iterator[Statistics]:
     """A run's statistics, as long as its record is open."""
-    run = record_check.open_record(path)
-    try:
+    with record_check.read_record(path) as run:
         yield Statistics(run, mode)
-    finally:
-        run.close()
 
 
 def _mean(values: list[float]) -> float | None:

@@ -1,7 +1,5 @@
 """Spread within groups, tied groups and their kinds, and each group's best, down the steps. Pure functions on rows."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
@@ -62,12 +60,12 @@ def ties_over_steps(groups: Sequence[Told], buckets: Buckets) -> dict[str, list[
     for number, part in sorted(parts.items()):
         found["steps"].append(buckets.steps(number))
         found["groups"].append(len(part))
-        for name, value in _of_part(part).items():
+        for name, value in _summarise_stretch(part).items():
             found.setdefault(name, []).append(value)
     return found
 
 
-def _of_part(part: Sequence[Told]) -> dict[str, float]:
+def _summarise_stretch(part: Sequence[Told]) -> dict[str, float]:
     size, counted = len(part), counts(part)
     shares = {name: counted[name] / size for name in (*KINDS, "bearing")}
     return shares | {

@@ -4,8 +4,6 @@ It stands in the run's folder, beside the reward code it imports, and makes the 
 storage.checks.script_reader reads it back.
 """
 
-from __future__ import annotations
-
 import ast
 
 from groupwise.storage.checks.script import prompts, rewards, training

@@ -3,8 +3,6 @@
 Step by step what worker.data.data does, written out: source → filter → shuffle → limit → shape → held-out rows.
 """
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Callable
@@ -16,7 +14,8 @@ from groupwise.storage.spec.python_source import inline, is_usable_name, literal
 from groupwise.storage.spec.spec import DataSpec
 
 SHUFFLE_BUFFER = 10_000  # rows of a stream among which the next is drawn when it is shuffled
-# Columns that rewards cannot get: worker.data.data's RESERVED, but for the prompt itself.
+# Columns that no reward function can get, but for the prompt itself: TRL calls it with values of its own under these
+# names, and takes `image` and `images` for pictures that belong to the prompt.
 RESERVED = {"prompts", "completion", "completions", "completion_ids", "trainer_state", "log_extra", "log_metric",
             "environments", "image", "images"}  # fmt: skip
 BUILDERS = {"jsonl": "json", "csv": "csv", "parquet": "parquet"}

@@ -1,7 +1,5 @@
 """The reward functions of a run's plain script: their imports, their parameters, and the weights that change."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from groupwise.storage.spec.python_source import SCRIPT_WIDTH, flat_keywords, is_usable_name, keywords, literal
@@ -67,7 +65,7 @@ class WeighingTrainer(GRPOTrainer):
 
 def imports(spec: RunSpec) -> str:
     """One line per reward function. Each under a name of its own: `format` is also Python's, `model` main's."""
-    names = dict.fromkeys(reward.name for reward in _all(spec))
+    names = dict.fromkeys(reward.name for reward in _all_rewards(spec))
     return "".join(
         f"from rewards.{name} import {name} as {alias(name)}\n"
         if is_usable_name(name)
@@ -78,17 +76,17 @@ def imports(spec: RunSpec) -> str:
 
 def helpers(spec: RunSpec) -> str:
     """What the functions and their weights need, as far as they do."""
-    wrapper = WITH_PARAMETERS if any(reward.parameters for reward in _all(spec)) else ""
+    wrapper = WITH_PARAMETERS if any(reward.parameters for reward in _all_rewards(spec)) else ""
     return wrapper + (WEIGHING_TRAINER if changing(spec) else "")
 
 
-def _all(spec: RunSpec) -> list[RewardSpec]:
+def _all_rewards(spec: RunSpec) -> list[RewardSpec]:
     return [reward for part in [spec, *spec.by_stage()] for reward in part.rewards]
 
 
 def changing(spec: RunSpec) -> bool:
     """Whether any weight changes while it trains."""
-    return any(change(reward) for reward in _all(spec))
+    return any(change(reward) for reward in _all_rewards(spec))
 
 
 def alias(name: str) -> str:

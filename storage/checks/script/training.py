@@ -1,20 +1,14 @@
 """The training half of a run's plain script: the model, the stages, and main()."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from groupwise.storage.checks.script import rewards
+from groupwise.storage.library.models import model_files
 from groupwise.storage.spec.python_source import inline, keywords, literal
 from groupwise.storage.spec.spec import ModelSpec, RunSpec
 
 OUTPUT = "plain-output"  # beside the run's own checkpoints, which a script must not touch
 ON_CPU = "not torch.accelerator.is_available()"
-
-
-def is_folder_name(model_id: str) -> bool:
-    """Whether a model id is the name of a folder; else it is the starter, or a hub id."""
-    return model_id.startswith(("/", "~", "./", "../"))
 
 
 def model_constants(model: ModelSpec) -> str:
@@ -25,7 +19,7 @@ def model_constants(model: ModelSpec) -> str:
 
 def has_revision(model: ModelSpec) -> bool:
     """Whether a revision is asked for, and the model is one that has revisions."""
-    return bool(model.revision) and model.id != "starter" and not is_folder_name(model.id)
+    return bool(model.revision) and model.id != "starter" and model_files.model_folder(model.id) is None
 
 
 def unused_model_settings(model: ModelSpec) -> list[str]:

@@ -1,8 +1,6 @@
 """A plain TRL script → the RunSpec it means, as far as that can be read: the way back from storage.checks.script, and
 the way in for scripts that people have. Reads the syntax tree only; nothing of the script is ever run."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from groupwise.storage.checks.script_reader import dataset, own, rewards, training
@@ -20,8 +18,7 @@ def from_script(text: str) -> tuple[dict[str, Any], list[str]]:
     try:
         script = Script(tree)
         if not {*training.trainers_of(script), "GRPOConfig"} & set(script.calls):
-            message = "This is no GRPO script: it calls neither GRPOTrainer nor GRPOConfig."
-            raise SpecError([Problem("", message)])
+            raise SpecError([Problem("", "This is no GRPO script: it calls neither GRPOTrainer nor GRPOConfig.")])
         reading = Reading(script)
         raw = _own_settings(reading) if own.is_own(tree) else _ordinary(reading)
     except RecursionError as error:

@@ -1,7 +1,5 @@
 """What an ordinary script says of its data: load_dataset, what is done with it, the prompt that a function makes."""
 
-from __future__ import annotations
-
 import ast
 import re
 from typing import Any
@@ -66,13 +64,11 @@ def source(reading: Reading, load: ast.Call) -> dict[str, Any]:
     if cut and int(cut[2]):
         taken |= {"split": cut[1], "limit": int(cut[2])}
     for name, node in found.items():
-        if name in ("data_files", "data_dir") or (name in names and given[name] is None and not _is_none(node)):
+        if name in ("data_files", "data_dir") or (
+            name in names and given[name] is None and ast.unparse(node) != "None"
+        ):
             reading.note(f"load_dataset's {name}", node, "could not be taken.")
     return taken
-
-
-def _is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
 
 
 def _split_taken_later(script: Script, load: ast.Call) -> dict[str, Any]:

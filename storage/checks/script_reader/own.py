@@ -1,7 +1,5 @@
 """What the constants of a script say that storage.checks.script wrote: every setting, exactly."""
 
-from __future__ import annotations
-
 import ast
 import re
 from typing import Any
@@ -93,13 +91,13 @@ def with_unused(raw: dict[str, Any], kept: dict[str, dict[str, Any]]) -> dict[st
             *way, last = path.split(".")
             place = raw.setdefault(section, {})
             for part in way:
-                place = _inside(place, part)
+                place = _step_into(place, part)
             if isinstance(place, dict):
                 place[last] = value
     return raw
 
 
-def _inside(place: Any, part: str) -> Any:
+def _step_into(place: Any, part: str) -> Any:
     if isinstance(place, list):
         return place[int(part)] if part.isdecimal() and len(part) < 6 and int(part) < len(place) else None
     return place.get(part) if isinstance(place, dict) else None

@@ -1,7 +1,5 @@
 """Arithmetic on what a script says in plain values, within bounds: what is larger, or of another kind, is Unknown."""
 
-from __future__ import annotations
-
 import ast
 import operator
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """What a script says of its reward functions: their names, weights and parameters, and how the weights change."""
 
-from __future__ import annotations
-
 import ast
 import re
 from typing import Any

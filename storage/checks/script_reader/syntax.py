@@ -1,7 +1,5 @@
 """A Python script as a syntax tree, and the values that can be read off it. Nothing is ever executed or imported."""
 
-from __future__ import annotations
-
 import ast
 import textwrap
 from collections import Counter
@@ -148,7 +146,7 @@ class Script:
         if isinstance(node, ast.JoinedStr):
             return plain.refuse_long("".join(self._piece(part, inner) for part in node.values))
         if isinstance(node, ast.Subscript):
-            return self._looked_up(node, inner)
+            return self._look_up(node, inner)
         if isinstance(node, ast.Call):
             return self._call_result(node, inner)
         raise Unknown
@@ -181,7 +179,7 @@ class Script:
             raise Unknown
         return str(value)
 
-    def _looked_up(self, node: ast.Subscript, depth: int) -> Any:
+    def _look_up(self, node: ast.Subscript, depth: int) -> Any:
         holder, key = self._value(node.value, depth), self._value(node.slice, depth)
         if isinstance(holder, dict) and not isinstance(key, (list, dict)) and key in holder:
             return holder[key]

@@ -1,7 +1,5 @@
 """What a script says of the training itself: the trainer, GRPOConfig, LoraConfig, the model."""
 
-from __future__ import annotations
-
 import ast
 from typing import Any
 
@@ -22,7 +20,7 @@ class Reading:
         trainers = [call for name in trainers_of(script) for call in script.calls.get(name, [])]
         self.trainer, dark = script.arguments(trainers[0], "model", "reward_funcs", "args", "train_dataset",
                                               "eval_dataset") if trainers else ({}, [])  # fmt: skip
-        self._not_seen_through(dark, "the trainer's settings")
+        self._note_dark(dark, "the trainer's settings")
         if len(trainers) > 1:
             self.note(f"The script has {len(trainers)} trainers; only the first", trainers[0], "was taken.")
 
@@ -36,7 +34,7 @@ class Reading:
         """Note that the script computes something."""
         self.note(f"{what}", node, "is computed by the script: set it here.")
 
-    def _not_seen_through(self, dark: list[ast.expr], what: str) -> None:
+    def _note_dark(self, dark: list[ast.expr], what: str) -> None:
         for node in dark:
             self.note(f"Some of {what}", node, "come from what the script computes: set them here.")
 
@@ -50,7 +48,7 @@ class Reading:
     def settings(self, section: str, call: ast.Call, *positional: str) -> dict[str, Any]:
         """The literal keywords of a GRPOConfig or LoraConfig call; a note for each that is none."""
         found, dark = self.script.arguments(call, *positional)
-        self._not_seen_through(dark, f"the settings under {section}")
+        self._note_dark(dark, f"the settings under {section}")
         taken: dict[str, Any] = {}
         for name, node in found.items():
             if section == "training" and name in OWNED:

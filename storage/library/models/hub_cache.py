@@ -1,7 +1,5 @@
 """The hub client's cache on this machine, as it lays it out: which repositories are here, and where."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator

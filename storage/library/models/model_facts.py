@@ -1,7 +1,5 @@
 """What a model's files say of it: its sizes, its tokenizer, what it is. Nothing is loaded."""
 
-from __future__ import annotations
-
 import os
 import re
 from dataclasses import dataclass
@@ -84,6 +82,7 @@ class ModelFacts:
 
     @property
     def only_bin(self) -> bool:
+        """Whether its weights are there only in a form that can hold code."""
         return self.weights == "bin"
 
 

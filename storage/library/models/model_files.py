@@ -1,7 +1,5 @@
 """The models on this machine: where a spec's model lies, what its files say, and which ones can be chosen."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path

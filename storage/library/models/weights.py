@@ -4,8 +4,6 @@ The form is described at https://huggingface.co/docs/safetensors: eight bytes wi
 header, the numbers.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import os

@@ -1,7 +1,5 @@
 """What is wrong inside a reward function, as far as its syntax tree tells: what it returns, what it uses unasked."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Which of a text's functions are reward functions, and what to say where none is. Pure, on syntax trees."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 
@@ -10,11 +8,6 @@ from groupwise.storage.library.rewards.names import NOT_GIVEN
 from groupwise.storage.spec.problem import BLOCKING, did_you_mean
 
 USUAL = "def {name}(completions, **kwargs)"
-
-
-def functions_named(module: ast.Module, name: str) -> list[Function]:
-    """The function of this name; where it is defined again, the last one, as Python has it."""
-    return [function for function in top_level_functions(module) if function.name == name]
 
 
 def reward_functions(module: ast.Module) -> list[Function]:
@@ -29,10 +22,11 @@ def reward_functions(module: ast.Module) -> list[Function]:
 
 
 def top_level_functions(module: ast.Module) -> list[Function]:
-    """The functions at the top level of a text, the last of each name; @overload's are no functions."""
+    """The functions at the top level of a text, the last of each name, as Python has it; @overload's are none."""
     found: dict[str, Function] = {}
     for node in _top(module.body):
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and not _is_overload(node):
+        decorators = {ast.unparse(each).split(".")[-1] for each in getattr(node, "decorator_list", [])}
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and "overload" not in decorators:
             found[node.name] = node
     return sorted(found.values(), key=lambda function: function.lineno)
 
@@ -47,10 +41,6 @@ def _top(body: list[ast.stmt]) -> Iterator[ast.stmt]:
             yield from _top([each for each in ast.iter_child_nodes(node) if isinstance(each, ast.stmt)])
             for handler in getattr(node, "handlers", []):
                 yield from _top(handler.body)
-
-
-def _is_overload(function: Function) -> bool:
-    return any(ast.unparse(decorator).split(".")[-1] == "overload" for decorator in function.decorator_list)
 
 
 def _takes_completions(function: Function | ast.Lambda) -> bool:
@@ -85,12 +75,9 @@ def names_of(module: ast.Module) -> set[str]:
         elif isinstance(node, ast.ClassDef):
             found.add(node.name)
         elif isinstance(node, (ast.Assign, ast.AnnAssign)):
-            found |= {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and _is_stored(each)}
+            names = [each for each in ast.walk(node) if isinstance(each, ast.Name)]
+            found |= {each.id for each in names if isinstance(each.ctx, ast.Store)}
     return found
-
-
-def _is_stored(name: ast.Name) -> bool:
-    return isinstance(name.ctx, ast.Store)
 
 
 def missing(module: ast.Module, name: str | None) -> list[Finding]:

@@ -4,8 +4,6 @@ Rows of registry.db; each version is also a file of the home, from which a new r
 once is never lost: deleting takes a function out of the library, and its versions stay under their hashes.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json

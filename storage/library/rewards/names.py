@@ -1,7 +1,5 @@
 """What a reward function may be called, and the names that TRL gives to every reward function. Pure."""
 
-from __future__ import annotations
-
 import builtins
 import keyword
 import re

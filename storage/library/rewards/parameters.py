@@ -1,7 +1,5 @@
 """The adjustable arguments of a function, read from its syntax tree: what each takes, its default, its help. Pure."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import json

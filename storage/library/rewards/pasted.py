@@ -3,12 +3,9 @@
 Lines are never added or taken away, so a line's number means the same before and after.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 import textwrap
-from dataclasses import dataclass
 
 _TRIPLE = ('"""', "'''")
 _TOKEN = re.compile("#.*|\"\"\"|'''|" + r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'")  # comments and strings of a line
@@ -24,14 +21,6 @@ PRINTED = "This line was printed, it is not Python. Take it out."
 FENCE = "This line marks code on a web page, it is not Python. Take it out."
 INVISIBLE = "There are invisible characters of a web page in this line. Take them out."
 INDENTED = "The lines begin with spaces that are not Python's. Move them to the left."
-
-
-@dataclass(frozen=True)
-class Oddity:
-    """A line, counted from 1, that is no Python but a trace of where it was copied from, with what to do about it."""
-
-    line: int
-    message: str
 
 
 def is_python(code: str) -> bool:
@@ -55,22 +44,23 @@ def clean_paste(code: str) -> str:
     return text if is_python(text) else textwrap.dedent("\n".join(new for new, _ in _read_lines(text)))
 
 
-def oddities(code: str) -> list[Oddity]:
-    """What `clean_paste` changes, each kind of it at the first of its lines; none in what is Python already."""
+def oddities(code: str) -> list[tuple[int, str]]:
+    """(line, counted from 1; what to do about it) of what `clean_paste` changes: each kind of trace of where the code
+    was copied from, at the first of its lines; none in what is Python already."""
     if is_python(code):
         return []
     text, found = _with_plain_spaces(code), dict[str, int]()
     for number, line in enumerate(code.split("\n"), 1):
         if line.translate(_TRANSLATED) != line:
             found.setdefault(INVISIBLE, number)
-    first = _first(code.split("\n"))
+    first = _first_code_line(code.split("\n"))
     if is_python(text) and code.split("\n")[first].startswith((" ", "\t")):
         found.setdefault(INDENTED, first + 1)
     if not is_python(text):
         for number, (_, message) in enumerate(_read_lines(text), 1):
             if message:
                 found.setdefault(message, number)
-    return sorted((Oddity(number, message) for message, number in found.items()), key=lambda odd: odd.line)
+    return sorted(((number, message) for message, number in found.items()), key=lambda odd: odd[0])
 
 
 def _with_plain_spaces(code: str) -> str:
@@ -81,8 +71,8 @@ def _with_plain_spaces(code: str) -> str:
 def _read_lines(text: str) -> list[tuple[str, str]]:
     """Each line as it should be, and what was odd about it (empty where nothing was)."""
     lines = text.split("\n")
-    if any(_PROMPT.match(line) or _COUNT.match(line) for line in lines[: _first(lines) + 1]):
-        return _session(lines)
+    if any(_PROMPT.match(line) or _COUNT.match(line) for line in lines[: _first_code_line(lines) + 1]):
+        return _read_session(lines)
     found, inside = [], ""
     for line in lines:
         found.append((line, "") if inside else _cell_line(line))
@@ -90,7 +80,7 @@ def _read_lines(text: str) -> list[tuple[str, str]]:
     return found
 
 
-def _first(lines: list[str]) -> int:
+def _first_code_line(lines: list[str]) -> int:
     """The index of the first line that is neither empty, a comment nor a fence."""
     plain = (i for i, line in enumerate(lines) if line.strip() and not line.strip().startswith(("#", "```", "~~~")))
     return next(plain, 0)
@@ -108,7 +98,7 @@ def _cell_line(line: str) -> tuple[str, str]:
     return line, ""
 
 
-def _session(lines: list[str]) -> list[tuple[str, str]]:
+def _read_session(lines: list[str]) -> list[tuple[str, str]]:
     """Lines of a terminal or of IPython: what stands after a prompt was typed, all else was printed.
 
     After `In [3]:` everything is code up to the next `Out[…]`, where no line repeats the prompt.

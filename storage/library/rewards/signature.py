@@ -4,8 +4,6 @@ Everything is read from the syntax tree. Nothing is ever run or imported: these 
 make it safe to run.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -16,8 +14,6 @@ from groupwise.storage.library.rewards.bodies import Function
 from groupwise.storage.library.rewards.names import NOT_GIVEN, TRL_ARGUMENTS
 from groupwise.storage.library.rewards.pasted import clean_paste
 from groupwise.storage.spec.problem import ADVICE, BLOCKING, WARNING, did_you_mean
-
-__all__ = ["FORM", "Analysis", "CodeProblem", "FunctionSig", "analyse", "clean_paste", "problems_for"]
 
 FORM = 1  # of what `analyse` finds: another one is stored anew
 
@@ -46,7 +42,6 @@ class FunctionSig:
 
     name: str
     help: str
-    doc: str
     arguments: list[str]
     parameters: list[dict[str, Any]]
     is_async: bool
@@ -68,7 +63,7 @@ def analyse(code: str, name: str | None = None) -> Analysis:
 
     Lines that a notebook or a terminal added (see `clean_paste`) are problems, and what is left of the text is read.
     """
-    odd = [CodeProblem(each.line, 1, each.message) for each in pasted.oddities(code)]
+    odd = [CodeProblem(line, 1, message) for line, message in pasted.oddities(code)]
     text = clean_paste(code) if odd else code
     module, broken = _parse(text)
     if module is None:
@@ -82,11 +77,12 @@ def analyse(code: str, name: str | None = None) -> Analysis:
 
 def _read_functions(module: ast.Module, text: str, name: str | None) -> tuple[list[FunctionSig], list[CodeProblem]]:
     """The functions of a syntax tree, and what is wrong with it."""
-    found = defined.functions_named(module, name) if name else defined.reward_functions(module)
+    every = defined.top_level_functions(module) if name else defined.reward_functions(module)
+    found = [function for function in every if not name or function.name == name]
     missing = [] if found else defined.missing(module, name)
     said = [*missing, *bodies.module_findings(module), *_shape_findings(module, found)]
     lines = text.split("\n")
-    problems = [_problem(node, message, level, lines) for node, message, level in said]
+    problems = [CodeProblem(*_position(node, lines), message, level) for node, message, level in said]
     return [_signature(function, lines) for function in found], problems
 
 
@@ -107,11 +103,6 @@ def _parse(code: str) -> tuple[ast.Module | None, list[CodeProblem]]:
         return None, [TOO_DEEP]
 
 
-def _problem(node: ast.AST, message: str, level: str, lines: list[str]) -> CodeProblem:
-    line, column = _position(node, lines)
-    return CodeProblem(line, column, message, level)
-
-
 def _position(node: ast.AST, lines: list[str]) -> tuple[int, int]:
     """Where a node stands, from 1 and in characters: a syntax tree counts bytes."""
     line = getattr(node, "lineno", 1)
@@ -130,18 +121,15 @@ def _shape_findings(module: ast.Module, found: list[Function]) -> Iterator[bodie
 def _argument_findings(function: Function) -> Iterator[bodies.Finding]:
     given = function.args
     if given.posonlyargs:
-        message = f"TRL gives “{function.name}” every argument by its name: take the / out."
-        yield given.posonlyargs[0], message, BLOCKING
+        yield given.posonlyargs[0], f"TRL gives “{function.name}” every argument by its name: take the / out.", BLOCKING
     if given.vararg:
-        message = f"*{given.vararg.arg} stays empty: TRL gives every argument by its name."
-        yield given.vararg, message, ADVICE
+        yield given.vararg, f"*{given.vararg.arg} stays empty: TRL gives every argument by its name.", ADVICE
     if not given.kwarg:
         message = f"“{function.name}” has to end its arguments with **kwargs: TRL gives it every column of the data."
         yield function, message, BLOCKING
     for argument in (*given.args, *given.kwonlyargs):
         if argument.arg in NOT_GIVEN:
-            message = f"TRL gives “{NOT_GIVEN[argument.arg]}”, a list, not “{argument.arg}”."
-            yield argument, message, BLOCKING
+            yield argument, f"TRL gives “{NOT_GIVEN[argument.arg]}”, a list, not “{argument.arg}”.", BLOCKING
     for argument in _required_arguments(function):
         if argument.arg in ("self", "cls"):
             message = f"“{argument.arg}” belongs to a class's method, and nothing is given for it. Take it out."
@@ -154,7 +142,6 @@ def _signature(function: Function, lines: list[str]) -> FunctionSig:
     return FunctionSig(
         name=function.name,
         help=doc.strip().split("\n")[0].strip(),
-        doc=doc,
         arguments=[argument.arg for argument in _required_arguments(function)],
         parameters=_adjustable(function, doc),
         is_async=isinstance(function, ast.AsyncFunctionDef),

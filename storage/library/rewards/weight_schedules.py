@@ -1,7 +1,5 @@
 """Weights of reward functions that change while a run trains: pure functions of the step, or of the success rate."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 from groupwise.storage.spec.spec import AdaptSpec, RewardSpec

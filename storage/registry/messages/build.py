@@ -1,7 +1,5 @@
 """“Do TRL and PEFT take these settings?”"""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator

@@ -1,7 +1,5 @@
 """“What completions are there to try functions on?”: the model's own, a past run's, typed ones, or probes."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, ClassVar, Literal, get_args
 
 from pydantic import BeforeValidator, Field
@@ -88,5 +86,7 @@ class Group(Message):
 
 
 class CompletionsAnswer(Answer):
+    """The completions, and what they are, in words."""
+
     groups: list[Group]
     sentence: str

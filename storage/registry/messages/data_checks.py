@@ -1,7 +1,5 @@
 """“Is this data fit to train on?”"""
 
-from __future__ import annotations
-
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field

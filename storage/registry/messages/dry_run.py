@@ -1,7 +1,5 @@
 """“Try one step.”"""
 
-from __future__ import annotations
-
 from typing import Annotated, ClassVar
 
 from pydantic import Field

@@ -1,8 +1,6 @@
 """What is published of a home: by its worker, or by the dashboard where it is started. Each is stored under its
 `key`, and read by storage.registry.registry.read_fact."""
 
-from __future__ import annotations
-
 import functools
 import json
 from typing import Annotated, Any, ClassVar, Self

@@ -1,7 +1,5 @@
 """Reward functions that the workbench calls, as a question carries them, and how their scores are weighed."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BeforeValidator, Field

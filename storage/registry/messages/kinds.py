@@ -1,7 +1,5 @@
 """All kinds of question, with what is asked and what is answered: how the registry's rows are read."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from groupwise.storage.registry.messages.build import BuildAnswer, BuildQuestion

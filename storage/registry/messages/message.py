@@ -5,8 +5,6 @@ mistake. An answer, a report of progress and a published fact may have more than
 additions are left out, and the rest is read. What lacks something, or has another type, is no message of this version.
 """
 
-from __future__ import annotations
-
 from typing import Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError

@@ -1,7 +1,5 @@
 """“What does this data look like, and what will the model read?”"""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, ClassVar
 
 from pydantic import Field

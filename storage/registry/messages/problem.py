@@ -1,7 +1,5 @@
 """What is to be said about a spec, as an answer carries it; and an answer that says why there is none."""
 
-from __future__ import annotations
-
 from typing import Any, Literal, Self
 
 from groupwise.storage.registry.messages.message import Answer, Message, Misfit, Plain
@@ -55,6 +53,7 @@ class Failed(Answer):
     problems: list[ProblemMessage] = []
 
     def as_dict(self) -> Plain:
+        """Give it as JSON holds it, always with the field."""
         return {"field": self.field, **super().as_dict()}
 
     @classmethod

@@ -1,7 +1,5 @@
 """“What would this run's rewards have been?”: its stored completions, scored and weighed anew."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
@@ -96,6 +94,8 @@ class Ranks(Message):
 
 
 class BothTies(Message):
+    """Ties before, and now."""
+
     old: Ties
     new: Ties
 
@@ -119,6 +119,8 @@ class Weighed(Message):
 
 
 class ChangedCompletion(Message):
+    """A completion, weighed both ways."""
+
     index: int
     text: Annotated[str, Field(max_length=TEXT)]
     tokens: int
@@ -138,6 +140,8 @@ class ChangedGroup(Message):
 
 
 class RescoreAnswer(Answer):
+    """All of it, old against new, and what it shows, in words. seconds: that it took."""
+
     run: str
     completions: int
     scale_rewards: Scale

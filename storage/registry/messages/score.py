@@ -1,7 +1,5 @@
 """“What do these functions make of these completions?”"""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, Field
@@ -144,6 +142,8 @@ class Loophole(Message):
 
 
 class ScoreAnswer(Answer):
+    """All scores, and what they show, in words. seconds: that it took."""
+
     groups: list[ScoredGroup]
     functions: list[FunctionScores]
     ties: Ties

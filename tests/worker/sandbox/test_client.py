@@ -223,7 +223,7 @@ def test_in_process_has_the_same_interface():
         completions.pop()
         return [k, None]  # type: ignore[list-item]
 
-    scorer = client.in_process(trusted, "trusted", {"k": 2.0})
+    scorer = client.in_process(trusted, {"k": 2.0})
     for _ in range(2):  # what it does to its lists is its own affair
         result = scorer.score("trusted", BATCH, 1.0)
         assert (result.values, result.statuses, result.out) == ([2.0, None], ["ok", "none"], "here\n")

@@ -133,10 +133,7 @@ def train_starter(model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, s
 def save(model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, steps: int, out: Path) -> None:
     """Writes a folder that `from_pretrained` loads offline, with its model card."""
     model.generation_config = GenerationConfig(
-        do_sample=True,
-        max_new_tokens=48,
-        eos_token_id=tokenizer.eos_token_id,
-        pad_token_id=tokenizer.pad_token_id,
+        do_sample=True, max_new_tokens=48, eos_token_id=tokenizer.eos_token_id, pad_token_id=tokenizer.pad_token_id
     )
     model.save_pretrained(out)
     tokenizer.save_pretrained(out)
@@ -153,6 +150,7 @@ def save(model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, steps: int
 
 
 def main() -> None:
+    """Read the command line, make the model, and write it."""
     parser = argparse.ArgumentParser(description="Make the starter model.")
     parser.add_argument("--out", type=Path, default=MODEL, help="folder to write")
     parser.add_argument("--steps", type=int, default=STEPS, help="supervised training steps")

@@ -4,8 +4,6 @@
 0; the rows of a group are adjacent, as TRL has them.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

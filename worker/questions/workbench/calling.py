@@ -1,8 +1,6 @@
 """Calls reward functions as TRL does: what ships in this process, one's own in the sandbox, which stays warm from one
 question to the next."""
 
-from __future__ import annotations
-
 import ast
 import hashlib
 import json
@@ -35,6 +33,7 @@ class Rows:
     state: dict[str, Any] = field(default_factory=dict)
 
     def batch(self) -> dict[str, Any]:
+        """Give the keyword arguments of a call."""
         given = {**self.columns, "prompts": self.prompts, "completions": self.completions, "trainer_state": self.state}
         return given if self.ids is None else {**given, "completion_ids": self.ids}
 
@@ -49,9 +48,10 @@ class Caller:
 
     def __init__(self, function: Function) -> None:
         self.function = function
-        self.code = function.code if function.code is not None else _shipped_code(function.name)
+        path = shipped.REWARDS / f"{function.name}.py"
+        self.code = path.read_text(encoding="utf-8") if function.code is None else function.code
         self._needs = visible_arguments(self.code, function.name)
-        self._source: Any = None
+        self._source: client.Scorer | None = None
 
     def needs(self, name: str) -> bool:
         """Whether the function can see an argument of this name."""
@@ -62,8 +62,7 @@ class Caller:
         batch = {name: values for name, values in rows.batch().items() if name == "completions" or self.needs(name)}
         if self._source is None:
             self._source = _source(self.function)
-        result: client.Result = self._source.score(self.function.name, batch, timeout or self.function.timeout)
-        return result
+        return self._source.score(self.function.name, batch, timeout or self.function.timeout)
 
 
 def visible_arguments(code: str, name: str) -> set[str] | None:
@@ -85,10 +84,10 @@ def visible_arguments(code: str, name: str) -> set[str] | None:
     return {one.arg for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
 
 
-_warm: OrderedDict[str, Any] = OrderedDict()
+_warm: OrderedDict[str, client.Scorer] = OrderedDict()
 
 
-def _source(function: Function) -> Any:
+def _source(function: Function) -> client.Scorer:
     """What scores with this function: kept where it is the same code with the same parameters."""
     trusted = function.code is not None and registry.is_trusted()
     ports = judge_ports.open_ports() if function.network else []
@@ -99,18 +98,18 @@ def _source(function: Function) -> Any:
     if key not in _warm:
         _warm[key] = _make_caller(function, trusted, ports)
         while len(_warm) > KEPT:
-            _close(_warm.popitem(last=False)[1])
+            _warm.popitem(last=False)[1].close()
     _warm.move_to_end(key)
     return _warm[key]
 
 
-def _make_caller(function: Function, trusted: bool, ports: list[int]) -> Any:
+def _make_caller(function: Function, trusted: bool, ports: list[int]) -> client.Scorer:
     if function.code is None:
         loaded = shipped.load_file(shipped.REWARDS / f"{function.name}.py", function.name)
-        return client.in_process(loaded, function.name, function.parameters)
+        return client.in_process(loaded, function.parameters)
     try:
         if trusted:
-            return client.in_process(_load_trusted(function), function.name, function.parameters)
+            return client.in_process(_load_trusted(function), function.parameters)
         code = client.Code(function.name, function.code, function.parameters)
         return client.Host([code], network=function.network, ports=ports)
     except client.NoSandbox as error:
@@ -128,13 +127,3 @@ def _load_trusted(function: Function) -> Callable[..., Any]:
             raise Refused(
                 f"“{function.name}” cannot be loaded: {type(error).__name__}: {error}", "functions"
             ) from error
-
-
-def _shipped_code(name: str) -> str:
-    return (shipped.REWARDS / f"{name}.py").read_text(encoding="utf-8")
-
-
-def _close(source: Any) -> None:
-    close = getattr(source, "close", None)
-    if close is not None:
-        close()

@@ -1,7 +1,5 @@
 """A run's history, old against new: two sets of rewards and advantages over the same groups, on plain arrays."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 
@@ -41,8 +39,8 @@ def ranks(old: Floats, new: Floats, starts: Ints) -> dict[str, Any]:
     """{pairs, swapped, share, parted, merged} over all pairs of one group: those that both ways have an order, those of
     them whose order turns round; pairs that were even and are told apart now; and the reverse."""
     both = swapped = parted = merged = 0
-    for rows in _squares(starts, len(old)):
-        was, becomes = (np.sign(_apart(each[rows])) for each in (old, new))
+    for rows in _groups_by_size(starts, len(old)):
+        was, becomes = (np.sign(_pair_differences(each[rows])) for each in (old, new))
         given = ~(np.isnan(was) | np.isnan(becomes))
         was, becomes = was[given], becomes[given]
         ordered = (was != 0) & (becomes != 0)
@@ -54,7 +52,7 @@ def ranks(old: Floats, new: Floats, starts: Ints) -> dict[str, Any]:
             "merged": merged}  # fmt: skip
 
 
-def _squares(starts: Ints, rows: int) -> Iterator[Ints]:
+def _groups_by_size(starts: Ints, rows: int) -> Iterator[Ints]:
     """Row numbers as (groups, size): groups of one size together, as many as may be compared at once."""
     sizes = np.diff(np.append(starts, rows))
     for size in np.unique(sizes):
@@ -66,7 +64,7 @@ def _squares(starts: Ints, rows: int) -> Iterator[Ints]:
             yield first[begin : begin + most, None] + np.arange(size)
 
 
-def _apart(values: Floats) -> Floats:
+def _pair_differences(values: Floats) -> Floats:
     """(groups, pairs): each pair's difference, 0 where they are as good as even."""
     a, b = np.triu_indices(values.shape[1], k=1)
     found = values[:, a] - values[:, b]
@@ -83,15 +81,15 @@ def by_step(steps: Ints, old: Floats, new: Floats, starts: Ints) -> dict[str, An
     bearing = [np.array([kind is None for kind in analysis.ties(each, starts)[1]], float) for each in (old, new)]
     count = int(bucket.max()) + 1 if len(bucket) else 0
 
-    def averaged(values: Floats) -> list[float | None]:
+    def average(values: Floats) -> list[float | None]:
         some = ~np.isnan(values)
         total = np.bincount(bucket[some], weights=values[some], minlength=count)
         number = np.bincount(bucket[some], minlength=count)
         return [float(t / n) if n else None for t, n in zip(total, number, strict=True)]
 
     return {
-        "step": [int(step) for step in order[::width]], "old": averaged(means[0]), "new": averaged(means[1]),
-        "old_bearing": averaged(bearing[0]), "new_bearing": averaged(bearing[1]),
+        "step": [int(step) for step in order[::width]], "old": average(means[0]), "new": average(means[1]),
+        "old_bearing": average(bearing[0]), "new_bearing": average(bearing[1]),
     }  # fmt: skip
 
 

@@ -1,7 +1,6 @@
 """Answers “what completions are there to try functions on?”: the model's own, a past run's, typed ones, or probes."""
 
-from __future__ import annotations
-
+import contextlib
 from typing import Any
 
 from groupwise.storage.registry import progress, registry
@@ -19,20 +18,21 @@ from groupwise.storage.registry.messages.message import Answer
 from groupwise.worker.data import preview
 from groupwise.worker.data.data_error import DataError
 from groupwise.worker.questions.workbench import history, ids, probes, rows, sampling
-from groupwise.worker.questions.workbench.request import Refused, failed_answer
+from groupwise.worker.questions.workbench.request import Refused
 
 Made = tuple[list[Group], str]  # groups, and a sentence about them
 
 
 def answer_completions(question: CompletionsQuestion) -> Answer:
-    """Groups of completions, and in words what they are."""
-    made = {"model": _sample_completions, "run": _of_run, "typed": _typed_completions, "probes": _probes}[
-        question.source
-    ]
+    """Groups of completions, and in words what they are. Raises Refused."""
+    made = {
+        "model": _sample_completions,
+        "run": _recorded_completions,
+        "typed": _typed_completions,
+        "probes": _make_probes,
+    }[question.source]
     try:
         groups, sentence = made(question)
-    except Refused as error:
-        return failed_answer(error)
     except DataError as error:
         return preview.failed_preview(error)
     return CompletionsAnswer(groups=groups, sentence=sentence)
@@ -57,10 +57,10 @@ def _sample_completions(question: CompletionsQuestion) -> Made:
         for row, written in zip(found, sampled, strict=True)
         if written
     ]
-    return groups, _said_sampled(parts, groups, len(found) * size)
+    return groups, _describe_sampled(parts, groups, len(found) * size)
 
 
-def _said_sampled(parts: SpecPart, groups: list[Group], asked: int) -> str:
+def _describe_sampled(parts: SpecPart, groups: list[Group], asked: int) -> str:
     done = [one for group in groups for one in group.completions]
     said = f"{len(done)} completions of {parts.model.id}, as it is before training."
     cut = sum(one.truncated for one in done)
@@ -76,9 +76,8 @@ def _said_sampled(parts: SpecPart, groups: list[Group], asked: int) -> str:
     return said
 
 
-def _of_run(question: CompletionsQuestion) -> Made:
-    record = history.open_run(question.run)
-    try:
+def _recorded_completions(question: CompletionsQuestion) -> Made:
+    with contextlib.closing(history.open_run(question.run)) as record:
         at, listed = record.at_step(question.step, MOST_ROWS)
         tokenizer = ids.of_run(record.folder)
         groups = [
@@ -90,8 +89,6 @@ def _of_run(question: CompletionsQuestion) -> Made:
             )
             for one, completions in listed
         ]
-    finally:
-        record.close()
     count = sum(len(group.completions) for group in groups)
     said = f"{count} completions that the run wrote at step {at}."
     return groups, said if tokenizer else f"{said} Its tokenizer is not at hand, so functions get no token ids."
@@ -119,7 +116,7 @@ def _typed_completions(question: CompletionsQuestion) -> Made:
     return groups, f"{len(question.typed)} typed completions of {len(groups)} rows."
 
 
-def _probes(question: CompletionsQuestion) -> Made:
+def _make_probes(question: CompletionsQuestion) -> Made:
     found = rows.find_rows(question.spec, question.rows)
     count = ids.counter(question.spec.model)
     groups = []

@@ -3,9 +3,9 @@ kept open longer than a look."""
 
 from __future__ import annotations
 
+import functools
 import json
 import sqlite3
-from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -41,13 +41,14 @@ class Record:
     def __init__(self, folder: paths.RunFolder) -> None:
         self.folder = folder
         self._db = record_check.open_record(folder.db, seconds=HOUR)
-        self._prompts: OrderedDict[int, tuple[Any, dict[str, Any]]] = OrderedDict()
+        self.prompt = functools.lru_cache(maxsize=PROMPTS)(self._read_prompt)
         self.functions: dict[str, tuple[int, float]] = {
             name: (number, weight)
             for number, name, weight in self._db.execute("SELECT id, name, weight FROM reward_function ORDER BY id")
         }
 
     def close(self) -> None:
+        """Close the file."""
         self._db.close()
 
     def groups(self, mode: str = "train") -> list[Stored]:
@@ -62,15 +63,10 @@ class Record:
             first += size
         return found
 
-    def prompt(self, number: int) -> tuple[Any, dict[str, Any]]:
+    def _read_prompt(self, number: int) -> tuple[Any, dict[str, Any]]:
         """(prompt, columns) of one of the record's prompts."""
-        if number not in self._prompts:
-            row = self._db.execute("SELECT prompt, columns FROM prompt WHERE id = ?", [number]).fetchone()
-            self._prompts[number] = (json.loads(row[0]), json.loads(row[1]))
-            while len(self._prompts) > PROMPTS:
-                self._prompts.popitem(last=False)
-        self._prompts.move_to_end(number)
-        return self._prompts[number]
+        row = self._db.execute("SELECT prompt, columns FROM prompt WHERE id = ?", [number]).fetchone()
+        return json.loads(row[0]), json.loads(row[1])
 
     def completions(self, chunk: list[Stored]) -> Iterator[tuple[int, int, str, int, float | None, float]]:
         """(group, index in it, text, tokens, reward, advantage) of groups that follow each other, in order."""
@@ -115,6 +111,7 @@ class Record:
         return step, found
 
     def weights(self) -> Weights:
+        """Read what each function counted, step by step."""
         return Weights(self._db, {name: weight for name, (_, weight) in self.functions.items()})
 
 

@@ -1,7 +1,5 @@
 """The token ids that functions get with completions that were not just sampled: made anew from the text."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -33,16 +31,16 @@ def of_run(folder: RunFolder) -> tokens.Reader | None:
 def ids_of_completion(text: str, count: int, reader: tokens.Reader | None) -> list[int] | None:
     """The ids of a stored completion, as many as the model wrote: the record keeps its text and their number. The end
     mark, which is not in the text, is what mostly is missing; the last id stands for it."""
-    return None if reader is None else _fit(reader.ids([text])[0], count)
+    return None if reader is None else _fit_to_count(reader.ids([text])[0], count)
 
 
 def ids_of_completions(texts: list[str], counts: list[int], reader: tokens.Reader | None) -> list[list[int]]:
     """The ids of many stored completions; without a tokenizer, zeros, so that lengths are right at least."""
     if reader is None:
         return [[0] * count for count in counts]
-    return [_fit(found, count) for found, count in zip(reader.ids(texts), counts, strict=True)]
+    return [_fit_to_count(found, count) for found, count in zip(reader.ids(texts), counts, strict=True)]
 
 
-def _fit(found: list[int], count: int) -> list[int]:
+def _fit_to_count(found: list[int], count: int) -> list[int]:
     last: Any = found[-1] if found else 0
     return [*found[:count], *[last] * (count - len(found))]

@@ -1,7 +1,5 @@
 """What the probes found: those that earn much though they deserve little, and the right answer that earns nothing."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -18,13 +16,13 @@ def find_loopholes(probes: list[str | None], names: list[str], scores: Floats, t
     which probe each row is, or None. A total of one function is that function, and not said twice."""
     columns: list[tuple[str | None, Floats]] = [(name, scores[:, k]) for k, name in enumerate(names)]
     # A probe that only the total has to see through is worth a word even where one function is all there is.
-    listed = [one for name, values in [*columns, (None, total)] for one in _in(probes, name, values, len(names))]
+    listed = [one for name, values in [*columns, (None, total)] for one in _look_in(probes, name, values, len(names))]
     return sorted(listed, key=lambda one: (one["kind"] != "loophole", -(one["share"] or 0.0)))
 
 
-def _in(probes: list[str | None], function: str | None, values: Floats, functions: int) -> list[dict[str, Any]]:
+def _look_in(probes: list[str | None], function: str | None, values: Floats, functions: int) -> list[dict[str, Any]]:
     """Those of one function, or of the total."""
-    best, of_what = _measure(probes, values)
+    best, of_what = _best_score(probes, values)
     listed = []
     for name in dict.fromkeys(probe for probe in probes if probe is not None):
         probe = PROBES.get(name)
@@ -35,13 +33,13 @@ def _in(probes: list[str | None], function: str | None, values: Floats, function
         asked = probe.single if function is not None else not (functions == 1 and probe.single)
         most = float(own.max())
         if probe.expected == LOW and asked and most >= SHARE * best:
-            listed.append(_loophole(name, function, own, best, of_what))
+            listed.append(_describe_loophole(name, function, own, best, of_what))
         if probe.expected == HIGH and asked and most <= 0:
-            listed.append(_missed_reward(name, function, most))
+            listed.append(_describe_missed(name, function, most))
     return listed
 
 
-def _measure(probes: list[str | None], values: Floats) -> tuple[float, str]:
+def _best_score(probes: list[str | None], values: Floats) -> tuple[float, str]:
     """What a probe is held against, and how a sentence names it: what the right answer earns on average; where it
     earns nothing or is not there, the most that anything earns. Not always the most: a function that pays by the
     character pays a very long probe so much that all else looks small beside it."""
@@ -52,9 +50,9 @@ def _measure(probes: list[str | None], values: Floats) -> tuple[float, str]:
     return (float(seen.max()) if len(seen) else 0.0), "the best"
 
 
-def _loophole(name: str, function: str | None, own: Floats, best: float, of_what: str) -> dict[str, Any]:
+def _describe_loophole(name: str, function: str | None, own: Floats, best: float, of_what: str) -> dict[str, Any]:
     most = float(own.max())
-    earns = f"{PROBES[name].noun} earns {most:.3g} {_from(function)}"
+    earns = f"{PROBES[name].noun} earns {most:.3g} {_name_source(function)}"
     count = int((own >= SHARE * best).sum())
     where = f", in {count} of {len(own)} rows" if count < len(own) else ""
     of_it = f"as much as {of_what}" if most == best else f"{of_what} earns {best:.3g}"
@@ -62,11 +60,11 @@ def _loophole(name: str, function: str | None, own: Floats, best: float, of_what
             "sentence": f"{earns}{where}: {of_it}."}  # fmt: skip
 
 
-def _missed_reward(name: str, function: str | None, most: float) -> dict[str, Any]:
+def _describe_missed(name: str, function: str | None, most: float) -> dict[str, Any]:
     words = "nothing" if most == 0 else f"only {most:.3g}"
     return {"probe": name, "function": function, "score": most, "share": None, "kind": "missed",
-            "sentence": f"{PROBES[name].noun} earns {words} {_from(function)}."}  # fmt: skip
+            "sentence": f"{PROBES[name].noun} earns {words} {_name_source(function)}."}  # fmt: skip
 
 
-def _from(function: str | None) -> str:
+def _name_source(function: str | None) -> str:
     return "in total" if function is None else f"from {function}"

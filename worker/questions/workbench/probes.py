@@ -3,8 +3,6 @@
 Each is made of the row's answer and the tags that the prompt asks for.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import dataclass
@@ -67,7 +65,7 @@ def _chat_text(messages: list[dict[str, Any]]) -> str:
     return "\n".join(str(message.get("content") or "") for message in system or messages)
 
 
-def make_probes(answer: Any, tags: tuple[str, ...] = DEFAULT_TAGS) -> dict[str, str]:
+def make_probes(answer: Any, tags: tuple[str, ...]) -> dict[str, str]:
     """{probe: text} for a row with this answer; without one, only those that need none."""
     texts = {
         "empty": "",

@@ -1,11 +1,8 @@
 """What a question of the workbench asks for that only the worker can tell is not there."""
 
-from __future__ import annotations
-
 from typing import Any, get_args
 
 from groupwise.storage.registry.messages.functions import Aggregation, Function, Scale
-from groupwise.storage.registry.messages.problem import Failed
 from groupwise.storage.spec.problem import nearest_name
 from groupwise.worker.builtin import shipped
 
@@ -16,11 +13,6 @@ class Refused(Exception):
     def __init__(self, message: str, at: str = "") -> None:
         super().__init__(message)
         self.field = at
-
-
-def failed_answer(error: Refused) -> Failed:
-    """An answer that says why there is none."""
-    return Failed(error=str(error), field=error.field)
 
 
 def refuse_unknown(functions: list[Function]) -> None:

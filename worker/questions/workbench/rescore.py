@@ -3,8 +3,7 @@
 Nothing of the run changes: its record is only read.
 """
 
-from __future__ import annotations
-
+import contextlib
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -29,7 +28,7 @@ from groupwise.worker.questions.workbench import analysis, compare, history, ids
 from groupwise.worker.questions.workbench.analysis import Floats, Ints
 from groupwise.worker.questions.workbench.calling import Caller, Rows, chat
 from groupwise.worker.questions.workbench.history import Record, Stored
-from groupwise.worker.questions.workbench.request import Refused, failed_answer
+from groupwise.worker.questions.workbench.request import Refused
 
 AT_ONCE = 512  # completions in one call; a group is never divided
 TIMED_FOR = 64  # completions that a function's timeout is meant for; a larger call may take longer in proportion
@@ -50,16 +49,11 @@ class Outcome:
 
 
 def answer_rescore(question: RescoreQuestion) -> Answer:
-    """The run's rewards and advantages, old against new."""
+    """The run's rewards and advantages, old against new. Raises Refused."""
     try:
-        record = history.open_run(question.run)
-        try:
+        with contextlib.closing(history.open_run(question.run)) as record:
             request.refuse_unknown(question.functions)
             return _rescore(question, record)
-        finally:
-            record.close()
-    except Refused as error:
-        return failed_answer(error)
     except sqlite3.Error as error:
         return Failed(error=f"The run's record could not be read ({error}). It may have been deleted.", field="run")
 
@@ -67,7 +61,8 @@ def answer_rescore(question: RescoreQuestion) -> Answer:
 def _rescore(question: RescoreQuestion, record: Record) -> RescoreAnswer:
     begun = time.perf_counter()
     functions, given = question.functions, question.weights or {}
-    settings = _settings(record)
+    spec = run_files.spec_of(record.folder)
+    settings = spec.training if spec else {}
     scale = question.scale_rewards or request.usual_scale(settings)
     together = question.multi_objective_aggregation or request.usual_aggregation(settings)
     if not functions and not given and question.scale_rewards is None:
@@ -85,14 +80,8 @@ def _rescore(question: RescoreQuestion, record: Record) -> RescoreAnswer:
     weighed = _Weighed(record, groups, names, outcomes, given, stored, scale, together)
     return RescoreAnswer.from_plain({
         "run": record.folder.id, "completions": len(weighed.old), "scale_rewards": scale,
-        **weighed.compare(record, functions), "seconds": time.perf_counter() - begun,
+        **weighed.compare(record), "seconds": time.perf_counter() - begun,
     })  # fmt: skip
-
-
-def _settings(record: Record) -> dict[str, Any]:
-    """The training settings that the run's spec gives; none where it cannot be read."""
-    spec = run_files.spec_of(record.folder)
-    return spec.training if spec else {}
 
 
 def _call_functions(
@@ -184,14 +173,14 @@ class _Weighed:
         self.old, self.old_advantages, self.old_scores = stored["old"], stored["advantages"], stored["scores"]
         self.starts: Ints = np.array([group.first for group in groups], dtype=np.int64)
         self.sizes = [group.size for group in groups]
-        self.scores, self.weights = self._new(record, given)
+        self.scores, self.weights = self._weigh_anew(record, given)
         self.new = analysis.total_rewards(self.scores, self.weights)
         batches = analysis.per_batch(self.starts, len(self.new), [(one.attempt, one.step) for one in groups])
         if together == "sum_then_normalize" and scale != "batch":
             batches = self.starts
         self.new_advantages = analysis.advantages(self.scores, self.weights, self.starts, scale, together, batches)
 
-    def _new(self, record: Record, given: dict[str, float]) -> tuple[Floats, Floats]:
+    def _weigh_anew(self, record: Record, given: dict[str, float]) -> tuple[Floats, Floats]:
         """New scores and weights, (completions, functions). A function of the run counts where it counted, one that is
         new to it everywhere."""
         own = record.weights()
@@ -211,12 +200,12 @@ class _Weighed:
         scores[np.repeat(absent, self.sizes, axis=0)] = np.nan
         return scores, np.repeat(rows, self.sizes, axis=0)
 
-    def compare(self, record: Record, functions: list[Function]) -> dict[str, Any]:
+    def compare(self, record: Record) -> dict[str, Any]:
         old_ties, _ = analysis.ties(self.old, self.starts)
         new_ties, _ = analysis.ties(self.new, self.starts)
         steps = np.array([group.step for group in self.groups], dtype=np.int64)
         found = {
-            "functions": [self._function(record, one) for one in self.outcomes],
+            "functions": [self._compare_function(record, one) for one in self.outcomes],
             "totals": compare.compare_totals(self.old, self.new),
             "advantages": compare.flips(self.old_advantages, self.new_advantages),
             "ranks": compare.ranks(self.old, self.new, self.starts),
@@ -225,9 +214,9 @@ class _Weighed:
             "agreement": analysis.agreement(self.names, self.scores, self.weights),
             "groups": top_groups.describe_groups(record, self),
         }
-        return {**found, "sentences": [*compare.sentences(found), *self._troubles()]}
+        return {**found, "sentences": [*compare.sentences(found), *self._failure_sentences()]}
 
-    def _function(self, record: Record, outcome: Outcome) -> dict[str, Any]:
+    def _compare_function(self, record: Record, outcome: Outcome) -> dict[str, Any]:
         """{name, was_there, old, new: {mean, std, counts}, edges, changed, none, errors, seconds, out, failures}."""
         k = self.names.index(outcome.function.name)
         old, new = self.old_scores[:, k], self.scores[:, k]
@@ -244,7 +233,7 @@ class _Weighed:
             "out": outcome.out, "failures": outcome.failures,
         }  # fmt: skip
 
-    def _troubles(self) -> list[str]:
+    def _failure_sentences(self) -> list[str]:
         said = []
         for one in self.outcomes:
             wrong = one.counts["error"] + one.counts["timeout"]

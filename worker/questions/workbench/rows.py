@@ -1,7 +1,5 @@
 """The rows that completions are about: which ones, the prompt that each becomes, and the columns that rewards get."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
 """What a model writes to some prompts, sampled in groups as its training would, on the processor; the model stays
 loaded."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable
@@ -38,6 +36,8 @@ class Loaded:
 
 @dataclass(frozen=True)
 class Sampled:
+    """A completion, its token ids with the end mark, and whether it was cut off before one."""
+
     text: str
     ids: list[int]
     truncated: bool

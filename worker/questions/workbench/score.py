@@ -1,7 +1,5 @@
 """Answers “what do these functions make of these completions?”: scores, totals, advantages, and what stands out."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 
@@ -10,7 +8,6 @@ import numpy as np
 from groupwise.storage.registry import progress
 from groupwise.storage.registry.messages.completions import Completion, Group
 from groupwise.storage.registry.messages.functions import Function
-from groupwise.storage.registry.messages.message import Answer
 from groupwise.storage.registry.messages.score import (
     SHOWN_CELL,
     SHOWN_FAILURES,
@@ -21,23 +18,15 @@ from groupwise.storage.registry.messages.score import (
 )
 from groupwise.worker.questions.workbench import analysis, loopholes, request, words
 from groupwise.worker.questions.workbench.calling import Caller, Rows, chat
-from groupwise.worker.questions.workbench.request import Refused, failed_answer
 from groupwise.worker.sandbox import client
 
 # A run before its first step, for functions that look.
 STATE = {"global_step": 0, "max_steps": 1, "epoch": 0.0}
 
 
-def answer_score(question: ScoreQuestion) -> Answer:
-    """Each completion's scores, total and advantage; each function's; what stands out, in words."""
-    try:
-        request.refuse_unknown(question.functions)
-        return _score_groups(question)
-    except Refused as error:
-        return failed_answer(error)
-
-
-def _score_groups(question: ScoreQuestion) -> ScoreAnswer:
+def answer_score(question: ScoreQuestion) -> ScoreAnswer:
+    """Each completion's scores, total and advantage; each function's; what stands out, in words. Raises Refused."""
+    request.refuse_unknown(question.functions)
     begun = time.perf_counter()
     functions, groups = question.functions, question.groups
     scale = question.scale_rewards or "group"
@@ -110,12 +99,11 @@ def _weigh(
         for number, kind in zip(which, its_kinds, strict=True):
             kinds[number] = kind
         ties = ties if probing else found
-    counting = scores if of_probes.all() else scores[~np.repeat(of_probes, sizes)]
+    real = np.ones(len(scores), bool) if of_probes.all() else ~np.repeat(of_probes, sizes)
     names = [one.name for one in functions]
     return {
-        "total": total, "advantages": advantages, "kinds": kinds, "ties": ties, "starts": starts, "counting": counting,
-        "real": np.ones(len(scores), bool) if of_probes.all() else ~np.repeat(of_probes, sizes),
-        "agreement": analysis.agreement(names, counting, weights),
+        "total": total, "advantages": advantages, "kinds": kinds, "ties": ties, "starts": starts, "real": real,
+        "counting": scores[real], "agreement": analysis.agreement(names, scores[real], weights),
         "loopholes": loopholes.find_loopholes(probes, names, scores, total),
     }  # fmt: skip
 

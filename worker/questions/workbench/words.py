@@ -1,7 +1,5 @@
 """What a try of reward functions showed, in sentences: first what matters most."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The messages between the model's code and its tests, and what of each side's objects the other may use."""
 
-from __future__ import annotations
-
 import builtins
 import collections.abc
 import enum
@@ -67,6 +65,7 @@ class Line:
         self.later: Later | None = None
 
     def post(self, message: dict) -> None:
+        """Send a message. Raises ValueError where it is too large."""
         data = json.dumps(message).encode()
         if len(data) > CAP:
             raise ValueError("too large to be handed over")
@@ -74,6 +73,7 @@ class Line:
         self.outgoing.flush()
 
     def receive(self) -> dict:
+        """Wait for a message. Raises EOFError where the other side has ended."""
         data = self.incoming.readline(CAP + 2)
         if not data.endswith(b"\n"):
             raise EOFError("the other side has ended")
@@ -116,6 +116,7 @@ class Line:
         return {"later" if isinstance(value, types.CoroutineType) else "mine": id(value)}
 
     def unpack(self, packed: Any) -> Any:
+        """Turn what `pack` made of a value back into it; objects of the other side become Remotes."""
         if not isinstance(packed, dict):
             return packed
         [(name, content)] = packed.items()
@@ -226,6 +227,7 @@ def run_coroutine(coroutine: Any) -> Any:
 
 
 async def return_value(value: Any) -> Any:
+    """Come to a value at once, as a coroutine."""
     return value
 
 

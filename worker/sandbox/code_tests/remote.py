@@ -3,8 +3,6 @@
 Only the standard library, and little of it: each sandbox waits for these imports.
 """
 
-from __future__ import annotations
-
 import operator
 from typing import Any
 
@@ -118,19 +116,24 @@ class Later:
         asyncio.set_event_loop(self.loop)
 
     def begin(self, target: Any) -> None:
+        """Start waiting for an awaitable."""
+
         async def wait() -> Any:
             return await target
 
         self.tasks[id(target)] = self.loop.create_task(wait())
 
     def turn(self, target: Any, seconds: float = SLICE) -> bool:
+        """Run the event loop for a moment; whether it has come to its end."""
         task = self.tasks[id(target)]
         self.loop.run_until_complete(self.asyncio.wait({task}, timeout=seconds))
         return bool(task.done())
 
     def result(self, target: Any) -> Any:
+        """Give what it came to, or raise what it raised."""
         return self.tasks.pop(id(target)).result()
 
     def cancel(self, target: Any) -> None:
+        """Give it up."""
         self.tasks[id(target)].cancel()
         self.turn(target, 1.0)

@@ -1,7 +1,5 @@
 """Which function the tests are about, where it has a name of Python's own: read from their syntax."""
 
-from __future__ import annotations
-
 import ast
 import builtins
 import importlib.util

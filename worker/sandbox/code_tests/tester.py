@@ -1,7 +1,5 @@
 """The side of the tests, in a sandbox of its own, which the model's code cannot reach: runs them and reports."""
 
-from __future__ import annotations
-
 import ast
 import builtins
 import importlib

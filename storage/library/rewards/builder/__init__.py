@@ -4,8 +4,6 @@ What it writes is ordinary code from then on. Every value that a person typed st
 be nothing but that value.
 """
 
-from __future__ import annotations
-
 from groupwise.storage.library.rewards import names
 from groupwise.storage.library.rewards.builder.blocks import KINDS, Block, BlockProblem, block_problems
 from groupwise.storage.library.rewards.builder.parts import COLUMN, Part, part_of
@@ -41,16 +39,16 @@ def to_code(name: str, blocks: list[Block], sentence: str) -> str:
     if wrong:
         raise BuilderError(wrong)
     parts = _parts(blocks)
-    if name in _taken(parts):
+    if name in _names_in_use(parts):
         raise BuilderError(f"“{name}” is what the builder calls a part of the code. Choose another name.")
     sentence = visible(" ".join(sentence.split()))[:LONGEST_SENTENCE]
     direct = len(blocks) == 1 and blocks[0].weight > 0
     functions = [
-        _main(name, blocks, parts, sentence or f"A reward made of {_count(len(blocks))}.", direct),
-        *([] if direct else _together(blocks, parts)),
+        _write_main(name, blocks, parts, sentence or f"A reward made of {_count(len(blocks))}.", direct),
+        *([] if direct else _combine_blocks(blocks, parts)),
         *(part.code for part in parts),
-        *(SHARED[helper] for helper in _shared(parts, blocks)),
-        _test(name, parts, needs_network(blocks)),
+        *(SHARED[helper] for helper in _shared_helpers(parts, blocks)),
+        _write_test(name, parts, needs_network(blocks)),
     ]
     head = [_imports(parts), "\n".join(_constants(parts))]
     return (
@@ -71,12 +69,12 @@ def _parts(blocks: list[Block]) -> list[Part]:
     return found
 
 
-def _taken(parts: list[Part]) -> set[str]:
+def _names_in_use(parts: list[Part]) -> set[str]:
     constants = {line.split(" ")[0] for part in parts for line in part.constants}
     return {SCORE, "weighted_mean", "NUMBER", "MARK", "PROBLEMS", *SHARED, *(part.helper for part in parts), *constants}
 
 
-def _shared(parts: list[Part], blocks: list[Block]) -> list[str]:
+def _shared_helpers(parts: list[Part], blocks: list[Block]) -> list[str]:
     """The shared functions that are called, in the order in which they are kept."""
     called = {helper for part in parts for helper in part.shared}
     texts = needs_network(blocks) or any("text" in part.takes for part in parts)
@@ -94,33 +92,33 @@ def _constants(parts: list[Part]) -> list[str]:
     return [*(line for part in parts for line in part.constants), *shared]
 
 
-def _takes(parts: list[Part]) -> list[str]:
+def _row_values(parts: list[Part]) -> list[str]:
     """What is needed of a row: text, ids and prompt in this order, then the columns."""
     wanted = dict.fromkeys(each for part in parts for each in part.takes)
     return [*(each for each in _TYPES if each in wanted), *(each for each in wanted if each not in _TYPES)]
 
 
-def _list_of(taken: str) -> str:
+def _argument_of(taken: str) -> str:
     """The argument that a row's value comes from: a column under its own name."""
     return _LISTS.get(taken) or taken.removeprefix(COLUMN)
 
 
-def _main(name: str, blocks: list[Block], parts: list[Part], sentence: str, direct: bool) -> str:
+def _write_main(name: str, blocks: list[Block], parts: list[Part], sentence: str, direct: bool) -> str:
     """The reward function itself."""
-    takes = list(parts[0].takes) if direct else _takes(parts)
-    lists = dict.fromkeys(["completions", *(_list_of(each) for each in takes)])
+    takes = list(parts[0].takes) if direct else _row_values(parts)
+    lists = dict.fromkeys(["completions", *(_argument_of(each) for each in takes)])
     kind = "float | None" if any(part.may_be_none for part in parts) else "float"
     head = call(f"def {name}(", [*(f"{each}: list" for each in lists), "**kwargs: object"], f") -> list[{kind}]:")
     row = parts[0].helper if direct else SCORE
-    body = _at_once(row, takes) if needs_network(blocks) else _each(row, takes)
-    return "\n".join([head, indented_docstring([sentence, *_explained(blocks, parts)]), body])
+    body = _score_side_by_side(row, takes) if needs_network(blocks) else _score_in_turn(row, takes)
+    return "\n".join([head, indented_docstring([sentence, *_explain_blocks(blocks, parts)]), body])
 
 
-def _each(row: str, takes: list[str]) -> str:
+def _score_in_turn(row: str, takes: list[str]) -> str:
     """The scores, one row after the other."""
     given = ", ".join("text_of(completion)" if each == "text" else each for each in takes)
     looped = ["completion" if each == "text" else each for each in takes]
-    lists = [_list_of(each) for each in takes]
+    lists = [_argument_of(each) for each in takes]
     head, made = f"for {', '.join(looped)} in ", f"{row}({given})"
     flat = f"{head}{lists[0]}" if len(lists) == 1 else f"{head}zip({', '.join(lists)}, strict=True)"
     if len(f"    return [{made} {flat}]") <= WIDTH:
@@ -129,14 +127,14 @@ def _each(row: str, takes: list[str]) -> str:
     return f"    return [\n        {made}\n        {loop}\n    ]"
 
 
-def _at_once(row: str, takes: list[str]) -> str:
+def _score_side_by_side(row: str, takes: list[str]) -> str:
     """The scores, eight rows at a time: each waits for the judge."""
-    lists = ["map(text_of, completions)" if each == "text" else _list_of(each) for each in takes]
+    lists = ["map(text_of, completions)" if each == "text" else _argument_of(each) for each in takes]
     made = call("scores = pool.map(", [row, *lists], ")", indent=8)
     return f"    with ThreadPoolExecutor(max_workers=8) as pool:\n        {made}\n        return list(scores)"
 
 
-def _explained(blocks: list[Block], parts: list[Part]) -> list[str]:
+def _explain_blocks(blocks: list[Block], parts: list[Part]) -> list[str]:
     """The docstring's paragraphs after its first line: each block in words, and how they go together."""
     judged, single = needs_network(blocks), len(blocks) == 1
     if single and blocks[0].weight > 0:
@@ -161,9 +159,9 @@ def _range_in_words(blocks: list[Block]) -> str:
     return "Negative weights are penalties: the sum is divided by the positive weights, and can fall below 0."
 
 
-def _together(blocks: list[Block], parts: list[Part]) -> list[str]:
+def _combine_blocks(blocks: list[Block], parts: list[Part]) -> list[str]:
     """The function that scores one row by all blocks, and the mean it takes."""
-    takes = _takes(parts)
+    takes = _row_values(parts)
     judges = [part for part in parts if part.helper.startswith("judge")]
     none = any(part.may_be_none for part in parts if part not in judges)
     kind = "float | None" if none or judges else "float"
@@ -185,13 +183,13 @@ def _verdict(part: Part) -> str:
     return part.helper.replace("judge_says", "verdict")
 
 
-def _test(name: str, parts: list[Part], judged: bool) -> str:
+def _write_test(name: str, parts: list[Part], judged: bool) -> str:
     """A test of each block, and that plain text and chat score alike."""
     lines = [f"def test_{name}() -> None:", '    """Examples that earn, and examples that do not."""']
     lines += [f"    {test}" for test in dict.fromkeys(test for part in parts for test in part.tests)]
     if not judged:
         given = {"ids": "completion_ids=[[0], [0]]"}
-        more = [given.get(each) or f'{_list_of(each)}=["1", "1"]' for each in _takes(parts) if each != "text"]
+        more = [given.get(each) or f'{_argument_of(each)}=["1", "1"]' for each in _row_values(parts) if each != "text"]
         lines += ['    chat = [{"role": "assistant", "content": "a"}]']
         lines += ["    " + call(f"plain, same = {name}(", ['completions=["a", chat]', *more], ")", indent=4)]
         lines += ["    assert plain == same"]

@@ -1,7 +1,5 @@
 """The builder's blocks: what kinds there are, what each can be set to, and what is wrong with those that were set."""
 
-from __future__ import annotations
-
 import keyword
 import math
 import re
@@ -160,10 +158,10 @@ def block_problems(blocks: list[Block]) -> list[BlockProblem]:
         return [BlockProblem(None, None, "Add a block: a reward needs something to look for.")]
     if len(blocks) > MOST_BLOCKS:
         return [BlockProblem(None, None, f"These are {len(blocks)} blocks; {MOST_BLOCKS} is the most.")]
-    return [BlockProblem(at, *found) for at, block in enumerate(blocks) for found in _of_block(block)]
+    return [BlockProblem(at, *found) for at, block in enumerate(blocks) for found in _problems_of_block(block)]
 
 
-def _of_block(block: Block) -> list[tuple[str | None, str]]:
+def _problems_of_block(block: Block) -> list[tuple[str | None, str]]:
     if block.kind not in KINDS:
         return [(None, f"There is no kind of block “{block.kind[:40]}”. There are {', '.join(KINDS)}.")]
     found: list[tuple[str | None, str]] = []

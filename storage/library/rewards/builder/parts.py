@@ -1,7 +1,5 @@
 """What the builder writes for each kind of block: a small function that scores one completion, with its tests."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -62,7 +60,8 @@ def _check(helper: str, example: str, verdict: str, more: str = "") -> str:
 
 def _matches(settings: Settings, partial: bool, suffix: str) -> Part:
     helper, constant = f"matches_pattern{suffix}", f"PATTERN{suffix}"
-    flags = [flag for flag, on in (("re.IGNORECASE", "ignore_case"), ("re.DOTALL", "dot_all")) if settings[on]]
+    names = [flag for flag, on in (("re.IGNORECASE", "ignore_case"), ("re.DOTALL", "dot_all")) if settings[on]]
+    flags = [" | ".join(names)] if names else []
     found = f"{constant}.search(text) is not None"
     whole = f"{constant}.fullmatch(text.strip()) is not None"
     if partial:
@@ -75,13 +74,9 @@ def _matches(settings: Settings, partial: bool, suffix: str) -> Part:
     return Part(
         helper, _function(f"{helper}(text: str) -> float", doc, *body), ("text",),
         f"as a whole it fits the pattern {shape}" if settings["whole"] else f"the pattern {shape} is found in it",
-        constants=(call(f"{constant} = re.compile(", _flagged(settings["pattern"], flags), ")"),),
+        constants=(call(f"{constant} = re.compile(", [pattern_literal(settings["pattern"]), *flags], ")"),),
         tests=tuple(_pattern_tests(helper, settings)), imports=("re",),
     )  # fmt: skip
-
-
-def _flagged(expression: str, flags: list[str]) -> list[str]:
-    return [pattern_literal(expression), *([" | ".join(flags)] if flags else [])]
 
 
 def _pattern_tests(helper: str, settings: Settings) -> list[str]:

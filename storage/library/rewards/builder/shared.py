@@ -1,7 +1,5 @@
 """The small functions that the builder's code is made of, as source: each is written only where a block calls it."""
 
-from __future__ import annotations
-
 # Constants and functions by name; the value is what stands in the file.
 NUMBER = """\
 # The sign belongs to the number only where it cannot be a minus between two terms.

@@ -1,0 +1,97 @@
+"""What people ask of a run: stop, kill, resume. Rows of registry.db, which the supervisor takes up and the training
+process looks for."""
+
+import contextlib
+import sqlite3
+import time
+from dataclasses import dataclass
+
+from groupwise.storage.home import db, paths
+from groupwise.storage.record import record_check, states
+from groupwise.storage.registry import registry
+
+STOP, KILL, RESUME = "stop", "kill", "resume"
+ALLOWED = {STOP: {states.QUEUED, *states.LIVE}, KILL: states.LIVE, RESUME: states.RESUMABLE}
+
+
+class Refused(Exception):
+    """What was asked cannot be done to this run now; the message says why."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """One thing a person asked of one attempt of a run."""
+
+    id: int
+    run: str
+    attempt: int
+    kind: str
+
+
+def ask_of_run(run_id: str, kind: str) -> None:
+    """Record what a person wants of a run. Asking twice is asking once. Raises Refused."""
+    run = registry.get_run(run_id)
+    if run is None:
+        raise Refused(f"There is no run “{run_id[:80]}”.")
+    if run.state not in ALLOWED[kind]:
+        raise Refused(f"{run.name} is {states.LABELS[run.state].lower()}: there is nothing to {kind}.")
+    if kind == RESUME and record_check.is_newer(run.folder.db):
+        raise Refused(record_check.NEWER_SENTENCE)
+    with registry.write_registry() as index:
+        index.execute(
+            "INSERT INTO command (run, attempt, kind, asked_at) SELECT ?, ?, ?, ? WHERE NOT EXISTS "
+            "(SELECT 1 FROM command WHERE run = ? AND attempt = ? AND kind = ?)",
+            [run_id, run.attempt, kind, time.time(), run_id, run.attempt, kind],
+        )
+
+
+def open_commands() -> list[Command]:
+    """What was asked and not yet taken up, oldest first."""
+    with registry.read_registry() as index:
+        rows = index.query("SELECT id, run, attempt, kind FROM command WHERE taken_at IS NULL ORDER BY id")
+        return [Command(**row) for row in rows]
+
+
+def take_command(command: Command, result: str) -> None:
+    """Note what became of a command."""
+    with registry.write_registry() as index:
+        index.execute("UPDATE command SET taken_at = ?, result = ? WHERE id = ?", [time.time(), result, command.id])
+
+
+def asked_at(run_id: str, attempt: int, kind: str) -> float | None:
+    """When this was asked of this attempt, taken up or not."""
+    with registry.read_registry() as index:
+        row = index.execute(
+            "SELECT asked_at FROM command WHERE run = ? AND attempt = ? AND kind = ?", [run_id, attempt, kind]
+        ).fetchone()
+    return row[0] if row else None
+
+
+class StopFlag:
+    """What the training process asks at each step boundary: did someone say stop? It never waits for a lock.
+
+    Most steps cost one look at the file's time: it is read again only when someone wrote to it. (A write in the same
+    tick of the clock as our reading is seen with the next one: the worker writes at least twice for every stop.)
+    """
+
+    def __init__(self, run_id: str, attempt: int) -> None:
+        self._about = [run_id, attempt, STOP]
+        self._read_at: tuple[int, int] | None = None  # the file and its time when it was read
+        self._found = False
+
+    def is_set(self) -> bool:
+        """Whether a stop was asked. While the registry cannot be read (locked, damaged, being replaced), what was
+        known before; it is opened anew at the next step."""
+        try:
+            status = paths.registry_path().stat()
+            if (status.st_ino, status.st_mtime_ns) != self._read_at:
+                self._found = self._look()
+                self._read_at = status.st_ino, status.st_mtime_ns
+        except (OSError, sqlite3.Error):
+            return self._found
+        return self._found
+
+    def _look(self) -> bool:
+        with contextlib.closing(db.open_reader(paths.registry_path(), journal="delete", patience=0.0)) as index:
+            query = "SELECT 1 FROM command WHERE run = ? AND attempt = ? AND kind = ?"
+            return index.execute(query, self._about).fetchone() is not None
