@@ -213,15 +213,14 @@ def it_left_whole_checkpoints_a_model_and_a_record_of_its_end(folder: RunFolder,
     assert (seen["step"], seen["total"], seen["begun"], len(seen["spark"])) == (60, 60, True, 40)
 
 
-def test_a_run_that_does_not_exist_is_said_kindly(open_page: OpenPage) -> None:
-    with fresh_home(), dashboard() as (_, address):
-        page = open_page(f"{address}/run?id=nothing-here")
-        expect(page.get_by_role("heading", name="No such run")).to_be_visible()
-        expect(page.get_by_role("link", name="See all runs")).to_be_visible()
-        picture(page, "run-missing")
+def test_a_run_that_does_not_exist_is_said_kindly(open_page: OpenPage, reading_dashboard: str) -> None:
+    page = open_page(f"{reading_dashboard}/run?id=nothing-here")
+    expect(page.get_by_role("heading", name="No such run")).to_be_visible()
+    expect(page.get_by_role("link", name="See all runs")).to_be_visible()
+    picture(page, "run-missing")
 
 
 @pytest.mark.parametrize("query", ["", "?id=", "?id=../../etc", "?id=%00", "?id=<script>alert(1)</script>"])
-def test_a_strange_address_is_said_kindly(open_page: OpenPage, shared_dashboard: str, query: str) -> None:
-    page = open_page(f"{shared_dashboard}/run{query}")
+def test_a_strange_address_is_said_kindly(open_page: OpenPage, reading_dashboard: str, query: str) -> None:
+    page = open_page(f"{reading_dashboard}/run{query}")
     expect(page.get_by_role("heading", name="No such run")).to_be_visible()

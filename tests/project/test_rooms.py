@@ -190,7 +190,7 @@ def test_no_file_swallows_an_exception_unseen():
 # Who writes files by itself: what hides secrets on the way (storage), and what is no text of a run's.
 WRITERS = {
     "storage/home/db.py", "storage/home/files.py", "storage/home/process_log.py", "storage/record/record.py",
-    "app/core/worker_process.py", "worker/launchers/local.py", "worker/dry_run/tries.py",  # open a log for another
+    "app/core/worker_process.py", "worker/launchers/local.py",  # open a log for another
     "worker/questions/server.py", "worker/niceness.py", "worker/sandbox/launch.py",  # speak to the kernel
     "worker/training/wait_for_run.py",  # so does this
     "worker/questions/workbench/calling.py",  # code that is loaded at once, and gone

@@ -1,7 +1,6 @@
 """The reward code that runs scored with: which functions differ between them, and how. Pure, but for the reading."""
 
 import difflib
-import hashlib
 
 from groupwise.storage.home import files
 from groupwise.storage.home.paths import RunFolder
@@ -21,11 +20,6 @@ def code_by_function(folder: RunFolder) -> dict[str, str]:
             with files.open_file(path) as file:
                 found[path.stem] = file.read(MOST_BYTES).decode("utf-8", "replace")
     return found
-
-
-def short_hash(code: str) -> str:
-    """The first digits of the SHA-256 of the code, as the library's versions are named."""
-    return hashlib.sha256(code.encode("utf-8", "replace")).hexdigest()[:8]
 
 
 def diff(before: str, after: str) -> list[tuple[str, str]] | None:
