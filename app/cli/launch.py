@@ -1,7 +1,5 @@
 """`groupwise launch`: a YAML file becomes a queued run, or a list of what is wrong with it and nothing else."""
 
-from __future__ import annotations
-
 import os
 import sys
 import time

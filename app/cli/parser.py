@@ -1,7 +1,5 @@
 """The groupwise command's words: its subcommands, their options and their help."""
 
-from __future__ import annotations
-
 import argparse
 import os
 from collections.abc import Callable

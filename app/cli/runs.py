@@ -1,7 +1,5 @@
 """The commands about runs that exist: list, stop, resume, repair; and following a run until it ends."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

@@ -3,8 +3,6 @@
 The files are looked at with `stat` only: to open a file that SQLite has open, and close it, would drop its locks.
 """
 
-from __future__ import annotations
-
 import functools
 import json
 import threading

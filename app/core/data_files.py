@@ -1,7 +1,5 @@
 """How a data file gets into the home: under a plain name, never over another one, and whole or not at all."""
 
-from __future__ import annotations
-
 import filecmp
 import os
 import re

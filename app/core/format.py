@@ -1,7 +1,5 @@
 """Numbers, durations, ages and sizes as a person reads them. Pure."""
 
-from __future__ import annotations
-
 import math
 import time
 from typing import Any

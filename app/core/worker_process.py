@@ -1,7 +1,5 @@
 """Keeps the worker alive: starts its supervisor as a process of its own, which outlives the app."""
 
-from __future__ import annotations
-
 import contextlib
 import subprocess
 import sys

@@ -11,8 +11,6 @@ waits for nobody; a session never meets the brake. While wrong tokens come from 
 instead of ten before it waits, and an address that guessed nothing has that one at once.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 

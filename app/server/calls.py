@@ -5,8 +5,6 @@ session of ours ever changes; and it takes a request that is no call for a fault
 in a table, strictly read JSON is handed to it, and nothing is kept.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any

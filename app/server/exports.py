@@ -1,7 +1,5 @@
 """Completions as a file: JSONL as they were recorded, CSV for spreadsheets, Parquet for data frames; streamed."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

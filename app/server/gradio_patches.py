@@ -1,7 +1,5 @@
 """What stands before everything else in a page: Gradio's own `head` comes when its scripts run already."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

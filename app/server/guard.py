@@ -1,7 +1,5 @@
 """Middleware that every request passes: the headers of every reply, where a request may come from, how large it is."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlsplit

@@ -1,7 +1,5 @@
 """The login that guards a dashboard beyond this machine: a token, a session for who has it, a brake on guessing."""
 
-from __future__ import annotations
-
 import asyncio
 import hmac
 import html

@@ -3,8 +3,6 @@
 Gradio's own `head` comes late, when its scripts already run. Modules that stand here are fetched while Gradio's are.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 

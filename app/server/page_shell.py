@@ -1,7 +1,5 @@
 """The Blocks: routes, what stands in every page's head, and how all of it is mounted."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any

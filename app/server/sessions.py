@@ -1,7 +1,5 @@
 """Who is logged in: signed sessions, of which only those are stored that were ended before their time."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import hmac

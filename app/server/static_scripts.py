@@ -1,7 +1,5 @@
 """The scripts of others that the pages draw and edit with: where they are, and how a page is told."""
 
-from __future__ import annotations
-
 import importlib.util
 from pathlib import Path
 from urllib.parse import quote

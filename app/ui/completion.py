@@ -1,8 +1,6 @@
 """One completion as a card: what it earned, what it says, how each reward function saw it, and what people said of it.
 Its text is escaped in highlight.py, and all else here."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass

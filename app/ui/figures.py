@@ -1,7 +1,5 @@
 """What the charts show: curated panels over TRL's own metric names, and small inline drawings. Pure."""
 
-from __future__ import annotations
-
 import html
 import math
 import zlib

@@ -1,8 +1,6 @@
 """A completion's text as HTML: its tags in colour, what stands between them shaded, differences marked. All of it is
 escaped here, piece by piece; nothing that a model wrote becomes markup or an attribute."""
 
-from __future__ import annotations
-
 import re
 import zlib
 from collections.abc import Iterator, Sequence

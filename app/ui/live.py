@@ -8,8 +8,6 @@ wrong comes back as a sentence.
 Parts are made by a function, not by subclassing gr.HTML: Gradio writes a .pyi file beside each subclass's source.
 """
 
-from __future__ import annotations
-
 import functools
 import logging
 import sqlite3

@@ -3,8 +3,6 @@
 The addresses hold a digest of all of them, so a browser may keep what it has fetched, and two versions never mix.
 """
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import posixpath

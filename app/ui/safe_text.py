@@ -1,7 +1,5 @@
 """Hostile text (names, completions, errors) as a page may show it."""
 
-from __future__ import annotations
-
 import html
 
 

@@ -1,7 +1,5 @@
 """A run's state as a pill: text, shape and colour together, so that none of them carries it alone."""
 
-from __future__ import annotations
-
 from groupwise.app.ui.safe_text import escape
 from groupwise.storage.record import states
 

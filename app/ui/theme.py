@@ -1,7 +1,5 @@
 """Gradio's theme, drawn from the tokens of style.css: no colour, size or font is decided here."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

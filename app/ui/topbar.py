@@ -1,7 +1,5 @@
 """The bar on top of every page: where one is, what hardware there is, whether the worker is there."""
 
-from __future__ import annotations
-
 import gradio as gr
 
 from groupwise.app.ui.live import Payload, answer, live

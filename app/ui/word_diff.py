@@ -4,8 +4,6 @@ Hyyrö's bit-vector algorithm ("Bit-parallel LCS-length computation revisited", 
 Python integer, so that no text, however made, takes longer than its number of words says. difflib has no such bound.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

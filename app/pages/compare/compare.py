@@ -1,7 +1,5 @@
 """Compare: several runs over each other, what differs between them, and the same prompts side by side."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

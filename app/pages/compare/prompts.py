@@ -1,7 +1,5 @@
 """Compare: prompts that several runs had, how each run did on them at first and at last, and its best completion."""
 
-from __future__ import annotations
-
 import contextlib
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The runs that are compared: which ones a payload names, how each is drawn, and why one of them cannot be."""
 
-from __future__ import annotations
-
 import contextlib
 import sqlite3
 from collections.abc import Iterator

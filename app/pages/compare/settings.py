@@ -1,7 +1,5 @@
 """Compare: the settings in which runs differ, and the reward code of two of them against each other."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from groupwise.app.core import format

@@ -1,7 +1,5 @@
 """What a new run can be made of: models and data files at hand, and how an uploaded file gets in."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from groupwise.app.core import data_files

@@ -1,7 +1,5 @@
 """Edits of a spec's text: each sets or removes one setting and leaves every other line as it was typed. Pure."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Any

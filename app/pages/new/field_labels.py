@@ -4,8 +4,6 @@ Everything else about a setting (type, default, help, choices) is read from what
 practice, as guides to GRPO give them.
 """
 
-from __future__ import annotations
-
 # path → (label, advice). The order is the form's.
 RUN = {"name": ("Name", "")}
 MODEL = {

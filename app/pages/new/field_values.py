@@ -1,7 +1,5 @@
 """What is typed into a field ↔ the value it means, by the types the field takes. Pure."""
 
-from __future__ import annotations
-
 import json
 import math
 from typing import Any

@@ -3,8 +3,6 @@
 Of TRL and PEFT nothing is written down twice: their fields come from the published catalogue, ours from RunSpec.
 """
 
-from __future__ import annotations
-
 import functools
 from typing import Any
 

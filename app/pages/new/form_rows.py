@@ -1,8 +1,6 @@
 """Settings that the form shows as rows: conditions on the data as (column, operator, value), stages with their training
 settings as text, and where a spec has reward functions. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Settings from a file: a spec's YAML as it is, or a TRL training script, which is read and never run."""
 
-from __future__ import annotations
-
 from pathlib import PurePath
 
 from groupwise.app.core.errors import Unanswerable

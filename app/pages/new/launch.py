@@ -1,7 +1,5 @@
 """From a spec's text to a queued run: the last check, the row, and a worker to take it."""
 
-from __future__ import annotations
-
 import copy
 from dataclasses import dataclass, field, replace
 from typing import Any

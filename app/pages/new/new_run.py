@@ -3,8 +3,6 @@
 The page holds nothing but the spec's text; every function here is handed that text and answers what it means.
 """
 
-from __future__ import annotations
-
 import sqlite3
 from pathlib import Path
 from typing import Any

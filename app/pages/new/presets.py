@@ -1,7 +1,5 @@
 """What a new run begins with: a preset that ships, one's own, or the settings of a run."""
 
-from __future__ import annotations
-
 import sqlite3
 from pathlib import Path
 from typing import Any

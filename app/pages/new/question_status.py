@@ -1,7 +1,5 @@
 """What became of a question to the worker: its answer, or how far it is. Pages ask for it until it is there."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from groupwise.app.pages.new import view

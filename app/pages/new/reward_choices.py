@@ -1,7 +1,5 @@
 """The reward functions that a run can be scored by, as the form offers them: one's own, then those that ship."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from groupwise.app.core import format

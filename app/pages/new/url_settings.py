@@ -1,7 +1,5 @@
 """Settings that an address asks for on top of those it begins with: `/new?from=RUN&set=training.beta=0.04`."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

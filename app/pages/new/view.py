@@ -1,7 +1,5 @@
 """A spec's text as the page shows it: what each field says, what is wrong, what will happen, and the script."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

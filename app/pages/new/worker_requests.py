@@ -1,7 +1,5 @@
 """What the page asks the worker: how the data looks to the model, whether TRL takes these settings, one step tried."""
 
-from __future__ import annotations
-
 import json
 import time
 

@@ -1,7 +1,5 @@
 """Change settings in a YAML text and leave the rest as it was typed: order, comments, other fields."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from groupwise.app.pages.new.yaml_splices import NotInPlace, Splices

@@ -5,8 +5,6 @@ own. ruamel.yaml finds the places and writes what is new; the text between is no
 spaces, quotes and line ends its own way.
 """
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Pieces of YAML for a text that they are put into: one value in one line, or lines at a column. Pure."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from groupwise.storage.spec.yaml_text import dump

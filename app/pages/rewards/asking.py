@@ -1,7 +1,5 @@
 """What the Rewards page asks the worker: completions to try functions on, their scores, a run's history scored anew."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from pydantic import ValidationError

@@ -1,7 +1,5 @@
 """Which functions a try is about: what the page sent → what the worker is told, with the code of each."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

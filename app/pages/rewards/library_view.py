@@ -1,7 +1,5 @@
 """The library of reward functions as the page shows it: what ships, one's own, versions, differences, who uses what."""
 
-from __future__ import annotations
-
 import difflib
 import functools
 from typing import Any

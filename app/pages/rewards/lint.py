@@ -1,7 +1,5 @@
 """Lint of a reward function as it is typed: ruff reads the text, and nothing of it is ever run."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from typing import Any

@@ -4,8 +4,6 @@ The page holds the text that is typed; every function here is handed it and says
 here: what tries it is the worker, in its sandbox.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What the workbench can take its rows from: the data of a preset or a run, by a word such as `preset:quickstart`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from groupwise.app.core import format

@@ -1,7 +1,5 @@
 """What of a pasted training script its functions need: the rest (loading data, making a trainer) becomes comments."""
 
-from __future__ import annotations
-
 import ast
 
 _DEFINED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)

@@ -1,7 +1,5 @@
 """The Checkpoints of a run: what was saved, what of it is still there, and the final model."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import gradio as gr

@@ -1,7 +1,5 @@
 """What an address asks of a run's completions: the Completions tab and the export read it here, the same way."""
 
-from __future__ import annotations
-
 import math
 from urllib.parse import parse_qs
 

@@ -1,7 +1,5 @@
 """The Completions of a run: search, filter, read and export everything it wrote."""
 
-from __future__ import annotations
-
 import math
 import time
 from pathlib import Path

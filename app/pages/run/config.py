@@ -1,7 +1,5 @@
 """The Config of a run: what was asked, the same as a plain TRL script, and the reward code, each to be copied."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,8 +1,6 @@
 """The doctor on a run's Overview: how it stands in one sentence, and what looks wrong, with the evidence and a new run
 that has it changed."""
 
-from __future__ import annotations
-
 import threading
 import time
 from typing import Any

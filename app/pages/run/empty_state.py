@@ -1,7 +1,5 @@
 """Why a part of a run's page that shows what the model wrote has nothing to show yet, or never will."""
 
-from __future__ import annotations
-
 from groupwise.app.pages.run.overview import WAITS
 from groupwise.app.ui.live import GONE
 from groupwise.storage.record import states

@@ -1,7 +1,5 @@
 """A piece of a long text with what was searched for marked in it. Pure; the text is escaped here."""
 
-from __future__ import annotations
-
 from groupwise.app.ui.safe_text import escape
 
 BEFORE, LONGEST = 90, 280  # characters before the first match, and in all

@@ -1,7 +1,5 @@
 """One group as HTML: what was asked, how it did, the same prompt's other times, and its completions. Pure."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from groupwise.app.core import format

@@ -1,7 +1,5 @@
 """The list of a step's groups: one line each, in the order that was picked, with what ties the tied ones. Pure."""
 
-from __future__ import annotations
-
 import math
 import zlib
 from collections.abc import Callable, Collection

@@ -1,7 +1,5 @@
 """The Groups of a run: pick a step, see its groups, read one group's completions side by side."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import gradio as gr

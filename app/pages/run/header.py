@@ -1,7 +1,5 @@
 """The head of a run's page: name, state and its sentence, progress, what can be done now, and the tabs."""
 
-from __future__ import annotations
-
 import sqlite3
 import time
 from typing import Any

@@ -1,7 +1,5 @@
 """The Log of a run: the tail of what its training process printed, made readable and safe to show."""
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The Overview of a run: a board of charts fed with deltas, and beside it the numbers of now."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from statistics import median
 from typing import Any

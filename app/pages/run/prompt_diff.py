@@ -1,7 +1,5 @@
 """What the model wrote to one prompt at two times, side by side, with what differs marked. Pure."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any

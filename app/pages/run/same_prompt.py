@@ -1,7 +1,5 @@
 """The same prompt down the steps: how it did each time it came, and what the model wrote then and now."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Stars and notes on completions, as a page asks for them."""
 
-from __future__ import annotations
-
 import sqlite3
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The Statistics of a run: ties, solve rates, distributions and agreement of its groups, one panel after the other."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

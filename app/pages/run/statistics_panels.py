@@ -1,7 +1,5 @@
 """What each panel of the Statistics says: from a run's record to plain data and a sentence."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 from groupwise.app.core import format

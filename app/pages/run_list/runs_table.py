@@ -1,7 +1,5 @@
 """The table of runs: drawn on the server, asked for again every second, redrawn only when it changed."""
 
-from __future__ import annotations
-
 import time
 import zlib
 

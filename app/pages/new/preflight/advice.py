@@ -4,8 +4,6 @@ Thresholds are of three kinds, each said at its rule: what the libraries do (rea
 what a model's own config says, and “common practice”, what practitioners' guides agree on.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

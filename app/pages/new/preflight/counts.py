@@ -1,7 +1,5 @@
 """The arithmetic of groups, batches, steps and completions, in numbers and in sentences. Pure."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

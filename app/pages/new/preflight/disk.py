@@ -1,7 +1,5 @@
 """What a run will write: checkpoints, the trained model and its record, against the disk there is."""
 
-from __future__ import annotations
-
 import math
 import shutil
 from dataclasses import dataclass

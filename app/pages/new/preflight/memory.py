@@ -1,7 +1,5 @@
 """The peak memory of a GRPO step on one device, term by term, from a model's sizes without loading it. Pure."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from groupwise.app.core import format

@@ -1,7 +1,5 @@
 """When memory is short: the edits that the estimate itself shows to help, each with what it saves. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

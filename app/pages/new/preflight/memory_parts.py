@@ -4,8 +4,6 @@ Checked against torch's own record of allocations by `python -m bench memory`. W
 (trainer/grpo_trainer.py, kernels/chunked_logprob.py), transformers 5.23 (models/qwen2), peft 0.21, torch 2.13.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

@@ -1,7 +1,5 @@
 """Everything that is known of a run before it is started: sentences, figures, and what to do about problems."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a run will use: what its spec says, else the default of the installed TRL. Pure."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

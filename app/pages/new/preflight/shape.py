@@ -1,7 +1,5 @@
 """A model's sizes as plain numbers, and how many of its matrices LoRA adapts. Pure."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
