@@ -139,11 +139,12 @@ filler.unlink()
 """
 
 
+@pytest.mark.parametrize("when", ["", "trainer_state.json"], ids=["as it begins", "before it is sealed"])
 def test_a_disk_that_fills_up_while_a_checkpoint_is_saved_leaves_no_half_of_it(
-    start_worker: StartWorker, own_home: Path, start: Start
+    start_worker: StartWorker, own_home: Path, start: Start, when: str
 ) -> None:
     folder = queue(make_spec(training={**LONG, "max_steps": 16, "save_steps": 12}))
-    spoiler = start("-c", SPOIL, str(own_home), str(folder.checkpoints / "checkpoint-12"))
+    spoiler = start("-c", SPOIL, str(own_home), str(folder.checkpoints / "checkpoint-12" / when))
     start_worker()
     assert spoiler.stdout is not None and spoiler.stdout.readline() == "full\n"
     wait_state(folder.id, states.FINISHED)

@@ -38,6 +38,7 @@ class CapturingTrainer(GRPOTrainer):
     """GRPOTrainer that calls `on_groups(groups, notes, seconds)` on the main process after each generation is
     scored: `notes` say what each of the `scorers` made of the completions of all ranks, `seconds` what generating and
     scoring them took here. `await_room(model, optimizer)` waits for room on a full disk; False: it is to save nothing.
+    `seal(checkpoint, step)` seals one that all ranks have saved, on the main process.
     """
 
     _logs: dict[str, Any]
@@ -47,6 +48,7 @@ class CapturingTrainer(GRPOTrainer):
         *args: Any,
         on_groups: Callable[[list[Group], list[Note], dict[str, float]], None],
         await_room: Callable[[Any, Any], bool],
+        seal: Callable[[Path, int], None],
         scorers: Scorers,
         weighting: Weighting,
         **kwargs: Any,
@@ -55,6 +57,7 @@ class CapturingTrainer(GRPOTrainer):
         self.scorers = scorers
         self._on_groups = on_groups
         self._await_room = await_room
+        self._seal = seal
         self._weighting = weighting
         self._lengths: list[tuple[int, bool]] = []
         self._seconds: dict[str, float] = {}
@@ -115,21 +118,26 @@ class CapturingTrainer(GRPOTrainer):
             if self.accelerator.is_main_process:
                 self._weighting.save(place)
 
-        self._save_with_room(save, place)
+        def seal() -> None:
+            if self.accelerator.is_main_process:
+                self._seal(place, self.state.global_step)
+
+        self._save_with_room(place, save, seal)
 
     def save_model(self, output_dir: str | None = None, _internal_call: bool = False) -> None:
         """As transformers'. Raises NoRoom where the disk is full and no room was made."""
         place = Path(output_dir or self.args.output_dir)
         if _internal_call:  # a part of a checkpoint
             super().save_model(str(place), _internal_call=True)
-        elif not self._save_with_room(lambda: super(CapturingTrainer, self).save_model(str(place)), place):
+        elif not self._save_with_room(place, lambda: super(CapturingTrainer, self).save_model(str(place))):
             raise NoRoom(f"the disk is full: {place.name} could not be saved.")
 
-    def _save_with_room(self, save: Callable[[], None], place: Path) -> bool:
-        """Save, and where the disk fills up meanwhile remove what is half saved, wait for room, and save again; whether
-        it is saved. All ranks do the same: each may have found no room."""
+    def _save_with_room(self, place: Path, *parts: Callable[[], None]) -> bool:
+        """Save in these parts, each begun when all ranks are through with the one before. Where the disk fills up
+        meanwhile, remove what is half saved, wait for room, and save again; whether it is saved. All ranks do the same:
+        each may have found no room."""
         for _ in range(SAVES):
-            if not ranks.highest(int(self._runs_out_of_room(save, place))):
+            if not any(ranks.highest(int(self._runs_out_of_room(part, place))) for part in parts):
                 return True
             if self.accelerator.is_main_process:
                 shutil.rmtree(place, ignore_errors=True)
@@ -137,9 +145,9 @@ class CapturingTrainer(GRPOTrainer):
                 return False
         return False
 
-    def _runs_out_of_room(self, save: Callable[[], None], place: Path) -> bool:
+    def _runs_out_of_room(self, part: Callable[[], None], place: Path) -> bool:
         try:
-            save()
+            part()
         except Exception as error:
             # torch says no more than that a stream is broken: whether the disk is full, the disk knows
             if disk.is_full(error) or disk.lacks(place.parents[1], disk.FLOOR):

@@ -12,6 +12,7 @@ from typing import Any
 
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
+from groupwise.storage.home import disk
 from groupwise.storage.record.record import ABSENT, RunWriter
 from groupwise.storage.record.step_record import Checkpoint, Event, Group
 from groupwise.worker.training import checkpoints, disk_space, ranks
@@ -68,6 +69,7 @@ class Recorder(TrainerCallback):
         self._groups: list[Group] = []
         self._events: list[Event] = []  # to be written with the next commit
         self._told_unscored = False
+        self._sealed: int | str = ""  # bytes of the checkpoint that was sealed last, or why it was not
 
     @property
     def reason(self) -> str | None:
@@ -176,22 +178,30 @@ class Recorder(TrainerCallback):
         """Write what TRL logged of a step."""
         self._commit(state, metrics={name: number(value) for name, value in logs.items() if is_number(value)})
 
+    def seal(self, checkpoint: Path, global_step: int) -> None:
+        """Seal a checkpoint that was just saved. Raises OSError where there is no room for its manifest: without one it
+        cannot be resumed from."""
+        try:
+            self._sealed = checkpoints.seal(checkpoint, global_step + self.stage.before if self.stage else None)
+        except (OSError, ValueError) as error:
+            if disk.is_full(error):
+                raise
+            self._sealed = str(error)
+
     def on_save(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any) -> None:
-        """Seal a checkpoint that was just saved, and remove those that are one too many."""
+        """Record a checkpoint that was just saved, and remove those that are one too many."""
         if self.writer is None:
             return
         step, path = self._step(state), Path(args.output_dir) / f"checkpoint-{state.global_step}"
         if not path.is_dir():
             self._commit(state, events=[Event("warning", f"The disk is full: step {step} has no checkpoint.")])
             return
-        try:
-            size = checkpoints.seal(path, step if self.stage else None)
-        except (OSError, ValueError) as error:
-            message = f"The checkpoint of step {step} cannot be resumed from: {error}."
+        if isinstance(self._sealed, str):
+            message = f"The checkpoint of step {step} cannot be resumed from: {self._sealed}."
             self._commit(state, events=[Event("warning", message)])
             return
-        saved = Checkpoint(step, str(path.relative_to(self.folder)), size)
-        event = Event("checkpoint", f"Checkpoint saved at step {step}.", {"bytes": size})
+        saved = Checkpoint(step, str(path.relative_to(self.folder)), self._sealed)
+        event = Event("checkpoint", f"Checkpoint saved at step {step}.", {"bytes": self._sealed})
         self._commit(state, events=[event], checkpoint=saved)
         if self.keep:
             checkpoints.rotate(path.parent.parent if self.stage else path.parent, self.keep)

@@ -52,6 +52,7 @@ def make_trainer(
         callbacks=[recorder],
         on_groups=recorder.take,
         await_room=recorder.await_room,
+        seal=recorder.seal,
     )
     _refuse_what_cannot_work(trainer, len(train_rows))
     if begin_from is not None:
