@@ -125,17 +125,27 @@ def test_two_ranks_wait_together(own_home: Path) -> None:
 
 
 # Fills the disk as soon as a checkpoint is begun, and makes room some seconds later.
+# Most of the disk is taken once the run has begun, so that the rest is gone at once when it matters.
 SPOIL = """
-import sys, time
+import contextlib, os, sys, time
 from pathlib import Path
+from groupwise.storage.home import disk
 from tests.support.small_disk import fill
-place, checkpoint = Path(sys.argv[1]), Path(sys.argv[2])
-while not checkpoint.exists():
+place, record, trigger = (Path(word) for word in sys.argv[1:])
+while not record.exists():
+    time.sleep(0.01)
+early = fill(place, leave=48 * disk.MEGABYTE)
+while not trigger.exists():
     time.sleep(0.0005)
-filler = fill(place)
+last = place / "last"
+with last.open("wb", buffering=0) as file, contextlib.suppress(OSError):
+    while True:
+        os.posix_fallocate(file.fileno(), file.tell(), max(disk.free_bytes(place), 4096))
+        file.seek(0, os.SEEK_END)
 print("full", flush=True)
 time.sleep(4)
-filler.unlink()
+early.unlink()
+last.unlink()
 """
 
 
@@ -144,13 +154,13 @@ def test_a_disk_that_fills_up_while_a_checkpoint_is_saved_leaves_no_half_of_it(
     start_worker: StartWorker, own_home: Path, start: Start, when: str
 ) -> None:
     folder = queue(make_spec(training={**LONG, "max_steps": 16, "save_steps": 12}))
-    spoiler = start("-c", SPOIL, str(own_home), str(folder.checkpoints / "checkpoint-12" / when))
+    spoiler = start("-c", SPOIL, str(own_home), str(folder.db), str(folder.checkpoints / "checkpoint-12" / when))
     start_worker()
     assert spoiler.stdout is not None and spoiler.stdout.readline() == "full\n"
     wait_state(folder.id, states.FINISHED)
     everything_is_recorded(folder, 16)
     whole = [path for path in folder.checkpoints.iterdir() if checkpoints.problem(path) is None]
-    assert sorted(path.name for path in whole) == ["checkpoint-12", "checkpoint-16"]
+    assert sorted(path.name for path in whole) == ["checkpoint-12", "checkpoint-16"], events(folder, "warning")
 
 
 def test_a_stop_while_it_waits_ends_it_without_a_checkpoint(start_worker: StartWorker, own_home: Path) -> None:
