@@ -101,6 +101,21 @@ def assert_alike(moved: dict[str, Any], drawn: dict[str, Any]) -> None:
             assert not far, (chart, far)
 
 
+def still_at(page: Page, width: int) -> dict[str, Any]:
+    """The lines at this width of the window, once all charts have taken it: none moves for most of a second."""
+    page.set_viewport_size({"width": width, "height": 3000})
+    lines: dict[str, Any] = {}
+
+    def same_again() -> bool:
+        nonlocal lines
+        before, lines = lines, page.evaluate(PATHS)
+        page.wait_for_timeout(800)
+        return bool(lines == before)
+
+    wait_for("lines that stand still", same_again)
+    return lines
+
+
 @pytest.mark.parametrize(
     "made", [{"steps": 200}, {"steps": 2400, "groups": 1, "resumed_at": 2000}], ids=["short", "long"]
 )
@@ -116,17 +131,13 @@ def test_lines_that_moved_lie_where_plotly_draws_them(address: str, open_page: O
     assert page.evaluate("drawings") == [], "no chart was drawn anew"
     assert all(moved[name] != before[name] for name in ("reward", "kl", "tied groups"))
 
-    page.set_viewport_size({"width": 1200, "height": 3000})
-    page.wait_for_timeout(800)
-    resized = page.evaluate(PATHS)
+    resized = still_at(page, 1200)
     point_at_each(page)
     drawings = page.evaluate("drawings")
     assert {"reward", "kl", "tied groups"} <= set(drawings) and len(drawings) == len(set(drawings)), "once each"
     assert_alike(resized, page.evaluate(PATHS))
 
-    page.set_viewport_size({"width": 1440, "height": 3000})
-    page.wait_for_timeout(800)
-    assert_alike(moved, page.evaluate(PATHS))
+    assert_alike(moved, still_at(page, 1440))
 
 
 def test_whoever_points_at_a_chart_reads_its_newest_step(address: str, open_page: OpenPage) -> None:
