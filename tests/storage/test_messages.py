@@ -206,7 +206,7 @@ def test_what_a_newer_worker_adds_to_an_answer_is_left_out(registry_home: Path) 
     found = questions.get_question(asked)
     assert found is not None and found.answer == {"problems": [], "seconds": 1.0}
     assert found.read_answer() == BuildAnswer(problems=[])
-    assert question_status.answer_or_progress(asked) == {"answer": {"problems": []}}
+    assert question_status.read_answer({"question": asked}) == {"answer": {"problems": []}}
 
 
 def test_a_kind_that_there_is_not_is_refused_and_its_answer_unknown() -> None:
