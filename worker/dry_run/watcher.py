@@ -29,6 +29,9 @@ class Watcher(TrainerCallback):
         """A dry run saves nothing, and waits for nothing."""
         return False
 
+    def seal(self, checkpoint: Path, global_step: int) -> None:
+        """Do nothing, for the same reason."""
+
     def on_log(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, logs: dict[str, Any], **_: Any
     ) -> None:

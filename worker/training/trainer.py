@@ -2,13 +2,14 @@
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from groupwise.storage.home.paths import RunFolder
+from groupwise.storage.record.step_record import Group
 from groupwise.storage.spec.spec import RunSpec
 from groupwise.worker.builtin import models, shipped
 from groupwise.worker.data import data
-from groupwise.worker.training.scoring import Scorers
+from groupwise.worker.training.scoring import Note, Scorers
 from groupwise.worker.training.settings import training_settings
 from groupwise.worker.training.weighting import Weighting
 
@@ -17,10 +18,20 @@ class CannotRun(Exception):
     """The run cannot begin; the message says why."""
 
 
+class Listener(Protocol):
+    """Who is told what a trainer does, a TrainerCallback besides: see CapturingTrainer."""
+
+    def take(self, groups: list[Group], notes: list[Note], seconds: dict[str, float]) -> None: ...
+
+    def await_room(self, model: Any, optimizer: Any) -> bool: ...
+
+    def seal(self, checkpoint: Path, global_step: int) -> None: ...
+
+
 def make_trainer(
     run_spec: RunSpec,
     folder: RunFolder,
-    recorder: Any,
+    recorder: Listener,
     *,
     output: Path | None = None,
     begin_from: Path | None = None,
