@@ -65,4 +65,4 @@ class Offer:
 def _as_plain(fact: type[Fact]) -> dict[str, Any]:
     """A published fact as plain values; empty where there is none."""
     known = registry.read_fact(fact)
-    return known.as_dict() if known is not None else {}
+    return known.plain if known is not None else {}

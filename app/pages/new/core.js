@@ -33,13 +33,13 @@ export const plainAt = (path) => page.view?.plain?.[path] ?? null;
 
 // Edits: {path, typed}, {path, value}, {path, remove: true} or {fix}. What is typed while the server answers goes with
 // the next request.
-export function edit(changes, { now = true } = {}) {
+export function edit(changes) {
   for (const change of changes) {
     const same = pending.findIndex((other) => other.path && other.path === change.path);
     if (same >= 0) pending.splice(same, 1);
     pending.push(change);
   }
-  settleIn(now ? 0 : 10);
+  settleIn(0);
 }
 // Another text took its place (a preset, an import, Undo): what was typed before belongs to the old one.
 export function replaceText(text, { keep = true } = {}) {

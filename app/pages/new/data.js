@@ -42,11 +42,11 @@ function makeParts() {
   parts.gym = textField("reasoning-gym task", "search its tasks", { list: "gym-tasks" });
   parts.gym.addEventListener("input", () => {
     const source = { path: "data.source", value: `gym:${parts.gym.value.trim()}` };
-    edit([source, { path: "data.parameters", remove: true }], { now: false });
+    edit([source, { path: "data.parameters", remove: true }]);
   });
   parts.hub = textField("Hub dataset", "org/name, such as openai/gsm8k", { spellcheck: "false" });
   parts.hub.addEventListener("input", () =>
-    edit([{ path: "data.source", value: `hub:${parts.hub.value.trim()}` }], { now: false }),
+    edit([{ path: "data.source", value: `hub:${parts.hub.value.trim()}` }]),
   );
 }
 function makeBodies() {

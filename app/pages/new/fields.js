@@ -146,7 +146,7 @@ export function forget(node) {
 // A field with no words of its own: a cell of a table, say, which names it. `box` has the label.
 export function bare(path, box) {
   const node = el("div.field.bare", { "data-path": path }, box, el("div.said"));
-  box.addEventListener("input", () => edit([{ path, typed: box.value }], { now: false }));
+  box.addEventListener("input", () => edit([{ path, typed: box.value }]));
   const show = () => fill(box, path);
   fields.push({ path, node, box, show });
   if (page.view) show();

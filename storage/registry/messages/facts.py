@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import Field
 
-from groupwise.storage.registry.messages.message import Message, Misfit
+from groupwise.storage.registry.messages.message import Message, Misfit, Plain
 
 MOST_PORTS = 64  # that judges may have on this machine
 
@@ -25,6 +25,11 @@ class Fact(Message):
             return cls.from_plain(json.loads(text))
         except (Misfit, ValueError, RecursionError):
             return None
+
+    @functools.cached_property
+    def plain(self) -> Plain:
+        """As JSON holds it: made once, so that whoever reads it changes nothing in it."""
+        return self.as_dict()
 
 
 class Gpu(Message):
