@@ -45,7 +45,7 @@ def test_the_printed_link_logs_in_and_one_can_log_out_on_every_page(open_page: O
     page.set_viewport_size({"width": 390, "height": 844})
     expect(page.get_by_role("button", name="Log out")).to_be_in_viewport(ratio=0.99)
     page.get_by_role("button", name="Log out").click()
-    page.wait_for_url("**/login")
+    page.wait_for_url("**/login*")
     page.goto(f"{guarded.url}/run?id=none")
     expect(page.get_by_label("Token")).to_be_visible()
 
@@ -68,7 +68,7 @@ def test_another_tab_asks_for_the_login_once_one_has_logged_out(open_page: OpenP
     logged_in(other)
     page.bring_to_front()
     page.get_by_role("button", name="Log out").click()
-    page.wait_for_url("**/login")
+    page.wait_for_url("**/login*")
     other.bring_to_front()
     other.wait_for_url("**/login?next=%2Frewards*")
 

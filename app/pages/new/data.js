@@ -45,9 +45,7 @@ function makeParts() {
     edit([source, { path: "data.parameters", remove: true }]);
   });
   parts.hub = textField("Hub dataset", "org/name, such as openai/gsm8k", { spellcheck: "false" });
-  parts.hub.addEventListener("input", () =>
-    edit([{ path: "data.source", value: `hub:${parts.hub.value.trim()}` }]),
-  );
+  parts.hub.addEventListener("input", () => edit([{ path: "data.source", value: `hub:${parts.hub.value.trim()}` }]));
 }
 function makeBodies() {
   const { gym } = page.form;

@@ -51,13 +51,13 @@ export function drawExamples() {
       prompt: row.querySelector(".asked").value,
       completion: row.querySelector(".said-so").value,
     }));
-  const send = (now = true) => edit([{ path: "data.examples", value: read() }], { now });
+  const send = () => edit([{ path: "data.examples", value: read() }]);
   const row = (one, n) => {
     const part = (name, label, value) => {
       const about = `${label} of example ${n + 1}`;
       const box = el(`textarea.input.${name}`, { rows: 2, "aria-label": about, placeholder: label });
       box.value = value ?? "";
-      box.addEventListener("input", () => send(false));
+      box.addEventListener("input", send);
       return box;
     };
     const boxes = [
@@ -97,7 +97,7 @@ export function drawFilter() {
       operator: row.querySelector(".operator").value,
       value: row.querySelector(".value").value,
     }));
-  const send = (now = true) => edit([{ path: "data.filter", conditions: read() }], { now });
+  const send = () => edit([{ path: "data.filter", conditions: read() }]);
   const row = (one, n) => {
     const of = (label) => ({ "aria-label": `${label} of condition ${n + 1}` });
     const column = el("select.input.column", of("Column"), ...options(page.columns, one.column));
@@ -109,12 +109,12 @@ export function drawFilter() {
       value.hidden = operator.value.endsWith("empty");
     };
     empty();
-    column.addEventListener("change", () => send());
+    column.addEventListener("change", send);
     operator.addEventListener("change", () => {
       empty();
       send();
     });
-    value.addEventListener("input", () => send(false));
+    value.addEventListener("input", send);
     return removable("div.row.tight.condition", [column, operator, value], `Remove condition ${n + 1}`, send);
   };
   drawUnlessTyping(

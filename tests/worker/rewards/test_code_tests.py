@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -261,5 +262,8 @@ def children() -> list[str]:
     """The commands of this process's children, but for the browser of other tests."""
     import psutil
 
-    commands = [" ".join(child.cmdline()) for child in psutil.Process().children(recursive=True)]
+    commands = []
+    for child in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.NoSuchProcess):  # it ended meanwhile
+            commands.append(" ".join(child.cmdline()))
     return [command for command in commands if "chrom" not in command]

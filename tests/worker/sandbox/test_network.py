@@ -295,5 +295,11 @@ def lives(process: psutil.Process) -> bool:
 
 
 def proxies_of(pid: int) -> list[psutil.Process]:
-    children = psutil.Process(pid).children()
-    return [child for child in children if "groupwise.worker.sandbox.proxy" in " ".join(child.cmdline())]
+    return [child for child in psutil.Process(pid).children() if lives(child) and _is_proxy(child)]
+
+
+def _is_proxy(process: psutil.Process) -> bool:
+    try:
+        return "groupwise.worker.sandbox.proxy" in " ".join(process.cmdline())
+    except psutil.NoSuchProcess:  # it ended meanwhile (a zombie is one of these)
+        return False
