@@ -35,6 +35,7 @@ LOOPBACK_NAMES = ["localhost", "127.0.0.1", "[::1]"]
 HOST_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?|\[[0-9A-Fa-f:.]{2,45}\]")
 NO_TELEMETRY = {"tracing": False, "metrics": False, "logs": False}  # FastAPI else looks for it at each request
 CLEAN_EVERY = 3600  # seconds between two looks of Gradio's at what was uploaded
+NEVER = 1e7  # seconds (four months): as good as never, and within what an event loop can wait
 
 
 @dataclass(frozen=True)
@@ -135,12 +136,15 @@ def create_app(settings: Settings) -> FastAPI:
 
     # Said of every app with several pages, whether or not it asked for SSR.
     warnings.filterwarnings("ignore", message="SSR mode is not supported")
-    return gr.mount_gradio_app(
+    mounted = gr.mount_gradio_app(
         api, blocks, path="/",
         footer_links=[], run_history=False, show_error=False, enable_monitoring=False, mcp_server=False,
         ssr_mode=False, pwa=False, allowed_paths=[], max_file_size=data_files.MAX_FILE,
         app_kwargs=quiet, **page_shell.mount_options(),
     )  # fmt: skip
+    # Gradio looks a thousand times a second for events in a queue that no page of ours can fill (see guard).
+    blocks._queue.sleep_when_free = NEVER
+    return mounted
 
 
 def _own_gradio_environment() -> None:

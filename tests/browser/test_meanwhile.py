@@ -110,9 +110,15 @@ def test_a_chart_leads_to_its_step_whatever_was_looked_at_before(
     assert "tab=log" in page.url
 
 
-def is_noted(run_id: str, times: int) -> None:
-    """What was typed is kept, whole. On the page it is soon gone: the newest step takes its place."""
-    wait_for("the note", lambda: [note.words for note in notes.of_run(run_id)] == ["half said"] * times)
+def is_noted(page: Page, run_id: str, times: int) -> None:
+    """What was typed is kept, whole. On the page it is soon gone: the newest step takes its place. The page's requests
+    are let through meanwhile, where a test looks at them."""
+
+    def kept() -> bool:
+        page.wait_for_timeout(30)
+        return [note.words for note in notes.of_run(run_id)] == ["half said"] * times
+
+    wait_for("the note", kept)
 
 
 def test_a_note_is_not_taken_away_by_the_next_step(address: str, run_id: str, open_page: OpenPage) -> None:
@@ -128,7 +134,7 @@ def test_a_note_is_not_taken_away_by_the_next_step(address: str, run_id: str, op
         page.wait_for_timeout(1500)  # it is looked for every 0.7 s
         page.keyboard.type("said")
         page.keyboard.press("Enter")
-        is_noted(run_id, 1 + (box == ".same"))
+        is_noted(page, run_id, 1 + (box == ".same"))
         page.close()
     assert not notes.starred_completions(run_id)
 
@@ -155,7 +161,7 @@ def test_an_answer_on_its_way_takes_no_note_away(
     page.wait_for_timeout(1000)
     page.keyboard.type("said")
     page.keyboard.press("Enter")
-    is_noted(run_id, 1)
+    is_noted(page, run_id, 1)
 
 
 def test_stars_are_the_same_in_groups_and_completions(address: str, run_id: str, open_page: OpenPage) -> None:
