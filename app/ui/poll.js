@@ -22,11 +22,20 @@ export function offline(who, is) {
   note.hidden = !away.size;
 }
 
+// Whoever logs out here is on the way to the login already.
+let loggingOut = false;
+document.addEventListener("submit", ({ target }) => {
+  loggingOut = target.matches(".logout");
+});
+addEventListener("pageshow", () => {
+  loggingOut = false;
+});
+
 // The session was ended, here in another tab or by its time: what comes next is a login, and then this page again.
 async function leaveIfLoggedOut() {
   if (!guarded) return;
   const reply = await fetch("/theme.css", { method: "HEAD" }).catch(() => null);
-  if (reply?.status === 401) location.assign(`/login?next=${encodeURIComponent(location.pathname + location.search)}`);
+  if (reply?.status === 401 && !loggingOut) location.assign(`/login?next=${encodeURIComponent(location.pathname + location.search)}`);
 }
 
 const shown = (element) => !document.hidden && element.isConnected && element.getClientRects().length > 0;

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
 from tests.conftest import ending, playing_supervisor
@@ -45,7 +46,7 @@ def test_the_printed_link_logs_in_and_one_can_log_out_on_every_page(open_page: O
     page.set_viewport_size({"width": 390, "height": 844})
     expect(page.get_by_role("button", name="Log out")).to_be_in_viewport(ratio=0.99)
     page.get_by_role("button", name="Log out").click()
-    page.wait_for_url("**/login*")
+    page.wait_for_url("**/login")
     page.goto(f"{guarded.url}/run?id=none")
     expect(page.get_by_label("Token")).to_be_visible()
 
@@ -61,6 +62,23 @@ def test_the_token_typed_into_the_form_leads_to_the_page_one_came_for(open_page:
     logged_in(page)
 
 
+def test_a_page_that_asks_while_one_logs_out_leads_nowhere_else(open_page: OpenPage, guarded: Server) -> None:
+    page = open_page(link(guarded))
+    logged_in(page)
+
+    def slowly(route: Route) -> None:
+        reply = route.fetch(max_redirects=0)  # the session has ended
+        time.sleep(3)  # in which the page asks the server, and is refused
+        route.fulfill(response=reply)
+
+    page.route("**/logout", slowly)
+    refused: list[str] = []
+    page.on("response", lambda reply: refused.append(reply.url) if reply.status == 401 else None)
+    page.get_by_role("button", name="Log out").click()
+    page.wait_for_url("**/login")
+    assert any(url.endswith("/theme.css") for url in refused)
+
+
 def test_another_tab_asks_for_the_login_once_one_has_logged_out(open_page: OpenPage, guarded: Server) -> None:
     page = open_page(link(guarded))
     logged_in(page)
@@ -68,7 +86,7 @@ def test_another_tab_asks_for_the_login_once_one_has_logged_out(open_page: OpenP
     logged_in(other)
     page.bring_to_front()
     page.get_by_role("button", name="Log out").click()
-    page.wait_for_url("**/login*")
+    page.wait_for_url("**/login")
     other.bring_to_front()
     other.wait_for_url("**/login?next=%2Frewards*")
 

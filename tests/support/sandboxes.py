@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from groupwise.worker.sandbox import landlock, network_probe, tiers
@@ -174,3 +175,11 @@ def living(memory: int) -> set[int]:
         except OSError:
             continue
     return found
+
+
+def command_of(child: psutil.Process) -> str:
+    """What it was started as; "" where it has ended meanwhile, waited for or not."""
+    try:
+        return " ".join(child.cmdline())
+    except psutil.NoSuchProcess:
+        return ""

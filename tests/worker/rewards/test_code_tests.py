@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -11,7 +10,7 @@ import pytest
 
 from tests.support.code_rewards import ADD, RIGHT, share
 from tests.support.rewards import both_shapes, load, score
-from tests.support.sandboxes import TIERS, only
+from tests.support.sandboxes import TIERS, command_of, only
 
 STACK = """
 class Empty(LookupError): pass
@@ -262,8 +261,5 @@ def children() -> list[str]:
     """The commands of this process's children, but for the browser of other tests."""
     import psutil
 
-    commands = []
-    for child in psutil.Process().children(recursive=True):
-        with contextlib.suppress(psutil.NoSuchProcess):  # it ended meanwhile
-            commands.append(" ".join(child.cmdline()))
+    commands = [command_of(child) for child in psutil.Process().children(recursive=True)]
     return [command for command in commands if "chrom" not in command]

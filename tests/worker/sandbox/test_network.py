@@ -23,7 +23,7 @@ import pytest
 from groupwise.storage.home import locks, paths
 from groupwise.worker.sandbox.client import Code, Host
 from tests.support.neighbours import Neighbour, neighbour
-from tests.support.sandboxes import Way, ways
+from tests.support.sandboxes import Way, command_of, ways
 from tests.worker.sandbox.test_threats import GOOD, wait_until
 
 HOST_OWN = (
@@ -295,11 +295,5 @@ def lives(process: psutil.Process) -> bool:
 
 
 def proxies_of(pid: int) -> list[psutil.Process]:
-    return [child for child in psutil.Process(pid).children() if lives(child) and _is_proxy(child)]
-
-
-def _is_proxy(process: psutil.Process) -> bool:
-    try:
-        return "groupwise.worker.sandbox.proxy" in " ".join(process.cmdline())
-    except psutil.NoSuchProcess:  # it ended meanwhile (a zombie is one of these)
-        return False
+    children = psutil.Process(pid).children()
+    return [child for child in children if "groupwise.worker.sandbox.proxy" in command_of(child)]
