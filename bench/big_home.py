@@ -19,9 +19,8 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from sqlite_utils import Database
-
 from groupwise.storage.home import files, migrations, paths
+from groupwise.storage.home.sqlite_tools import Database
 from groupwise.storage.registry import registry
 from tests.support.bulk import RARE, SIZE, Made, empty_record, write_run
 

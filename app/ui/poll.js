@@ -35,7 +35,8 @@ addEventListener("pageshow", () => {
 async function leaveIfLoggedOut() {
   if (!guarded) return;
   const reply = await fetch("/theme.css", { method: "HEAD" }).catch(() => null);
-  if (reply?.status === 401 && !loggingOut) location.assign(`/login?next=${encodeURIComponent(location.pathname + location.search)}`);
+  if (reply?.status === 401 && !loggingOut)
+    location.assign(`/login?next=${encodeURIComponent(location.pathname + location.search)}`);
 }
 
 const shown = (element) => !document.hidden && element.isConnected && element.getClientRects().length > 0;

@@ -10,9 +10,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Literal
 
-from sqlite_utils import Database
-
 from groupwise.storage.home.redaction import redact
+from groupwise.storage.home.sqlite_tools import Database
 
 LONGEST = 30.0  # seconds of reading; the statistics of a very long run take some
 LARGEST = 64 * 2**20  # bytes of one value, or row

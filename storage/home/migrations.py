@@ -3,7 +3,7 @@
 import functools
 import sqlite3
 
-from sqlite_utils import Database, Migrations
+from groupwise.storage.home.sqlite_tools import Database, Migrations
 
 registry = Migrations("registry")
 record = Migrations("record")

@@ -12,9 +12,8 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from sqlite_utils import Database
-
 from groupwise.storage.home import db
+from groupwise.storage.home.sqlite_tools import Database
 from groupwise.storage.record import find_text, groups, record_check
 
 Range = tuple[float | None, float | None]  # both ends belong to it; None: open

@@ -5,8 +5,7 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
-from sqlite_utils import Database
-
+from groupwise.storage.home.sqlite_tools import Database
 from groupwise.storage.record import metrics, record_check
 from groupwise.storage.record.group_metrics import TIED, Range
 

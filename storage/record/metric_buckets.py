@@ -13,8 +13,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from sqlite_utils import Database
-
+from groupwise.storage.home.sqlite_tools import Database
 from groupwise.storage.record.rollup import SIZES
 
 MAX_POINTS = 1000

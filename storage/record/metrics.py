@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter
-from sqlite_utils import Database
 
+from groupwise.storage.home.sqlite_tools import Database
 from groupwise.storage.home.value_types import Form, Positive, When, Whole, value_if_fitting
 from groupwise.storage.record import metric_buckets, record_check
 from groupwise.storage.record.metric_buckets import MAX_POINTS, RECENT, Part, Span

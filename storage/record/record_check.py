@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from sqlite_utils import Database
-
 from groupwise.storage.home import db, files, migrations
+from groupwise.storage.home.sqlite_tools import Database
 
 DEEP_SECONDS = 600.0  # reading every page of a record of some gigabytes takes seconds
 Shape = dict[str, tuple[object, ...]]

@@ -4,8 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from sqlite_utils import Database
-
+from groupwise.storage.home.sqlite_tools import Database
 from groupwise.storage.record import groups, record_check
 
 MOST = 300  # times that are read; of more, evenly many are left out

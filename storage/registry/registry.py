@@ -18,11 +18,10 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from sqlite_utils import Database
-
 from groupwise.storage.home import db, files, migrations, paths
 from groupwise.storage.home.process import Identity
 from groupwise.storage.home.redaction import to_json
+from groupwise.storage.home.sqlite_tools import Database
 from groupwise.storage.record import states
 
 if TYPE_CHECKING:  # the models take time to import, and not every command publishes or reads one

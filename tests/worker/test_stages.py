@@ -261,7 +261,7 @@ def test_two_real_ranks_train_stage_after_stage(registry_home: Path) -> None:
         timeout=240,
         check=False,
     )
-    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    assert done.returncode == 0, done.stdout[-500:] + done.stderr[-12_000:]
     assert ask_db(folder, "SELECT step, count(*) FROM grp GROUP BY step") == [(step, 2) for step in (1, 2, 3, 4)]
     assert json.loads(folder.exit.read_text())["planned"] == 4
     assert len(messages(folder, "stage")) == 2

@@ -70,7 +70,7 @@ def train(folder: RunFolder, attempt: int, is_main: bool, stop: Signals, record:
     run_spec = spec.parse_spec(run_files.spec_text(folder))
     flag = commands.StopFlag(folder.id, attempt) if is_main else None
 
-    from groupwise.worker.training import stages  # torch and trl: seconds
+    from groupwise.worker.training import ranks, stages  # torch and trl: seconds
     from groupwise.worker.training.failures import Failures
     from groupwise.worker.training.recorder import Recorder
 
@@ -91,6 +91,7 @@ def train(folder: RunFolder, attempt: int, is_main: bool, stop: Signals, record:
         recorder.flush()
         if writer is not None:
             record["unrecorded"] = writer.close()
+    ranks.part()
 
 
 def _resume_point(folder: RunFolder, attempt: int, writer: RunWriter | None) -> Path | None:

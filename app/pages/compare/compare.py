@@ -4,7 +4,6 @@ import math
 from typing import Any
 
 import gradio as gr
-from sqlite_utils import Database
 
 from groupwise.app.core import format
 from groupwise.app.core.errors import Unanswerable
@@ -15,6 +14,7 @@ from groupwise.app.ui import figures
 from groupwise.app.ui.live import Payload, answer, live, run_by_id, text, texts
 from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.analysis.compare import curves, finals
+from groupwise.storage.home.sqlite_tools import Database
 from groupwise.storage.record import metrics, states
 from groupwise.storage.registry import registry
 

@@ -5,13 +5,12 @@ import sqlite3
 from collections.abc import Iterator
 from typing import Any
 
-from sqlite_utils import Database
-
 from groupwise.app.core.errors import Unanswerable
 from groupwise.app.ui import figures
 from groupwise.app.ui.live import Payload, is_ongoing, texts
 from groupwise.app.ui.safe_text import visible_text
 from groupwise.app.ui.state_badge import kind
+from groupwise.storage.home.sqlite_tools import Database
 from groupwise.storage.record import record_check, run_files, states
 from groupwise.storage.registry import registry
 from groupwise.storage.spec import spec as specs

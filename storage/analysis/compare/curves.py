@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
-from sqlite_utils import Database
-
+from groupwise.storage.home.sqlite_tools import Database
 from groupwise.storage.record import metrics
 from groupwise.storage.record.metric_buckets import Part
 from groupwise.storage.record.rollup import SIZES

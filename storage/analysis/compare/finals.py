@@ -3,9 +3,8 @@
 import math
 from typing import Any
 
-from sqlite_utils import Database
-
 from groupwise.storage.analysis.compare.curves import Part, keys_of, rising
+from groupwise.storage.home.sqlite_tools import Database
 from groupwise.storage.record import metrics
 
 LAST = 10  # values of which a final is the mean, as everywhere in Groupwise

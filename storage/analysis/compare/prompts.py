@@ -5,8 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sqlite_utils import Database
-
+from groupwise.storage.home.sqlite_tools import Database
 from groupwise.storage.record.groups import counting
 
 LOOKED_AT = 1000  # prompts of each run that may be shared

@@ -12,11 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sqlite_utils import Database
-
 from groupwise.storage.analysis.doctor.curve import Curve
 from groupwise.storage.analysis.doctor.evidence import Evidence, Function, Sample
 from groupwise.storage.checks.length import room_of
+from groupwise.storage.home.sqlite_tools import Database
 from groupwise.storage.record import metrics, record_check
 from groupwise.storage.record.rollup import SIZES
 from groupwise.storage.spec.spec import RunSpec

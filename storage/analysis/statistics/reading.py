@@ -10,13 +10,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from sqlite_utils import Database
-
 from groupwise.storage.analysis.statistics import agreement
 from groupwise.storage.analysis.statistics.buckets import FEW, Bins, Buckets, bins, buckets, whole_bins
 from groupwise.storage.analysis.statistics.counting import heat, histogram, plane
 from groupwise.storage.analysis.statistics.pass_at_k import Solved
 from groupwise.storage.analysis.statistics.ties import GroupRow
+from groupwise.storage.home.sqlite_tools import Database
 from groupwise.storage.record import metrics, record_check
 from groupwise.storage.record.groups import counting
 

@@ -15,10 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlite_utils import Database
-
 from groupwise.storage.home import files, paths, redaction
 from groupwise.storage.home.redaction import to_json
+from groupwise.storage.home.sqlite_tools import Database
 from groupwise.storage.library.rewards import names, pasted, signature
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.facts import Shipped
