@@ -14,7 +14,8 @@ from typing import Any
 
 from groupwise.storage.home import db
 from groupwise.storage.home.sqlite_tools import Database
-from groupwise.storage.record import find_text, groups, record_check
+from groupwise.storage.record import find_text, groups, kept_hits, record_check
+from groupwise.storage.record.kept_hits import Hit
 
 Range = tuple[float | None, float | None]  # both ends belong to it; None: open
 OPEN: Range = (None, None)
@@ -25,6 +26,7 @@ MOST = 10_000  # matches, where texts have to be read
 SECONDS = 2.0  # for reading texts
 SLICE = 250  # texts that are read at once
 BINS = 24
+INDEXED = "SELECT rowid FROM completion_text WHERE completion_text MATCH ?"
 
 
 @dataclass(frozen=True)
@@ -43,9 +45,6 @@ class Wanted:
     truncated: bool | None = None
     mode: str = "train"
     starred: Sequence[tuple[int, int]] | None = None
-
-
-Hit = tuple[int, float | None, int]  # completion id, reward, tokens
 
 
 @dataclass
@@ -86,24 +85,33 @@ def search_completions(path: Path, wanted: Wanted, *, most: int = MOST, seconds:
     terms = [] if wanted.regex else find_text.terms(wanted.words)
     with record_check.read_record(path, seconds=seconds + db.LONGEST) as run:
         query = find_text.index_query(terms) if has(run, "table", "completion_text") else ""
-        hits = _candidates(run, wanted, query)
-        hits.sort(reverse=True)
+        hits = _candidates(run, path, wanted, query)
         check = find_text.matches(pattern, until) if pattern else find_text.sieve(terms, indexed=bool(query))
         if check is None:
             return Found(hits, len(hits), len(hits))
         return _check_texts(run, hits, check, most, until)
 
 
-def _candidates(run: Database, wanted: Wanted, query: str) -> list[Hit]:
-    """What everything but the texts themselves says."""
+def _candidates(run: Database, path: Path, wanted: Wanted, query: str) -> list[Hit]:
+    """What everything but the texts themselves says, the newest first."""
     where, values = _conditions(run, wanted)
-    if query:
-        where.append("completion.id IN (SELECT rowid FROM completion_text WHERE completion_text MATCH ?)")
-        values.append(query)
+    search = kept_hits.key(run, path, where, values)
+    kept = kept_hits.get(search)
+    if not query:
+        hits = _read_numbers(run, where, values) if kept is None else list(kept)
+        kept_hits.keep(search, hits)
+        return hits
+    if kept is None:
+        return _read_numbers(run, [*where, f"completion.id IN ({INDEXED})"], [*values, query])
+    named = set(map(itemgetter(0), run.execute(INDEXED, [query]).fetchall()))
+    return [hit for hit in kept if hit[0] in named]
+
+
+def _read_numbers(run: Database, where: list[str], values: list[Any]) -> list[Hit]:
     # The planner has no statistics, and would rather walk the rewards and fetch each row from beside its text.
     hint = "INDEXED BY completion_numbers" if has(run, "index", "completion_numbers") else ""
     sql = f"SELECT id, reward, tokens FROM completion {hint} WHERE {' AND '.join(where) or '1'}"
-    return run.execute(sql, values).fetchall()
+    return sorted(run.execute(sql, values).fetchall(), reverse=True)
 
 
 def _conditions(run: Database, wanted: Wanted) -> tuple[list[str], list[Any]]:

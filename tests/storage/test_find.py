@@ -10,10 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groupwise.storage.home import paths
-from groupwise.storage.record import find, find_text
+from groupwise.storage.home import db, paths
+from groupwise.storage.record import find, find_text, kept_hits
 from groupwise.storage.record.find import Found, Wanted
-from tests.support.finding import STEPS, older, places, searched_run
+from groupwise.storage.record.record import RunWriter
+from groupwise.storage.record.step_record import Event
+from tests.support.finding import NAMES, STEPS, group, older, places, searched_run
 from tests.support.homes import fresh_home
 
 
@@ -158,6 +160,55 @@ def test_every_reward_that_is_a_number_is_in_one_bin_and_the_bins_are_in_order(r
         assert sum(one.low <= reward <= one.high for reward in finite) == one.count
     assert [one.at for one in bins] == sorted({one.at for one in bins})
     assert all(0 <= one.at < find.BINS for one in bins)
+
+
+# --- what was found before is not read again
+
+
+def test_words_after_a_look_at_all_find_the_same_as_words_alone(record: Path) -> None:
+    for chosen in ({}, {"steps": (3, 6)}, {"mode": "both"}, {"reward": (2.5, None)}):
+        kept_hits._kept.clear()
+        alone = {words: places(record, Wanted(words, **chosen)) for words in WORDS}
+        everything = places(record, Wanted(**chosen))
+        assert {words: places(record, Wanted(words, **chosen)) for words in WORDS} == alone
+        assert alone[""] == everything == places(record, Wanted(**chosen))
+
+
+def test_a_newer_completion_and_a_resume_are_seen_at_once(registry_home: Path) -> None:
+    path = paths.run_folder(searched_run()).db
+
+    def counted() -> tuple[int, int]:
+        return len(places(path, Wanted())), len(places(path, Wanted("carry")))
+
+    assert counted() == (32, 8)
+    writer = RunWriter(path, 2, dict.fromkeys(NAMES, 1.0))
+    writer.commit(9, groups=[group(9, 0)])
+    assert counted() == (36, 9)
+    writer.close()
+    writer = RunWriter(path, 3, dict.fromkeys(NAMES, 1.0))
+    writer.commit(2, events=[Event("begin", "Training resumes at step 2 of 8.")])
+    assert counted() == (8, 2)
+    writer.close()
+
+
+def test_another_record_in_its_place_is_not_taken_for_it(registry_home: Path) -> None:
+    path, other = (paths.run_folder(searched_run()).db for _ in range(2))
+    record = db.open_writer(other, journal="wal")
+    record.execute("UPDATE completion SET reward = 7.5")
+    record.close()
+    assert {hit[1] for hit in find.search_completions(path, Wanted()).hits} == {2.0, 0.5, None, 3.0}
+    other.rename(path)
+    assert {hit[1] for hit in find.search_completions(path, Wanted()).hits} == {7.5}
+
+
+def test_a_search_keeps_no_more_than_it_may(record: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept_hits._kept.clear()
+    for step in range(1, 9):
+        places(record, Wanted(steps=(step, step)))
+    assert len(kept_hits._kept) == kept_hits.SEARCHES
+    kept_hits._kept.clear()
+    monkeypatch.setattr(kept_hits, "LONGEST", 31)
+    assert len(places(record, Wanted())) == 32 and not kept_hits._kept
 
 
 def test_nothing_found_is_a_whole_answer() -> None:
