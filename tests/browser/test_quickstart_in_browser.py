@@ -16,7 +16,8 @@ from groupwise.storage.record import groups, metrics, states
 from groupwise.storage.registry import registry
 from groupwise.worker.training import checkpoints
 from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
-from tests.support.homes import dashboard, free_port, fresh_home, wait_for
+from tests.support import wheels
+from tests.support.homes import dashboard, free_port, fresh_home, supervisors, wait_for
 from tests.support.runs import acknowledged_step, ask_db
 
 # Points of a chart by its title, and the x range it shows: what Plotly itself holds.
@@ -53,12 +54,20 @@ def pill(page: Page) -> Locator:
     return page.locator(".gw-header .pill")
 
 
-def test_a_newcomer_runs_the_quickstart(open_page: OpenPage) -> None:
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The command `groupwise` of the wheel, in an environment of its own."""
+    wheel = wheels.build(wheels.copy_source(tmp_path_factory.mktemp("wheel") / "source"))
+    return wheels.install(wheel) / "groupwise"
+
+
+def test_a_newcomer_runs_the_quickstart_from_the_wheel(open_page: OpenPage, installed: Path, tmp_path: Path) -> None:
     port = free_port()
     with fresh_home(), contextlib.ExitStack() as open_dashboards:
-        app, address = open_dashboards.enter_context(dashboard(port))
+        app, address = open_dashboards.enter_context(dashboard(port, command=[str(installed)], place=tmp_path))
         page = open_page(address)
         start_from_the_empty_home(page)
+        assert {python for _, python in supervisors()} == {str(installed.with_name("python"))}
         zoom_stays_while_points_arrive(page)
         completions_are_there_while_it_runs(page)
         reload_keeps_the_tab(page)
@@ -71,7 +80,7 @@ def test_a_newcomer_runs_the_quickstart(open_page: OpenPage) -> None:
         app.kill()
         app.wait()
         steps_go_on_without_a_dashboard(second)
-        open_dashboards.enter_context(dashboard(port))
+        open_dashboards.enter_context(dashboard(port, command=[str(installed)], place=tmp_path))
         expect(second.get_by_text("Reconnecting…")).to_be_hidden()  # by itself
         it_finishes(second)
         look_at_the_finished_run(second)

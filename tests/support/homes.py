@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -81,17 +81,25 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+OURS = (sys.executable, "-m", "groupwise.app")
+
+
 @contextlib.contextmanager
 def dashboard(
-    port: int | None = None, *options: str, warm_start: bool = False
+    port: int | None = None,
+    *options: str,
+    warm_start: bool = False,
+    command: Sequence[str] = OURS,
+    place: Path | None = None,
 ) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
     """`groupwise` on a free port, or this one, with more options: (process, address). Its supervisor ends with it.
-    `warm_start`: whether it gets a spare training process ready, which takes processor time while others measure."""
+    `warm_start`: whether it gets a spare training process ready, which takes processor time while others measure.
+    `command`: another installation's, in `place`."""
     port = port or free_port()
     options = options if warm_start else (*options, "--no-warm-start")
     app = subprocess.Popen(
-        [sys.executable, "-m", "groupwise.app", "serve", "--port", str(port), "--no-open", *options],
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        [*command, "serve", "--port", str(port), "--no-open", *options],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=place,
     )  # fmt: skip
     address = f"http://127.0.0.1:{port}"
     try:
@@ -104,16 +112,24 @@ def dashboard(
 
 
 def end_supervisor() -> None:
-    """End the supervisor of this home: the process that has its home in its environment and runs `-m
-    groupwise.worker`."""
+    """End the supervisor of this home."""
+    for pid, _ in supervisors():
+        with contextlib.suppress(OSError):
+            os.kill(pid, signal.SIGTERM)
+
+
+def supervisors() -> list[tuple[int, str]]:
+    """(process, its Python) of this home's: what has the home in its environment and runs `-m groupwise.worker`."""
     here = f"GROUPWISE_HOME={os.environ['GROUPWISE_HOME']}".encode()
+    found = []
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():
             continue
         with contextlib.suppress(OSError):
             words = (entry / "cmdline").read_bytes().split(b"\0")
             if words[1:3] == [b"-m", b"groupwise.worker"] and here in (entry / "environ").read_bytes().split(b"\0"):
-                os.kill(int(entry.name), signal.SIGTERM)
+                found.append((int(entry.name), os.fsdecode(words[0])))
+    return found
 
 
 def answers(address: str) -> bool:
