@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import time
@@ -40,8 +41,12 @@ def emptied(dashboard: Server) -> None:
 
 
 def stored(server: Server) -> int:
-    """Bytes of all uploads."""
-    return sum(path.stat().st_size for path in (server.home / "uploads").rglob("*") if path.is_file())
+    """Bytes of all uploads; one that is removed meanwhile has none."""
+    total = 0
+    for path in (server.home / "uploads").rglob("*"):
+        with contextlib.suppress(FileNotFoundError):
+            total += path.stat().st_size if path.is_file() else 0
+    return total
 
 
 def send(server: Server, name: str, megabytes: int, *, announced: bool) -> int:
