@@ -1,7 +1,4 @@
-"""Answers that are the same for all who watch a run: worked out once, until something is written to its files.
-
-The files are looked at with `stat` only: to open a file that SQLite has open, and close it, would drop its locks.
-"""
+"""Answers that are the same for all who watch a run: worked out once, until something is written to its files."""
 
 import functools
 import json
@@ -12,7 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from groupwise.storage.home import db, files, paths
+from groupwise.app.core.run_stamp import stamp_of_answer
+from groupwise.storage.home import files
 
 KEPT = 256  # answers of one function
 # Answers a second, whatever the files say: ages go on, and a commit shows some time after it is written where its disk
@@ -59,7 +57,7 @@ def share_answers(*names: str, large: str = "") -> Callable[[Function], Function
                 return function(payload)
             answer = answer_to(key)
             with answer.lock:  # twenty who ask at once have it worked out once
-                stamp = _stamp(payload.get("run"))
+                stamp = stamp_of_answer(payload.get("run"))
                 if stamp is None or stamp != answer.stamp:
                     said = function(payload)
                     if stamp is None or said.get(large):
@@ -70,12 +68,3 @@ def share_answers(*names: str, large: str = "") -> Callable[[Function], Function
         return once
 
     return decorate
-
-
-def _stamp(run_id: object) -> files.Stamp | None:
-    """Of everything that an answer about this run is drawn from; None where it cannot be told."""
-    try:
-        folder = paths.run_folder(run_id if isinstance(run_id, str) else "")
-    except ValueError:
-        return None
-    return files.stamp(folder.path, *db.files_of(folder.db), *db.files_of(paths.registry_path()))

@@ -38,6 +38,7 @@ OWN_PATHS = {
     "/logout",
     "/healthz",
     "/export",
+    "/news",
     "/config",
     "/theme.css",
     "/favicon.ico",

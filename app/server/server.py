@@ -157,7 +157,7 @@ def _own_gradio_environment() -> None:
 def _add_own_routes(api: FastAPI, settings: Settings) -> None:
     from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
-    from groupwise.app.server import page_head
+    from groupwise.app.server import news, page_head
 
     async def healthz(_: Any) -> Response:
         return PlainTextResponse("ok\n")
@@ -168,6 +168,7 @@ def _add_own_routes(api: FastAPI, settings: Settings) -> None:
     api.add_route("/healthz", healthz)
     api.add_route(f"{modules.PREFIX}{{digest}}/{{name:path}}", page_head.module)
     api.add_route("/export", exports.export_completions, methods=["GET"])
+    api.add_route("/news", partial(news.tell, waiting=news.Waiting()), methods=["GET"])
     if settings.token is None:
         for path in ("/login", "/logout"):
             api.add_route(path, nothing_to_do, methods=["GET", "POST"])

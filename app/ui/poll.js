@@ -5,8 +5,12 @@ import { guarded } from "./settings.js";
 
 const FIRST_WAIT = 500;
 const LONGEST_WAIT = 5000;
+// Times as long as a look took is waited before the next, and no longer than ms.
 const REST = 6;
-const LONGEST_REST = 3000; // times as long as a look took is waited before the next, and no longer than ms
+const LONGEST_REST = 3000;
+// Where the server tells of news, looks come when there is something to see.
+const SHORT_REST = 3;
+const SHORTEST_REST = 150;
 
 const away = new Set();
 // Says that someone waits for the server, or (`is` false) no longer does.
@@ -45,15 +49,26 @@ const shown = (element) => !document.hidden && element.isConnected && element.ge
 // until woken), or undefined when the server did not answer, which is tried again with growing pauses.
 // Nothing is asked while the tab or the element is hidden; and where looks take long, as the machine or the server has
 // much to do, they are the rarer.
-export function poll(element, once) {
+// `news` may wait for something to look at: it resolves to true when that is there, to false where it cannot be told.
+export function poll(element, once, news) {
   let timer = null;
   let busy = false;
   let woken = false;
   let pause = FIRST_WAIT;
-  const later = (ms) => {
+  const later = (ms, then = tick) => {
     clearTimeout(timer);
-    timer = setTimeout(tick, ms);
+    timer = setTimeout(then, ms);
   };
+  function rest(took, least) {
+    const long = Math.max(least, Math.min(REST * took, LONGEST_REST));
+    if (!news) return later(long);
+    const short = Math.max(SHORTEST_REST, Math.min(SHORT_REST * took, LONGEST_REST));
+    return later(short, async () => {
+      const mine = timer;
+      const told = await news();
+      if (timer === mine) later(told ? 0 : Math.max(0, long - short)); // else it was woken meanwhile
+    });
+  }
   async function tick() {
     if (busy) {
       woken = true;
@@ -79,7 +94,7 @@ export function poll(element, once) {
       return later(0);
     }
     if (failed) later(pause);
-    else if (next !== null) later(Math.max(next, Math.min(REST * took, LONGEST_REST)));
+    else if (next !== null) rest(took, next);
   }
   const wake = () => later(0);
   document.addEventListener("visibilitychange", wake);

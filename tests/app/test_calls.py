@@ -210,7 +210,9 @@ def test_without_a_login_no_function_is_called(guarded: Server, run: str) -> Non
 
 
 ODD = ["x", "%ED%A0%80", "%00", "..%2f..%2fetc%2fpasswd", "%F0%9F%98", "9" * 400, "%0d%0aX:1", "%E2%80%AE", "{}", "a b"]
-QUERY = "?id={0}&run={0}&ids={0}&session_hash={0}&next={0}&format={0}&step={0}&upload_id={0}&search={0}&{0}={0}"
+QUERY = (
+    "?id={0}&run={0}&ids={0}&session_hash={0}&next={0}&format={0}&step={0}&upload_id={0}&seen={0}&search={0}&{0}={0}"
+)
 
 
 def test_no_route_makes_a_fault_of_an_odd_address_and_none_changes_anything(dashboard: Server) -> None:

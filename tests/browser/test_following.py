@@ -219,9 +219,34 @@ def frames(pages: list[Page]) -> dict[str, int]:
     return {page.url: page.evaluate("frames_asked") for page in pages}
 
 
+def tell_nothing(page: Page) -> None:
+    """As where too many wait to be told of news."""
+    page.route("**/news?*", lambda route: route.fulfill(status=429, body="Too many wait."))
+
+
+@pytest.mark.parametrize("told", [True, False], ids=["told", "not-told"])
+def test_a_run_is_looked_at_when_something_was_recorded(address: str, open_page: OpenPage, told: bool) -> None:
+    """And again and again only where the server does not tell."""
+    run_id = training("told", 20)
+    page = open_page(f"{address}/run?id={run_id}&tab=log")
+    if not told:
+        tell_nothing(page)
+    looks: list[str] = []
+    page.on("request", lambda asked: "draw_board" in (asked.post_data or "") and looks.append(asked.url))
+    page.get_by_role("tab", name="Overview").click()
+    shown(page, run_id)
+    page.wait_for_timeout(3000)
+    looks.clear()
+    page.wait_for_timeout(4000)
+    assert len(looks) <= 1 if told else len(looks) > 1
+    go_on(run_id)
+    shown(page, run_id)
+
+
 def test_where_answers_take_long_the_page_asks_more_rarely(address: str, open_page: OpenPage) -> None:
     run_id = training("slow", 20)
     page = open_page(f"{address}/run?id={run_id}&tab=log")
+    tell_nothing(page)
     asked: list[float] = []
     answered: list[float] = []
 

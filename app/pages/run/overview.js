@@ -4,6 +4,7 @@ import { openGroup, params, setParams } from "../../ui/address.js";
 import { Board } from "../../ui/charts/board.js";
 import { Chart } from "../../ui/charts/chart.js";
 import { el, setText, showText } from "../../ui/dom.js";
+import { news } from "../../ui/news.js";
 import { number } from "../../ui/number.js";
 import { part } from "../../ui/part.js";
 import { poll } from "../../ui/poll.js";
@@ -16,6 +17,7 @@ let cursor = 0;
 let lastEvent = 0;
 let waiting = "";
 let laidOut = false;
+let seen = null;
 
 // ---- the board ----
 function layOut(sections) {
@@ -177,15 +179,17 @@ function take(now) {
   cursor = curves.tooLong ? 0 : now.seq;
 }
 
-poll(view, async () => {
+async function look() {
   const now = await server.draw_board({ run, after: cursor, event: lastEvent, drawn: laidOut, empty: !curves.logged });
+  seen = now?.seen ?? null;
   if (!now) return undefined;
   showText(find(".problem"), now.sentence);
   if (now.sentence) return 2000;
   take(now);
   view.dataset.seq = cursor;
   return now.poll;
-});
+}
+poll(view, look, async () => seen !== null && news(run, seen));
 
 addEventListener("groupwise:theme", () => board.charts.forEach((chart) => chart.redraw()));
 // A click on a point of a chart leads to the groups of that step.

@@ -9,6 +9,7 @@ import gradio as gr
 from groupwise.app.core import format
 from groupwise.app.core.answer_cache import share_answers
 from groupwise.app.core.errors import Unanswerable
+from groupwise.app.core.run_stamp import mark_of_run
 from groupwise.app.ui import figures
 from groupwise.app.ui.live import Payload, answer, is_ongoing, live, record_of, run_of, texts, whole_number
 from groupwise.app.ui.safe_text import visible_text
@@ -61,13 +62,15 @@ TEMPLATE = """
 def draw_board(payload: Payload) -> dict[str, Any]:
     """What is new since number `after`: curves, events since `event`, the latest group.
 
-    The first answer (`after` 0) also has the layout. `seq` is what to give as `after` next time; `empty` says that
-    the reader has none of the metrics that training logs. `ended` says why there will be nothing to draw.
+    The first answer (`after` 0) also has the layout. `seq` is what to give as `after` next time, and `seen` what to
+    wait for news with (see app.server.news); `empty` says that the reader has none of the metrics that training logs.
+    `ended` says why there will be nothing to draw.
     """
+    seen = mark_of_run(payload.get("run"))  # before anything is read
     run = run_of(payload)
     after, event = whole_number(payload, "after"), whole_number(payload, "event")
     live = is_ongoing(run)
-    out: dict[str, Any] = {"poll": POLL if live else POLL_ENDED, "live": live}
+    out: dict[str, Any] = {"poll": POLL, "live": live, "seen": seen} if live else {"poll": POLL_ENDED, "live": live}
     out["wait"] = WAITS.get(run.state, f"{UNBEGUN} Its log says why.")
     if not after and not payload.get("drawn"):
         out["sections"] = figures.sections(grpo_settings(run), run.state in states.ENDED)
