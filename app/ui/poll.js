@@ -6,11 +6,11 @@ import { guarded } from "./settings.js";
 const FIRST_WAIT = 500;
 const LONGEST_WAIT = 5000;
 // Times as long as a look took is waited before the next, and no longer than ms.
-const REST = 6;
+const REST = 10;
 const LONGEST_REST = 3000;
-// Where the server tells of news, looks come when there is something to see.
-const SHORT_REST = 3;
-const SHORTEST_REST = 150;
+// Where the server tells of news, looks come once a step: as long as one took is waited, between these ms.
+const LEAST_SHORT_REST = 150;
+const MOST_SHORT_REST = 400;
 
 const away = new Set();
 // Says that someone waits for the server, or (`is` false) no longer does.
@@ -62,7 +62,7 @@ export function poll(element, once, news) {
   function rest(took, least) {
     const long = Math.max(least, Math.min(REST * took, LONGEST_REST));
     if (!news) return later(long);
-    const short = Math.max(SHORTEST_REST, Math.min(SHORT_REST * took, LONGEST_REST));
+    const short = Math.max(LEAST_SHORT_REST, Math.min(took, MOST_SHORT_REST));
     return later(short, async () => {
       const mine = timer;
       const told = await news();

@@ -17,7 +17,7 @@ from groupwise.storage.record import metrics, record_check, states
 from groupwise.storage.registry import commands, registry
 
 TABS = ["overview", "groups", "completions", "statistics", "config", "log", "checkpoints"]
-POLL, POLL_ENDED = 500, 5000  # ms; an ended run may be resumed from elsewhere
+POLL, POLL_ENDED = 1000, 5000  # ms; an ended run may be resumed from elsewhere
 ASKS = {"stop": commands.STOP, "kill": commands.KILL, "resume": commands.RESUME}
 TEMPLATE = """
 <div class="missing panel" hidden><h1>No such run</h1><p class="why"></p><p><a href="/">See all runs</a></p></div>
