@@ -20,7 +20,7 @@ from tests.support.homes import wait_for
 from tests.support.made_runs import made_run, running
 from tests.support.servers import Server, begin, changed
 
-HELD = 6.0  # seconds, where nothing comes
+HELD = 10.0  # seconds, where nothing comes
 LATER = files.TICK / 1e9 + 0.01  # seconds after which a write is not the newest thing any more
 
 
@@ -99,7 +99,8 @@ def test_a_browser_keeps_connections_for_everything_else(dashboard: Server, run:
     seen = mark_of_run(run)
     with ThreadPoolExecutor(news.MOST_OF_ONE) as pool:
         held = [pool.submit(ask, dashboard, run, seen) for _ in range(news.MOST_OF_ONE)]
-        wait_for("a refusal", lambda: ask(dashboard, run, "")[0] == 429, 5)
+        time.sleep(2)  # to ask earlier would take the place of one of them
+        assert ask(dashboard, run, "")[0] == 429
         assert [asked.done() for asked in held] == [False] * news.MOST_OF_ONE
         record(run, 4)
         assert {asked.result()[0] for asked in held} == {204}
@@ -117,7 +118,7 @@ def test_who_waits_keeps_nobody_from_an_answer(dashboard: Server, run: str) -> N
 
     with ThreadPoolExecutor(60) as pool:
         waiting = [pool.submit(wait_at, 2 + n // 2) for n in range(60)]
-        wait_for("those beyond the most", lambda: sum(asked.done() for asked in waiting) == 10, 5)
+        wait_for("those beyond the most", lambda: sum(asked.done() for asked in waiting) == 10, HELD - 1)
         begun = time.monotonic()
         page = httpx.get(f"{dashboard.url}/run?id={run}", timeout=60)
         assert page.status_code == 200 and time.monotonic() - begun < HELD
