@@ -6,19 +6,28 @@ PYTHON ?= $(firstword $(foreach p,python3 python3.13 python3.12 python3.11,\
   $(shell $(p) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $(p))))
 # torch comes first and alone: as a mere dependency it would be the newest, with gigabytes of CUDA that fit no pin.
 TORCH := torch==2.13.0
+# Beside the environment, for the tests of quantised models alone: TRL imports it wherever it can, a second each time.
+QUANTIZED := $(shell sed -n 's/^quantized = \["\(.*\)"\]$$/\1/p' pyproject.toml)
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: run test test-quick lint bench bench-gpu picture shots docs starter chromium sandbox clean
+.PHONY: run test test-all test-quick lint bench bench-gpu picture shots docs starter chromium sandbox clean
 
 run: $(VENV)/.run
 	$(BIN)/groupwise
 
-# Whole files to each of two processes: what a file's tests share is made once. In the order of tests/conftest.py: xdist's
-# own has the files with few tests, which are the long ones, last.
+# Whole files to each of two processes: what a file's tests share is made once. In the order of tests/support/lengths.py:
+# xdist's own has the files with few tests, which are the long ones, last.
+PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=20
+
+# What a newcomer waits for: every room, a training, the sandbox and the pages, without the files that take longest.
 test: chromium sandbox lint
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=20
+	$(PYTEST) --without-long
+
+# All of them: what a change must pass (.ci/run).
+test-all: chromium sandbox lint
+	$(PYTEST)
 
 # For work in between: what takes no browser, no training and no sandbox.
 test-quick: $(VENV)/.dev
@@ -71,6 +80,7 @@ $(VENV)/.run: pyproject.toml setup.py | $(BIN)/python
 
 $(VENV)/.dev: $(VENV)/.run
 	$(PIP) install --editable '.[dev]'
+	$(PIP) install --no-deps --upgrade --target $(VENV)/beside "$(QUANTIZED)"
 	@touch $@
 
 # The browser tests drive a real Chromium.

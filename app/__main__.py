@@ -10,6 +10,7 @@ import sys
 from dataclasses import replace
 
 from groupwise.app.cli.parser import SUMMARIES, build_parser, makes_token, token_from
+from groupwise.app.cli.terminal import safe_output
 from groupwise.app.core.command_errors import CANCELLED, DONE, FAILED, CommandError
 from groupwise.storage.home import paths
 
@@ -19,6 +20,11 @@ def main(arguments: list[str] | None = None) -> int:
     given = sys.argv[1:] if arguments is None else arguments
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # as stderr is: an argument may hold what no text can
+    with safe_output():
+        return _answer_arguments(given)
+
+
+def _answer_arguments(given: list[str]) -> int:
     try:
         code = _run_command(build_parser().parse_args(_add_default_command(given)))
         sys.stdout.flush()  # here, where a reader that has gone is understood
@@ -50,7 +56,7 @@ def _run_command(options: argparse.Namespace) -> int:
     if options.command == "launch":
         from groupwise.app.cli import launch
 
-        return launch.launch(options.spec, name=options.name, wait=options.wait)
+        return launch.launch(options.spec, name=options.name, wait=options.wait, strict=options.strict)
     from groupwise.app.cli import runs
 
     return runs.COMMANDS[options.command](options)

@@ -70,10 +70,7 @@ def register(runs: list[Made]) -> None:
     with registry.write_registry() as index:
         for run in runs:
             row = json.loads(paths.run_folder(run.id).state.read_text())
-            row["spark"] = json.dumps(row["spark"])
-            index.execute(
-                f"INSERT INTO run ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})", list(row.values())
-            )
+            registry.insert_row(index, row)
 
 
 @contextlib.contextmanager

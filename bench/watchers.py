@@ -48,13 +48,14 @@ def measure() -> list[Row]:
             played = _watch(psutil.Process(app.pid), address, run_id, asked)
             drawn = _draw(psutil.Process(app.pid), f"{address}/run?id={run_id}")
     name, drawing = f"{PAGES} pages on one live run", f"{PAGES} that draw, on the same cores"
-    return [*_rows(name, *played), *_rows(drawing, *drawn), _trainer(name, asked)]
+    return [*_rows(name, *played, most=250), *_rows(drawing, *drawn, most=150), _trainer(name, asked)]
 
 
-def _rows(name: str, lags: list[float], cores: float) -> list[Row]:
+def _rows(name: str, lags: list[float], cores: float, *, most: float) -> list[Row]:
+    """Of a tick's answers, of which 95 in 100 take `most` milliseconds."""
     tick = f"p50 {ms(percentile(lags, 0.5))}, p95 {ms(percentile(lags, 0.95))} of {len(lags)}"
     return [
-        Row(f"{name}: a tick’s answer, p95", tick, "–", percentile(lags, 0.95) * 1000, 250, "ms"),
+        Row(f"{name}: a tick’s answer, p95", tick, "–", percentile(lags, 0.95) * 1000, most, "ms"),
         Row(f"{name}: the app", f"{cores:.2f} of a core", "–", cores, 0.5, "cores"),
     ]
 

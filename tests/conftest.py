@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import gc
 import os
 import signal
 import struct
@@ -13,10 +14,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 
 from groupwise.storage.home import paths, process
 from groupwise.storage.registry import registry
+from tests.support.lengths import FIRST, LONG, SLOW
 
 REPOSITORY = Path(__file__).parents[1]
 
@@ -27,58 +30,44 @@ Groupwise = Callable[..., "subprocess.CompletedProcess[str]"]
 def pytest_configure() -> None:
     """One thread a training: two trainings at a time, of two threads each, wait for one another on two processors."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+    # Where this was set, each of a thousand processes would compile all of our code anew.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
+    # How long one example takes is the machine's load: speed is measured by ratios, in bench/.
+    hypothesis.settings.register_profile("any load", deadline=None)
+    hypothesis.settings.load_profile("any load")
 
 
-# Files that take longest, longest first. A file is one worker's (`--dist loadfile`), so one that begins last is waited
-# for alone.
-LONGEST = (
-    "worker/test_supervisor", "browser/test_quickstart_in_browser", "worker/test_full_disk",
-    "browser/test_bad_records_in_browser", "worker/test_stop_phases", "worker/test_supervisor_starts",
-    "browser/test_launch_page", "browser/test_workbench", "browser/test_planted_secrets", "browser/test_charts",
-    "storage/test_script_run", "storage/test_other_versions", "worker/test_scoring", "browser/test_compare",
-    "worker/test_stages", "browser/test_spec_problems", "browser/test_following",
-    "browser/test_compare_late", "browser/test_rewards_page", "worker/test_warm_start",
-    "worker/sandbox/test_threats", "app/test_connections", "worker/test_locked_files",
-    "storage/test_hostile_folders", "worker/test_judge_ports", "worker/sandbox/test_network",
-    "worker/test_dry_run", "worker/test_parquet", "app/test_calls", "app/test_login", "app/test_command",
-)  # fmt: skip
+def pytest_sessionstart() -> None:
+    """Thousands of tests and all they import: until they are collected, no search for garbage would find any."""
+    gc.disable()
 
 
-# Others that take more than a few seconds, or that import torch: what `--quick` leaves out beside those above, the
-# browser's and the sandbox's.
-SLOW = (
-    "app/test_any_text", "app/test_bad_records", "app/test_comments_stay", "app/test_launch", "app/test_proxy",
-    "app/test_server", "app/test_three_views", "app/test_uploads", "app/test_worker_process",
-    "app/test_answer_cache", "app/test_work_once", "project/test_bench_gpu", "project/test_wheel",
-    "storage/test_check_model", "storage/test_presets", "storage/test_record_faults", "storage/test_script",
-    "storage/test_script_data", "storage/test_slow_patterns", "worker/rewards/test_code_tests",
-    "worker/rewards/test_code_tests_alone", "worker/rewards/test_code_tests_tricks", "worker/rewards/test_judge",
-    "worker/rewards/test_like_trl", "worker/rewards/test_reward_model", "worker/rewards/test_rewards",
-    "worker/test_build",
-    "worker/test_build_rewards", "worker/test_capture", "worker/test_catalogue", "worker/test_checkpoints",
-    "worker/test_copied_home", "worker/test_data", "worker/test_describe_model", "worker/test_endings",
-    "worker/test_gym", "worker/test_models", "worker/test_preview", "worker/test_question_server",
-    "worker/test_rewards_in_training", "worker/test_starter", "worker/test_table",
-    "worker/test_workbench_bad_input", "worker/test_workbench_completions", "worker/test_workbench_process",
-    "worker/test_workbench_rescore", "worker/test_workbench_score",
-)  # fmt: skip
+def pytest_collection_finish() -> None:
+    """And none of the later ones looks through them again."""
+    gc.freeze()
+    gc.enable()
 
 
 def name_of(path: Path) -> str:
-    """A test file as the lists above name it."""
+    """A test file as tests.support.lengths names it."""
     return str(path.relative_to(REPOSITORY / "tests").with_suffix(""))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--quick", action="store_true", help="only what takes milliseconds: `make test-quick`")
+    parser.addoption("--without-long", action="store_true", help="without tests.support.lengths.LONG: `make test`")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """True where `--quick` leaves a file out, before it is imported; None leaves it to others."""
-    if not config.getoption("--quick") or collection_path.suffix != ".py":
+    """True where an option leaves a file out, before it is imported; None leaves it to others."""
+    if collection_path.suffix != ".py":
         return None
     name = name_of(collection_path)
-    return True if name in (*LONGEST, *SLOW) or name.startswith(("browser/", "worker/sandbox/test_")) else None
+    if config.getoption("--quick"):
+        slow = name in (*FIRST, *LONG, *SLOW) or name.startswith(("browser/", "worker/sandbox/test_"))
+        return True if slow else None
+    return True if name in LONG and config.getoption("--without-long") else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -86,7 +75,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
     def place(item: pytest.Item) -> int:
         name = name_of(item.path)
-        return LONGEST.index(name) if name in LONGEST else len(LONGEST) + (not name.startswith("browser/"))
+        return FIRST.index(name) if name in FIRST else len(FIRST) + (not name.startswith("browser/"))
 
     items.sort(key=place)
 

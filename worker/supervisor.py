@@ -1,9 +1,8 @@
 """The supervisor: one per data home. It starts queued runs, watches them, passes on what people ask, and takes over
-living runs when it was restarted; worker.helpers looks after the rest. It never trains, and imports neither torch nor
-trl.
+living runs when it was restarted. worker.run_start makes a run's folder ready, worker.run_end sees to what a run left,
+worker.helpers looks after the rest. It never trains, and imports neither torch nor trl.
 """
 
-import contextlib
 import logging
 import os
 import signal
@@ -14,19 +13,16 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from groupwise.storage.checks.check import check_spec
-from groupwise.storage.home import disk, files, locks, logs, paths, process, process_log
+from groupwise.storage.home import files, locks, logs, paths, process
 from groupwise.storage.library import repair
-from groupwise.storage.library.capabilities import Offer
-from groupwise.storage.record import metrics, record, run_files, states
+from groupwise.storage.record import metrics, run_files, states
 from groupwise.storage.registry import commands, registry
 from groupwise.storage.registry.commands import Command
 from groupwise.storage.registry.registry import Run
-from groupwise.storage.spec import spec
-from groupwise.storage.spec.problem import SpecError
-from groupwise.worker.builtin import models, shipped
+from groupwise.worker import run_end, run_start
+from groupwise.worker.chores import Chores
 from groupwise.worker.helpers import Helpers
-from groupwise.worker.training import checkpoints, endings
+from groupwise.worker.training import checkpoints
 from groupwise.worker.warm_start import WarmStart
 
 log = logging.getLogger("groupwise.supervisor")
@@ -49,6 +45,7 @@ class Supervisor:
         self.since: dict[tuple[str, int, str], float] = {}  # when (monotonic) a run's attempt was first seen in a phase
         self.helpers = Helpers()
         self.warm_start = WarmStart()
+        self.chores = Chores()
         self.looked_at_folders = 0.0
         self.busy_at = time.monotonic()
         self.leaving = False
@@ -67,6 +64,7 @@ class Supervisor:
             for command in commands.open_commands():
                 self._safely(command.run, self.obey, command)
             self._look_for_copied_folders()
+            self.chores.look()
             active = registry.list_runs(only={states.QUEUED, *states.LIVE})
             live = [run for run in active if run.state in states.LIVE]
             for run in live:
@@ -96,28 +94,39 @@ class Supervisor:
     def obey(self, command: Command) -> None:
         """Do what was asked of a run, where it is still to be done."""
         run = registry.get_run(command.run)
-        if run is None or run.attempt != command.attempt or run.state not in commands.ALLOWED[command.kind]:
+        if run is None or run.attempt != command.attempt or run.state not in commands.ALLOWED[command.action]:
             commands.take_command(command, "too late")
             return
-        if command.kind == commands.RESUME:
+        if command.action == commands.RESUME:
+            if command.step is not None and not self._goes_on_from(run, command.step):
+                commands.take_command(command, "no such checkpoint")
+                return
             gone = {"boot": None, "pid": None, "started": None, "tag": None}
             sentence = "Waiting for the worker to start it again."
             registry.set_state(run.id, states.QUEUED, sentence, attempt=run.attempt + 1, **gone)
         elif run.state == states.QUEUED:
             registry.set_state(run.id, states.STOPPED, "Stopped before it started. Resume starts it.")
-        elif command.kind == commands.KILL:
+        elif command.action == commands.KILL:
             registry.set_state(run.id, states.STOPPING, "Stopping at once, without saving.")
             self._signal(run, signal.SIGKILL)
         elif run.state != states.STOPPING:
             registry.set_state(run.id, states.STOPPING, "Finishing the current step, then saving a checkpoint.")
         commands.take_command(command, "done")
 
+    @staticmethod
+    def _goes_on_from(run: Run, step: int) -> bool:
+        """Make the checkpoint of a step the one that the next attempt finds; where it is gone meanwhile, say so."""
+        if checkpoints.set_newer_aside(run.folder.checkpoints, step, run.attempt + 1):
+            return True
+        registry.set_state(run.id, run.state, f"The checkpoint of step {step} is gone. {run.sentence}")
+        return False
+
     # --- launching
 
     def launch(self, run: Run) -> None:
         """Start the next run; where something keeps it from starting, conclude it with that as its sentence."""
         try:
-            run_spec = self._prepare(run)
+            run_spec = run_start.prepare_folder(run)
         except Exception as error:  # whatever is wrong with one run's folder, the others go on
             log.exception("%s could not be prepared", run.id)
             first = (str(error) or type(error).__name__).splitlines()[0]
@@ -134,28 +143,12 @@ class Supervisor:
             registry.set_facts(run.id, **identity.as_dict())
         log.info("started %s (attempt %d) as process %d", run.id, run.attempt, child.pid)
 
-    def _prepare(self, run: Run) -> spec.RunSpec:
-        """Read the spec again, which someone may have edited by hand, and make the folder ready."""
-        run_files.refuse_odd(run.folder)
-        text = run_files.spec_text(run.folder)
-        run_spec = spec.parse_spec(text)
-        problems = check_spec(run_spec, Offer.read_published(), spec.line_numbers(text))
-        if problems:
-            raise SpecError(problems)
-        if disk.lacks(run.folder.path, disk.TO_BEGIN):
-            place = f"{disk.megabytes(disk.TO_BEGIN)} of disk is free in {run.folder.path}"
-            raise paths.HomeError(f"less than {place}. Free some space, then resume.")
-        shipped.freeze(run.folder, run_spec)
-        models.install_starter()
-        run.folder.exit.unlink(missing_ok=True)
-        return run_spec
-
     def _look_for_copied_folders(self) -> None:
         """Folders that were copied into the home appear by themselves, once they are whole."""
         changed = paths.runs_folder().stat().st_mtime
         if time.monotonic() - self.looked_at_folders > SETTLED and time.time() - changed < 4 * SETTLED:
             self.looked_at_folders = time.monotonic()
-            adopt_folders(SETTLED)
+            self.chores.unjudged |= adopt_folders(SETTLED)
 
     # --- watching
 
@@ -255,56 +248,26 @@ class Supervisor:
         elsewhere = code is None and bool(run.tag) and process.is_elsewhere(run.tag or "", run.folder.path)
         if run.tag:
             process.signal_tagged(run.tag, run.folder.path, signal.SIGKILL)
-        if not self._is_drained(run):
+        if not run_end.is_drained(run) and self._seconds_in(run, "its draining") <= DRAINING:
             return
-        self._scrub(run)
+        run_end.scrub_log(run)
         self._note_progress(run)
         run = registry.get_run(run.id) or run
-        whole = checkpoints.latest_sealed(run.folder.checkpoints)
-        saved = checkpoints.step_of(whole) if whole else None
-        if run.boot is not None and run.boot != process.boot_id():
-            sentence = f"The machine restarted at step {run.step}. {endings.resume_words(saved)}"
-            state = states.INTERRUPTED
-        elif elsewhere:
-            state, sentence = states.INTERRUPTED, endings.in_a_copy(saved)
-        else:
-            killed = commands.asked_at(run.id, run.attempt, commands.KILL) is not None
-            record_of_end = run_files.exit_record(run.folder, run.attempt)
-            state, sentence = endings.ending(
-                record_of_end, code, step=run.step, saved=saved, killed_on_request=killed,
-                stopping=run.state == states.STOPPING,
-            )  # fmt: skip
+        state, sentence = run_end.state_of_end(run, code, elsewhere=elsewhere)
         registry.set_state(run.id, state, sentence)
+        self.chores.unjudged = True
         self.children.pop(run.id, None)  # only now: while the registry takes nothing, its exit code is nowhere else
         files.reserved_for(run.folder.exit).unlink(missing_ok=True)
         log.info("%s: %s. %s", run.id, state, sentence)
 
-    def _is_drained(self, run: Run) -> bool:
-        """Whether what a run kept beside its record is written, or has been tried for long enough."""
-        try:
-            with contextlib.suppress(sqlite3.OperationalError):  # it is locked, or its disk is full: next time
-                if record.drain(run.folder.db):
-                    return True
-        except (sqlite3.DatabaseError, OSError) as error:
-            log.warning("%s: what was kept beside run.db cannot be written: %s", run.id, error)
-            return True
-        return self._seconds_in(run, "its draining") > DRAINING
 
-    @staticmethod
-    def _scrub(run: Run) -> None:
-        """What did not pass Python on its way into the log, such as the output of a program that it started."""
-        try:
-            if process_log.scrub(run.folder.log):
-                log.info("%s: secrets were taken out of its log", run.id)
-        except OSError as error:
-            log.warning("%s: its log could not be searched for secrets: %s", run.id, error)
-
-
-def adopt_folders(settled: float) -> None:
-    """Take in the run folders that are new here, but for those that changed in the last so many seconds."""
+def adopt_folders(settled: float) -> bool:
+    """Take in the run folders that are new here, but for those that changed in the last so many seconds; whether there
+    were any."""
     found = repair.adopt_folders(settled=settled)
     if found:
         log.info("%d run folders were new here", found)
+    return found > 0
 
 
 def is_of_registry(error: Exception) -> bool:
@@ -327,6 +290,7 @@ def main() -> int:
     supervisor = Supervisor()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: setattr(supervisor, "leaving", True))
+    repair.adopt_trash()
     adopt_folders(0.0)
     supervisor.helpers.publish()
     supervisor.run()

@@ -6,40 +6,56 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+from groupwise.app.cli.check_file import print_problems, problems_of_file
 from groupwise.app.cli.runs import follow, until_claimed
 from groupwise.app.core import worker_process
 from groupwise.app.core.command_errors import DONE, WRONG_INPUT, CommandError, open_home
 from groupwise.app.core.data_files import copy_into_home
-from groupwise.app.core.errors import Unanswerable
-from groupwise.app.pages.new import worker_requests
-from groupwise.app.pages.new.launch import estimates
-from groupwise.storage.checks.check import check_spec
+from groupwise.app.pages.new.found_reading import write_found_reading
+from groupwise.app.pages.new.launch import problems_of_text, read_form
 from groupwise.storage.checks.model import model_folder
+from groupwise.storage.checks.script_reader.recipe import is_recipe
 from groupwise.storage.home import paths
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.facts import Catalogue, Shipped
-from groupwise.storage.spec.problem import BLOCKING, Problem, SpecError
+from groupwise.storage.spec.problem import BLOCKING, WARNING, Problem, SpecError
 from groupwise.storage.spec.spec import RunSpec, line_numbers, parse_spec, to_yaml
-from groupwise.storage.spec.yaml_text import MAX_BYTES
+from groupwise.storage.spec.yaml_text import MAX_BYTES, read_yaml
 
 PATIENCE = 60.0  # seconds for a worker's first word; importing TRL on a cold disk takes most of it
 
 
-def launch(spec_path: str, *, name: str | None, wait: bool) -> int:
-    """Check, queue and (with `wait`) follow the run. Prints its id on stdout and all else on stderr."""
+def launch(spec_path: str, *, name: str | None, wait: bool, strict: bool = False) -> int:
+    """Check, queue and (with `wait`) follow the run. Prints its id on stdout and all else on stderr; with `strict` a
+    warning keeps it from being launched, too."""
     path = Path(spec_path)
     text = _read_spec_file(path)
+    _refuse_foreign(path, text)
     try:
-        spec = _set_name(parse_spec(text), name)
+        spec, form = _parse_whole(text)
+        spec = _set_name(spec, name)
         open_home()
         worker_process.hold_app_lock()
-        run_id = _create_run(spec, text, path.absolute().parent)
+        run_id, known = _create_run(spec, form, text, path.absolute().parent, strict=strict)
     except SpecError as error:
-        return _print_problems(spec_path, error.problems)
+        print_problems(spec_path, error.problems)
+        return WRONG_INPUT
+    print_problems(spec_path, known)
     print(run_id, flush=True)
     until_claimed(run_id)
     return follow(run_id) if wait else DONE
+
+
+def _parse_whole(text: str) -> tuple[RunSpec, list[Problem]]:
+    """The spec that a text means, without what is wrong with its form, and what that is. Raises SpecError for a text
+    that means none, with all that is wrong with it; but for the model and the data, which may be named as seen from
+    the file."""
+    reading = read_form(text)
+    if reading.sound is not None:
+        return reading.sound, reading.problems
+    found = [one for one in problems_of_text(text) if one.field not in ("model.id", "data.source")]
+    raise SpecError(found or reading.problems)
 
 
 def _set_name(spec: RunSpec, name: str | None) -> RunSpec:
@@ -54,7 +70,7 @@ def _set_name(spec: RunSpec, name: str | None) -> RunSpec:
 def _read_spec_file(path: Path) -> str:
     try:
         if path.stat().st_size > MAX_BYTES:
-            raise CommandError(f"{path} is larger than {MAX_BYTES // 1024} KB: that is no spec.", WRONG_INPUT)
+            raise CommandError(f"{path} is larger than {MAX_BYTES // 1024} KB: too large for a spec.", WRONG_INPUT)
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise CommandError(f"{path} is not text in UTF-8.", WRONG_INPUT) from error
@@ -62,58 +78,55 @@ def _read_spec_file(path: Path) -> str:
         raise CommandError(f"{path} cannot be read: {error.strerror}.", WRONG_INPUT) from error
 
 
-def _create_run(spec: RunSpec, text: str, beside: Path) -> str:
-    """The new run's id. Raises SpecError, with nothing made, where it cannot run."""
+def _refuse_foreign(path: Path, text: str) -> None:
+    """Say what to do with a script, a notebook or a recipe, which are imported on a page: some of it has to be looked
+    at first."""
+    kind = {".py": "a Python script", ".ipynb": "a notebook"}.get(path.suffix.lower())
+    if kind is None:
+        try:
+            kind = "a recipe of TRL or open-r1" if is_recipe(read_yaml(text)[0]) else None
+        except SpecError:
+            return  # said of it as a spec
+    if kind is not None:
+        advice = "Import it under New run (groupwise serve), look at what was taken, and export the YAML there."
+        raise CommandError(f"{path} is {kind}, not a run in YAML. {advice}", WRONG_INPUT)
+
+
+def _create_run(
+    spec: RunSpec, form: list[Problem], text: str, beside: Path, *, strict: bool
+) -> tuple[str, list[Problem]]:
+    """The new run's id, and what should be known of it all the same. `form`: what is wrong with the form of the text.
+    Raises SpecError, with nothing made, where it cannot run, or with `strict` where there is a warning."""
     lines = line_numbers(text)
     offer = published_offer()
     spec.model.id = _absolute_model_id(spec.model.id, beside)
-    source = _outside_file(spec.data.source, beside)
+    written = spec.data.source
+    source = _outside_file(written, beside)
     if source is not None and not source.is_file():
         missing = Problem("data.source", f"there is no file {source}.", lines.get("data.source"))
-        raise SpecError([missing, *(p for p in check_spec(spec, offer, lines) if p.field != "data.source")])
+        others = problems_of_file(spec, offer, lines, PATIENCE, [*form, missing])
+        raise SpecError([one for one in others if one == missing or one.field not in ("data", "data.source")])
     copied, is_new = copy_into_home(source) if source else (None, False)
     if copied is not None:
         spec.data.source = f"file:{copied.name}"
-    problems = _check_without_worker(spec, offer, lines) or _check_with_worker(spec, lines)
-    if problems:
+    try:
+        found = problems_of_file(spec, offer, lines, PATIENCE, form)
+        if any(problem.level == BLOCKING or (strict and problem.level == WARNING) for problem in found):
+            raise SpecError([_add_hint(problem, written, beside) for problem in found])
+    except (SpecError, CommandError):
         if copied is not None and is_new:
             copied.unlink()
-        raise SpecError([_add_hint(problem, spec, beside) for problem in problems])
-    kept = text if spec == parse_spec(text) else to_yaml(spec)
-    return registry.create_run(kept, name=spec.name, model=spec.model.id, data=spec.data.source)
+        raise
+    kept = write_found_reading(text if spec == parse_spec(text) else to_yaml(spec), spec)
+    return registry.create_run(kept, name=spec.name, model=spec.model.id, data=spec.data.source), found
 
 
-def _check_without_worker(spec: RunSpec, offer: Offer, lines: dict[str, int]) -> list[Problem]:
-    """What blocks without a question to the worker: the settings, and memory and disk."""
-    estimated = estimates(spec, offer).problems
-    more = [replace(one, line=lines.get(one.field)) for one in estimated if one.level == BLOCKING]
-    return [*check_spec(spec, offer, lines), *more]
-
-
-def _check_with_worker(spec: RunSpec, lines: dict[str, int]) -> list[Problem]:
-    """What TRL's own configs do not take, and what is wrong with the data, with the line of each."""
-    try:
-        found = worker_requests.confirm(spec, PATIENCE)
-    except Unanswerable as error:
-        raise CommandError(str(error)) from error
-    return [replace(problem, line=lines.get(problem.field)) for problem in found]
-
-
-def _print_problems(spec_path: str, problems: list[Problem]) -> int:
-    """One line each, as compilers write them, so that an editor can jump there."""
-    for problem in problems:
-        place = f"{spec_path}:{problem.line}" if problem.line else spec_path
-        print(": ".join(part for part in (place, problem.field, problem.message) if part), file=sys.stderr)
-    return WRONG_INPUT
-
-
-def _add_hint(problem: Problem, spec: RunSpec, beside: Path) -> Problem:
-    """A file that is not in the home but lies beside the spec is what a newcomer means."""
-    kind, _, name = spec.data.source.partition(":")
-    if problem.field == "data.source" and kind == "file" and "/" not in name and (beside / name).is_file():
-        return Problem(
-            problem.field, f"{problem.message} Or write file:./{name} for the one beside the spec.", problem.line
-        )
+def _add_hint(problem: Problem, source: str, beside: Path) -> Problem:
+    """A file that is not in the home but lies beside the spec is what a newcomer means. `source`: as it is written."""
+    kind, _, name = source.partition(":")
+    is_elsewhere = kind == "file" and bool(name) and "/" not in name and not (paths.data_folder() / name).is_file()
+    if problem.field == "data.source" and is_elsewhere and (beside / name).is_file():
+        return replace(problem, message=f"{problem.message} Or write file:./{name} for the one beside the spec.")
     return problem
 
 
@@ -121,11 +134,11 @@ def published_offer() -> Offer:
     """What the worker offers; where none ever said, one is started and waited for."""
     deadline = time.monotonic() + PATIENCE
     if not _is_published():
-        print("Waiting for the worker to say what the installed TRL offers…", file=sys.stderr, flush=True)
+        print("Reading what the installed TRL offers…", file=sys.stderr, flush=True)
     while not _is_published():
         worker_process.ensure_worker()
         if time.monotonic() > deadline:
-            raise CommandError(f"The worker said nothing in {PATIENCE:.0f} s. {paths.worker_log()} may say why.")
+            raise CommandError(f"The worker did not answer in {PATIENCE:.0f} s. {paths.worker_log()} may say why.")
         time.sleep(0.1)
     return Offer.read_published()
 

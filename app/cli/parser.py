@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -11,12 +12,18 @@ EXIT_CODES = "Exit codes: 0 done, 1 it failed, 2 wrong input, 3 the run was stop
 SUMMARIES = {
     "serve": "Show the dashboard in the browser. This is what `groupwise` alone does.",
     "launch": "Start the run that a YAML file describes.",
-    "list": "List every run, newest first.",
+    "list": "List runs, the newest first.",
     "stop": "Stop a run at its next step; a checkpoint is saved first.",
     "resume": "Go on with a stopped, failed or interrupted run from its last checkpoint.",
+    "rename": "Give a run another name; its id stays.",
+    "tag": "Put tags on runs, or take them off.",
+    "delete": "Delete runs that have ended; for a day they can be restored.",
+    "restore": "Bring back runs that were deleted less than a day ago.",
     "repair": "Set a damaged registry aside and make a new one from the run folders.",
     "worker": "Run the worker in this terminal. Otherwise it starts by itself, in the background.",
 }
+STATES = ("queued", "starting", "running", "stopping", "finished", "stopped", "failed", "killed", "interrupted")
+SORTS = ("name", "state", "reward", "step", "duration", "created")
 RUN_HELP = "the run's id, or as much of its beginning as is unique"
 WAIT_HELP = "follow the run until it ends; Ctrl-C ends the following and not the run"
 
@@ -66,8 +73,8 @@ def _serve(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="ADDRESS",
-        help="believe the proxy at this address, or in this network (10.0.0.0/24), when it says who asks, by which "
-        "name and whether over https (X-Forwarded-For, -Host, -Proto); can be repeated. No other's word is believed",
+        help="trust the proxy at this address, or in this network (10.0.0.0/24), when it says who asks, by which "
+        "name and whether over https (X-Forwarded-For, -Host, -Proto); can be repeated. No other proxy is trusted",
     )
     parser.add_argument(
         "--trust-reward-code", dest="trusted", action="store_true",
@@ -84,11 +91,31 @@ def _serve(parser: argparse.ArgumentParser) -> None:
 def _launch(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("spec", metavar="SPEC.yaml", help="what to run; every problem in it is named by line and field")
     parser.add_argument("--name", metavar="NAME", help="the run's name, instead of the file's")
+    parser.add_argument("--strict", action="store_true", help="start nothing where there is a warning, either")
     parser.add_argument("--wait", action="store_true", help=WAIT_HELP)
 
 
 def _list(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="every field, as JSON")
+    parser.add_argument(
+        "--state", dest="states", action="append", default=[], metavar="STATE", choices=STATES,
+        help=f"only runs in this state; can be repeated: {', '.join(STATES)}",
+    )  # fmt: skip
+    parser.add_argument(
+        "--text", default="", metavar="WORDS",
+        help="only runs with these words in their name, id, state, model, data, note or tags",
+    )  # fmt: skip
+    parser.add_argument(
+        "--sort", default="-created", metavar="KEY", type=_sort_key,
+        help=f"the order: {', '.join(SORTS)}; a - before it turns it round, as in --sort=-reward",
+    )  # fmt: skip
+    parser.add_argument("--deleted", action="store_true", help="the deleted runs that can be restored, instead")
+
+
+def _sort_key(text: str) -> str:
+    if text.removeprefix("-") not in SORTS:
+        raise argparse.ArgumentTypeError(f"runs can be sorted by {', '.join(SORTS)}, not by “{text[:40]}”")
+    return text
 
 
 def _stop(parser: argparse.ArgumentParser) -> None:
@@ -99,10 +126,42 @@ def _stop(parser: argparse.ArgumentParser) -> None:
 
 def _resume(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("run", metavar="RUN", help=RUN_HELP)
+    parser.add_argument(
+        "--from-step", dest="step", metavar="N", type=_step,
+        help="go on from the checkpoint of this step, not from the last one; later ones are set aside",
+    )  # fmt: skip
     parser.add_argument("--wait", action="store_true", help=WAIT_HELP)
 
 
-_OPTIONS = {"serve": _serve, "launch": _launch, "list": _list, "stop": _stop, "resume": _resume}
+def _rename(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("run", metavar="RUN", help=RUN_HELP)
+    parser.add_argument("name", metavar="NAME", help="its new name, at most 200 characters")
+
+
+def _tag(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("tags", metavar="TAG[,TAG…]", help="tags, with commas between")
+    parser.add_argument("runs", nargs="+", metavar="RUN", help=RUN_HELP)
+    parser.add_argument("--remove", action="store_true", help="take them off")
+
+
+def _delete(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("runs", nargs="+", metavar="RUN", help=RUN_HELP)
+
+
+def _restore(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("runs", nargs="+", metavar="RUN", help="the deleted run's id, or as much as is unique")
+
+
+_OPTIONS = {
+    "serve": _serve, "launch": _launch, "list": _list, "stop": _stop, "resume": _resume, "rename": _rename,
+    "tag": _tag, "delete": _delete, "restore": _restore,
+}  # fmt: skip
+
+
+def _step(text: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,15}", text):
+        raise argparse.ArgumentTypeError(f"a step is a whole number, not “{text[:40]}”")
+    return int(text)
 
 
 def _port(text: str) -> int:

@@ -1,63 +1,122 @@
-"""The commands about runs that exist: list, stop, resume, repair; and following a run until it ends."""
+"""The commands about runs that exist: list, stop, resume, rename, tag, delete, restore, repair; and following a run
+until it ends."""
+
+from __future__ import annotations
 
 import argparse
+import contextlib
 import json
+import sqlite3
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
-from groupwise.app.core import worker_process
+from groupwise.app.core import format, run_query, worker_process
 from groupwise.app.core.command_errors import CANCELLED, DONE, FAILED, STOPPED, WRONG_INPUT, CommandError, open_home
 from groupwise.storage.home import paths
 from groupwise.storage.library import repair as repairs
 from groupwise.storage.record import states
-from groupwise.storage.registry import commands, registry
+from groupwise.storage.registry import commands, labels, registry, trash
 from groupwise.storage.registry.registry import Run
+
+if TYPE_CHECKING:  # takes time to import, and not every command needs it
+    from groupwise.storage.analysis.outcome import Outcome
 
 LOOK_EVERY = 0.25  # seconds between two looks at a run that is followed
 SPEAK_EVERY = 5.0  # seconds between two lines about its steps
 CLAIM_SECONDS = 1.5  # how long a living supervisor takes to claim a run, at most, if it is not about to leave
 OUTCOMES = {states.FINISHED: DONE, states.STOPPED: STOPPED}
-PRIVATE = ("boot", "pid", "started", "tag", "spark")  # what `list --json` leaves out: no one's business, or bulk
+HEAD = ("ID", "NAME", "STATE", "STEP", "REWARD", "AGE")
+NO_RUNS = "There are no runs yet. `groupwise` opens the dashboard; `groupwise launch SPEC.yaml` starts one."
+NO_DELETED = "No run was deleted in the last day."
+PRIVATE = (
+    "boot",
+    "pid",
+    "started",
+    "tag",
+    "spark",
+    "number",
+)  # what `list --json` leaves out: no one's business, or bulk
 
 
-def find_run(beginning: str) -> Run:
-    """The run whose id is, or alone begins with, this."""
-    found = [run for run in registry.list_runs() if run.id.startswith(beginning)] if beginning else []
+def find_run(beginning: str, among: Sequence[Run] | None = None) -> Run:
+    """The run whose id is, or alone begins with, this. `among`: of these runs, not of those that there are."""
+    runs = registry.list_runs() if among is None else among
+    found = [run for run in runs if run.id.startswith(beginning)] if beginning else []
     exact = [run for run in found if run.id == beginning]
     if len(exact or found) == 1:
         return (exact or found)[0]
     if not found:
-        raise CommandError(f"There is no run “{beginning[:80]}”. `groupwise list` shows them all.", WRONG_INPUT)
+        kind, option = ("run", "") if among is None else ("deleted run", " --deleted")
+        raise CommandError(
+            f"There is no {kind} “{beginning[:80]}”. `groupwise list{option}` shows them all.", WRONG_INPUT
+        )
     some = ", ".join(run.id for run in found[:5]) + (", …" if len(found) > 5 else "")
     raise CommandError(f"“{beginning}” could be any of {len(found)} runs: {some}. Give more of the id.", WRONG_INPUT)
 
 
 def list_runs(options: argparse.Namespace) -> int:
-    """Print the runs as a table, the newest first; the exit code."""
+    """Print runs as a table, the newest first or in another order; the exit code."""
     try:
         open_home()
     except CommandError as error:
         if not isinstance(error.__cause__, registry.Newer):
             raise
         print(f"groupwise: {error} What can be read of it:", file=sys.stderr)
-    runs = registry.list_runs()
+    everything = [gone.run for gone in trash.deleted_runs()] if options.deleted else registry.list_runs()
+    words = run_query.words_of(options.text)
+    found = [run for run in everything if run_query.matches(run, words)]
+    found = [run for run in found if not options.states or run.state in options.states]
+    facts = {} if options.deleted else _outcomes(found)
+    runs = _sorted(found, facts, options.sort) if options.sort != "-created" else found
     if options.json:
-        rows = [{key: value for key, value in asdict(run).items() if key not in PRIVATE} for run in runs]
-        print(json.dumps(rows, indent=1, ensure_ascii=False))
+        print(json.dumps([_as_json(run, facts.get(run.id)) for run in runs], indent=1, ensure_ascii=False))
+    elif not everything:
+        print(NO_DELETED if options.deleted else NO_RUNS)
     elif not runs:
-        print("There are no runs yet. `groupwise` opens the dashboard; `groupwise launch SPEC.yaml` starts one.")
+        print("No run matches.")
     else:
-        print(_table([("ID", "NAME", "STATE", "STEP", "REWARD", "AGE"), *map(_row, runs)]))
+        print(_table([HEAD, *(_row(run, facts.get(run.id)) for run in runs)]))
     return DONE
 
 
-def _row(run: Run) -> tuple[str, ...]:
+def _outcomes(runs: Sequence[Run]) -> dict[str, Outcome]:
+    """What the ended ones of these runs came to: as it is kept, or else worked out now, and kept where it can be."""
+    ended = [run for run in runs if run.state in states.ENDED]
+    if not ended:
+        return {}
+    from groupwise.storage.analysis import outcome  # takes time to import, and a home of queued runs needs none of it
+
+    found = outcome.outcomes_kept(ended)
+    with contextlib.suppress(sqlite3.DatabaseError):  # a newer version's registry, or one that is held
+        for run_id, came_to in outcome.work_out([run for run in ended if run.id not in found]):
+            found[run_id] = came_to
+    return found
+
+
+def _sorted(runs: Sequence[Run], facts: Mapping[str, Outcome], sort: str) -> list[Run]:
+    key = sort.removeprefix("-")
+    values = [
+        facts[run.id].seconds if key == "duration" and run.id in facts else getattr(run, key, None) for run in runs
+    ]
+    return run_query.in_order(runs, values, sort.startswith("-"))
+
+
+def _as_json(run: Run, came_to: Outcome | None) -> dict[str, Any]:
+    """Every field of a run, with what it came to: the verdict on its end (null: none) and its seconds of training."""
+    row = {key: value for key, value in asdict(run).items() if key not in PRIVATE}
+    verdict, seconds = (came_to.verdict or None, came_to.seconds) if came_to else (None, None)
+    return {**row, "verdict": verdict, "seconds": seconds}
+
+
+def _row(run: Run, came_to: Outcome | None) -> tuple[str, ...]:
     name = printable_line(run.name)
     name = name if len(name) <= 32 else f"{name[:31]}…"
-    reward = "–" if run.reward is None else f"{run.reward:.3f}"
-    return run.id, name, run.state, step_progress(run), reward, short_age(time.time() - run.created)
+    reward = format.number(run.reward)
+    state = f"{run.state}, {came_to.verdict}" if came_to and came_to.verdict else run.state
+    return run.id, name, state, step_progress(run), reward, short_age(time.time() - run.created)
 
 
 def _table(rows: list[tuple[str, ...]]) -> str:
@@ -104,17 +163,61 @@ def resume(options: argparse.Namespace) -> int:
     open_home()
     run = find_run(options.run)
     worker_process.hold_app_lock()
-    _ask_of_run(run, commands.RESUME)
+    _ask_of_run(run, commands.RESUME, options.step)
     worker_process.ensure_worker()
-    print(f"Asked {run.id} to go on.", file=sys.stderr)
+    where = "" if options.step is None else f" from step {options.step:,}"
+    print(f"Asked {run.id} to go on{where}.", file=sys.stderr)
     return follow(run.id, attempt=run.attempt + 1) if options.wait else DONE
 
 
-def _ask_of_run(run: Run, kind: str) -> None:
+def _ask_of_run(run: Run, kind: str, step: int | None = None) -> None:
     try:
-        commands.ask_of_run(run.id, kind)
+        commands.ask_of_run(run.id, kind, step)
     except commands.Refused as error:
         raise CommandError(str(error)) from error
+
+
+def rename(options: argparse.Namespace) -> int:
+    """Give a run another name; the exit code."""
+    open_home()
+    run = find_run(options.run)
+    _change([run.id], lambda run_id: labels.rename(run_id, options.name), "Renamed")
+    return DONE
+
+
+def tag(options: argparse.Namespace) -> int:
+    """Put tags on runs, or take them off; the exit code."""
+    open_home()
+    ids = [find_run(beginning).id for beginning in options.runs]
+    change = {"remove" if options.remove else "add": [options.tags]}
+    _change(ids, lambda run_id: labels.retag([run_id], **change), "Untagged" if options.remove else "Tagged")
+    return DONE
+
+
+def delete(options: argparse.Namespace) -> int:
+    """Delete runs; the exit code."""
+    open_home()
+    _change([find_run(beginning).id for beginning in options.runs], trash.delete_run, "Deleted")
+    print("`groupwise restore RUN` brings a run back within a day.", file=sys.stderr)
+    return DONE
+
+
+def restore(options: argparse.Namespace) -> int:
+    """Bring deleted runs back; the exit code."""
+    open_home()
+    gone = [one.run for one in trash.deleted_runs()]
+    _change([find_run(beginning, gone).id for beginning in options.runs], trash.restore_run, "Restored")
+    return DONE
+
+
+def _change(ids: Sequence[str], change: Callable[[str], None], done: str) -> None:
+    """Change each of these runs, and say so. Raises CommandError at the first that cannot be."""
+    for run_id in dict.fromkeys(ids):
+        try:
+            change(run_id)
+        except commands.Refused as error:
+            raise CommandError(printable_line(str(error))) from error
+        print(f"{done} {run_id}.", file=sys.stderr)
 
 
 def repair(_: argparse.Namespace) -> int:
@@ -132,7 +235,7 @@ def repair(_: argparse.Namespace) -> int:
         print(f"There was no registry. The new one has {made} runs, from their folders.")
         return DONE
     found = repairs.adopt_folders()
-    print(f"The registry is whole; nothing to repair. {f'{found} run folders were added.' if found else ''}".strip())
+    print(f"The registry is intact; nothing to repair. {f'{found} run folders were added.' if found else ''}".strip())
     return DONE
 
 
@@ -140,6 +243,10 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "list": list_runs,
     "stop": stop,
     "resume": resume,
+    "rename": rename,
+    "tag": tag,
+    "delete": delete,
+    "restore": restore,
     "repair": repair,
 }
 
@@ -181,5 +288,5 @@ def follow(run_id: str, *, attempt: int = 1) -> int:
 
 
 def _progress_line(run: Run) -> str:
-    reward = "" if run.reward is None else f", reward {run.reward:.3f}"
+    reward = "" if run.reward is None else f", reward {format.number(run.reward)}"
     return f"{run.state}: step {step_progress(run)}{reward}" if run.total else run.state

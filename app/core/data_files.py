@@ -5,14 +5,18 @@ import os
 import re
 import secrets
 import shutil
+import unicodedata
 from itertools import count
 from pathlib import Path
 
 from groupwise.storage.home import paths
+from groupwise.storage.spec.file_format import data_suffix
 
 MEGABYTE = 1024 * 1024
 MAX_FILE = 100 * MEGABYTE  # one uploaded file
-UNFIT = re.compile(r"[^A-Za-z0-9 ._-]+")
+UNFIT = re.compile(rf"[^\w{paths.SIGNS} .-]+")
+NOT_FIRST = re.compile(r"^[\W_]+")
+MOST_LETTERS, MOST_BYTES = 100, 200  # of a name without its ending
 
 
 def copy_into_home(source: Path) -> tuple[Path, bool]:
@@ -21,8 +25,8 @@ def copy_into_home(source: Path) -> tuple[Path, bool]:
     Found by its name: where that is taken by other content, name-2, name-3, … are tried. Copied under a hidden name
     first: no reader sees half a file, and a full disk (OSError) leaves none.
     """
-    stem = UNFIT.sub("-", source.stem).strip(" ._-")[:100] or "data"
-    suffix = UNFIT.sub("-", source.suffix.lower())
+    suffix = data_suffix(source.name) or UNFIT.sub("-", source.suffix.lower())
+    stem = _plain_name(source.name[: len(source.name) - len(suffix)]) or "data"
     draft = paths.data_folder() / f".draft-{os.getpid()}-{secrets.token_hex(4)}"
     try:
         draft.touch(mode=0o600, exist_ok=False)
@@ -36,6 +40,12 @@ def copy_into_home(source: Path) -> tuple[Path, bool]:
     finally:
         draft.unlink(missing_ok=True)
     raise AssertionError("there is always a next number")
+
+
+def _plain_name(name: str) -> str:
+    """A name with its letters, of whatever language, and without what a file of the home cannot be called by."""
+    plain = NOT_FIRST.sub("", UNFIT.sub("-", unicodedata.normalize("NFC", name)))[:MOST_LETTERS]
+    return plain.encode()[:MOST_BYTES].decode(errors="ignore").rstrip(" ._-")
 
 
 def _move_into_place(draft: Path, target: Path) -> Path:

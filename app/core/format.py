@@ -4,6 +4,8 @@ import math
 import time
 from typing import Any
 
+from groupwise.storage.spec.number_words import count_words
+
 MINUTE, HOUR, DAY = 60, 3600, 86400
 CENTURY, CENTURIES = 36525 * DAY, 2e11  # what a clock or a calendar can say
 
@@ -41,7 +43,7 @@ def count(value: int) -> str:
 
 def plural(n: int, one: str, many: str | None = None) -> str:
     """A number and its noun: 1 run, 2 runs; `many` where the plural is not `one` with an s."""
-    return f"{count(n)} {one if n == 1 else many or one + 's'}"
+    return count_words(n, one, many or "")
 
 
 def duration(seconds: float) -> str:

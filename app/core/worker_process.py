@@ -46,7 +46,7 @@ def wake_worker() -> None:
 
 def _start_supervisor() -> subprocess.Popen[bytes]:
     """Its own session, so that neither Ctrl-C nor a closed terminal reaches it; no pipe to this process."""
-    environment = process.child_environment() | {"GROUPWISE_HOME": str(paths.home())}
+    environment = process.child_environment(trackers=True) | {"GROUPWISE_HOME": str(paths.home())}
     with paths.worker_log().open("ab") as log:
         return subprocess.Popen(
             [sys.executable, "-m", "groupwise.worker"],

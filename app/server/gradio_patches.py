@@ -1,5 +1,6 @@
 """What stands before everything else in a page: Gradio's own `head` comes when its scripts run already."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +18,9 @@ SCRIPT = r"""<script>
 }
 </script>"""
 
+# What Gradio links to and answers with 404, unless a page is to be installed as an app.
+MANIFEST = re.compile(r'<link rel="manifest"[^>]*>\s*')
+
 Source = tuple[str, str | None, Callable[[], bool] | None]
 
 
@@ -33,6 +37,7 @@ def write_page_patch(first: Callable[[Any], str], last: Callable[[Any], str]) ->
         if SCRIPT not in text:
             text = text.replace("<head>", f"<head>\n{SCRIPT}\n{{{{ groupwise_first(request) }}}}", 1)
             text = text.replace("</head>", "{{ groupwise_last(request) }}\n</head>", 1)
+            text = MANIFEST.sub("", text)
         return text, path, fresh
 
     env.loader = FunctionLoader(source)

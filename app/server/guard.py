@@ -1,12 +1,12 @@
 """Middleware that every request passes: the headers of every reply, where a request may come from, how large it is."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.formparsers import MultiPartException
-from starlette.responses import PlainTextResponse
+from starlette.responses import HTMLResponse, PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from groupwise.app.core.data_files import MEGABYTE
@@ -38,6 +38,8 @@ OWN_PATHS = {
     "/logout",
     "/healthz",
     "/export",
+    "/download",
+    "/log",
     "/news",
     "/config",
     "/theme.css",
@@ -129,15 +131,19 @@ class _BodyCutShort(MultiPartException):
 
 class OpenPaths:
     """Answers 404 for all that Gradio would answer and no page of ours asks for: its queue, its calls by name, streams,
-    proxy. They keep something for each name that a request gives itself, and take what is no call for a fault."""
+    proxy. They keep something for each name that a request gives itself, and take what is no call for a fault.
 
-    def __init__(self, app: ASGIApp, pages: Sequence[str]) -> None:
-        self.app, self.pages = app, {*pages, *OWN_PATHS, *(f"{page}/" for page in pages)}
+    A browser that asks for a page gets one: `unknown(path)` makes it."""
+
+    def __init__(self, app: ASGIApp, pages: Sequence[str], unknown: Callable[[str], str]) -> None:
+        self.app, self.pages, self.unknown = app, {*pages, *OWN_PATHS, *(f"{page}/" for page in pages)}, unknown
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = scope.get("path", "")
         if scope["type"] == "lifespan" or path in self.pages or (path.startswith(OPEN_BELOW) and _is_file_path(path)):
             await self.app(scope, receive, send)
+        elif scope["type"] == "http" and "text/html" in Headers(scope=scope).get("accept", ""):
+            await HTMLResponse(self.unknown(path), status_code=404)(scope, receive, send)
         else:
             await refuse(scope, receive, send, 404, "There is nothing here.")
 

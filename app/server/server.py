@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from groupwise.app.core import data_files
 from groupwise.app.core.command_errors import DONE, FAILED, WRONG_INPUT, CommandError, open_home
 from groupwise.app.core.worker_process import Watch
-from groupwise.app.server import connections, exports, guard, login, uploads
+from groupwise.app.server import connections, exports, gradio_import, guard, login, uploads
 from groupwise.app.server.proxy import ForwardedHeaders, Proxies
 from groupwise.app.ui import modules
 from groupwise.storage.home import locks, paths
@@ -107,12 +107,14 @@ def refuse_unsafe(settings: Settings) -> None:
 def create_app(settings: Settings) -> FastAPI:
     """The whole application. Sets this process's GRADIO_ environment, so gradio must not be imported before."""
     _own_gradio_environment()
+    gradio_import.import_gradio()
     import gradio as gr
     from fastapi import FastAPI
     from starlette.middleware.cors import CORSMiddleware
     from starlette.middleware.trustedhost import TrustedHostMiddleware
 
-    from groupwise.app.server import calls, page_shell
+    from groupwise.app.server import calls, page_shell, unknown_page
+    from groupwise.app.ui import topbar
 
     blocks = page_shell.build()
     blocks.delete_cache = (CLEAN_EVERY, uploads.KEEP_SECONDS)
@@ -124,7 +126,8 @@ def create_app(settings: Settings) -> FastAPI:
     # Each add_middleware wraps those before it: the last added is the first that a request meets. CORSMiddleware
     # is here because Gradio then leaves off its own, which would reflect any origin.
     api.add_middleware(CORSMiddleware, allow_origins=[])
-    api.add_middleware(guard.OpenPaths, pages=[f"/{page[0]}" for page in blocks.pages])
+    unknown = partial(unknown_page.unknown_page, pages=topbar.PAGES)
+    api.add_middleware(guard.OpenPaths, pages=[f"/{page[0]}" for page in blocks.pages], unknown=unknown)
     if settings.token is not None:
         api.add_middleware(login.LoginGuard, gate=api.state.gate)
     api.add_middleware(guard.RequestSize)
@@ -157,7 +160,7 @@ def _own_gradio_environment() -> None:
 def _add_own_routes(api: FastAPI, settings: Settings) -> None:
     from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
-    from groupwise.app.server import news, page_head
+    from groupwise.app.server import downloads, news, page_head
 
     async def healthz(_: Any) -> Response:
         return PlainTextResponse("ok\n")
@@ -168,6 +171,8 @@ def _add_own_routes(api: FastAPI, settings: Settings) -> None:
     api.add_route("/healthz", healthz)
     api.add_route(f"{modules.PREFIX}{{digest}}/{{name:path}}", page_head.module)
     api.add_route("/export", exports.export_completions, methods=["GET"])
+    api.add_route("/download", downloads.download_folder, methods=["GET"])
+    api.add_route("/log", downloads.download_log, methods=["GET"])
     api.add_route("/news", partial(news.tell, waiting=news.Waiting()), methods=["GET"])
     if settings.token is None:
         for path in ("/login", "/logout"):
@@ -306,6 +311,7 @@ def _serve_until_stopped(
         ws="none",
         lifespan="on",
         log_level="error",
+        use_colors=False,
         access_log=False,
         server_header=False,
     )

@@ -5,7 +5,10 @@ export function setParams(changes, { push = false } = {}) {
   const next = params();
   for (const [key, value] of Object.entries(changes)) {
     if (value === null || value === undefined || value === "") next.delete(key);
-    else next.set(key, value);
+    else if (Array.isArray(value)) {
+      next.delete(key);
+      for (const one of value) next.append(key, one);
+    } else next.set(key, value);
   }
   const query = next.toString();
   const url = location.pathname + (query ? `?${query}` : "");

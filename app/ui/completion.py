@@ -2,7 +2,7 @@
 Its text is escaped in highlight.py, and all else here."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,12 +21,14 @@ STATUS = {"ok": "no score", "none": "no score", "error": "error", "timeout": "ti
 @dataclass(frozen=True)
 class Shown:
     """What a card shows beside the completion itself. `group` lets it be starred; `same_as`: the index of an earlier
-    completion with the very same text; `remark`: what there is to say of the differences; `role`: “then”, “now” or
+    completion with the very same text; `alike`: the indexes of those that are the very same in all that a card shows,
+    and have none of their own; `remark`: what there is to say of the differences; `role`: “then”, “now” or
     “reference”."""
 
     group: int | None = None
     note: Note | None = None
     same_as: int | None = None
+    alike: Sequence[int] = ()
     differences: Sequence[Span] = ()
     remark: str = ""
     role: str = ""
@@ -40,8 +42,10 @@ def card(
     shown, idx = shown or Shown(), completion["idx"]
     badge = f'<span class="badge {mark}">{"▲" if mark == "best" else "▼"} {mark}</span>' if mark else ""
     badge += f'<span class="badge">{shown.role}</span>' if shown.role else ""
+    badge += times(idx, shown.alike)
     scores = "".join(score_bar(row, scales.get(row["name"], 1.0)) for row in completion["scores"])
-    places = f' data-idx="{idx}"' + ("" if shown.group is None else f' data-group="{shown.group}"')
+    places = f' data-idx="{idx}"' + (f' data-alike="{" ".join(map(str, shown.alike))}"' if shown.alike else "")
+    places += "" if shown.group is None else f' data-group="{shown.group}"'
     return (
         f'<article class="comp {mark} {shown.role}" tabindex="-1" aria-label="completion {idx + 1}"{places}>'
         f'<header><span class="row tight"><span class="mut xs">{idx + 1}</span>'
@@ -50,6 +54,16 @@ def card(
         f'<pre dir="auto" tabindex="0">{text_html(completion["text"], shown.differences)}</pre>'
         f"<footer>{scores}{logged_values(completion.get('extra', {}))}{foot(completion, shown)}</footer>"
         "</article>"
+    )
+
+
+def times(idx: int, alike: Sequence[int]) -> str:
+    """“7 ×” of a card that stands for so many completions, with their numbers."""
+    if not alike:
+        return ""
+    numbers = ", ".join(str(one + 1) for one in sorted([idx, *alike]))
+    return (
+        f'<span class="badge times" title="completions {numbers}: the same text and scores">{len(alike) + 1} ×</span>'
     )
 
 
@@ -171,16 +185,20 @@ def cards(
     best, worst = (max(rewards), min(rewards)) if rewards and not tied else (None, None)
     span = max((abs(c["advantage"]) for c in completions), default=0.0)
     scales, same, notes, apart = scales_of(completions), twins(completions), notes or {}, differences or {}
+    alike = identical(completions, {*notes} if reference is None else {*notes, reference})
+    folded = {idx for others in alike.values() for idx in others}
 
     def drawn(c: dict[str, Any]) -> str:
         difference = apart.get(c["idx"])
         shown = Shown(
-            group, notes.get(c["idx"]), same.get(c["idx"]), spans(difference)[1], remark(difference),
+            group, notes.get(c["idx"]), same.get(c["idx"]),
+            alike.get(c["idx"], ()), spans(difference)[1], remark(difference),
             role="reference" if c["idx"] == reference else "",
         )  # fmt: skip
         return card(c, _mark(c["reward"], best, worst), span, scales, shown)
 
-    return "".join(drawn(c) for c in (best_first(completions) if by_reward else completions))
+    ordered = best_first(completions) if by_reward else completions
+    return "".join(drawn(c) for c in ordered if c["idx"] not in folded)
 
 
 def best_first(completions: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -200,6 +218,17 @@ def scales_of(completions: list[dict[str, Any]]) -> dict[str, float]:
     for row in (row for c in completions for row in c["scores"]):
         scales[row["name"]] = max(scales.get(row["name"], 1.0), abs(row["value"] or 0.0))
     return scales
+
+
+def identical(completions: list[dict[str, Any]], own: Collection[int]) -> dict[int, list[int]]:
+    """By the index of the first: the others that a card of their own would show nothing new of. `own`: those that have
+    one all the same, as somebody said something of them."""
+    found: dict[str, list[int]] = {}
+    for c in completions:
+        if c["idx"] not in own:
+            shown = (c["text"], c["reward"], c["advantage"], c["tokens"], c["truncated"], c["scores"], c.get("extra"))
+            found.setdefault(json.dumps(shown, default=str, sort_keys=True), []).append(c["idx"])
+    return {first: others for first, *others in found.values() if others}
 
 
 def twins(completions: list[dict[str, Any]]) -> dict[int, int]:

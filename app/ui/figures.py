@@ -1,15 +1,14 @@
 """What the charts show: curated panels over TRL's own metric names, and small inline drawings. Pure."""
 
+import functools
 import html
 import math
-import zlib
 from collections.abc import Iterable
 from typing import Any
 
 # A panel draws the metrics of `keys` (or all that match `pattern`, with * for one name), each as one line.
 Panel = dict[str, Any]
 
-COLOURS = 8  # --r1 … --r8 of style.css
 NEVER = (None, False, "no")  # an eval_strategy or logging_strategy; YAML reads a bare no as false
 LOGGING_STEPS = 10  # GRPOConfig's default, for where the worker has not said it
 
@@ -34,8 +33,14 @@ def panel(
     }  # fmt: skip
 
 
-def sections(training: dict[str, Any] | None, over: bool = False) -> list[dict[str, Any]]:
-    """The board's sections for a run with these settings (GRPOConfig's names); None: not known. `over`: it ended."""
+NOTHING_RIGHT = "No reward function of this run says what is right: each looks at form alone."
+
+
+def sections(
+    training: dict[str, Any] | None, over: bool = False, *, kl_target: bool = False, tells_right: bool = True
+) -> list[dict[str, Any]]:
+    """The board's sections for a run with these settings (GRPOConfig's names); None: not known. `over`: it ended;
+    `kl_target`: its beta follows the KL; `tells_right`: a reward function of it says what is right."""
     beta = 1 if training is None else training.get("beta") or 0
     training = training or {}
     wait = ""
@@ -43,14 +48,16 @@ def sections(training: dict[str, Any] | None, over: bool = False) -> list[dict[s
         wait = f"Waiting for the first evaluation{first_evaluation(training)}."
         wait = "This run ended before its first evaluation." if over else wait
     made = {
-        "Learning": learning_panels(wait), "Held-out evaluation": held_out_panels(wait) if wait else [],
-        "Stability": stability_panels(beta == 0), "Length": length_panels(), "Speed": speed_panels(),
+        "Learning": learning_panels(wait, tells_right),
+        "Held-out evaluation": held_out_panels(wait, tells_right) if wait else [],
+        "Stability": stability_panels(beta == 0, kl_target), "Length": length_panels(), "Speed": speed_panels(),
     }  # fmt: skip
     return [{"title": title, "panels": panels} for title, panels in made.items() if panels]
 
 
-def learning_panels(wait: str) -> list[Panel]:
-    """`wait`: what held-out reward waits for; empty in a run that never evaluates."""
+def learning_panels(wait: str, tells_right: bool = True) -> list[Panel]:
+    """`wait`: what held-out reward waits for; empty in a run that never evaluates. `tells_right`: as for `sections`."""
+    instead = "" if tells_right else NOTHING_RIGHT
     panels = [
         panel(
             "reward", ["reward"], note="mean of a step; shaded: ± the spread within its groups",
@@ -58,22 +65,24 @@ def learning_panels(wait: str) -> list[Panel]:
         ),
         panel("rewards by function", [], pattern="rewards/*/mean", note="unweighted"),
         panel(
-            "solved", ["groups/solved", "groups/any_solved"], ["completions", "groups with one"], unit="%",
-            note="what the reward function with most weight calls right",
+            "solved", ["groups/solved", "groups/any_solved"], ["completions", "groups with ≥ 1 solved"], unit="%",
+            note="scored correct by the reward that says what is right", instead=instead,
         ),
     ]  # fmt: skip
     if wait:
-        panels.append(panel("eval_reward", ["eval_reward"], ["held-out"], note="reward on held-out prompts", wait=wait))
+        note = "on prompts that are not trained on"
+        panels.append(panel("held-out reward", ["eval_reward"], ["held-out"], note=note, wait=wait))
     return panels
 
 
-def held_out_panels(wait: str) -> list[Panel]:
-    """Draw what evaluations log. `wait`: what they wait for."""
+def held_out_panels(wait: str, tells_right: bool = True) -> list[Panel]:
+    """Draw what evaluations log. `wait`: what they wait for; `tells_right`: as for `sections`."""
+    instead = "" if tells_right else NOTHING_RIGHT
     return [
         panel("held-out rewards by function", [], pattern="eval_rewards/*/mean", note="unweighted", wait=wait),
         panel(
-            "held-out solved", ["eval_groups/solved", "eval_groups/any_solved"], ["completions", "groups with one"],
-            unit="%", wait=wait,
+            "held-out solved", ["eval_groups/solved", "eval_groups/any_solved"],
+            ["completions", "groups with ≥ 1 solved"], unit="%", wait=wait, instead=instead,
         ),
         panel(
             "held-out length", ["eval_completions/mean_length", "eval_completions/mean_terminated_length"],
@@ -82,17 +91,21 @@ def held_out_panels(wait: str) -> list[Panel]:
     ]  # fmt: skip
 
 
-def stability_panels(no_kl: bool) -> list[Panel]:
-    """`no_kl`: beta is 0."""
+def stability_panels(no_kl: bool, kl_target: bool = False) -> list[Panel]:
+    """`no_kl`: beta is 0; `kl_target`: it follows the KL, towards a target."""
     instead = "beta is 0, so there is no reference model and TRL logs no KL." if no_kl else ""
     return [
-        panel("kl", ["kl"], instead=instead, note="distance from the reference model"),
+        panel(
+            "kl", ["kl", "kl/target"] if kl_target else ["kl"], ["KL", "target"] if kl_target else None,
+            instead=instead, note="distance from the reference model",
+        ),
+        *([panel("beta", ["beta"], note="the KL weight: it follows the KL", smooth=False)] if kl_target else []),
         panel("entropy", ["entropy"], note="near 0: always the same answer"),
         panel(
             "tied groups",
             [("groups/tied", "frac_reward_zero_std"), "groups/all_low", "groups/all_high", "groups/tied_other"],
-            ["tied", "all low", "all high", "other"], unit="%", note="all rewards alike: they teach nothing",
-            stack=True, colours=("--ink-2", "--low", "--high", "--ink-3"),
+            ["tied", "all failed", "all top score", "tied in between"], unit="%",
+            note="all rewards alike: no learning signal", stack=True, colours=("--ink-2", "--low", "--high", "--ink-3"),
         ),
         panel("grad_norm", ["grad_norm"]),
         panel(
@@ -174,14 +187,13 @@ def first_metrics(training: dict[str, Any], total: int, running: bool) -> str:
     return f"Training ended before the first metrics: they are logged {often}."
 
 
-def identity(run_id: str) -> str:
-    """The CSS variable of a run's colour: the same on every page, for ever."""
-    return f"--r{zlib.crc32(run_id.encode('utf-8', 'replace')) % COLOURS + 1}"
-
-
 def sparkline(values: Iterable[float | None], colour: str, width: int = 120, height: int = 26) -> str:
     """A small inline SVG of a curve; an empty string where fewer than two points are known."""
-    points = [value for value in values if value is not None]
+    return _draw_sparkline(tuple(value for value in values if value is not None), colour, width, height)
+
+
+@functools.lru_cache(maxsize=2048)  # a list of many runs is drawn again and again, and few of their curves change
+def _draw_sparkline(points: tuple[float, ...], colour: str, width: int, height: int) -> str:
     if len(points) < 2:
         return ""
     low, high = min(points), max(points)

@@ -24,16 +24,16 @@ from groupwise.storage.home import db, paths
 from groupwise.storage.home.logs import Repeats
 from groupwise.storage.library.presets import PresetError
 from groupwise.storage.library.rewards.library import LibraryError
-from groupwise.storage.record import metrics, record_check, states
-from groupwise.storage.registry import commands, registry
+from groupwise.storage.record import record_check, states
+from groupwise.storage.registry import commands, registry, trash
 
 LOG = logging.getLogger("groupwise")
 LOG.addFilter(Repeats())  # a page asks again and again
 MOST_RUNS = 50  # of a payload
 GONE = "The folder of this run was deleted. What it recorded is gone with it."
 DAMAGED = (
-    "This run's record is damaged, or was copied only in part ({}). Where it was copied, copy it again, whole; to "
-    "resume the run sets it aside and begins another."
+    "This run's record is damaged, or was copied only in part ({}). Where it was copied, copy it again, whole. If the "
+    "run is resumed, this record is set aside and another begun."
 )
 # As this is run, the part's element is there: see ui/mount.js.
 BEGIN = 'dispatchEvent(new CustomEvent("groupwise:part", {{ detail: {{ name: "{}", element, server }} }}));'
@@ -99,13 +99,12 @@ def answer(function: Callable[[Payload], dict[str, Any]]) -> Answer:
         except sqlite3.OperationalError as error:
             return {"sentence": _why_unread(error)}
         except sqlite3.Error as error:
-            return {"sentence": DAMAGED.format(error)}
+            return {"sentence": DAMAGED.format(error), "unreadable": True}
         except Exception as error:
-            odd = _why_odd_record(payload)
-            if isinstance(error, OSError) and not odd:
-                odd = f"The run's folder could not be read ({error.strerror or error})."
-            if odd:
-                return {"sentence": odd}
+            if odd := _why_odd_record(payload):
+                return {"sentence": odd, "unreadable": True}
+            if isinstance(error, OSError):
+                return {"sentence": f"The run's folder could not be read ({error.strerror or error})."}
             LOG.exception("%s failed", function.__name__)
             sentence = "Something went wrong inside Groupwise. The terminal it was started in says what."
             return {"sentence": sentence, "fault": True}
@@ -150,8 +149,17 @@ def run_of(payload: Payload) -> registry.Run:
     run_id = text(payload, "run")
     run = run_by_id(run_id)
     if run is None:
-        raise Unanswerable(f"There is no run “{run_id[:80]}”." if run_id else "This address names no run.")
+        raise Unanswerable(_why_no_run(run_id))
     return run
+
+
+def _why_no_run(run_id: str) -> str:
+    if not run_id:
+        return "This address names no run."
+    gone = next((one for one in trash.deleted_runs() if one.run.id == run_id), None)
+    if gone is None:
+        return f"There is no run “{run_id[:80]}”."
+    return f"The run “{gone.run.name}” was deleted. The Runs page can restore it, under Deleted, for a day."
 
 
 def record_of(run: registry.Run) -> Path:
@@ -168,7 +176,8 @@ def has_record(run: registry.Run) -> bool:
     if not run.folder.db.is_file():
         return False
     try:
-        metrics.checkpoints(run.folder.db)  # of the table that is made last
+        with record_check.read_record(run.folder.db) as record:
+            record.execute("SELECT 1 FROM checkpoint LIMIT 1")  # the table that is made last
     except sqlite3.OperationalError as error:
         if "no such table" in str(error):
             return False

@@ -11,6 +11,7 @@
   const MOST_RELOADS = 3; // within
   const RECENTLY = 60_000; // ms
   const KEY = "groupwise:reloads";
+  const CAME = "groupwise:came";
 
   const { mount: address } = JSON.parse(document.getElementById("groupwise-settings").textContent);
   const begin = async (part) => (await import(address)).mount(part.name, part);
@@ -29,6 +30,21 @@
     }
   };
 
+  // How a person came here: “navigate”, “reload” or “back_forward”; where the page loaded itself anew, as before that;
+  // where a browser keeps it to itself, as most do.
+  const howOneCame = () => {
+    const { type } = performance.getEntriesByType("navigation")[0] ?? { type: "navigate" };
+    try {
+      const before = sessionStorage.getItem(CAME);
+      sessionStorage.removeItem(CAME);
+      return type === "reload" && before ? before : type;
+    } catch {
+      return type;
+    }
+  };
+  const came = howOneCame();
+  document.documentElement.dataset.came = came;
+
   let waits = false;
   const reloadWhenAnswered = async () => {
     if (waits) return;
@@ -44,6 +60,15 @@
       if (await answers()) break;
     }
     sessionStorage.setItem(KEY, JSON.stringify([...reloads, Date.now()]));
+    reloadItself();
+  };
+  // Loads the page anew of its own accord: it still counts as how a person came.
+  const reloadItself = () => {
+    try {
+      sessionStorage.setItem(CAME, came);
+    } catch {
+      // a browser that keeps nothing takes it for a person's reload
+    }
     location.reload();
   };
   // When the page was loaded anew; null where a browser that keeps nothing could do so for ever.
@@ -79,6 +104,7 @@
   };
 
   addEventListener("groupwise:part", mount);
+  addEventListener("groupwise:reload", reloadItself);
   // The theme is a module that no part imports, on some pages.
   const missed = ({ target }) => target.matches?.('script[type=module][src^="/modules/"]') && reloadWhenAnswered();
   addEventListener("error", missed, { capture: true });

@@ -14,6 +14,22 @@ export function number(value) {
   return out.replace(/^-/, "−");
 }
 
+// A share in whole percent, as storage/analysis/doctor/words.py writes it.
+export function percent(share) {
+  return `${Math.round(share * 100)}\u202f%`;
+}
+
+// Seconds, as duration in app/core/format.py writes it.
+export function seconds(value) {
+  if (value < 9.95) return `${Math.max(0, value).toFixed(value < 0.995 ? 2 : 1)} s`;
+  if (value < 90) return `${Math.round(value)} s`;
+  const minutes = Math.round(value / 60);
+  if (value < 5400) return `${minutes} min`;
+  if (value < 172_800) return minutes % 60 ? `${Math.floor(minutes / 60)} h ${minutes % 60} min` : `${minutes / 60} h`;
+  const hours = Math.round(value / 3600);
+  return hours % 24 ? `${Math.floor(hours / 24)} d ${hours % 24} h` : `${hours / 24} d`;
+}
+
 // The places of the two neighbours in a rising list that a value lies between; beyond its ends the first or last two.
 export function neighbours(values, value) {
   let low = 0;

@@ -1,6 +1,7 @@
 """A run's state as a pill: text, shape and colour together, so that none of them carries it alone."""
 
 from groupwise.app.ui.safe_text import escape
+from groupwise.storage.analysis.doctor.verdict import PROBLEM, WARNING
 from groupwise.storage.record import states
 
 # The shape and colour of style.css: a dot (pulsing while it trains), a square for done, a diamond for trouble, a ring.
@@ -15,13 +16,27 @@ KINDS = {
     states.KILLED: "bad",
     states.INTERRUPTED: "warn",
 }
+OF_LEVEL = {PROBLEM: "bad", WARNING: "warn"}
 
 
-def kind(state: str) -> str:
-    """The kind of a state, by which it is coloured; idle for an unknown one."""
-    return KINDS.get(state, "idle")
+def kind(state: str, level: str = "") -> str:
+    """The kind of a state, by which it is coloured; idle for an unknown one. `level`: how grave what the doctor says
+    against the run's end is, which then has the colour that it has on the run's page."""
+    return OF_LEVEL.get(level) or KINDS.get(state, "idle")
 
 
-def pill(state: str) -> str:
-    """The pill as HTML."""
-    return f'<span class="pill {kind(state)}"><i></i>{escape(states.LABELS.get(state, state))}</span>'
+def label(state: str, more: str = "") -> str:
+    """The words for a state: Finished, or Finished · reward fell."""
+    return with_verdict(states.LABELS.get(state, state), more)
+
+
+def with_verdict(words: str, more: str) -> str:
+    """A state's words, and what else is to be said."""
+    return f"{words} · {more[:1].lower()}{more[1:]}" if more else words
+
+
+def pill(state: str, verdict: str = "", level: str = "", more: str = "") -> str:
+    """The pill as HTML. `verdict`, of this `level`: what the doctor says against the run's end; `more`: what else
+    stands beside the state, which changes nothing of its kind."""
+    words = escape(label(state, verdict or more))
+    return f'<span class="pill {kind(state, level)}" title="{words}"><i></i><span>{words}</span></span>'

@@ -8,10 +8,10 @@ from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.facts import Hardware
 
 TRUSTED = (
-    "Reward functions of your own run without a sandbox (--trust-reward-code): they can do all that you can on this "
-    "machine. Start Groupwise without it to have them contained."
+    "Your own reward functions run without a sandbox (--trust-reward-code): they can do all that you can on this "
+    "machine. Start Groupwise without it to contain them."
 )
-PAGES = {"Runs": "/", "New run": "/new", "Rewards": "/rewards"}
+PAGES = {"Runs": "/", "Compare": "/compare", "New run": "/new", "Rewards": "/rewards"}
 
 
 @answer

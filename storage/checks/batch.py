@@ -4,6 +4,7 @@ import math
 from typing import Any
 
 from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.spec.number_words import count_words
 from groupwise.storage.spec.problem import Fix, Problem
 from groupwise.storage.spec.spec import RunSpec
 
@@ -34,19 +35,20 @@ def check_batch(spec: RunSpec, offer: Offer) -> list[Problem]:
 
     size, device_batch = value("num_generations"), value("per_device_train_batch_size")
     per_generation = value("steps_per_generation") or value("gradient_accumulation_steps")
+    held_out = check_held_out(spec, offer)
     if not all(isinstance(number, int) for number in (size, device_batch, per_generation)):
-        return []
+        return held_out
     low = _too_low(size, value)
     if low:
-        return low
+        return low + held_out
     if value("generation_batch_size") and value("steps_per_generation"):
         path = "training.generation_batch_size"
         fixes = (
             Fix("Remove it", {}, (path,)),
             Fix("Remove steps_per_generation", {}, ("training.steps_per_generation",)),
         )
-        return [Problem(path, "cannot be given together with steps_per_generation.", fixes=fixes)]
-    found = []
+        return [Problem(path, "cannot be given together with steps_per_generation.", fixes=fixes), *held_out]
+    found = held_out
     at_once, given = device_batch * processes, value("generation_batch_size")
     if given and given % at_once:
         message = f"should be a multiple of the {at_once} completions that all devices take at once."
@@ -56,22 +58,38 @@ def check_batch(spec: RunSpec, offer: Offer) -> list[Problem]:
     batch = given or at_once * per_generation
     if batch % size:
         message = (
-            f"each generation makes {batch} completions ({_product(device_batch, processes, per_generation)}), "
+            f"each generation makes {count_words(batch, 'completion')} "
+            f"({_product(device_batch, processes, per_generation)}), "
             f"which groups of {size} do not divide. {_nearest_sizes(batch, size)}"
         )
-        found.append(Problem("training.num_generations", message, fixes=_whole_groups(batch, size, device_batch)))
+        found.append(
+            Problem(
+                "training.num_generations", message, fixes=_whole_groups(batch, size, device_batch, written=bool(given))
+            )
+        )
     return [*found, *_evaluation(spec, value, size)]
 
 
+def check_held_out(spec: RunSpec, offer: Offer) -> list[Problem]:
+    """Whether there are rows to evaluate on, where the run evaluates."""
+    strategy = spec.training.get("eval_strategy") or ((offer.training or {}).get("eval_strategy") or {}).get("default")
+    if strategy not in ("steps", "epoch") or spec.data.holdout:
+        return []
+    fixes = (Fix("Hold out 64 rows", {"data.holdout": 64}), Fix("Do not evaluate", {}, ("training.eval_strategy",)))
+    return [Problem("data.holdout", "evaluation needs held-out rows, for example 64.", fixes=fixes)]
+
+
 def _too_low(size: Any, value: Any) -> list[Problem]:
+    found: list[Problem] = []
+    others: tuple[str, ...] = BATCH_FIELDS
     if size < 2:
+        others = BATCH_FIELDS[1:]
         fix = Fix("Use groups of 8", {"training.num_generations": 8})
-        return [
-            Problem("training.num_generations", "a group needs at least 2 completions to be compared.", fixes=(fix,))
-        ]
-    return [
+        words = "a group needs at least 2 completions to be compared."
+        found.append(Problem("training.num_generations", words, fixes=(fix,)))
+    return found + [
         Problem(f"training.{name}", words, fixes=(Fix("Use the default", {}, (f"training.{name}",)),))
-        for name in BATCH_FIELDS
+        for name in others
         if value(name) is not None and (words := _out_of_reach(value(name)))
     ]
 
@@ -85,9 +103,6 @@ def _evaluation(spec: RunSpec, value: Any, size: int) -> list[Problem]:
         return []
     found = []
     batch, group = value("per_device_eval_batch_size") * spec.launch.processes, value("num_generations_eval") or size
-    if not spec.data.holdout:
-        fixes = (Fix("Hold out 64 rows", {"data.holdout": 64}), Fix("Do not evaluate", {}, ("training.eval_strategy",)))
-        found.append(Problem("data.holdout", "evaluation needs held-out rows: 64, say.", fixes=fixes))
     if batch % group:
         message = f"an evaluation batch of {batch} does not hold whole groups of {group}: use a multiple of {group}."
         whole = math.lcm(group, spec.launch.processes)
@@ -104,12 +119,16 @@ def _multiple(name: str, given: int, of: int) -> tuple[Fix, ...]:
     return tuple(Fix(f"Use {n}", {f"training.{name}": n}) for n in (below, above) if n)
 
 
-def _whole_groups(batch: int, size: int, device_batch: int) -> tuple[Fix, ...]:
-    """Group sizes that divide the batch, and a batch that holds whole groups."""
+def _whole_groups(batch: int, size: int, device_batch: int, *, written: bool) -> tuple[Fix, ...]:
+    """Group sizes that divide the batch, and a batch that holds whole groups; `written`: whether generation_batch_size
+    is set, which that one takes the place of."""
     sizes = [Fix(f"Use groups of {n}", {"training.num_generations": n}) for n in _fitting(batch, size)]
     fitting = -(-device_batch // size) * size
+    settings = {"training.per_device_train_batch_size": fitting}
     label = f"Use {fitting} completions per device"
-    return (*sizes, Fix(label, {"training.per_device_train_batch_size": fitting}, ("training.generation_batch_size",)))
+    if written:
+        return (*sizes, Fix(f"{label} and remove generation_batch_size", settings, ("training.generation_batch_size",)))
+    return (*sizes, Fix(label, settings))
 
 
 def _fitting(batch: int, size: int) -> list[int]:

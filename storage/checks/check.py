@@ -7,8 +7,9 @@ GRPOConfig, which has the last word.
 from dataclasses import replace
 from typing import Any
 
-from groupwise.storage.checks.batch import BATCH_FIELDS, check_batch
+from groupwise.storage.checks.batch import BATCH_FIELDS, check_batch, check_held_out
 from groupwise.storage.checks.data import check_data
+from groupwise.storage.checks.kl import check_kl
 from groupwise.storage.checks.length import with_fitting_lengths
 from groupwise.storage.checks.limits import check_limits
 from groupwise.storage.checks.model import check_model
@@ -16,9 +17,11 @@ from groupwise.storage.checks.reward_columns import check_seen_columns
 from groupwise.storage.checks.rewards import check_rewards
 from groupwise.storage.checks.stages import check_stages
 from groupwise.storage.checks.texts import check_texts
+from groupwise.storage.checks.trackers import check_trackers
 from groupwise.storage.checks.values import fixes_of_value, value_fault
 from groupwise.storage.library.capabilities import Offer
-from groupwise.storage.spec.problem import BLOCKING, Fix, Problem, did_you_mean, rename_or_remove
+from groupwise.storage.spec.problem import BLOCKING, Fix, Problem
+from groupwise.storage.spec.setting_names import unknown_setting
 from groupwise.storage.spec.spec import RunSpec, line_of
 
 # Settings of GRPOConfig that Groupwise decides itself, and where a person says it instead.
@@ -26,10 +29,9 @@ OWNED = {
     "output_dir": "each run has its own folder.",
     "overwrite_output_dir": "each run has its own folder.",
     "logging_dir": "each run has its own folder.",
-    "report_to": "every metric is recorded in the run's own file.",
-    "reward_weights": "say weight at each of the rewards.",
+    "reward_weights": "set the weight on each reward instead.",
     "resume_from_checkpoint": "use Resume on the run's page.",
-    "model_init_kwargs": "say it under model.",
+    "model_init_kwargs": "set it under model instead.",
     "trust_remote_code": "code from a model's repository is never run.",
     "hub_token": "tokens belong in the environment (HF_TOKEN), never in a spec.",
     "push_to_hub_token": "tokens belong in the environment (HF_TOKEN), never in a spec.",
@@ -62,13 +64,15 @@ def _examine_one(spec: RunSpec, offer: Offer, columns: list[str] | None) -> list
         *_settings("training", spec.training, offer.training),
         *_settings("lora", spec.lora or {}, offer.lora),
         *check_limits(spec),
+        *check_trackers(spec, offer),
+        *check_kl(spec, offer),
         *check_rewards(spec, offer),
         *check_data(spec, offer),
         *check_seen_columns(spec, offer, columns),
         *check_model(spec, offer),
     ]
-    if not {problem.field for problem in found} & {f"training.{name}" for name in BATCH_FIELDS}:
-        found += check_batch(spec, offer)
+    wrong = {problem.field for problem in found} & {f"training.{name}" for name in BATCH_FIELDS}
+    found += check_held_out(spec, offer) if wrong else check_batch(spec, offer)
     return with_fitting_lengths(found, spec, offer)
 
 
@@ -82,8 +86,7 @@ def _settings(section: str, values: dict[str, Any], fields: dict[str, dict[str, 
             found.append(Problem(path, f"cannot be set here: {OWNED[name]}", fixes=(remove,)))
         elif fields is not None and name not in fields:
             library = "TRL's GRPOConfig" if section == "training" else "PEFT's LoraConfig"
-            message = f"{library} has no such field.{did_you_mean(name, list(fields))}"
-            found.append(Problem(path, message, fixes=rename_or_remove(path, value, list(fields))))
+            found.append(unknown_setting(path, value, fields, values, f"{library} has no such field."))
         elif fields is not None:
             message = value_fault(value, fields[name])
             if message:

@@ -9,13 +9,21 @@ from groupwise.storage.checks.values import fixes_of_value, value_fault
 from groupwise.storage.home import paths
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.spec import patterns, row_filter
-from groupwise.storage.spec.problem import WARNING, Fix, Problem, did_you_mean, nearest_name, rename_or_remove
+from groupwise.storage.spec.file_format import (
+    DATA_SUFFIXES,
+    FILE_SETTINGS,
+    SETTING_OWNERS,
+    file_kind,
+    unreadable_kind,
+)
+from groupwise.storage.spec.number_words import are_words, count_words
+from groupwise.storage.spec.problem import WARNING, Fix, Problem, did_you_mean, nearest_name
+from groupwise.storage.spec.prompt_template import COLUMN, PLAIN
+from groupwise.storage.spec.setting_names import unknown_setting
 from groupwise.storage.spec.spec import DataSpec, RunSpec
 
-DATA_SUFFIXES = (".jsonl", ".csv", ".parquet")
 HUB_DATASET = re.compile(r"(?!.*(?:--|\.\.))[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
 MADE = 4000  # rows of a task or of reasoning-gym, where no limit is set
-COLUMN = re.compile(r"\{([^{}]+)\}")
 KINDS = "task:NAME (built in), gym:NAME (reasoning-gym), file:NAME (in the home's data folder) or hub:ORG/NAME"
 
 
@@ -28,12 +36,23 @@ def check_data(spec: RunSpec, offer: Offer) -> list[Problem]:
     ]  # fmt: skip
 
 
+# What a kind of source says that names none: no data, as when one has just chosen where it is to come from.
+TO_CHOOSE = {
+    "task": "choose a built-in task.",
+    "gym": "choose a task of reasoning-gym.",
+    "file": "choose a file, or upload one.",
+    "hub": "choose a dataset: its id on the hub, such as openai/gsm8k.",
+}
+
+
 def _source(data: DataSpec, offer: Offer) -> list[Problem]:
     kind, name = source_kind_and_name(data)
+    if kind in TO_CHOOSE and not name.strip():
+        return [Problem("data.source", TO_CHOOSE[kind])]
     if kind == "task":
         return [] if not offer.tasks or name in offer.tasks else [_unknown_source(name, "task", list(offer.tasks))]
     if kind == "gym":
-        return _gym(name, data.parameters, offer)
+        return _gym(name, data.parameters, data.limit, offer)
     if kind == "file":
         return _file(name)
     if kind == "hub":
@@ -68,7 +87,7 @@ def _use_fix(field: str, value: Any) -> tuple[Fix, ...]:
     return (Fix(f"Use {value}", {field: value}),)
 
 
-def _gym(name: str, parameters: dict[str, Any], offer: Offer) -> list[Problem]:
+def _gym(name: str, parameters: dict[str, Any], limit: int | None, offer: Offer) -> list[Problem]:
     if offer.gym is None:
         if not offer.hardware and not offer.extras:
             return []  # nothing is known yet
@@ -81,12 +100,11 @@ def _gym(name: str, parameters: dict[str, Any], offer: Offer) -> list[Problem]:
     for field, value in parameters.items():
         path = f"data.parameters.{field}"
         if field == "size":
-            limit = {"data.limit": value} if isinstance(value, int) and value > 0 else {}
-            fix = Fix("Say it as data.limit", limit, (path,))
-            found.append(Problem(path, "cannot be set here: say data.limit instead.", fixes=(fix,)))
+            movable = isinstance(value, int) and not isinstance(value, bool) and value > 0 and limit is None
+            fix = Fix("Use data.limit", {"data.limit": value}, (path,)) if movable else Fix("Remove it", {}, (path,))
+            found.append(Problem(path, "cannot be set here: use data.limit instead.", fixes=(fix,)))
         elif field not in fields:
-            message = f"{name} has no such parameter.{did_you_mean(field, list(fields))}"
-            found.append(Problem(path, message, fixes=rename_or_remove(path, value, list(fields))))
+            found.append(unknown_setting(path, value, fields, parameters, f"{name} has no such parameter."))
         else:
             message = value_fault(value, fields[field])
             found += [Problem(path, message, fixes=fixes_of_value(path, value, fields[field]))] if message else []
@@ -102,9 +120,8 @@ def _file(name: str) -> list[Problem]:
         if not path.is_file():
             message = f"there is no file “{name}” in {paths.data_folder()}. Upload it, or copy it there."
             return [Problem("data.source", message + did_you_mean(name, there), fixes=fixes)]
-        if path.suffix.lower() not in DATA_SUFFIXES:
-            message = f"“{name}” should be a JSONL, CSV or Parquet file ({', '.join(DATA_SUFFIXES)})."
-            return [Problem("data.source", message, fixes=fixes)]
+        if not file_kind(name):
+            return [Problem("data.source", unreadable_kind(name), fixes=fixes)]
         if path.stat().st_size == 0:
             return [Problem("data.source", f"“{name}” is empty.", fixes=fixes)]
     except (ValueError, OSError) as error:
@@ -135,9 +152,22 @@ def _only_of_its_kind(data: DataSpec) -> list[Problem]:
             where = "a reasoning-gym task (gym:NAME)" if name == "parameters" else "a dataset of the hub (hub:ORG/NAME)"
             fix = Fix("Remove it", {}, (path,))
             found.append(Problem(path, f"is not used: only {where} has this.", level=WARNING, fixes=(fix,)))
+    found += _only_of_its_file(data)
     if kind == "hub" and data.streaming and not data.limit:
         fixes = (Fix("Read 4000 rows", {"data.limit": MADE}), Fix("Do not stream", {"data.streaming": False}))
         found.append(Problem("data.limit", "streaming needs a limit: how many rows to read.", fixes=fixes))
+    return found
+
+
+def _only_of_its_file(data: DataSpec) -> list[Problem]:
+    """Settings of how a file is read that this source does not have."""
+    source, name = source_kind_and_name(data)
+    kind, found = file_kind(name) if source == "file" else "", []
+    for setting, kinds in FILE_SETTINGS.items():
+        if getattr(data, setting) is not None and kind not in kinds:
+            path = f"data.{setting}"
+            message = f"is not used: only {SETTING_OWNERS[setting]} has this."
+            found.append(Problem(path, message, level=WARNING, fixes=(Fix("Remove it", {}, (path,)),)))
     return found
 
 
@@ -160,12 +190,27 @@ def _prompt(data: DataSpec) -> list[Problem]:
         return [Problem("data.prompt_template", message, fixes=_use_fix("data.prompt_template", "{question}"))]
     if data.prompt_column is not None and data.prompt_template != DataSpec().prompt_template:
         message = f"is not used: the prompt is the column “{data.prompt_column}” as it is."
-        fixes = (Fix("Use the template", {}, ("data.prompt_column",)), Fix("Remove it", {}, ("data.prompt_template",)))
+        fixes = (
+            Fix("Use the template, not the prompt column", {}, ("data.prompt_column",)),
+            Fix("Remove it", {}, ("data.prompt_template",)),
+        )
         return [Problem("data.prompt_template", message, level=WARNING, fixes=fixes)]
     return []
 
 
 def _answer(data: DataSpec) -> list[Problem]:
+    return [*_answer_numbers(data), *_answer_pattern(data)]
+
+
+def _answer_numbers(data: DataSpec) -> list[Problem]:
+    if data.answer_numbers is None or data.answer_column:
+        return []
+    fix = Fix("Remove it", {}, ("data.answer_numbers",))
+    message = "is not used: there is no answer column."
+    return [Problem("data.answer_numbers", message, level=WARNING, fixes=(fix,))]
+
+
+def _answer_pattern(data: DataSpec) -> list[Problem]:
     if not data.answer_pattern:
         return []
     remove = Fix("Remove it", {}, ("data.answer_pattern",))
@@ -184,7 +229,10 @@ def _sizes(data: DataSpec) -> list[Problem]:
     if rows is None or isinstance(data.holdout, float) or data.holdout < rows:
         return []
     tenth = max(rows // 10, 0)
-    message = f"{data.holdout} rows are held out, but there are only {rows}, which leaves none to train on."
+    message = (
+        f"{count_words(int(data.holdout), 'row')} {are_words(int(data.holdout))} held out, but there "
+        f"{are_words(rows)} only {rows:,}, which leaves none to train on."
+    )
     return [Problem("data.holdout", message, fixes=(Fix(f"Hold out {tenth}", {"data.holdout": tenth}),))]
 
 
@@ -196,9 +244,9 @@ def _known_columns(data: DataSpec) -> list[Problem]:
     listed = f"The columns are {', '.join(there)}."
     found = []
     for name in [] if data.prompt_column else COLUMN.findall(data.prompt_template):
-        if name not in there and re.fullmatch(r"\w[\w .:-]*", name):
-            mended = data.prompt_template.replace("{" + name + "}", "{question}")
-            fix = Fix("Use the column “question”", {"data.prompt_template": mended})
+        if name not in there and PLAIN.fullmatch(name):
+            fixed = data.prompt_template.replace("{" + name + "}", "{question}")
+            fix = Fix("Use the column “question”", {"data.prompt_template": fixed})
             found.append(Problem("data.prompt_template", f"there is no column “{name}”. {listed}", fixes=(fix,)))
     for field, wanted in (("prompt_column", "question"), ("answer_column", "answer")):
         name = getattr(data, field)

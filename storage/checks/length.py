@@ -5,7 +5,7 @@ from typing import Any
 
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.models import model_files
-from groupwise.storage.library.models.model_files import ModelError, ModelFacts
+from groupwise.storage.library.models.model_files import ModelFacts
 from groupwise.storage.spec.problem import Fix, Problem
 from groupwise.storage.spec.spec import RunSpec
 
@@ -31,7 +31,8 @@ def check_length(spec: RunSpec, offer: Offer, facts: ModelFacts | None) -> list[
 def with_fitting_lengths(problems: list[Problem], spec: RunSpec, offer: Offer) -> list[Problem]:
     """The problems, and instead of each fix that would set a length with no room for a prompt, be it TRL's default,
     one that does: else a click would only lead to the next problem."""
-    room = room_of(spec)
+    known = model_files.facts_at_hand(spec.model)
+    room = known.max_position if known else None
     if not room:
         return problems
     fits = Fix(f"Use {_fitting(room)}", {FIELD: _fitting(room)})
@@ -51,15 +52,6 @@ def _too_long(fix: Fix, room: int, default: Any) -> bool:
     if isinstance(length, int):
         return length >= room
     return isinstance(default, int) and default > _fitting(room)
-
-
-def room_of(spec: RunSpec) -> int | None:
-    """How many tokens the model reads; None where its files are not here, or not sound, or do not say."""
-    folder = model_files.folder_of(spec.model)
-    try:
-        return model_files.facts(folder).max_position if folder else None
-    except ModelError:
-        return None
 
 
 def _fitting(room: int) -> int:

@@ -49,14 +49,14 @@ def _quantization(spec: RunSpec, offer: Offer, facts: ModelFacts | None) -> list
     field, how, found = "model.quantization", spec.model.quantization, []
     stored = facts.quantized if facts else None
     if stored and how:
-        message = f"the model is already quantised ({stored}), and cannot be once more."
+        message = f"the model is already quantised ({stored}), and cannot be quantised again."
         return [Problem(field, message, fixes=(Fix("Load it as it is", {field: None}),))]
     if stored and spec.lora is None:
         found.append(
             Problem("lora", f"the model is quantised ({stored}): it can only be trained with LoRA.", fixes=(USE_LORA,))
         )
     if stored:
-        message = f"the model is already quantised ({stored}); its unquantised original trains more surely."
+        message = f"the model is already quantised ({stored}); its unquantised original trains more reliably."
         found.append(Problem("model.id", message, level=ADVICE))
     if how and spec.lora is None:
         found.append(

@@ -7,6 +7,7 @@ import shlex
 from pathlib import Path
 
 from groupwise.storage.checks.loading import check_loading
+from groupwise.storage.checks.model_names import near_model_words
 from groupwise.storage.home import paths
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.models import hub_cache, model_files
@@ -121,12 +122,16 @@ def _revision(spec: RunSpec) -> list[Problem]:
 
 def _download(spec: RunSpec) -> Problem:
     kept = paths.models_folder() / spec.model.id.rsplit("/", 1)[-1]
-    fixes = (Fix(f"Use {kept}", {"model.id": str(kept), "model.revision": None}),) if _is_model(kept) else ()
+    meant, fixes = near_model_words(spec.model.id)
+    if _is_model(kept):
+        meant, fixes = "", (Fix(f"Use {kept}", {"model.id": str(kept), "model.revision": None}),)
+    missing = f"“{spec.model.id}” is not on this machine"
     if os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "TRUE", "YES", "ON"):
-        message = f"{spec.model.id} is not on this machine, and HF_HUB_OFFLINE forbids downloading it."
-        return model_problem(message, *fixes, STARTER, level=WARNING)
-    message = f"{spec.model.id} is not on this machine: it is downloaded from the hub when the run starts."
-    return model_problem(message, *fixes, level=ADVICE)
+        message = f"{missing}, and HF_HUB_OFFLINE forbids downloading it.{meant}"
+        return model_problem(message, *(fixes or (STARTER,)), level=WARNING)
+    if meant:
+        return model_problem(f"{missing}.{meant} Otherwise it is downloaded from the hub.", *fixes, level=WARNING)
+    return model_problem(f"{missing}: it is downloaded from the hub when the run starts.", *fixes, level=ADVICE)
 
 
 def _files(facts: ModelFacts) -> list[Problem]:
@@ -166,7 +171,7 @@ def _kind(facts: ModelFacts, offer: Offer) -> list[Problem]:
     known = offer.model_types  # the types that the installed transformers can write text with
     kind = facts.architectures[0] if facts.architectures else facts.model_type or "unknown"
     if facts.causal is False:
-        return [model_problem(f"a {kind} does not continue a text: GRPO needs a causal language model.", STARTER)]
+        return [model_problem(f"a {kind} does not generate text: GRPO needs a causal language model.", STARTER)]
     if known and facts.model_type not in known:
         if facts.needs_code:
             return [_needs_code(kind, BLOCKING)]

@@ -1,11 +1,13 @@
 """The columns that reward functions ask for and that a spec's data would not give them. Pure."""
 
 from collections.abc import Collection, Iterator
+from typing import Any
 
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.rewards.names import NOT_GIVEN, TRL_ARGUMENTS
-from groupwise.storage.spec.problem import BLOCKING, WARNING, Fix, Problem, did_you_mean, nearest_name
-from groupwise.storage.spec.spec import DataSpec, RunSpec
+from groupwise.storage.spec.column_names import column_of_same_meaning, meant_column
+from groupwise.storage.spec.problem import BLOCKING, WARNING, Fix, Problem
+from groupwise.storage.spec.spec import DataSpec, RewardSpec, RunSpec
 
 TASK_COLUMNS = {"task": ["question", "answer"], "gym": ["question", "answer", "metadata"]}
 # What these ask for, also while the worker has not said so.
@@ -41,12 +43,31 @@ def check_seen_columns(spec: RunSpec, offer: Offer, columns: Collection[str] | N
     as they may be another file's by now."""
     if columns is None or source_kind_and_name(spec.data)[0] in TASK_COLUMNS:
         return []
-    return [
+    absent = [
         _absent(spec, index, column, field, columns, level=WARNING)
         for index in range(len(spec.rewards))
         for column, field in columns_needed(spec, offer, index).items()
         if column != "answer" and column not in columns
     ]
+    return absent + [one for index in range(len(spec.rewards)) for one in _taken(spec, offer, index, columns)]
+
+
+def _taken(spec: RunSpec, offer: Offer, index: int, columns: Collection[str]) -> Iterator[Problem]:
+    """The parameters of a function that ships that columns of the same name would be given as: lists, which it refuses
+    at every call. A parameter that is set wins over a column."""
+    reward = spec.rewards[index]
+    known = offer.function(reward.name, reward.version) or {}
+    given = set(columns if spec.data.columns is None else spec.data.columns)
+    for one in [] if known.get("own") else known.get("parameters") or []:
+        name = one["name"]
+        if name in given & set(columns) and name not in reward.parameters:
+            path = f"rewards.{index}.parameters.{name}"
+            message = f"this data has a column “{name}”, which “{reward.name}” would take for its parameter “{name}”."
+            yield Problem(path, message, level=WARNING, fixes=(_set(path, one["default"]),))
+
+
+def _set(path: str, default: object) -> Fix:
+    return Fix(f"Set it to its default ({'null' if default is None else str(default)[:40]})", {path: default})
 
 
 def columns_needed(spec: RunSpec, offer: Offer, index: int) -> dict[str, str]:
@@ -72,6 +93,11 @@ def without_reward(spec: RunSpec, index: int) -> tuple[Fix, ...]:
     return (Fix(f"Reward format instead of {spec.rewards[index].name}", {"rewards": usual}),)
 
 
+def with_name(reward: RewardSpec, name: str) -> dict[str, Any]:
+    """Another function in a reward's place, with its weight and how that moves; its parameters are not that one's."""
+    return reward.model_copy(update={"name": name, "parameters": {}, "version": None}).model_dump()
+
+
 def _answer(spec: RunSpec, index: int) -> Iterator[Problem]:
     data, name = spec.data, spec.rewards[index].name
     if data.answer_column:
@@ -85,9 +111,14 @@ def _answer(spec: RunSpec, index: int) -> Iterator[Problem]:
 def _absent(
     spec: RunSpec, index: int, column: str, field: str, there: Collection[str], *, level: str = BLOCKING
 ) -> Problem:
-    hint = did_you_mean(column, list(there)) or (f" The columns are {', '.join(there)}." if len(there) <= 20 else "")
+    near = meant_column(column, there)
+    if column_of_same_meaning(column, there):
+        hint = f" Your data calls it “{near}”."
+    else:
+        listed = f" The columns are {', '.join(there)}." if len(there) <= 20 else ""
+        hint = f" Did you mean “{near}”?" if near else listed
     message = f"“{spec.rewards[index].name}” needs a column “{column}”, which this data does not have.{hint}"
-    close = None if field.endswith(".name") else nearest_name(column, list(there))
+    close = None if field.endswith(".name") else near
     use = [Fix(f"Use the column “{close}”", {field: close})] if close else []
     return Problem(field, message, level=level, fixes=(*use, *without_reward(spec, index)))
 
@@ -102,7 +133,7 @@ def _gym(spec: RunSpec, index: int) -> Iterator[Problem]:
     data = spec.data
     if source_kind_and_name(data)[0] != "gym":
         taken = "correctness" in {reward.name for reward in spec.rewards}
-        instead = Fix("Use correctness", {f"rewards.{index}": {"name": "correctness", "weight": 1.0}})
+        instead = Fix("Use correctness", {f"rewards.{index}": with_name(spec.rewards[index], "correctness")})
         message = "“gym_score” scores the tasks of reasoning-gym, and this data is not from it."
         yield Problem(f"rewards.{index}.name", message, fixes=without_reward(spec, index) if taken else (instead,))
     elif data.columns is not None and "metadata" not in data.columns:

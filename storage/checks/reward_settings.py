@@ -5,8 +5,12 @@ from itertools import pairwise
 from typing import Any
 
 from groupwise.storage.checks.values import fixes_of_value, value_fault
-from groupwise.storage.spec.problem import WARNING, Fix, Problem, did_you_mean, nearest_name
+from groupwise.storage.spec.problem import WARNING, Fix, Problem
+from groupwise.storage.spec.setting_names import meant_name
 from groupwise.storage.spec.spec import AdaptSpec, RewardSpec, RunSpec
+
+LEVEL_UP_TO = 64  # tokens: `low` of the function that ships (worker/builtin/rewards/length.py)
+USUAL_LONGEST = 256  # GRPOConfig's default max_completion_length
 
 
 def check_settings(spec: RunSpec, index: int, about: dict[str, Any]) -> Iterator[Problem]:
@@ -15,6 +19,7 @@ def check_settings(spec: RunSpec, index: int, about: dict[str, Any]) -> Iterator
     reward, path = spec.rewards[index], f"rewards.{index}"
     if about.get("parameters") is not None:
         yield from _parameters(reward, path, {one["name"]: one for one in about["parameters"]})
+    yield from _one_score_for_all(spec, reward, path)
     yield from _schedule(reward, path, spec.training.get("max_steps"))
     if reward.adapt is not None:
         yield from _adapt(reward, path, reward.adapt)
@@ -25,20 +30,41 @@ def _parameters(reward: RewardSpec, path: str, fields: dict[str, dict[str, Any]]
         place = f"{path}.parameters.{name}"
         if name not in fields:
             known = f" It has {', '.join(fields)}." if fields else " It has none."
-            message = f"“{reward.name}” has no parameter “{name}”.{did_you_mean(name, list(fields)) or known}"
-            yield Problem(place, message, fixes=_renamed_or_removed(reward, path, name, list(fields)))
+            close = meant_name(name, fields, reward.parameters)
+            hint = f" Did you mean “{close}”?" if close else known
+            message = f"“{reward.name}” has no parameter “{name}”.{hint}"
+            yield Problem(place, message, fixes=_renamed_or_removed(reward, path, name, close))
         elif wrong := value_fault(value, fields[name]):
             yield Problem(place, wrong, fixes=fixes_of_value(place, value, fields[name]))
 
 
-def _renamed_or_removed(reward: RewardSpec, path: str, name: str, names: list[str]) -> tuple[Fix, ...]:
+def _one_score_for_all(spec: RunSpec, reward: RewardSpec, path: str) -> Iterator[Problem]:
+    """Whether `length` gives everything the same, as no completion can be longer than where it begins to tell lengths
+    apart: then it teaches nothing."""
+    low, mode = reward.parameters.get("low", LEVEL_UP_TO), reward.parameters.get("mode", "shorter")
+    longest = spec.training.get("max_completion_length", USUAL_LONGEST)
+    if reward.name != "length" or mode not in ("shorter", "longer") or not isinstance(low, int):
+        return
+    if not isinstance(longest, int) or isinstance(longest, bool) or not 1 < longest <= low:
+        return
+    fix = Fix(
+        f"Tell {longest // 2} tokens from {longest}",
+        {f"{path}.parameters.low": longest // 2, f"{path}.parameters.high": longest},
+    )
+    message = (
+        f"gives every completion {1 if mode == 'shorter' else 0}: up to {low:,} tokens all earn the same, and none is "
+        f"longer than {longest:,} (Max completion length). It can tell no completions apart."
+    )
+    yield Problem(f"{path}.name", message, level=WARNING, fixes=(fix,))
+
+
+def _renamed_or_removed(reward: RewardSpec, path: str, name: str, close: str | None) -> tuple[Fix, ...]:
     """All parameters are put anew: a name that there is none of may hold a dot, which would lead a path elsewhere."""
 
     def under(other: str | None) -> dict[str, Any]:
         renamed = {other if key == name else key: value for key, value in reward.parameters.items()}
         return {key: value for key, value in renamed.items() if key is not None}
 
-    close = nearest_name(name, [each for each in names if each not in reward.parameters])
     rename = [Fix(f"Rename it to {close}", {f"{path}.parameters": under(close)})] if close else []
     return (*rename, Fix("Remove it", {f"{path}.parameters": under(None)}))
 
@@ -54,7 +80,8 @@ def _schedule(reward: RewardSpec, path: str, max_steps: Any) -> Iterator[Problem
         by_step = {point.step: point for point in points}
         ordered = [by_step[step].model_dump() for step in sorted(by_step)]
         message = "should have each step once, and the steps in ascending order."
-        yield Problem(f"{path}.schedule", message, fixes=(Fix("Put them in order", {f"{path}.schedule": ordered}),))
+        label = "Put them in order" if len(by_step) == len(points) else "Keep the last point of each step, in order"
+        yield Problem(f"{path}.schedule", message, fixes=(Fix(label, {f"{path}.schedule": ordered}),))
     elif points and isinstance(max_steps, int) and 0 < max_steps < points[-1].step:
         message = f"goes on to step {points[-1].step}, but there are only {max_steps} steps."
         yield Problem(f"{path}.schedule", message, level=WARNING)

@@ -4,7 +4,7 @@ here. Pure."""
 from collections.abc import Iterator
 from typing import Any
 
-from groupwise.storage.checks.reward_columns import without_reward
+from groupwise.storage.checks.reward_columns import with_name, without_reward
 from groupwise.storage.checks.reward_settings import check_settings
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.spec.problem import ADVICE, WARNING, Fix, Problem, did_you_mean, nearest_name
@@ -27,8 +27,8 @@ def check_rewards(spec: RunSpec, offer: Offer) -> list[Problem]:
             found += _check_known(spec, index, offer)
         seen.add(reward.name)
     if spec.data.source.startswith("gym:") and "gym_score" in offer.rewards and "gym_score" not in seen:
-        fix = Fix("Reward with gym_score", {"rewards": [{"name": "gym_score", "weight": 1.0}]})
-        message = "gym_score, the task's own scorer, knows best what a right answer is."
+        fix = Fix("Add gym_score", {f"rewards.{len(spec.rewards)}": {"name": "gym_score", "weight": 1.0}})
+        message = "gym_score, the task's own scorer, decides best which answers are right."
         found.append(Problem("rewards", message, level=ADVICE, fixes=(fix,)))
     return found
 
@@ -48,7 +48,8 @@ def _unknown(spec: RunSpec, index: int, offer: Offer) -> Problem:
     listed = f" There are {', '.join(offer.rewards)}." if len(offer.rewards) <= FEW else " Write it under Rewards."
     message = f"there is no reward function “{reward.name}”.{did_you_mean(reward.name, list(offer.rewards)) or listed}"
     use = [Fix(f"Use {close}", {f"{path}.name": close})] if close else []
-    return Problem(f"{path}.name", message, fixes=(*use, *_take_out(spec, index, others)))
+    more = [fix for fix in _take_out(spec, index, others) if fix.label not in {one.label for one in use}]
+    return Problem(f"{path}.name", message, fixes=(*use, *more))
 
 
 def _take_out(spec: RunSpec, index: int, others: list[str]) -> tuple[Fix, ...]:
@@ -58,7 +59,7 @@ def _take_out(spec: RunSpec, index: int, others: list[str]) -> tuple[Fix, ...]:
     if not others:
         return ()
     name = "format" if "format" in others else others[0]
-    return (Fix(f"Use {name}", {f"rewards.{index}": {"name": name, "weight": 1.0}}),)
+    return (Fix(f"Use {name}", {f"rewards.{index}": with_name(spec.rewards[index], name)}),)
 
 
 def _no_such_version(reward: RewardSpec, path: str, saved: list[str], *, known: bool) -> Problem:
@@ -81,7 +82,7 @@ def _check_known(spec: RunSpec, index: int, offer: Offer) -> Iterator[Problem]:
         yield Problem(f"{path}.name", missing, fixes=fixes)
     for names in about.get("given") or []:
         if not any(reward.parameters.get(name) for name in names):
-            message = f"“{reward.name}” cannot score without {' or '.join(names)}: say it in its settings."
+            message = f"“{reward.name}” cannot score without {' or '.join(names)}: set it in its settings."
             yield Problem(f"{path}.parameters.{names[0]}", message, fixes=fixes)
     yield from _place(reward, f"{path}.name", about, offer, fixes)
     yield from check_settings(spec, index, about)

@@ -12,12 +12,12 @@ PROCESS_WIDE = (
 
 
 def check_stages(spec: RunSpec, offer: Offer, by_stage: list[list[Problem]]) -> list[Problem]:
-    """The problems of a run with stages, each at the field where it is mended: what is wrong in every stage at the
+    """The problems of a run with stages, each at the field where it is fixed: what is wrong in every stage at the
     run's own field, what is wrong in one at that stage's (“stages.1.training.beta”). `by_stage`: those of each stage as
     the run that it is. They stand in for the check of the run's own settings, which no stage may use as they are."""
     found: list[Problem] = []
     for index, (stage, problems) in enumerate(zip(spec.stages, by_stage, strict=True)):
-        found += _process_wide(stage, index)
+        found += _process_wide(spec, index)
         for problem in problems:
             everywhere = all(_has_problem(others, problem) for others in by_stage)
             if not everywhere or _is_its_own(stage, problem.field):
@@ -40,7 +40,7 @@ def _is_its_own(stage: StageSpec, path: str) -> bool:
 
 
 def _at_stage(problem: Problem, stage: StageSpec, index: int) -> Problem:
-    """The problem, and what mends it, at the stage's own settings. What is removed goes from where it is written."""
+    """The problem, and what fixes it, at the stage's own settings. What is removed goes from where it is written."""
 
     def place(path: str, *, written: bool = False) -> str:
         section = path.split(".")[0]
@@ -50,17 +50,18 @@ def _at_stage(problem: Problem, stage: StageSpec, index: int) -> Problem:
     return problem.move(place, lambda path: place(path, written=True))
 
 
-def _process_wide(stage: StageSpec, index: int) -> list[Problem]:
+def _process_wide(spec: RunSpec, index: int) -> list[Problem]:
     found = []
+    training = spec.stages[index].training
     for name in PROCESS_WIDE:
-        if name in stage.training:
+        if name in training:
             path = f"stages.{index}.training.{name}"
-            fixes = (
-                Fix("Use it in all stages", {f"training.{name}": stage.training[name]}, (path,)),
-                Fix("Remove it", {}, (path,)),
-            )
-            message = "is decided once for the whole run: say it under training, not in a stage."
-            found.append(Problem(path, message, fixes=fixes))
+            remove = Fix("Remove it", {}, (path,))
+            everywhere = Fix("Use it in all stages", {f"training.{name}": training[name]}, (path,))
+            others = [one.get(name, training[name]) for one in (spec.training, *(s.training for s in spec.stages))]
+            alike = all(other == training[name] for other in others)  # else it would write over what is set there
+            message = "is set once for the whole run: put it under training, not in a stage."
+            found.append(Problem(path, message, fixes=(everywhere, remove) if alike else (remove,)))
     return found
 
 

@@ -10,7 +10,7 @@ from groupwise.storage.spec.spec import RewardSpec, RunSpec
 
 SECRET = "holds a secret. Secrets belong in the environment, never in a spec: take it out."
 IN_CODE = "holds a secret. Take it out of the code, and read it there from the environment (os.environ)."
-HALF = "has half a character (a lone surrogate), which no file can hold. Type it anew."
+HALF = "has half a character (a lone surrogate), which no file can hold. Type it again."
 
 
 def check_texts(spec: RunSpec, offer: Offer) -> list[Problem]:

@@ -5,6 +5,7 @@ import math
 import re
 from typing import Any
 
+from groupwise.storage.spec.number_text import meant_number_words, number_fixes
 from groupwise.storage.spec.problem import Fix, did_you_mean, nearest_name
 from groupwise.storage.spec.yaml_text import yaml_number
 
@@ -24,12 +25,15 @@ _WORDS = {
 
 
 def value_fault(value: Any, field: dict[str, Any]) -> str:
-    """What is wrong with a value of a field {types, default, choices}; empty where nothing is."""
+    """What is wrong with a value of a field {types, default, choices, booleans}; empty where nothing is."""
+    if not isinstance(value, str) and _meant_by_boolean(value, field):
+        return ""
     types, choices = field.get("types") or [], field.get("choices")
     if types and not any(_KINDS[kind](value) for kind in types):
         wanted = " or ".join(_WORDS[kind] for kind in types if kind != "none") or "null"
         hint = " Write it without quotes." if _quoted_number(value, types) else ""
-        return f"should be {wanted}, not {json.dumps(value, default=str)[:60]}.{hint}"
+        hint = hint or (meant_number_words(value, whole="float" not in types) if _takes_numbers(types) else "")
+        return f"should be {wanted}, not {json.dumps(value, default=str, ensure_ascii=False)[:60]}.{hint}"
     if choices and value is not None and value not in choices:
         return f"should be one of {', '.join(map(str, choices))}.{did_you_mean(str(value), [str(c) for c in choices])}"
     if isinstance(value, float) and not math.isfinite(value):
@@ -38,18 +42,51 @@ def value_fault(value: Any, field: dict[str, Any]) -> str:
 
 
 def fixes_of_value(path: str, value: Any, field: dict[str, Any]) -> tuple[Fix, ...]:
-    """The number that was quoted, the choice that was meant, and the default."""
+    """The number that was quoted, the word or choice that was meant, and the default."""
     fixes = []
-    if _quoted_number(value, field.get("types") or []):
+    if meant := _meant_by_boolean(value, field):
+        fixes.append(Fix(f"Use {meant}", {path: meant}))
+    types = field.get("types") or []
+    if _quoted_number(value, types):
         number = yaml_number(value)
         if number is not None and not value_fault(number, field):
             fixes.append(Fix(f"Use {value}", {path: number}))
-    close = nearest_name(str(value), [str(choice) for choice in field.get("choices") or []])
+    if _takes_numbers(types):
+        fixes += number_fixes(path, value, whole="float" not in types)
+    meant_value = None if fixes else _meant_value(value, types)
+    if meant_value is not None and not value_fault(meant_value, field):
+        fixes.append(Fix(f"Use {json.dumps(meant_value)}", {path: meant_value}))
+    close = None if fixes else nearest_name(str(value), [str(choice) for choice in field.get("choices") or []])
     if close:
         fixes.append(Fix(f"Use {close}", {path: close}))
     default = field.get("default")
-    words = "nothing" if default is None else json.dumps(default, default=str)[:40].strip('"')
+    words = "nothing" if default is None else json.dumps(default, default=str, ensure_ascii=False)[:40].strip('"')
     return (*fixes, Fix(f"Use the default ({words})", {}, (path,)))
+
+
+_YES, _NO = ("yes", "on", "y", "true"), ("no", "off", "n", "false")
+
+
+def _meant_value(value: Any, types: list[str]) -> bool | int | None:
+    """Yes and no as older YAML has them, and 60.0 for a whole number; None: neither."""
+    word = value.strip().lower() if isinstance(value, str) else ""
+    if "bool" in types and word in _YES + _NO:
+        return word in _YES
+    if isinstance(value, float) and "int" in types and value.is_integer():
+        return int(value)
+    return None
+
+
+def _meant_by_boolean(value: Any, field: dict[str, Any]) -> str | None:
+    """The choice that the library makes of true or false, also where that was written as text; None where of none."""
+    words: dict[str, str] = field.get("booleans") or {}
+    if isinstance(value, (int, float)) and value in (0, 1):  # which Python takes for false and true
+        value = bool(value)
+    return words.get(str(value).strip().lower())
+
+
+def _takes_numbers(types: list[str]) -> bool:
+    return bool({"int", "float"} & set(types)) and "str" not in types
 
 
 def _quoted_number(value: Any, types: list[str]) -> bool:

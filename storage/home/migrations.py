@@ -112,6 +112,24 @@ def r004_notes(db: Database) -> None:
     )
 
 
+@registry()
+def r005_labels_trash_outcomes(db: Database) -> None:
+    """What people say of runs, the how-many-th of its home each run is, what was deleted, and what runs came to."""
+    _run_all(
+        db,
+        """
+        ALTER TABLE run ADD COLUMN note TEXT NOT NULL DEFAULT '';
+        ALTER TABLE run ADD COLUMN tags TEXT NOT NULL DEFAULT '[]';
+        ALTER TABLE run ADD COLUMN number INTEGER NOT NULL DEFAULT 0;
+        UPDATE run SET number = (
+          SELECT count(*) FROM run AS older WHERE (older.created, older.id) < (run.created, run.id)
+        );
+        CREATE TABLE trash (id TEXT PRIMARY KEY, deleted_at REAL NOT NULL, row TEXT NOT NULL) STRICT;
+        CREATE TABLE outcome (run TEXT PRIMARY KEY, mark TEXT NOT NULL, told TEXT NOT NULL) STRICT
+        """,
+    )
+
+
 @record()
 def d001_metrics_groups_events(db: Database) -> None:
     """Make the tables of metrics, groups of completions, events and checkpoints."""

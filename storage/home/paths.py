@@ -4,11 +4,23 @@ import os
 import re
 import secrets
 import time
+import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 
 RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-DATA_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._-]{0,127}")
+# Signs that belong to the letters before them, which a regular expression does not take for letters: accents, points of
+# Hebrew and Arabic, vowels of Indic scripts, Thai and their neighbours. The shown and the hidden marks of punctuation,
+# of line ends and of direction are none of them.
+SIGNS = (
+    "\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u064b-\u065f\u0670\u06d6-\u06dc\u0900-\u0963\u0966-\u0df3"
+    "\u0e31-\u0e4e\u0eb1-\u0ece\u0f35-\u0f39\u0f71-\u0f84\u102b-\u103e\u17b6-\u17d3\u3099\u309a"
+)
+DATA_NAME = re.compile(rf"[^\W_][\w{SIGNS} .-]{{0,127}}")  # letters of any language
+MOST_NAME_BYTES = 255  # of a file's name, on Linux
+# How letters are written where only those from a to z are had.
+WRITTEN = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa", "æ": "ae", "œ": "oe", "ł": "l",
+                         "đ": "d", "ð": "d", "þ": "th", "ı": "i"})  # fmt: skip
 
 
 class HomeError(Exception):
@@ -30,7 +42,7 @@ def prepare() -> Path:
     if place.exists() and not place.is_dir():
         raise HomeError(f"The data home {place} is a file, not a folder. {advice}")
     try:
-        for folder in (place, runs_folder(), data_folder(), models_folder(), rewards_folder()):
+        for folder in (place, runs_folder(), trash_folder(), data_folder(), models_folder(), rewards_folder()):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         probe = place / f".write-test-{os.getpid()}-{secrets.token_hex(4)}"
         probe.touch()
@@ -50,6 +62,11 @@ def runs_folder() -> Path:
     return home() / "runs"
 
 
+def trash_folder() -> Path:
+    """The folders of deleted runs, each under its run's id, until they are a day old."""
+    return home() / "trash"
+
+
 def data_folder() -> Path:
     """Where data files live that a spec names as `file:NAME`."""
     return home() / "data"
@@ -63,6 +80,11 @@ def models_folder() -> Path:
 def rewards_folder() -> Path:
     """Every saved version of one's own reward functions, as NAME/HASH.py: what is left when the registry is damaged."""
     return home() / "rewards"
+
+
+def questions_lock() -> Path:
+    """Held by the one process that answers questions, for as long as it lives."""
+    return home() / "questions.lock"
 
 
 def supervisor_lock() -> Path:
@@ -98,14 +120,17 @@ def uploads_folder() -> Path:
 def data_file(name: str) -> Path:
     """The file that `file:NAME` means. Raises ValueError for a name that could leave the data folder."""
     path = data_folder() / name
-    if not DATA_NAME.fullmatch(name) or path.resolve().parent != data_folder().resolve():
+    fits = DATA_NAME.fullmatch(name) and len(name.encode()) <= MOST_NAME_BYTES
+    if not fits or path.resolve().parent != data_folder().resolve():
         raise ValueError(f"“{name}” is not the name of a file in {data_folder()}.")
     return path
 
 
 def new_run_id(name: str) -> str:
-    """A run id that sorts by time and can be read: 20261120-1432-arithmetic-k3f9."""
-    slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:32] or "run"
+    """A run id that sorts by time and can be read: 20261120-1432-arithmetic-k3f9. ö is written oe there, é e."""
+    plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFC", name).casefold().translate(WRITTEN))
+    letters = "".join(letter for letter in plain if not unicodedata.combining(letter))
+    slug = re.sub(r"[^a-z0-9]+", "-", letters).strip("-")[:32].rstrip("-") or "run"
     return f"{time.strftime('%Y%m%d-%H%M')}-{slug}-{secrets.token_hex(2)}"
 
 
@@ -122,7 +147,7 @@ class RunFolder:
 
     @property
     def spec(self) -> Path:
-        """What was asked, exactly (YAML)."""
+        """The spec as submitted (YAML)."""
         return self.path / "spec.yaml"
 
     @property
@@ -164,6 +189,11 @@ class RunFolder:
     def state(self) -> Path:
         """The registry's row of this run, kept beside it so that a copied folder is whole."""
         return self.path / "state.json"
+
+    @property
+    def deletion(self) -> Path:
+        """When it was deleted, in a folder that lies in the trash: for a registry that is made anew."""
+        return self.path / "deleted.json"
 
     @property
     def notes(self) -> Path:

@@ -29,17 +29,19 @@ _INHERITED_FAMILIES = (
     "PYTORCH_", "ACCELERATE_", "VLLM_", "TRITON_", "TORCHINDUCTOR_", "CUBLAS_", "FLASHINFER_",
 )  # fmt: skip
 
+# What the trackers that a run may report to go by, keys among it: for trainings, and for what starts them.
+_TRACKERS = ("WANDB_", "TRACKIO_", "MLFLOW_", "TENSORBOARD_")
 
-def child_environment() -> dict[str, str]:
-    """The part of this process's environment that a child of ours gets.
+
+def child_environment(*, trackers: bool = False) -> dict[str, str]:
+    """The part of this process's environment that a child of ours gets; `trackers`: also what trackers go by.
 
     No library reports usage unless the person says DO_NOT_TRACK=0: TRL tells the hub each trainer's GPU and kind of
     model. It also does so from a thread that looks up the hub's address while the main thread changes the environment;
     glibc's getenv, in the look-up, has crashed on that.
     """
-    inherited = {
-        name: value for name, value in os.environ.items() if name in _INHERITED or name.startswith(_INHERITED_FAMILIES)
-    }
+    families = (*_INHERITED_FAMILIES, *_TRACKERS) if trackers else _INHERITED_FAMILIES
+    inherited = {name: value for name, value in os.environ.items() if name in _INHERITED or name.startswith(families)}
     return {"DO_NOT_TRACK": "1", **inherited}
 
 

@@ -10,6 +10,7 @@ import atexit
 import contextlib
 import io
 import os
+import re
 import resource
 import sys
 import threading
@@ -20,33 +21,40 @@ from typing import Any
 from groupwise.storage.home import redaction
 
 HELD = 8192  # bytes of a word that may go on in the next write
+LINE_ENDS = (b"\n", b"\r")
+SPACES = (*LINE_ENDS, b" ", b"\t")
+GOES_ON = re.compile(rb"(?<=[\n\r])(?=[^\n\r])")  # where a line begins, in what goes on with one,
+BEGINS = re.compile(rb"\A(?=[^\n\r])|(?<=[\n\r])(?=[^\n\r])")  # or begins with one
 BLOCK = 1 << 20  # bytes of a log that are looked at together
 
 
-def keep_secrets() -> None:
-    """From now on nothing that this process prints shows a secret, and no crash leaves its memory on the disk.
+def keep_secrets(name: str = "") -> None:
+    """From now on nothing that this process prints shows a secret, and no crash leaves its memory on the disk. `name`
+    begins each line of one process among several that print to the same log.
 
     What cannot be written (a full disk) is left out: nothing that prints may end a training.
     """
     resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
-    for name in ("stdout", "stderr"):
-        held: Any = _Redacting(getattr(sys, f"__{name}__").fileno())
-        setattr(sys, name, io.TextIOWrapper(held, encoding="utf-8", errors="backslashreplace", write_through=True))
+    for stream in ("stdout", "stderr"):
+        held: Any = _Redacting(getattr(sys, f"__{stream}__").fileno(), name.encode())
+        setattr(sys, stream, io.TextIOWrapper(held, encoding="utf-8", errors="backslashreplace", write_through=True))
         atexit.register(held.finish)
         os.register_at_fork(after_in_child=held.begin)
 
 
 class _Redacting(io.BufferedIOBase):
     """Writes to a descriptor what is whole: a word that may go on is held until it ends, so that a secret which comes
-    in pieces is still seen."""
+    in pieces is still seen. With a name, a line is held, which then begins with it: lines of several processes do not
+    mix."""
 
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
+    def __init__(self, descriptor: int, name: bytes = b"") -> None:
+        self._descriptor, self._name = descriptor, name
         self.begin()
 
     def begin(self) -> None:
         """Begin with nothing held: in a child process that is the parent's to write."""
-        self._words, self._lock, self._lost = _Words(), threading.RLock(), 0
+        self._words, self._lock, self._lost = _Words(LINE_ENDS if self._name else SPACES), threading.RLock(), 0
+        self._at_start = True
 
     def write(self, data: Any) -> int:
         with self._lock:
@@ -60,11 +68,18 @@ class _Redacting(io.BufferedIOBase):
 
     def _write_or_count(self, data: bytes) -> None:
         """Write it, or count what finds no room, to be said once there is some."""
-        data = redaction.current().clean(data)
+        data = self._named(redaction.current().clean(data))
         if self._lost:
             note = f"\n… {self._lost:,} bytes could not be written here …\n".encode()
             self._lost = 0 if self._write_some(note) == len(note) else self._lost
         self._lost += len(data) - (0 if self._lost else self._write_some(data))
+
+    def _named(self, data: bytes) -> bytes:
+        """With the name at the beginning of each line in it, and of what a progress bar writes over a line."""
+        if not self._name or not data:
+            return data
+        begins, self._at_start = BEGINS if self._at_start else GOES_ON, data.endswith(LINE_ENDS)
+        return begins.sub(self._name, data)
 
     def _write_some(self, data: bytes) -> int:
         """How many of these bytes the file took."""
@@ -85,14 +100,14 @@ class _Redacting(io.BufferedIOBase):
 
 
 class _Words:
-    """Bytes as they come, given on up to the last break between words."""
+    """Bytes as they come, given on up to the last break between words, or lines."""
 
-    def __init__(self) -> None:
-        self._held = b""
+    def __init__(self, breaks: tuple[bytes, ...] = SPACES) -> None:
+        self._held, self._breaks = b"", breaks
 
     def take(self, data: bytes) -> bytes:
         whole = self._held + data
-        last = max(whole.rfind(space) for space in (b"\n", b" ", b"\r", b"\t"))
+        last = max(whole.rfind(space) for space in self._breaks)
         end = max(last + 1, len(whole) - HELD)
         self._held = whole[end:]
         return whole[:end]

@@ -10,8 +10,12 @@ from urllib.parse import quote, quote_plus, unquote, urlsplit
 
 # Variables whose value is a secret, by the last word of their name: HF_TOKEN, OPENAI_API_KEY, DB_PASSWORD.
 SECRET_NAME = re.compile(r"(?:^|_)(?:TOKEN|KEY|APIKEY|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?)$", re.IGNORECASE)
-PROXY_NAME = re.compile(r"^(?:https?|all|ftp|socks)_proxy$", re.IGNORECASE)
+# Variables whose value is an address that may hold a password: of a proxy, of a tracker's server.
+ADDRESS_NAME = re.compile(r"^(?:(?:https?|all|ftp|socks)_proxy|MLFLOW_TRACKING_URI|WANDB_BASE_URL)$", re.IGNORECASE)
 HUB_LOGIN = "hub login"
+NETRC = ".netrc"
+NETRC_PASSWORD = re.compile(r"\bpassword\s+(?:\"([^\"]*)\"|(\S+))")
+MOST_READ = 64 * 1024  # characters of a file
 SHORTEST = 8  # characters: whatever is shorter stands in ordinary text
 SURELY = 16  # characters from which on a value is one secret, whatever it is made of
 
@@ -19,8 +23,8 @@ SURELY = 16  # characters from which on a value is one secret, whatever it is ma
 def known_secrets(environment: Mapping[str, str] | None = None) -> dict[str, str]:
     """Every secret value that this process can see, with the name to call it by.
 
-    Those of its environment (by the variable's name, and passwords in the addresses of proxies), and the hub's own
-    login.
+    Those of its environment (by the variable's name, and passwords in the addresses of proxies), the hub's own login,
+    and the passwords in .netrc, where wandb keeps its key.
     """
     environment = os.environ if environment is None else environment
     found: dict[str, str] = {}
@@ -29,6 +33,8 @@ def known_secrets(environment: Mapping[str, str] | None = None) -> dict[str, str
             found.setdefault(secret, name)
     for secret in _hub_login(environment):
         found.setdefault(secret, HUB_LOGIN)
+    for secret in _of_netrc(environment):
+        found.setdefault(secret, NETRC)
     return found
 
 
@@ -50,7 +56,7 @@ def is_secret(value: str) -> bool:
 
 
 def _of_variable(name: str, value: str) -> Iterator[str]:
-    if PROXY_NAME.search(name):
+    if ADDRESS_NAME.search(name):
         yield from _of_address(value)
     elif SECRET_NAME.search(name) and is_secret(value.strip()):
         yield value.strip()
@@ -72,13 +78,28 @@ def _of_address(address: str) -> Iterator[str]:
 
 def _hub_login(environment: Mapping[str, str]) -> Iterator[str]:
     for path in login_files(environment):
-        try:
-            with open(path, encoding="utf-8", errors="replace") as file:
-                lines = file.read(64 * 1024).splitlines()
-        except OSError:
-            continue
+        lines = _text_of(path).splitlines()
         # one token alone, or lines such as “hf_token = hf_…” under the names of several
         yield from filter(is_secret, (line.rpartition("=")[2].strip() for line in lines if not line.startswith("[")))
+
+
+def netrc_file(environment: Mapping[str, str]) -> str:
+    """Where names and passwords of other machines are kept, in the way of curl, git and wandb."""
+    return os.path.expanduser(environment.get("NETRC") or os.path.join(environment.get("HOME") or "~", ".netrc"))
+
+
+def _of_netrc(environment: Mapping[str, str]) -> Iterator[str]:
+    found = NETRC_PASSWORD.findall(_text_of(netrc_file(environment)))
+    yield from filter(is_secret, (quoted or bare for quoted, bare in found))
+
+
+def _text_of(path: str) -> str:
+    """The beginning of a file; nothing where it cannot be read."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read(MOST_READ)
+    except OSError:
+        return ""
 
 
 def encodings(secret: str) -> set[bytes]:

@@ -106,9 +106,9 @@ def _checked_name(name: str, folder: Path) -> str:
     if not name:
         raise PresetError("Give the preset a name.")
     if len(name) > LONGEST_NAME:
-        raise PresetError(f"The name has {len(name)} characters; {LONGEST_NAME} is the most.")
+        raise PresetError(f"The name has {len(name):,} characters; {LONGEST_NAME} is the most.")
     if not name.isprintable():
-        raise PresetError("The name has characters that cannot be seen. Write it on one line, in plain text.")
+        raise PresetError("The name has invisible characters. Write it on one line, in plain text.")
     taken = {word.casefold() for preset in shipped_presets(folder) for word in (preset.name, preset.title)}
     if name.casefold() in taken:
         raise PresetError(f"“{name}” is a preset that ships with Groupwise. Choose another name.")
@@ -118,9 +118,9 @@ def _checked_name(name: str, folder: Path) -> str:
 def _checked_sentence(sentence: str) -> str:
     sentence = " ".join(sentence.split())
     if len(sentence) > LONGEST_SENTENCE:
-        raise PresetError(f"The sentence has {len(sentence)} characters; {LONGEST_SENTENCE} is the most.")
+        raise PresetError(f"The sentence has {len(sentence):,} characters; {LONGEST_SENTENCE} is the most.")
     if not sentence.isprintable():
-        raise PresetError("The sentence has characters that cannot be seen.")
+        raise PresetError("The sentence has invisible characters.")
     return sentence
 
 

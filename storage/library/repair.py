@@ -1,14 +1,16 @@
-"""Making the registry anew from the run folders: after damage, or for folders that were copied here."""
+"""Making the registry anew from the run folders: after damage, or for folders that were copied here, or deleted."""
 
-import json
+import contextlib
+import os
 import time
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
 from groupwise.storage.home import files, locks, paths
 from groupwise.storage.library.rewards import library
 from groupwise.storage.record import run_files, states
-from groupwise.storage.registry import notes, registry
+from groupwise.storage.registry import notes, registry, trash
 
 
 def open_or_rebuild() -> int:
@@ -16,6 +18,7 @@ def open_or_rebuild() -> int:
     if not registry.open_registry():
         return 0
     library.adopt_files()
+    adopt_trash()
     return adopt_folders()
 
 
@@ -29,6 +32,7 @@ def repair() -> tuple[Path | None, int]:
     path.with_name(f"{path.name}-journal").unlink(missing_ok=True)
     registry.open_registry()
     library.adopt_files()
+    adopt_trash()
     return aside, adopt_folders()
 
 
@@ -51,12 +55,49 @@ def adopt_folders(*, settled: float = 0.0) -> int:
     return found
 
 
+def stray_folders(known: Collection[str], *, settled: float = 0.0) -> list[tuple[str, str]]:
+    """What lies among the folders of these runs and is no run: (its name, why). `settled`: as for `adopt_folders`."""
+    found = []
+    for name in sorted(os.listdir(paths.runs_folder())):
+        if name in known or name.startswith("."):
+            continue
+        path = paths.runs_folder() / name
+        with contextlib.suppress(OSError):  # gone meanwhile
+            if time.time() - path.lstat().st_mtime >= settled and (why := _why_no_run(path)):
+                found.append((name, why))
+    return found
+
+
+def _why_no_run(path: Path) -> str:
+    if not files.is_folder(path):
+        return "not a folder"
+    if not files.is_file(paths.RunFolder(path).spec):
+        return "no spec.yaml"
+    return "" if paths.RUN_ID.fullmatch(path.name) else "not named as a run is"
+
+
+def adopt_trash() -> int:
+    """See to folders in the trash that the registry does not know as deleted: of a run that it has (its deletion was
+    cut short) it goes back; of any other it is a deleted run; how many of these."""
+    known = {gone.run.id for gone in trash.deleted_runs()}
+    found = 0
+    for path in sorted(paths.trash_folder().iterdir()):
+        if path.name in known or not paths.RUN_ID.fullmatch(path.name) or not files.is_folder(path):
+            continue
+        if registry.get_run(path.name) is not None:
+            if not os.path.lexists(paths.runs_folder() / path.name):
+                path.rename(paths.runs_folder() / path.name)
+            continue
+        folder = paths.RunFolder(path)
+        trash.add_deleted(_row_from_folder(folder), trash.deleted_at(folder))
+        notes.adopt(folder)
+        found += 1
+    return found
+
+
 def _add(row: dict[str, Any]) -> None:
     with registry.write_registry() as index:
-        index.execute(
-            f"INSERT INTO run ({', '.join(row)}) VALUES ({', '.join('?' * len(row))}) ON CONFLICT (id) DO NOTHING",
-            list(row.values()),
-        )
+        registry.insert_row(index, row)
 
 
 def _row_from_folder(folder: paths.RunFolder) -> dict[str, Any]:
@@ -67,7 +108,7 @@ def _row_from_folder(folder: paths.RunFolder) -> dict[str, Any]:
         "id": run_id, "name": run_id, "model": "", "data": "", "created": now, "state": states.INTERRUPTED,
         "sentence": "Found as a folder whose state was not kept. Resume continues from its last checkpoint.",
         "state_at": now, "attempt": 1, "step": 0, "total": 0, "reward": None, "spark": [], "seen_at": None,
-        "boot": None, "pid": None, "started": None, "tag": None,
+        "boot": None, "pid": None, "started": None, "tag": None, "note": "", "tags": [],
     }  # fmt: skip
     row |= {"sentence": f"{states.LABELS[kept['state']]}."} if "state" in kept else {}
     row |= kept
@@ -79,5 +120,4 @@ def _row_from_folder(folder: paths.RunFolder) -> dict[str, Any]:
         row |= {"boot": None, "pid": None, "started": None, "tag": None, "state": states.INTERRUPTED}
         row["sentence"] = "Found as a folder in which nothing trains. Resume continues from its last checkpoint."
     row["sentence"] = f"{row['sentence']} {odd}".strip()
-    row["spark"] = json.dumps(row["spark"])
     return row

@@ -6,7 +6,7 @@ import sys
 import time
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
 from pathlib import Path
@@ -79,17 +79,51 @@ def sort_hits(hits: list[Hit], sort: str) -> list[Hit]:
 
 
 def search_completions(path: Path, wanted: Wanted, *, most: int = MOST, seconds: float = SECONDS) -> Found:
-    """The completions that match, of what no later attempt trained over. Raises find_text.BadPattern."""
+    """The completions that match, by what they say or what they were asked, of what no later attempt trained over.
+    Raises find_text.BadPattern."""
     until = time.monotonic() + seconds
     pattern = find_text.compile_pattern(wanted.words) if wanted.regex and wanted.words else None
     terms = [] if wanted.regex else find_text.terms(wanted.words)
     with record_check.read_record(path, seconds=seconds + db.LONGEST) as run:
         query = find_text.index_query(terms) if has(run, "table", "completion_text") else ""
         hits = _candidates(run, path, wanted, query)
+        asked = _of_prompts(run, wanted, pattern, terms, until)
         check = find_text.matches(pattern, until) if pattern else find_text.sieve(terms, indexed=bool(query))
+        if asked:
+            hits = sorted({*hits, *asked}, reverse=True) if query else hits
         if check is None:
             return Found(hits, len(hits), len(hits))
-        return _check_texts(run, hits, check, most, until)
+        return _check_texts(run, hits, check, most, until, {hit[0] for hit in asked})
+
+
+def _of_prompts(run: Database, wanted: Wanted, pattern: Any, terms: list[find_text.Term], until: float) -> list[Hit]:
+    """The completions whose prompt has what is searched for, whatever they say; none where reading the prompts took too
+    long."""
+    if pattern is None and not terms:
+        return []
+    check = find_text.matches(pattern, until) if pattern else find_text.prompt_sieve(terms)
+    raw = [] if pattern else find_text.raw_parts(terms)
+    sql = f"SELECT id, prompt FROM prompt WHERE {' AND '.join(['prompt LIKE ? ESCAPE ?'] * len(raw)) or '1'}"
+    try:
+        prompts = run.execute(sql, [value for part in raw for value in (part, "\\")])
+        ids = [id for id, prompt in prompts if check(question_text(prompt))]
+    except TimeoutError:
+        return []
+    if not ids:
+        return []
+    where, values = _conditions(run, wanted)
+    inside = "grp IN (SELECT id FROM grp WHERE prompt IN (SELECT value FROM json_each(?)))"
+    return _read_numbers(run, [*where, inside], [*values, json.dumps(ids)])
+
+
+def question_text(prompt: str) -> str:
+    """What a person asked: the last message of a recorded chat, or the text itself; empty where it cannot be read."""
+    try:
+        read = json.loads(prompt)
+    except ValueError:
+        return ""
+    last = read[-1] if isinstance(read, list) and read else read
+    return str(last.get("content") or "") if isinstance(last, dict) else str(last)
 
 
 def _candidates(run: Database, path: Path, wanted: Wanted, query: str) -> list[Hit]:
@@ -157,8 +191,11 @@ def _add_bounds(where: list[str], values: list[Any], column: str, low: float | N
             values.append(bound)
 
 
-def _check_texts(run: Database, hits: list[Hit], check: Callable[[str], bool], most: int, until: float) -> Found:
-    """Those whose text passes, looked at from the newest on until there are enough or the time is over."""
+def _check_texts(
+    run: Database, hits: list[Hit], check: Callable[[str], bool], most: int, until: float, asked: Collection[int] = ()
+) -> Found:
+    """Those whose text passes, or that are of a prompt that does (`asked`), looked at from the newest on until there
+    are enough or the time is over."""
     found = Found(of=len(hits))
     for start in range(0, len(hits), SLICE):
         part = hits[start : start + SLICE]
@@ -166,7 +203,7 @@ def _check_texts(run: Database, hits: list[Hit], check: Callable[[str], bool], m
         texts = dict(run.execute(f"SELECT id, text FROM completion WHERE id IN ({marks})", [h[0] for h in part]))
         for hit in part:
             try:
-                passes = check(texts[hit[0]])
+                passes = hit[0] in asked or check(texts[hit[0]])
             except TimeoutError:
                 found.late = True
                 return found

@@ -66,7 +66,7 @@ def compile_pattern(pattern: str) -> Any:
     try:
         return regex.compile(pattern.replace("\0", "")[:LONGEST], regex.IGNORECASE | regex.MULTILINE)
     except regex.error as error:
-        raise BadPattern(f"This is no regular expression: {error}.") from error
+        raise BadPattern(f"This is not a regular expression: {error}.") from error
     except (RecursionError, OverflowError, MemoryError) as error:
         raise BadPattern("This regular expression is nested too deeply.") from error
 
@@ -82,6 +82,27 @@ def sieve(wanted: list[Term], *, indexed: bool) -> Callable[[str], bool] | None:
         return all(part in folded for part in parts)
 
     return has
+
+
+def prompt_sieve(wanted: list[Term]) -> Callable[[str], bool]:
+    """Whether a prompt has every term, as a completion would be found by it: bare words where a word begins."""
+    patterns = [regex.compile(_as_pattern(term), regex.IGNORECASE) for term in wanted]
+    return lambda text: all(pattern.search(text) for pattern in patterns)
+
+
+def raw_parts(wanted: list[Term]) -> list[str]:
+    """What SQL's LIKE can say of a prompt as it is recorded, in JSON, escaped by a backslash: of the terms that are
+    written the same there, and whose case SQLite knows."""
+    plain = [term.text for term in wanted if term.text.isascii() and term.text.isprintable()]
+    return [f"%{_escape_like(text)}%" for text in plain if not set('"\\') & set(text)]
+
+
+def _escape_like(text: str) -> str:
+    return text.replace("%", "\\%").replace("_", "\\_")
+
+
+def _as_pattern(term: Term) -> str:
+    return ("(?<![^\\W_])" if not term.exact else "") + regex.escape(term.text)
 
 
 def matches(pattern: Any, until: float) -> Callable[[str], bool]:
@@ -100,7 +121,7 @@ def finder(words: str, is_regex: bool) -> Any:
     """A compiled pattern that finds in a text what was searched for, to be marked; None where nothing was."""
     if is_regex:
         return compile_pattern(words) if words else None
-    parts = [("(?<![^\\W_])" if not term.exact else "") + regex.escape(term.text) for term in terms(words)]
+    parts = [_as_pattern(term) for term in terms(words)]
     return regex.compile("|".join(parts), regex.IGNORECASE) if parts else None
 
 

@@ -5,26 +5,58 @@ groups themselves. The training process records them as metrics, so that they ar
 """
 
 import math
+import re
 import zlib
 from collections import Counter
 from collections.abc import Sequence
 
 from groupwise.storage.record.step_record import Completion, Group
-from groupwise.storage.spec.spec import RewardSpec
+from groupwise.storage.spec.spec import RewardSpec, RunSpec
 
 TIED = 1e-8  # rewards that differ by no more are tied: torch.isclose(std, 0), as for TRL's frac_reward_zero_std
 SOLVED = 1.0  # what a reward function gives a right answer, by TRL's own convention
+# Functions that ship and look at the form of a completion, or mix it in: what they give does not say what is right.
+OF_FORM = frozenset({
+    "cosine_length", "format", "keywords", "language_consistency", "length", "reasoning_steps", "regular_expression",
+    "repetition_penalty", "soft_overlong_punishment", "valid_json",
+})  # fmt: skip
+OF_ANSWERS = frozenset({"code_tests", "correctness", "gym_score", "math_equivalence"})  # that ship, and compare with it
 LONG = 200  # characters from which on repetition can be told
 READ = 2000  # characters of a completion that repetition is told by
+# Metrics that are shares of groups, completions or tokens, written in percent.
+SHARES = re.compile(
+    r"(eval_)?(groups/(tied|all_low|all_high|tied_other|solved|any_solved|alike)|frac_reward_zero_std"
+    r"|completions/clipped_ratio|clip_ratio/.*)$"
+)
 Range = tuple[float, float]
+Target = tuple[str, float]  # a reward function, and the score from which on it calls a completion right
 Metrics = dict[str, float | None]
 
 
-def target(rewards: Sequence[RewardSpec]) -> tuple[str, float]:
-    """The reward function that says whether a completion is right, and the score from which on it is: the heaviest
-    (of equals the last), and what its `adapt` calls success, or 1."""
-    chosen = max(reversed(rewards), key=lambda reward: reward.weight)
-    return chosen.name, chosen.adapt.success if chosen.adapt else SOLVED
+def target(rewards: Sequence[RewardSpec]) -> Target | None:
+    """The reward function that says whether a completion is right, and the score from which on it is: of those that
+    look at more than form the heaviest, of equals one that compares with the answer, or else the last; and what its
+    `adapt` calls success, or 1. One that counts nothing tells it where it compares with the answer and no other does.
+    None where each looks at form alone: then nothing says what is right."""
+
+    def rank(reward: RewardSpec) -> tuple[bool, float, bool]:
+        return reward.weight != 0, reward.weight, reward.name in OF_ANSWERS
+
+    able = [reward for reward in rewards if reward.name not in OF_FORM]
+    able = [reward for reward in able if reward.weight != 0 or reward.name in OF_ANSWERS]
+    chosen = max(reversed(able), key=rank, default=None)
+    return None if chosen is None else (chosen.name, chosen.adapt.success if chosen.adapt else SOLVED)
+
+
+def target_of_stage(spec: RunSpec, number: int) -> Target | None:
+    """The same of the stage of this number, from 1; of a run without stages (0) of the run."""
+    return target(rewards_of_stage(spec, number))
+
+
+def rewards_of_stage(spec: RunSpec, number: int) -> list[RewardSpec]:
+    """The reward functions of the stage of this number, from 1; of a run without stages (0) the run's."""
+    stages = spec.by_stage()
+    return stages[min(max(number, 1), len(stages)) - 1].rewards
 
 
 def metrics_of_groups(
@@ -59,7 +91,7 @@ def widen_range(seen: Range | None, groups: Sequence[Group]) -> Range | None:
 
 def kind(values: Sequence[float], seen: Range) -> str | None:
     """Why a group of these rewards teaches nothing: “all_low” (each is the least the run has seen, or 0), “all_high”
-    (the greatest), “other”; None: it bears a gradient."""
+    (the greatest), “other”; None: it has a learning signal."""
     low, high = seen
     if max(values) - min(values) > TIED:
         return None

@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -59,8 +60,8 @@ def ends(run: Database) -> dict[int, int]:
 
 
 def reward_range(path: Path) -> Range | None:
-    """The least and the greatest total reward of the whole run: what says whether a tie is all low or all high. None
-    before there is one."""
+    """The least and the greatest total reward of the whole run: what says whether a tie is all failed or all top score.
+    None before there is one."""
     with record_check.read_record(path) as run:
         finite = "reward > -9e999 AND reward < 9e999"  # along the index on it, where the record has one
         low = run.execute(f"SELECT reward FROM completion WHERE {finite} ORDER BY reward LIMIT 1").fetchone()
@@ -78,6 +79,34 @@ def at_step(path: Path, step: int, mode: str = "train") -> list[dict[str, Any]]:
             [mode, step, mode, step],
         )
         return [{**row, "prompt": json.loads(row["prompt"]), "tied": is_tied(row)} for row in rows]
+
+
+def stage_number(path: Path, step: int) -> int:
+    """The stage that trained a step last, from 1; 0 in a run without stages."""
+    with record_check.read_record(path) as run:
+        row = run.execute(
+            "SELECT json_extract(data, '$.stage') FROM event WHERE kind = 'stage' AND step < ? "
+            "ORDER BY id DESC LIMIT 1",
+            [step],
+        ).fetchone()
+        return row[0] if row and isinstance(row[0], int) else 0
+
+
+def newest_stage(path: Path) -> int:
+    """The stage that trains now, from 1; 0 in a run without stages."""
+    return stage_number(path, 2**62)
+
+
+def count_right(path: Path, ids: Sequence[int], function: str, threshold: float) -> dict[int, tuple[int, int]]:
+    """By group: how many of its completions this function scored with at least the threshold, and how many it
+    scored."""
+    with record_check.read_record(path) as run:
+        rows = run.execute(
+            "SELECT grp, sum(value >= ?), count(*) FROM score WHERE grp IN (SELECT value FROM json_each(?)) AND "
+            "function = (SELECT id FROM reward_function WHERE name = ?) AND value IS NOT NULL GROUP BY grp",
+            [threshold, json.dumps(list(ids)), function],
+        ).fetchall()
+        return {grp: (right, scored) for grp, right, scored in rows}
 
 
 def is_tied(group: dict[str, Any]) -> bool:

@@ -14,11 +14,11 @@ from operator import itemgetter
 from typing import Any
 
 from groupwise.storage.home.sqlite_tools import Database
+from groupwise.storage.record.recent import NEEDED
 from groupwise.storage.record.rollup import SIZES
 
 MAX_POINTS = 1000
 MOST_SCANNED = 100_000  # rows that are put together for one look: some 0.1 s
-RECENT = 10  # so many steps at the end are never in a bucket: “the last ten” are ten
 # x: steps; y: mean; low, high: the extremes in each point; tail: x and y of the steps after the last point; of: how
 # many values all of it is of. A curve of single steps has x and y.
 Curve = dict[str, Any]
@@ -178,7 +178,7 @@ def _source(size: int) -> int:
 
 def _edge(last: int, size: int) -> int:
     """The bucket from which on there are none: the newest steps stand for themselves."""
-    return max(0, (last + 1 - RECENT) // size)
+    return max(0, (last + 1 - NEEDED) // size)  # so many at the end are never in a bucket: “now” is told by them
 
 
 def _name_condition(names: Sequence[str] | None) -> list[Any]:

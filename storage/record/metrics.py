@@ -12,8 +12,8 @@ from pydantic import TypeAdapter
 
 from groupwise.storage.home.sqlite_tools import Database
 from groupwise.storage.home.value_types import Form, Positive, When, Whole, value_if_fitting
-from groupwise.storage.record import metric_buckets, record_check
-from groupwise.storage.record.metric_buckets import MAX_POINTS, RECENT, Part, Span
+from groupwise.storage.record import metric_buckets, recent, record_check
+from groupwise.storage.record.metric_buckets import MAX_POINTS, Part, Span
 
 MOST_MARKS = 100
 MOST_ATTEMPTS = 1000
@@ -81,7 +81,7 @@ def _clip(parts: list[Part], span: Span) -> list[Part]:
 
 
 def _steps(parts: list[Part], span: Span) -> int:
-    return sum(min(last, span[1]) - max(first, span[0]) + 1 for _, first, last in parts)
+    return sum(min(last, span[1]) - max(first, span[0], 1) + 1 for _, first, last in parts)
 
 
 def overwritten(run: Database) -> list[Part]:
@@ -130,11 +130,11 @@ def stretches(run: Database) -> list[Part]:
     begun = begun_at(run)
     for attempt in attempts(run):
         begin = begun.get(attempt, 0)
-        reach = _reach(run, attempt, after=begin)
+        reach = _reach(run, attempt, after=begin or -1)  # step 0 has what was evaluated before the first step
         if reach is not None and reach[0] < end:
             found.insert(0, (attempt, reach[0], int(min(reach[1], end - 1))))
         if attempt in begun:
-            end = min(end, begin + 1)
+            end = min(end, begin + 1 if begin else 0)
         elif reach is not None:
             end = min(end, reach[0])
     return found
@@ -198,36 +198,37 @@ def changing_weights(run: Database, attempt: int, step: int) -> dict[str, float]
 
 
 def standing(path: Path) -> dict[str, Any]:
-    """Where a run is: attempt and step last acknowledged and when (`at`), `total` steps planned, and whether training
-    has `begun` in this attempt. Cheap, for every poll."""
+    """Where a run is: number (`seq`), attempt and step last acknowledged and when (`at`), `total` steps planned, and
+    whether training has `begun` in this attempt. Cheap, for every poll."""
     with record_check.read_record(path) as run:
         return _standing(run)
 
 
 def _standing(run: Database) -> dict[str, Any]:
-    last = run.execute("SELECT attempt, step, at FROM acknowledged ORDER BY seq DESC LIMIT 1").fetchone()
+    last = run.execute("SELECT attempt, step, at, seq FROM acknowledged ORDER BY seq DESC LIMIT 1").fetchone()
     if last is None:
-        return {"attempt": 0, "step": 0, "at": None, "total": 0, "begun": False}
+        return {"seq": 0, "attempt": 0, "step": 0, "at": None, "total": 0, "begun": False}
     plan = run.execute(
         "SELECT json_extract(data, '$.total'), attempt FROM event WHERE kind IN ('begin', 'stage') "
         "ORDER BY id DESC LIMIT 1"
     ).fetchone()
     total, begun = (value_if_fitting(_WHOLE, plan[0]) or 0, plan[1] == last[0]) if plan else (0, False)
-    found = {"attempt": last[0], "step": last[1], "at": last[2], "total": total, "begun": begun}
+    found = {"seq": last[3], "attempt": last[0], "step": last[1], "at": last[2], "total": total, "begun": begun}
     if value_if_fitting(_STANDING, found) is None:
         raise record_check.OddRecord("where it stands makes no sense")
     return found
 
 
 def progress(path: Path) -> dict[str, Any]:
-    """`standing`, and what the Runs page shows: `reward`, the mean of the last ten logged, and `spark`, at most 40
-    points of it."""
+    """`standing`, and what the Runs page shows: `reward` as it is now (see storage.record.recent), and `spark`, at
+    most 40 points of it."""
     with record_check.read_record(path) as run:
-        points, newest = _rewards(run)
-        recent = newest[-RECENT:]
+        parts = stretches(run)
+        key = run.execute("SELECT id FROM metric_key WHERE name = 'reward'").fetchone()
+        newest = recent.since(parts, recent.stage_began(run)[0])
         return _standing(run) | {
-            "reward": sum(recent) / len(recent) if recent else None,
-            "spark": [round(value, 4) for value in _thin(points, 40)],
+            "reward": recent.mean_of_recent(recent.recent_values(run, key[0] if key else None, newest)),
+            "spark": [round(value, 4) for value in _thin(_rewards(run, parts), 40)],
         }
 
 
@@ -243,14 +244,12 @@ def progress_if_readable(path: Path) -> dict[str, Any] | None:
         return None
 
 
-def _rewards(run: Database) -> tuple[list[float], list[float]]:
-    """The reward's points, as they are drawn, and its newest values, as they were logged."""
-    parts = stretches(run)
+def _rewards(run: Database, parts: list[Part]) -> list[float]:
+    """The reward's points, as they are drawn."""
     size = metric_buckets.bucket_size(_steps(parts, metric_buckets.ALL_STEPS))
     curve = metric_buckets.bucket_curves(run, parts, size, ["reward"]).get("reward", {"y": []})
     points, tail = [value for value in curve["y"] if value is not None], curve.get("tail", {"x": [], "y": []})
-    means = metric_buckets.fold_values(tail["x"], tail["y"], size)[1] if tail["x"] else []
-    return points + means, points + tail["y"]
+    return points + (metric_buckets.fold_values(tail["x"], tail["y"], size)[1] if tail["x"] else [])
 
 
 def _thin(values: list[float], count: int) -> list[float]:
@@ -261,8 +260,25 @@ def _thin(values: list[float], count: int) -> list[float]:
     return [sum(values[a:b]) / (b - a) for a, b in zip(edges, edges[1:], strict=False)]
 
 
+def step_seconds(path: Path) -> float | None:
+    """What a step of training takes now, wherever it is said: the mean of the last logged `step_time` of the stage that
+    trains (storage.record.recent), so neither evaluation nor the slow first steps are in it. Where none is logged, the
+    median between steps (`pace`)."""
+    told = value_now(path, "step_time")
+    return pace(path)["median"] if told is None else told
+
+
+def value_now(path: Path, name: str) -> float | None:
+    """What a metric of a run is now: the mean of the last logged values of the stage that trains; None of none."""
+    with record_check.read_record(path) as run:
+        key = run.execute("SELECT id FROM metric_key WHERE name = ?", [name]).fetchone()
+        newest = recent.since(stretches(run), recent.stage_began(run)[0])
+        return recent.mean_of_recent(recent.recent_values(run, key[0], newest)) if key else None
+
+
 def pace(path: Path) -> dict[str, float | None]:
-    """Median and longest seconds between the last 50 acknowledged steps of the latest attempt."""
+    """Median and longest seconds between the last 50 acknowledged steps of the latest attempt, whatever they were spent
+    on: evaluation, too."""
     with record_check.read_record(path) as run:
         times = [
             at
@@ -289,6 +305,24 @@ def waits_for(path: Path) -> str | None:
             "SELECT message, json_extract(data, '$.waits') FROM event ORDER BY id DESC LIMIT 1"
         ).fetchone()
         return last[0] if last and last[1] else None
+
+
+def values_at(path: Path, names: Sequence[str], steps: Sequence[int]) -> dict[int, dict[str, float]]:
+    """What was logged of these metrics at each of these steps, by the attempt that counts there."""
+    with record_check.read_record(path) as run:
+        keys = dict(run.execute("SELECT name, id FROM metric_key").fetchall())
+        parts = stretches(run)
+        found: dict[int, dict[str, float]] = {}
+        for step in steps:
+            attempt = next((part[0] for part in parts if part[1] <= step <= part[2]), None)
+            for name in names if attempt is not None else ():
+                row = run.execute(
+                    "SELECT value FROM metric WHERE key = ? AND attempt = ? AND step = ?",
+                    [keys.get(name, -1), attempt, step],
+                ).fetchone()
+                if row is not None and row[0] is not None:
+                    found.setdefault(step, {})[name] = row[0]
+        return found
 
 
 def checkpoints(path: Path) -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@
 disk may have had it in hand."""
 
 import contextlib
+import contextvars
 import functools
 import sqlite3
 from collections.abc import Iterator
@@ -36,24 +37,24 @@ _FROM_0 = {
 }  # fmt: skip
 # What no run writes, though SQLite takes it: words, and a query that finds one such row.
 ODD = {
-    "a prompt is no JSON": "FROM prompt WHERE NOT json_valid(prompt) OR NOT json_valid(columns)",
-    "a prompt's columns are no mapping": "FROM prompt WHERE json_valid(columns) AND json_type(columns) <> 'object'",
-    "what a function logged is no mapping":
+    "a prompt is not JSON": "FROM prompt WHERE NOT json_valid(prompt) OR NOT json_valid(columns)",
+    "a prompt's columns are not a mapping": "FROM prompt WHERE json_valid(columns) AND json_type(columns) <> 'object'",
+    "what a function logged is not a mapping":
         "FROM extra WHERE NOT json_valid(columns) OR json_type(columns) <> 'object'",
-    "an event's data is no mapping": "FROM event WHERE NOT json_valid(data) OR json_type(data) <> 'object'",
-    "an event's numbers make no sense":
+    "an event's data is not a mapping": "FROM event WHERE NOT json_valid(data) OR json_type(data) <> 'object'",
+    "an event's numbers are out of range":
         "FROM event WHERE json_valid(data) AND (json_type(data, '$.total') NOT IN ('integer', 'null') "
         "OR json_type(data, '$.stage') NOT IN ('integer', 'null') OR json_type(data, '$.weights') <> 'object' "
         f"OR abs(json_extract(data, '$.total')) > {2**53})",
-    "a group has rewards and no mean":
+    "a group has rewards but no mean":
         "FROM grp WHERE (mean IS NULL) <> (low IS NULL) OR (low IS NULL) <> (high IS NULL)",
-    "a group is of no mode": "FROM grp WHERE mode NOT IN ('train', 'eval')",
-    "a group's prompt is not there": "FROM grp WHERE prompt NOT IN (SELECT id FROM prompt)",
-    "a score is of no function": "FROM score WHERE function NOT IN (SELECT id FROM reward_function)",
-    "a weight is no number": "FROM reward_function WHERE NOT abs(weight) < 1e300",
+    "a group has an unknown mode": "FROM grp WHERE mode NOT IN ('train', 'eval')",
+    "a group's prompt is missing": "FROM grp WHERE prompt NOT IN (SELECT id FROM prompt)",
+    "a score names an unknown function": "FROM score WHERE function NOT IN (SELECT id FROM reward_function)",
+    "a weight is not a number": "FROM reward_function WHERE NOT abs(weight) < 1e300",
     "an attempt is out of range": f"FROM acknowledged WHERE attempt NOT BETWEEN 1 AND {2**31}",
     **{
-        f"{column} of {table} is beyond all measure": f"FROM {table} WHERE {_HUGE.format(column)}"
+        f"{column} of {table} is far too large": f"FROM {table} WHERE {_HUGE.format(column)}"
         for table, column in (("score", "value"), ("metric", "value"), ("completion", "reward"), ("grp", "mean"),
                               ("completion", "advantage"), ("grp", "std"), ("grp", "low"), ("grp", "high"))
     },
@@ -83,9 +84,30 @@ def open_record(path: Path, *, seconds: float = db.LONGEST) -> Database:
 
 @contextlib.contextmanager
 def read_record(path: Path, *, seconds: float = db.LONGEST) -> Iterator[Database]:
-    """A run's record, open to be read in the block. Raises as `open_record` does."""
+    """A run's record, open to be read in the block: opened for this, or as `one_look` has it. Raises as `open_record`
+    does."""
+    looked_at = _looked_at.get()
+    if looked_at is not None and looked_at[0] == path:
+        yield looked_at[1]
+        return
     with contextlib.closing(open_record(path, seconds=seconds)) as run:
         yield run
+
+
+_looked_at: contextvars.ContextVar[tuple[Path, Database] | None] = contextvars.ContextVar("looked_at", default=None)
+
+
+@contextlib.contextmanager
+def one_look(path: Path) -> Iterator[None]:
+    """All that is read of a record in the block, through `read_record`, is of one moment, and it is opened once. A
+    record that cannot be opened is for whoever reads it to say."""
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(sqlite3.DatabaseError):
+            run = stack.enter_context(contextlib.closing(open_record(path)))
+            run.conn.execute("BEGIN")
+            token = _looked_at.set((path, run))
+            stack.callback(_looked_at.reset, token)
+        yield
 
 
 def of_file(path: Path, *, deep: bool = False, odd: bool = False) -> Fault | None:
@@ -95,7 +117,7 @@ def of_file(path: Path, *, deep: bool = False, odd: bool = False) -> Fault | Non
     if not files.exists(path):
         return None
     if not files.is_file(path):
-        return Fault("it is no file")
+        return Fault("it is not a file")
     try:
         run = db.open_reader(path, seconds=DEEP_SECONDS if deep or odd else db.LONGEST)
         try:
@@ -111,10 +133,15 @@ def of_file(path: Path, *, deep: bool = False, odd: bool = False) -> Fault | Non
 def is_newer(path: Path) -> bool:
     """Whether a newer version of Groupwise has written a record; False where that cannot be told."""
     try:
-        found = of_file(path)
+        with read_record(path) as run:
+            return _is_of_newer(run)
     except sqlite3.DatabaseError:
         return False
-    return found is not None and found.newer
+
+
+def _is_of_newer(run: Database) -> bool:
+    applied = migrations.applied_migrations(run, migrations.record)
+    return bool(set(applied) - set(migrations.names(migrations.record)))
 
 
 _known: dict[tuple[Path, int, int], bool] = {}  # by file and version of its tables: whether they are a run's
@@ -132,11 +159,10 @@ def _is_ours(path: Path, inode: int, version: int, run: Database) -> bool:
 
 
 def _fault(run: Database, deep: bool) -> Fault | None:
-    applied = migrations.applied_migrations(run, migrations.record)
-    if set(applied) - set(migrations.names(migrations.record)):
+    if _is_of_newer(run):
         return NEWER
     odd = run.execute("SELECT name FROM sqlite_master WHERE type IN ('view', 'trigger')").fetchone()
-    found, usual = _shape(run), _expected_shape(tuple(applied))
+    found, usual = _shape(run), _expected_shape(tuple(migrations.applied_migrations(run, migrations.record)))
     # A table that is missing is for whoever reads it to say: for some milliseconds a run's first ones are.
     if odd or (found != usual if deep else not found.items() <= usual.items()):
         return NO_RUN

@@ -24,7 +24,10 @@ from groupwise.storage.spec.spec import RunSpec, parse_spec
 from groupwise.storage.spec.yaml_text import MAX_BYTES
 
 LONGEST_SENTENCE = 4000  # characters
+LONGEST_NAME, LONGEST_NOTE, LONGEST_TAG, MOST_TAGS = 200, 2000, 40, 20  # characters that a person may write; tags
+LONGEST_TRACE = 8000  # characters of a traceback, its end
 Name = text_type(500)
+Tag = Annotated[Text, Field(min_length=1, max_length=LONGEST_TAG)]
 # The columns of the registry's row that a folder keeps (registry.Run), and what each can be.
 _COLUMNS = field_types(
     {
@@ -45,6 +48,8 @@ _COLUMNS = field_types(
         "pid": Positive,
         "started": Whole,
         "tag": text_type(200),
+        "note": text_type(LONGEST_NOTE),
+        "tags": Annotated[list[Tag], Field(max_length=MOST_TAGS)],
     }
 )
 
@@ -61,14 +66,23 @@ def kept_state(folder: RunFolder) -> tuple[dict[str, Any], str]:
     return found, f"What its state.json said of {', '.join(odd)} made no sense." if odd else ""
 
 
+# Why a training process ended of itself, as far as that decides what helps.
+MEMORY, DISK, REWARD, SETTINGS, DATA, OTHER = "memory", "disk", "reward", "settings", "data", "other"
+
+
 class Exit(Form):
-    """How a training process says that it ended: see worker.training.train."""
+    """How a training process says that it ended: see worker.training.train. `function` and `line`: the reward function
+    that failed, and where."""
 
     attempt: Positive
     outcome: Literal["finished", "stopped", "failed"]
     step: Whole
     planned: Whole
     reason: Text = ""
+    cause: Literal["", "memory", "disk", "reward", "settings", "data", "other"] = ""
+    function: Text = ""
+    line: Whole = 0
+    traceback: Text = ""
 
 
 _EXIT = TypeAdapter(Exit)
@@ -79,7 +93,9 @@ def exit_record(folder: RunFolder, attempt: int) -> dict[str, Any] | None:
     found = value_if_fitting(_EXIT, files.read_json(folder.exit))
     if found is None or found.attempt != attempt:
         return None
-    return found.model_dump() | {"reason": found.reason[:LONGEST_SENTENCE]}
+    kept = {"reason": found.reason[:LONGEST_SENTENCE], "traceback": found.traceback[-LONGEST_TRACE:]}
+    kept["function"] = found.function[:LONGEST_NAME]
+    return found.model_dump() | kept
 
 
 class OddFolder(Exception):
@@ -93,14 +109,14 @@ def refuse_odd(folder: RunFolder) -> None:
     record = [folder.path / f"{folder.db.name}{end}" for end in ("", "-wal", "-shm", "-journal")]
     for path in (*plain, *record, folder.path / "run.spill.jsonl"):
         if files.exists(path) and not files.is_file(path):
-            raise OddFolder(f"{path.name} in its folder is no file. Remove it, or put the file itself there.")
+            raise OddFolder(f"{path.name} in its folder is not a file. Remove it, or put the file itself there.")
     for path in (folder.path, folder.rewards, folder.carried_source, folder.checkpoints, folder.final):
         if files.exists(path) and not files.is_folder(path):
-            raise OddFolder(f"{path.name} is no folder, or a link to one. Put the folder itself there.")
+            raise OddFolder(f"{path.name} is not a folder, or it is a link. Put the folder itself there.")
     if folder.rewards.is_dir():
         for path in folder.rewards.iterdir():
             if not files.is_file(path) and path.name != "__pycache__":
-                raise OddFolder(f"rewards/{path.name} in its folder is no file. Remove it.")
+                raise OddFolder(f"rewards/{path.name} in its folder is not a file. Remove it.")
 
 
 def spec_of(folder: RunFolder) -> RunSpec | None:

@@ -1,4 +1,4 @@
-"""run.db, reading one prompt down the steps: each time it came, how its group did, and how much of it was solved."""
+"""run.db, reading one prompt over time: each time it came, how its group did, and how much of it was solved."""
 
 import json
 from pathlib import Path

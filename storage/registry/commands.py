@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 
 from groupwise.storage.home import db, paths
-from groupwise.storage.record import record_check, states
+from groupwise.storage.record import checkpoint_files, record_check, states
 from groupwise.storage.registry import registry
 
 STOP, KILL, RESUME = "stop", "kill", "resume"
@@ -25,11 +25,23 @@ class Command:
     id: int
     run: str
     attempt: int
-    kind: str
+    kind: str  # stop, kill, resume, or “resume 20”: from the checkpoint of that step
+
+    @property
+    def action(self) -> str:
+        """What was asked, without the step: STOP, KILL or RESUME."""
+        return self.kind.partition(" ")[0]
+
+    @property
+    def step(self) -> int | None:
+        """The checkpoint that a resume goes on from; None: the newest."""
+        step = self.kind.partition(" ")[2]
+        return int(step) if step.isdecimal() else None
 
 
-def ask_of_run(run_id: str, kind: str) -> None:
-    """Record what a person wants of a run. Asking twice is asking once. Raises Refused."""
+def ask_of_run(run_id: str, kind: str, step: int | None = None) -> None:
+    """Record what a person wants of a run. Asking twice is asking once. `step`: resume from the checkpoint of that
+    step, not from the newest. Raises Refused."""
     run = registry.get_run(run_id)
     if run is None:
         raise Refused(f"There is no run “{run_id[:80]}”.")
@@ -37,6 +49,10 @@ def ask_of_run(run_id: str, kind: str) -> None:
         raise Refused(f"{run.name} is {states.LABELS[run.state].lower()}: there is nothing to {kind}.")
     if kind == RESUME and record_check.is_newer(run.folder.db):
         raise Refused(record_check.NEWER_SENTENCE)
+    if step is not None:
+        if kind != RESUME or checkpoint_files.sealed_at(run.folder.checkpoints, step) is None:
+            raise Refused(f"There is no complete checkpoint of step {step:,} to resume from.")
+        kind = f"{kind} {step}"
     with registry.write_registry() as index:
         index.execute(
             "INSERT INTO command (run, attempt, kind, asked_at) SELECT ?, ?, ?, ? WHERE NOT EXISTS "
@@ -59,12 +75,23 @@ def take_command(command: Command, result: str) -> None:
 
 
 def asked_at(run_id: str, attempt: int, kind: str) -> float | None:
-    """When this was asked of this attempt, taken up or not."""
+    """When this was first asked of this attempt, taken up or not."""
     with registry.read_registry() as index:
         row = index.execute(
-            "SELECT asked_at FROM command WHERE run = ? AND attempt = ? AND kind = ?", [run_id, attempt, kind]
+            "SELECT min(asked_at) FROM command WHERE run = ? AND attempt = ? AND (kind = ? OR kind LIKE ?)",
+            [run_id, attempt, kind, f"{kind} %"],
         ).fetchone()
     return row[0] if row else None
+
+
+def waiting_action(run_id: str, attempt: int) -> str | None:
+    """What was asked of this attempt last and not yet taken up: STOP, KILL or RESUME."""
+    with registry.read_registry() as index:
+        row = index.execute(
+            "SELECT kind FROM command WHERE run = ? AND attempt = ? AND taken_at IS NULL ORDER BY id DESC LIMIT 1",
+            [run_id, attempt],
+        ).fetchone()
+    return row[0].partition(" ")[0] if row else None
 
 
 class StopFlag:

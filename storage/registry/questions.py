@@ -33,6 +33,7 @@ class Question:
     cancelled: bool = False
     progress: dict[str, Any] | None = None
     answer: dict[str, Any] | None = None
+    asked_at: float = 0.0  # seconds since 1970
 
     def read_question(self) -> Ask:
         """What is asked. Raises messages.message.Misfit where it is no question of its kind."""
@@ -67,6 +68,20 @@ def get_question(question_id: int) -> Question | None:
     with registry.read_registry() as db:
         rows = list(db.query(f"{_SELECT} WHERE id = ?", [question_id]))
     return _question(rows[0]) if rows else None
+
+
+def count_before(question: Question) -> int:
+    """How many of its kind were asked before it, and are not answered yet: they are answered one after another."""
+    with registry.read_registry() as db:
+        sql = "SELECT count(*) AS n FROM question WHERE kind = ? AND id < ? AND answered_at IS NULL"
+        return int(next(iter(db.query(sql, [question.kind, question.id])))["n"])
+
+
+def answered_questions(kind: str, most: int) -> list[Question]:
+    """The newest questions of a kind that are answered, the newest first."""
+    with registry.read_registry() as db:
+        rows = db.query(f"{_SELECT} WHERE kind = ? AND answer IS NOT NULL ORDER BY id DESC LIMIT ?", [kind, most])
+        return [_question(row) for row in rows]
 
 
 def open_ones() -> list[Question]:
@@ -114,11 +129,12 @@ def cancel_question(question_id: int) -> None:
         db.execute("UPDATE question SET cancelled_at = ? WHERE id = ?", [time.time(), question_id])
 
 
-_SELECT = "SELECT id, kind, payload, taken_at, cancelled_at, progress, answer FROM question"
+_SELECT = "SELECT id, kind, payload, taken_at, cancelled_at, progress, answer, asked_at FROM question"
 
 
 def _question(row: dict[str, Any]) -> Question:
     return Question(
         row["id"], row["kind"], json.loads(row["payload"]), row["taken_at"] is not None,
         row["cancelled_at"] is not None, json.loads(row["progress"] or "null"), json.loads(row["answer"] or "null"),
+        row["asked_at"],
     )  # fmt: skip

@@ -14,8 +14,8 @@ import secrets
 import shutil
 import sqlite3
 import time
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from groupwise.storage.home import db, files, migrations, paths
@@ -44,7 +44,8 @@ class Newer(RegistryError):
 
 @dataclass(frozen=True)
 class Run:
-    """One run as the registry knows it. Times are seconds since 1970; `total` is 0 until the trainer has planned."""
+    """One run as the registry knows it. Times are seconds since 1970; `total` is 0 until the trainer has planned.
+    `number`: the how-many-th of its home it is, from which its colour is."""
 
     id: str
     name: str
@@ -64,6 +65,9 @@ class Run:
     pid: int | None
     started: int | None
     tag: str | None
+    note: str = ""
+    tags: list[str] = field(default_factory=list)
+    number: int = 0
 
     @property
     def identity(self) -> Identity | None:
@@ -78,7 +82,11 @@ class Run:
         return paths.run_folder(self.id)
 
 
-COLUMNS = ", ".join(field.name for field in fields(Run))
+COLUMNS = ", ".join(column.name for column in fields(Run))
+LISTS = ("spark", "tags")  # columns that are JSON
+_LISTS_AT = [at for at, column in enumerate(fields(Run)) if column.name in LISTS]
+MOST_COPIES = 5  # of a row that others change as it is copied
+NEXT_NUMBER = "(SELECT coalesce(max(number), -1) + 1 FROM run)"
 
 
 def open_registry() -> bool:
@@ -136,7 +144,7 @@ def create_run(spec_yaml: str, *, name: str, model: str, data: str) -> str:
     except BaseException:
         shutil.rmtree(made, ignore_errors=True)
         raise
-    _keep_beside(folder.id)
+    keep_beside(folder.id)
     return folder.id
 
 
@@ -144,7 +152,8 @@ def _free_folder(registry: Database, name: str) -> paths.RunFolder:
     """One that no run has. Of many runs with one name in one minute, two are given the same letters now and then."""
     while True:
         folder = paths.run_folder(paths.new_run_id(name))
-        known = registry.execute("SELECT 1 FROM run WHERE id = ?", [folder.id]).fetchone()
+        query = "SELECT 1 FROM run WHERE id = ? UNION ALL SELECT 1 FROM trash WHERE id = ?"
+        known = registry.execute(query, [folder.id, folder.id]).fetchone()
         if known is None and not os.path.lexists(folder.path):
             return folder
 
@@ -153,26 +162,64 @@ def _insert(registry: Database, run_id: str, *, name: str, model: str, data: str
     now = time.time()
     asked = {"id": run_id, "name": name, "model": model, "data": data, "created": now, "state_at": now}
     told = {"state": states.QUEUED, "sentence": "Waiting for the worker to start it."}
-    registry.table("run").insert({**asked, **told, "attempt": 1, "step": 0, "total": 0, "spark": "[]"})
+    insert_row(registry, {**asked, **told, "attempt": 1, "step": 0, "total": 0, "spark": []})
+
+
+def insert_row(registry: Database, row: dict[str, Any]) -> bool:
+    """Add a run's row, as one of the newest where it brings no number; whether there was none of its id."""
+    row = {name: json.dumps(value) if name in LISTS else value for name, value in row.items()}
+    number = "?" if "number" in row else NEXT_NUMBER
+    names = [name for name in row if name != "number"]
+    added = registry.execute(
+        f"INSERT INTO run ({', '.join(names)}, number) VALUES ({', '.join('?' * len(names))}, {number}) "
+        "ON CONFLICT (id) DO NOTHING",
+        [*(row[name] for name in names), *([row["number"]] if "number" in row else [])],
+    )
+    return bool(added.rowcount)
 
 
 def get_run(run_id: str) -> Run | None:
     """The run of this id; None where there is none."""
     with read_registry() as registry:
-        rows = list(registry.query(f"SELECT {COLUMNS} FROM run WHERE id = ?", [run_id]))
-    return _run_of_row(rows[0]) if rows else None
+        row = registry.execute(f"SELECT {COLUMNS} FROM run WHERE id = ?", [run_id]).fetchone()
+    return _run_of_row(row) if row else None
 
 
-def list_runs(*, only: frozenset[str] | set[str] | None = None) -> list[Run]:
-    """All runs, newest first, or those in some states."""
+def list_runs(*, only: frozenset[str] | set[str] | None = None, curves: bool = True) -> list[Run]:
+    """All runs, newest first, or those in some states. `curves`: with their `spark`, which is most of what is read."""
     where = f"WHERE state IN ({', '.join('?' * len(only))})" if only is not None else ""
+    columns = COLUMNS if curves else COLUMNS.replace("spark", "'[]'")
     with read_registry() as registry:
-        rows = registry.query(f"SELECT {COLUMNS} FROM run {where} ORDER BY created DESC, id DESC", sorted(only or ()))
+        rows = registry.execute(f"SELECT {columns} FROM run {where} ORDER BY created DESC, id DESC", sorted(only or ()))
         return [_run_of_row(row) for row in rows]
 
 
-def _run_of_row(row: dict[str, Any]) -> Run:
-    return Run(**{**row, "spark": json.loads(row["spark"])})
+def curves_of(run_ids: Sequence[str]) -> dict[str, list[float]]:
+    """The `spark` of some runs."""
+    with read_registry() as registry:
+        marks = ", ".join("?" * len(run_ids))
+        rows = registry.execute(f"SELECT id, spark FROM run WHERE id IN ({marks})", list(run_ids))
+        return {run_id: json.loads(spark) for run_id, spark in rows}
+
+
+def run_names() -> set[str]:
+    """The names that runs have."""
+    with read_registry() as registry:
+        return {name for (name,) in registry.execute("SELECT DISTINCT name FROM run")}
+
+
+def models_used() -> list[str]:
+    """The models of runs, that of the newest first."""
+    with read_registry() as registry:
+        rows = registry.execute("SELECT model FROM run GROUP BY model ORDER BY max(created) DESC")
+        return [model for (model,) in rows]
+
+
+def _run_of_row(row: Sequence[Any]) -> Run:
+    values = list(row)
+    for at in _LISTS_AT:
+        values[at] = json.loads(values[at]) if values[at] != "[]" else []
+    return Run(*values)
 
 
 def set_state(run_id: str, state: str, sentence: str, **facts: Any) -> bool:
@@ -190,26 +237,32 @@ def set_state(run_id: str, state: str, sentence: str, **facts: Any) -> bool:
             [*columns.values(), run_id, *before],
         ).rowcount
     if changed:
-        _keep_beside(run_id)
+        keep_beside(run_id)
     return bool(changed)
 
 
-def set_facts(run_id: str, **facts: Any) -> None:
-    """Change a run's progress columns; `spark` is a list of floats."""
-    if "spark" in facts:
-        facts["spark"] = json.dumps(facts["spark"])
+def set_facts(run_id: str, **facts: Any) -> bool:
+    """Change columns of a run that are not its state; `spark` is a list of floats, `tags` of texts. Whether there is
+    such a run."""
+    facts = {name: json.dumps(value, ensure_ascii=False) if name in LISTS else value for name, value in facts.items()}
     with write_registry() as registry:
-        registry.execute(
+        changed = registry.execute(
             f"UPDATE run SET {', '.join(f'{column} = ?' for column in facts)} WHERE id = ?", [*facts.values(), run_id]
-        )
+        ).rowcount
+    return bool(changed)
 
 
-def _keep_beside(run_id: str) -> None:
-    """Write the run's row into its folder, where there is one and it lets us: the row is the truth, this a copy."""
+def keep_beside(run_id: str) -> None:
+    """Write the run's row into its folder, where there is one and it lets us: the row is the truth, this a copy. What
+    another process changed meanwhile is written as well."""
     run = get_run(run_id)
-    with contextlib.suppress(OSError, ValueError):  # ValueError: the folder is now a link out of the home
-        if run is not None and files.is_folder(run.folder.path):
-            files.write_json(run.folder.state, asdict(run))
+    for _ in range(MOST_COPIES):
+        with contextlib.suppress(OSError, ValueError):  # ValueError: the folder is now a link out of the home
+            if run is not None and files.is_folder(run.folder.path):
+                files.write_json(run.folder.state, asdict(run))
+        before, run = run, get_run(run_id)
+        if run == before:
+            return
 
 
 def publish_fact(fact: Fact) -> None:

@@ -31,6 +31,6 @@ def in_words(detail: Any) -> str:
     if detail["type"] in ("string_too_short", "too_short", "too_long"):
         return f"{words}."
     if detail["type"] == "string_too_long":
-        words = f"should have at most {detail['ctx']['max_length']} characters"
+        return f"should have at most {detail['ctx']['max_length']:,} characters; it has {len(detail['input']):,}."
     given = repr(detail["input"])
     return f"{words}, not {given if len(given) < 60 else given[:56] + '…' + given[-1]}."

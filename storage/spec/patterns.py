@@ -17,7 +17,7 @@ class TooSlow(Exception):
     def __init__(self) -> None:
         super().__init__(
             f"takes more than {SECONDS} s on one cell: it can match the same text in too many ways, as (a|aa)+ does. "
-            "Write it more exactly"
+            "Make it more specific"
         )
 
 

@@ -11,12 +11,23 @@ BLOCKING, WARNING, ADVICE = "blocking", "warning", "advice"
 
 
 @dataclass(frozen=True)
+class Cut:
+    """What goes out of a YAML text that cannot be read yet: `text`, at a line (from 1) and column (from 0)."""
+
+    line: int
+    column: int
+    text: str
+
+
+@dataclass(frozen=True)
 class Fix:
-    """What one click does about a problem: settings by dotted path ("data.holdout": 64), and paths that go."""
+    """What one click does about a problem: settings by dotted path ("data.holdout": 64), and paths that go; or a `cut`
+    of the text itself."""
 
     label: str
     settings: dict[str, Any]
     removed: tuple[str, ...] = ()
+    cut: Cut | None = None
 
 
 @dataclass(frozen=True)
@@ -67,11 +78,3 @@ def did_you_mean(name: str, names: list[str]) -> str:
     """“ Did you mean …?”, or nothing where no name is near."""
     close = nearest_name(name, names)
     return f" Did you mean “{close}”?" if close else ""
-
-
-def rename_or_remove(path: str, value: Any, names: list[str]) -> tuple[Fix, ...]:
-    """What to do about a setting that does not exist: it under its right name, or not at all."""
-    parent, _, name = path.rpartition(".")
-    close = nearest_name(name, names)
-    renamed = [Fix(f"Rename it to {close}", {f"{parent}.{close}".lstrip("."): value}, (path,))] if close else []
-    return (*renamed, Fix("Remove it", {}, (path,)))

@@ -3,6 +3,7 @@ real name."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
@@ -17,8 +18,11 @@ from pydantic import (
 )  # fmt: skip
 from pydantic_core import PydanticCustomError
 
+from groupwise.storage.spec.file_format import DecimalMark, Encoding, Quote, Separator
 from groupwise.storage.spec.misfits import in_words
-from groupwise.storage.spec.problem import Fix, Problem, SpecError, did_you_mean, rename_or_remove
+from groupwise.storage.spec.number_text import meant_number_words, number_fixes
+from groupwise.storage.spec.problem import Fix, Problem, SpecError
+from groupwise.storage.spec.setting_names import UNDER_TRAINING, unknown_setting, without_answered
 from groupwise.storage.spec.yaml_text import MAX_DIGITS, dump, read_yaml
 
 ENDLESS = f"has more than {MAX_DIGITS} digits: too large to mean anything."
@@ -30,6 +34,7 @@ class _Part(BaseModel):
 
 MOST_NAME = 80  # characters of a run's, a stage's or a function's name
 TIMEOUT, LONGEST_CALL = 10.0, 3600.0  # seconds that a call of a reward function may take: usually, and at most
+FUNCTION_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 Name = Annotated[str, Field(min_length=1, max_length=MOST_NAME)]
 
 
@@ -59,13 +64,17 @@ def _count_or_share(value: Any) -> Any:
 
 class DataSpec(_Part):
     """The prompts: `task:NAME` (built in), `gym:NAME` (a reasoning-gym task, with its `parameters`), `file:NAME` (a
-    JSONL, CSV or Parquet file in the home's data folder) or `hub:ORG/NAME` (with `config`, `split`, `revision`;
-    `streaming` reads only the rows that `limit` asks for).
+    data file in the home's data folder) or `hub:ORG/NAME` (with `config`, `split`, `revision`; `streaming` reads only
+    the rows that `limit` asks for).
+
+    How a file is read is found from the file where it is null: `separator`, `quote` and `encoding` of text, `sheet` of
+    a workbook, `skip_lines` above the heading. A launched run has what was found.
 
     What is read is filtered (storage.spec.row_filter), shuffled (by the seed `shuffle`), cut to `limit` rows, and
     split: the first `holdout` rows (a count, or a share below 1) are never trained on. The prompt is `prompt_template`
     with each `{column}` filled in, or the column `prompt_column` as it is (a chat, or plain text). `answer_pattern` is
-    a regular expression whose first group (or whole match) is the answer. `columns` are those that the rewards get
+    a regular expression whose first group (or whole match) is the answer; with `answer_numbers` only the number in it
+    is (storage.spec.answer_numbers), written with a decimal point or comma. `columns` are those that the rewards get
     besides the answer; null: all.
     """
 
@@ -74,6 +83,11 @@ class DataSpec(_Part):
     split: Annotated[str, Field(min_length=1)] = "train"
     revision: str | None = None
     streaming: bool = False
+    separator: Separator | None = None
+    quote: Quote | None = None
+    encoding: Encoding | None = None
+    sheet: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+    skip_lines: Annotated[int, Field(ge=0, le=1000)] | None = None
     parameters: dict[str, Any] = {}
     filter: Annotated[list[str], Field(max_length=64)] = []
     shuffle: Annotated[int, Field(ge=0, lt=2**32)] | None = None
@@ -85,6 +99,7 @@ class DataSpec(_Part):
     prompt_column: str | None = None
     answer_column: str | None = "answer"
     answer_pattern: str | None = None
+    answer_numbers: DecimalMark | None = None
     columns: Annotated[list[str], Field(max_length=1000)] | None = None
 
 
@@ -121,7 +136,7 @@ class RewardSpec(_Part):
     from the beginning of the stage.
     """
 
-    name: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=MOST_NAME)]
+    name: Annotated[str, Field(pattern=f"^{FUNCTION_NAME.pattern}$", max_length=MOST_NAME)]
     weight: Annotated[float, Field(allow_inf_nan=False)] = 1.0
     version: Annotated[str, Field(pattern=r"^[0-9a-f]{6,64}$")] | None = None
     parameters: dict[str, Any] = {}
@@ -149,6 +164,19 @@ class StageSpec(_Part):
     training: dict[str, Any] = {}
 
 
+class KlSpec(_Part):
+    """A KL weight that follows the KL: with a `target`, `training.beta` is only where it begins.
+
+    As each generation begins it is multiplied by 1 + `rate` × the error of the KL since the last one (how far it is
+    from the target, as a share of it, at most 0.2 either way); it stays between `least` and `most`. Null: beta stays.
+    """
+
+    target: Annotated[float, Field(gt=0, le=1000)] | None = None
+    rate: Annotated[float, Field(gt=0, le=1)] = 0.1
+    least: Annotated[float, Field(gt=0, le=1000)] = 0.001
+    most: Annotated[float, Field(gt=0, le=1000)] = 1.0
+
+
 class LaunchSpec(_Part):
     """Where and how the run is started. More than one process trains data-parallel through accelerate.
 
@@ -173,8 +201,15 @@ class RunSpec(_Part):
     data: DataSpec = DataSpec()
     rewards: Annotated[list[RewardSpec], Field(min_length=1, max_length=64)]
     training: dict[str, Any] = {}
+    kl: KlSpec = KlSpec()
     launch: LaunchSpec = LaunchSpec()
     stages: Annotated[list[StageSpec], Field(max_length=8)] = []
+
+    @model_serializer(mode="wrap")
+    def _without_fixed_kl(self, whole: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Without what few say: that the KL weight follows a target."""
+        written: dict[str, Any] = whole(self)
+        return {name: value for name, value in written.items() if name != "kl" or self.kl != KlSpec()}
 
     def by_stage(self) -> list[RunSpec]:
         """What each stage trains, as a spec of its own without stages; the run itself where it has none."""
@@ -208,7 +243,8 @@ def from_dict(raw: Any, lines: dict[str, int] | None = None) -> RunSpec:
     try:
         return RunSpec.model_validate(raw)
     except ValidationError as error:
-        raise SpecError([_problem(detail, lines or {}) for detail in error.errors()]) from error
+        found = [_problem(detail, lines or {}, raw) for detail in error.errors()]
+        raise SpecError(without_answered(found)) from error
 
 
 def _endless(raw: Any) -> Iterator[str]:
@@ -234,19 +270,77 @@ def to_yaml(spec: RunSpec) -> str:
     return dump(spec.model_dump())
 
 
-def _problem(detail: Any, lines: dict[str, int]) -> Problem:
-    """A pydantic error in a person's words."""
+TAKES_NUMBERS = ("int_type", "float_type", "count_or_share")  # what pydantic, and this file, call a text that is none
+
+
+def _problem(detail: Any, lines: dict[str, int], raw: dict[str, Any]) -> Problem:
+    """A pydantic error in a person's words. `raw`: all that was validated."""
     path = [str(part) for part in detail["loc"]]
     field = ".".join(path)
-    fixes: tuple[Fix, ...] = ()
+    line = line_of(field, lines)
     if detail["type"] == "extra_forbidden":
-        siblings = list(_part_at(path[:-1]).model_fields)
-        message = f"there is no such field.{did_you_mean(path[-1], siblings)}"
-        fixes = rename_or_remove(field, detail["input"], siblings)
-    else:
-        message = "is needed." if detail["type"] == "missing" else in_words(detail)
-        fixes = _to_usual(path)
-    return Problem(field, message, line_of(field, lines), fixes=fixes)
+        misplaced = _misplaced(path, detail["input"], line, raw)
+        if misplaced:
+            return misplaced
+        given: Any = raw
+        for part in detail["loc"][:-1]:
+            given = given[part]
+        siblings = _part_at(path[:-1]).model_fields
+        return unknown_setting(field, detail["input"], siblings, given, "there is no such field.", line)
+    message = "is needed." if detail["type"] == "missing" else in_words(detail)
+    numbers: tuple[Fix, ...] = ()
+    if detail["type"] in TAKES_NUMBERS:
+        whole = detail["type"] == "int_type"
+        message += meant_number_words(detail["input"], whole=whole)
+        numbers = number_fixes(field, detail["input"], whole=whole)
+    meant = (*_to_part(field, detail["input"]), *_to_named(field, detail), *numbers)
+    return Problem(field, message, line, fixes=(*meant, *_to_usual(path)))
+
+
+def _misplaced(path: list[str], value: Any, line: int | None, raw: dict[str, Any]) -> Problem | None:
+    """The problem of a setting of `training` that stands elsewhere, or of a whole part that is indented too far."""
+    field, name = ".".join(path), path[-1]
+    remove = Fix("Remove it", {}, (field,))
+    if name in UNDER_TRAINING:
+        there = raw.get("training")
+        if isinstance(there, dict) and name in there:
+            return Problem(field, f"belongs under training, where {name} is set already.", line, fixes=(remove,))
+        move = Fix("Move it under training", {f"training.{name}": value}, (field,))
+        return Problem(field, "belongs under training.", line, fixes=(move, remove))
+    if len(path) > 1 and name in RunSpec.model_fields:
+        return Problem(field, f"is indented too far: “{name}” begins at the left edge.", line, fixes=(remove,))
+    return None
+
+
+_LORA = {"r": 16, "lora_alpha": 32, "target_modules": "all-linear"}
+
+
+def _to_part(field: str, value: Any) -> tuple[Fix, ...]:
+    """Of a part that is written as one value: the setting that was meant by it."""
+    value = value[0] if isinstance(value, list) and len(value) == 1 else value
+    if field == "lora" and value is True:
+        return (Fix("Use LoRA of rank 16", {"lora": dict(_LORA)}),)
+    if not isinstance(value, str) or len(value) > MOST_NAME:
+        return ()
+    if field == "model":
+        return (Fix(f"Write it as “id: {value}”", {"model": {"id": value}}),)
+    if field == "data":
+        source = value if re.match(r"(hub|file|task):", value) else f"hub:{value}"
+        is_source = re.fullmatch(r"(hub|file|task):\S+", source) and ("/" in source or source == value)
+        return (Fix(f"Write it as “source: {source}”", {"data": {"source": source}}),) if is_source else ()
+    return ()
+
+
+def _to_named(field: str, detail: Any) -> tuple[Fix, ...]:
+    """Of a reward function that is written as its bare name, or in a writer's quotes: what was meant."""
+    name = detail["input"]
+    plain = name.strip("“”„‘’'\"« »") if isinstance(name, str) else ""
+    if detail["type"] == "string_pattern_mismatch" and plain != name and FUNCTION_NAME.fullmatch(plain):
+        return (Fix(f"Use {plain}", {field: plain}),)
+    is_entry = re.fullmatch(r"(stages\.\d+\.)?rewards\.\d+", field)
+    if not is_entry or not isinstance(name, str) or not FUNCTION_NAME.fullmatch(name) or len(name) > MOST_NAME:
+        return ()
+    return (Fix(f"Write it as “name: {name}”", {field: {"name": name}}),)
 
 
 def line_of(field: str, lines: dict[str, int]) -> int | None:
@@ -276,7 +370,8 @@ def _to_usual(path: list[str]) -> tuple[Fix, ...]:
 
 
 _PARTS: dict[tuple[str, ...], type[BaseModel]] = {
-    (): RunSpec, ("model",): ModelSpec, ("data",): DataSpec, ("launch",): LaunchSpec, ("rewards",): RewardSpec,
+    (): RunSpec, ("model",): ModelSpec, ("data",): DataSpec, ("launch",): LaunchSpec, ("kl",): KlSpec,
+    ("rewards",): RewardSpec,
     ("data", "examples"): Example, ("stages",): StageSpec, ("stages", "rewards"): RewardSpec,
     ("rewards", "schedule"): SchedulePoint, ("rewards", "adapt"): AdaptSpec,
     ("stages", "rewards", "schedule"): SchedulePoint, ("stages", "rewards", "adapt"): AdaptSpec,

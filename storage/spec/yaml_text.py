@@ -19,6 +19,7 @@ from ruamel.yaml.representer import SafeRepresenter
 from ruamel.yaml.resolver import VersionedResolver
 
 from groupwise.storage.spec.problem import Problem, SpecError
+from groupwise.storage.spec.yaml_twice import twice_problem
 
 MAX_BYTES = 256 * 1024  # a spec is written by hand; anything larger is a mistake or an attack
 MAX_DEPTH = 32
@@ -78,7 +79,7 @@ class _Composer(Composer):
     def _refuse_tricks(self, event: Any) -> None:
         line = event.start_mark.line + 1
         if isinstance(event, AliasEvent):
-            raise SpecError([Problem("", "Aliases (*name) are not allowed in a spec.", line)])
+            raise SpecError([Problem("", "Aliases (*name) are not allowed in a spec: write what it stands for.", line)])
         if getattr(event, "ctag", None) and event.implicit in (False, (False, False)):
             raise SpecError([Problem("", "This is not YAML that a spec may hold: tags (!name) are not allowed.", line)])
         if self._nested > MAX_DEPTH:
@@ -164,43 +165,81 @@ def _parse_cached(text: str) -> Document:
     try:
         root = _yaml().compose(text)
         lines: dict[str, int] = {}
+        twice: list[Problem] = []
         if root is not None:
-            _note_lines(root, "", lines)
+            _note_lines(text, root, "", lines, twice)
+        if twice:
+            raise SpecError(twice)
         return Document(text, root, _value(root) if root is not None else None, lines)
     except (YAMLError, ValueError, RecursionError) as error:
-        mark = getattr(error, "problem_mark", None)
-        message = _in_words(error)
-        line = min(mark.line + 1, text.count("\n") + 1) if mark else None  # the end of a text is in its last line
+        unclosed = str(getattr(error, "problem", "")).startswith(UNCLOSED)
+        mark = getattr(error, "context_mark" if unclosed else "problem_mark", None)
+        last = text.rstrip().count("\n") + 1  # the end of a text is in the last line of which there is something
+        line = min(mark.line + 1, last) if mark else None
+        around = text.splitlines() or [""]
+        message = _in_words(error, around[line - 1] if line else "")
+        if line and line > 1 and message == INDENTATION and _NO_SPACE.match(around[line - 2]):
+            line, message = line - 1, NO_SPACE
         raise SpecError([Problem("", f"This is not YAML: {message}", line)]) from error
 
 
 _parsed_before = functools.lru_cache(maxsize=KEPT)(_parse_cached)
 
 
-def _in_words(error: Exception) -> str:
-    """What the parser says, without the names of its tokens."""
+COLON = "there is a second colon in this line. Put text that holds a colon in quotes."
+INDENTATION = "this line's indentation does not fit the lines above. The names of one part begin at the same column."
+TAB = "there is a tab. Indent with spaces instead."
+TAB_INSIDE = "there is a tab in this line. Write a space instead."
+QUOTE = "a quotation mark is not closed: close it, or write the text without quotes."
+UNCLOSED = "found unexpected end of stream"  # the parser's words for it
+NO_SPACE = "there is no space after this line's colon."
+_NO_SPACE = re.compile(r"\s*(- )?[A-Za-z_]\w*:[^\s/:]\S*\s*$")
+DOCUMENTS = "there is a second document after “---”. A spec is one."
+_AT_THE_MARGIN = re.compile(r"expected <block end>, but found '(<block (mapping|sequence) start>|\?|-)'")
+
+
+def _slip(said: str, line: str) -> str:
+    """What a person can do about the commonest slips, by what the parser says of a line; "" of others."""
+    if said.startswith("mapping values are not allowed"):
+        return COLON if len(re.findall(r":(?=\s|$)", line)) > 1 else INDENTATION
+    if said.startswith("found character '\\t'"):
+        return TAB if re.match(r"\s*\t", line) else TAB_INSIDE
+    if said.startswith(UNCLOSED):
+        return QUOTE
+    if said.startswith("but found another document"):
+        return DOCUMENTS
+    return INDENTATION if _AT_THE_MARGIN.match(said) else ""
+
+
+def _in_words(error: Exception, line: str) -> str:
+    """What is wrong with a line, without the names of the parser's tokens."""
     said = str(getattr(error, "problem", None) or str(error).splitlines()[0])
+    slip = _slip(said, line)
+    if slip:
+        return slip
     listed = "block collection" in str(getattr(error, "context", ""))
     said = said.replace("<block end>", "'-' indicator" if listed else "key")
     said = said.replace("not allowed here", "not allowed in this context")
     return re.sub(r"^expected (?:the |an? )?(.+?), but (?:found|got) .*", r"did not find expected \1", said, flags=re.S)
 
 
-def _note_lines(node: Node, path: str, lines: dict[str, int]) -> None:
-    """Walk the nodes. Raises SpecError for a field given twice, which YAML would silently let win."""
+def _note_lines(text: str, node: Node, path: str, lines: dict[str, int], twice: list[Problem]) -> None:
+    """Walk the nodes. `twice` gets each field that is given again, which YAML would silently let win."""
     if isinstance(node, MappingNode):
-        for key, value in node.value:
+        first: dict[str, int] = {}
+        for number, (key, value) in enumerate(node.value):
             inner = f"{path}.{key.value}".lstrip(".")
-            line = key.start_mark.line + 1
-            if inner in lines:
-                raise SpecError([Problem(inner, f"given twice (first in line {lines[inner]}).", line)])
-            lines[inner] = line
-            _note_lines(value, inner, lines)
+            if inner in first:
+                twice.append(twice_problem(text, inner, node, first[inner], number))
+                continue
+            first[inner] = number
+            lines[inner] = key.start_mark.line + 1
+            _note_lines(text, value, inner, lines, twice)
     elif isinstance(node, SequenceNode):
         for index, item in enumerate(node.value):
             inner = f"{path}.{index}".lstrip(".")
             lines[inner] = item.start_mark.line + 1
-            _note_lines(item, inner, lines)
+            _note_lines(text, item, inner, lines, twice)
 
 
 def _value(node: Node) -> Any:

@@ -3,20 +3,26 @@ and an exit code."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import re
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from groupwise.app.__main__ import main
 from groupwise.app.cli.parser import SUMMARIES, token_from
 from groupwise.app.cli.runs import short_age
+from groupwise.app.cli.terminal import UNSAFE
 from groupwise.storage.home import db, paths
 from groupwise.storage.record import states
 from groupwise.storage.registry import commands, registry
 from tests.conftest import Groupwise, Start
+from tests.support.made_runs import made_run
+from tests.support.records import seal_checkpoint
 
 SPEC = """\
 # the comment stays
@@ -125,6 +131,37 @@ def test_the_token_leaves_the_environment_before_any_child_is_made(monkeypatch: 
     assert token_from("auto") != token_from("auto")
 
 
+HOSTILE = "x\x1b[31m\x9b2J\u202e\x07"
+SAFE = "x\\u001b[31m\\u009b2J\\u202e\\u0007"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["stop", HOSTILE], ["resume", HOSTILE], ["delete", HOSTILE], ["restore", HOSTILE], ["tag", "a", HOSTILE],
+     ["rename", HOSTILE, "b"], ["launch", HOSTILE], ["launch", f"{HOSTILE}.yaml"], [HOSTILE], ["list", f"-{HOSTILE}"],
+     ["list", "--sort", HOSTILE]],
+    ids=lambda each: " ".join(part.replace(HOSTILE, "HOSTILE") for part in each),
+)  # fmt: skip
+def test_nothing_given_to_the_command_reaches_the_terminal_as_an_order(
+    own_home: Path, capsys: pytest.CaptureFixture[str], arguments: list[str]
+) -> None:
+    with contextlib.suppress(SystemExit):
+        main(arguments)
+    said = capsys.readouterr()
+    assert SAFE in said.err or repr(HOSTILE) in said.err
+    assert not UNSAFE.search(said.err + said.out)
+
+
+def test_a_hostile_spec_is_refused_without_orders_to_the_terminal(
+    own_home: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "a.yaml"
+    file.write_text(f'name: small\ndata: {{source: "file:{json.dumps(HOSTILE)[1:-1]}"}}\nrewards: [{{name: format}}]\n')
+    assert main(["launch", str(file)]) != 0
+    said = capsys.readouterr()
+    assert "u001b[31m" in said.err and not UNSAFE.search(said.err + said.out)
+
+
 # --- list, stop, resume
 
 
@@ -134,9 +171,62 @@ def test_list_is_a_table_or_json(groupwise: Groupwise, registry_home: Path):
     registry.set_facts(run_id, step=12, total=60, reward=0.4321)
     lines = groupwise("list").stdout.splitlines()
     assert lines[0].split() == ["ID", "NAME", "STATE", "STEP", "REWARD", "AGE"] and len(lines) == 2
-    assert lines[1].startswith(f"{run_id}  two lines  [31mred  ") and "running  12/60  0.432" in lines[1]
+    assert lines[1].startswith(f"{run_id}  two lines  [31mred  ") and "running  12/60  0.43 " in lines[1]
     row = json.loads(groupwise("list", "--json").stdout)[0]
     assert row["reward"] == 0.4321 and row["name"] == "two\nlines \x1b[31mred" and "tag" not in row and "pid" not in row
+
+
+def ids_of(text: str) -> list[str]:
+    return [line.split()[0] for line in text.splitlines()[1:]]
+
+
+def test_list_narrows_and_sorts_and_says_what_ended_worse(groupwise: Groupwise, registry_home: Path):
+    good, bad = made_run("good", 30), made_run("bad", 40, metrics=lambda step: {"reward": 2 - step / 30})
+    waits = make_run(name="waits")
+    listed = groupwise("list").stdout
+    assert ids_of(listed) == [waits, bad, good]
+    assert re.search(rf"{bad} .* finished, reward fell ", listed) and re.search(rf"{good} .* finished  ", listed)
+    rows = {row["id"]: row for row in json.loads(groupwise("list", "--json").stdout)}
+    assert [rows[run_id]["verdict"] for run_id in (bad, good, waits)] == ["reward fell", None, None]
+    assert rows[good]["seconds"] == pytest.approx(30 * 0.52) and rows[waits]["seconds"] is None
+    assert ids_of(groupwise("list", "--state", "queued").stdout) == [waits]
+    assert ids_of(groupwise("list", "--state", "queued", "--state", "finished", "--text", "AD bad").stdout) == [bad]
+    for sort, order in {
+        "-step": [bad, good, waits],
+        "name": [bad, good, waits],
+        "duration": [bad, good, waits],
+    }.items():
+        assert ids_of(groupwise("list", f"--sort={sort}").stdout) == order, sort
+    assert groupwise("list", "--text", "nowhere").stdout == "No run matches.\n"
+    for wrong in (["--state", "over"], ["--sort=weight"]):
+        assert groupwise("list", *wrong).returncode == 2
+
+
+def test_runs_are_renamed_tagged_deleted_and_restored_by_command(groupwise: Groupwise, registry_home: Path):
+    one, two, going = make_run(states.FINISHED), make_run(states.FAILED), make_run(states.RUNNING)
+    assert groupwise("rename", one, "  new\nname ").returncode == 0
+    assert groupwise("tag", "night, day", one, two).returncode == 0
+    assert groupwise("tag", "--remove", "DAY", two).returncode == 0
+    assert [(run.name, run.tags) for run in map(registry.get_run, (one, two)) if run] == [
+        ("new name", ["day", "night"]), ("small", ["night"]),
+    ]  # fmt: skip
+    for arguments, code, words in (
+        (["rename", one, " "], 1, "A run needs a name."),
+        (["rename", one, "x" * 201], 1, "at most 200 characters"),
+        (["rename", "nope", "x"], 2, "There is no run “nope”"),
+        (["tag", "x" * 41, one], 1, "at most 40 characters"),
+        (["delete", going], 1, "is running: stop it first"),
+        (["restore", one], 2, "There is no deleted run"),
+    ):
+        result = groupwise(*arguments)
+        assert result.returncode == code and words in result.stderr and result.stderr.count("\n") == 1, arguments
+    deleted = groupwise("delete", one, two)
+    assert deleted.returncode == 0 and f"Deleted {one}." in deleted.stderr and "groupwise restore RUN" in deleted.stderr
+    assert ids_of(groupwise("list").stdout) == [going]
+    assert set(ids_of(groupwise("list", "--deleted").stdout)) == {one, two}
+    assert groupwise("restore", one[:-1], two).returncode == 0
+    assert "No run was deleted in the last day." in groupwise("list", "--deleted").stdout
+    assert groupwise("list", "--json", "--text", "night new").stdout.count('"id"') == 1
 
 
 def test_list_into_a_reader_that_leaves_is_no_error(start: Start, registry_home: Path):
@@ -188,6 +278,21 @@ def test_what_cannot_be_done_to_a_run_is_refused_in_words(groupwise: Groupwise, 
         result = groupwise(*arguments)
         assert result.returncode == 1 and word in result.stderr and result.stderr.count("\n") == 1
     assert commands.open_commands() == []
+
+
+def test_resume_goes_on_from_the_step_that_is_named(groupwise: Groupwise, registry_home: Path, no_worker: None):
+    run_id = make_run(states.STOPPED)
+    for step in (10, 20):
+        seal_checkpoint(paths.run_folder(run_id).checkpoints / f"checkpoint-{step}")
+    missing = groupwise("resume", run_id, "--from-step", "15")
+    assert missing.returncode == 1 and "There is no complete checkpoint of step 15" in missing.stderr
+    for odd in ("-1", "ten", "1.5", "9" * 30):
+        refused = groupwise("resume", run_id, f"--from-step={odd}")
+        assert refused.returncode == 2 and "a step is a whole number" in refused.stderr
+    assert commands.open_commands() == []
+    asked = groupwise("resume", run_id, "--from-step", "10")
+    assert asked.returncode == 0 and "to go on from step 10." in asked.stderr
+    assert [(one.action, one.step) for one in commands.open_commands()] == [(commands.RESUME, 10)]
 
 
 def test_resume_with_wait_follows_the_new_attempt_and_not_the_old_end(

@@ -181,14 +181,14 @@ def marked(text: str) -> str:
 def test_with_a_fix_and_what_the_doctor_asks_for(name: str, registry_home: Path) -> None:
     offer.publish_installed()
     known = Offer.read_published()
-    text = edits.apply(marked(SHIPPED[name]), [Edit("training.num_generatons", 7), Edit("training.beta", "much")])
+    text = edits.apply(marked(SHIPPED[name]), [Edit("training.repetition_penalti", 1.1), Edit("training.beta", "much")])
     fixes = [fix for problem in launch.check_text(text, known).problems for fix in problem.fixes]
     assert len(fixes) > 2
     for fix in fixes:
         made = edits.read_edits([{"fix": asdict(fix)}], {})
         hold(text, edits.apply(text, made), [edit.path for edit in made])
     for asked in ("training.beta=0.04", "training.learning_rate=1e-6", "rewards.0.weight=2", "lora.r=8"):
-        after, _ = url_settings.change(text, [asked], known)
+        after, *_ = url_settings.change(text, [asked], known)
         assert asked.partition("=")[2] in after
         hold(text, after, [asked.partition("=")[0]])
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import shutil
+import time
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
@@ -16,7 +17,7 @@ from groupwise.app.pages.compare import compare
 from groupwise.app.pages.compare import prompts as compare_prompts
 from groupwise.app.pages.compare import settings as compare_settings
 from groupwise.app.pages.compare.runs import MOST
-from groupwise.storage.analysis.compare import code, curves, fields, finals, prompts
+from groupwise.storage.analysis.compare import alike, code, curves, fields, finals, prompts
 from groupwise.storage.home import db, paths
 from groupwise.storage.record import metrics
 from groupwise.storage.record.record import RunWriter
@@ -185,13 +186,13 @@ def test_a_scale_that_begins_anew_goes_on_from_where_it_was() -> None:
 # ---- finals ----
 def test_finals_are_the_means_of_the_last_ten_over_all_attempts_and_the_best_evaluation(tmp_path: Path) -> None:
     path = tmp_path / "run.db"
-    first = {s: {"reward": 1.0, "eval_reward": float(s == 2), "num_tokens": 10.0 * s} for s in range(1, 9)}
+    first = {s: {"reward": 1.0, "eval_reward": float(s == 2), "num_tokens": 10.0 * s} for s in range(1, 19)}
     written(path, first)
-    second = {s: {"reward": 3.0, "eval_reward": 0.5, "num_tokens": 10.0 * (s - 5)} for s in range(6, 11)}
-    written(path, second, attempt=2, begin=5)
+    second = {s: {"reward": 3.0, "eval_reward": 0.5, "num_tokens": 10.0 * (s - 15)} for s in range(16, 21)}
+    written(path, second, attempt=2, begin=15)
     found = final(path)
-    assert (found["step"], found["reward"], found["held_out"]) == (10, 2.0, 1.0)
-    assert found["tokens"] == 50 + 50 and found["kl"] is None and found["time"] is not None
+    assert (found["step"], found["reward"], found["held_out"]) == (20, 2.0, 1.0)
+    assert found["tokens"] == 150 + 50 and found["kl"] is None and found["time"] is not None
 
 
 def test_finals_of_what_was_never_a_number_are_none(tmp_path: Path) -> None:
@@ -276,9 +277,9 @@ def asked(step: int, prompt: str, scores: list[float], mode: str = "train") -> G
 
 
 def run_with(name: str, groups: list[Group]) -> str:
-    """A run whose one function is format, with these groups, each at its step."""
-    run_id = made_run(name, 1, groups=0, functions=["format"])
-    writer = RunWriter(paths.run_folder(run_id).db, 1, {"format": 2.0})
+    """A run whose one function is correctness, with these groups, each at its step."""
+    run_id = made_run(name, 1, groups=0, functions=["correctness"])
+    writer = RunWriter(paths.run_folder(run_id).db, 1, {"correctness": 2.0})
     for group in groups:
         writer.commit(group.step, groups=[group])
     writer.close()
@@ -317,13 +318,13 @@ def test_a_long_completion_is_cut_and_what_was_trained_over_does_not_count(regis
     long = Group("train", 1, "plain", {}, [Completion("x" * 100_000, 9, True, 1.0, 0.0, [(1.0, "ok")])])
     one = run_with("one", [long])
     two = run_with("two", [asked(2, "1+1?", [1.0])])
-    writer = RunWriter(paths.run_folder(two).db, 2, {"format": 2.0})
+    writer = RunWriter(paths.run_folder(two).db, 2, {"correctness": 2.0})
     writer.commit(1, events=[Event("begin", "again", {"total": 9})])
     writer.commit(2, groups=[asked(2, "1+1?", [0.0])])
     writer.close()
     record = db.open_reader(paths.run_folder(two).db)
     try:
-        looker = prompts.Looker(record, ("format", 1.0))
+        looker = prompts.Looker(record, ("correctness", 1.0))
         found = looker.ends(1)
         assert found is not None and found["last"]["solved"] == 0.0 and looker.count(1) == 1
     finally:
@@ -338,7 +339,7 @@ def test_a_long_completion_is_cut_and_what_was_trained_over_does_not_count(regis
 def test_runs_are_told_apart_by_colour_dash_and_name(registry_home: Path) -> None:
     ids = [made_run("same", 2, groups=0) for _ in range(9)]
     runs = compare.compare_runs({"ids": ids})["runs"]
-    assert len({(run["colour"], run["dash"]) for run in runs}) == 9  # more than there are colours
+    assert len({run["colour"] for run in runs}) == 9
     assert len({run["name"] for run in runs}) == 9
     alone = compare.compare_runs({"ids": ids[:1]})["runs"][0]
     assert (alone["colour"], alone["dash"], alone["name"]) == (runs[0]["colour"], "solid", "same")
@@ -371,7 +372,7 @@ def test_a_run_that_cannot_be_read_is_said_and_keeps_no_other_from_being_compare
     runs = compare.compare_runs({"ids": ids})["runs"]
     words = [run.get("problem", "") for run in runs]
     assert words[0] == "Its folder was deleted." and words[3] == "Nothing is recorded yet." and words[6] == ""
-    assert words[1].startswith("Its record cannot be read") and words[2].startswith("Its record lacks a part")
+    assert words[1].startswith("Its record cannot be read") and words[2].startswith("Its record is incomplete")
     assert words[4] == words[5] == "There is no run of this id here."
     assert "reward" in runs[6]["curves"]
     settings = compare_settings.compare_settings({"ids": ids})
@@ -443,3 +444,42 @@ def test_curves_of_a_resumed_run_agree_with_its_overview(registry_home: Path) ->
     (line,) = lines(folder.db, "kl")
     whole = metrics.read_metrics(folder.db)["curves"]["kl"]
     assert line["x"] == whole["x"] and line["y"] == pytest.approx(whole["y"], rel=1e-5)
+
+
+# ---- whether rewards can be compared ----
+def marks_of(text: str, code: dict[str, str] | None = None, stage: int = 0) -> dict[str, str]:
+    return alike.reward_marks(spec.parse_spec(text), code or {}, stage)
+
+
+def test_rewards_are_alike_where_the_same_functions_weigh_the_same() -> None:
+    plain = marks_of("name: a\nrewards: [{name: format}, {name: correctness}]\n")
+    assert set(plain) == {"reward", "solved"}
+    assert marks_of("name: b\nrewards: [{name: correctness}, {name: format, weight: 1.0}]\n") == plain, "any order"
+    heavier = marks_of("name: a\nrewards: [{name: format}, {name: correctness, weight: 2.0}]\n")
+    assert heavier["reward"] != plain["reward"] and heavier["solved"] == plain["solved"]
+    form = marks_of("name: a\nrewards: [{name: length}]\n")
+    assert set(form) == {"reward"}, "nothing says what is right"
+    told = marks_of("name: a\nrewards: [{name: length}, {name: correctness, weight: 0}]\n")
+    assert told == {"reward": form["reward"], "solved": plain["solved"]}
+    own = "name: a\nrewards: [{name: own}]\n"
+    assert marks_of(own, {"own": "a"}) != marks_of(own, {"own": "b"})
+    stages = "stages: [{name: one}, {rewards: [{name: length}]}]"
+    staged = f"name: a\nrewards: [{{name: format}}]\n{stages}\n"
+    assert marks_of(staged, stage=1) != marks_of(staged, stage=2) == form
+
+
+def test_each_run_comes_with_what_its_rewards_are_compared_by(registry_home: Path) -> None:
+    one, two = made_run("one", 20), made_run("two", 20)
+    form, lost = made_run("form", 20, functions=["length"]), made_run("lost", 20)
+    paths.run_folder(lost).spec.unlink()
+    first, second, third, fourth = compare.compare_runs({"ids": [one, two, form, lost]})["runs"]
+    assert first["alike"] == second["alike"] and first["final"]["solved"] is not None
+    assert third["alike"].keys() == {"reward"} and third["final"]["solved"] is None
+    assert third["alike"]["reward"] != first["alike"]["reward"] and fourth["alike"] == {}
+
+
+def test_an_ended_run_is_offered_with_the_time_since_its_end(registry_home: Path) -> None:
+    ended, waits = made_run("ended", 3, groups=0), registry.create_run(ONE, name="waits", model="m", data="d")
+    registry.set_facts(ended, created=time.time() - 7200, state_at=time.time() - 120)
+    about = {run["id"]: run["about"] for run in compare.search_runs({})["runs"]}
+    assert about == {ended: "Finished · 2 min ago", waits: "Queued · launched now"}

@@ -118,14 +118,14 @@ def test_pages_hold_fifty_and_a_page_too_far_is_the_last(run_id: str) -> None:
 
 def test_nothing_found_says_what_may_be_too_narrow(run_id: str) -> None:
     reply = ask(run_id, q="zebra", steps="3..4")
-    assert reply["none"] == "No completion matches. What may be too narrow: the words, the range of steps."
+    assert reply["none"] == "No completion matches. Try to widen: the words, the range of steps."
     assert reply["rows"] == "" and reply["bins"]["of"] == []
     assert "Nothing is starred" in ask(run_id, starred="1")["none"]
 
 
 @pytest.mark.parametrize(
     ("given", "says"),
-    [({"reward": "x"}, "no range"), ({"q": "(", "regex": "1"}, "no regular"), ({"function": "f:2..1"}, "ends")],
+    [({"reward": "x"}, "no range"), ({"q": "(", "regex": "1"}, "not a regular"), ({"function": "f:2..1"}, "ends")],
 )  # fmt: skip
 def test_what_cannot_be_asked_is_said_beside_the_form(run_id: str, given: dict[str, str], says: str) -> None:
     reply = ask(run_id, **given)

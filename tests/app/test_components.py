@@ -12,15 +12,28 @@ from typing import Any
 
 import pytest
 
-from groupwise.app.pages.run import checkpoints, config, group, groups, header, log, overview, same_prompt, stars
-from groupwise.app.pages.run_list import runs_table
+from groupwise.app.pages.run import (
+    checkpoints,
+    config,
+    ending,
+    group,
+    groups,
+    header,
+    log,
+    overview,
+    same_prompt,
+    stars,
+)
+from groupwise.app.pages.run_list import changes, choices, columns, rows, runs_table
 from groupwise.app.ui import completion, highlight, live, state_badge, topbar
+from groupwise.storage.analysis.outcome import Outcome
 from groupwise.storage.home import paths
 from groupwise.storage.record import states
 from groupwise.storage.record.record import RunWriter
 from groupwise.storage.record.step_record import Checkpoint, Completion, Event, Group
 from groupwise.storage.registry import commands, registry
 from groupwise.storage.registry.notes import Note
+from tests.support.records import seal_checkpoint
 
 SPEC = "name: one\nrewards: [{name: format}]\ntraining: {beta: 0.0}\n"
 HOSTILE = [
@@ -81,9 +94,15 @@ def test_hostile_text_stays_text_in_a_group(text: str) -> None:
 def test_hostile_text_stays_text_in_the_table_of_runs(run_id: str, text: str) -> None:
     run = registry.get_run(run_id)
     assert run is not None
-    evil = registry.Run(**{**run.__dict__, "name": text, "model": text, "data": text, "state": text})
-    drawn = runs_table.run_row(evil, time.time())
-    assert not re.search(r"<(?!/?(?:tr|td|span|a|bdi|b|i|input)\b)", drawn)
+    words = {"name": text, "model": text, "data": text, "state": text, "note": text, "tags": [text, text]}
+    evil = registry.Run(**{**run.__dict__, **words})
+    facts = Outcome(text, 1.0, {text: 1.0}, {text: text})
+    keys = [*columns.KNOWN, f"set:{text}", f"metric:{text}"][2:]
+    row = columns.Row(evil, facts, time.time(), 3)
+    head = rows.table_head(keys, f"-set:{text}")
+    drawn = head + rows.run_row(row, keys, "--r1") + rows.deleted_row(row, keys, time.time())
+    assert not re.search(r"<(?!/?(?:tr|th|td|div|button|span|a|bdi|b|i|input)\b)", drawn)
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\u202e]", drawn)
     assert 'onmouseover="' not in drawn
 
 
@@ -109,11 +128,17 @@ def test_a_reward_that_failed_is_named_and_no_zero_is_shown() -> None:
     assert 'class="b"' not in completion.score_bar(row, 1.0)
 
 
-@pytest.mark.parametrize("function", [*OF_A_RUN, runs_table.draw_runs, topbar.worker_status])
+OF_RUNS: list[Server] = [
+    runs_table.draw_runs, runs_table.matching_runs, choices.offered_columns, *changes.FUNCTIONS, topbar.worker_status,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("function", [*OF_A_RUN, *OF_RUNS])
 @pytest.mark.parametrize(
     "payload",
     [None, 7, "x", [], {}, {"run": None}, {"run": 7}, {"run": "../../etc"}, {"run": "a/b"}, {"run": "\0"},
-     {"run": "nope"}, {"run": "x" * 10_000}, {"run": ["one"]}, {"search": 7, "mark": {}}],
+     {"run": "nope"}, {"run": "x" * 10_000}, {"run": ["one"]}, {"search": 7, "mark": {}},
+     {"ids": "one"}, {"ids": [1, None]}, {"ids": ["nope"]}, {"states": [7], "columns": {}, "sort": [], "shown": -1}],
 )  # fmt: skip
 def test_any_payload_gets_a_plain_answer_and_changes_nothing(run_id: str, function: Server, payload: Any) -> None:
     answer = function(payload)
@@ -151,7 +176,7 @@ def test_what_fails_inside_comes_back_as_a_sentence(monkeypatch: pytest.MonkeyPa
     ("state", "wishes"),
     [
         (states.QUEUED, ["stop"]), (states.RUNNING, ["stop"]), (states.STOPPING, ["kill"]), (states.FINISHED, []),
-        (states.STOPPED, ["resume"]), (states.FAILED, ["resume"]), (states.INTERRUPTED, ["resume"]),
+        (states.STOPPED, ["resume"]), (states.FAILED, []), (states.INTERRUPTED, ["resume"]),
     ],
 )  # fmt: skip
 def test_a_state_offers_what_it_allows_and_refuses_the_rest(run_id: str, state: str, wishes: list[str]) -> None:
@@ -173,10 +198,14 @@ def test_resume_names_the_newest_checkpoint_that_is_still_there(run_id: str) -> 
     writer.close()
     run = registry.get_run(run_id)
     assert run is not None
-    assert header.resume_label(run) == "Start again"
-    (folder.checkpoints / "checkpoint-2").mkdir(parents=True)
-    assert header.resume_label(run) == "Resume from step 2"
-    assert "removed since" in checkpoints.list_checkpoints({"run": run_id})["rows"]
+    assert ending.resume_label(run) == "Start again"
+    seal_checkpoint(folder.checkpoints / "checkpoint-2")
+    assert ending.resume_label(run) == "Resume from step 2"
+    rows = checkpoints.list_checkpoints({"run": run_id})["rows"]
+    assert [(row["step"], row["state"][:13], row["whole"]) for row in rows] == [
+        (3, "removed since", False),
+        (2, "complete", True),
+    ]
 
 
 def test_a_silent_run_is_called_stalled_only_after_ten_of_its_steps() -> None:
@@ -188,9 +217,9 @@ def test_a_silent_run_is_called_stalled_only_after_ten_of_its_steps() -> None:
 
 def test_the_time_left_is_said_until_the_run_is_called_stalled() -> None:
     for silence, pace in ((299.0, 90.0), (59.0, 1.0)):
-        assert " left" in header.progress_line(states.RUNNING, 3, 60, pace, 0.0, silence)
+        assert " left" in header.progress_line(states.RUNNING, 3, 60, 2.0, pace, 0.0, silence)
         assert header.stall_warning(states.RUNNING, 0.0, pace, silence) == ""
-    assert " left" not in header.progress_line(states.RUNNING, 3, 60, 1.0, 0.0, 61.0)
+    assert " left" not in header.progress_line(states.RUNNING, 3, 60, 2.0, 1.0, 0.0, 61.0)
 
 
 @pytest.mark.parametrize(
@@ -201,14 +230,14 @@ def test_a_record_whose_tables_are_being_made_is_not_there_yet(run_id: str, tabl
     for table in tables:
         made.execute(f"CREATE TABLE {table}")
     made.close()
-    assert header.run_status({"run": run_id})["label"] == "Queued"
+    assert header.run_status({"run": run_id})["label"] == "Queued · 1st in queue"
     assert "Waiting for its turn" in overview.draw_board({"run": run_id})["wait"]
     assert "No group has been scored yet" in groups.groups_at_step({"run": run_id})["wait"]
     assert "Nothing is recorded yet" in groups.show_group({"run": run_id, "group": 1})["sentence"]
     assert "No checkpoint has been saved yet" in checkpoints.list_checkpoints({"run": run_id})["wait"]
     run = registry.get_run(run_id)
     assert run is not None
-    assert header.resume_label(run) == "Start again"
+    assert ending.resume_label(run) == "Start again"
 
 
 def test_before_the_first_metric_the_board_says_when_it_comes(run_id: str) -> None:
@@ -295,12 +324,12 @@ def test_a_log_is_read_on_from_where_one_was(run_id: str) -> None:
     path = paths.run_folder(run_id).log
     path.write_bytes(b"one\ntwo\nthr")
     first = log.read_from(path, 0)
-    assert (first["text"], first["line"], first["reset"]) == ("one\ntwo", "thr", True)
+    assert (first["lines"], first["line"], first["reset"]) == ([[0, "one", None], [4, "two", None]], "thr", True)
     path.write_bytes(b"one\ntwo\nthree\n")
     second = log.read_from(path, first["at"])
-    assert (second["text"], second["line"], second["reset"]) == ("three", "", False)
+    assert (second["lines"], second["line"], second["reset"]) == ([[8, "three", None]], "", False)
     path.write_bytes(b"x" * log.TAIL + b"\nend\n")
-    assert log.read_from(path, 0)["text"] == "end"
+    assert log.read_from(path, 0)["lines"] == [[log.TAIL + 1, "end", None]]
     assert log.read_from(path, 10**9)["reset"] is True
 
 
@@ -320,7 +349,10 @@ def test_every_state_has_a_pill_of_its_own_words() -> None:
 
 def test_the_table_searches_all_runs_and_says_how_many_it_shows(run_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
     registry.create_run(SPEC, name="two", model="starter", data="task:arithmetic")
-    monkeypatch.setattr(runs_table, "MOST", 1)
+    monkeypatch.setattr(runs_table, "PAGE", 1)
+    deadline = time.monotonic() + 10
+    while not runs_table.draw_runs({})["settled"] and time.monotonic() < deadline:
+        time.sleep(0.02)  # what runs came to is worked out beside the answers
     whole = runs_table.draw_runs({})
     assert "showing 1 of 2" in whole["counts"]
     assert runs_table.draw_runs({"mark": whole["mark"]}) == {"same": True}
@@ -330,3 +362,15 @@ def test_the_table_searches_all_runs_and_says_how_many_it_shows(run_id: str, mon
 
 def test_an_empty_home_says_so(registry_home: Path) -> None:
     assert runs_table.draw_runs({})["empty"] is True
+
+
+def test_the_table_of_runs_says_shares_in_percent_and_which_learning_rate_is_which(run_id: str) -> None:
+    run = registry.get_run(run_id)
+    assert run is not None
+    came_to = {"groups/tied": 0.175, "reward": 0.42, "learning_rate": 1e-4}
+    row = columns.Row(run, Outcome("", 1.0, came_to, {}), time.time(), 3)
+    cells = {name: column.text(row) for name in came_to if (column := columns.column_of(f"metric:{name}"))}
+    assert cells["groups/tied"] == "18\u202f%" and cells["reward"] == "0.42"
+    setting, metric = columns.column_of("set:training.learning_rate"), columns.column_of("metric:learning_rate")
+    assert setting and metric and (setting.title, metric.title) == ("learning_rate", "learning_rate (logged)")
+    assert metric.about == "learning_rate: its last logged value"

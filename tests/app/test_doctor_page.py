@@ -50,8 +50,8 @@ def test_anything_may_be_sent(sent: Any) -> None:
 def test_a_healthy_run_is_told_once_until_something_new_is_recorded() -> None:
     run_id = made_run("well", 60)
     first = doctor.diagnose_run({"run": run_id})
-    assert first["headline"].startswith("Nothing looks wrong so far: reward is up")
-    assert first["at"] == "at step 60"
+    assert first["headline"].startswith("No problems detected: reward went up")
+    assert first["at"] == "at step 60 · means of the first 5 and the last 10 logged steps"
     assert doctor.diagnose_run({"run": run_id, "after": first["seq"]}) == {"poll": 10_000, "seq": first["seq"]}
     json.dumps(first, allow_nan=False)
 
@@ -61,7 +61,7 @@ def test_before_there_is_a_record_it_says_what_it_waits_for_and_after_it_is_gone
     run_id = registry.create_run("name: one\nrewards: [{name: format}]\n", name="one", model="starter", data="task:x")
     assert doctor.diagnose_run({"run": run_id})["headline"] == doctor.WAITS[states.QUEUED]
     RunWriter(paths.run_folder(run_id).db, 1, {"format": 1.0}).close()
-    assert "needs 10 logged steps" in doctor.diagnose_run({"run": run_id})["headline"]
+    assert "need 10 steps" in doctor.diagnose_run({"run": run_id})["headline"]
     shutil.rmtree(paths.run_folder(run_id).path)
     assert "deleted" in doctor.diagnose_run({"run": run_id})["headline"]
 
@@ -88,6 +88,13 @@ def test_hostile_names_and_messages_are_plain_text() -> None:
     said = json.dumps(doctor.diagnose_run({"run": run_id}), ensure_ascii=False)
     assert "fails" in said
     assert "\x1b" not in said and "\u202e" not in said and "\\u001b" not in said
+
+
+def test_what_the_head_of_a_failed_run_offers_is_not_offered_again() -> None:
+    report = examine(SICK["a function that only fails"][0])
+    assert [change.edit_reward for change in report.verdicts[0].changes] == ["format"]
+    assert doctor.without_fix_of(report, "format").verdicts[0].changes == ()
+    assert doctor.without_fix_of(report, "other") == doctor.without_fix_of(report, None) == report
 
 
 STAGES = """stages:
@@ -139,19 +146,22 @@ def _leads(query: dict[str, list[str]], run_id: str, to: str, places: Mapping[st
 
 def _only_changed(before: str, opened: dict[str, Any], sets: list[str]) -> None:
     old, new = spec.parse_spec(before).model_dump(), spec.parse_spec(opened["text"]).model_dump()
-    assert "without" not in opened["origin"], opened["origin"]
+    told = opened["arrival"]
+    assert told["refused"] == "" and told["run"]["name"] == "quick"
+    assert old.pop("name") != new.pop("name") == told["name"] == "quick-2"
     assert [problem for problem in opened["view"]["problems"] if "no such" in problem["message"]] == []
+    said = {(change["label"], change["after"]) for change in told["changes"]}
     added = {one.partition("=")[0] for one in sets if re.search(r"rewards\.\d+=", one)}
     for one in sets:
         field, _, value = one.partition("=")
         if field in added:
-            assert f"the reward {value}" in opened["origin"]
+            assert (f"Reward {value}", "weight 1") in said
             assert _at(new, field.rpartition(".")[0]).pop()["name"] == value
             continue
         if any(field.startswith(f"{reward}.") for reward in added):
-            assert f"{field.rpartition('.')[2]} of " in opened["origin"]
+            assert any(label.startswith(f"{field.rpartition('.')[2]} of ") for label, _ in said)
             continue
-        assert f"{value} (was " in opened["origin"] or _at(old, field) == _at(new, field)
+        assert value in {after for _, after in said} or _at(old, field) == _at(new, field)
         _drop(old, field)
         _drop(new, field)
     assert old == new
@@ -172,16 +182,20 @@ def _drop(plain: Any, field: str) -> None:
 def test_changes_of_an_address_are_made_as_the_form_would() -> None:
     text = "name: x\nrewards:\n- name: format\n  weight: 1.0  # mine\ntraining:\n  learning_rate: 1e-4  # kept\n"
     asked = ["training.learning_rate=5e-06", "training.beta=0.04", "rewards.0.weight=0.5", "model.id=other"]
-    made, said = url_settings.change(text, asked, offer.OFFER)
+    made, changes, refused = url_settings.change(text, asked, offer.OFFER)
     assert yaml_edit.load(made) == {
         "name": "x", "rewards": [{"name": "format", "weight": 0.5}],
         "training": {"learning_rate": 5e-06, "beta": 0.04}, "model": {"id": "other"},
     }  # fmt: skip
     assert "learning_rate: 5e-06  # kept" in url_settings.change(text, asked[:3], offer.OFFER)[0]
-    assert said == (
-        "with learning_rate 5e-06 (was 0.0001), beta 0.04 (was 0.0), the weight of format 0.5 (was 1.0), "
-        "model.id other (was starter)"
+    assert (_told(changes), refused) == (
+        ["Learning rate 0.0001 → 5e-06", "KL weight 0.0 → 0.04", "Weight of format 1.0 → 0.5", "Model starter → other"],
+        "",
     )
+
+
+def _told(changes: list[url_settings.Change]) -> list[str]:
+    return [f"{one.label} {one.before} → {one.after}" for one in changes]
 
 
 def test_a_reward_is_added_after_the_others_with_its_parameters() -> None:
@@ -189,20 +203,24 @@ def test_a_reward_is_added_after_the_others_with_its_parameters() -> None:
     asked = ["rewards.1=length", "rewards.1.parameters.target=20", "stages.0.rewards.1=correctness", "rewards.1=format"]
     length = {"help": "", "parameters": [{"name": "target", "types": ["int"], "default": "8"}]}
     known = replace(offer.OFFER, rewards={**offer.OFFER.rewards, "length": length})
-    made, said = url_settings.change(text, asked, known)
+    made, changes, refused = url_settings.change(text, asked, known)
     plain = yaml_edit.load(made)
     assert plain is not None
     assert plain["rewards"][1] == {"name": "length", "weight": 1.0, "parameters": {"target": 20}}
     assert plain["stages"][0]["rewards"][1] == {"name": "correctness", "weight": 1.0}
-    assert said.startswith("with the reward length, target of length 20 (was not set), the reward correctness")
-    assert said.endswith("without “rewards.1”: there is no such setting"), "another one is there"
+    assert _told(changes) == [
+        "Reward length not set → weight 1", "target of length not set → 20", "Reward correctness not set → weight 1",
+    ]  # fmt: skip
+    assert refused == "Not changed: “rewards.1”; there is no such setting.", "another one is there"
 
 
 def test_what_a_stage_has_of_its_own_is_changed_in_it() -> None:
     text = "name: x\nrewards: [{name: format}]\nstages:\n- training: {max_steps: 5}\n- training: {beta: 0.1}  # mine\n"
-    made, said = url_settings.change(text, ["stages.1.training.beta=0.04", "stages.0.training.beta=0.04"], offer.OFFER)
+    asked = ["stages.1.training.beta=0.04", "stages.0.training.beta=0.04"]
+    made, changes, refused = url_settings.change(text, asked, offer.OFFER)
     assert yaml_edit.load(made)["stages"] == [{"training": {"max_steps": 5}}, {"training": {"beta": 0.04}}]
-    assert said == ("with beta of stage 2 0.04 (was 0.1); without “stages.0.training.beta”: there is no such setting")
+    assert _told(changes) == ["KL weight in stage 2 0.1 → 0.04"]
+    assert refused == "Not changed: “stages.0.training.beta”; there is no such setting."
 
 
 @pytest.mark.parametrize(
@@ -214,23 +232,24 @@ def test_what_a_stage_has_of_its_own_is_changed_in_it() -> None:
 )  # fmt: skip
 def test_what_is_no_setting_is_refused_in_a_sentence_and_changes_nothing(asked: list[str]) -> None:
     text = "name: x\nrewards: [{name: format}]\n"
-    made, said = url_settings.change(text, asked, offer.OFFER)
-    assert made == text
-    assert said.startswith("without “") and "there is no such setting" in said
+    made, changes, refused = url_settings.change(text, asked, offer.OFFER)
+    assert (made, changes) == (text, [])
+    assert refused.startswith("Not changed: “") and "there is no such setting" in refused
 
 
 @pytest.mark.parametrize("asked", [None, 7, "training.beta=1", [], [None, {}, 3]])
 def test_what_is_no_list_of_changes_is_none(asked: object) -> None:
-    assert url_settings.change("name: x\n", asked, offer.OFFER) == ("name: x\n", "")
+    assert url_settings.change("name: x\n", asked, offer.OFFER) == ("name: x\n", [], "")
 
 
 def test_before_the_worker_has_said_what_there_is_that_is_why() -> None:
-    assert "the worker has not said yet" in url_settings.change("name: x\n", ["training.beta=1"], Offer())[1]
+    assert "the worker has not said yet" in url_settings.change("name: x\n", ["training.beta=1"], Offer())[2]
 
 
 @pytest.mark.usefixtures("no_worker")
-def test_an_address_that_names_no_run_says_so_and_what_it_changed() -> None:
+def test_an_address_that_names_no_run_says_so_and_changes_nothing() -> None:
     offer.publish_installed()
     opened = new_run.open_new_run({"from": "gone", "set": ["training.beta=0.5"]})
-    assert opened["origin"].startswith("There is no run “gone”")
-    assert opened["origin"].endswith("This is the quickstart, with beta 0.5 (was 0.02).")
+    assert opened["missing"] == "There is no run “gone”. Nothing was taken from it or changed."
+    assert opened["origin"] == "Preset: Quickstart" and opened["arrival"] is None
+    assert "beta: 0.5" not in opened["text"]

@@ -36,7 +36,7 @@ def test_held_out_reward_is_drawn_only_where_there_is_evaluation() -> None:
     ],
 )  # fmt: skip
 def test_the_first_evaluation_is_announced_for_when_it_comes(training: dict[str, Any], words: str) -> None:
-    wait = panels({"eval_strategy": "steps", **training})["eval_reward"]["wait"]
+    wait = panels({"eval_strategy": "steps", **training})["held-out reward"]["wait"]
     assert words in wait
     assert wait.startswith("Waiting for the first evaluation")
 
@@ -62,12 +62,15 @@ def test_the_loss_panel_says_that_near_zero_is_normal() -> None:
     assert "normal" in panels({})["loss"]["note"]
 
 
-def test_a_run_keeps_its_colour() -> None:
-    assert figures.identity("20261121-0059-a-1f2e") == figures.identity("20261121-0059-a-1f2e")
-    assert {figures.identity(f"run-{n}") for n in range(200)} == {f"--r{n}" for n in range(1, 9)}
-
-
 def test_a_sparkline_needs_two_points_and_survives_gaps_and_flat_lines() -> None:
     assert figures.sparkline([], "--r1") == ""
     assert figures.sparkline([1.0, None], "--r1") == ""
     assert figures.sparkline([1.0, None, 1.0], "--r1").count(",") == 2
+
+
+def test_a_beta_that_follows_the_kl_is_charted_beside_it_with_the_target() -> None:
+    assert "beta" not in panels({"beta": 0.02}) and panels({"beta": 0.02})["kl"]["keys"] == [["kl"]]
+    [shown] = [one for one in figures.sections({"beta": 0.02}, kl_target=True) if one["title"] == "Stability"]
+    kl, beta, *_ = shown["panels"]
+    assert kl["keys"] == [["kl"], ["kl/target"]] and kl["labels"] == ["KL", "target"]
+    assert beta["title"] == "beta" and beta["keys"] == [["beta"]]

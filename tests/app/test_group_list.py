@@ -51,16 +51,16 @@ def test_infinite_means_have_a_place():
 
 def test_a_tie_is_all_low_all_high_or_neither():
     assert [tie(one, SEEN) for one in GROUPS] == ["other", "", "all_low", "all_high", ""]
-    assert [group_line(one, SEEN)["spread"] for one in GROUPS] == ["tied", "1.20", "all low", "all high", "–"]
+    assert [group_line(one, SEEN)["spread"] for one in GROUPS] == ["tied", "1.20", "all failed", "all top score", "–"]
     assert group_line(GROUPS[2], None)["spread"] == "tied"
     assert [group_line(one, SEEN, {2})["starred"] for one in GROUPS[:2]] == [False, True]
 
 
 def test_the_ties_of_a_step_are_told_in_words():
     assert verdict(GROUPS, "train", SEEN) == (
-        "3 of 5 groups are tied (1 all low, 1 all high): every completion scored the same, so there is no gradient "
-        "from them."
+        "3 of 5 groups are tied (1 all failed, 1 all top score): every completion scored the same, so there is no "
+        "gradient from them."
     )
-    assert verdict([GROUPS[2]], "train", SEEN).startswith("This group is tied low:")
+    assert verdict([GROUPS[2]], "train", SEEN).startswith("This group is tied (all failed):")
     assert verdict(GROUPS[:2], "eval", SEEN) == "1 of 2 groups is tied: every completion scored the same."
     assert verdict([GROUPS[1]]) == ""

@@ -1,4 +1,4 @@
-"""A run's Groups as the page asks for them: orders, one group, comparisons, notes, the same prompt down the steps."""
+"""A run's Groups as the page asks for them: orders, one group, comparisons, notes, this prompt over time."""
 
 from __future__ import annotations
 
@@ -71,22 +71,41 @@ def test_the_list_is_ordered_as_it_was_picked(run_id: str):
     assert ids(run_id, 2, pick="spread")[0] == first
     assert ids(run_id, 2, pick="tied")[:2] == [low, high]
     now = groups.groups_at_step({"run": run_id, "step": 2})
-    assert [line["spread"] for line in now["groups"]] == ["0.48", "all high", "all low"]
-    assert "2 of 3 groups are tied (1 all low, 1 all high)" in now["verdict"]
+    assert [line["spread"] for line in now["groups"]] == ["0.48", "all top score", "all failed"]
+    assert "2 of 3 groups are tied (1 all failed, 1 all top score)" in now["verdict"]
     assert "groups" in groups.groups_at_step({"run": run_id, "step": 2, "mark": now["mark"], "pick": "best"})
 
 
 def test_a_group_says_which_texts_are_the_same_and_which_words_differ(run_id: str):
     first = ids(run_id, 2)[0]
     plain = groups.show_group({"run": run_id, "group": first})
-    assert "<mark>" not in plain["html"] and plain["html"].count("same text as") == 1
+    assert "<mark>" not in plain["html"] and "same text as" not in plain["html"]
+    assert plain["html"].count("<article") == 3 and plain["html"].count("2 ×") == 1
+    assert 'title="completions 1, 3: the same text and scores"' in plain["html"] and 'data-alike="2"' in plain["html"]
     compared = groups.show_group({"run": run_id, "group": first, "diff": "best"})["html"]
     assert "<mark>6</mark>" in compared and compared.count("<mark>") == 1 and compared.count("reference") == 2
     assert "Nearly all of it differs." in compared
     other = groups.show_group({"run": run_id, "group": first, "diff": "1"})["html"]
-    assert other.count("<mark>5</mark>") == 2
+    assert other.count("<mark>5</mark>") == 1  # of the two that are the same, one is shown
     for odd in ("9", "-1", "<b>", "best' OR 1"):
         assert groups.show_group({"run": run_id, "group": first, "diff": odd})["html"] == plain["html"]
+
+
+def test_what_somebody_starred_keeps_a_card_of_its_own(run_id: str):
+    first = ids(run_id, 3)[0]
+    notes.star(run_id, first, 2, True)
+    html = groups.show_group({"run": run_id, "group": first})["html"]
+    assert html.count("<article") == 4 and "×" not in html and html.count("same text as") == 1
+    notes.star(run_id, first, 2, False)
+
+
+def test_the_list_says_how_many_are_right(run_id: str):
+    lines = groups.groups_at_step({"run": run_id, "step": 2})["groups"]
+    assert [line["right"] for line in lines] == ["2/4", "4/4", "0/4"]
+    paths.run_folder(run_id).spec.rename(paths.run_folder(run_id).spec.with_name("kept"))
+    again = groups.groups_at_step({"run": run_id, "step": 2, "pick": "worst"})["groups"]
+    paths.run_folder(run_id).spec.with_name("kept").rename(paths.run_folder(run_id).spec)
+    assert {line["right"] for line in again} == {"–"}
 
 
 def test_a_group_without_any_score_has_no_best(run_id: str):
@@ -96,8 +115,8 @@ def test_a_group_without_any_score_has_no_best(run_id: str):
 
 def test_a_tied_group_says_how(run_id: str):
     _, high, low = ids(run_id, 2)
-    assert "Tied, all high" in groups.show_group({"run": run_id, "group": high})["html"]
-    assert "Tied, all low" in groups.show_group({"run": run_id, "group": low})["html"]
+    assert "Tied, all top score" in groups.show_group({"run": run_id, "group": high})["html"]
+    assert "Tied, all failed" in groups.show_group({"run": run_id, "group": low})["html"]
 
 
 def test_a_group_that_was_trained_over_is_reached_and_says_so(run_id: str):
@@ -203,5 +222,5 @@ def test_a_record_of_before_there_was_search_is_read(run_id: str):
     writer.executescript("DROP TABLE extra; DROP TABLE completion_text; DROP INDEX completion_by_reward;")
     writer.close()
     repair.adopt_folders()
-    assert "Tied, all low" in groups.show_group({"run": old.id, "group": ids(old.id, 2)[2]})["html"]
+    assert "Tied, all failed" in groups.show_group({"run": old.id, "group": ids(old.id, 2)[2]})["html"]
     assert len(same_prompt.prompt_history({"run": old.id, "prompt": 1})["times"]) == 20

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -15,7 +16,8 @@ import pytest
 from groupwise.app.core.data_files import copy_into_home
 from groupwise.storage.home import paths
 from groupwise.storage.record import states
-from groupwise.storage.registry import commands, registry
+from groupwise.storage.registry import commands, questions, registry
+from groupwise.storage.registry.messages.problem import Failed, ProblemMessage
 from groupwise.worker.builtin import starter
 from tests.conftest import Groupwise, Start
 from tests.support import offer
@@ -60,6 +62,11 @@ def launch_bad(groupwise: Groupwise, path: Path) -> list[str]:
     return result.stderr.splitlines()
 
 
+def graves(lines: list[str]) -> list[str]:
+    """Those that keep the spec from being launched."""
+    return [line for line in lines if not re.search(r": (warning|advice): ", line)]
+
+
 BAD = {
     "num_generation: 4": "{path}:5: training.num_generation: TRL's GRPOConfig has no such field. Did you mean “num_gen",
     "learning_rate: fast": '{path}:5: training.learning_rate: should be a number, not "fast".',
@@ -81,11 +88,25 @@ def test_every_problem_has_its_line_its_field_and_the_nearest_name(
 def test_all_problems_are_said_at_once(groupwise: Groupwise, offered: Path, tmp_path: Path):
     text = SPEC.replace("name: format", "name: fromat").replace("num_generations", "num_generation")
     path = write(tmp_path, text.replace("task:arithmetic", "file:./nowhere.jsonl"))
-    assert [line.split(": ")[:2] for line in launch_bad(groupwise, path)] == [
+    assert [line.split(": ")[:2] for line in graves(launch_bad(groupwise, path))] == [
         [f"{path}:3", "data.source"],
         [f"{path}:4", "rewards.0.name"],
         [f"{path}:5", "training.num_generation"],
     ]
+
+
+def test_what_a_wrong_form_or_a_slip_of_the_yaml_hides_is_said_with_it(
+    groupwise: Groupwise, offered: Path, tmp_path: Path
+):
+    wrong = SPEC.replace("num_generations: 4", "max_prompt_length: 786, num_generations: 3")
+    form = graves(launch_bad(groupwise, write(tmp_path, wrong + "launch: {processes: many}\n")))
+    slip = graves(launch_bad(groupwise, write(tmp_path, wrong + "launch: {processes: [1}\n")))
+    for lines in (form, slip):
+        assert len(lines) == 3
+        assert any("training.max_prompt_length: is no longer there since TRL 0.28" in line for line in lines)
+        assert any("training.num_generations: each generation makes 8" in line for line in lines)
+    assert any("spec.yaml:6: launch.processes: should be" in line for line in form)
+    assert any("spec.yaml:6: This is not YAML" in line for line in slip)
 
 
 @pytest.mark.usefixtures("no_worker")
@@ -93,8 +114,10 @@ def test_what_only_trl_refuses_is_said_with_its_line(groupwise: Groupwise, regis
     offer.publish()
     path = write(tmp_path, SPEC)
     refused = {"field": "training.num_generations", "message": "TRL says no.", "level": "blocking", "fixes": []}
-    with offer.answering((refused, {**refused, "level": "advice"})):
-        assert launch_bad(groupwise, path) == [f"{path}:5: training.num_generations: TRL says no."]
+    with offer.answering((refused, {**refused, "level": "advice", "message": "TRL says hm."})):
+        first, *others = launch_bad(groupwise, path)
+        assert first == f"{path}:5: training.num_generations: TRL says no."
+        assert f"{path}:5: advice: training.num_generations: TRL says hm." in others
 
 
 @pytest.mark.parametrize(
@@ -115,6 +138,23 @@ def test_a_file_that_is_no_spec_is_a_sentence(
     path = tmp_path / "spec.yaml"
     path.write_bytes(content)
     assert words in launch_bad(groupwise, path)[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "kind"),
+    [
+        ("train.py", "from trl import GRPOTrainer", "a Python script"),
+        ("Train.IPYNB", "{}", "a notebook"),
+        ("grpo.yaml", "model_name_or_path: a/b\nreward_funcs: [accuracy]", "a recipe of TRL or open-r1"),
+    ],
+)
+def test_what_is_imported_on_the_page_is_told_so(
+    groupwise: Groupwise, offered: Path, tmp_path: Path, name: str, content: str, kind: str
+):
+    path = tmp_path / name
+    path.write_text(content)
+    (said,) = launch_bad(groupwise, path)
+    assert f"{path} is {kind}, not a run in YAML. Import it under New run" in said and "export the YAML there." in said
 
 
 def test_a_spec_that_is_not_there_or_a_folder_is_a_sentence(groupwise: Groupwise, offered: Path, tmp_path: Path):
@@ -159,13 +199,11 @@ def test_a_data_file_beside_the_spec_is_copied_once_and_another_of_its_name_besi
 
 def test_a_data_file_is_not_kept_for_a_spec_that_cannot_run(groupwise: Groupwise, offered: Path, tmp_path: Path):
     write(tmp_path, "{}", "my.jsonl")
-    write(tmp_path, "hello", "my.txt")
+    write(tmp_path, "hello", "my.docx")
     bad = SPEC.replace("num_generations", "num_generation")
     launch_bad(groupwise, write(tmp_path, bad.replace("task:arithmetic", "file:./my.jsonl")))
-    assert (
-        "JSONL, CSV or Parquet"
-        in launch_bad(groupwise, write(tmp_path, SPEC.replace("task:arithmetic", f"file:{tmp_path}/my.txt")))[0]
-    )
+    lines = launch_bad(groupwise, write(tmp_path, SPEC.replace("task:arithmetic", f"file:{tmp_path}/my.docx")))
+    assert "“my.docx” is of a kind that cannot be read. Save it as .xlsx or .csv" in lines[0]
 
 
 def test_a_file_beside_the_spec_is_pointed_to(groupwise: Groupwise, offered: Path, tmp_path: Path):
@@ -174,12 +212,129 @@ def test_a_file_beside_the_spec_is_pointed_to(groupwise: Groupwise, offered: Pat
     assert "Or write file:./my.jsonl" in lines[0]
 
 
+def test_a_file_that_was_written_so_is_not_pointed_to_again(groupwise: Groupwise, offered: Path, tmp_path: Path):
+    """What was wrong was said of file:./my.jsonl, with the advice to write file:./my.jsonl."""
+    write(tmp_path, "", "my.jsonl")
+    lines = launch_bad(groupwise, write(tmp_path, SPEC.replace("task:arithmetic", "file:./my.jsonl")))
+    assert lines[0].endswith("spec.yaml:3: data.source: “my.jsonl” is empty.")
+    (paths.data_folder() / "my.jsonl").touch()
+    lines = launch_bad(groupwise, write(tmp_path, SPEC.replace("task:arithmetic", "file:my.jsonl")))
+    assert lines[0].endswith("data.source: “my.jsonl” is empty.")
+
+
+# --- launch: what should be known all the same
+
+
+LATE = {"field": "data.filter", "line": None, "level": "warning", "fixes": []}
+EMPTY = {**LATE, "message": "3 of 9 rows have nothing to ask and are left out."}
+
+
+def test_warnings_are_printed_and_strict_makes_problems_of_them(
+    groupwise: Groupwise, registry_home: Path, no_worker: None, tmp_path: Path
+):
+    offer.publish()
+    write(tmp_path, '{"question": "1+1?", "answer": "2"}', "my.jsonl")
+    path = write(tmp_path, SPEC.replace("task:arithmetic", "file:./my.jsonl").replace("4}", "4, beta: 0.0}"))
+    checked = offer.CHECKED.model_copy(update={"problems": [ProblemMessage.from_plain(EMPTY)]})
+    line = f"{path}:3: warning: data.filter: 3 of 9 rows have nothing to ask and are left out."
+    with offer.answering(others={questions.CHECK_DATA: checked}):
+        refused = groupwise("launch", str(path), "--strict")
+        assert (refused.returncode, refused.stdout) == (2, "") and line in refused.stderr.splitlines()
+        assert registry.list_runs() == [] and not list(paths.data_folder().iterdir())
+        result = groupwise("launch", str(path))
+    assert result.returncode == 0 and registry.get_run(result.stdout.strip()) is not None
+    assert line in result.stderr.splitlines()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ("num_generations: 4", "num_generation: 4", "5: training.num_generation: TRL's GRPOConfig has no such field."),
+        ("name: format", "name: fromat", "4: rewards.0.name: "),
+        ("name: format", "name: format, weight: heavy", "4: rewards.0.weight: should be a number, not 'heavy'."),
+        ("rewards:", "model: {id: ./no-such-model}\nrewards:", "4: model.id: "),
+    ],
+    ids=["setting", "reward", "form", "model"],
+)
+def test_what_only_the_worker_knows_of_the_data_is_said_with_what_blocks_without_it(
+    groupwise: Groupwise, registry_home: Path, no_worker: None, tmp_path: Path, wrong: tuple[str, str, str]
+):
+    """It came in a second round, once all else was put right."""
+    offer.publish()
+    write(tmp_path, '{"question": "1+1?", "answer": "2"}', "my.jsonl")
+    old, new, words = wrong
+    path = write(tmp_path, SPEC.replace("task:arithmetic", "file:./my.jsonl").replace(old, new))
+    checked = offer.CHECKED.model_copy(update={"problems": [ProblemMessage.from_plain(EMPTY)]})
+    with offer.answering(others={questions.CHECK_DATA: checked}):
+        lines = launch_bad(groupwise, path)
+    assert any(line.startswith(f"{path}:{words}") for line in lines)
+    assert f"{path}:3: warning: data.filter: 3 of 9 rows have nothing to ask and are left out." in lines
+    assert not list(paths.data_folder().iterdir())
+
+
+@pytest.mark.parametrize("kind", [questions.BUILD, questions.PREVIEW])
+def test_a_helper_that_died_is_not_the_specs_fault(
+    groupwise: Groupwise, registry_home: Path, no_worker: None, tmp_path: Path, kind: str
+):
+    offer.publish()
+    write(tmp_path, '{"question": "1+1?", "answer": "2"}', "my.jsonl")
+    path = write(tmp_path, SPEC.replace("task:arithmetic", "file:./my.jsonl"))
+    with offer.answering(others={kind: Failed(error="The helper process ended before it could answer. Try again.")}):
+        result = groupwise("launch", str(path))
+    assert (result.returncode, result.stdout) == (1, "")
+    assert result.stderr.splitlines() == [
+        "groupwise: The helper process ended before it could answer. Try again. That is a fault of Groupwise, not of "
+        f"the spec. {paths.worker_log()} may say more."
+    ]
+    assert registry.list_runs() == [] and not list(paths.data_folder().iterdir())
+
+
+def test_rows_that_could_not_be_checked_are_a_warning(
+    groupwise: Groupwise, registry_home: Path, no_worker: None, tmp_path: Path
+):
+    offer.publish()
+    gone = Failed(error="This took too long and was given up.")
+    with offer.answering(others={questions.CHECK_DATA: gone}):
+        result = groupwise("launch", str(path := write(tmp_path, SPEC)))
+    assert result.returncode == 0
+    said = f"{path}:3: warning: data: could not be checked: This took too long and was given up."
+    assert said in result.stderr.splitlines()
+
+
 def test_odd_file_names_become_names_a_home_can_hold(registry_home: Path, tmp_path: Path):
     for odd in ("данные.jsonl", "-x;rm.jsonl", "a\nb.jsonl", "..jsonl", "x" * 200 + ".jsonl"):
         target, new = copy_into_home(write(tmp_path, odd, odd))
         assert new and target.parent == paths.data_folder() and target.read_text() == odd
         assert copy_into_home(tmp_path / odd) == (target, False)
-    assert len(list(paths.data_folder().iterdir())) == 5 and not list(paths.data_folder().glob(".*"))
+    packed = [copy_into_home(write(tmp_path, text, "März.csv.gz"))[0].name for text in ("one", "two")]
+    assert packed == ["März.csv.gz", "März-2.csv.gz"]
+    assert len(list(paths.data_folder().iterdir())) == 7 and not list(paths.data_folder().glob(".*"))
+
+
+@pytest.mark.parametrize(
+    ("name", "kept"),
+    [
+        ("Größenaufgaben Übung.xlsx", "Größenaufgaben Übung.xlsx"), ("U\u0308bung.csv", "Übung.csv"),
+        ("данные.csv", "данные.csv"), ("数学 題.csv", "数学 題.csv"), ("हिन्दी.csv", "हिन्दी.csv"),
+        ("ไทยที่.csv", "ไทยที่.csv"),
+        ("a“b”:c.csv", "a-b-c.csv"), ("\u0308x.csv", "x.csv"), ("__x.csv", "x.csv"), ("x\u202egnp.csv", "x-gnp.csv"),
+        ("…!.csv", "data.csv"), ("語" * 200 + ".csv", "語" * 66 + ".csv"),
+    ],
+)  # fmt: skip
+def test_the_letters_of_a_file_s_name_stay_in_any_language(registry_home: Path, tmp_path: Path, name: str, kept: str):
+    (tmp_path / "x.csv").write_text("a\n1\n")
+    try:
+        given = Path(shutil.copy(tmp_path / "x.csv", tmp_path / name))
+    except OSError:  # longer than a name may be here
+        given = Path(shutil.copy(tmp_path / "x.csv", tmp_path / ("語" * 80 + ".csv")))
+    target, _ = copy_into_home(given)
+    assert target.name == kept and paths.data_file(kept) == target and kept in os.listdir(paths.data_folder())
+
+
+def test_a_run_s_id_writes_letters_out(registry_home: Path):
+    assert "-groessenaufgaben-uebung-" in paths.new_run_id("Größenaufgaben Übung")
+    assert "-cafe-oe-strasse-" in paths.new_run_id("Café Ö Straße")
+    assert paths.RUN_ID.fullmatch(paths.new_run_id("数学"))
 
 
 def test_a_model_folder_is_meant_from_where_the_spec_lies(groupwise: Groupwise, offered: Path, tmp_path: Path):
@@ -221,7 +376,7 @@ def test_the_exit_code_says_how_the_run_ended(start: Start, offered: Path, tmp_p
     registry.set_facts(run_id, step=3, total=9, reward=0.5)
     for state in (states.STARTING, states.RUNNING):
         registry.set_state(run_id, state, state)
-    told(process, "running: step 3/9, reward 0.500")
+    told(process, "running: step 3/9, reward 0.50")
     registry.set_state(run_id, end, "This is why.")
     _, err = process.communicate(timeout=60)
     assert process.returncode == code
@@ -247,7 +402,7 @@ def test_where_nothing_is_published_it_waits_for_the_worker_and_says_so(
     start: Start, registry_home: Path, no_worker: None, tmp_path: Path
 ):
     process = start("-m", "groupwise.app", "launch", str(write(tmp_path, SPEC)))
-    assert process.stderr is not None and "Waiting for the worker" in process.stderr.readline()
+    assert process.stderr is not None and "Reading what the installed TRL offers" in process.stderr.readline()
     offer.publish()
     with offer.answering():
         out, _ = process.communicate(timeout=30)

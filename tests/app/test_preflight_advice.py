@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from groupwise.app.pages.new.preflight import memory_fixes
 from groupwise.app.pages.new.preflight.advice import advise
 from groupwise.app.pages.new.preflight.report import report
+from groupwise.storage.checks.length import check_length
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.spec import spec
 from groupwise.storage.spec.problem import ADVICE, BLOCKING, WARNING, Problem
@@ -56,16 +57,17 @@ def test_of_a_good_spec_nothing_is_said() -> None:
             "num_generations", ADVICE, {"num_generations": 8},
         ),
         ({"learning_rate": 1e-4}, "learning_rate", WARNING, {"learning_rate": 5e-6}),
-        ({"learning_rate": 0.0}, "learning_rate", WARNING, {"learning_rate": 1e-6}),
+        ({"learning_rate": 0.0}, "learning_rate", WARNING, {"learning_rate": 5e-6}),
+        ({"learning_rate": 1e-8}, "learning_rate", ADVICE, {"learning_rate": 5e-6}),
         ({"temperature": 0.0}, "temperature", BLOCKING, {"temperature": 1.0}),
         ({"temperature": 2}, "temperature", BLOCKING, {"temperature": 2.0}),
         ({"temperature": 0.1}, "temperature", WARNING, {"temperature": 1.0}),
         ({"beta": 0.0}, "beta", ADVICE, {"beta": 0.02}),
         ({"logging_steps": 50}, "logging_steps", ADVICE, {"logging_steps": 1}),
-        ({"max_steps": 500, "save_strategy": "no"}, "save_strategy", ADVICE,
+        ({"max_steps": 500, "save_strategy": "no"}, "save_strategy", ADVICE, {"save_strategy": "steps"}),  # every 20
+        ({"max_steps": 500, "save_strategy": "no", "save_steps": None}, "save_strategy", ADVICE,
          {"save_strategy": "steps", "save_steps": 100}),
         ({"max_steps": 200, "save_steps": 500}, "save_steps", ADVICE, {"save_strategy": "steps", "save_steps": 40}),
-        ({"max_completion_length": 40_000}, "max_completion_length", WARNING, {"max_completion_length": 24_576}),
     ],
 )  # fmt: skip
 def test_each_thing_is_said_at_its_field_and_one_click_ends_it(
@@ -88,17 +90,22 @@ def test_a_whole_number_as_temperature_is_what_transformers_refuses() -> None:
     TemperatureLogitsWarper(2.0)
 
 
-def test_a_high_rate_is_usual_for_adapters_and_for_small_models() -> None:
-    assert said(a_spec(lora={"r": 16}, learning_rate=5e-5)) == []
-    assert said(a_spec(learning_rate=1e-4), facts=replace(MODEL, parameters=800_000)) == []
-
-
 def test_more_positions_than_the_model_has_block_where_they_are_learned() -> None:
     gpt = replace(MODEL, model_type="gpt2", max_position=1024)
     (problem,) = said(a_spec(max_completion_length=900), facts=gpt, prompt_tokens=200)
     assert problem.level == BLOCKING and "200 tokens of prompt" in problem.message
     assert problem.fixes[0].settings == {"training.max_completion_length": 824}
     assert said(a_spec(max_completion_length=824), facts=gpt, prompt_tokens=200) == []
+    (problem,) = said(a_spec(max_completion_length=900), facts=replace(gpt, model_type="qwen2"), prompt_tokens=200)
+    assert problem.level == WARNING
+
+
+def test_completions_that_leave_a_prompt_no_room_are_said_once() -> None:
+    """They are refused where the spec is checked: a second sentence would only be the first in other words."""
+    run_spec = a_spec(max_completion_length=40_000)
+    assert said(run_spec, prompt_tokens=200) == []
+    (problem,) = check_length(run_spec, offer(), MODEL)
+    assert problem.level == BLOCKING and problem.fixes[0].settings == {"training.max_completion_length": 16_384}
 
 
 def test_fp16_where_bfloat16_can_be_done() -> None:
@@ -127,7 +134,9 @@ def test_passes_over_a_huge_file_are_noticed() -> None:
 
 def test_rows_held_out_for_nothing_and_rewards_that_weigh_nothing() -> None:
     (problem,) = said(a_spec(data={"holdout": 8, "limit": 200}))
-    assert problem.fixes[0].settings == {"training.eval_strategy": "steps", "training.eval_steps": 50}
+    assert problem.fixes[0].settings == {
+        "training.eval_strategy": "steps", "training.eval_steps": 50, "training.eval_on_start": True,
+    }  # fmt: skip
     (problem,) = said(a_spec(rewards=[{"name": "format", "weight": 0.0}]))
     assert problem.field == "rewards" and problem.level == WARNING
 

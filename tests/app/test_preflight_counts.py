@@ -88,8 +88,7 @@ def test_words_for_a_plain_run() -> None:
     )  # fmt: skip
     assert said == [
         "2 prompts × 8 completions = 16 completions a step; one update a step.",
-        "10 steps: 160 completions in all, each at most 48 tokens. That is 20\u202f% of one pass over 100 prompts, "
-        "50 steps each.",
+        "10 steps: 160 completions in all, each at most 48 tokens. 0.20 epochs of 100 prompts (50 steps each).",
         "2 evaluations, each of 16 held-out prompts × 8 completions.",
     ]
 
@@ -104,7 +103,7 @@ def test_words_for_accumulation_and_reuse() -> None:
 
 def test_epochs_without_a_row_count_say_that_it_is_not_known_yet() -> None:
     said = counts.sentences(a_spec({"source": "file:x.csv"}, **SMALL, num_train_epochs=3.0), offer())
-    assert any("shows once its rows are counted" in line for line in said)
+    assert any("known once its rows are counted" in line for line in said)
 
 
 def test_stages_are_said_one_by_one_and_summed() -> None:

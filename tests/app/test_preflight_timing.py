@@ -15,7 +15,7 @@ from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.record.record import RunWriter
 from groupwise.storage.registry import registry
 from groupwise.storage.spec import spec
-from groupwise.storage.spec.spec import RunSpec
+from groupwise.storage.spec.spec import DataSpec, RunSpec
 from tests.app.test_preflight_memory import FIELDS, GB, MODEL, offer
 
 
@@ -24,13 +24,15 @@ def a_spec(lora: dict[str, Any] | None = None, **training: Any) -> RunSpec:
     return spec.from_dict({"name": "t", "rewards": [{"name": "format"}], "lora": lora, "training": settings})
 
 
-def ran(run_spec: RunSpec, seconds: float, *, name: str = "before", steps: int = 12) -> None:
+def ran(
+    run_spec: RunSpec, seconds: float, *, name: str = "before", steps: int = 12, length: float | None = None
+) -> None:
     """A run of this home whose steps took so long, by what it recorded."""
     run_id = registry.create_run(spec.to_yaml(run_spec), name=name, model=run_spec.model.id, data="task:arithmetic")
     path = paths.run_folder(run_id).db
     writer = RunWriter(path, 1, {"format": 1.0})
     for step in range(1, steps + 1):
-        writer.commit(step, metrics={"reward": 0.5})
+        writer.commit(step, metrics={"reward": 0.5, **({"completions/mean_length": length} if length else {})})
     writer.close()
     record = db.open_writer(path, journal="wal")
     with record.atomic():
@@ -75,7 +77,30 @@ def test_a_like_run_says_it_better_scaled_to_more_and_longer_completions(registr
     longer = timing.pace(a_spec(max_completion_length=300), offer(), MODEL)
     assert twice is not None and twice.low == pytest.approx(4.0)
     assert longer is not None and longer.low == pytest.approx(6.0)
+    assert twice.words == "roughly 4.0 s" and twice.source == "rough: “before” had 8 completions a step"
+    assert longer.source == "rough: “before” had at most 100 tokens each"
+    assert same is not None and same.source == "as “before” took"
     assert same is not None and (same.words, same.times(50).words, same.run) == ("about 2.0 s", "about 2 min", "before")
+
+
+def test_completions_that_ended_early_end_there_all_the_same(registry_home: Path) -> None:
+    ran(a_spec(), 2.0, length=40)
+    longer = timing.pace(a_spec(max_completion_length=300), offer(), MODEL)
+    assert longer is not None and longer.low == pytest.approx(2.0) and longer.rough
+    shorter = timing.pace(a_spec(max_completion_length=20), offer(), MODEL)
+    assert shorter is not None and shorter.low == pytest.approx(1.0)
+
+
+def test_a_run_on_other_data_is_rough_and_one_of_far_more_work_says_nothing(registry_home: Path) -> None:
+    ran(a_spec(), 2.0, name="sums")
+    other = a_spec().model_copy(update={"data": DataSpec(source="file:mine.csv")})
+    found = timing.pace(other, offer(), MODEL)
+    assert found is not None and (found.words, found.source) == ("roughly 2.0 s", "rough: “sums” had other data")
+    ran(other, 5.0, name="mine")
+    found = timing.pace(other, offer(), MODEL)
+    assert found is not None and (found.words, found.source) == ("about 5.0 s", "as “mine” took")
+    far = timing.pace(a_spec(per_device_train_batch_size=128), offer(), MODEL)
+    assert far is not None and far.run is None
 
 
 def test_of_several_like_runs_the_likest_counts(registry_home: Path) -> None:

@@ -20,7 +20,6 @@ from groupwise.storage.library.rewards import library
 from groupwise.storage.registry import questions, registry
 from groupwise.storage.registry.messages.completions import CompletionsAnswer
 from groupwise.storage.registry.messages.message import Progress
-from groupwise.storage.spec import spec as specs
 from tests.support import offer
 
 CODE = '''def short(completions, *, most: int = 20, **kwargs):
@@ -39,8 +38,9 @@ FUNCTIONS = (
     page.delete_function,
     page.compare_texts,
     page.clean_paste,
+    page.strip_code,
+    page.rename_column,
     page.build_function,
-    page.use_function,
     page.run_rewards,
     page.ask_worker,
     page.read_answer,
@@ -170,18 +170,6 @@ def test_what_a_notebook_or_a_terminal_put_around_it_is_taken_off() -> None:
 
 
 @pytest.mark.usefixtures("published")
-def test_a_function_goes_into_what_the_new_run_page_was_at() -> None:
-    page.save_function({"name": "short", "text": CODE})
-    begun = presets.quickstart_text().replace("max_steps: 60", "max_steps: 7  # mine")
-    text = page.use_function({"name": "short", "text": begun})["text"]
-    assert [reward.name for reward in specs.parse_spec(text).rewards] == ["format", "correctness", "short"]
-    assert "max_steps: 7  # mine" in text
-    assert page.use_function({"name": "short", "text": text})["text"] == text
-    assert "sentence" in page.use_function({"name": "short"})
-    assert "sentence" in page.use_function({"name": "short", "text": "name: ["})
-
-
-@pytest.mark.usefixtures("published")
 def test_completions_are_asked_for_with_the_spec_whose_data_is_chosen() -> None:
     run_id = launch.queue_run(presets.quickstart_text().replace("limit: 4000", "limit: 40"))
     asked = question("completions", **{"from": "model"}, data=f"run:{run_id}", rows=3, size=5)
@@ -240,10 +228,12 @@ def test_answers_progress_and_what_was_withdrawn_are_told_apart() -> None:
 
 
 @pytest.mark.usefixtures("published")
-def test_data_is_taken_from_presets_and_runs_and_from_nothing_else() -> None:
+def test_data_is_taken_from_presets_files_and_runs_and_from_nothing_else() -> None:
+    (paths.data_folder() / "my.csv").write_text("a,b\n1,2\n")
     run_id = launch.queue_run(presets.quickstart_text())
     listed = sources.list_sources()
     assert listed["presets"][0]["value"] and [one["value"] for one in listed["runs"]] == [f"run:{run_id}"]
+    assert listed["files"] == [{"value": "file:my.csv", "label": "my.csv"}]
     for wrong in ("run:../../etc", "file:/etc/passwd", "preset:../x", "nonsense", "text:name: ["):
         with pytest.raises((Unanswerable, PresetError)):
             sources.source_spec(wrong)

@@ -144,6 +144,14 @@ def test_a_page_names_the_modules_it_needs_and_no_other_file_is_served_as_one(da
         assert httpx.get(dashboard.url + modules.address(name)).status_code in (404, 307), name
 
 
+def test_what_a_page_links_to_in_its_head_is_there(dashboard: Server):
+    """Gradio's own /manifest.json was not, and every page said so in the console."""
+    page = httpx.get(f"{dashboard.url}/new").text
+    linked = re.findall(r'<link[^>]* href="(/[^"]*|\./[^"]*)"', page)
+    assert linked and not [path for path in linked if "manifest" in path]
+    assert not [path for path in set(linked) if httpx.get(f"{dashboard.url}/{path.lstrip('./')}").status_code != 200]
+
+
 def test_no_page_names_another_site_as_a_source(dashboard: Server):
     for path in ("/", "/new", "/run"):
         page = httpx.get(dashboard.url + path).text

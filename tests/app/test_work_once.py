@@ -14,7 +14,7 @@ from groupwise.app.pages.new.preflight import report
 from groupwise.storage.checks import check, script
 from groupwise.storage.registry import registry
 from groupwise.storage.spec import yaml_text
-from groupwise.worker import supervisor
+from groupwise.worker import run_start
 from tests.app.test_new_run import TEXT, built
 from tests.support import offer
 
@@ -77,7 +77,7 @@ def test_a_launch_is_checked_once_in_the_app_and_once_by_the_supervisor(calls: C
     assert calls["parsed"] <= 1
     [run] = registry.list_runs()
     calls.clear()
-    supervisor.Supervisor()._prepare(run)
+    run_start.prepare_folder(run)
     assert calls["checked"] == 1
 
 

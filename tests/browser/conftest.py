@@ -78,13 +78,15 @@ def _new_context(chromium: Browser) -> BrowserContext:
 
 
 def _forget_all(context: BrowserContext) -> None:
-    """Close its pages, with what they kept."""
+    """Close its pages, with what they kept. A clock of playwright's would stay for all tests after: none may be."""
     context.clear_cookies()
+    clocks = 0
     for page in context.pages:
         if page.url.startswith("http"):
             with contextlib.suppress(Error):  # a page that was just left, or crashed
-                page.evaluate("localStorage.clear()")
+                clocks += page.evaluate("localStorage.clear(), '__pwClock' in globalThis")
         page.close()
+    assert not clocks, "a test that sets the clock asks for `context`, a browser of its own"
 
 
 @pytest.fixture

@@ -39,12 +39,28 @@ def write(page: Page, text: str) -> None:
 def begin(page: Page, text: str) -> None:
     """Begin a function of one's own with this text."""
     do(page, "New")
-    page.locator("dialog.templates .take").first.click()
+    page.locator("dialog.templates ul .take").first.click()
     write(page, text)
 
 
 def do(page: Page, name: str) -> None:
     page.get_by_role("button", name=name, exact=True).click()
+
+
+def build(page: Page, *kinds: str) -> Locator:
+    """Begin a function of these blocks; what holds them."""
+    page.locator(".shelf").get_by_role("button", name="Build without code").click()
+    form = page.locator(".building")
+    expect(form).to_be_visible()
+    for number, kind in enumerate(kinds, 1):
+        form.locator(".kinds").get_by_role("button", name=kind).click()
+        expect(form.locator(".blocks li")).to_have_count(number)
+    return form
+
+
+def way(page: Page, name: str) -> None:
+    """Show the function as blocks or as code."""
+    page.locator(".ways").get_by_role("tab", name=name).click()
 
 
 def save(page: Page) -> str:

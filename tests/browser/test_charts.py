@@ -216,19 +216,17 @@ def test_an_evaluation_stands_at_its_own_step_and_leads_to_its_held_out_groups(
 def test_what_a_run_lacks_is_said_where_it_is_missed(open_page: OpenPage, runs: dict[str, str]) -> None:
     page = overview(open_page, runs, "bare", "&x=time&zoom=nonsense&log=2")
     assert page.locator(".axes button[disabled]").all_inner_texts() == ["Tokens", "Time"]
-    expect(page.get_by_role("button", name="Time")).to_have_attribute(
-        "title", "This run has logged no time/elapsed so far."
-    )
+    expect(page.get_by_role("button", name="Time")).to_have_attribute("title", "This run has logged no time/elapsed.")
     assert chart(page, "reward")["points"] == 8
     expect(page.locator('[data-chart="kl"] .wait')).to_contain_text("beta is 0")
-    expect(page.locator('[data-chart="entropy"] .wait')).to_have_text("Nothing of this has been logged so far.")
+    expect(page.locator('[data-chart="entropy"] .wait')).to_have_text("Not logged.")
     page.locator(".all summary").click()
     page.locator(".all .chip", has_text="<b>&lt;i").click()
     expect(page.locator('.all [data-chart="<b>&lt;i"] h3')).to_have_text("<b>&lt;i")
 
     page.goto(f"{runs['address']}/run?id={runs['failed']}&tab=overview")
     expect(page.locator(".board .ended h2")).to_have_text("This run ended before its first step.")
-    expect(page.locator(".board .ended .why")).to_have_text("It ended.")
+    expect(page.locator(".ending h2")).to_have_text("It ended")
     expect(page.locator(".board figure.chart").first).to_be_hidden()
-    page.get_by_role("link", name="Read its log").click()
+    page.get_by_role("link", name="Read the log").click()
     page.wait_for_url("**tab=log**")

@@ -63,20 +63,20 @@ def curves_of(page: Page, metric: str, count: int) -> None:
 def test_runs_are_chosen_and_compared(open_page: OpenPage, sweeps: tuple[str, list[str]]) -> None:
     address, ids = sweeps
     page = open_page(address)
-    boxes = page.locator(".pick input")
+    boxes = page.locator("tbody .pick input")
     bar = page.locator(".choosing")
     boxes.nth(4).wait_for()
     expect(bar).to_be_hidden()
     boxes.nth(1).focus()
     page.keyboard.press("Space")
-    expect(bar).to_contain_text("1 run is chosen")
+    expect(bar).to_contain_text("1 run chosen")
     boxes.nth(4).click(modifiers=["Shift"])
-    expect(bar.locator(".go")).to_have_text("Compare 4 runs")
+    expect(bar).to_contain_text("4 runs chosen")
     page.get_by_label("Search runs").fill("seed-1")
     expect(boxes).to_have_count(2)
-    expect(bar).to_contain_text("2 of them not in this list")
+    expect(bar).to_contain_text("2 not in this list")
     page.get_by_label("Search runs").fill("")
-    expect(page.locator(".pick input:checked")).to_have_count(4)
+    expect(page.locator("tbody .pick input:checked")).to_have_count(4)
     bar.locator(".go").click()
     page.wait_for_selector(".gw-compare[data-drawn]")
     expect(page.locator(".chosen")).to_have_count(4)
@@ -254,7 +254,7 @@ def test_a_stretch_of_an_axis_keeps_the_runs_through_it(open_page: OpenPage, swe
     picture(page, "compare-chosen")
 
     # the same by keyboard
-    axis = page.get_by_role("slider", name="Settings against finals")
+    axis = page.get_by_role("slider", name="Settings vs. final metrics")
     axis.focus()
     page.keyboard.press("Delete")
     expect(page.locator(".kept")).to_be_hidden()
@@ -289,7 +289,11 @@ def test_a_stretch_of_an_axis_keeps_the_runs_through_it(open_page: OpenPage, swe
 
 def test_runs_come_and_go_and_what_is_missing_is_said(open_page: OpenPage, sweeps: tuple[str, list[str]]) -> None:
     page = open_page(f"{sweeps[0]}/compare")
-    page.locator(".hint", has_text="Choose runs").wait_for()
+    page.get_by_role("heading", name="Choose runs to compare").wait_for()
+    expect(page.locator(".offer", has_text="lr 1e-05 seed 1")).to_be_visible()
+    expect(page.get_by_role("navigation", name="Pages").get_by_role("link", name="Compare")).to_have_attribute(
+        "aria-current", "page"
+    )
     page.get_by_label("Add a run").fill("1e-05-seed-1")
     expect(page.locator(".found .option")).to_have_count(1)
     page.keyboard.press("Enter")

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
+from groupwise.storage.record import recent
 from tests.browser.conftest import bring
 
 
@@ -63,6 +64,13 @@ def test_a_whole_that_is_still_too_long_is_not_asked_for_at_once_again(page: Pag
     assert too_long(page)
 
 
+@pytest.mark.parametrize(("steps", "now"), [(1, 1.0), (3, 3.0), (8, 6.5), (19, 15.0), (20, 15.5), (30, 25.5)])
+def test_now_is_the_mean_of_the_last_ten_or_of_the_later_half_of_fewer(page: Page, steps: int, now: float) -> None:
+    """As storage.record.recent has it."""
+    take(page, reset=True, reward=list(range(1, steps + 1)))
+    assert page.evaluate("curves.now('reward')") == now == recent.mean_of_recent(list(range(1, steps + 1)))
+
+
 def test_the_newest_steps_of_a_long_run_are_drawn_as_its_other_points_are(page: Page) -> None:
     """Points of 4 steps; the tail begins at step 8."""
     whole = {"x": [2, 6], "y": [0.0, 1.0], "low": [-1.0, 0.0], "high": [1.0, 2.0]}
@@ -72,7 +80,8 @@ def test_the_newest_steps_of_a_long_run_are_drawn_as_its_other_points_are(page: 
     drawn = "curves.get('reward')"
     assert page.evaluate(f"[{drawn}.x, {drawn}.y]") == [[2, 6, 9, 12], [0, 1, 3, 5]]
     assert page.evaluate(f"[{drawn}.low, {drawn}.high]") == [[-1, 0, 1, 5], [1, 2, 6, 5]]
-    assert page.evaluate("[curves.last('reward'), curves.lastStep, curves.recent('reward', 2).mean]") == [5, 12, 5.5]
+    page.evaluate("curves.window = 2")
+    assert page.evaluate("[curves.newest('reward').at(-1), curves.lastStep, curves.now('reward')]") == [5, 12, 5.5]
 
     more = {
         "reset": False,
@@ -80,8 +89,8 @@ def test_the_newest_steps_of_a_long_run_are_drawn_as_its_other_points_are(page: 
     }
     assert taken(page, more) == {"reward", "late"}
     assert page.evaluate(f"[{drawn}.x, {drawn}.y, {drawn}.of]") == [[2, 6, 9, 13], [0, 1, 3, 7], 14]
-    assert page.evaluate("[curves.last('reward'), curves.lastStep, curves.notFinite('reward')]") == [9, 14, 3]
-    assert page.evaluate("[curves.get('late').y, curves.last('late')]") == [[7], 7]
+    assert page.evaluate("[curves.now('reward'), curves.lastStep, curves.notFinite('reward')]") == [7, 14, 3]
+    assert page.evaluate("[curves.get('late').y, curves.now('late')]") == [[7], 7]
     same = {"reset": False, "curves": {"reward": {"x": [13], "y": [9.0]}}}
     assert taken(page, same) == set()
 

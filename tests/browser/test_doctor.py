@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 
 from playwright.sync_api import Page, expect
 
@@ -33,17 +34,19 @@ def test_from_a_verdict_to_its_evidence_and_to_a_new_run(open_page: OpenPage, re
     run_id = sick_run()
     page = open_page(f"{reading_dashboard}/run?id={run_id}")
     doctor = page.locator(".gw-doctor")
-    expect(doctor.locator(".headline")).to_contain_text("Learning, with a problem: reward is up", timeout=LONG)
+    expect(doctor.locator(".headline")).to_contain_text("Learned, with a problem: reward went up", timeout=LONG)
     expect(doctor.locator("article .level")).to_have_text(["Problem", "Warning", "Suspicion"])
     _says_why(page)
     _shows_the_chart(page)
     assert no_sideways_scroll(page)
     picture(page, "doctor")
     page.locator("article[data-key=truncated]").get_by_role("link", name="The cut-off completions").click()
-    assert "tab=completions" in page.url and "truncated=yes" in page.url and "steps=" in page.url
+    for part in ("tab=completions", "truncated=yes", "steps="):
+        expect(page).to_have_url(re.compile(part))
     page.go_back()
     page.locator("article[data-key=kl]").get_by_role("link", name="KL weight").click()
-    expect(page.locator(".origin")).to_contain_text(f"({run_id}), with beta 0.04 (was 0.02).", timeout=LONG)
+    expect(page.locator(".arrival li")).to_have_text(["KL weight 0.02 → 0.04"], timeout=LONG)
+    expect(page.get_by_label("Name", exact=True)).to_have_value("<b>sick</b> run 2")
     expect(page.get_by_label("KL weight", exact=True)).to_have_value("0.04")
     page.reload()  # the address holds what it changed
     expect(page.get_by_label("KL weight", exact=True)).to_have_value("0.04", timeout=LONG)
@@ -73,10 +76,10 @@ def test_what_a_person_must_choose_is_where_the_new_run_opens(open_page: OpenPag
 def _says_why(page: Page) -> None:
     """Folded away until asked for, and reached by keyboard."""
     verdict = page.locator("article[data-key=kl]")
-    expect(verdict.get_by_text("Said above 0.5")).to_be_hidden()
+    expect(verdict.get_by_text("Shown from 0.5 on")).to_be_hidden()
     verdict.locator("summary").focus()
     page.keyboard.press("Enter")
-    expect(verdict.get_by_text("Said above 0.5")).to_contain_text("common practice")
+    expect(verdict.get_by_text("Shown from 0.5 on")).to_contain_text("common practice")
 
 
 def _shows_the_chart(page: Page) -> None:
@@ -86,15 +89,12 @@ def _shows_the_chart(page: Page) -> None:
     expect(page.locator("figure.pointed-at h3")).to_have_text("kl")
 
 
-def test_a_healthy_run_and_one_that_has_just_begun_are_told_so(open_page: OpenPage, reading_dashboard: str) -> None:
+def test_a_healthy_run_and_one_that_ended_too_soon_are_told_so(open_page: OpenPage, reading_dashboard: str) -> None:
     page = open_page(f"{reading_dashboard}/run?id={made_run('well', 60)}")
-    expect(page.locator(".gw-doctor .headline")).to_contain_text(
-        "Nothing looks wrong so far: reward is up", timeout=LONG
-    )
+    expect(page.locator(".gw-doctor .headline")).to_contain_text("No problems detected: reward went up", timeout=LONG)
     expect(page.locator(".gw-doctor article")).to_have_count(0)
     page.locator(".gw-doctor .calm summary").click()
     expect(page.locator(".gw-doctor .calm li")).to_contain_text(["normal in GRPO"])
     page = open_page(f"{reading_dashboard}/run?id={made_run('young', 4)}")
-    expect(page.locator(".gw-doctor .headline")).to_have_text(
-        "The doctor needs 10 logged steps to say how it goes; 4 are there.", timeout=LONG
-    )
+    over = "It ended after 4 logged steps: too short for diagnostics, which need 10."
+    expect(page.locator(".gw-doctor .headline")).to_have_text(over, timeout=LONG)

@@ -96,11 +96,11 @@ def a_star_and_a_note_stay(page: Page, run_id: str) -> None:
 def the_best_comes_first(page: Page) -> None:
     page.get_by_role("button", name="worst").click()
     at(page, pick="worst", group=None)
-    means = [float(mean) for mean in page.locator(".options .n:nth-child(2)").all_inner_texts()]
+    means = [float(mean) for mean in page.locator(".options .n:nth-child(3)").all_inner_texts()]
     expect(page.locator(".options [role=option]").first).to_have_attribute("aria-selected", "true")
     page.get_by_role("button", name="best", exact=True).click()
     at(page, pick="best")
-    expect(page.locator(".options .n:nth-child(2)").first).to_have_text(re.compile(rf"^{max(means):g}"))
+    expect(page.locator(".options .n:nth-child(3)").first).to_have_text(re.compile(rf"^{max(means):g}"))
     page.get_by_role("button", name="random").click()
     at(page, pick="random", group=r"\d+")
 
@@ -118,7 +118,7 @@ def differences_are_marked(page: Page) -> None:
 
 def the_same_prompt_then_and_now(page: Page) -> None:
     page.get_by_role("button", name="Then and now").click()
-    expect(page.get_by_role("heading", name="The same prompt down the steps")).to_be_visible()
+    expect(page.get_by_role("heading", name="This prompt over time")).to_be_visible()
     expect(page.locator(".same .js-plotly-plot")).to_be_visible()
     expect(page.locator(".pairs h3").first).to_contain_text("Then: step 1")
     expect(page.locator(".pairs h3").nth(1)).to_contain_text("Now: step 7")

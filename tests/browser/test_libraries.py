@@ -33,7 +33,8 @@ def test_an_overview_says_what_it_knows_and_draws_when_plotly_is_there(
 ) -> None:
     plotly = Missing(context, "plotly.min.js")
     page = open_page(f"{made['address']}/run?id={made['a']}")
-    expect(page.locator(".gw-overview .now")).to_contain_text("Reward, last 8")
+    expect(page.locator(".gw-overview .now")).to_contain_text("Reward1.69")
+    expect(page.locator(".gw-overview .window")).to_have_text("mean of the last 4 logged steps")
     expect(page.locator("#gw-offline")).to_have_text("Reconnecting…")
     place = page.locator('[data-chart="reward"] .plot')
     assert "Loading what draws" in place.evaluate("plot => getComputedStyle(plot, '::after').content")
@@ -58,7 +59,7 @@ def test_the_editor_opens_when_all_of_it_is_there(
     made: dict[str, str], context: BrowserContext, open_page: OpenPage
 ) -> None:
     mode = Missing(context, "mode-python.js")
-    page = open_page(f"{made['address']}/rewards")
+    page = open_page(f"{made['address']}/rewards?name=format")
     expect(page.locator("#gw-offline")).to_have_text("Reconnecting…")
     mode.there = True
     expect(page.locator(".ace_editor .ace_keyword").first).to_be_visible()

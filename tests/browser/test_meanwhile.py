@@ -250,6 +250,7 @@ def test_back_takes_a_filter_out_of_the_field_that_has_the_cursor(
     expect(field).to_have_value("")
 
 
+@pytest.mark.usefixtures("context")  # a clock stays in the browser it was put into
 def test_a_filter_typed_on_the_way_to_held_out_groups_leaves_them(
     address: str, run_id: str, open_page: OpenPage
 ) -> None:
@@ -277,5 +278,5 @@ def test_the_focus_is_handed_on_by_what_goes(address: str, run_id: str, open_pag
     expect(before).to_be_focused()
     commit(run_id, STEPS + 1)
     page.evaluate(WAKE)
-    page.get_by_role("button", name="Newer ones are there").press("Enter")
+    page.get_by_role("button", name="Show newer completions").press("Enter")
     expect(page.locator(".result .told")).to_be_focused()

@@ -28,10 +28,10 @@ def _plain(text: str) -> str:
     return text.replace("e-0", "e-").replace("e+0", "e+")
 
 
-def test_durations_are_in_the_unit_that_suits_them(bare_page: Page) -> None:
-    page = bring(bare_page, "pages/compare/lines.js", "Lines")
-    words = page.evaluate("[null, 12, 181, 7201].map((seconds) => Lines.duration(seconds))")
-    assert words == ["–", "12.0\u202fs", "3.02\u202fmin", "2.00\u202fh"]
+def test_durations_are_written_as_the_server_writes_them(bare_page: Page) -> None:
+    values = [0.0, 0.42, 0.996, 4.2, 9.96, 12, 89.4, 91, 181, 5399, 5401, 7201, 9000, 172_000, 180_000, 1e6]
+    words = bring(bare_page, "ui/number.js", "seconds").evaluate("values => values.map(seconds)", values)
+    assert words == [format.duration(value) for value in values]
 
 
 @pytest.mark.parametrize(
@@ -191,3 +191,69 @@ def test_what_the_server_refuses_or_does_not_answer_is_said(bare_page: Page) -> 
     assert page.evaluate("questions.ask('a', { refuse: true })") == {"sentence": "No."}
     page.evaluate("void (questions.server.ask_worker = () => Promise.reject(new Error('offline')))")
     assert page.evaluate("questions.ask('a', {})") == {"lost": True}
+
+
+# --- double clicks
+
+LAYERS = """() => {
+  document.body.innerHTML = `<button id="page" style="position:fixed;left:100px;top:100px;width:80px;height:40px">page
+    </button><dialog style="position:fixed;left:100px;top:100px;margin:0;padding:0"><button id="yes"
+    style="width:80px;height:40px">yes</button></dialog>`;
+  const dialog = document.querySelector("dialog");
+  window.clicks = { page: 0, yes: 0 };
+  for (const id of ["page", "yes"]) document.getElementById(id).addEventListener("click", () => (clicks[id] += 1));
+  document.getElementById("yes").addEventListener("click", () => dialog.close());
+  window.show = () => dialog.showModal();
+}"""
+
+
+def test_a_double_click_is_for_the_dialog_or_for_the_page_and_never_for_both(bare_page: Page) -> None:
+    page = bring(bare_page, "ui/double_click.js", "guardDoubleClicks")
+    page.evaluate("guardDoubleClicks()")
+    page.evaluate(LAYERS)
+    page.evaluate("show()")
+    page.mouse.dblclick(140, 120)
+    assert page.evaluate("clicks") == {"page": 0, "yes": 1}
+    page.mouse.click(140, 120)  # a third, as soon
+    assert page.evaluate("clicks.page") == 0
+    page.wait_for_timeout(800)
+    page.mouse.dblclick(140, 120)  # nothing opens or closes: both count
+    assert page.evaluate("clicks") == {"page": 2, "yes": 1}
+    page.evaluate("document.getElementById('page').addEventListener('click', show)")
+    page.wait_for_timeout(800)
+    page.mouse.dblclick(140, 120)  # the first opens the dialog under the pointer
+    assert page.evaluate("clicks") == {"page": 3, "yes": 1}
+    page.keyboard.press("Tab")
+    page.locator("#yes").focus()
+    page.keyboard.press("Enter")  # the keyboard waits for nobody
+    assert page.evaluate("clicks.yes") == 2
+
+
+RUNS = [
+    {"id": "a", "name": "a", "there": True, "kind": "ok", "label": "Finished", "alike": {"reward": "x", "solved": "s"},
+     "final": {"reward": 1.0, "solved": 0.5, "held_out": None}},
+    {"id": "b", "name": "b", "there": True, "kind": "ok", "label": "Finished", "alike": {"reward": "x", "solved": "s"},
+     "final": {"reward": 2.0, "solved": 0.25, "held_out": None}},
+    {"id": "c", "name": "c", "there": True, "kind": "bad", "label": "Failed", "alike": {"reward": "y", "solved": "s"},
+     "final": {"reward": 9.0, "solved": 0.75, "held_out": None}},
+]  # fmt: skip
+
+
+def test_a_best_is_marked_only_among_runs_with_the_same_rewards(bare_page: Page) -> None:
+    page = bring(bare_page, "pages/compare/tables.js", "drawFinals", "unlikeWords", "shortWords")
+    marked = """runs => { const table = document.createElement("table"); drawFinals(table, runs, "", () => {});
+      return [...table.querySelectorAll(".best")].map(cell => [cell.closest("tr").dataset.run, cell.cellIndex,
+        cell.querySelector("span").title]) }"""
+    assert page.evaluate(marked, RUNS) == [
+        ["b", 3, "the best of the 2 runs here with the same rewards"], ["c", 5, "the best of these runs"],
+    ]  # fmt: skip
+    said = page.evaluate("runs => unlikeWords(runs)", RUNS)
+    assert said.startswith("The rewards of these runs are not the same (functions, weights, parameters or code), so")
+    assert said.endswith("▲ marks the best among runs with the same rewards only.")
+    assert page.evaluate("runs => unlikeWords(runs)", RUNS[:2]) == ""
+    assert page.evaluate(marked, RUNS[:2]) == [["a", 5, "the best of these runs"], ["b", 3, "the best of these runs"]]
+    alone = [RUNS[0], {**RUNS[2], "alike": {}}]
+    assert page.evaluate(marked, alone) == [], "of unknown rewards: like no other's"
+    assert page.evaluate("runs => shortWords(runs)", RUNS) == [
+        "Solved at the end, best first: c 75\u202f%, a 50\u202f%, b 25\u202f%.", "Look first at: c (Failed).",
+    ]  # fmt: skip

@@ -62,12 +62,14 @@ def test_a_spec_and_a_script_are_imported_and_exported(new_run: Page, tmp_path: 
     python, other = tmp_path / "train.py", tmp_path / "other.yaml"
     python.write_text(Path(script.value.path()).read_text())
     other.write_text(text.replace("0.125", "0.25"))
-    new_run.locator("input.import").set_input_files(other)
+    _bring(new_run, other)
     follows(new_run, "beta: 0.25")
-    new_run.locator("input.import").set_input_files(python)
+    _bring(new_run, python)
     follows(new_run, "beta: 0.125")
     assert spec.parse_spec(yaml_of(new_run)) == spec.parse_spec(text)
-    wrong = tmp_path / "wrong.py"
-    wrong.write_text("def (:")
-    new_run.locator("input.import").set_input_files(wrong)
-    expect(new_run.locator(".import-note")).to_contain_text("“wrong.py”")
+
+
+def _bring(page: Page, file: Path) -> None:
+    page.get_by_role("button", name="Import", exact=True).click()
+    page.locator("input.import").set_input_files(file)
+    page.locator("dialog.importing .take-it").click()

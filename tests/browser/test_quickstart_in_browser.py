@@ -12,9 +12,8 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from groupwise.storage.home.paths import RunFolder
-from groupwise.storage.record import groups, metrics, states
+from groupwise.storage.record import checkpoint_files, groups, metrics, states
 from groupwise.storage.registry import registry
-from groupwise.worker.training import checkpoints
 from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
 from tests.support import wheels
 from tests.support.homes import dashboard, free_port, fresh_home, supervisors, wait_for
@@ -109,15 +108,23 @@ def zoom_stays_while_points_arrive(page: Page) -> None:
 
 def completions_are_there_while_it_runs(page: Page) -> None:
     page.get_by_role("tab", name="Groups").click()
-    expect(page.locator(".comp")).to_have_count(8)
+    a_whole_group_is_shown(page)
     assert the_run().state == states.RUNNING
     assert "tab=groups" in page.url
+
+
+def a_whole_group_is_shown(page: Page) -> None:
+    """Eight completions; those that are the same are one card, which says how many it stands for."""
+    page.wait_for_function(
+        """() => [...document.querySelectorAll(".comp")].reduce(
+            (sum, card) => sum + (parseInt(card.querySelector(".times")?.textContent) || 1), 0) === 8"""
+    )
 
 
 def reload_keeps_the_tab(page: Page) -> None:
     page.reload()
     expect(page.get_by_role("tab", name="Groups")).to_have_attribute("aria-selected", "true")
-    expect(page.locator(".comp")).to_have_count(8)
+    a_whole_group_is_shown(page)
 
 
 def escape_changes_nothing(page: Page) -> None:
@@ -193,7 +200,7 @@ def it_learned(folder: RunFolder) -> None:
 
 def everything_it_scored_is_stored(folder: RunFolder) -> None:
     by_mode = "SELECT mode, count(*) FROM completion JOIN grp ON grp.id = grp GROUP BY mode ORDER BY mode"
-    assert ask_db(folder, by_mode) == [("eval", 3 * 16 * 4), ("train", 60 * 64)]
+    assert ask_db(folder, by_mode) == [("eval", 4 * 16 * 4), ("train", 60 * 64)]
     assert groups.span(folder.db) == (1, 60)
     assert len(groups.at_step(folder.db, 60)) == 8
 
@@ -210,7 +217,7 @@ def every_metric_has_trls_name(folder: RunFolder) -> None:
 def it_left_whole_checkpoints_a_model_and_a_record_of_its_end(folder: RunFolder, stopped: int) -> None:
     saved = metrics.checkpoints(folder.db)
     assert [each["step"] for each in saved] == sorted({60, 40, 20, stopped}, reverse=True)
-    assert all(checkpoints.problem(folder.path / each["path"]) is None for each in saved)
+    assert all(checkpoint_files.problem(folder.path / each["path"]) is None for each in saved)
     assert (folder.final / "model.safetensors").is_file()
     assert json.loads(folder.exit.read_text())["outcome"] == "finished"
     assert json.loads(folder.state.read_text())["state"] == states.FINISHED

@@ -15,6 +15,7 @@ from tests.browser.conftest import Held, OpenPage, no_sideways_scroll, picture
 from tests.browser.rewards_page import SHORT, begin, do, ready, save, source, text_of, try_it, write
 from tests.browser.test_hostile_text import PAYLOADS, unharmed
 from tests.support.homes import wait_for
+from tests.support.notebooks import NOTEBOOKS
 from tests.support.runs import make_spec
 
 SCRIPT = """from datasets import load_dataset
@@ -47,9 +48,9 @@ def rewards(open_page: OpenPage, shared_dashboard: str) -> Page:
 def test_a_template_is_mended_where_lint_says_and_saved(rewards: Page) -> None:
     expect(rewards.locator(".lists")).to_contain_text("None yet.")
     do(rewards, "New")
-    expect(rewards.locator("dialog.templates .take")).not_to_have_count(0)
+    expect(rewards.locator("dialog.templates ul .take")).not_to_have_count(0)
     picture(rewards, "rewards-templates")
-    rewards.locator("dialog.templates .take").nth(1).click()
+    rewards.locator("dialog.templates ul .take").nth(1).click()
     template = text_of(rewards)
     assert "def " in template and "**kwargs" in template
     expect(rewards.locator(".found .blocking")).to_have_count(0)
@@ -128,12 +129,12 @@ def test_the_data_s_columns_are_completed_and_asked_for_in_vain_is_said(rewards:
 def test_deleting_asks_first(rewards: Page) -> None:
     begin(rewards, SHORT)
     save(rewards)
-    do(rewards, "Delete")
+    do(rewards, "Delete…")
     dialog = rewards.locator("dialog.deleting")
     expect(dialog.get_by_role("button", name="Cancel")).to_be_focused()
     rewards.keyboard.press("Escape")
     assert [kept.name for kept in library.newest_rewards()] == ["short"]
-    do(rewards, "Delete")
+    do(rewards, "Delete…")
     dialog.get_by_role("button", name="Delete").click()
     expect(rewards.locator(".lists")).to_contain_text("None yet.")
     assert library.newest_rewards() == []
@@ -150,7 +151,8 @@ def test_a_notebook_s_functions_are_pasted_exported_and_imported_again(rewards: 
     dialog.locator("label", has_text="other").click()
     picture(rewards, "rewards-import")
     dialog.get_by_role("button", name="Open in the editor").click()
-    assert "%pip" not in text_of(rewards).splitlines()[0][:4]
+    expect(rewards.locator(".which")).to_have_value("other")
+    assert text_of(rewards).startswith("# %pip")
     save(rewards)
     assert [kept.name for kept in library.newest_rewards()] == ["other"]
     with rewards.expect_download() as exported:
@@ -183,9 +185,88 @@ def test_a_training_script_becomes_functions_and_each_is_saved_by_its_own_name(r
     expect(rewards.get_by_role("button", name="Save", exact=True)).to_be_disabled()
     rewards.locator(".which").select_option("wordy")
     expect(rewards.locator(".writing .state")).to_have_text("not saved under this name yet")
-    expect(rewards.get_by_role("button", name="Delete", exact=True)).to_be_hidden()
+    expect(rewards.get_by_role("button", name="Delete…", exact=True)).to_be_hidden()
     save(rewards)
     assert {one.name: one.code for one in library.newest_rewards()} == {"short": kept, "wordy": kept}
+
+
+def test_a_whole_notebook_is_imported_and_only_its_reward_functions_stay(rewards: Page) -> None:
+    do(rewards, "Import")
+    dialog = rewards.locator("dialog.importing")
+    dialog.locator(".paste").fill(NOTEBOOKS["the file itself, with the end mark"].text)
+    expect(dialog).to_contain_text("Found match_eos.")
+    expect(dialog.get_by_label("Comment out the script around the functions")).to_be_checked()
+    expect(dialog.locator(".told .verdict-at")).to_have_count(0)
+    picture(rewards, "rewards-notebook")
+    dialog.get_by_role("button", name="Open in the editor").click()
+    expect(rewards.locator(".writing .title")).to_have_text("match_eos")
+    expect(rewards.locator(".found .verdict-at")).to_have_count(0)
+    left = [line for line in text_of(rewards).splitlines() if line and not line.startswith("#")]
+    assert left[0].startswith('reasoning_end   = "</think>"') and not any("tokenizer" in line for line in left)
+    source(rewards, "Probes")
+    expect(try_it(rewards).locator(".failure")).to_have_count(0)
+    save(rewards)
+    do(rewards, "Import")
+    dialog.locator(".paste").fill(SCRIPT)
+    dialog.get_by_label("Comment out the script around the functions").uncheck()
+    dialog.get_by_role("button", name="Open in the editor").click()
+    expect(rewards.locator(".found")).to_contain_text("trainer.train(…) would run each time")
+    assert text_of(rewards) == SCRIPT
+    write(rewards, f"from .tools import x\n{SHORT}")
+    expect(rewards.locator(".found .blocking")).to_contain_text("Relative imports don't work here")
+    do(rewards, "Save")
+    expect(rewards.locator(".said-saved")).to_have_text(
+        "Line 1: Relative imports don't work here: paste the code itself."
+    )
+
+
+def test_hints_on_style_do_not_bury_errors_and_a_column_is_renamed_with_a_click(rewards: Page) -> None:
+    begin(rewards, "import os\ndef f(completions, solution, **kwargs):\n    return [float(s in c) for s, c in "
+          "zip(solution, completions)]\n")  # fmt: skip
+    problems = rewards.locator(".found > ul > li")
+    expect(problems).to_have_count(1, timeout=60_000)
+    expect(problems).to_contain_text("“f” asks for “solution”; your data calls it “answer”.")
+    hints = rewards.locator(".found .hints")
+    expect(hints.locator("summary")).to_have_text("1 hint on style")
+    expect(hints.locator("li")).to_be_hidden()
+    do(rewards, "Use “answer”")
+    expect(problems).to_have_count(0)
+    assert "def f(completions, answer, **kwargs)" in text_of(rewards) and "zip(answer, completions)" in text_of(rewards)
+    hints.locator("summary").click()
+    expect(hints.locator("li")).to_contain_text("`os` imported but unused")
+
+
+def test_enter_never_makes_another_word_of_what_was_typed(rewards: Page) -> None:
+    begin(rewards, SHORT)
+    rewards.locator(".ace_content").click()
+    rewards.keyboard.press("Control+End")
+    rewards.keyboard.type("import os", delay=40)
+    rewards.wait_for_timeout(400)
+    rewards.keyboard.press("Enter")
+    assert text_of(rewards) == f"{SHORT}import os\n"
+
+
+def test_the_data_and_the_rows_that_were_chosen_stay_chosen(rewards: Page) -> None:
+    begin(rewards, SHORT)
+    other = rewards.locator("select.data option").nth(1).get_attribute("value")
+    rewards.locator("select.data").select_option(other)
+    rewards.reload()
+    ready(rewards)
+    expect(rewards.locator("select.data")).to_have_value(str(other))
+    rewards.locator("select.data").select_option("preset:quickstart")
+    rewards.get_by_label("Which rows").select_option("Rows by number")
+    numbers = rewards.get_by_label("Row numbers")
+    numbers.fill("3, 1 7-x")
+    do(rewards, "Try")
+    expect(rewards.locator(".view-try .go .wait")).to_have_text(
+        "Write the rows as numbers, such as 1, 5, 9-12; at most 64."
+    )
+    numbers.fill("3, 40-41")
+    source(rewards, "Probes")
+    heads = try_it(rewards).locator(".group .prompt-line span")
+    expect(heads).to_have_text(["row 3 ", "row 40 ", "row 41 "])
+    editor, results = (rewards.locator(each).bounding_box() for each in (".writing", ".results .group >> nth=0"))
+    assert editor and results and results["x"] > editor["x"] + editor["width"]  # beside the code, not below
 
 
 def test_scores_of_other_code_say_so_and_a_failure_is_no_clean_bill(rewards: Page) -> None:
@@ -212,20 +293,21 @@ def test_the_keyboard_keeps_its_place(rewards: Page) -> None:
     expect(rewards.get_by_role("link", name="Skip to content")).to_be_focused()
     rewards.keyboard.press("Enter")
     rewards.keyboard.press("Tab")
-    expect(rewards.get_by_role("button", name="New", exact=True)).to_be_focused()
-    do(rewards, "Build")
-    dialog = rewards.locator("dialog.building")
-    dialog.locator("[name=name]").fill("")
+    expect(rewards.locator(".shelf").get_by_role("button", name="Build without code")).to_be_focused()
+    do(rewards, "Build without code")
+    form = rewards.locator(".building")
+    expect(form.locator("[name=name]")).to_be_focused()
+    form.locator("[name=name]").fill("")
     rewards.keyboard.type("polite answer")
-    expect(dialog.locator("[name=name]")).to_have_value("polite_answer")
-    for kind in ("Contains", "Length between", "Valid JSON"):
-        dialog.get_by_role("button", name=kind).click()
-    dialog.get_by_label("Move block 3 up").press("Enter")
-    expect(dialog.get_by_label("Move block 2 up")).to_be_focused()
+    expect(form.locator("[name=name]")).to_have_value("polite_answer")
+    for kind in ("Contains words", "Right length", "Valid JSON"):
+        form.locator(".kinds").get_by_role("button", name=kind).click()
+    form.get_by_label("Move block 3 up").press("Enter")
+    expect(form.get_by_label("Move block 2 up")).to_be_focused()
     rewards.keyboard.press("Enter")
-    expect(dialog.get_by_label("Move block 1 down")).to_be_focused()
-    dialog.get_by_label("Remove block 3").press("Enter")
-    expect(dialog.get_by_label("Remove block 2")).to_be_focused()
+    expect(form.get_by_label("Move block 1 down")).to_be_focused()
+    form.get_by_label("Remove block 3").press("Enter")
+    expect(form.get_by_label("Remove block 2")).to_be_focused()
 
 
 def test_what_ships_is_read_only_and_copied(rewards: Page) -> None:
@@ -238,61 +320,22 @@ def test_what_ships_is_read_only_and_copied(rewards: Page) -> None:
     assert [kept.name for kept in library.newest_rewards()] == ["my_correctness"]
 
 
-def test_blocks_become_python_that_is_saved_and_tried(rewards: Page) -> None:
-    do(rewards, "Build")
-    dialog = rewards.locator("dialog.building")
-    dialog.locator("[name=name]").fill("polite")
-    dialog.get_by_role("button", name="Contains").click()
-    expect(dialog.locator(":scope > form > .said")).to_contain_text("Write at least one text")
-    dialog.locator(".blocks li").first.locator("textarea").fill("<answer>\n</answer>")
-    dialog.get_by_role("button", name="Length between").click()
-    dialog.get_by_label("Weight of block 2").fill("0.5")
-    dialog.get_by_label("Move block 2 up").click()
-    expect(dialog.locator(".blocks li").first).to_contain_text("Length between")
-    expect(dialog.locator(".code-side pre")).to_contain_text("def polite(")
-    picture(rewards, "rewards-builder")
-    dialog.get_by_role("button", name="Open in the editor").click()
-    expect(rewards.locator(".found .blocking")).to_have_count(0)
-    save(rewards)
-    source(rewards, "Probes")
-    expect(try_it(rewards).locator(".card", has_text="polite").first).to_be_visible()
-
-
-def test_an_example_that_is_typed_for_a_pattern_becomes_its_test(rewards: Page) -> None:
-    do(rewards, "Build")
-    dialog = rewards.locator("dialog.building")
-    dialog.get_by_role("button", name="Matches").click()
-    dialog.get_by_label("Pattern").fill(r"^<think>.+</think>\n<answer>\d+</answer>$")
-    matches = dialog.get_by_label("Example that matches")
-    matches.fill("<answer>4</answer>")
-    expect(dialog.locator(":scope > form > .said")).to_contain_text("does not match the example that should match")
-    expect(dialog.get_by_role("button", name="Open in the editor")).to_be_disabled()
-    matches.fill("<think>2 + 2</think>\n<answer>4</answer>")
-    dialog.get_by_label("Example that does not match").fill("<answer>four</answer>")
-    expect(dialog.locator(":scope > form > .said")).to_be_empty()
-    expect(dialog.locator(".code-side pre")).to_contain_text('"<answer>four</answer>"')
-    assert no_sideways_scroll(rewards)
-    picture(rewards, "rewards-examples")
-    dialog.get_by_role("button", name="Open in the editor").click()
-    rewards.wait_for_function("ace.edit(document.querySelector('.ace')).getValue().includes('def my_reward(')")
-    assert r'"<think>2 + 2</think>\n<answer>4</answer>"' in text_of(rewards)
-
-
 def test_a_function_is_taken_into_a_new_run(rewards: Page) -> None:
     begin(rewards, SHORT)
     save(rewards)
     do(rewards, "Use in a new run")
     rewards.wait_for_url("**/new*")
-    expect(rewards.locator(".origin")).to_contain_text("with the reward short.")
-    rewards.goto(rewards.url.split("?")[0])
+    expect(rewards.locator(".rewards .reward[data-name='short']")).to_be_visible()
     rewards.get_by_label("Name", exact=True).fill("begun before")
-    wait_for("the draft", lambda: "begun before" in str(rewards.evaluate("sessionStorage['groupwise:new::']")), 20)
+    kept = "Object.values(sessionStorage).join()"
+    wait_for("the draft", lambda: "begun before" in str(rewards.evaluate(kept)), 20)
     rewards.goto(rewards.url.split("/new")[0] + "/rewards?name=format")
     do(ready(rewards), "Copy as my own")
     save(rewards)
     do(rewards, "Use in a new run")
     rewards.wait_for_url("**/new*")
     expect(rewards.get_by_label("Name", exact=True)).to_have_value("begun before")
+    expect(rewards.locator(".handed")).to_contain_text("“my_format” was added to this draft’s rewards, with weight 1.")
     rewards.get_by_role("tab", name="YAML").click()
     expect(rewards.get_by_role("textbox", name="YAML")).to_have_value(re.compile("name: my_format"))
 
@@ -317,7 +360,7 @@ def test_the_runs_that_use_a_function_are_linked(rewards: Page) -> None:
 
 def test_what_is_begun_while_another_is_being_opened_stays(rewards: Page) -> None:
     first = Held(rewards, "show_function")
-    rewards.reload()
+    rewards.goto(f"{rewards.url.split('?')[0]}?name=format")
     expect(rewards.locator(".lists")).to_contain_text("None yet.")
     begin(rewards, SHORT)
     first.release()
@@ -356,7 +399,7 @@ def test_nothing_hostile_runs(rewards: Page) -> None:
     rewards.get_by_label("Completion 1", exact=True).fill("\n".join(PAYLOADS))
     results = try_it(rewards)
     expect(results).to_contain_text("window.pwned")
-    rewards.locator(".ace_gutter-cell").nth(6).hover()
+    rewards.locator(".ace_gutter-cell").nth(2).hover()
     assert unharmed(rewards)
     assert no_sideways_scroll(rewards)
     do(rewards, "Import")

@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 
 from groupwise.storage.home import paths
 from groupwise.storage.record import states
+from groupwise.storage.registry import registry
 from tests.browser.conftest import OpenPage
 from tests.support.homes import wait_for
 from tests.support.runs import ended_run as ended_run_of
@@ -55,6 +56,9 @@ def test_a_record_that_could_not_be_read_is_said_until_it_can_be(
     page = open_page(f"{shared_dashboard}/run?id={ended_run}")
     note = page.locator(".gw-header .note")
     expect(note).to_contain_text("damaged, or was copied only in part")
+    expect(page.locator(".gw-doctor")).to_contain_text("No diagnostics: the record cannot be read.")
+    expect(page.get_by_text("copied only in part")).to_have_count(2)  # the run's head, and what the tab cannot draw
+    expect(page.get_by_text("Nothing has happened yet.")).to_be_hidden()
     expect(page.locator(".gw-header .pill")).to_contain_text("Failed")
     record.unlink()
     expect(note).to_be_hidden()
@@ -63,8 +67,9 @@ def test_a_record_that_could_not_be_read_is_said_until_it_can_be(
 def test_why_a_wish_was_refused_stays_while_the_run_is_read_again(
     open_page: OpenPage, shared_dashboard: str, ended_run: str
 ) -> None:
+    registry.set_state(ended_run, states.FAILED, "Failed at step 0: the disk is full. Free some space.")
     page = open_page(f"{shared_dashboard}/run?id={ended_run}")
-    resume = page.get_by_role("button", name="Start again")
+    resume = page.locator(".ending").get_by_role("button", name="Start again")
     expect(resume).to_be_visible()
     with sqlite3.connect(paths.registry_path()) as behind_its_back:
         behind_its_back.execute("UPDATE run SET state = ? WHERE id = ?", [states.FINISHED, ended_run])

@@ -3,30 +3,45 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, TimeoutError, expect
 
 from groupwise.storage.home import paths
 from groupwise.storage.registry import registry
-from tests.browser.conftest import picture
+from tests.browser.conftest import bring, picture
 from tests.browser.new_run_page import follows, launch, write_yaml, yaml_of
+from tests.support import beside
 
 
-@pytest.mark.parametrize(
-    ("field", "typed", "sentence"),
-    [
-        ("Group size", "7", "groups of 7 do not divide"),
-        ("Group size", "1", "at least 2 completions"),
-        ("Learning rate", "fast", "should be a number"),
-        ("Completions per device", "6.5", "should be a whole number"),
-        ("Model", "/no/such/folder", "there is no folder /no/such/folder"),
-        ("Temperature", "0", "above 0"),
-    ],
-)
-def test_a_wrong_field_is_said_there_kept_and_mended_by_one_click(
-    new_run: Page, field: str, typed: str, sentence: str
-) -> None:
+@pytest.fixture(scope="module")
+def known_home(known_home: Path) -> Iterator[Path]:
+    """One where models can be quantised."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(beside.BESIDE))
+        yield known_home
+
+
+WRONG_FIELDS = [
+    ("Group size", "7", "groups of 7 do not divide"),
+    ("Group size", "1", "at least 2 completions"),
+    ("Learning rate", "fast", "should be a number"),
+    ("Learning rate", "0,0002", 'should be a number, not "0,0002". Did you mean 0.0002?'),
+    ("Completions per device", "6.5", "should be a whole number"),
+    ("Model", "/no/such/folder", "there is no folder /no/such/folder"),
+    ("Temperature", "0", "above 0"),
+]
+
+
+def test_a_wrong_field_is_said_there_kept_and_mended_by_one_click(new_run: Page) -> None:
+    """One page, one wrong field after the other."""
+    for field, typed, sentence in WRONG_FIELDS:
+        said_kept_and_mended(new_run, field, typed, sentence)
+
+
+def said_kept_and_mended(new_run: Page, field: str, typed: str, sentence: str) -> None:
     box = new_run.get_by_label(field, exact=True)
     box.fill(typed)
     box.press("Tab")
@@ -63,6 +78,23 @@ def test_wrong_yaml_is_said_and_kept(new_run: Page, text: str, sentence: str) ->
     assert yaml_of(new_run) == text
 
 
+def test_a_setting_given_twice_is_mended_by_a_button_and_undo_brings_it_back(new_run: Page) -> None:
+    text = "name: x  # mine\nname: y\nname: z\nrewards: [{name: format}]\n"
+    write_yaml(new_run, text)
+    verdicts = new_run.locator(".preflight .verdicts")
+    expect(verdicts.get_by_role("button", name="Keep the first (line 1: x)")).to_have_count(2)
+    picture(new_run, "new-given-twice")
+    verdicts.get_by_role("button", name="Keep the last (line 2: y)").click()
+    expect(verdicts.get_by_role("button", name="Keep the first (line 1: y)")).to_have_count(1)
+    assert yaml_of(new_run) == text.replace("name: x  # mine\n", "")
+    verdicts.get_by_role("button", name="Keep the first (line 1: y)").click()
+    expect(new_run.locator(".unreadable-note")).to_be_hidden()
+    assert yaml_of(new_run) == "name: y\nrewards: [{name: format}]\n"
+    new_run.get_by_role("button", name="Undo").click()
+    expect(verdicts.get_by_role("button", name="Keep the first (line 1: y)")).to_have_count(1)
+    assert yaml_of(new_run) == text.replace("name: x  # mine\n", "")
+
+
 def test_problems_look_as_they_should(new_run: Page) -> None:
     new_run.get_by_label("Group size", exact=True).fill("7")
     new_run.get_by_label("Learning rate", exact=True).fill("fast")
@@ -72,13 +104,16 @@ def test_problems_look_as_they_should(new_run: Page) -> None:
     picture(new_run, "new-problems")
 
 
-@pytest.mark.parametrize("label", ["Completions per device", "Group size", "Steps", "Longest completion", "LoRA rank"])
-def test_a_huge_number_is_a_sentence_and_holds_up_nothing(new_run: Page, label: str) -> None:
+def test_a_huge_number_is_a_sentence_and_holds_up_nothing(new_run: Page) -> None:
     new_run.get_by_label("LoRA", exact=True).check()
-    new_run.get_by_label(label, exact=True).fill("9" * 30)
-    new_run.get_by_label("Name", exact=True).fill("still works")
-    follows(new_run, "name: still works")
-    expect(new_run.locator(".trouble")).to_be_hidden()
+    for label in ("Completions per device", "Group size", "Steps", "Max completion length", "LoRA rank"):
+        field = new_run.get_by_label(label, exact=True)
+        before = field.input_value()
+        field.fill("9" * 30)
+        new_run.get_by_label("Name", exact=True).fill(f"still works: {label}")
+        follows(new_run, f"still works: {label}")
+        expect(new_run.locator(".trouble")).to_be_hidden()
+        field.fill(before)  # each alone
 
 
 def bad(training: str = "", model: str = "id: starter", rewards: str = "- name: format", **parts: str) -> str:
@@ -138,12 +173,12 @@ BLOCKING = {
     "a completion of nothing": bad("max_completion_length: 0"),
     "a length that is no number": bad("max_completion_length: many"),
     "a ragged CSV": bad(data="{source: 'file:ragged.csv'}"),
-    "a CSV that is not UTF-8": bad(data="{source: 'file:latin.csv'}"),
+    "a CSV that is not UTF-8": bad(data="{source: 'file:latin.csv', encoding: utf-8}"),
 }
 # Files that the home's data folder has for them.
 FILES = {
     "ragged.csv": b"question,answer\n1+1?,2\n2+2?,4,and more\n",
-    "latin.csv": "question,answer\nWieviel Äpfel?,2\n".encode("latin-1"),
+    "latin.csv": ("question,answer\n" + "Wieviel Äpfel?,2\n" * 99).encode("latin-1"),
 }
 
 
@@ -153,9 +188,10 @@ def mended_by_one_click(page: Page, text: str) -> None:
     write_yaml(page, text)
     blocking = page.locator(".verdict.blocking")
     expect(blocking.first).to_be_visible(timeout=90_000)
-    blocking.first.locator(".fix").first.click(timeout=5000)
+    blocking.first.locator(".fix").first.click()
     none_left(page)
-    page.wait_for_timeout(700)  # the worker's word on what the fix made of it
+    # what the worker says of what the fix made of it
+    page.wait_for_function("() => !pending.length && page.text === page.view.text && isSaid('build')", timeout=90_000)
     none_left(page)
 
 
@@ -168,6 +204,7 @@ def test_each_blocking_verdict_is_mended_by_one_click(new_run: Page) -> None:
     """One page, one bad spec after the other."""
     for name, content in FILES.items():
         (paths.data_folder() / name).write_bytes(content)
+    bring(new_run, "pages/new/core.js", "page", "pending", "isSaid")
     stuck = {}
     for what, text in BLOCKING.items():
         try:

@@ -199,7 +199,7 @@ def test_what_trl_documents_is_tried_unchanged(rewards: Page, style: str) -> Non
     expect(results.locator(".failure")).to_have_count(0)
     expect(results.locator(".scored .num").first).to_be_visible()
     if style == "None":
-        expect(results.locator(".group")).to_contain_text("no score")
+        expect(results.locator(".group").first).to_contain_text("no score")
 
 
 PLAIN = """def reward_func(prompts, completions, ground_truth, **kwargs):

@@ -12,7 +12,7 @@ from groupwise.storage.library.rewards import signature
 from groupwise.storage.record import group_metrics
 from groupwise.storage.record.step_record import Completion, Group
 from groupwise.storage.spec import spec
-from groupwise.storage.spec.spec import DataSpec, LaunchSpec, ModelSpec, RewardSpec, RunSpec
+from groupwise.storage.spec.spec import DataSpec, KlSpec, LaunchSpec, ModelSpec, RewardSpec, RunSpec
 from groupwise.worker.builtin import shipped
 from tests.conftest import REPOSITORY
 from tests.project.test_rooms import LAYERS
@@ -22,7 +22,7 @@ EXAMPLES = re.findall(r"```yaml\n(.*?)```", TEXT, re.S)
 
 
 def test_every_example_is_a_spec() -> None:
-    assert len(EXAMPLES) == 4
+    assert len(EXAMPLES) == 6
     for text in EXAMPLES:
         spec.parse_spec(text)
 
@@ -30,7 +30,7 @@ def test_every_example_is_a_spec() -> None:
 def test_the_first_example_has_every_field_with_its_default_or_the_quickstarts() -> None:
     raw, _ = spec.read_yaml(EXAMPLES[0])
     assert set(raw) == set(RunSpec.model_fields)
-    for part, model in (("model", ModelSpec), ("data", DataSpec), ("launch", LaunchSpec)):
+    for part, model in (("model", ModelSpec), ("data", DataSpec), ("kl", KlSpec), ("launch", LaunchSpec)):
         assert set(raw[part]) >= set(model.model_fields) - {"engine"}
     assert set(raw["rewards"][-1]) == set(RewardSpec.model_fields)
 

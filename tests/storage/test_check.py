@@ -118,13 +118,13 @@ def test_evaluation_needs_rows_and_whole_groups():
     ["file:../x.jsonl", "file:/etc/passwd", "file:a/b.jsonl", "file:", "file:..", "file:.hidden.jsonl",
      "file:a\nb.jsonl", "file:x\0.jsonl", "file:$(id).jsonl", "file:link.jsonl", "http://x/y.jsonl", "zip::x",
      "x.jsonl", "task:",
-     "task:nope", "file:missing.jsonl", "file:empty.jsonl", "file:notes.txt", "file:folder.jsonl"],
+     "task:nope", "file:missing.jsonl", "file:empty.jsonl", "file:notes.docx", "file:folder.jsonl"],
 )  # fmt: skip
 def test_data_is_a_task_or_a_whole_file_in_the_home(registry_home: Path, tmp_path: Path, source: str):
     (tmp_path / "outside.jsonl").write_text("{}")
     (paths.data_folder() / "link.jsonl").symlink_to(tmp_path / "outside.jsonl")
     (paths.data_folder() / "empty.jsonl").touch()
-    (paths.data_folder() / "notes.txt").write_text("hello")
+    (paths.data_folder() / "notes.docx").write_text("hello")
     (paths.data_folder() / "folder.jsonl").mkdir()
     assert only(problems(data={"source": source}))[0] == "data.source"
 

@@ -16,6 +16,7 @@ import pytest
 from groupwise.storage.checks.model import check_model
 from groupwise.storage.home import paths
 from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.registry import registry
 from groupwise.storage.spec import spec
 from groupwise.storage.spec.problem import ADVICE, BLOCKING, WARNING, Problem
 from groupwise.worker.builtin import models, starter
@@ -120,6 +121,28 @@ def test_a_mistyped_folder_and_a_pasted_page_get_what_was_meant(model: Path, cac
     assert problem.fixes[0].settings == {"model.id": "org/name"}
 
 
+@pytest.mark.parametrize("typed", ["startr", "Startr", "Starter", "satrter"])
+def test_a_slip_of_the_starter_s_name_is_one_problem_with_one_button(typed: str):
+    parts = {"model": {"id": typed}}
+    problem = only(**parts)
+    said = f"“{typed}” is not on this machine. Did you mean “starter”? Otherwise it is downloaded from the hub."
+    assert (problem.level, problem.message) == (WARNING, said)
+    assert [fix.label for fix in problem.fixes] == ["Use starter"]
+    assert problems(**apply(parts, problem)) == []
+
+
+def test_a_slip_of_a_model_at_hand_or_used_before_is_known_and_another_size_is_no_slip(cache: Path, model: Path):
+    tiny_models.download(cache, "org/Tiny-0.5B")
+    registry.create_run("x", name="before", model=str(model), data="task:arithmetic")
+
+    def meant(name: str) -> list[dict[str, Any]]:
+        return [fix.settings for fix in only(model={"id": name}).fixes]
+
+    assert meant("org/Tinny-0.5B") == [{"model.id": "org/Tiny-0.5B", "model.revision": None}]
+    assert meant("my-modle") == [{"model.id": str(model), "model.revision": None}]
+    assert meant("org/Tiny-1.5B") == [] and meant("org/other") == []
+
+
 def test_a_hub_id_that_is_not_here_will_be_downloaded(cache: Path, monkeypatch: pytest.MonkeyPatch):
     problem = only(model={"id": "org/name"})
     assert problem.level == ADVICE and "downloaded" in problem.message
@@ -145,7 +168,7 @@ def test_a_hub_id_that_is_not_here_will_be_downloaded(cache: Path, monkeypatch: 
         (lambda f: (f / "model.safetensors").write_bytes(b"short"), "not a safetensors file"),
         (lambda f: (f / "adapter_config.json").write_text("{}"), "is a LoRA adapter, not a model"),
         (lambda f: edit(f / "config.json", architectures=["T5ForConditionalGeneration"], is_encoder_decoder=True),
-         "a T5ForConditionalGeneration does not continue a text"),
+         "a T5ForConditionalGeneration does not generate text"),
         (lambda f: edit(f / "config.json", architectures=["BertForMaskedLM"], model_type="bert"), "BertForMaskedLM "),
     ],
 )  # fmt: skip
@@ -228,7 +251,8 @@ def test_quantisation_without_a_gpu_is_slow():
 
 def test_a_model_that_is_quantised_already_is_not_quantised_again(model: Path):
     edit(model / "config.json", quantization_config={"quant_method": "gptq"})
-    assert "cannot be once more" in each_fix_works(model={"id": str(model), "quantization": "4bit"}, lora={}).message
+    again = each_fix_works(model={"id": str(model), "quantization": "4bit"}, lora={})
+    assert "cannot be quantised again" in again.message
     assert each_fix_works(model={"id": str(model)}).field == "lora"
     assert only(model={"id": str(model)}, lora={}).level == ADVICE
 

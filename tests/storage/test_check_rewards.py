@@ -284,3 +284,58 @@ def test_the_offer_has_the_versions_the_sandbox_and_what_is_trusted(registry_hom
     assert (offered.function("mine") or {})["hash"] == newest["hash"]
     assert (offered.function("mine", older["hash"]) or {})["parameters"][0]["default"] == 20
     assert offered.function("mine", OLD) is None
+
+
+def test_a_column_that_a_shipped_function_would_take_for_its_parameter_is_said():
+    """Every call of it would fail: a parameter is one value, a column a list."""
+    raw = {"name": "a", "data": {"source": "file:x.jsonl"}, "rewards": [{"name": "length"}, {"name": "mine"}]}
+
+    def found(spec: dict[str, Any]) -> list[Problem]:
+        seen = examine_spec(from_dict(spec), OFFERED, columns=["question", "level", "mode", "most"])
+        return [one for one in seen if one.field.startswith("rewards.")]
+
+    (problem,) = found(raw)
+    assert (problem.field, problem.level) == ("rewards.0.parameters.mode", WARNING)
+    assert problem.message == ("this data has a column “mode”, which “length” would take for its parameter “mode”.")
+    assert problem.fixes[0].label == "Set it to its default (shorter)"
+    assert found(after_a_click(raw, problem)) == []
+    raw["data"]["columns"] = ["level"]  # the function does not get it
+    assert found(raw) == []
+
+
+@pytest.mark.parametrize(
+    ("parameters", "longest", "gives"),
+    [
+        ({}, 48, 1),
+        ({}, 64, 1),
+        ({"low": 300}, None, 1),
+        ({"mode": "longer"}, 48, 0),
+        ({"low": 100, "high": 900}, 96, 1),
+    ],
+)
+def test_a_length_that_no_completion_can_reach_is_said_before_launch(
+    parameters: dict[str, Any], longest: int | None, gives: int
+) -> None:
+    raw = {"name": "length", "parameters": parameters}
+    training = {} if longest is None else {"max_completion_length": longest}
+    said = "It can tell no completions apart."
+    (problem,) = (one for one in problems({"name": "correctness"}, raw, training=training) if said in one.message)
+    low, most = parameters.get("low", 64), longest or 256
+    assert (problem.level, problem.field) == (WARNING, "rewards.1.name")
+    assert problem.message == (
+        f"gives every completion {gives}: up to {low} tokens all earn the same, and none is longer than {most} (Max "
+        f"completion length). {said}"
+    )
+    spec = {"name": "a", "rewards": [{"name": "correctness"}, raw], "training": training}
+    fixed = after_a_click(spec, problem)["rewards"][1]
+    assert (fixed["parameters"]["low"], fixed["parameters"]["high"]) == (most // 2, most)
+    assert not any(said in one.message for one in problems({"name": "correctness"}, fixed, training=training))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "longest"), [({}, 65), ({}, 256), ({"mode": "target"}, 48), ({"low": 20}, 48), ({"low": "x"}, 48)]
+)
+def test_a_length_that_tells_completions_apart_is_not_warned_of(parameters: dict[str, Any], longest: int) -> None:
+    raw = {"name": "length", "parameters": parameters}
+    found = problems({"name": "correctness"}, raw, training={"max_completion_length": longest})
+    assert not any("tell no completions apart" in problem.message for problem in found)

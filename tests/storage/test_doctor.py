@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,11 +13,13 @@ from hypothesis import strategies as st
 
 from groupwise.storage.analysis.doctor import verdict as verdicts
 from groupwise.storage.analysis.doctor.curve import POINTS, Curve
-from groupwise.storage.analysis.doctor.evidence import Evidence, Function
-from groupwise.storage.analysis.doctor.examine import EXPLAINS, RULES, examine
+from groupwise.storage.analysis.doctor.evidence import Evidence, Function, Sample
+from groupwise.storage.analysis.doctor.examine import RULES, examine
 from groupwise.storage.spec import spec
-from tests.support.doctor import STEPS, drawn, healthy, line, said
+from tests.support.doctor import STEPS, drawn, healthy, line, paid_by_length, said, scored
 
+DOCTOR = Path(verdicts.__file__).parent
+CALM_ONLY = {"learned", "loss_near_zero", "no_kl"}
 FLAT = {"reward": line(1.0, 1.0, 0.03)}
 NO_GROUPS: dict[str, Any] = {
     f"groups/{name}": None for name in ("tied", "all_low", "all_high", "spread", "solved", "any_solved", "alike")
@@ -29,10 +33,10 @@ def told(evidence: Evidence) -> list[str]:
 
 # What each sick run shows; the verdict's key and level.
 SICK: dict[str, tuple[Evidence, str, str]] = {
-    "tied, all low": (
+    "tied, all failed": (
         healthy(curves={**FLAT, "groups/tied": line(0.8, 0.95), "groups/all_low": line(0.8, 0.93)}),
         "too_hard", "problem"),
-    "tied, all high from the start": (
+    "tied, all top score from the start": (
         healthy(curves={**FLAT, "groups/tied": line(0.7, 0.75), "groups/all_high": line(0.7, 0.75)}),
         "too_easy", "warning"),
     "tied in between": (
@@ -43,6 +47,11 @@ SICK: dict[str, tuple[Evidence, str, str]] = {
         healthy(curves={"groups/solved": line(0, 0), "groups/any_solved": line(0, 0),
                         "rewards/correctness/mean": line(0, 0)},
                 functions={"correctness": Function(1.0, {"ok": 256}, 0, 0, 0, (0, 0))}), "too_hard", "warning"),
+    "form is earned, the answer never": (
+        healthy(rewards=[spec.RewardSpec(name="format", weight=1.5), spec.RewardSpec(name="correctness")],
+                curves={"rewards/correctness/mean": line(0, 0)},
+                functions={"format": Function(1.5, {"ok": 256}, 0, 1, 0.4, (0, 1)),
+                           "correctness": Function(1.0, {"ok": 256}, 0, 0, 0, (0, 0))}), "too_hard", "warning"),
     "solved from the start": (
         healthy(curves={"groups/solved": line(0.95, 0.97), "groups/all_high": line(0.5, 0.6),
                         "groups/tied": line(0.5, 0.6)}), "too_easy", "warning"),
@@ -93,6 +102,21 @@ SICK: dict[str, tuple[Evidence, str, str]] = {
     "one against the others": (
         healthy(curves={"rewards/correctness/mean": line(0.6, 0.3, 0.02), "rewards/format/mean": line(0.2, 1.0, 0.02)}),
         "hacking_one", "suspicion"),
+    "one text at temperature 0.01": (
+        healthy(training={"temperature": 0.01}, last=scored(format=[1.0] * 4, text="4")), "temperature_low", "problem"),
+    "noise at temperature 4": (
+        healthy(training={"temperature": 4.0}, curves={"entropy": line(4.5, 4.4)}), "temperature_high", "problem"),
+    "groups of two": (healthy(first=[], last=scored(format=[1.0, 0.0])), "group_small", "warning"),
+    "held by beta": (
+        healthy(training={"beta": 10.0}, curves={**FLAT, "kl": drawn(lambda x: 0.002 if x > 0.02 else 0)}),
+        "beta_high", "warning"),
+    "no answers to compare with": (
+        healthy(functions={"correctness": Function(1.0, {"ok": 128, "none": 128}, 0, 1, 0.4, (0, 1))}),
+        "unscored", "problem"),
+    "two that cancel out": (
+        healthy(last=scored(format=[1.0, 0.0, 1.0, 0.0], correctness=[0.0, 1.0, 0.0, 0.9])), "conflict", "warning"),
+    "paid by length": (
+        healthy(last=paid_by_length([10, 20, 30, 40], lambda tokens: tokens / 20)), "length_alone", "warning"),
     "tags stuffed": (healthy(last=said("<think></think>" * 20)), "hacking_pattern", "suspicion"),
     "nothing written": (healthy(last=said("  \n ")), "hacking_pattern", "suspicion"),
     "the prompt copied": (
@@ -110,21 +134,22 @@ def test_each_sick_run_gets_its_verdict_and_no_other(what: str) -> None:
     assert verdict.evidence, "the evidence is one click away"
     assert verdict.changes, "and so is what to do"
     for change in verdict.changes:
-        leads = (bool(change.settings), bool(change.field), change.mend is not None)
+        leads = (bool(change.settings), bool(change.field), change.edit_reward is not None)
         assert leads.count(True) == 1, f"{change.label} leads to one place"
-    assert not report.headline.startswith("Nothing looks wrong")
+    assert not report.headline.startswith("No problems detected")
 
 
 def test_every_kind_of_verdict_is_shown_by_some_run() -> None:
-    assert {key for _, key, _ in SICK.values()} >= set(EXPLAINS) - {"learned"}
+    code = "\n".join(path.read_text(encoding="utf-8") for path in DOCTOR.glob("*.py"))
+    assert {key for _, key, _ in SICK.values()} == set(re.findall(r'Verdict\(\s*"(\w+)"', code)) - CALM_ONLY
 
 
 def test_a_healthy_run_is_told_so_in_one_calm_line() -> None:
     report = examine(healthy())
     assert report.verdicts == ()
     assert report.kind == "up"
-    assert report.headline.startswith("Nothing looks wrong so far: reward is up 0.")
-    assert "% of groups bear a gradient." in report.headline
+    assert report.headline.startswith("No problems detected: reward is up from 1.0")
+    assert "% of groups have a learning signal." in report.headline
     assert [verdict.key for verdict in report.calm] == ["loss_near_zero"]
 
 
@@ -157,12 +182,23 @@ WELL: dict[str, Evidence] = {
         functions={"format": Function(0.0, {"ok": 256}, 0.5, 0.5, 0.0, (0.5, 0.5))},
         curves={"rewards/format/mean": line(0.5, 0.5)}),
     "one failure of hundreds": healthy(functions={"format": Function(1.0, {"ok": 255, "error": 1}, 0, 1, 0.2, (0, 1))}),
-    "no score is no failure": healthy(functions={"format": Function(1.0, {"ok": 56, "none": 200}, 0, 1, 0.2, (0, 1))}),
+    "no score is no failure": healthy(functions={"format": Function(0.4, {"ok": 56, "none": 200}, 0, 1, 0.2, (0, 1))}),
+    "each function has rows of its own": healthy(
+        functions={"format": Function(1.0, {"ok": 128, "none": 128}, 0, 1, 0.2, (0, 1)),
+                   "correctness": Function(1.0, {"ok": 128, "none": 128}, 0, 1, 0.4, (0, 1))},
+        last=scored(format=[1.0, None], correctness=[None, 1.0])),
     "one spike": healthy(curves={"grad_norm": Curve.of(range(1, 61), [0.4] * 59 + [30.0])}),
     "a slow step on a CPU": healthy(curves={"step_time": line(20, 20)}),
     "repetition, but the reward stays": healthy(curves={"groups/repetition": line(0.75, 0.8)}),
     "empty, and it earns nothing": healthy(last=said("", [0.0] * 32) + said("<answer>4</answer>")),
     "a short answer": healthy(last=said("4")),
+    "longer, and that is all that differs": healthy(last=paid_by_length([10, 20, 30, 40], lambda tokens: tokens > 25)),
+    "cool, but of many words": healthy(training={"temperature": 0.2}, last=scored(format=[1.0] * 4)),
+    "one answer, and right": healthy(last=scored(format=[1.0] * 4, text="4")),
+    "groups of three": healthy(last=scored(format=[1.0, 0.0, 0.0])),
+    "hot, and it still makes sense": healthy(training={"temperature": 1.5}, curves={"entropy": line(0.9, 0.5)}),
+    "a heavy KL, and it learns": healthy(training={"beta": 2.0}),
+    "two that differ": healthy(last=scored(format=[1.0, 0.0, 1.0, 0.0], correctness=[0.0, 1.0, 1.0, 0.0])),
     "a falling reward after weights moved": healthy(
         rewards=[spec.RewardSpec(name="correctness", adapt=spec.AdaptSpec())],
         curves={"reward": drawn(lambda x: 1.0 + 0.6 * math.sin(x * math.pi))}),
@@ -174,12 +210,19 @@ def test_what_comes_near_a_verdict_is_none(what: str) -> None:
     assert told(WELL[what]) == []
 
 
-@pytest.mark.parametrize("steps", [0, 1, 4, 9])
+@pytest.mark.parametrize("steps", [0, 1, 4])
 def test_before_enough_steps_it_says_what_it_waits_for(steps: int) -> None:
-    report = examine(healthy(curves={name: line(1, 1, steps=steps) for name in healthy().curves}))
-    assert report.kind == "waiting"
-    assert f"needs 10 logged steps to say how it goes; {steps}" in report.headline
-    assert [verdict.key for verdict in report.verdicts if verdict.key not in ("memory",)] == []
+    few = {name: line(0.5, 0.5, steps=steps) for name in healthy().curves}
+    report = examine(healthy(curves=few))
+    assert (report.kind, report.verdicts) == ("waiting", ())
+    assert report.headline == f"Diagnostics need 10 steps ({steps}/10)."
+
+
+def test_what_is_plain_before_that_is_said_at_once() -> None:
+    few = {name: line(0.5, 0.5, steps=4) for name in healthy().curves}
+    report = examine(healthy(curves=few, training={"temperature": 0.01}, last=scored(format=[1.0] * 4, text="4")))
+    assert (report.kind, [verdict.key for verdict in report.verdicts]) == ("waiting", ["temperature_low"])
+    assert report.headline == "A problem after 4 logged steps. Trends need 10."
 
 
 def test_no_rule_speaks_of_nothing() -> None:
@@ -190,7 +233,7 @@ def test_no_rule_speaks_of_nothing() -> None:
 
 def test_a_reward_that_rose_before_all_groups_tied_is_no_learning() -> None:
     stuck = healthy(curves={"groups/tied": line(0.2, 1.0), "groups/all_low": line(0.2, 1.0)})
-    assert examine(stuck).headline.startswith("No longer learning: reward is up 0.")
+    assert examine(stuck).headline.startswith("No longer learning: reward is up from 1.0")
     assert examine(healthy(last=said(""))).headline.startswith("Learning, with a suspicion: ")
 
 
@@ -207,7 +250,8 @@ def test_one_wrong_answer_that_scores_the_highest_is_a_collapse_and_not_learned(
 def test_what_fails_and_what_is_no_number_is_said_from_the_first_step() -> None:
     short = dict.fromkeys(healthy().curves)
     broken = healthy(curves=short, functions={"format": Function(1.0, {"error": 8})}, not_finite={"loss": 1})
-    assert told(broken) == ["failing", "not_finite"]
+    assert told(broken) == ["failing"], "where nothing is scored, there is no number to be had"
+    assert told(healthy(curves=short, not_finite={"loss": 1})) == ["not_finite"]
 
 
 def test_one_cause_gets_one_verdict() -> None:
@@ -230,7 +274,7 @@ def test_the_gravest_comes_first() -> None:
 
 def test_a_loophole_is_looked_for_in_the_function_that_rose() -> None:
     (verdict,) = examine(SICK["one against the others"][0]).verdicts
-    assert (verdict.changes[-1].label, verdict.changes[-1].mend) == ("Close the loophole in format", "format")
+    assert (verdict.changes[-1].label, verdict.changes[-1].edit_reward) == ("Close the loophole in format", "format")
 
 
 def test_suspicions_are_called_suspicions() -> None:
@@ -255,6 +299,59 @@ def test_no_completion_is_suggested_that_the_model_cannot_read(room: int | None,
     )
     (verdict,) = examine(cut).verdicts
     assert verdict.key == "truncated" and label in verdict.changes[0].label
+
+
+def test_a_limit_that_no_answer_fits_is_raised_and_no_weight_is_taken_away() -> None:
+    """A form that earns nothing because all that is long enough is cut off."""
+    never = Function(1.0, {"ok": 256}, 0.0, 0.0, 0.0, (0.0, 0.0))
+    short = healthy(
+        training={"max_completion_length": 4}, functions={"format": never},
+        curves={"completions/clipped_ratio": line(0.25, 0.1), "rewards/format/mean": line(0, 0)},
+    )  # fmt: skip
+    (verdict,) = examine(short).verdicts
+    assert (verdict.key, verdict.level) == ("truncated", "problem")
+    assert "“format” has scored 0 every time" in verdict.sentence
+    assert [change.settings for change in verdict.changes] == [{"training.max_completion_length": 64}]
+
+
+def test_a_fall_in_the_first_steps_is_the_rate_and_not_the_prompts() -> None:
+    """Ten steps, of which only the first earned anything; groups tie low and completions are cut off ever since."""
+    since_then = Curve.of(range(1, 11), [0.0] + [1.0] * 9)
+    names = {"groups/tied", "groups/all_low", "completions/clipped_ratio"}
+    curves = {name: line(0.0, 0.0, steps=10) for name in healthy().curves} | dict.fromkeys(names, since_then)
+    once = Curve.of(range(1, 11), [0.9] + [0.0] * 9)
+    first = [
+        Sample(step * 4 + n // 4, n % 4, step, f"{step} {n}", 0.6 + n % 4 / 5 if step == 1 else 0.0)
+        for step in range(1, 11) for n in range(16)
+    ]  # fmt: skip
+    fallen = healthy(
+        curves=curves | {"reward": once, "groups/any_solved": once, "groups/solved": once, "learning_rate": None},
+        first=first[:64], last=first[-64:], high=1.2,
+    )  # fmt: skip
+    assert told(fallen) == ["learning_rate_high"]
+    assert "was 0.9 at its first step and is 0 now" in examine(fallen).verdicts[0].sentence
+
+
+def test_a_function_that_gives_all_the_highest_is_no_sign_of_easy_prompts() -> None:
+    """Alone, it is what is wrong; before ten steps it may be either, and nothing is said."""
+    one = Function(1.0, {"ok": 256}, 1.0, 1.0, 0.0, (1.0, 1.0))
+    for steps, said_of in ((9, []), (12, ["constant"])):
+        high = {name: line(1.0, 1.0, steps=steps) for name in healthy().curves if name.startswith(("groups", "reward"))}
+        evidence = healthy(
+            curves=dict.fromkeys(healthy().curves) | high | {"groups/all_low": line(0, 0, steps=steps)},
+            functions={"format": one, "correctness": Function(0.0)},
+        )  # fmt: skip
+        assert told(evidence) == said_of
+    (verdict,) = examine(evidence).verdicts
+    assert verdict.sentence.endswith("It is the only reward function, so there is nothing to learn from.")
+    assert [change.edit_reward for change in verdict.changes] == ["format"]
+
+
+def test_groups_of_two_become_eight_in_a_batch_of_whole_groups() -> None:
+    pairs = healthy(training={"per_device_train_batch_size": 6}, first=[], last=scored(format=[1.0, 0.0]))
+    (verdict,) = examine(pairs).verdicts
+    settings_of = {"training.num_generations": 8, "training.per_device_train_batch_size": 8}
+    assert [change.settings for change in verdict.changes] == [settings_of]
 
 
 def test_suggested_settings_make_whole_groups() -> None:

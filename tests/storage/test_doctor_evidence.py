@@ -39,7 +39,7 @@ def test_what_is_recorded_is_what_is_told() -> None:
     assert evidence.target == "correctness"
     assert set(evidence.functions) == {"format", "correctness"}
     assert evidence.functions["correctness"].weight == 2.0
-    assert evidence.functions["correctness"].statuses == {"ok": 256}
+    assert evidence.functions["correctness"].statuses == {"ok": 1024}  # of the last 128 groups
     assert {sample.step for sample in evidence.first} == set(range(1, 9))  # 32 groups, four a step
     assert {sample.step for sample in evidence.last} == set(range(53, 61))
     assert evidence.last[0].prompt.endswith("+21?") or "+" in evidence.last[0].prompt
@@ -128,6 +128,27 @@ def test_a_function_that_fails_is_told_with_its_last_words(tmp_path: Path) -> No
     assert (verdict.key, verdict.level) == ("failing", "problem")
     assert "“mine” gave no score to 100\u202f% of the last 12 completions." in verdict.sentence
     assert verdict.sentence.endswith("step 3.")
+
+
+def test_each_completion_is_told_with_its_length_and_every_score(tmp_path: Path) -> None:
+    """Of more than are read, the first ones of the run and the last; one that nothing scored is among them."""
+    path = tmp_path / "run.db"
+    writer = RunWriter(path, 1, {"format": 1.0, "mine": 1.0})
+    for step in range(1, 41):
+        scored: list[tuple[float | None, str]] = [(None, "none"), (0.5, "ok") if step % 2 else (None, "error")]
+        completions = [Completion(f"{step}", step, step > 20, scored[1][0], 0.0, scored) for _ in range(16)]
+        writer.commit(step, groups=[Group("train", step, "2+2?", {}, completions)], metrics={"reward": scored[1][0]})
+    writer.close()
+    evidence = gather(path, None)
+    assert {sample.step for sample in evidence.first} == set(range(1, 17))
+    assert {sample.step for sample in evidence.last} == set(range(25, 41))
+    assert [len(group) for group in evidence.last_groups] == [16] * 16
+    odd, even = evidence.last_groups[-2][0], evidence.last_groups[-1][0]
+    assert (odd.tokens, odd.cut, odd.reward, odd.scores) == (39, True, 0.5, {"format": None, "mine": 0.5})
+    assert (even.tokens, even.reward, even.scores) == (40, None, {"format": None, "mine": None})
+    assert evidence.functions["mine"].statuses == {"ok": 320, "error": 320}
+    assert evidence.functions["mine"].failure_share == evidence.functions["format"].unscored_share / 2 == 0.5
+    assert evidence.not_finite == {}, "where nothing was scored there is no reward, which is no number gone wrong"
 
 
 def test_rows_decide_what_a_made_sick_run_is_told() -> None:

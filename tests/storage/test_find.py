@@ -39,6 +39,7 @@ WORDS = {
     "carry": each(0), "CARRY one": each(0), "car": each(0), "one carry": each(0), "carry zebra": [],
     "<answer>4": [(4, 0)], "<ANSWER": each(0), "><": each(0), '"carry one"': each(0), '"one carry"': [],
     "école": each(1), "含む": each(1), "after": each(2), "after,": each(2), "342": [(3, 2)], "=nul": each(2),
+    "-3?": [(3, index) for index in range(4)], '"-3?" carry': [],
     "": each(0, 1, 2, 3), "  ": each(0, 1, 2, 3),
     '"': [], "''": [], "carry*": [], "AND": [], "carry AND": [], "*": [],
     "text:carry": [], "carry OR zebra": [], "NEAR(carry one)": [], "'); DROP TABLE completion; --": [],
@@ -49,6 +50,13 @@ WORDS = {
 @pytest.mark.parametrize("words", WORDS, ids=repr)
 def test_words_find_what_begins_with_them_and_what_has_punctuation_exactly_that(record: Path, words: str) -> None:
     assert places(record, Wanted(words)) == WORDS[words]
+
+
+def test_what_was_asked_is_found_within_the_other_filters_and_no_word_of_its_form(record: Path) -> None:
+    assert places(record, Wanted("-3?", reward=(3.0, None))) == [(3, 3)]
+    assert places(record, Wanted("-[34]\\?$", regex=True)) == [(step, index) for step in (3, 4) for index in range(4)]
+    for form in ("role", "user", "content", "{", '"content"', "%", "_"):
+        assert places(record, Wanted(form)) == []
 
 
 def test_a_bare_word_is_not_found_inside_another_nor_a_single_character_before_one(record: Path) -> None:

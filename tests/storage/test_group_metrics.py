@@ -79,11 +79,24 @@ def test_repetition_is_told_of_long_texts_only():
     ("rewards", "expected"),
     [
         ([("format", 1.0), ("correctness", 2.0)], ("correctness", 1.0)),
-        ([("correctness", 1.0), ("format", 1.0)], ("format", 1.0)),
+        ([("correctness", 1.0), ("format", 1.0)], ("correctness", 1.0)),
+        ([("format", 1.0), ("correctness", 1.0), ("length", 1.0)], ("correctness", 1.0)),
+        ([("correctness", 1.0), ("length", 1.5)], ("correctness", 1.0)),
+        ([("format", 2.0), ("correctness", 0.5)], ("correctness", 1.0)),
+        ([("correctness", 0.0), ("format", 1.0)], ("correctness", 1.0)),
+        ([("logs_only", 0.0), ("format", 1.0)], None),
+        ([("correctness", 1.0), ("my_own", 1.0)], ("correctness", 1.0)),
+        ([("correctness", 1.0), ("my_own", 2.0)], ("my_own", 1.0)),
+        ([("my_own", 1.0), ("length", 1.0)], ("my_own", 1.0)),
+        ([("length", 1.0)], None),
+        ([("one", 1.0), ("other", 1.0)], ("other", 1.0)),
+        ([("length", 1.0), ("format", 1.0)], None),
         ([("only", -1.0)], ("only", 1.0)),
     ],
 )
-def test_the_heaviest_function_tells_what_is_solved(rewards: list[tuple[str, float]], expected: tuple[str, float]):
+def test_the_heaviest_function_that_looks_at_more_than_form_tells_what_is_solved(
+    rewards: list[tuple[str, float]], expected: tuple[str, float] | None
+):
     assert group_metrics.target([RewardSpec(name=name, weight=weight) for name, weight in rewards]) == expected
 
 

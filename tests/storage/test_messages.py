@@ -141,7 +141,7 @@ def test_what_is_no_mapping_is_refused_too(kind: str, payload: Any) -> None:
 
 @pytest.mark.parametrize("kind", ASKED)
 def test_a_field_that_there_is_not_is_refused(kind: str) -> None:
-    with pytest.raises(Misfit, match="“more” is no part of this question"):
+    with pytest.raises(Misfit, match="“more” is not part of this question"):
         kinds.question(kind, {**ASKED[kind], "more": 1})
 
 
@@ -177,7 +177,7 @@ def test_limits_hold_at_the_limit(kind: str, path: tuple[Any, ...], most: Any, b
 def test_who_makes_one_wrongly_hears_the_same_words() -> None:
     with pytest.raises(ValidationError) as caught:
         completions.Typed(text="x" * (completions.LONGEST_TYPED + 1))
-    assert str(misfit_of(caught.value)).startswith("“text” should have at most 20000 characters")
+    assert str(misfit_of(caught.value)).startswith("“text” should have at most 20,000 characters; it has ")
 
 
 @pytest.mark.usefixtures("no_worker")

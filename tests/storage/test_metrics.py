@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import random
+import sqlite3
 from pathlib import Path
 
 import pytest
 
 from groupwise.storage.home import db
-from groupwise.storage.record import groups, metrics, step_record
+from groupwise.storage.record import groups, metrics, recent, record_check, step_record
 from groupwise.storage.record.record import RunWriter
 from groupwise.storage.record.step_record import Completion, Event, Group
 from tests.support.records import rows
@@ -59,14 +60,14 @@ def test_a_curve_of_any_length_is_exact_in_a_thousand_points(path: Path, steps: 
         assert size == 1 and curve == {"x": list(range(1, steps + 1)), "y": values}
         return
     exact = brute(values, 1, size)
-    # Buckets before this one are whole; after them come the steps themselves, always the last ten.
-    closed = (steps + 1 - metrics.RECENT) // size
+    # Buckets before this one are whole; after them come the steps themselves, always the last twenty.
+    closed = (steps + 1 - recent.NEEDED) // size
     for at, (mean, low, high) in enumerate(exact[bucket] for bucket in sorted(exact) if bucket < closed):
         assert curve["y"][at] == pytest.approx(mean, abs=1e-12)
         assert (curve["low"][at], curve["high"][at]) == (low, high)
     assert len(curve["y"]) == len([bucket for bucket in exact if bucket < closed])
     newest = list(enumerate(values, 1))[closed * size - 1 :]
-    assert list(zip(tail["x"], tail["y"], strict=True)) == newest and len(newest) >= metrics.RECENT
+    assert list(zip(tail["x"], tail["y"], strict=True)) == newest and len(newest) >= recent.NEEDED
     assert size == next(2**n for n in range(20) if steps / 2**n <= metrics.MAX_POINTS)
 
 
@@ -180,3 +181,20 @@ def test_a_stage_says_the_total_and_the_weights_from_its_first_step_on(path: Pat
     assert [metrics.stage_weights(reader, 1, step) for step in (3, 4)] == [weights, {"format": 0.5}]
     assert metrics.stage_weights(reader, 2, 4) is None
     reader.close()
+
+
+def test_one_look_is_of_one_moment_whatever_is_written_meanwhile(path: Path):
+    writer = RunWriter(path, 1, WEIGHTS)
+    writer.commit(1, metrics={"reward": 1.0})
+    with record_check.one_look(path):
+        assert metrics.standing(path)["step"] == 1
+        writer.commit(2, metrics={"reward": 2.0})
+        now = metrics.read_metrics(path)
+        assert (metrics.standing(path)["seq"], now["curves"]["reward"]["x"]) == (now["seq"], [1])
+    assert metrics.standing(path)["step"] == 2
+    writer.close()
+
+
+def test_a_look_at_what_is_no_record_is_for_its_readers_to_refuse(tmp_path: Path):
+    with record_check.one_look(tmp_path / "run.db"), pytest.raises(sqlite3.OperationalError):
+        metrics.standing(tmp_path / "run.db")

@@ -16,11 +16,10 @@ from groupwise.app.pages.run_list import runs_table
 from groupwise.storage.home import db, migrations, paths
 from groupwise.storage.library import repair
 from groupwise.storage.library.rewards import library
-from groupwise.storage.record import record, states
+from groupwise.storage.record import checkpoint_files, record, states
 from groupwise.storage.record.record import RecordError, RunWriter
 from groupwise.storage.registry import commands, registry
 from groupwise.storage.registry.commands import RESUME, Refused
-from groupwise.worker.training import checkpoints
 from tests.conftest import Groupwise
 from tests.support.homes import wait_for
 from tests.support.made_runs import made_run
@@ -62,7 +61,7 @@ def test_a_newer_record_is_read_and_not_written(registry_home: Path) -> None:
 
 
 def test_a_damaged_record_is_kept_beside_the_one_that_a_resume_begins(registry_home: Path) -> None:
-    run_id = made_run("damaged", 20, state=states.FAILED)
+    run_id = made_run("damaged", 20, state=states.INTERRUPTED)
     folder = paths.run_folder(run_id)
     with closing(sqlite3.connect(folder.db)) as file:
         file.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -70,7 +69,7 @@ def test_a_damaged_record_is_kept_beside_the_one_that_a_resume_begins(registry_h
     for number, content in enumerate((b"garbage" * 999, whole[: len(whole) // 2], whole[:4096])):
         folder.db.write_bytes(content)
         assert "damaged" in str(header.run_status({"run": run_id})["note"])
-        assert {"do": "resume", "label": "Resume", "look": "pri"} in header.run_status({"run": run_id})["actions"]  # type: ignore[operator]
+        assert {"do": "resume", "label": "Start again"} in header.run_status({"run": run_id})["actions"]  # type: ignore[operator]
         writer = record.resume_record(folder.db, 2 + number, {"format": 1.0})
         writer.commit(21, metrics={"reward": 1.0})
         writer.close()
@@ -112,7 +111,7 @@ def start_worker(registry_home: Path) -> Iterator[StartWorker]:
 def test_a_real_run_whose_record_is_damaged_goes_on_from_its_checkpoint(start_worker: StartWorker) -> None:
     folder = queue(make_spec(training={"save_strategy": "steps", "save_steps": 4, "max_steps": 8}))
     start_worker()
-    wait_for("a checkpoint", lambda: checkpoints.latest_sealed(folder.checkpoints) is not None, 90)
+    wait_for("a checkpoint", lambda: checkpoint_files.latest_sealed(folder.checkpoints) is not None, 90)
     commands.ask_of_run(folder.id, commands.KILL)
     wait_for("its end", lambda: registry.list_runs()[0].state in states.ENDED, 60)
     if registry.list_runs()[0].state == states.FINISHED:

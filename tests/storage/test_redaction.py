@@ -6,6 +6,7 @@ import base64
 import json
 import os
 import random
+import subprocess
 import sys
 import time
 import timeit
@@ -50,6 +51,50 @@ def test_a_secret_is_found_wherever_in_a_text_it_stands_and_however_it_is_encode
                 said = redact("~" * before + form.decode() + "~after")
                 assert not canaries.held(said.encode()), (what, before)
                 assert said.endswith("~after") and said.startswith("~" * before)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "machine api.wandb.ai\n  login user\n  password {key}\n",
+        "machine a.example login b password {key} machine c.example login d password other-Passw0rd-1",
+        'default login x password "{key}"\nmacdef init\n',
+    ],
+)
+def test_passwords_in_netrc_are_hidden_as_that_of_wandb(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, written: str
+) -> None:
+    key = "0f3a9c" * 6 + "77d1"
+    (tmp_path / ".netrc").write_text(written.format(key=key))
+    for where in ("HOME", "NETRC"):
+        with monkeypatch.context() as patch:
+            patch.delenv("NETRC", raising=False)
+            patch.setenv(where, str(tmp_path if where == "HOME" else tmp_path / ".netrc"))
+            redaction.look_again()
+            assert (
+                redact(f"wandb: logged in with {key}, login user")
+                == "wandb: logged in with (.netrc hidden), login user"
+            )
+    redaction.look_again()
+    assert key in redact(f"wandb: logged in with {key}")  # where no file says that it is one
+
+
+def test_each_line_of_one_of_several_processes_begins_with_its_name() -> None:
+    program = """
+import os, sys
+from groupwise.storage.home import process_log
+process_log.keep_secrets("[rank 1] ")
+print("one", "two")
+sys.stdout.write("10 %\\r20 %\\r30 %\\n\\nthree\\nfo")
+sys.stdout.write("ur\\n")
+print("x" * 20_000)
+print("left over", end="")
+"""
+    environment = {**os.environ, "OPENAI_API_KEY": KEY}
+    said = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, env=environment, check=True).stdout
+    lines = said.decode().split("\n")
+    assert lines[:4] == ["[rank 1] one two", "[rank 1] 10 %\r[rank 1] 20 %\r[rank 1] 30 %", "", "[rank 1] three"]
+    assert lines[4:] == ["[rank 1] four", f"[rank 1] {'x' * 20_000}", "[rank 1] left over"]
 
 
 def test_a_text_in_which_there_are_many_is_left_as_it_is_around_them(planted: None) -> None:

@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -21,9 +22,14 @@ from groupwise.storage.library.rewards.builder import (
     BuilderError,
     block_problems,
     needs_network,
+    read_blocks,
     to_code,
+    to_traced_code,
 )
 from groupwise.storage.spec import python_source
+from groupwise.storage.spec.answer_numbers import ALONE, COMPARE_NUMBERS, number_of_answer, source_of
+from groupwise.worker.builtin import shipped
+from groupwise.worker.builtin.rewards.correctness import correctness
 
 NASTY = [
     '"', "'", '"""', "'''", "\\", "\\\\", "a\nb", "\r\t\0", "{x}", "%s", '")\nimport os\nos._exit(1)\n("',
@@ -78,7 +84,10 @@ EVERY = [
     Block("contains", {"texts": ["please", 'a "b"', "c'd\n"], "need": "none"}, 0.5, True),
     Block("contains", {"texts": [f"a phrase of some length, number {n}" for n in range(9)], "need": "any"}),
     Block("number_equals", {"column": "solution", "tolerance": 0.5, "near": 5.0}, 1.0, True),
-    Block("number_equals", {"value": 3.25, "tag": ""}),
+    Block("number_equals", {"value": 3.25, "where": "last"}),
+    Block("number_equals", {"value": -1.234, "where": "marker", "marker": "####", "decimal": "comma"}),
+    Block("number_equals", {"column": "solution", "where": "boxed", "decimal": "comma"}),
+    Block("number_equals", {"where": "first", "near": 2.0}, 1.0, True),
     Block("length_between", {"least": 3, "most": 80, "unit": "tokens"}, -0.5, True),
     Block("length_between", {"least": 0, "most": 800, "unit": "characters"}),
     Block("valid_json", {"keys": ["name", "age"]}, 1.0, True),
@@ -107,13 +116,14 @@ def test_what_is_written_is_as_black_and_ruff_have_it(layout: str):
 def test_chat_and_plain_text_score_alike(block: Block):
     texts = ["", "please 3.25", '{"name": 1}', "[1]", '  words "quoted" 12 ', "<answer>7</answer>"]
     more = {"completion_ids": [[0] * len(text) for text in texts], "solution": ["7"] * len(texts)}
+    more["answer"] = more["solution"]
     chat = [[{"role": "assistant", "content": text}] for text in texts]
     block = replace(block, weight=1.0)
     plain = scores(block, texts=texts, **more)
     assert plain == scores(block, texts=chat, **more)
     assert all(score is not None and 0 <= score <= 1 for score in plain)
     assert scores(block, texts=[[], [{"role": "assistant", "content": None}]], completion_ids=[[], []],
-                  solution=["7"] * 2) == [plain[0]] * 2  # fmt: skip
+                  solution=["7"] * 2, answer=["7"] * 2) == [plain[0]] * 2  # fmt: skip
 
 
 def test_contains_needs_all_any_or_none_and_gives_shares():
@@ -213,6 +223,62 @@ def test_numbers_are_compared_by_value(text: str, right: Any, score: float | Non
     assert near == score or (near is not None and score is not None and score <= near < 1)
 
 
+# What a German column and a German model write, and whether each is 46 or 1234.5.
+WRITTEN = [
+    ("46,0", "46,0", 1.0), ("46", "46,0", 1.0), ("46.0", "46,0", 1.0), ("1.234,5", "1.234,5", 1.0),
+    ("1234,5", "1.234,5", 1.0), ("1 234,50", "1.234,5", 1.0), ("1,234.5", "1.234,5", 1.0), ("46 Stück", "46,0", 1.0),
+    ("46€", "46,0", 1.0), ("= 46", "46,0", 1.0), ("\u221246,0", "-46,0", 1.0), ("46.", "46,0", 1.0),
+    ("46 %", "46,0 %", 1.0), ("\\boxed{46}", "46", 1.0), ("1/2", "0,5", 1.0), ("1.234", "1234", 1.0),
+    ("1.234", "1,234", 0.0), ("1.234", "1.2340", 0.0), ("1,234", "1.2340", 1.0), ("46,5", "46,0", 0.0),
+    ("Also 1.234", 1.234, 0.0), ("Also 1,234", 1.234, 1.0), ("12 m2", "12", 1.0),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "right", "score"), WRITTEN)
+def test_numbers_with_a_decimal_comma_are_read_as_their_column_writes_them(text: str, right: Any, score: float):
+    for where in ("tag", "last", "first"):
+        block = Block("number_equals", {"where": where, "decimal": "comma"})
+        assert scores(block, texts=[f"<answer>{text}</answer>", f"Das ist {text}"], answer=[right] * 2) == [score] * 2
+
+
+@pytest.mark.parametrize(
+    ("where", "text", "score"),
+    [("tag", "7 <answer>1, 42</answer> 7", 1.0), ("tag", "7, 42", 1.0), ("last", "<answer>7</answer> 42", 1.0),
+     ("last", "42, 7", 0.0), ("first", "42, 7", 1.0), ("first", "7, 42", 0.0), ("marker", "7 #### 42 of 9", 1.0),
+     ("marker", "#### 7 #### 42", 1.0), ("marker", "42", 0.0), ("marker", "#### none", 0.0),
+     ("boxed", "\\boxed{7} \\boxed{42} 7", 1.0), ("boxed", "42", 0.0), ("boxed", "\\boxed{42", 0.0)],
+)  # fmt: skip
+def test_the_number_is_looked_for_where_it_should_stand(where: str, text: str, score: float):
+    assert scores(Block("number_equals", {"where": where}), texts=[text], answer=["42"]) == [score]
+
+
+@given(
+    st.decimals(-(10**6), 10**6, allow_nan=False, places=3), st.sampled_from(["point", "comma"]),
+    st.sampled_from(["{}", "= {}", "{} Stück", "{}€", "{} %", "\\boxed{{{}}}", "{}.", "Das macht {}"]), st.booleans(),
+)  # fmt: skip
+def test_a_number_in_the_writing_of_its_column_is_right(number: Decimal, decimal: str, around: str, groups: bool):
+    marks = {"comma": ".,", "point": ",."}[decimal]
+    plain = f"{number:,f}" if groups else f"{number:f}"
+    written = plain.replace(",", "\0").replace(".", marks[1]).replace("\0", marks[0])
+    reward = READERS[decimal]
+    kept = number_of_answer(written, decimal)
+    given = [around.format(written.replace("-", "\u2212")), f"<answer>{around.format(written)}</answer>"]
+    for right in (written, kept):
+        assert reward(completions=given, answer=[right] * 2) == [1.0, 1.0], (given, right)
+        assert correctness(given[1:], [right], decimal=decimal) == [float("Das" not in around)]
+        wrong = around.format(f"1{plain.lstrip('-').replace(',', '').replace('.', marks[1])}")
+        assert reward(completions=[wrong], answer=[right]) == [0.0]
+
+
+READERS = {mark: built(Block("number_equals", {"decimal": mark}))["reward"] for mark in ("point", "comma")}
+
+
+def test_rewards_that_stand_alone_have_the_very_code_that_is_decided_in_one_place():
+    for name in COMPARE_NUMBERS:
+        code = (shipped.REWARDS / f"{name}.py").read_text(encoding="utf-8")
+        assert all(f"\n{source_of(part)}\n" in code for part in ALONE), name
+
+
 def test_a_number_nearby_earns_the_more_the_nearer_it_is():
     texts = ["100", "105", "95", "110", "200", "none"]
     block = Block("number_equals", {"value": 100.0, "near": 10.0}, partial=True)
@@ -221,12 +287,36 @@ def test_a_number_nearby_earns_the_more_the_nearer_it_is():
 
 
 @pytest.mark.parametrize(
-    "column", ["text", "ids", "right", "parts", "re", "json", "its_answer", "completion_", "format", "id"]
-)
-def test_a_column_may_have_any_name_that_an_argument_can(column: str):
+    "column",
+    ["text", "ids", "right", "parts", "re", "json", "its_answer", "completion_", "format", "id", "row_value",
+     "Antwort (richtig)", "größe", "答案", "الإجابة", "правильный ответ", "class", "list", "number_is_right", "1st",
+     "a\nb", "ﬁeld", "kwargs", "zip", 'say "it"', "a, *, b=print(1)", "'); import os; ('", "\\", "😀", "its_value"],
+)  # fmt: skip
+def test_a_column_may_have_any_name(column: str):
     blocks = [Block("number_equals", {"column": column}), Block("length_between", {"unit": "tokens"}, partial=True)]
-    found = scores(*blocks, texts=["7", "8"], completion_ids=[[1], [1]], **{column: ["7", "7"]})
-    assert found == [1.0, 0.5]
+    given = {"completion_ids": [[1], [1]], column: ["7", "7"]}
+    assert scores(*blocks, texts=["7", "8"], **given) == [1.0, 0.5]
+    assert scores(blocks[0], texts=["7", "8"], **given) == [1.0, 0.0]
+    for chosen in (blocks, blocks[:1]):
+        code = to_code("reward", chosen, "A reward.")
+        assert column in signature.analyse(code).functions[0].arguments
+        assert ruff("format", "--diff", code=code) == ""
+        reading = read_blocks(code, "reward")
+        assert reading and reading.blocks and reading.blocks[0].settings["column"] == column
+
+
+def test_each_blocks_points_are_told_beside_the_score():
+    blocks = [WORDS, Block("number_equals", {"column": "a b"}, 3.0), Block("length_between", {"unit": "tokens"})]
+    code = to_traced_code("reward", blocks)
+    space: dict[str, Any] = {}
+    exec(compile(code, "traced.py", "exec"), space)  # noqa: S102  # what the builder wrote, and never a person
+    told: dict[str, Any] = {}
+    given = {"completions": ["please thanks 7", "8"], "completion_ids": [[1], []], "a b": [7, None]}
+    found = space["score_each_block"](**given, log_extra=told.__setitem__, trainer_state=None)
+    assert told == {"block 1": [1.0, 0.0], "block 2": [1.0, None], "block 3": [1.0, 0.0]}
+    assert found == space["reward"](**given) == [1.0, 0.0]
+    with pytest.raises(BuilderError, match="A judge is asked only when you press Try"):
+        to_traced_code("reward", [JUDGE])
 
 
 def test_a_length_is_counted_in_words_characters_or_tokens():
@@ -309,27 +399,29 @@ WRONG = {
     "no text": ([Block("contains")], "at least one text"),
     "no text in the list": ([Block("contains", {"texts": ["a", ""]})], "empty, or no text"),
     "a number in the list": ([Block("contains", {"texts": [1]})], "empty, or no text"),
-    "wrong type": ([Block("contains", {"texts": "a"})], "“Texts” has to be a list"),
+    "wrong type": ([Block("contains", {"texts": "a"})], "“Words or texts” has to be a list"),
     "true for a number": ([Block("length_between", {"least": True})], "has to be a whole number"),
     "wrong choice": ([Block("contains", {"texts": ["a"], "need": "most"})], "is one of all, any, none"),
-    "surrogate": ([Block("contains", {"texts": ["\ud800"]})], "no file can hold"),
+    "surrogate": ([Block("contains", {"texts": ["\ud800"]})], "cannot be saved"),
     "long": ([Block("contains", {"texts": ["x" * 2001]})], "2000 is the most"),
     "partial any": ([Block("contains", {"texts": ["a"], "need": "any"}, partial=True)], "no partial credit"),
     "no pattern": ([Block("matches")], "Write the pattern"),
     "example": ([Block("matches", {"pattern": "a", "earns": "b"})], "does not match the example that should"),
     "near miss": ([Block("matches", {"pattern": "a", "fails": "a"})], "matches the example that should not"),
-    "bad pattern": ([Block("matches", {"pattern": "("})], "no regular expression: missing )"),
+    "bad pattern": ([Block("matches", {"pattern": "("})], "not a regular expression: missing )"),
     "partial find": ([Block("matches", {"pattern": "a"}, partial=True)], "whole completion"),
-    "column": ([Block("number_equals", {"column": "a b"})], "letters, digits and _"),
-    "column that is code": ([Block("number_equals", {"column": "a, *, b=print(1)"})], "letters, digits and _"),
-    "keyword": ([Block("number_equals", {"column": "class"})], "letters, digits and _"),
+    "no column": ([Block("number_equals", {"column": " "})], "Choose the column"),
+    "a long column": ([Block("number_equals", {"column": "x" * 201})], "Choose the column"),
     "used": ([Block("number_equals", {"column": "completions"})], "cannot be the column"),
-    "used by the code": ([Block("number_equals", {"column": "number_is_right"})], "cannot be the column"),
     "not given": ([Block("number_equals", {"column": "prompt"})], "cannot be the column"),
     "tag": ([Block("number_equals", {"tag": "<answer>"})], "A tag is a word"),
+    "no tag": ([Block("number_equals", {"tag": ""})], "Type the tag's name, such as answer. If there is no tag,"),
+    "no marker": ([Block("number_equals", {"where": "marker", "marker": " "})], "Type the marker"),
+    "no place": ([Block("number_equals", {"where": "middle"})], "is one of tag, last, first, marker, boxed"),
+    "no decimal mark": ([Block("number_equals", {"decimal": "dot"})], "is one of point, comma"),
     "tolerance": ([Block("number_equals", {"tolerance": -1.0})], "cannot be below 0"),
     "infinite": ([Block("number_equals", {"value": float("inf")})], "too large"),
-    "lengths": ([Block("length_between", {"least": 5, "most": 4})], "nothing is both"),
+    "lengths": ([Block("length_between", {"least": 5, "most": 4})], "no length is both"),
     "keys of an array": ([Block("valid_json", {"must_be": "array", "keys": ["a"]})], "Only an object has keys"),
     "partial json": ([Block("valid_json", partial=True)], "Partial credit is for keys"),
     "no question": ([Block("judge_says")], "Say the question"),
@@ -365,7 +457,8 @@ def test_the_kinds_say_all_that_a_form_needs():
     for kind in KINDS.values():
         assert kind["label"] and kind["sentence"].endswith(".") and kind["partial"].endswith(".")
         for setting in kind["settings"]:
-            assert set(setting) == {"name", "label", "types", "default", "choices", "help"} and setting["help"]
+            assert set(setting) == {"name", "label", "types", "default", "choices", "words", "only", "help"}
+            assert setting["help"] and (setting["words"] is None or list(setting["words"]) == setting["choices"])
             assert setting["choices"] is None or setting["default"] in setting["choices"]
     assert json.loads(json.dumps(KINDS)) == KINDS
 

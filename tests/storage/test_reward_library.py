@@ -133,7 +133,7 @@ BAD_CODE = {
     "def other(completions, **kw):\n    return [1 for _ in completions]": "does not define a function “mine”",
     "def mine(completions, **kw)": "Line 1: This is not Python", "mine = lambda completions: 1": "is a lambda",
     "%pip install x\n" + CODE: "Line 1: “%pip install x” is for the notebook",
-    CODE + "#" * 64 * 1024: "bytes; 65,536 is the most", CODE + "# \ud800": "no file can hold",
+    CODE + "#" * 64 * 1024: "bytes; 65,536 is the most", CODE + "# \ud800": "cannot be saved",
     CODE + "\0": "null bytes",
 }  # fmt: skip
 

@@ -147,7 +147,7 @@ WRONG = {
     "def f(completions, **kwargs):" + BODY + "return 3": ("“return” stands outside of any function", 3),
     "def f(completions, **kwargs):" + BODY + "trainer = GRPOTrainer(1)\ntrainer.train()":
         ("GRPOTrainer(…) would run each time", 3),
-    "from .tools import x\ndef f(completions, **kwargs):" + BODY: ("A reward function stands alone", 1),
+    "from .tools import x\ndef f(completions, **kwargs):" + BODY: ("Relative imports don't work here", 1),
     "import requests\ndef f(completions, **kwargs):" + BODY: ("requests uses the network", 1),
     "def f(completions, **kwargs)\n    return 1": ("This is not Python: expected ':'", 1),
     "def f(completions, **kwargs):\nreturn 1": ("This is not Python: expected an indented block", 2),

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import ast
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 
 from groupwise.storage.checks.script import to_script
 from groupwise.storage.checks.script_reader import from_script
 from groupwise.storage.spec.spec import RunSpec, from_dict
+from tests.support.runs import make_spec
 from tests.support.strategies import any_texts, names, specs
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(specs(any_texts(), keys=names | any_texts()))
+@example(make_spec(data={"filter": ["a > 2", "a > 2"]}))  # the same condition twice
 def test_a_script_reads_back_as_the_spec_it_was_made_of(spec: RunSpec):
     script = to_script(spec)
     ast.parse(script)

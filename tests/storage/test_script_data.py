@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+import gzip
 import json
 import runpy
 import sys
@@ -9,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import openpyxl
 import pytest
 from datasets import Dataset
 
@@ -18,6 +21,7 @@ from groupwise.storage.home import paths
 from groupwise.storage.spec.spec import DataSpec, from_dict
 from groupwise.worker.builtin import shipped
 from groupwise.worker.data import data
+from groupwise.worker.data.file_reading import with_found
 from tests.support.runs import make_spec, queue
 
 ROWS = [
@@ -54,13 +58,41 @@ def write() -> None:
     Dataset.from_list(ROWS).to_parquet(str(folder / "rows.parquet"))
     Dataset.from_list(flat).to_csv(str(folder / "rows.csv"))
     (folder / "Mine.CSV").write_text('\ufeffFrage Nr,Lösung,leer\r\n1+1?,2,\r\n"2+\n2?",NA,x\r\n3+3?,006\r\n', "utf-8")
+    write_others(folder)
     (folder / "chat.jsonl").write_text("\n".join(json.dumps({"prompt": chat, "answer": "1"}) for chat in CHAT))
     (folder / "text.jsonl").write_text("\n".join(json.dumps({"prompt": text, "a": 1}) for text in ["x", None, "{a}"]))
+
+
+GERMAN = 'Frage Nr.;Lösung {x};n\r\n"Wie viel; „äh“""?";58,0;1\r\nÜber?;1.234,5 €;2\r\n'
+
+
+def write_others(folder: Path) -> None:
+    """What people have beside: other separators, encodings, packed, a list, a workbook."""
+    (folder / "de.csv").write_bytes(GERMAN.encode("cp1252"))
+    (folder / "sep.csv").write_bytes(b"sep=;\r\n" + GERMAN.encode("cp1252"))
+    (folder / "de.csv.gz").write_bytes(gzip.compress(GERMAN.encode("cp1252")))
+    (folder / "unicode.txt").write_bytes(GERMAN.replace(";", "\t").encode("utf-16"))
+    (folder / "single.csv").write_text("'q|r'|'a'\n'it''s'|'x|y'\n'x|y'|'58 kg'\n'z'|'z'\n")
+    (folder / "bare.tsv").write_text('q\ta\n"5" a\t5\n"6" b\t6\n')
+    (folder / "list.json").write_text(json.dumps(ROWS, indent=1))
+    (folder / "latin.jsonl").write_bytes('{"q": "süß", "a": "58 Stück"}\n{"q": "größer", "a": 3}\n'.encode("cp1252"))
+    (folder / "rows.jsonl.gz").write_bytes(gzip.compress((folder / "rows.jsonl").read_bytes()))
+    book = openpyxl.Workbook()
+    book.active.append(["Deckblatt"])
+    sheet = book.create_sheet("Aufgaben")
+    sheet.append(["Titel"])
+    sheet.append(["Frage", "Lösung", None, "wann"])
+    sheet.append(["a", 58.0, "x", datetime.date(2024, 3, 1)])
+    sheet.append([None])
+    sheet.append(["b\r\nc", 58.5, None, datetime.timedelta(hours=30)])
+    sheet.append([True, "1.234", "", datetime.time(8, 5)])
+    book.save(folder / "rows.xlsx")
 
 
 @pytest.fixture
 def script(monkeypatch: pytest.MonkeyPatch) -> Callable[[Path], dict[str, Any]]:
     """Loads a run folder's script as a module's names, and forgets what it imported from there."""
+    monkeypatch.setenv("MODEL", "starter")  # which these homes have no copy of, and these tests do not load
 
     def load(path: Path) -> dict[str, Any]:
         for name in [name for name in sys.modules if name.split(".")[0] in ("rewards", "task")]:
@@ -93,6 +125,35 @@ SPECS: list[dict[str, Any]] = [
     {"source": "file:chat.jsonl", "prompt_column": "prompt", "examples": EXAMPLES, "answer_column": None},
     {"source": "file:text.jsonl", "prompt_column": "prompt", "answer_column": "a", "system_prompt": "Ours."},
     {"source": "file:text.jsonl", "prompt_column": "prompt", "answer_column": "a"},
+    *(
+        {
+            "source": f"file:{name}",
+            "prompt_template": "{Frage Nr.}: {Lösung {x}}",
+            "answer_column": "Lösung {x}",
+            "answer_numbers": "comma",
+        }
+        for name in ("de.csv", "sep.csv", "de.csv.gz", "unicode.txt")
+    ),
+    {"source": "file:de.csv", "prompt_template": "{n}", "answer_column": "Lösung {x}", "encoding": "latin-1"},
+    {"source": "file:single.csv", "prompt_template": "{q|r}", "answer_column": "a", "answer_numbers": "point"},
+    {"source": "file:bare.tsv", "prompt_template": "{q}", "answer_column": "a"},
+    {"source": "file:list.json", **MAPPED, "answer_pattern": "#### (.+)", "answer_numbers": "point"},
+    {"source": "file:rows.jsonl.gz", **MAPPED},
+    {"source": "file:latin.jsonl", "prompt_template": "{q}", "answer_column": None},
+    {
+        "source": "file:rows.xlsx",
+        "prompt_template": "{Frage} {Column 3}",
+        "answer_column": "Lösung",
+        "skip_lines": 1,
+        "answer_numbers": "comma",
+    },
+    {
+        "source": "file:rows.xlsx",
+        "prompt_template": "{wann}",
+        "answer_column": None,
+        "skip_lines": 1,
+        "sheet": "Aufgaben",
+    },
 ]
 
 
@@ -110,7 +171,7 @@ def test_the_script_takes_the_same_rows(
 ):
     write()
     spec = make_spec(data={"limit": None, **fields})
-    folder = queue(spec)
+    folder = queue(spec.model_copy(update={"data": with_found(spec.data)}))
     task = shipped.task_of(spec)
     expected = data.load_data(spec.data, chat=chat, task=shipped.load_task(folder, task) if task else None)
     assert_same(script(folder.script)["prompts"](chat), expected)

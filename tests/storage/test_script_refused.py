@@ -12,24 +12,30 @@ from hypothesis import strategies as st
 from groupwise.storage.checks.script import to_script
 from groupwise.storage.checks.script_reader import from_script
 from groupwise.storage.spec.problem import SpecError
+from tests.support.foreign_scripts import COMMAND_LINE, GSM8K, OPEN_R1_MAIN, UNSLOTH, notebook, without_closing
 from tests.support.runs import make_spec
 from tests.support.scripts import COURSE, QUICKSTART, VLLM
 
 BAD = [
     ("x = = 1", "This is not Python: invalid syntax.", 1),
-    ("\nimport trl\n!pip install trl\n", "“!pip install trl” is a notebook's command", 3),
-    ("%%capture\nimport trl", "“%%capture” is a notebook's command", 1),
+    ("\nimport trl\n!pip install trl\nx = = 1", "This is not Python: invalid syntax.", 4),
+    ("%%capture\nimport trl", "not a GRPO script", None),
     ("a = 1\nprint 'x'\n", "This is Python 2, it seems", 2),
     ("try:\n  pass\nexcept E, e:\n  pass", "This is Python 2, it seems", 3),
     ("a\nb\0", "NUL byte", 2),
-    ('{"cells": [], "nbformat": 4}', "This is a notebook file", None),
+    ('{"cells": [], "nbformat": 4}', "The notebook has no code cells.", None),
+    ('{"cells": [{"cell_type": "code", "source": "x = 1"', "is not valid JSON: it is damaged or was cut off", 1),
+    ('{"cells": ' + "[" * 100_000, "is not valid JSON: it is damaged or was cut off", None),
+    ('{"cells": 3}', "The notebook has no code cells.", None),
+    (notebook("x = 1", "y = ="), "Code cell 2, line 1: This is not Python: invalid syntax.", None),
+    (notebook(*["x = 1"] * 5001), "more than 5,000 code cells", None),
     ("# " + "x" * 300_000, "larger than 256 KB", None),
     ("a = " + "(" * 300 + ")" * 300, "too many nested parentheses", 1),
     ("a = " + "-" * 100_000 + "1", "nested too deeply", None),
     ("a = " + "a+" * 60_000 + "a", "nested too deeply", None),
     ("a = '\ud800'", "cannot be read", None),
-    ("", "no GRPO script", None),
-    ("print('hello')", "no GRPO script", None),
+    ("", "not a GRPO script", None),
+    ("print('hello')", "not a GRPO script", None),
     ("name: a-run\nmodel: x y", "not Python", 2),
 ]
 
@@ -48,7 +54,7 @@ def test_names_that_stand_for_names_cannot_explode():
     doubling = "\n".join(f"a{n + 1} = f'{{a{n}}}{{a{n}}}'\nb{n + 1} = [b{n}, b{n}]" for n in range(40))
     began = time.monotonic()
     raw, notes = from_script(f"a0 = 'xxxxxxxx'\nb0 = 1\n{doubling}\nGRPOConfig(run_name=a40, x=b40)")
-    assert raw["training"] == {} and len(notes) == 4
+    assert raw["training"] == {} and len(without_closing(notes)) == 5, notes
     assert time.monotonic() - began < 30  # 2 to the 40th would never end
 
 
@@ -58,7 +64,19 @@ def test_nothing_of_a_script_is_run(tmp_path):
     assert raw["training"] == {"beta": 0.1} and not mark.exists()
 
 
-WORDS = [re.findall(r"\w+|\W", script) for script in (QUICKSTART, COURSE, VLLM, to_script(make_spec(stages=[{}])))]
+WORDS = [
+    re.findall(r"\w+|\W", script)
+    for script in (
+        QUICKSTART,
+        COURSE,
+        VLLM,
+        GSM8K,
+        UNSLOTH,
+        OPEN_R1_MAIN,
+        COMMAND_LINE,
+        to_script(make_spec(stages=[{}])),
+    )
+]
 OTHERS = ["None", "1", "0.5", "x", "[]", "{}", "''", "f()", "{**x}", "[*y]", "1e999", "lambda r: r", "'a'['b']"]
 
 

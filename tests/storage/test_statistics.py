@@ -22,7 +22,7 @@ FUNCTIONS = ("format", "correctness")
 
 
 def made_group(step: int, n: int) -> Group:
-    """Every first group is all low at first and all high from step 6 on; every second one is half right."""
+    """Every first group is all failed at first and all top score from step 6 on; every second one is half right."""
     right = [step > 5] * 4 if n == 0 else [True, True, False, False]
     completions = [
         Completion(
@@ -81,7 +81,7 @@ def record(run: str) -> Path:
 
 def test_ties_are_said_in_words_and_drawn_by_kind(made: dict[str, str]):
     found = asked(made["known"], "ties")
-    assert found["says"] == "Of the last 20 groups 10 are tied (5 all low, 5 all high): no gradient from them."
+    assert found["says"] == "Of the last 20 groups 10 are tied (5 all failed, 5 all top score): no gradient from them."
     assert found["all_low"] == [0.5] * 5 + [0] * 5 and found["all_high"] == [0] * 5 + [0.5] * 5
     assert found["bearing"] == [0.5] * 10 and found["steps"][0] == (1, 1)
 
@@ -105,7 +105,7 @@ def test_pass_at_k_counts_what_the_target_function_solved(made: dict[str, str]):
     found = asked(made["known"], "pass")
     half = 1 - (2 * 1) / (4 * 3)  # of four with two right, two drawn
     assert found["k"] == [1, 2, 4] and found["rates"][1] == pytest.approx([half / 2] * 5 + [(1 + half) / 2] * 5)
-    assert found["says"] == "pass@1 50 % and pass@4 75 % in the last 20 groups."
+    assert found["says"] == "pass@1 50\u202f% and pass@4 75\u202f% in the last 20 groups."
     solved = rows(
         record(made["known"]), "SELECT value FROM metric JOIN metric_key ON id = key WHERE name = 'groups/solved'"
     )
@@ -135,7 +135,7 @@ def test_prompts_come_by_what_was_solved_lately(made: dict[str, str]):
 def test_the_heat_maps_count_every_completion_once(made: dict[str, str]):
     found = asked(made["known"], "reward")
     assert found["bounds"] == [(0.0, 0.0), (2.0, 2.0)] and found["counts"] == [[6] * 5 + [2] * 5, [2] * 5 + [6] * 5]
-    assert found["says"] == "Most often 2 lately: 75 % of the completions of step 10."
+    assert found["says"] == "Most often 2 lately: 75\u202f% of the completions of step 10."
     learns = asked(made["learns"], "advantage")
     assert sum(map(sum, learns["counts"])) == 40 * 4 * 8 and len(learns["counts"]) <= 30 and len(learns["x"]) <= 61
     held = asked(made["learns"], "reward", mode="eval")

@@ -8,6 +8,7 @@ from typing import Any
 
 from groupwise.storage.analysis.doctor.curve import Curve
 from groupwise.storage.analysis.doctor.evidence import Evidence, Function, Sample
+from groupwise.storage.library.models.learning_rates import STARTER_PARAMETERS
 from groupwise.storage.spec.spec import RewardSpec
 
 STEPS = 60
@@ -33,9 +34,10 @@ def drawn(of: Callable[[float], float], steps: int = STEPS) -> Curve:
 def healthy(**changed: Any) -> Evidence:
     """What a quickstart that learns looks like. `curves` and `functions` are added to its own (a curve of None goes);
     anything else replaces."""
+    rate = changed.get("training", {}).get("learning_rate", TRAINING["learning_rate"])
     curves: dict[str, Curve | None] = {
         "reward": line(1.0, 1.7, 0.08), "kl": line(0.005, 0.03, 0.003), "entropy": line(0.11, 0.035, 0.004),
-        "loss": line(0.0, 0.003, 0.001), "grad_norm": line(0.5, 0.45, 0.08), "learning_rate": line(1e-4, 1e-4),
+        "loss": line(0.0, 0.003, 0.001), "grad_norm": line(0.5, 0.45, 0.08), "learning_rate": line(rate, rate),
         "completions/mean_length": line(18, 40, 1), "completions/clipped_ratio": line(0.002, 0.002),
         "clip_ratio/region_mean": line(0, 0.01), "step_time": line(0.5, 0.5, 0.02), "groups/tied": line(0, 0.2, 0.05),
         "groups/all_low": line(0, 0), "groups/all_high": line(0, 0.18, 0.04), "groups/spread": line(0.76, 0.41, 0.04),
@@ -50,7 +52,8 @@ def healthy(**changed: Any) -> Evidence:
     } | changed.pop("functions", {})
     known: dict[str, Any] = {
         "training": TRAINING | changed.pop("training", {}), "rewards": REWARDS, "functions": functions, "low": 0.0,
-        "high": 2.0, "step": STEPS, "total": STEPS, "first": said("4"), "last": said("<think>4</think>"), **changed,
+        "high": 2.0, "step": STEPS, "total": STEPS,
+        "parameters": STARTER_PARAMETERS, "first": said("4"), "last": said("<think>4</think>"), **changed,
     }  # fmt: skip
     return Evidence(curves={name: curve for name, curve in curves.items() if curve is not None}, **known)
 
@@ -58,3 +61,25 @@ def healthy(**changed: Any) -> Evidence:
 def said(text: str, rewards: Sequence[float] = (2.0, 0.0) * 16, prompt: str = "2+2?") -> list[Sample]:
     """Completions that all say this."""
     return [Sample(1, index, 1, text, reward, prompt) for index, reward in enumerate(rewards)]
+
+
+def scored(*, groups: int = 16, text: str = "", **scores: Sequence[float | None]) -> list[Sample]:
+    """Groups of completions with these scores of each function, those of a group one after the other; a reward is
+    their sum. `text`: what all of them say, if not each something else."""
+    size = len(next(iter(scores.values())))
+    found = []
+    for at in range(groups * size):
+        given = {name: values[at % size] for name, values in scores.items()}
+        some = [value for value in given.values() if value is not None]
+        reward = sum(some) if some else None
+        found.append(Sample(at // size, at % size, 1, text or f"{at}", reward, "2+2?", 10, False, given))
+    return found
+
+
+def paid_by_length(lengths: Sequence[int], pays: Callable[[int], float]) -> list[Sample]:
+    """Sixteen groups of completions of these lengths, each of which earns what its length does."""
+    return [
+        Sample(group, at, 1, "x" * tokens, pays(tokens), "2+2?", tokens)
+        for group in range(16)
+        for at, tokens in enumerate(lengths)
+    ]

@@ -3,7 +3,6 @@ is no file in its place. And everything that looks at a folder, from its adoptio
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import io
 import json
@@ -18,6 +17,7 @@ from types import FrameType
 from typing import Any
 
 from groupwise.app.cli import runs
+from groupwise.app.cli.parser import build_parser
 from groupwise.app.pages.run_list import runs_table
 from groupwise.storage.home import paths, process
 from groupwise.storage.home.paths import RunFolder
@@ -283,7 +283,7 @@ class HostileHome:
         for as_json in (False, True):
             out = io.StringIO()
             with contextlib.redirect_stdout(out):
-                runs.list_runs(argparse.Namespace(json=as_json))
+                runs.list_runs(build_parser().parse_args(["list", *(["--json"] if as_json else [])]))
             found += [f"list leaves out {one}" for one in (self.healthy.id, folder.id) if one not in out.getvalue()]
         said = runs_table.draw_runs({})
         rows = str(said.get("rows"))

@@ -127,7 +127,7 @@ def _write(
 ) -> None:  # fmt: skip
     """One attempt, in one transaction: made runs need not be safe from a crash."""
     weights = {one: 2.0 if one == functions[-1] else 1.0 for one in functions}
-    name, threshold = group_metrics.target(spec.parse_spec(text).rewards)
+    name, threshold = group_metrics.target(spec.parse_spec(text).rewards) or ("", 1.0)
     solver = list(functions).index(name) if name in functions else None
     writer = RunWriter(folder.db, attempt, weights)
     seen = writer.reward_range()

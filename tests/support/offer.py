@@ -11,7 +11,10 @@ from typing import Any
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.registry import questions, registry
 from groupwise.storage.registry.messages.build import BuildAnswer
+from groupwise.storage.registry.messages.data_checks import AnswerCounts, CheckDataAnswer, Lengths, LongestPrompt
 from groupwise.storage.registry.messages.facts import Catalogue, Shipped
+from groupwise.storage.registry.messages.message import Answer
+from groupwise.storage.registry.messages.model import ModelAnswer
 from groupwise.storage.registry.messages.preview import PreviewAnswer, RowCount, ShownRow
 from groupwise.storage.registry.messages.problem import ProblemMessage
 
@@ -41,8 +44,14 @@ LORA = {"r": _field("int", 8), "lora_alpha": _field("int none", 8), "target_modu
 REWARDS: dict[str, dict[str, Any]] = {"format": {"help": ""}, "correctness": {"help": ""}, "length": {"help": ""}}
 TASKS: dict[str, dict[str, Any]] = {"arithmetic": {"help": ""}}
 PREVIEWED = PreviewAnswer(
-    columns=[], rows=RowCount(count=1, exact=True), row=ShownRow(index=0, cells={}, kept=True), messages=None,
+    columns=[], rows=RowCount(count=4000, exact=True), row=ShownRow(index=0, cells={}, kept=True), messages=None,
     prompt="", tokens=None, chat=True, answer=None, guess={}, problems=[], note="1 rows.",
+)  # fmt: skip
+CHECKED = CheckDataAnswer(
+    checked=1, rows=RowCount(count=4000, exact=False), empty=0, duplicates=0, missing_answers=0, filtered=0, too_long=0,
+    room=None, lengths=Lengths(unit="characters", edges=[], counts=[], median=0, p95=0,
+                               longest=LongestPrompt(row=0, length=0, text="")),
+    answers=AnswerCounts(distinct=0, top=[]), kept=1, held_out=0, problems=[], note="1 rows.",
 )  # fmt: skip
 OFFER = Offer(TRAINING, LORA, REWARDS, TASKS)
 
@@ -63,16 +72,21 @@ def publish_installed() -> None:
 
 
 @contextlib.contextmanager
-def answering(problems: tuple[dict[str, Any], ...] = ()) -> Iterator[None]:
-    """The worker, played: it says this of whatever settings it is asked about."""
+def answering(problems: tuple[dict[str, Any], ...] = (), others: dict[str, Answer] | None = None) -> Iterator[None]:
+    """The worker, played: it says this of whatever settings it is asked about, and nothing of data and model. `others`:
+    what it says to questions of a kind instead."""
     done = threading.Event()
+    built = BuildAnswer(problems=[ProblemMessage.from_plain({"line": None, **one}) for one in problems])
+    said: dict[str, Answer] = {
+        questions.BUILD: built, questions.PREVIEW: PREVIEWED, questions.CHECK_DATA: CHECKED,
+        questions.MODEL: ModelAnswer(facts={}, problems=[]), **(others or {}),
+    }  # fmt: skip
 
     def answer() -> None:
         while not done.wait(0.02):
             for question in questions.open_ones():
-                if question.kind in (questions.BUILD, questions.PREVIEW) and questions.take_question(question.id):
-                    said = BuildAnswer(problems=[ProblemMessage.from_plain({"line": None, **one}) for one in problems])
-                    questions.answer_question(question.id, said if question.kind == questions.BUILD else PREVIEWED)
+                if question.kind in said and questions.take_question(question.id):
+                    questions.answer_question(question.id, said[question.kind])
 
     thread = threading.Thread(target=answer)
     thread.start()

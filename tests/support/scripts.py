@@ -77,7 +77,7 @@ training_args = GRPOConfig(
     max_prompt_length=256,
     max_completion_length=786,
     save_steps=100,
-    report_to="wandb",
+    report_to="none",
     log_on_each_node=False,
 )
 training_args.beta = 0.04

@@ -120,6 +120,7 @@ def _parts(texts: st.SearchStrategy[str], keys: st.SearchStrategy[str]) -> st.Se
         answer_pattern=_maybe(texts),
         columns=_maybe(st.lists(texts, max_size=3)),
     )
+    weight = st.floats(0, 1000, exclude_min=True)
     title = filled.map(lambda text: text[:80])
     return st.tuples(
         st.fixed_dictionaries({"name": title, "rewards": rewards}),
@@ -128,6 +129,7 @@ def _parts(texts: st.SearchStrategy[str], keys: st.SearchStrategy[str]) -> st.Se
             lora=_maybe(settings),
             data=data,
             training=settings,
+            kl=_some(target=_maybe(weight), rate=st.floats(0, 1, exclude_min=True), least=weight, most=weight),
             launch=_some(processes=st.integers(1, 64), reward_failures=st.integers(0, 10**6)),
             stages=st.lists(_some(name=_maybe(title), rewards=_maybe(rewards), training=settings), max_size=3),
         ),

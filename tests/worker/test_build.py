@@ -268,3 +268,12 @@ def test_no_value_of_any_setting_ends_it(value: Any) -> None:
     for name in build.lora_fields():
         for problem in found(make_spec(lora={**LORA, name: value})):
             assert problem.message
+
+
+@pytest.mark.parametrize("optimiser", ["adamw_8bit", "paged_adamw_32bit"])
+def test_a_package_that_is_missing_is_one_problem(optimiser: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(build.build_rules.extras, "is_installed", lambda _: False)
+    training = {"optim": optimiser, "max_completion_length": 64}
+    spec = from_dict({"name": "x", "rewards": [{"name": "format"}], "training": training})
+    [problem] = [one for one in build.settings_problems(spec, None) if one.field == "training.optim"]
+    assert problem.message.startswith("needs bitsandbytes, which is not installed here")

@@ -72,3 +72,59 @@ def test_a_run_that_was_launched_all_the_same_says_so_at_its_first_call_and_goes
     assert train.main(folder.id) == 0
     (first, *_) = ask_db(folder, "SELECT step, message FROM event WHERE kind = 'reward' ORDER BY id")
     assert first[0] == 1 and "needs the package ‘no_such_package’" in first[1] and "line 2" in first[1]
+
+
+REFUSED: list[tuple[str, dict[str, object], str, str]] = [
+    ("length", {"low": 600}, "low", "low must be 0 or more and less than high, not 600 beside 512."),
+    ("length", {"low": 9, "high": 3}, "low", "low must be 0 or more and less than high, not 9 beside 3."),
+    ("length", {"tolerance": 0}, "tolerance", "tolerance must be more than 0, not 0."),
+    ("cosine_length", {"max_len": 0}, "max_len", "max_len must be a number from 1, not 0."),
+    ("format", {"tags": ["answer", "answer"]}, "tags",
+     "tags must be names that differ, such as [think, answer], not ['answer', 'answer']."),
+    ("keywords", {"words": ["a"], "forbidden": [" "]}, "forbidden",
+     "forbidden must be a list of words, such as [because, therefore], not [' ']."),
+    ("regular_expression", {"pattern": "("}, "pattern",
+     "pattern is not a regular expression: missing ) at position 1."),
+    ("soft_overlong_punishment", {"soft_punish_cache": 300}, "soft_punish_cache",
+     "soft_punish_cache must be from 0 to max_completion_len, not 300."),
+    ("repetition_penalty", {"max_penalty": 1.0}, "max_penalty", "max_penalty must be 0 or less, not 1.0."),
+    ("language_consistency", {"scripts": []}, "scripts", "not empty."),
+    ("math_equivalence", {"precision": 99}, "precision", "precision must be a whole number from 0 to 50, not 99."),
+    ("valid_json", {"partial": 2}, "partial", "partial must be from 0 to 1, not 2."),
+    ("reasoning_steps", {"steps": 0}, "steps", "steps must be a whole number from 1, not 0."),
+    ("correctness", {"tolerance": -1.0}, "tolerance", "tolerance must be 0 or more, not -1.0."),
+    ("code_tests", {"timeout": 0}, "timeout", "timeout must be more than 0 and at most 3600, not 0."),
+    ("reward_model", {"models": ["a/b"], "batch_size": 0}, "batch_size",
+     "batch_size must be a whole number from 1, not 0."),
+    ("llm_judge", {"base_url": "http://localhost:1/v1", "model": "m", "rubric": "none"}, "rubric",
+     "rubric must contain {completion}, or there is nothing to judge."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "parameters", "field", "words"), REFUSED, ids=[f"{n}-{f}" for n, _, f, _ in REFUSED])
+def test_what_a_shipped_function_refuses_itself_is_said_before_the_launch(
+    registry_home: Path, name: str, parameters: dict[str, object], field: str, words: str
+) -> None:
+    """These trained to the end, or to the fifth call, without one score. The button leaves what is not to blame."""
+    other = {"name": "correctness" if name == "format" else "format"}
+    (problem,) = build_rewards.reward_problems(make_spec(rewards=[other, {"name": name, "parameters": parameters}]))
+    assert problem.field == f"rewards.1.parameters.{field}" and problem.level == BLOCKING
+    assert problem.message.startswith(f"“{name}” would refuse every completion: ") and problem.message.endswith(words)
+    for fix in problem.fixes:
+        after = make_spec(rewards=[other, {"name": name, "parameters": fix.settings["rewards.1.parameters"]}])
+        assert build_rewards.reward_problems(after) == []
+    assert problem.fixes
+
+
+def test_what_every_shipped_function_takes_by_default_is_taken(registry_home: Path) -> None:
+    from groupwise.worker.builtin import shipped
+
+    rewards = [{"name": name} for name in shipped.shipped_names(shipped.REWARDS)]
+    assert build_rewards.reward_problems(make_spec(rewards=rewards)) == []
+
+
+def test_a_stage_says_it_at_its_own_reward(registry_home: Path) -> None:
+    stages = [{}, {"rewards": [{"name": "length", "parameters": {"low": 600}}]}]
+    (problem,) = build_rewards.reward_problems(make_spec(stages=stages))
+    assert problem.field == "stages.1.rewards.0.parameters.low"
+    assert problem.fixes[0].settings == {"stages.1.rewards.0.parameters": {}}

@@ -143,6 +143,10 @@ def test_two_real_ranks_store_each_completion_once(registry_home: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    printed = (done.stdout + done.stderr).splitlines()
+    for rank in (0, 1):  # whose line each is can be read
+        assert any(line.startswith(f"[rank {rank}] ") for line in printed), printed
+    assert all(line.startswith("[rank ") for line in printed if "'loss'" in line)
     assert counts(folder) == (64, 64)  # 8 steps × 4 completions × 2 ranks
     assert ask_db(folder, "SELECT count(*) FROM grp WHERE size = 4") == [(16,)]
     assert ask_db(folder, "SELECT count(*) FROM event WHERE kind = 'begin'") == [(1,)]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from groupwise.storage.record import checkpoint_files
 from groupwise.worker.training import checkpoints
 
 FILES = ("trainer_state.json", "optimizer.pt", "scheduler.pt", "rng_state.pth", "model.safetensors")
@@ -22,7 +23,7 @@ def make(folder: Path, step: int) -> Path:
 def test_a_sealed_checkpoint_is_whole_and_knows_its_size(tmp_path: Path) -> None:
     checkpoint = make(tmp_path, 10)
     assert checkpoints.seal(checkpoint) == sum(100 * len(name) for name in FILES)
-    assert checkpoints.problem(checkpoint) is None
+    assert checkpoint_files.problem(checkpoint) is None
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -47,7 +48,7 @@ def test_one_that_was_not_saved_to_the_end_is_passed_over(tmp_path: Path) -> Non
     make(tmp_path, 10)
     assert checkpoints.latest_whole(tmp_path) == (
         None,
-        ["checkpoint-10 was not saved to the end, so it was passed over."],
+        ["checkpoint-10 was not saved to the end, so it was skipped."],
     )
 
 

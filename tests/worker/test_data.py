@@ -13,7 +13,7 @@ from datasets import Dataset, load_dataset
 from groupwise.storage.home import paths
 from groupwise.storage.registry.questions import PREVIEW
 from groupwise.storage.spec.spec import DataSpec, Example
-from groupwise.worker.data import data, sources
+from groupwise.worker.data import data, sources, unasked
 from groupwise.worker.data.data_error import DataError
 from groupwise.worker.questions import server
 
@@ -80,7 +80,7 @@ def test_an_answer_that_is_not_found_is_none() -> None:
 )
 def test_a_damaged_file_is_a_sentence(registry_home: Path, name: str, content: bytes) -> None:
     (paths.data_folder() / name).write_bytes(content)
-    with pytest.raises(data.DataError, match=f"{name} cannot be read as"):
+    with pytest.raises(data.DataError, match=f"{name} (cannot be read as|is not in UTF-16)"):
         data.load_data(DataSpec(source=f"file:{name}"), chat=True)
 
 
@@ -205,7 +205,7 @@ def test_columns_by_the_names_of_trl_s_own_arguments_do_not_reach_the_rewards(re
         ({"prompt_column": "nope"}, "data.prompt_column", "no prompt column “nope”"),
         ({"answer_pattern": "("}, "data.answer_pattern", "not a regular expression"),
         ({"source": "file:nope.jsonl"}, "data.source", "there is no file “nope.jsonl”"),
-        ({"source": "http://169.254.169.254/latest"}, "data.source", "is no source of data"),
+        ({"source": "http://169.254.169.254/latest"}, "data.source", "is not a data source"),
         ({"source": "hub:/etc"}, "data.source", "is not the id of a hub dataset"),
         ({"source": "hub:csv"}, "data.source", "is not the id of a hub dataset"),
         ({"source": "hub:storage/checks/script"}, "data.source", "is not the id of a hub dataset"),
@@ -265,3 +265,35 @@ def test_a_hub_dataset_that_is_on_this_machine_needs_no_network(
     with pytest.raises(DataError) as caught:
         data.load_data(spec.model_copy(update={"split": "nope"}), chat=True)
     assert caught.value.field == "data.split" and caught.value.fixes[0].settings == {"data.split": "train"}
+
+
+@pytest.mark.parametrize(
+    ("questions", "limit", "words"),
+    [
+        (
+            ["1+1?", "", "2+2?", None, "3+3?", ""],
+            2,
+            "2 of the 5 rows that were read have nothing to ask, and are left out",
+        ),
+        (["1+1?", "", "  ", "3+3?", ""], 9, "3 of the 5 rows that were read have nothing to ask, and are left out"),
+        (["1+1?", "", "2+2?"], 9, "1 of the 3 rows that were read has nothing to ask, and is left out"),
+        (["1+1?", "2+2?"], 2, ""),
+    ],
+)
+def test_of_a_stream_too_it_is_said_how_many_rows_ask_nothing(questions: list[Any], limit: int, words: str) -> None:
+    spec = DataSpec(source="hub:org/name", streaming=True, limit=limit, prompt_template="{question}")
+    stream = Dataset.from_dict({"question": questions}).to_iterable_dataset()
+    said: list[str] = []
+    left = unasked.leave_out(stream, spec, said.append)
+    rows = sources.first_rows(left.rows, spec)
+    left.tell()
+    assert all(str(row["question"]).strip() for row in rows)
+    assert said == ([f"{words}: “question” is empty there."] if words else [])
+
+
+def test_a_stream_in_which_nothing_is_asked_is_refused() -> None:
+    spec = DataSpec(source="hub:org/name", streaming=True, limit=5, prompt_template="{question}")
+    left = unasked.leave_out(Dataset.from_dict({"question": ["", " "]}).to_iterable_dataset(), spec, print)
+    sources.first_rows(left.rows, spec)
+    with pytest.raises(DataError, match="none of the 2 rows that were read asks anything: “question” is empty there"):
+        left.tell()

@@ -17,10 +17,10 @@ DONE = {"outcome": "finished", "step": 60, "planned": 60}
     [
         (DONE, 0, False, states.FINISHED, "Done: step 60 of 60"),
         (DONE, None, False, states.FINISHED, "Done: step 60 of 60"),  # re-adopted: no exit code to be had
-        ({**DONE, "step": 12}, 0, False, states.FAILED, "ended at step 12 of 60 and called that finished"),
+        ({**DONE, "step": 12}, 0, False, states.FAILED, "ended at step 12 of 60 but reported success"),
         ({"outcome": "stopped", "step": 7}, 0, False, states.STOPPED, "Stopped at step 7, as asked. Resume continues"),
         ({"outcome": "failed", "reason": "no memory."}, 1, False, states.FAILED, "Failed at step 12: no memory."),
-        (None, 0, False, states.FAILED, "without saying how (exit code 0)"),  # os._exit(0) is no success
+        (None, 0, False, states.FAILED, "without a reason (exit code 0)"),  # os._exit(0) is no success
         (None, 1, False, states.FAILED, "exit code 1"),
         (None, -9, False, states.KILLED, "by the system because memory ran out. Resume continues from step 10."),
         (None, -15, False, states.KILLED, "SIGTERM"),
@@ -35,11 +35,14 @@ def test_each_ending(record: dict[str, Any] | None, code: int | None, killed: bo
 
 
 def test_without_a_checkpoint_resume_promises_nothing() -> None:
-    assert "start again" in ending(None, -9, step=3, saved=None, killed_on_request=False, stopping=False)[1]
+    assert (
+        "it would start from the beginning"
+        in ending(None, -9, step=3, saved=None, killed_on_request=False, stopping=False)[1]
+    )
 
 
 @pytest.mark.parametrize("code", [-9, -15, None])
 def test_a_stop_that_had_to_be_enforced_is_a_stop(code: int | None) -> None:
     state, sentence = ending(None, code, step=12, saved=10, killed_on_request=False, stopping=True)
     assert state == states.STOPPED
-    assert "did not stop by itself in time: ended at step 12 without saving" in sentence
+    assert "did not stop in time and was ended at step 12 without saving" in sentence

@@ -18,7 +18,7 @@ import pytest
 from groupwise.app.pages.run import header
 from groupwise.storage.home import disk, paths, process
 from groupwise.storage.home.paths import RunFolder
-from groupwise.storage.record import metrics, states
+from groupwise.storage.record import checkpoint_files, metrics, states
 from groupwise.storage.registry import commands, registry
 from groupwise.worker.builtin import models
 from groupwise.worker.launchers import local
@@ -68,9 +68,9 @@ def test_a_disk_that_is_full_for_a_while_costs_a_pause(start_worker: StartWorker
     wait_step(folder, 3)
     filler = fill(own_home)
     wait_for("the page to say so", lambda: trains(folder) and "The disk is full" in note_of(folder))
-    time.sleep(3.0)
+    time.sleep(1.0)
     reached = acknowledged_step(folder)
-    time.sleep(5.0)
+    time.sleep(2.0)  # forty steps, where it did not
     assert acknowledged_step(folder) == reached < 40, "it waits"
     assert registry.list_runs()[0].state == states.RUNNING
     filler.unlink()
@@ -113,7 +113,7 @@ def test_two_ranks_wait_together(own_home: Path) -> None:
         child = local.start(folder, f"{folder.id}:1:two", 2)
         try:
             wait_for("the wait", lambda: child.poll() is None and events(folder, "storage"))
-            time.sleep(3.0)
+            time.sleep(1.0)
             assert acknowledged_step(folder) == 2
             filler.unlink()
             assert child.wait(timeout=120) == 0, folder.log.read_text()[-3000:]
@@ -159,7 +159,7 @@ def test_a_disk_that_fills_up_while_a_checkpoint_is_saved_leaves_no_half_of_it(
     assert spoiler.stdout is not None and spoiler.stdout.readline() == "full\n"
     wait_state(folder.id, states.FINISHED)
     everything_is_recorded(folder, 16)
-    whole = [path for path in folder.checkpoints.iterdir() if checkpoints.problem(path) is None]
+    whole = [path for path in folder.checkpoints.iterdir() if checkpoint_files.problem(path) is None]
     assert sorted(path.name for path in whole) == ["checkpoint-12", "checkpoint-16"], events(folder, "warning")
 
 
@@ -186,7 +186,7 @@ def test_a_run_that_is_killed_on_a_full_disk_says_so_afterwards(start_worker: St
     time.sleep(3.0)
     assert registry.list_runs()[0].state == states.RUNNING
     filler.unlink()
-    assert "(SIGKILL), which nobody here sent" in wait_state(folder.id, states.KILLED).sentence
+    assert "(SIGKILL), which Groupwise did not send" in wait_state(folder.id, states.KILLED).sentence
 
 
 def test_a_run_that_fails_on_a_full_disk_has_its_reason(own_home: Path, start: Start) -> None:

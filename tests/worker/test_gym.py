@@ -59,7 +59,7 @@ def test_no_task_has_metadata_of_the_name_that_ours_goes_by(described: dict[str,
     ("name", "parameters", "field", "words"),
     [
         ("chain_sums", {}, "data.source", "Did you mean “chain_sum”?"),
-        ("chain_sum", {"size": 5}, "data.parameters.size", "say data.limit instead"),
+        ("chain_sum", {"size": 5}, "data.parameters.size", "use data.limit instead"),
         ("chain_sum", {"min_term": 5}, "data.parameters.min_term", "Did you mean “min_terms”?"),
         ("chain_sum", {"min_terms": 0}, "data.parameters.min_terms", "min_terms must be positive"),
         ("chain_sum", {"min_terms": "three"}, "data.parameters", "cannot be made"),
@@ -244,7 +244,7 @@ def test_a_spec_is_held_against_the_published_tasks(described: dict[str, Any]):
         ({"source": "gym:chainsum"}, "data.source", "Did you mean “chain_sum”?"),
         ({"source": "gym:chain_sum", "parameters": {"min_term": 3}}, "data.parameters.min_term", "no such parameter"),
         ({"source": "gym:chain_sum", "parameters": {"min_terms": 3.5}}, "data.parameters.min_terms", "a whole number"),
-        ({"source": "gym:chain_sum", "parameters": {"size": 3}}, "data.parameters.size", "say data.limit instead"),
+        ({"source": "gym:chain_sum", "parameters": {"size": 3}}, "data.parameters.size", "use data.limit instead"),
         ({"source": "task:arithmetic", "parameters": {"a": 1}}, "data.parameters", "only a reasoning-gym task"),
     ):
         [(where, message)] = problems(offer, data=data_)

@@ -129,6 +129,23 @@ def test_how_much_a_file_may_mean_follows_its_size() -> None:
 def test_a_helper_that_is_killed_is_said(monkeypatch: pytest.MonkeyPatch, own_cache: Path) -> None:
     path = repeated("killed.parquet", "hello", 10)
     monkeypatch.setattr(sys, "executable", "/bin/false")
-    with pytest.raises(DataError, match=r"killed\.parquet cannot be unpacked: it ended with code 1"):
+    with pytest.raises(
+        DataError, match=r"killed\.parquet cannot be unpacked: what does that ended with code 1\. The file may be"
+    ):
         sources.load_source(spec(path))
     assert not [file for file in own_cache.rglob("*") if file.is_file()]
+
+
+@pytest.mark.parametrize("kind", [pa.map_(pa.string(), pa.int64()), pa.list_(pa.map_(pa.string(), pa.string()))])
+def test_a_column_that_training_cannot_hold_is_refused_before_it(kind: pa.DataType) -> None:
+    """Everything was fine in the preview, and the run ended as it loaded the rows."""
+    path = paths.data_folder() / "odd.parquet"
+    pa.parquet.write_table(pa.table({"question": ["1+1?"], "answer": ["2"], "odd": pa.array([None], kind)}), path)
+    told = (
+        "the column “odd” of odd.parquet holds maps of keys to values, which cannot be trained on, whether it is used "
+        "or not. Write the file anew with that column as text (JSON), or without it."
+    )
+    for reading in (lambda: preview_source.table_of(spec(path)), lambda: sources.load_source(spec(path))):
+        with pytest.raises(DataError) as raised:
+            reading()
+        assert str(raised.value) == told

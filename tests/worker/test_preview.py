@@ -92,8 +92,8 @@ def test_a_model_without_a_chat_template_is_shown_plain_text(tmp_path: Path):
 def test_columns_rows_and_cells_are_shown():
     found = ask(row=29, **MAPPED, filter=["problem contains 30"])
     assert found["columns"] == [
-        {"name": "problem", "kind": "text", "sample": "Tom has 1 apples and buys 1."},
-        {"name": "solution", "kind": "text", "sample": "1+1 #### 2"},
+        {"name": "problem", "kind": "text", "sample": "Tom has 1 apples and buys 1.", "decimal": None},
+        {"name": "solution", "kind": "text", "sample": "1+1 #### 2", "decimal": None},
     ]
     assert found["row"] == {"index": 29, "cells": GSM[29], "kept": True}
     assert found["rows"] == {"count": 30, "exact": True}
@@ -130,7 +130,15 @@ def test_one_click_maps_the_columns_that_were_not_found():
     assert [(p["field"], p["level"]) for p in found["problems"]] == [
         ("data.prompt_template", "blocking"), ("data.answer_column", "blocking"),
     ]  # fmt: skip
-    assert "there is no column “question”. The columns are problem, solution." in found["problems"][0]["message"]
+    assert [p["message"] for p in found["problems"]] == [
+        "choose what is asked: a column, or a text with columns in braces, such as {problem}. "
+        "The columns are problem, solution.",
+        "choose the column with the right answers. The columns are problem, solution.",
+    ]
+    written = ask(**{**parts, "prompt_template": "Ask: {question}", "answer_column": "antwort"})["problems"]
+    assert [p["message"].split(".")[0] for p in written] == [
+        "there is no column “question”", "there is no column “antwort”",
+    ]  # fmt: skip
     assert found["problems"][0]["fixes"][0]["label"] == "Use “problem”"
     for problem in found["problems"]:
         parts = fixed(parts, problem)
@@ -162,7 +170,7 @@ def test_each_problem_is_gone_after_its_fix(change: dict[str, Any], field: str):
         ({"source": "file:nope.jsonl"}, "data.source", "there is no file"),
         ({"source": "file:../../etc/passwd"}, "data.source", "is not the name of a file"),
         ({"source": "file:///etc/passwd"}, "data.source", "is not the name of a file"),
-        ({"source": "/etc/passwd"}, "data.source", "is no source of data"),
+        ({"source": "/etc/passwd"}, "data.source", "is not a data source"),
         ({"source": "task:nope"}, "data.source", "there is no built-in task"),
         ({"source": "task:../supervisor"}, "data.source", "there is no built-in task"),
         ({"source": "file:gsm.jsonl", "limit": 0}, "data.limit", "should be at least 1"),
@@ -269,7 +277,8 @@ def test_one_click_leaves_the_bad_rows_out(words: str, count: str):
     found = check(**parts)
     mended = check(**fixed(parts, problem_of(found, words)))
     assert found[count] > 0 and mended[count] == 0
-    assert mended["filtered"] == found[count] and mended["kept"] == found["kept"] - found[count]
+    left_out_anyway = found[count] if count == "empty" else 0
+    assert mended["filtered"] == found[count] and mended["kept"] == found["kept"] - found[count] + left_out_anyway
 
 
 def test_overlong_prompts_may_also_have_shorter_completions():
@@ -313,12 +322,59 @@ def test_a_look_at_the_first_rows_estimates_the_rest_and_all_counts_them(monkeyp
     assert (every["checked"], every["filtered"], every["kept"]) == (3000, 1500, 1400)
 
 
-def test_what_training_loads_is_what_was_counted():
+@pytest.mark.parametrize("conditions", [["answer is not empty", "question is not empty"], ["answer is not empty"], []])
+def test_what_training_loads_is_what_was_counted(conditions: list[str]):
     write("messy.jsonl", messy())
-    parts = {"source": "file:messy.jsonl", "filter": ["answer is not empty", "question is not empty"], "holdout": 0.2}
-    train, held_out = data.load_data(DataSpec.model_validate({**parts, "shuffle": 1}), chat=True)
+    parts = {"source": "file:messy.jsonl", "filter": conditions, "holdout": 0.2}
+    said: list[str] = []
+    asked = DataSpec.model_validate({**parts, "shuffle": 1})
+    train, held_out = data.load_data(asked, chat=True, say=said.append)
     found = check(all_=True, **parts)
     assert held_out is not None and (found["kept"], found["held_out"]) == (len(train), len(held_out))
+    rows = {0: 46, 1: 44}.get(len(conditions))
+    gone = f"2 of {rows} rows have nothing to ask, and are left out: “question” is empty there."
+    assert said == ([gone] if rows else [])
+    assert not [row for row in train if "None" in str(row["prompt"]) or not row["prompt"][0]["content"].strip()]
+
+
+def test_rows_that_ask_nothing_are_left_out_with_their_count_and_alone_they_are_refused():
+    write("one.jsonl", [{"question": None, "answer": "1"}, {"question": "1+1?", "answer": "2"}])
+    [problem] = check(source="file:one.jsonl")["problems"]
+    assert (problem["level"], problem["message"]) == ("warning", "1 of 2 rows has nothing to ask and is left out.")
+    write("none.jsonl", [{"question": None, "answer": "1"}, {"question": "  ", "answer": "2"}])
+    [problem] = check(source="file:none.jsonl")["problems"]
+    assert (problem["level"], problem["field"]) == ("blocking", "data.prompt_template")
+    assert problem["message"] == "none of the rows asks anything: “question” is empty."
+    with pytest.raises(DataError, match="none of the 2 rows asks anything: “question” is empty there"):
+        data.load_data(DataSpec(source="file:none.jsonl"), chat=True)
+    [problem] = check(source="file:none.jsonl", prompt_column="question", prompt_template="{question}")["problems"]
+    assert problem["field"] == "data.prompt_column"
+
+
+def test_a_cell_that_is_missing_says_nothing_beside_one_that_is_there():
+    write("alpaca.jsonl", [{"instruction": "Add.", "input": None, "answer": 1}, {"instruction": "Go.", "input": "x"}])
+    asked = DataSpec(source="file:alpaca.jsonl", prompt_template="{instruction}|{input}")
+    assert [row["prompt"] for row in data.load_data(asked, chat=False)[0]] == ["Add.|", "Go.|x"]
+
+
+@pytest.mark.parametrize(
+    ("cell", "kind"), [({"a": 1}, "a mapping"), ([{"role": "user", "content": "Hi"}], "a list of mappings")]
+)
+def test_a_mapping_is_no_prompt(cell: Any, kind: str):
+    """It was read out as Python writes it."""
+    write("odd.jsonl", [{"question": cell, "answer": "1"}])
+    words = f"“question” holds {kind}, which a prompt cannot say (data.prompt_template)."
+    for found in (check(source="file:odd.jsonl"), ask(source="file:odd.jsonl")):
+        said = [problem for problem in found["problems"] if problem["message"].startswith(words[:-1])]
+        assert [(one["field"], one["level"]) for one in said] == [("data.prompt_template", "blocking")]
+    with pytest.raises(DataError, match="which a prompt cannot say"):
+        data.load_data(DataSpec(source="file:odd.jsonl"), chat=True)
+    asked = DataSpec(source="file:odd.jsonl", prompt_column="question")
+    if kind == "a mapping":
+        with pytest.raises(DataError, match=r"cannot say \(data.prompt_column\)"):
+            data.load_data(asked, chat=True)
+    else:
+        assert data.load_data(asked, chat=True)[0][0]["prompt"] == cell
 
 
 def test_every_length_is_in_a_bin():
@@ -330,7 +386,7 @@ def test_every_length_is_in_a_bin():
 
 
 def test_a_source_of_no_kind_is_refused():
-    with pytest.raises(DataError, match="is no source of data"):
+    with pytest.raises(DataError, match="is not a data source"):
         preview_source.table_of(DataSpec(source="ftp:x"))
 
 

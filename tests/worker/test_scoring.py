@@ -15,12 +15,12 @@ import pytest
 from groupwise.storage.home import files
 from groupwise.storage.home.paths import RunFolder
 from groupwise.storage.library.rewards import library
-from groupwise.storage.record import groups
+from groupwise.storage.record import checkpoint_files, groups
 from groupwise.storage.registry import judge_ports, registry
 from groupwise.storage.registry.messages.facts import TrustRewardCode
 from groupwise.worker.launchers import local
 from groupwise.worker.sandbox import tiers
-from groupwise.worker.training import checkpoints, train
+from groupwise.worker.training import train
 from tests.support.judges import Answers
 from tests.support.runs import ask_db, make_spec, queue
 
@@ -140,8 +140,8 @@ def test_a_function_that_scores_nothing_ends_the_run_with_its_reason(registry_ho
     assert record["outcome"] == "failed" and record["step"] == 3, record
     assert "“mine” scored nothing in 3 calls in a row" in record["reason"] and words in record["reason"]
     assert {status for _, status in scores_of(folder)} <= {"error", "timeout"}
-    assert checkpoints.step_of(checkpoints.latest_sealed(folder.checkpoints)) == 3  # type: ignore[arg-type]
-    assert len(events(folder)) == 2  # the 1st and the 2nd; the 4th would be said again
+    assert checkpoint_files.step_of(checkpoint_files.latest_sealed(folder.checkpoints)) == 3  # type: ignore[arg-type]
+    assert len(events(folder)) == 3  # the 1st, the 2nd, and the one that ends the run
     stored = ask_db(folder, "SELECT count(*) FROM completion")
     assert stored == [(12,)]
 

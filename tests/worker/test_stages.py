@@ -19,7 +19,7 @@ from groupwise.storage.checks.check import examine_spec
 from groupwise.storage.home import db, paths, process
 from groupwise.storage.home.paths import RunFolder
 from groupwise.storage.library.capabilities import Offer
-from groupwise.storage.record import metrics, states
+from groupwise.storage.record import checkpoint_files, metrics, states
 from groupwise.storage.registry import commands, registry
 from groupwise.storage.spec import spec
 from groupwise.storage.spec.spec import RunSpec
@@ -148,9 +148,9 @@ def test_checkpoints_say_the_runs_step(trained: RunFolder) -> None:
     ]  # fmt: skip
     assert not (trained.path / saved[3][1]).exists()  # save_total_limit of 3 counts over stages
     for step, path in saved[:3]:
-        assert checkpoints.problem(trained.path / path) is None
-        assert checkpoints.step_of(trained.path / path) == step
-    newest = checkpoints.latest_sealed(trained.checkpoints)
+        assert checkpoint_files.problem(trained.path / path) is None
+        assert checkpoint_files.step_of(trained.path / path) == step
+    newest = checkpoint_files.latest_sealed(trained.checkpoints)
     assert newest == trained.path / saved[0][1]
     assert (trained.final / "model.safetensors").is_file()
 
@@ -203,7 +203,7 @@ def test_a_resume_between_two_stages_begins_the_next_from_the_last_whole_model(r
         assert len(messages(folder, "warning", attempt)) == len(harmed)
         assert metrics.read_metrics(folder.db)["curves"]["reward"]["x"] == [1, 2]
         assert weights_in(folder.final)
-    passed = "The model of stage 1 has a damaged model.safetensors, so it was passed over."
+    passed = "The model of stage 1 has a damaged model.safetensors, so it was skipped."
     assert messages(folder, "warning", 3) == [passed]
 
 
@@ -211,8 +211,12 @@ def test_stop_in_stage_2_saves_and_resume_goes_on_there(registry_home: Path) -> 
     folder = queue(staged(FORMAT, {**CORRECTNESS, "training": {"max_steps": 20}}, training={"save_strategy": "no"}))
     stopped = train_until(folder, "stage 2", lambda: acknowledged_step(folder) >= 4)
     assert stopped["outcome"] == "stopped" and 4 < stopped["step"] < 23
-    saved = checkpoints.latest_sealed(folder.checkpoints)
-    assert saved is not None and checkpoints.stage_of(saved) == 2 and checkpoints.step_of(saved) == stopped["step"]
+    saved = checkpoint_files.latest_sealed(folder.checkpoints)
+    assert (
+        saved is not None
+        and checkpoint_files.stage_of(saved) == 2
+        and checkpoint_files.step_of(saved) == stopped["step"]
+    )
     record = resume_here(folder)
     assert (record["outcome"], record["step"], record["planned"]) == ("finished", 23, 23)
     assert messages(folder, "begin", 2) == [f"Training resumes at step {stopped['step']} of 23."]
@@ -223,8 +227,8 @@ def test_a_stop_in_the_last_step_of_a_stage_ends_the_run_before_the_next(registr
     folder = queue(staged({**FORMAT, "training": {"max_steps": 1}}, CORRECTNESS))
     stopped = train_until(folder, "the first step to begin", lambda: messages(folder, "begin"))
     assert (stopped["outcome"], stopped["step"]) == ("stopped", 1)
-    saved = checkpoints.latest_sealed(folder.checkpoints)
-    assert saved is not None and saved.name == "model" and checkpoints.step_of(saved) == 1
+    saved = checkpoint_files.latest_sealed(folder.checkpoints)
+    assert saved is not None and saved.name == "model" and checkpoint_files.step_of(saved) == 1
     assert messages(folder, "stage") == ["Stage 1 of 2: format."]
     assert resume_here(folder)["step"] == 4
     assert messages(folder, "stage", 2) == ["Stage 2 of 2: correctness."]
@@ -239,8 +243,8 @@ def test_kill_9_in_stage_1_and_resume_goes_on_there(registry_home: Path) -> None
         process.signal_tagged(f"{folder.id}:1:x", folder.path, signal.SIGKILL)
         child.wait()
     point, _ = checkpoints.latest_whole(folder.checkpoints)
-    assert point is not None and checkpoints.stage_of(point) == 1
-    step = checkpoints.step_of(point)
+    assert point is not None and checkpoint_files.stage_of(point) == 1
+    step = checkpoint_files.step_of(point)
     assert not folder.exit.exists()
     record = resume_here(folder)
     assert (record["outcome"], record["step"], record["planned"]) == ("finished", 33, 33)

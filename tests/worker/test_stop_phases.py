@@ -14,7 +14,7 @@ import pytest
 from groupwise.storage.home import paths, process
 from groupwise.storage.home.paths import RunFolder
 from groupwise.storage.library.rewards import library
-from groupwise.storage.record import metrics, states
+from groupwise.storage.record import checkpoint_files, metrics, states
 from groupwise.storage.registry import commands, registry
 from groupwise.worker.supervisor import Supervisor
 from groupwise.worker.training import checkpoints
@@ -60,7 +60,7 @@ def stops_whole(folder: RunFolder) -> registry.Run:
     step = acknowledged_step(folder)
     assert run.sentence == f"Stopped at step {step}, as asked. Resume continues from step {step}."
     newest, passed = checkpoints.latest_whole(folder.checkpoints)
-    assert newest is not None and checkpoints.step_of(newest) == step and passed == []
+    assert newest is not None and checkpoint_files.step_of(newest) == step and passed == []
     assert not process.tagged_anywhere(run.tag or "")
     return run
 
@@ -88,20 +88,27 @@ def test_in_a_reward_function() -> None:
 
 
 def test_while_it_generates() -> None:
-    folder = queue(make_spec(training=LONG_WINDED))
-    wait_step(folder, 1)
-    time.sleep(0.5)
-    stop(folder)
-    assert stops_whole(folder).step == 2
-    curves = metrics.read_metrics(folder.db)["curves"]
-    generating, updating = (curves[name]["y"][-1] for name in ("time/generation", "time/update"))
-    assert generating > max(1.0, updating), "or it was not asked while it generated"
+    """Where the machine was so slow, or so quick, that it was asked in another phase, another run is tried."""
+    while_generating = False
+    for _ in range(4):
+        folder = queue(make_spec(training=LONG_WINDED))
+        wait_step(folder, 1)
+        seen = time.monotonic()
+        time.sleep(0.1)
+        stop(folder)
+        asked_after = time.monotonic() - seen + 0.1  # of which the step had been there for a while
+        assert stops_whole(folder).step == 2
+        curves = metrics.read_metrics(folder.db)["curves"]
+        while_generating = curves["time/generation"]["y"][-1] > asked_after
+        if while_generating:
+            break
+    assert while_generating
 
 
 def begun_checkpoint(folder: RunFolder) -> Path | None:
     """The newest, while its manifest is not there yet; an older one without may be on its way out."""
-    newest = max(folder.checkpoints.glob("checkpoint-*"), key=checkpoints.step_of, default=None)
-    return None if newest is None or (newest / checkpoints.MANIFEST).exists() else newest
+    newest = max(folder.checkpoints.glob("checkpoint-*"), key=checkpoint_files.step_of, default=None)
+    return None if newest is None or (newest / checkpoint_files.MANIFEST).exists() else newest
 
 
 def test_while_it_saves() -> None:
@@ -113,7 +120,7 @@ def test_while_it_saves() -> None:
         while (saving := begun_checkpoint(folder)) is None:
             assert time.monotonic() < deadline and trains(folder)
         stop(folder)
-        in_time = not (saving / checkpoints.MANIFEST).exists()
+        in_time = not (saving / checkpoint_files.MANIFEST).exists()
         stops_whole(folder)
         if in_time:
             break

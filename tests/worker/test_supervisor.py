@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from groupwise.storage.home import paths, process
-from groupwise.storage.record import metrics, states
+from groupwise.storage.record import checkpoint_files, metrics, states
 from groupwise.storage.registry import commands, registry
 from groupwise.worker.training import checkpoints
 from tests.support.homes import wait_for
@@ -41,7 +41,7 @@ def test_stop_saves_then_resume_finishes(start_worker: StartWorker) -> None:
     run = wait_state(folder.id, states.STOPPED)
     saved = metrics.checkpoints(folder.db)[0]
     assert f"Resume continues from step {saved['step']}" in run.sentence
-    assert checkpoints.problem(folder.path / saved["path"]) is None
+    assert checkpoint_files.problem(folder.path / saved["path"]) is None
     assert saved["step"] == acknowledged_step(folder)
     assert not process.tagged_anywhere(run.tag or "")
 

@@ -21,7 +21,7 @@ from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.record import states
 from groupwise.storage.registry import questions, registry
 from groupwise.storage.spec.problem import WARNING
-from groupwise.worker.supervisor import Supervisor
+from groupwise.worker import run_start
 from tests.support.asking import answer_of, ask, children, put, taken
 from tests.support.homes import wait_for
 from tests.support.runs import make_spec, queue
@@ -67,7 +67,7 @@ def test_what_is_only_warned_of_keeps_no_run_from_starting(registry_home: Path) 
     assert [problem.level for problem in examine_spec(run_spec, Offer())] == [WARNING]
     run = registry.get_run(queue(run_spec).id)
     assert run is not None
-    assert Supervisor()._prepare(run) == run_spec
+    assert run_start.prepare_folder(run) == run_spec
 
 
 def test_a_run_asks_the_hub_nothing_and_tells_it_nothing(
@@ -104,7 +104,7 @@ def hub() -> Iterator[tuple[str, list[str]]]:
 
 def test_a_spec_that_was_edited_by_hand_stops_neither_the_worker_nor_the_next_run(start_worker: StartWorker) -> None:
     broken = {
-        "source: file:foo.txt": "should be a JSONL, CSV or Parquet file",
+        "source: file:foo.docx": "is of a kind that cannot be read",
         "source: task:nothing": "no built-in task “nothing”",
         "source: \xe9": "can't decode",
     }
@@ -112,7 +112,7 @@ def test_a_spec_that_was_edited_by_hand_stops_neither_the_worker_nor_the_next_ru
     for folder, line in zip(folders, broken, strict=True):
         text = folder.spec.read_text().replace("source: task:arithmetic", line)
         folder.spec.write_bytes(text.encode("latin-1"))
-    (paths.data_folder() / "foo.txt").write_text("x")
+    (paths.data_folder() / "foo.docx").write_text("x")
     after = queue(make_spec(training={"max_steps": 1}))
     supervisor = start_worker()
     for folder, reason in zip(folders, broken.values(), strict=True):

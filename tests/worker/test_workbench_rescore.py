@@ -148,7 +148,7 @@ def test_some_rows_that_fail_have_no_score_and_are_named() -> None:
     (function,) = found["functions"]
     assert function["errors"] == 1 and function["failures"][0]["step"] == 1 and function["failures"][0]["index"] == 0
     assert "ZeroDivisionError" in function["failures"][0]["message"] and function["failures"][0]["line"] == 4
-    assert "failed on 1 completions" in found["sentences"][-1]
+    assert "failed on 1 completion," in found["sentences"][-1]
 
 
 def test_what_fails_again_and_again_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:

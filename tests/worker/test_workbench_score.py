@@ -101,7 +101,7 @@ def test_groups_that_teach_nothing_are_told_apart() -> None:
     assert found["ties"] == {
         "groups": 5, "tied": 3, "all_low": 1, "all_high": 1, "other": 1, "unscored": 1, "bearing": 1,
     }  # fmt: skip
-    assert found["sentences"][0].startswith("1 of 5 groups (20 %) teach.")
+    assert found["sentences"][0].startswith("1 of 5 groups (20 %) teaches.")
 
 
 def test_domination_and_agreement_are_said() -> None:

@@ -32,9 +32,14 @@ def describe_shipped(extras: dict[str, str]) -> Shipped:
     """What the worker publishes: each built-in reward and task with its first docstring line, its code, what it
     needs, and what a reward asks for (arguments) and can be told (parameters). `extras`: the optional packages that
     are installed, with their versions."""
-    rewards = {name: _about(REWARDS / f"{name}.py", name) for name in shipped_names(REWARDS)}
+    rewards = {name: describe_reward(name) for name in shipped_names(REWARDS)}
     tasks = {name: _about(TASKS / f"{name}.py", None) for name in shipped_names(TASKS)}
     return Shipped(rewards=rewards, tasks=tasks, extras=extras)
+
+
+def describe_reward(name: str) -> BuiltIn:
+    """What is published of a reward function that ships."""
+    return _about(REWARDS / f"{name}.py", name)
 
 
 def _about(path: Path, function: str | None) -> BuiltIn:

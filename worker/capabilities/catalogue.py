@@ -13,12 +13,13 @@ import typing
 from typing import Any
 
 from groupwise.storage.home import process_log
+from groupwise.storage.home.large_imports import no_collections
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.facts import Catalogue
 from groupwise.worker.builtin import models
 from groupwise.worker.capabilities import docstrings, extras, field_types
 
-FORM = "2"  # of what is published: another one is published anew though the libraries are the same
+FORM = "3"  # of what is published: another one is published anew though the libraries are the same
 LIBRARIES = ("trl", "transformers", "peft")
 log = logging.getLogger("groupwise.catalogue")
 
@@ -32,9 +33,10 @@ def versions() -> dict[str, str]:
 
 def build() -> Catalogue:
     """All that is published of the installed libraries."""
-    import trl.trainer.grpo_trainer  # noqa: F401  # its code says what values some fields take
-    from peft import LoraConfig
-    from trl import GRPOConfig
+    with no_collections():
+        import trl.trainer.grpo_trainer  # noqa: F401  # its code says what values some fields take
+        from peft import LoraConfig
+        from trl import GRPOConfig
 
     return Catalogue.from_plain(
         {
@@ -70,11 +72,13 @@ def fields_of(config: type, section: str = docstrings.OTHER) -> dict[str, dict[s
     fields = [field for field in dataclasses.fields(config) if field.init]
     order = _order([field.name for field in fields], entries)
     own = {name: entry.section for name, entry in entries.items()}
+    choices = {f.name: _choices(f, hints[f.name], compared.get(f.name, set())) for f in fields}
     return {
         field.name: {
             "types": field_types.kinds(hints[field.name]),
             "default": _default(field),
-            "choices": _choices(field, hints[field.name], compared.get(field.name, set())),
+            "choices": choices[field.name],
+            "booleans": _booleans(config, field.name, choices[field.name] or []),
             "help": _help(field, entries.get(field.name)),
             "section": own[field.name] if own.get(field.name, docstrings.OTHER) != docstrings.OTHER else section,
             "order": order[field.name],
@@ -110,6 +114,27 @@ def _choices(field: dataclasses.Field[Any], hint: Any, compared: set[str]) -> li
     if not listed and field_types.kinds(hint) == ["str"] and len(compared) > 1 and field.default in compared:
         listed = sorted(compared)
     return listed or None
+
+
+# With these a GRPOConfig can be made anywhere, and touches nothing.
+_ANYWHERE = {"output_dir": "/nonexistent", "report_to": "none", "use_cpu": True, "bf16": False}
+
+
+def _booleans(config: type, name: str, choices: list[Any]) -> dict[str, str]:
+    """Which choice the config itself makes of true and false, for a field that lists texts: tried on a real one."""
+    if not choices or not all(isinstance(choice, str) for choice in choices):
+        return {}
+    there = {field.name for field in dataclasses.fields(config)}
+    usual = {known: value for known, value in _ANYWHERE.items() if known in there}
+    found = {}
+    for flag in (True, False):
+        try:
+            made = getattr(config(**{**usual, name: flag}), name)
+        except Exception:  # whatever a config raises for a value that it does not take
+            continue
+        if isinstance(made, str) and made in choices:
+            found[str(flag).lower()] = str(getattr(made, "value", made))
+    return found if len(set(found.values())) > 1 else {}
 
 
 def _default(field: dataclasses.Field[Any]) -> Any:

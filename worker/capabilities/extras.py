@@ -10,7 +10,8 @@ OPTIONAL = {
     "reasoning_gym": "reasoning-gym", "deepspeed": "deepspeed", "math_verify": "math-verify", "kernels": "kernels",
     "apex": "apex", "galore_torch": "galore-torch", "apollo_torch": "apollo-torch", "lomo_optim": "lomo-optim",
     "grokadamw": "grokadamw", "torch_optimi": "torch-optimi", "schedulefree": "schedulefree", "torchao": "torchao",
-    "torchdistx": "torchdistx", "scipy": "scipy",
+    "torchdistx": "torchdistx", "scipy": "scipy", "wandb": "wandb", "trackio": "trackio",
+    "tensorboard": "tensorboard", "tensorboardX": "tensorboardX", "mlflow": "mlflow",
 }  # fmt: skip
 
 

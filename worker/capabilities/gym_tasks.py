@@ -9,7 +9,7 @@ from typing import Any
 
 from groupwise.worker.capabilities import field_types
 
-OURS = {"size": "say data.limit instead"}  # what a task takes and Groupwise decides
+OURS = {"size": "use data.limit instead"}  # what a task takes and Groupwise decides
 
 
 def describe_tasks() -> dict[str, Any]:

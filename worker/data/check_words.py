@@ -1,4 +1,4 @@
-"""What a look over the rows found, and what to say about it, each with what would mend it."""
+"""What a look over the rows found, and what to say about it, each with what would fix it."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
+from groupwise.storage.spec.number_words import are_words, count_words
 from groupwise.storage.spec.problem import ADVICE, WARNING, Fix, Problem
+from groupwise.storage.spec.prompt_template import named_columns
 from groupwise.storage.spec.row_filter import Condition
 from groupwise.storage.spec.spec import DataSpec
-from groupwise.worker.data.data import COLUMN, held_out_rows
+from groupwise.worker.data.answer_writing import AnswerWriting
+from groupwise.worker.data.data import held_out_rows
 from groupwise.worker.data.data_error import DataError
+from groupwise.worker.data.unasked import asking_columns
 
 SAME = 0.6  # share of one answer above which a model can score by always giving it
 FEW_ANSWERS = 20  # so many different ones are classes, of which balance can be said
@@ -19,15 +23,17 @@ FEW_ANSWERS = 20  # so many different ones are classes, of which balance can be 
 
 @dataclass
 class Found:
-    """Counts over the rows that were looked at. All but checked and filtered are of rows that the filter keeps."""
+    """Counts over the rows that were looked at. All but checked, filtered and empty are of rows that are used."""
 
     asked: DataSpec
     completion: int  # tokens that a completion may take
     context: int | None = None  # tokens that the model can hold
+    columns: list[str] = field(default_factory=list)
     unread: DataError | None = None  # why there is no tokenizer
+    absent: bool = False  # whether that is because the model is not here yet, which is said of the model
     checked: int = 0
     filtered: int = 0
-    empty: int = 0
+    empty: int = 0  # rows that ask nothing, of which nothing else is counted
     duplicates: int = 0
     missing: int = 0
     unmarked: int = 0  # of the missing: there is something, but the pattern does not find it
@@ -36,6 +42,7 @@ class Found:
     rows: int = 0
     exact: bool = True
     notes: list[str] = field(default_factory=list)
+    writing: AnswerWriting = field(default_factory=AnswerWriting)
     answers: Counter[str] = field(default_factory=Counter)
     lengths: array[int] = field(default_factory=lambda: array("q"))
     longest: tuple[int, int, Any] = (0, -1, "")  # row, length, prompt
@@ -44,7 +51,7 @@ class Found:
     @property
     def template_columns(self) -> list[str]:
         """List the columns that the prompt template names, each once; none where a column is the prompt."""
-        named = dict.fromkeys(COLUMN.findall(self.asked.prompt_template))
+        named = dict.fromkeys(named_columns(self.asked.prompt_template, self.columns))
         return [] if self.asked.prompt_column else list(named)
 
     @property
@@ -54,8 +61,8 @@ class Found:
 
     @property
     def rows_used(self) -> int:
-        """Count the rows that the filter keeps, of those that were looked at."""
-        return self.checked - self.filtered
+        """Count the rows that the filter keeps and that ask something, of those that were looked at."""
+        return self.checked - self.filtered - self.empty
 
     @property
     def rows_left(self) -> int:
@@ -81,6 +88,8 @@ class Found:
         """Say how much was looked at and what comes of it, in a sentence."""
         about = "" if self.exact else "about "
         looked = "All" if self.finished else f"The first {self.checked:,} of {about}{self.rows:,}"
+        if self.finished and self.checked == 1:
+            return f"The only row was checked: {self._describe_kept()}."
         return f"{looked} rows were checked: {self._describe_kept()}."
 
     def _describe_kept(self) -> str:
@@ -92,24 +101,27 @@ class Found:
 def data_problems(found: Found) -> list[Problem]:
     """What a person should know, the worst first."""
     said = [*_nothing_left(found), *_empty(found), *_missing(found), *_too_long(found), *_balance(found)]
+    said += found.writing.problems(found.asked.answer_numbers)
     if found.duplicates and found.rows_used:
-        message = f"{_in_rows(found, found.duplicates)} the same prompt as one before. They weigh more than the others."
+        weigh = "It weighs more than the others" if found.duplicates == 1 else "They weigh more than the others"
+        message = f"{_in_rows(found, found.duplicates)} the same prompt as one before. {weigh}."
         said.append(Problem("data.source", message, level=ADVICE))
-    if found.unread:
+    if found.unread and not found.absent:
         said.append(Problem(found.unread.field, f"{found.unread}. Lengths are in characters.", level=WARNING))
     return said + [Problem("data.source", note, level=WARNING) for note in found.notes]
 
 
 def _nothing_left(found: Found) -> list[Problem]:
     asked = found.asked
-    if found.checked and not found.rows_used:
+    if found.checked and found.filtered == found.checked:
         fix = Fix("Remove the filter", {"data.filter": []})
         where = "" if found.finished else f" first {found.checked:,}"
         return [Problem("data.filter", f"keeps none of the{where} rows.", fixes=(fix,))] if asked.filter else []
     if found.finished and asked.holdout and not found.held_out and not isinstance(asked.holdout, float):
         tenth = found.rows_left // 10
         message = (
-            f"{asked.holdout} rows are held out, but there are only {found.rows_left}, which leaves none to train on."
+            f"{count_words(asked.holdout, 'row')} {are_words(asked.holdout)} held out, but there "
+            f"{are_words(found.rows_left)} only {found.rows_left:,}, which leaves none to train on."
         )
         return [Problem("data.holdout", message, fixes=(Fix(f"Hold out {tenth}", {"data.holdout": tenth}),))]
     return []
@@ -118,9 +130,16 @@ def _nothing_left(found: Found) -> list[Problem]:
 def _empty(found: Found) -> list[Problem]:
     if not found.empty:
         return []
-    columns = [found.asked.prompt_column] if found.asked.prompt_column else found.template_columns
+    columns = asking_columns(found.asked, found.columns)
+    if not found.rows_used:
+        named = " and ".join(f"“{name}”" for name in columns)
+        rows = "the rows" if found.finished else f"the first {count_words(found.checked, 'row')}"
+        field = "data.prompt_column" if found.asked.prompt_column else "data.prompt_template"
+        return [Problem(field, f"none of {rows} asks anything: {named} {'is' if len(columns) == 1 else 'are'} empty.")]
     fix = _filter_fix(found, Condition(columns[0], "is not empty"))
-    return [Problem("data.filter", f"{_in_rows(found, found.empty)} nothing to ask.", level=WARNING, fixes=(fix,))]
+    of, has, are = found.rows_used + found.empty, *(("has", "is") if found.empty == 1 else ("have", "are"))
+    message = f"{found.empty:,} of {count_words(of, 'row')} {has} nothing to ask and {are} left out."
+    return [Problem("data.filter", message, level=WARNING, fixes=(fix,))]
 
 
 def _missing(found: Found) -> list[Problem]:
@@ -153,7 +172,7 @@ def _too_long(found: Found) -> list[Problem]:
         fixes.append(_filter_fix(found, Condition(found.template_columns[0], "<", str(limit), True)))
     shorter = found.context - found.longest[1]
     if shorter >= 16:
-        fixes.append(Fix(f"Completions of {shorter} tokens", {"training.max_completion_length": shorter}))
+        fixes.append(Fix(f"Max completion length {shorter}", {"training.max_completion_length": shorter}))
     message = (
         f"{_in_rows(found, found.too_long)} more than {found.room} tokens, which with a completion of "
         f"{found.completion} is more than the {found.context} that the model can hold."
@@ -182,4 +201,4 @@ def _filter_fix(found: Found, condition: Condition) -> Fix:
 
 def _in_rows(found: Found, count: int) -> str:
     """“12 of 2,000 rows have”."""
-    return f"{count:,} of {found.rows_used:,} rows {'has' if count == 1 else 'have'}"
+    return f"{count:,} of {count_words(found.rows_used, 'row')} {'has' if count == 1 else 'have'}"

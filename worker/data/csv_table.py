@@ -7,23 +7,32 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from groupwise.storage.spec.file_format import SEPARATOR_WORDS
+from groupwise.storage.spec.number_words import count_words
+from groupwise.storage.spec.problem import Fix
 from groupwise.worker.data.data_error import DataError
+from groupwise.worker.data.file_reading import FileReading
+from groupwise.worker.data.separators import csv_options
+from groupwise.worker.data.zero_bytes import damaged_line
 
 CELL = 16 * 2**20  # characters
 SCAN_SECONDS = 1.0  # of a question spent on finding where rows are
 EVERY = 500  # rows between two places that are noted
 COLUMNS = 2000
 csv.field_size_limit(CELL)
+USUAL = FileReading("csv", "comma", "double", "utf-8")
+IN_WINDOWS = Fix("Read it as Windows-1252", {"data.encoding": "cp1252"})
 
 
 class CsvTable:
-    """The rows of a CSV file: a table.Table."""
+    """The rows of a CSV file in UTF-8: a table.Table."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, reading: FileReading = USUAL) -> None:
         self.path = path
+        self.reading = reading
         self.size = path.stat().st_size
-        self.columns, start = header(path)
-        self.notes = _separator_note(path, self.columns)
+        self.columns, start = header(path, reading)
+        self.notes = list(reading.notes)
         self._rows_at, self._places = [0], [start]  # (row, (offset, line)) every so many rows
         self._end = (0, start)
         if self._cells(0) is None:
@@ -42,7 +51,7 @@ class CsvTable:
         self._scan(index)
         rows, (offset, _) = self._end
         if index >= rows and offset >= self.size:
-            raise DataError(f"{self.path.name} has {rows} rows, so there is no row {index + 1}.")
+            raise DataError(f"{self.path.name} has {count_words(rows, 'row')}, so there is no row {index + 1}.")
         if index >= rows:  # only reading on can tell where rows begin, so the last row that was reached stands for it
             return self.row(rows - 1)[0], False
         found = self._cells(index)
@@ -62,14 +71,17 @@ class CsvTable:
     def rows(self) -> Iterator[dict[str, Any]]:
         """Read all rows in order."""
         with self.path.open("rb") as file:
-            for place, cells in read_rows(file, self._places[0], self.path.name, len(self.columns)):
+            for place, cells in self._read_rows(file, self._places[0]):
                 yield self._by_column_name(cells, place[1])
+
+    def _read_rows(self, file: BinaryIO, place: "Place") -> Iterator[tuple["Place", list[str]]]:
+        return read_rows(file, place, self.path.name, len(self.columns), self.reading)
 
     def _cells(self, index: int) -> tuple[list[str], int] | None:
         """(cells, line) of a row."""
         at = bisect.bisect_right(self._rows_at, index) - 1
         with self.path.open("rb") as file:
-            rows = read_rows(file, self._places[at], self.path.name, len(self.columns))
+            rows = self._read_rows(file, self._places[at])
             for number, (place, cells) in enumerate(rows, self._rows_at[at]):
                 if number == index:
                     return cells, place[1]
@@ -81,7 +93,7 @@ class CsvTable:
         if place[0] >= self.size:
             return
         with self.path.open("rb") as file:
-            for after, _ in read_rows(file, place, self.path.name, len(self.columns)):
+            for after, _ in self._read_rows(file, place):
                 row, place = row + 1, after
                 if row % EVERY == 0:
                     self._rows_at.append(row)
@@ -96,10 +108,16 @@ class CsvTable:
 Place = tuple[int, int]  # where a row begins: byte offset, and lines before it
 
 
-def header(path: Path) -> tuple[list[str], Place]:
+def header(path: Path, reading: FileReading) -> tuple[list[str], Place]:
     """(column names, where the rows begin). Raises DataError where there are no usable names."""
     with path.open("rb") as file:
-        first = next(read_rows(file, (0, 0), path.name, None), None)
+        for _ in range(reading.skip_lines if reading.kind == "csv" else 0):
+            file.readline(CELL)
+        place = file.tell(), reading.skip_lines if file.tell() else 0
+        first = next(read_rows(file, place, path.name, None, reading), None)
+    if first is None and place[0]:
+        message = f"{path.name} has nothing below its first {reading.skip_lines} lines. Skip fewer."
+        raise DataError(message, "data.skip_lines")
     if first is None:
         raise DataError(f"{path.name} is empty.")
     place, names = first
@@ -113,7 +131,9 @@ def header(path: Path) -> tuple[list[str], Place]:
     return names, place
 
 
-def read_rows(file: BinaryIO, place: Place, name: str, width: int | None) -> Iterator[tuple[Place, list[str]]]:
+def read_rows(
+    file: BinaryIO, place: Place, name: str, width: int | None, reading: FileReading
+) -> Iterator[tuple[Place, list[str]]]:
     """(where the next row begins, cells) of each row from a place on. A row with more cells than the heading is a
     DataError, as is all that is no CSV."""
     offset, lines = place
@@ -125,22 +145,25 @@ def read_rows(file: BinaryIO, place: Place, name: str, width: int | None) -> Ite
         while line := file.readline(CELL):
             offset, lines = offset + len(line), lines + 1
             text = line.decode("utf-8").removeprefix("\ufeff" if lines == 1 else "")
+            if "\0" in text:
+                raise DataError(damaged_line(name, lines))
             if "\r" in text.rstrip("\r\n") and '"' not in text:
                 raise DataError(
-                    f"line {lines} of {name} ends in old Macintosh manner (CR). Save it with usual line ends."
+                    f"line {lines} of {name} has old Macintosh line ends (CR). Save it with today’s line ends (LF)."
                 )
             yield text
 
-    source = decode_lines()
-    rows = csv.reader(source, strict=True)
+    separator = reading.separator or "comma"
+    rows = csv.reader(decode_lines(), strict=True, **csv_options(separator, reading.quote or "double"))
     while True:
         begun = lines + 1
         try:
             cells = next(rows, None)
         except UnicodeDecodeError as error:
             raise DataError(
-                f"line {lines} of {name} is not UTF-8 (byte {error.start + 1}). Save it as UTF-8."
-            ) from error
+                f"line {lines} of {name} is not UTF-8 (byte {error.start + 1}). Choose another encoding, or save it as "
+                "UTF-8.", "data.encoding", (IN_WINDOWS,),
+            ) from error  # fmt: skip
         except csv.Error as error:
             raise DataError(f"line {begun} of {name} cannot be read: {_error_in_words(error)}.") from error
         if cells is None:
@@ -149,8 +172,8 @@ def read_rows(file: BinaryIO, place: Place, name: str, width: int | None) -> Ite
             continue  # a blank line
         if width is not None and len(cells) > width:
             raise DataError(
-                f"line {begun} of {name} has {len(cells)} cells, but the heading has {width}. Put cells that hold a "
-                "comma in double quotes."
+                f"line {begun} of {name} has {len(cells)} cells, but the heading has {width}. Is it separated by "
+                f"{SEPARATOR_WORDS[separator]}? A cell that holds one stands in quotes."
             )
         yield (offset, lines), cells
 
@@ -164,13 +187,3 @@ def _error_in_words(error: csv.Error) -> str:
     if "expected after" in text:
         return 'a quoted cell goes on after its closing quote; a quote inside one is written twice ("")'
     return text
-
-
-def _separator_note(path: Path, columns: list[str]) -> list[str]:
-    if len(columns) > 1:
-        return []
-    words = {";": "semicolons (;)", "\t": "tabs", "|": "bars (|)"}
-    found = next((mark for mark in words if mark in columns[0]), None)
-    if not found:
-        return []
-    return [f"{path.name} looks separated by {words[found]}, not by commas. Save it as comma-separated."]

@@ -1,31 +1,34 @@
 """A RunSpec's data → the datasets a trainer takes; step by step what the run folder's train.py writes out.
 
-source → filter → shuffle → limit → shape → the first `holdout` rows held out. Each step is one function here, in this
-order; storage.checks.script writes the same steps as plain code.
+source → filter → rows that ask → shuffle → limit → shape → the first `holdout` rows held out. Each step is one
+function here, in this order; storage.checks.script writes the same steps as plain code.
 """
 
-import re
 from typing import Any
 
 from datasets import Dataset, disable_progress_bars
 
-from groupwise.storage.checks.data import COLUMN
 from groupwise.storage.checks.script import prompts
 from groupwise.storage.spec import patterns, row_filter
+from groupwise.storage.spec.answer_numbers import number_of_answer
+from groupwise.storage.spec.number_words import are_words, count_words
+from groupwise.storage.spec.prompt_cells import cell_in_prompt
+from groupwise.storage.spec.prompt_template import PLAIN, fill_template, named_columns
 from groupwise.storage.spec.spec import DataSpec
-from groupwise.worker.data import sources
+from groupwise.worker.data import sources, unasked
 from groupwise.worker.data.data_error import DataError
 from groupwise.worker.data.sources import TaskRows
 
-PLAIN = re.compile(r"\w[\w .:-]*")  # what is meant as a column; other braces, as in JSON, are text
 RESERVED = {"prompt", *prompts.RESERVED}  # columns that no reward function can get
 
 
-def load_data(spec: DataSpec, *, chat: bool, task: TaskRows | None = None) -> tuple[Dataset, Dataset | None]:
+def load_data(
+    spec: DataSpec, *, chat: bool, task: TaskRows | None = None, say: unasked.Say = print
+) -> tuple[Dataset, Dataset | None]:
     """(training rows, held-out rows or None), each with prompt, answer and the columns that the rewards get.
 
     `chat`: prompts are lists of messages; else plain text, for a model with no chat template. `task` makes the rows
-    of a built-in task. Raises DataError.
+    of a built-in task. `say` is told, in a sentence, what was left out. Raises DataError.
     """
     disable_progress_bars()
     check_pattern(spec)
@@ -35,9 +38,12 @@ def load_data(spec: DataSpec, *, chat: bool, task: TaskRows | None = None) -> tu
     check_columns(spec, columns)
     if wanted:
         rows = rows.filter(keeps, fn_kwargs={"wanted": wanted})
+    left_out = unasked.leave_out(rows, spec, say) if prompts.can_be_empty(spec) else unasked.LeftOut(rows)
+    rows = left_out.rows
     if spec.shuffle is not None:
         rows = rows.shuffle(seed=spec.shuffle, **sources.buffer(spec))
     rows = sources.first_rows(rows, spec)
+    left_out.tell()
     if not len(rows):
         raise DataError(*_nothing_left(spec))
     held_out = held_out_rows(spec, len(rows))
@@ -45,7 +51,7 @@ def load_data(spec: DataSpec, *, chat: bool, task: TaskRows | None = None) -> tu
     shaped = shaped.select_columns(["prompt", *given_to_rewards(spec, columns)])
     if spec.answer_column and spec.answer_pattern and all(value is None for value in shaped["answer"]):
         raise DataError(
-            f"the answer pattern (data.answer_pattern) is found in none of the {len(shaped)} rows",
+            f"the answer pattern (data.answer_pattern) is found in none of the {count_words(len(shaped), 'row')}",
             "data.answer_pattern",
         )
     if not held_out:
@@ -56,7 +62,7 @@ def load_data(spec: DataSpec, *, chat: bool, task: TaskRows | None = None) -> tu
 def check_columns(spec: DataSpec, columns: list[str]) -> None:
     """Check the spec's columns. Raises DataError for the first name in the spec that is no column."""
     there = f"the columns are {', '.join(columns)}"
-    named = COLUMN.findall(spec.prompt_template)
+    named = named_columns(spec.prompt_template, columns)
     if spec.prompt_column is not None:
         if spec.prompt_column not in columns:
             message = f"there is no prompt column “{spec.prompt_column}” (data.prompt_column); {there}"
@@ -102,7 +108,10 @@ def held_out_rows(spec: DataSpec, rows: int) -> int:
     """How many of so many rows are held out. Raises DataError where none would be left."""
     held_out = int(rows * spec.holdout) if isinstance(spec.holdout, float) else spec.holdout
     if held_out >= rows:
-        raise DataError(f"{held_out} of {rows} rows are held out, which leaves none to train on", "data.holdout")
+        raise DataError(
+            f"{held_out:,} of {count_words(rows, 'row')} {are_words(held_out)} held out, which leaves none to train on",
+            "data.holdout",
+        )
     return held_out
 
 
@@ -110,7 +119,7 @@ def shape(row: dict[str, Any], spec: DataSpec, chat: bool) -> dict[str, Any]:
     """The prompt and the answer of one row."""
     shaped: dict[str, Any] = {"prompt": prompt(row, spec, chat)}
     if spec.answer_column:
-        shaped["answer"] = answer_of_cell(row[spec.answer_column], spec.answer_pattern)
+        shaped["answer"] = answer_of_row(row, spec)
     return shaped
 
 
@@ -118,19 +127,17 @@ def prompt(row: dict[str, Any], spec: DataSpec, chat: bool) -> Any:
     """What one row asks: messages for a model that chats, else text. A prompt column that holds text is text for any
     model: it is given as it is, without the chat template."""
     if spec.prompt_column is None:
-        messages = [{"role": "user", "content": fill(spec.prompt_template, row)}]
+        for name in named_columns(spec.prompt_template, row):
+            unasked.refuse_mapping(name, row.get(name), "data.prompt_template")
+        messages = [{"role": "user", "content": fill_template(spec.prompt_template, row)}]
     elif isinstance(row[spec.prompt_column], list):
         messages = prompt_messages(row[spec.prompt_column])
     else:
         cell = row[spec.prompt_column]
-        messages, chat = [{"role": "user", "content": "" if cell is None else str(cell)}], False
+        unasked.refuse_mapping(spec.prompt_column, cell, "data.prompt_column")
+        messages, chat = [{"role": "user", "content": cell_in_prompt(cell)}], False
     messages = with_system_prompt(messages, spec)
     return messages if chat else "\n\n".join(str(message["content"] or "") for message in messages)
-
-
-def fill(template: str, row: dict[str, Any]) -> str:
-    """A template with the row's cells in place of {column}; braces around anything else stay."""
-    return COLUMN.sub(lambda found: str(row[found[1]]) if found[1] in row else found[0], template)
 
 
 def prompt_messages(messages: list[Any]) -> list[dict[str, Any]]:
@@ -161,6 +168,12 @@ def with_system_prompt(messages: list[dict[str, Any]], spec: DataSpec) -> list[d
         for role, content in (("user", example.prompt), ("assistant", example.completion))
     ]
     return [*system, *examples, *messages[len(own) :]]
+
+
+def answer_of_row(row: dict[str, Any], spec: DataSpec) -> Any:
+    """The answer that the rewards get of a row whose answer column is there. Raises DataError, as `answer_of_cell`."""
+    found = answer_of_cell(row[spec.answer_column or ""], spec.answer_pattern)
+    return number_of_answer(found, spec.answer_numbers) if spec.answer_numbers else found
 
 
 def answer_of_cell(value: Any, pattern: str | None) -> Any:

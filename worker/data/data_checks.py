@@ -24,7 +24,7 @@ from groupwise.storage.registry.messages.preview import RowCount
 from groupwise.storage.registry.messages.problem import messages_of
 from groupwise.storage.spec import row_filter
 from groupwise.storage.spec.spec import DataSpec, ModelSpec
-from groupwise.worker.data import data, mapping, preview_source, tokens
+from groupwise.worker.data import data, mapping, preview_source, tokens, unasked
 from groupwise.worker.data.check_words import Found, data_problems
 from groupwise.worker.data.data_error import DataError
 from groupwise.worker.data.preview import failed_preview
@@ -42,7 +42,7 @@ def answer_data_checks(question: CheckDataQuestion) -> Answer:
     try:
         return check_data(question.data, question.model, question.longest_completion or COMPLETION, question.all)
     except DataError as error:
-        return failed_preview(error)
+        return failed_preview(error, question.data)
 
 
 def check_data(asked: DataSpec, model: ModelSpec, completion: int, every: bool) -> CheckDataAnswer:
@@ -50,12 +50,12 @@ def check_data(asked: DataSpec, model: ModelSpec, completion: int, every: bool) 
     table = preview_source.table_of(asked)
     data.check_pattern(asked)
     data.check_columns(asked, table.columns)
-    found = Found(asked, completion)
+    found = Found(asked, completion, columns=table.columns)
     try:
         reader = tokens.reader(model)
         found.context = reader.context
     except DataError as error:
-        reader, found.unread = None, error
+        reader, found.unread, found.absent = None, error, tokens.is_to_be_downloaded(model)
     begun = time.monotonic()
     rows = itertools.islice(table.rows(), MOST if every else FEW)
     _count(found, rows, reader, begun + (SECONDS if every else FEW_SECONDS))
@@ -73,6 +73,7 @@ def check_data(asked: DataSpec, model: ModelSpec, completion: int, every: bool) 
         too_long=found.too_long,
         room=found.room,
         lengths=_lengths(found),
+        answer_numbers=found.writing.summary(asked.answer_numbers),
         answers=AnswerCounts(distinct=len(found.answers), top=found.answers.most_common(TOP)),
         kept=found.rows_trained_on,
         held_out=found.held_out,
@@ -84,6 +85,7 @@ def check_data(asked: DataSpec, model: ModelSpec, completion: int, every: bool) 
 def _count(found: Found, rows: Iterator[dict[str, Any]], reader: tokens.Reader | None, until: float) -> None:
     """Look at the rows, some hundred at a time, until they or the time end."""
     wanted = [row_filter.parse_condition(written) for written in found.asked.filter]
+    asking = unasked.asking_columns(found.asked, found.columns)
     seen: set[bytes] = set()
     while batch := list(itertools.islice(rows, BATCH)):
         kept = [(found.checked + number, row) for number, row in enumerate(batch) if data.keeps(row, wanted)]
@@ -91,9 +93,12 @@ def _count(found: Found, rows: Iterator[dict[str, Any]], reader: tokens.Reader |
         found.filtered += len(batch) - len(kept)
         prompts = []
         for number, row in kept:
+            if not unasked.asks(row, asking):
+                found.empty += 1
+                continue
             prompt = data.prompt(row, found.asked, reader is None or reader.chat)
             prompts.append((number, row, prompt))
-            _note_row(found, row, prompt, seen)
+            _note_row(found, number, row, prompt, seen)
         _note_lengths(found, prompts, reader)
         progress.report(f"Checking rows… {found.checked:,} so far.")
         if time.monotonic() > until:
@@ -101,15 +106,15 @@ def _count(found: Found, rows: Iterator[dict[str, Any]], reader: tokens.Reader |
             return
 
 
-def _note_row(found: Found, row: dict[str, Any], prompt: Any, seen: set[bytes]) -> None:
+def _note_row(found: Found, number: int, row: dict[str, Any], prompt: Any, seen: set[bytes]) -> None:
     asked = found.asked
-    read = [asked.prompt_column] if asked.prompt_column else found.template_columns
-    found.empty += not any(row_filter.text(row.get(name)).strip() for name in read)
     mark = hashlib.blake2b(json.dumps(prompt, default=str).encode(), digest_size=8).digest()
     found.duplicates += mark in seen
     seen.add(mark)
     if asked.answer_column:
-        given = data.answer_of_cell(row[asked.answer_column], asked.answer_pattern)
+        written = data.answer_of_cell(row[asked.answer_column], asked.answer_pattern)
+        found.writing.note_answer(number, written)
+        given = data.answer_of_row(row, asked)
         words = row_filter.text(given).strip()
         found.missing += not words
         found.unmarked += not words and bool(row_filter.text(row[asked.answer_column]).strip())

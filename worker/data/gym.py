@@ -74,7 +74,7 @@ def _values(name: str, parameters: dict[str, Any], config: type) -> dict[str, An
         path = f"data.parameters.{field}"
         if field in gym_tasks.OURS or field not in hints:
             wrong = gym_tasks.OURS.get(field, f"there is no such parameter.{did_you_mean(field, list(hints))}")
-            raise DataError(f"{name} cannot be told {field}: {wrong}", path, (Fix("Remove it", {}, (path,)),))
+            raise DataError(f"{name} cannot take {field}: {wrong}", path, (Fix("Remove it", {}, (path,)),))
         try:
             values[field] = fitted(value, hints[field], gym_tasks.registered_tasks())
         except (TypeError, ValueError) as error:

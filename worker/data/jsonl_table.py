@@ -8,6 +8,7 @@ are is noted a block of some megabytes at a time, for about a second per questio
 import bisect
 import io
 import json
+import logging
 import re
 import time
 from collections.abc import Iterator
@@ -19,21 +20,29 @@ import pyarrow as pa
 import pyarrow.json
 from datasets import Features, IterableDataset, Json, List, load_dataset
 
-from groupwise.worker.data.data_error import DataError, first_line
+from groupwise.storage.spec.number_words import count_words
+from groupwise.worker.data.data_error import DataError
+from groupwise.worker.data.file_reading import FileReading
+from groupwise.worker.data.json_words import json_fault, misfit
+from groupwise.worker.data.zero_bytes import refuse_zero_bytes
 
 BLOCK = 4 * 2**20  # bytes
 LINE = 16 * 2**20  # bytes: a longer line is no row of prompts
 DEPTH = 64  # levels of nesting
 HEAD = 10 * 2**20  # bytes from which `datasets` reads the kinds of the columns
+LOOKED_FOR = 2.0  # seconds in which the line at fault is looked for
 SCAN_SECONDS = 1.0  # of a question spent on finding where rows are
+log = logging.getLogger("groupwise.data")
 BOM = b"\xef\xbb\xbf"
+USUAL = FileReading("json", encoding="utf-8")
 
 
 class JsonlTable:
-    """The rows of a JSONL file: a table.Table."""
+    """The rows of a JSONL file in UTF-8: a table.Table."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, reading: FileReading = USUAL) -> None:
         self.path = path
+        self.reading = reading
         self.size = path.stat().st_size
         self.notes: list[str] = []
         with path.open("rb") as file:
@@ -42,11 +51,9 @@ class JsonlTable:
             first = b""
             while not first and (line := file.readline(LINE)):
                 first = line.strip()
-            if first.startswith(b"["):
-                raise DataError(
-                    f"{path.name} is one JSON list. Write each of its entries on a line of its own (JSONL)."
-                )
-        if first and (wrong := _line_fault(first)):
+        if not first:
+            raise DataError(f"{path.name} holds no rows.")
+        if wrong := _line_fault(first):
             raise DataError(f"{path.name} cannot be read as JSONL: its first line {wrong}.")
         self._starts, self._rows_before = [start], [0]  # of each block; a block begins where a line does
         self._end = (start, 0)  # offset and rows up to which the file was looked through
@@ -71,7 +78,9 @@ class JsonlTable:
             self._scan(index)
         offset, rows = self._end
         if index >= rows and offset >= self.size:
-            raise DataError(f"{self.path.name} has {rows} rows, so there is no row {index + 1}.", "data.source")
+            raise DataError(
+                f"{self.path.name} has {count_words(rows, 'row')}, so there is no row {index + 1}.", "data.source"
+            )
         if self._mixed:
             return self._mixed_row(index), True
         if index >= rows:
@@ -170,7 +179,7 @@ class JsonlTable:
                 raise DataError(f"{where} of {self.path.name} has a column “{unknown[0]}” that the first rows lack.")
             return list(table.select(self.columns).to_pylist())
         except (pa.ArrowException, ValueError, TypeError, RecursionError) as error:
-            reason = _line_fault(block) or f"does not fit the rows before it ({first_line(error)})"
+            reason = _line_fault(block) or misfit(str(error.__cause__ or error))
             raise DataError(f"{where} of {self.path.name} {reason}.") from error
 
 
@@ -228,10 +237,14 @@ def _is_mixed(feature: Any) -> bool:
 
 
 def _unreadable(path: Path, error: Exception) -> DataError:
-    return DataError(f"{path.name} cannot be read as JSONL: {fault(path) or first_line(error)}.")
+    log.info("%s cannot be read", path.name, exc_info=error)
+    give_up = time.monotonic() + LOOKED_FOR
+    refuse_zero_bytes(path, lambda: time.monotonic() < give_up)
+    unknown = "a line of it is no whole object, or does not fit those before it"
+    return DataError(f"{path.name} cannot be read as JSONL: {fault(path) or unknown}.")
 
 
-def fault(path: Path, seconds: float = 2.0) -> str:
+def fault(path: Path, seconds: float = LOOKED_FOR) -> str:
     """The first line that is no JSON object, and why; "" where none is found in this time."""
     give_up = time.monotonic() + seconds
     with path.open("rb") as file:
@@ -258,7 +271,9 @@ def _line_fault(line: bytes) -> str:
     except RecursionError:
         return "is nested too deeply"
     except ValueError as error:
-        return f"is not JSON: {error}; each line should be one whole object" if b"\n" not in line.strip() else ""
+        return (
+            "" if b"\n" in line.strip() else f"is not JSON: {json_fault(error)}; each line should be one whole object"
+        )
     return "" if isinstance(value, dict) else 'is JSON, but not an object with columns, such as {"question": "1+1?"}'
 
 

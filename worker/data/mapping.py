@@ -1,22 +1,18 @@
 """From columns to prompts and answers: what a source's columns probably are, and what of a spec does not fit them."""
 
 import json
-import re
 from typing import Any
 
 from groupwise.storage.spec import row_filter
-from groupwise.storage.spec.problem import Fix, Problem, nearest_name
+from groupwise.storage.spec.column_names import ANSWERS, CHATS, PROMPTS, find_named, meant_column
+from groupwise.storage.spec.problem import Fix, Problem
+from groupwise.storage.spec.prompt_template import PLAIN, named_columns
 from groupwise.storage.spec.spec import DataSpec
-from groupwise.worker.data.data import COLUMN, PLAIN, RESERVED, answer_of_cell
+from groupwise.worker.data.data import RESERVED, answer_of_cell
 from groupwise.worker.data.data_error import DataError
 
+UNSAID = DataSpec()  # what is not chosen is as it is there
 Rows = list[dict[str, Any]]
-CHATS = ("messages", "prompt", "conversation", "conversations", "chat")
-PROMPTS = ("question", "problem", "prompt", "instruction", "query", "input", "text", "task", "puzzle", "goal", "q",
-           "frage", "aufgabe", "pregunta", "domanda")  # fmt: skip
-ANSWERS = ("answer", "final_answer", "solution", "target", "label", "expected", "ground_truth", "expected_answer",
-           "output", "response", "result", "completion", "a", "lösung", "loesung", "antwort", "réponse", "reponse",
-           "respuesta")  # fmt: skip
 # How answers are marked in longer texts, and what finds them there.
 MARKS = {"####": r"####\s*(.+)", r"\boxed{": r"\\boxed\{([^{}]*)\}", "<answer>": r"(?s)<answer>\s*(.*?)\s*</answer>"}
 
@@ -46,7 +42,7 @@ def guess(columns: list[str], rows: Rows) -> dict[str, Any]:
     """The settings, by dotted path, that would probably map these columns; empty where nothing is recognised."""
     kinds = {name: kind([row.get(name) for row in rows]) for name in columns}
     found = _guess_prompt(columns, kinds, rows)
-    answers = _find_named(
+    answers = find_named(
         ANSWERS,
         [name for name in columns if kinds[name] not in ("chat", "empty") and name not in found.get("used", [])],
     )
@@ -64,25 +60,19 @@ def guess(columns: list[str], rows: Rows) -> dict[str, Any]:
 
 
 def _guess_prompt(columns: list[str], kinds: dict[str, str], rows: Rows) -> dict[str, Any]:
-    chat = _find_named(CHATS, [name for name in columns if kinds[name] == "chat"])
+    chat = find_named(CHATS, [name for name in columns if kinds[name] == "chat"])
     if chat:
         return {"data.prompt_column": chat, "used": [chat]}
     texts = [name for name in columns if kinds[name] in ("text", "number", "mixed")]
-    asked = _find_named(PROMPTS, texts) or _longest([name for name in texts if not _find_named(ANSWERS, [name])], rows)
+    asked = find_named(PROMPTS, texts) or _longest([name for name in texts if not find_named(ANSWERS, [name])], rows)
     if not asked:
         return {}
     used = [asked]
-    more = _find_named(("input", "context"), [name for name in texts if name != asked])
+    more = find_named(("input", "context"), [name for name in texts if name != asked])
     if asked.lower() == "instruction" and more:
         used.append(more)  # as in Alpaca: an instruction, and what it is about
     template = "\n\n".join("{" + name + "}" for name in used)
     return {"data.prompt_template": template, "data.prompt_column": None, "used": used}
-
-
-def _find_named(wanted: tuple[str, ...], columns: list[str]) -> str | None:
-    """The column that has one of the names, the first of them first."""
-    by_name = {re.sub(r"[\s-]+", "_", name.strip().lower()): name for name in reversed(columns)}
-    return next((by_name[name] for name in wanted if name in by_name), None)
 
 
 def _longest(columns: list[str], rows: Rows) -> str | None:
@@ -124,15 +114,15 @@ def _prompt_problems(
         found = kind([row.get(data.prompt_column) for row in rows])
         if found in ("list", "mapping", "mixed"):
             message = f"“{data.prompt_column}” holds neither chats (messages with role and content) nor text."
-            template = Fix("Use the template", {}, ("data.prompt_column",))
+            template = Fix("Use the template, not the prompt column", {}, ("data.prompt_column",))
             return [Problem("data.prompt_column", message, fixes=(*whole, template))]
         return []
-    named = COLUMN.findall(data.prompt_template)
+    named = named_columns(data.prompt_template, columns)
     missing = [name for name in named if name not in columns and PLAIN.fullmatch(name)]
     found_problems = []
     for name in dict.fromkeys(missing):
-        better = COLUMN.findall(mapped.get("data.prompt_template") or "")
-        better += [close] if (close := nearest_name(name, columns)) and close not in better else []
+        better = named_columns(mapped.get("data.prompt_template") or "", columns)
+        better += [close] if (close := meant_column(name, columns)) and close not in better else []
         fixes = tuple(
             Fix(
                 f"Use “{each}”",
@@ -141,9 +131,10 @@ def _prompt_problems(
             for each in better[:3]
         )
         chat = whole if mapped.get("data.prompt_column") else ()
-        found_problems.append(
-            Problem("data.prompt_template", f"there is no column “{name}”. {listed}", fixes=fixes + chat)
-        )
+        wrong = f"there is no column “{name}”."
+        if data.prompt_template == UNSAID.prompt_template and columns:  # a placeholder, which nobody wrote
+            wrong = f"choose what is asked: a column, or a text with columns in braces, such as {{{columns[0]}}}."
+        found_problems.append(Problem("data.prompt_template", f"{wrong} {listed}", fixes=fixes + chat))
     if not named:
         message = f"names no column, so every prompt would be the same. {listed}"
         found_problems.append(Problem("data.prompt_template", message, fixes=whole))
@@ -159,10 +150,15 @@ def _answer_problems(
     if name not in columns:
         better = guessed.get("data.answer_column")
         pattern = guessed.get("data.answer_pattern")
-        settings = {"data.answer_column": better, **({"data.answer_pattern": pattern} if pattern else {})}
-        fixes = (Fix(f"Use “{better}”", settings, () if pattern else ("data.answer_pattern",)),) if better else ()
-        none = Fix("There is no answer", {"data.answer_column": None}, ("data.answer_pattern",))
-        return [Problem("data.answer_column", f"there is no column “{name}”. {listed}", fixes=(*fixes, none))]
+        settings = {"data.answer_column": better}
+        if pattern and not data.answer_pattern:  # one that was typed stays: the check of it says whether it fits
+            settings["data.answer_pattern"] = pattern
+        fixes = (Fix(f"Use “{better}”", settings),) if better else ()
+        label = "There is no answer" + (": remove the answer pattern, too" if data.answer_pattern else "")
+        none = Fix(label, {"data.answer_column": None}, ("data.answer_pattern",))
+        unsaid = name == UNSAID.answer_column
+        wrong = "choose the column with the right answers." if unsaid else f"there is no column “{name}”."
+        return [Problem("data.answer_column", f"{wrong} {listed}", fixes=(*fixes, none))]
     if not data.answer_pattern:
         pattern = _guess_pattern([row.get(name) for row in rows])
         if pattern:
@@ -192,13 +188,14 @@ def _column_problems(data: DataSpec, columns: list[str], listed: str) -> list[Pr
 
 
 def _nearest(path: str, name: str, columns: list[str]) -> tuple[Fix, ...]:
-    close = nearest_name(name, columns)
+    close = meant_column(name, columns)
     return (Fix(f"Use “{close}”", {path: close}),) if close else ()
 
 
 def _describe_mapping(mapped: dict[str, Any]) -> str:
     column = mapped.get("data.prompt_column")
-    return f"the column “{column}”" if column else f"“{mapped['data.prompt_template']}”".replace("\n\n", " ")
+    template = mapped.get("data.prompt_template") or ""
+    return f"the column “{column}”" if column else f"the template “{template}”".replace("\n\n", " ")
 
 
 def shorten_cell(value: Any, characters: int) -> str:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import logging
 import os
 import secrets
 import subprocess
@@ -14,6 +15,7 @@ from datasets import Dataset
 from groupwise.storage.home.process import child_environment
 from groupwise.worker.data.data_error import DataError
 
+log = logging.getLogger("groupwise.data")
 LONGEST = 3600.0  # seconds in which any file is unpacked
 
 
@@ -49,8 +51,11 @@ def _unpack(path: Path, target: Path, first: int | None) -> None:
     except subprocess.TimeoutExpired as error:
         raise DataError(f"{path.name} was not unpacked in {LONGEST / 60:.0f} minutes. Make it smaller.") from error
     if done.returncode:
-        said = done.stderr.decode("utf-8", "replace").strip().splitlines() or [f"it ended with code {done.returncode}"]
-        raise DataError(f"{path.name} cannot be unpacked: {said[-1][:200]}")
+        log.warning("%s cannot be unpacked: %s", path.name, done.stderr.decode("utf-8", "replace")[-2000:])
+        raise DataError(
+            f"{path.name} cannot be unpacked: what does that ended with code {done.returncode}. The "
+            "file may be damaged: save it again, as .csv if you can."
+        )
     answer = json.loads(done.stdout)
     if "error" in answer:
         raise DataError(answer["error"])

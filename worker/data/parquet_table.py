@@ -9,28 +9,33 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from groupwise.worker.data.data_error import DataError
+from groupwise.worker.data.file_reading import FileReading
 
 BATCH = 32  # rows that are unpacked at once
 ROW = 16 * 2**20  # bytes that a row may unpack to, as long as a line of JSONL may be
 GROUP = 4 * 2**30  # bytes that a row group may say it unpacks to
 COLUMNS = 2000
+MARK = b"PAR1"  # with which a whole file begins and ends
 
 
 class ParquetTable:
     """The rows of a Parquet file: a table.Table."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, reading: FileReading) -> None:
         self.path = path
+        self.reading = reading
         self.notes: list[str] = []
         with parquet_words(path), pyarrow.parquet.ParquetFile(path) as file:
             meta = file.metadata
             self.columns = list(file.schema_arrow.names)
             self._sizes = [meta.row_group(number).num_rows for number in range(meta.num_row_groups)]
+            schema = file.schema_arrow
             largest = max((meta.row_group(n).total_byte_size for n in range(meta.num_row_groups)), default=0)
         if len(self.columns) > COLUMNS:
             raise DataError(f"{path.name} has {len(self.columns)} columns; at most {COLUMNS} can be read.")
         if len(set(self.columns)) != len(self.columns):
             raise DataError(f"{path.name} has two columns of one name. Give each a name of its own.")
+        _refuse_unknown_types(path, schema)
         if largest > GROUP:
             raise DataError(
                 f"a row group of {path.name} unpacks to {largest / 2**30:.0f} GB. Write smaller row groups."
@@ -67,6 +72,25 @@ class ParquetTable:
                 yield from batch.to_pylist()
 
 
+def _refuse_unknown_types(path: Path, schema: pa.Schema) -> None:
+    """Raises DataError for the first column of a type that `datasets`, by which training reads them, cannot hold."""
+    from datasets import Features  # here: whoever only unpacks needs none of it
+
+    for field in schema:
+        try:
+            Features.from_arrow_schema(pa.schema([field.remove_metadata()]))
+        except (ValueError, TypeError, NotImplementedError) as error:
+            raise DataError(
+                f"the column “{field.name}” of {path.name} holds {_kind_in_words(field.type)}, which cannot be trained "
+                "on, whether it is used or not. Write the file anew with that column as text (JSON), or without it."
+            ) from error
+
+
+def _kind_in_words(kind: pa.DataType) -> str:
+    """A type as people call it, as far as that is known."""
+    return "maps of keys to values" if "map<" in str(kind) else f"values of the type {str(kind)[:80]}"
+
+
 def refuse_long_rows(path: Path, batch: pa.RecordBatch, before: int) -> None:
     """Raises DataError for the first row of a batch that is too long to be one; `before`: how many come before it."""
     if batch.nbytes <= ROW:
@@ -88,5 +112,23 @@ def parquet_words(path: Path) -> Iterator[None]:
     except MemoryError:
         raise
     except (pa.ArrowException, OSError, ValueError, TypeError) as error:
-        reason = (str(error).splitlines() or ["it is damaged"])[0][:200].rstrip(".")
-        raise DataError(f"{path.name} cannot be read as PARQUET: {reason}. Write it anew.") from error
+        raise DataError(f"{path.name} cannot be read as PARQUET: {_parquet_fault(path, error)}") from error
+
+
+def _parquet_fault(path: Path, error: Exception) -> str:
+    """Why, in our words, by what the file has at its ends."""
+    with path.open("rb") as file:
+        size = file.seek(0, 2)
+        file.seek(max(size - 8, 0))
+        end = file.read()
+    if end[-4:] != MARK:
+        return "its end is missing, as when a download or a copy stops. Save or download it again."
+    if isinstance(error, (pa.ArrowNotImplementedError, NotImplementedError)):
+        return "it uses a compression or type that this reader does not know. Save it with snappy or zstd."
+    if size < int.from_bytes(end[:4], "little") + 12:
+        return "it is shorter than it says. Save or download it again."
+    try:
+        pyarrow.parquet.read_metadata(path)
+    except (pa.ArrowException, OSError, ValueError, TypeError):
+        return "its list of columns (the footer) is damaged, or of a newer form than this reader knows. Save it again."
+    return "the rows in it are damaged. Save or download it again."

@@ -22,9 +22,12 @@ from groupwise.storage.registry.messages.preview import (
 )
 from groupwise.storage.registry.messages.problem import Failed, messages_of
 from groupwise.storage.spec import patterns, row_filter
+from groupwise.storage.spec.answer_numbers import written_with
+from groupwise.storage.spec.file_format import FILE_SETTINGS
+from groupwise.storage.spec.number_words import count_words
 from groupwise.storage.spec.problem import WARNING, Fix, Problem
 from groupwise.storage.spec.spec import DataSpec, ModelSpec
-from groupwise.worker.data import data, mapping, preview_source, tokens
+from groupwise.worker.data import data, mapping, preview_source, read_as, tokens
 from groupwise.worker.data.data_error import DataError
 
 FIRST = 20  # rows from which kinds and guesses are made
@@ -35,7 +38,7 @@ def answer_preview(question: PreviewQuestion) -> Answer:
     try:
         return preview(question.data, question.model, question.row)
     except DataError as error:
-        return failed_preview(error)
+        return failed_preview(error, question.data)
 
 
 def preview(asked: DataSpec, model: ModelSpec, index: int) -> PreviewAnswer:
@@ -47,6 +50,7 @@ def preview(asked: DataSpec, model: ModelSpec, index: int) -> PreviewAnswer:
     shown = _render_row(asked, model, row, found)
     count, counted = table.count()
     found += [Problem("data.source", note, level=WARNING) for note in table.notes]
+    found += read_as.reading_problems(table, first, asked)
     cells = {name: mapping.shorten_cell(row.get(name), CELL) for name in table.columns[:COLUMNS]}
     return PreviewAnswer(
         columns=[_column(name, first) for name in table.columns[:COLUMNS]],
@@ -54,34 +58,48 @@ def preview(asked: DataSpec, model: ModelSpec, index: int) -> PreviewAnswer:
         row=ShownRow(index=index, cells=cells, kept=_is_kept(asked, row)),
         **shown,
         guess=mapping.guess(table.columns, first),
+        read_as=read_as.describe_reading(table, first, asked),
         problems=messages_of(found),
         note=_note(count, counted, exact, index, len(table.columns)),
     )
 
 
-# Where the data itself has to be mended elsewhere: what makes the rest of the run work until then.
+# Where the data itself has to be fixed elsewhere: what makes the rest of the run work until then.
 MEANWHILE = Fix(
-    "Use the built-in task meanwhile",
+    "Switch to the built-in task, without the settings of this data",
     {"data.source": "task:arithmetic"},
     tuple(
         f"data.{name}"
-        for name in ("config", "split", "revision", "streaming", "parameters", "filter", "prompt_template",
-                     "prompt_column", "answer_column", "answer_pattern", "columns")
+        for name in ("config", "split", "revision", "streaming", "separator", "quote", "encoding", "sheet",
+                     "skip_lines", "parameters", "filter", "prompt_template", "prompt_column", "answer_column",
+                     "answer_pattern", "answer_numbers", "columns")
     ),
 )  # fmt: skip
 
 
-def failed_preview(error: DataError) -> Failed:
-    """An answer that says why there is none."""
+def failed_preview(error: DataError, asked: DataSpec) -> Failed:
+    """An answer that says why there is none. Where a person said how the file is read, that may be why."""
+    said = tuple(f"data.{name}" for name in FILE_SETTINGS if getattr(asked, name) is not None)
+    found = (_find_reading(said),) if said and asked.source.startswith("file:") else ()
     unusable = error.field == "data.source" and not error.fixes
-    problem = Problem(error.field, str(error), fixes=(MEANWHILE,) if unusable else error.fixes)
+    problem = Problem(error.field, str(error), fixes=found + ((MEANWHILE,) if unusable else error.fixes))
     return Failed(error=str(error), field=error.field, problems=messages_of([problem]))
+
+
+def _find_reading(said: tuple[str, ...]) -> Fix:
+    """`said`: the settings that a person gave, which go; the button names them."""
+    names = [path.removeprefix("data.").replace("skip_lines", "lines to skip") for path in said]
+    listed = " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
+    return Fix(f"Find how the file is read, without the {listed} given", {}, said)
 
 
 def _column(name: str, rows: mapping.Rows) -> Column:
     values = [row.get(name) for row in rows]
     sample = next((value for value in values if row_filter.text(value).strip()), None)
-    return Column(name=name, kind=mapping.kind(values), sample=" ".join(mapping.shorten_cell(sample, SAMPLE).split()))
+    return Column(
+        name=name, kind=mapping.kind(values), sample=" ".join(mapping.shorten_cell(sample, SAMPLE).split()),
+        decimal=written_with(value for value in values if isinstance(value, str) and len(value) <= CELL),
+    )  # fmt: skip
 
 
 def _is_kept(asked: DataSpec, row: dict[str, Any]) -> bool:
@@ -94,14 +112,19 @@ def _is_kept(asked: DataSpec, row: dict[str, Any]) -> bool:
 def _render_row(asked: DataSpec, model: ModelSpec, row: dict[str, Any], found: list[Problem]) -> dict[str, Any]:
     """What a row becomes. What goes wrong on the way is added to the problems, and the rest is shown."""
     shown: dict[str, Any] = {"messages": None, "prompt": "", "tokens": None, "chat": True, "answer": None}
+    shown["written_answer"] = None
     try:
         reader = tokens.reader(model)
         shown["chat"] = reader.chat
     except DataError as error:
         reader = None
-        found.append(Problem(error.field, str(error), level=WARNING))
+        if not tokens.is_to_be_downloaded(model):
+            found.append(Problem(error.field, str(error), level=WARNING))
     try:
         shown["answer"] = _answer(asked, row)
+        if asked.answer_numbers:
+            written = _answer(asked.model_copy(update={"answer_numbers": None}), row)
+            shown["written_answer"] = written if written != shown["answer"] else None
     except DataError as error:
         found.append(Problem(error.field, str(error)))
     if any(problem.field.startswith("data.prompt") and problem.level != WARNING for problem in found):
@@ -133,12 +156,12 @@ def _answer(asked: DataSpec, row: dict[str, Any]) -> str | None:
     """The answer in a row; None where there is none, or the pattern is none, which is said there. Raises DataError."""
     if asked.answer_column not in row or asked.answer_column is None or patterns.fault(asked.answer_pattern or ""):
         return None
-    found = data.answer_of_cell(row[asked.answer_column], asked.answer_pattern)
+    found = data.answer_of_row(row, asked)
     return None if found is None else mapping.shorten_cell(found, CELL)
 
 
 def _note(count: int, counted: bool, exact: bool, index: int, columns: int) -> str:
-    said = f"{count:,} rows." if counted else f"About {count:,} rows."
+    said = f"{count_words(count, 'row')}." if counted else f"About {count_words(count, 'row')}."
     if not exact:
         said += f" The file is large: this is a row near {index + 1:,}, not exactly that one."
     if columns > COLUMNS:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from groupwise.storage.checks.data import MADE
+from groupwise.storage.spec.number_words import are_words, count_words
 from groupwise.storage.spec.spec import DataSpec
 from groupwise.worker.builtin import shipped
 from groupwise.worker.data import gym, sources, table
@@ -27,15 +28,17 @@ def table_of(data: DataSpec) -> Table:
     if kind == "gym":
         return MadeTable(gym.maker(name, count, data.parameters), count)
     if kind == "file":
-        return table.open_table(table.find_data_file(name))
+        return table.open_table(table.find_data_file(name), data)
     if kind == "hub":
         return HubTable(data)
     sources.load_source(data)  # which says what a source can be
-    raise AssertionError("a source that is of no kind was loaded")
+    raise AssertionError("a source of an unknown kind was loaded")
 
 
 class MadeTable:
     """Rows that are made, not read."""
+
+    reading = None
 
     def __init__(self, row_of: Callable[[int], dict[str, Any]], count: int) -> None:
         self._row_of, self._count = row_of, count
@@ -49,7 +52,9 @@ class MadeTable:
     def row(self, index: int) -> tuple[dict[str, Any], bool]:
         """Make one row."""
         if index >= self._count:
-            raise DataError(f"there are {self._count} rows, so there is no row {index + 1}.")
+            raise DataError(
+                f"there {are_words(self._count)} {count_words(self._count, 'row')}, so there is no row {index + 1}."
+            )
         return self._row_of(index), True
 
     def rows(self) -> Iterator[dict[str, Any]]:
@@ -59,6 +64,8 @@ class MadeTable:
 
 class HubTable:
     """A hub dataset: what is already on this machine, else streamed, so that only what is looked at is fetched."""
+
+    reading = None
 
     def __init__(self, data: DataSpec) -> None:
         self._data = data

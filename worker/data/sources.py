@@ -12,16 +12,19 @@ from datasets import Dataset, Features, Value, load_dataset
 
 from groupwise.storage.checks.data import HUB_DATASET, MADE
 from groupwise.storage.checks.script.prompts import SHUFFLE_BUFFER
+from groupwise.storage.spec import file_format
 from groupwise.storage.spec.problem import Fix
 from groupwise.storage.spec.spec import DataSpec
 from groupwise.worker.data import gym, parquet_rows, table
-from groupwise.worker.data.csv_table import header
+from groupwise.worker.data.csv_table import CsvTable
 from groupwise.worker.data.data_error import DataError, first_line
-from groupwise.worker.data.jsonl_table import check_text
+from groupwise.worker.data.file_reading import FileReading
+from groupwise.worker.data.jsonl_table import JsonlTable, check_text
+from groupwise.worker.data.separators import csv_options
+from groupwise.worker.data.zero_bytes import refuse_zero_bytes
 
 PATIENCE = 8.0  # seconds in which the hub should answer
 log = logging.getLogger("groupwise.data")
-BUILDERS = {".jsonl": "json", ".csv": "csv"}
 
 # The kinds of error, of several libraries, that mean there is no way to the hub.
 UNREACHABLE = {
@@ -43,7 +46,7 @@ def load_source(spec: DataSpec, task: TaskRows | None = None) -> Any:
         return _file(name, spec)
     if kind == "hub":
         return _hub(name, spec)
-    raise DataError(f"“{spec.source}” is no source of data: use task:NAME, gym:NAME, file:NAME or hub:ORG/NAME")
+    raise DataError(f"“{spec.source}” is not a data source: use task:NAME, gym:NAME, file:NAME or hub:ORG/NAME")
 
 
 def buffer(spec: DataSpec) -> dict[str, int]:
@@ -59,7 +62,9 @@ def first_rows(rows: Any, spec: DataSpec) -> Dataset:
         fix = Fix(f"Read {MADE} rows", {"data.limit": MADE})
         raise DataError("streaming needs data.limit: how many rows to read", "data.limit", (fix,))
     try:
-        return Dataset.from_list(list(rows.take(spec.limit)), features=rows.features)
+        read = list(rows.take(spec.limit))
+        columns = rows.features or {}
+        return Dataset.from_list(read, features=rows.features) if read else Dataset.from_dict({c: [] for c in columns})
     except Exception as error:  # whatever a download can raise
         raise hub_error(error, spec) from error
 
@@ -70,27 +75,37 @@ def _streams(spec: DataSpec) -> bool:
 
 def _file(name: str, spec: DataSpec) -> Dataset:
     path = table.find_data_file(name)
-    table.open_table(path)  # which says in words what is wrong with it
-    if path.suffix.lower() == ".parquet":
+    opened = table.open_table(path, spec)  # which says in words what is wrong with it
+    if isinstance(opened, JsonlTable):
+        check_text(opened.path)
+        builder, options = "json", {}
+    elif isinstance(opened, CsvTable):
+        refuse_zero_bytes(opened.path)
+        builder, options = "csv", _as_text(opened.columns, opened.reading)
+    else:
         in_order = spec.limit and not spec.filter and spec.shuffle is None
         return parquet_rows.load_parquet(path, spec.limit if in_order else None)
-    if path.suffix.lower() == ".jsonl":
-        check_text(path)
-    # Cells of a CSV stay text, exactly as they are written: no NA → null, no 007 → 7.
-    as_text = {"features": Features({column: Value("string") for column in header(path)[0]}),
-               "keep_default_na": False} if path.suffix.lower() == ".csv" else {}  # fmt: skip
     try:
-        return load_dataset(BUILDERS[path.suffix.lower()], data_files=str(path), split="train", **as_text)
+        return load_dataset(builder, data_files=str(opened.path), split="train", **options)
     except Exception as error:  # datasets raises many kinds for a damaged file; all mean the same to a person
-        raise DataError(
-            f"{name} cannot be read as {path.suffix[1:].upper()}: {_fault(path) or first_line(error)}"
-        ) from error
+        kind = file_format.data_suffix(name)[1:].upper()
+        log.warning("%s cannot be read by the datasets library", name, exc_info=error)
+        unknown = "it may be damaged, though no line is found at fault. Save it again"
+        raise DataError(f"{name} cannot be read as {kind}: {_fault(opened) or unknown}") from error
 
 
-def _fault(path: Path) -> str:
+def _as_text(columns: list[str], reading: FileReading) -> dict[str, Any]:
+    """How `datasets` reads a CSV so that cells stay text, exactly as they are written: no NA → null, no 007 → 7."""
+    how = csv_options(reading.separator or "comma", reading.quote or "double")
+    lines = {"skiprows": reading.skip_lines} if reading.kind == "csv" and reading.skip_lines else {}
+    features = Features({column: Value("string") for column in columns})
+    return {"features": features, "keep_default_na": False, "sep": how.pop("delimiter"), **how, **lines}
+
+
+def _fault(opened: table.Table) -> str:
     """Where a file is at fault, by reading it row by row; "" where that finds nothing."""
     try:
-        for _ in table.open_table(path).rows():
+        for _ in opened.rows():
             continue
     except DataError as error:
         return str(error)

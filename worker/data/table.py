@@ -9,10 +9,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
-from groupwise.storage.checks.data import DATA_SUFFIXES
 from groupwise.storage.home import paths
+from groupwise.storage.spec.file_format import FILE_SETTINGS, data_suffix, file_kind, unreadable_kind
+from groupwise.storage.spec.spec import DataSpec
+from groupwise.worker.data import plain_file
 from groupwise.worker.data.csv_table import CsvTable
 from groupwise.worker.data.data_error import DataError
+from groupwise.worker.data.file_reading import FileReading, find_reading
 from groupwise.worker.data.jsonl_table import JsonlTable
 from groupwise.worker.data.parquet_table import ParquetTable
 
@@ -21,15 +24,35 @@ OTHER_KINDS = {
     b"\x1f\x8b": "compressed (gzip)", b"PK\x03\x04": "a zip archive", b"BZh": "compressed (bzip2)",
     b"\xfd7zXZ": "compressed (xz)", b"\x28\xb5\x2f\xfd": "compressed (zstd)", b"\x04\x22\x4d\x18": "compressed (lz4)",
     b"7z\xbc\xaf": "a 7z archive", b"Rar!": "a rar archive", b"\x89PNG": "a picture", b"%PDF": "a PDF document",
-    b"ARROW1": "an Arrow file", b"SQLite format 3": "a database",
+    b"ARROW1": "an Arrow file", b"SQLite format 3": "a database", b"PAR1": "a Parquet file",
+    b"PARE": "a Parquet file that is encrypted",
+    b"\xd0\xcf\x11\xe0": "an Excel workbook of the older kind (.xls), or one that needs a password",
 }  # fmt: skip
+# What a file of each name begins with; text begins with none of these.
+BEGINNINGS = {
+    ".gz": "compressed (gzip)", ".xlsx": "a zip archive", ".ods": "a zip archive", ".parquet": "a Parquet file",
+    ".xls": "an Excel workbook of the older kind (.xls), or one that needs a password",
+}  # fmt: skip
+WORKBOOKS = (".xlsx", ".xls", ".ods")
+WORKBOOKS = (".xlsx", ".xls", ".ods")
+NAMES = {
+    "compressed (gzip)": "Unpack it first, or let its name end in .gz.",
+    "a zip archive": "If it is an Excel workbook, let its name end in .xlsx; else unpack it first.",
+    "a Parquet file": "Let its name end in .parquet.",
+    BEGINNINGS[".xls"]: "Let its name end in .xls.",
+}
 
 
 class Table(Protocol):
-    """Rows of a file. `columns` are in the file's order; `notes` are sentences worth saying about the file."""
+    """Rows of a file. `columns` are in the file's order; `notes` are sentences worth saying about the file; `reading`:
+    how it is read, None for what is no file."""
 
     columns: list[str]
     notes: list[str]
+
+    @property
+    def reading(self) -> FileReading | None:
+        """How the file is read."""
 
     def count(self) -> tuple[int, bool]:
         """How many rows there are, and whether that is exact or estimated from what was read so far."""
@@ -42,7 +65,9 @@ class Table(Protocol):
         """All rows in order."""
 
 
-KINDS: dict[str, Callable[[Path], Table]] = {".jsonl": JsonlTable, ".csv": CsvTable, ".parquet": ParquetTable}
+KINDS: dict[str, Callable[[Path, FileReading], Table]] = {
+    "json": JsonlTable, "csv": CsvTable, "sheet": CsvTable, "parquet": ParquetTable,
+}  # fmt: skip
 
 
 def find_data_file(name: str) -> Path:
@@ -51,8 +76,8 @@ def find_data_file(name: str) -> Path:
         path = paths.data_file(name)
         if not path.is_file():
             raise DataError(f"there is no file “{name}” in {paths.data_folder()}. Upload it, or copy it there.")
-        if path.suffix.lower() not in DATA_SUFFIXES:
-            raise DataError(f"“{name}” should be a JSONL, CSV or Parquet file ({', '.join(DATA_SUFFIXES)}).")
+        if not file_kind(name):
+            raise DataError(unreadable_kind(name))
         _look_at_its_beginning(path)
     except ValueError as error:
         raise DataError(str(error)) from error
@@ -61,33 +86,41 @@ def find_data_file(name: str) -> Path:
     return path
 
 
-def open_table(path: Path) -> Table:
-    """The rows of a file that `find_data_file` found. Raises DataError."""
+def open_table(path: Path, data: DataSpec) -> Table:
+    """The rows of a file that `find_data_file` found, read as the spec's data says. Raises DataError."""
     try:
         status = path.stat()
-        return _open_unchanged(path, status.st_ino, status.st_mtime_ns, status.st_size)
+        asked = tuple((name, getattr(data, name)) for name in FILE_SETTINGS)
+        return _open_unchanged(path, asked, status.st_ino, status.st_mtime_ns, status.st_size)
     except OSError as error:
         raise DataError(f"“{path.name}” cannot be read: {error.strerror or error}.") from error
 
 
 @functools.lru_cache(maxsize=4)
-def _open_unchanged(path: Path, *_mark: int) -> Table:
+def _open_unchanged(path: Path, asked: tuple[tuple[str, Any], ...], *_mark: int) -> Table:
     """The table of a file; those that were looked at lately stay open for as long as they have the same mark."""
-    return KINDS[path.suffix.lower()](path)
+    plain, reading = plain_file.make_plain(path, find_reading(path, DataSpec(**dict(asked))))
+    return KINDS[reading.kind](plain, reading)
 
 
 def _look_at_its_beginning(path: Path) -> None:
+    """Raises DataError for a file that is of another kind than its name says."""
     with path.open("rb") as file:
         head = file.read(64 * 1024)
-    name, suffix = path.name, path.suffix.lower()
+    name, suffix = path.name, data_suffix(path.name)
     if not head:
         raise DataError(f"“{name}” is empty.")
-    kind = next((words for magic, words in OTHER_KINDS.items() if head.startswith(magic)), None)
-    if kind is None and head.startswith(b"PAR1") != (suffix == ".parquet"):
-        kind = "a Parquet file" if suffix != ".parquet" else "no Parquet file"
-    if kind is None and suffix != ".parquet" and (b"\0" in head or head.startswith((b"\xff\xfe", b"\xfe\xff"))):
-        kind = "binary, or text in UTF-16"
-    if kind:
-        advice = "Unpack it first." if "compressed" in kind or "archive" in kind else "Save it as UTF-8 text."
-        advice = advice if suffix != ".parquet" else "Write it anew."
-        raise DataError(f"{name} cannot be read as {suffix[1:].upper()}: it is {kind}. {advice}")
+    kind = next((words for magic, words in OTHER_KINDS.items() if head.startswith(magic)), "something else")
+    wanted = BEGINNINGS.get(suffix[-3:] if suffix.endswith(".gz") else suffix, "something else")
+    if kind == wanted:
+        return
+    if suffix in WORKBOOKS:
+        kind = "no workbook" if kind == "something else" else kind
+        advice = "Open it, and save it as .xlsx or .csv without a password."
+    elif wanted != "something else":
+        kind = f"no {'Parquet' if suffix == '.parquet' else 'gzip'} file" if kind == "something else" else kind
+        advice = "Save it again."
+    else:
+        packed = "compressed" in kind or "archive" in kind
+        advice = NAMES.get(kind, "Unpack it first." if packed else "Save it as .xlsx or .csv.")
+    raise DataError(f"{name} cannot be read as {suffix[1:].upper()}: it is {kind}. {advice}")

@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from groupwise.storage.library.models import model_files
 from groupwise.storage.spec.spec import ModelSpec
 from groupwise.worker.builtin import models
 from groupwise.worker.data.data_error import DataError
@@ -55,7 +56,13 @@ def reader(spec: ModelSpec) -> Reader:
         return _load_reader(folder, Path(folder).stat().st_mtime)
     except Exception as error:  # a missing folder, no network, a damaged or foreign file: each library has its own
         reason = (str(error).splitlines() or [type(error).__name__])[0][:300].rstrip(".")
-        raise DataError(f"the tokenizer of “{spec.id}” cannot be had: {reason}", "model.id") from error
+        raise DataError(f"the tokenizer of “{spec.id}” cannot be loaded: {reason}", "model.id") from error
+
+
+def is_to_be_downloaded(spec: ModelSpec) -> bool:
+    """Whether the model is one of the hub of which nothing is on this machine: that is said of the model itself, and
+    why its tokenizer is missing as well."""
+    return spec.id != "starter" and not model_files.model_folder(spec.id) and model_files.folder_of(spec) is None
 
 
 @functools.lru_cache(maxsize=4)

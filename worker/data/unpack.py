@@ -34,7 +34,7 @@ def unpack_parquet(source: Path, target: Path, rows: int) -> int:
                 return _unpack(source, target, rows or sys.maxsize, piece)
         except MemoryError:
             continue
-    raise DataError(f"a single row of {source.name} finds no room in {MEMORY >> 30} GB of memory. Shorten its texts.")
+    raise DataError(f"a single row of {source.name} does not fit in {MEMORY >> 30} GB of memory. Shorten its texts.")
 
 
 def _unpack(source: Path, target: Path, rows: int, piece: int) -> int:

@@ -13,6 +13,7 @@ from typing import Any
 
 from groupwise.storage.checks.check import check_spec
 from groupwise.storage.home import process_log
+from groupwise.storage.home.large_imports import no_collections
 from groupwise.storage.home.paths import RunFolder
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.registry import questions, registry
@@ -57,10 +58,11 @@ def attempt(text: str, say: Callable[[str], None]) -> TryAnswer:
     begun = time.monotonic()
     say("Reading the settings.")
     run_spec = read_spec(text)
-    from groupwise.worker.builtin import shipped
-    from groupwise.worker.dry_run import watcher
-    from groupwise.worker.questions import build
-    from groupwise.worker.training import trainer
+    with no_collections():
+        from groupwise.worker.builtin import shipped
+        from groupwise.worker.dry_run import watcher
+        from groupwise.worker.questions import build
+        from groupwise.worker.training import trainer
 
     _refuse(build.settings_problems(run_spec, registry.read_fact(Hardware)))
     say("Loading the model and the data.")

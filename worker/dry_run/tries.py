@@ -138,7 +138,7 @@ def _ending(code: int) -> str:
         return "The dry run was killed (SIGKILL): by hand, or by the system because memory ran out."
     if code < 0:
         return f"The dry run was ended by {signal.Signals(-code).name}."
-    return f"The dry run ended without saying how (exit code {code}); worker.log has its last lines."
+    return f"The dry run ended without a reason (exit code {code}); worker.log has its last lines."
 
 
 def _refuse(question_id: int, sentence: str) -> None:

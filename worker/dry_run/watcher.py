@@ -32,6 +32,9 @@ class Watcher(TrainerCallback):
     def seal(self, checkpoint: Path, global_step: int) -> None:
         """Do nothing, for the same reason."""
 
+    def say(self, warning: str) -> None:
+        """Do nothing: the checks of the data have said it."""
+
     def on_log(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, logs: dict[str, Any], **_: Any
     ) -> None:

@@ -43,7 +43,7 @@ def training_command(run_id: str, processes: int) -> list[str]:
 def training_environment(tag: str, processes: int) -> dict[str, str]:
     """An allow-listed environment with the run's tag. PYTHONSAFEPATH: nothing in the run's folder can shadow a
     module."""
-    env = {**child_environment(), TAG: tag, "PYTHONSAFEPATH": "1", "PYTHONUNBUFFERED": "1"}
+    env = {**child_environment(trackers=True), TAG: tag, "PYTHONSAFEPATH": "1", "PYTHONUNBUFFERED": "1"}
     env.setdefault("TOKENIZERS_PARALLELISM", "false")
     # On CPUs torch's threads spin while they wait for one another; as soon as anything else runs (a browser, say)
     # that made a step of the quickstart three to five times as long. Sleeping instead takes as long whatever else runs,

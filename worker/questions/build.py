@@ -68,7 +68,10 @@ def _stage_problems(stage: RunSpec, hardware: Hardware | None) -> list[Problem]:
     found += more
     if not any(problem.field == "training" for problem in more):
         found += build_parts.part_problems(given, lambda settings: config(stage, settings), fields)
-    found += build_rules.missing(stage, given, fields) + build_rules.hardware(stage, given, hardware)
+    absent = build_rules.missing(stage, given, fields)
+    said = {problem.field for problem in absent}  # why a part could not be made, too: the cause is said, once
+    found = [problem for problem in found if problem.field not in said] + absent
+    found += build_rules.hardware(stage, given, hardware)
     if stage.lora is not None:
         found += build_lora.lora_problems(stage, _others(stage.lora, "lora", found, lora_fields()), lora_fields())
     return found

@@ -1,10 +1,16 @@
-"""Whether one's own reward functions load where they would run: in a sandbox, before a run is launched with them."""
+"""Whether a run's reward functions can score at all, before it is launched with them: one's own load where they would
+run, in a sandbox; those that ship take the parameters they are given."""
+
+import inspect
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from groupwise.storage.checks.reward_columns import without_reward
 from groupwise.storage.library.rewards import library
 from groupwise.storage.registry import judge_ports, registry
-from groupwise.storage.spec.problem import Problem
-from groupwise.storage.spec.spec import RunSpec
+from groupwise.storage.spec.problem import Fix, Problem
+from groupwise.storage.spec.spec import RewardSpec, RunSpec
 from groupwise.worker.builtin import shipped
 from groupwise.worker.sandbox import client
 
@@ -15,23 +21,86 @@ _loaded: set[tuple[str, str, bool]] = set()
 
 
 def reward_problems(spec: RunSpec) -> list[Problem]:
-    """The reward functions that cannot score in any call, each with its reason: a package that is missing, say. Nothing
-    where no sandbox can be made or code is trusted: then it is not run here."""
-    if registry.is_trusted():
-        return []
-    found = []
-    for index, reward in enumerate(spec.rewards):
-        failure = _failure(reward.name, reward.version)
-        if failure is not None:
-            line = f", line {failure.line}" if failure.line else ""
-            message = f"“{reward.name}” cannot be loaded: {failure.message.rstrip('.')}{line}."
-            found.append(Problem(f"rewards.{index}.name", message, fixes=without_reward(spec, index)))
+    """The reward functions that cannot score in any call, each with its reason: a package that is missing, parameters
+    that do not go together. One's own are left out where no sandbox can be made or code is trusted: then they are not
+    run here."""
+    found: list[Problem] = []
+    for place, part in _parts(spec):
+        for index in range(len(part.rewards)):
+            found += [one.move(f"{place}{{}}".format) for one in _problems(part, index)]
     return found
 
 
+def _parts(spec: RunSpec) -> Iterator[tuple[str, RunSpec]]:
+    """The run, and each stage with rewards of its own, as specs; and what the paths of their rewards begin with."""
+    by_stage = spec.by_stage() if spec.stages else []
+    if not spec.stages or any(stage.rewards is None for stage in spec.stages):
+        yield "", spec
+    for number, (stage, part) in enumerate(zip(spec.stages, by_stage, strict=True)):
+        if stage.rewards is not None:
+            yield f"stages.{number}.", part
+
+
+def _problems(spec: RunSpec, index: int) -> list[Problem]:
+    reward = spec.rewards[index]
+    if reward.name in shipped.shipped_names(shipped.REWARDS):
+        return _refused_parameters(reward, f"rewards.{index}")
+    failure = None if registry.is_trusted() else _failure(reward.name, reward.version)
+    if failure is None:
+        return []
+    line = f", line {failure.line}" if failure.line else ""
+    message = f"“{reward.name}” cannot be loaded: {failure.message.rstrip('.')}{line}."
+    return [Problem(f"rewards.{index}.name", message, fixes=without_reward(spec, index))]
+
+
+def _refused_parameters(reward: RewardSpec, path: str) -> list[Problem]:
+    """What a function that ships says to its parameters. It looks at them before it looks at completions, so that
+    none are needed to ask."""
+    said = _refusal(reward.name, reward.parameters)
+    if not said:
+        return []
+    named = {name: found.start() for name in reward.parameters if (found := re.search(rf"\b{re.escape(name)}\b", said))}
+    blamed = sorted(named, key=lambda name: named[name])
+    at = f"{path}.parameters.{blamed[0]}" if blamed else f"{path}.parameters"
+    message = f"“{reward.name}” would refuse every completion: {said}"
+    return [Problem(at, message, fixes=_without(reward, f"{path}.parameters", blamed))]
+
+
+def _without(reward: RewardSpec, path: str, blamed: list[str]) -> tuple[Fix, ...]:
+    """The defaults of as few of these parameters as are enough."""
+    for number in range(1, len(blamed) + 1):
+        others = {name: value for name, value in reward.parameters.items() if name not in blamed[:number]}
+        if not _refusal(reward.name, others):
+            return (Fix(f"Use the default of {' and '.join(blamed[:number])}", {path: others}),)
+    return ()
+
+
+def _refusal(name: str, parameters: dict[str, Any]) -> str:
+    """The sentence with which a function that ships refuses these parameters; empty where it takes them."""
+    about = shipped.describe_reward(name)
+    if not all(any(parameters.get(one) for one in names) for names in about.given):
+        return ""  # said where what must be given is looked for
+    function = shipped.load_file(shipped.REWARDS / f"{name}.py", name)
+    columns = [parameters.get(one.name, one.default) for one in about.parameters if one.name in about.columns]
+    no_rows: dict[str, Any] = {
+        column: [] for column in ("prompts", *_asked(function), *columns) if isinstance(column, str)
+    }
+    try:
+        function(**{**no_rows, **parameters})
+    except ValueError as error:
+        return str(error)
+    except Exception:  # of another kind: a value of the wrong type, said where types are checked; a missing package
+        return ""
+    return ""
+
+
+def _asked(function: Callable[..., Any]) -> list[str]:
+    """The arguments that must be given."""
+    found = inspect.signature(function).parameters.values()
+    return [one.name for one in found if one.default is one.empty and one.kind is not one.VAR_KEYWORD]
+
+
 def _failure(name: str, version: str | None) -> client.Failure | None:
-    if name in shipped.shipped_names(shipped.REWARDS):
-        return None
     try:
         kept = library.get_reward(name, version)
         key = (name, kept.hash, kept.network)

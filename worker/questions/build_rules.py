@@ -32,7 +32,7 @@ def refused_settings(stage: RunSpec, given: dict[str, Any], fields: Fields) -> l
                 message = "should be a mapping of settings, written here: files are not read."
                 found.append(Problem(path, message, fixes=(remove,)))
         elif name == "parallelism_config" and value is not None:
-            found.append(_to_remove(name, "cannot be said in a spec: TRL takes an object of accelerate's here."))
+            found.append(_to_remove(name, "cannot be set in a spec: TRL expects an accelerate object here."))
     if given.get("fsdp") and stage.launch.processes == 1:
         message = "only works with several processes; this run has one."
         fixes = (Fix("Remove it", {}, ("training.fsdp",)), Fix("Use 2 processes", {"launch.processes": 2}))
@@ -148,7 +148,7 @@ def hardware(stage: RunSpec, given: dict[str, Any], machine: Hardware | None) ->
         found.append(_to_remove("use_vllm", "needs a GPU, and none was found.", "Generate without vLLM"))
     if not on_cpu and _old(gpus) and given.get("bf16") is not False and not given.get("fp16"):
         names = ", ".join(sorted({gpu.name for gpu in gpus}))
-        message = f"{names} has no bfloat16: it is imitated, slowly. fp16 is faster there."
+        message = f"{names} has no bfloat16: it is emulated, which is slow. fp16 is faster there."
         fix = Fix("Use fp16 instead", {"training.bf16": False, "training.fp16": True})
         found.append(Problem("training.bf16", message, level=WARNING, fixes=(fix,)))
     processes = stage.launch.processes

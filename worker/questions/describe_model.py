@@ -106,7 +106,7 @@ def _template(tokenizer: Any, facts: dict[str, Any]) -> list[Problem]:
         return []
     what = "takes no" if facts["system_role"] == "refused" else "leaves out the"
     fix = Fix("Remove the system prompt", {"data.system_prompt": None})
-    message = f"this model's chat template {what} system prompt: say it in the prompt template instead."
+    message = f"this model's chat template {what} system prompt: put it in the prompt template instead."
     return [Problem("data.system_prompt", message, level=ADVICE, fixes=(fix,))]
 
 

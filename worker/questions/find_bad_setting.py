@@ -20,14 +20,14 @@ _IN_WORDS = (
     (r".*strategy \S+ requires (?:either )?non-zero --?(\w+).*", r"\1 must not be 0."),
     (r".*got an unexpected keyword argument '(\w+)'.*", r"“\1” is not known there."),
     (r".*Unexpected keyword arguments: (.+)", r"“\1” is not known there."),
-    (r"`temperature` .*", "must be above 0: without chance, all completions of a group would be the same."),
+    (r"`temperature` .*", "must be above 0: without randomness, all completions of a group would be the same."),
     (r"(?:`\w+` )?(?:penalty )?has to be a strictly positive (float|integer).*", "must be above 0."),
     (r"`max_new_tokens` must be greater than 0.*", "must be at least 1."),
     (r"Invalid (?:learning rate|epsilon value|weight_decay value): .*", "must not be negative."),
     (r"Invalid beta parameter at index \d: .*", "must be at least 0 and below 1."),
     (r"Got warmup_steps = .*", "must not be negative."),
-    (r"'(\w+)' is not a valid DynamoBackend", r"“\1” is no backend of torch.compile."),
-    (r"'dict' object has no attribute .*", "cannot be said in a spec: the library takes an object here."),
+    (r"'(\w+)' is not a valid DynamoBackend", r"“\1” is not a torch.compile backend."),
+    (r"'dict' object has no attribute .*", "cannot be set in a spec: the library expects an object here."),
 )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from groupwise.storage.checks.model import STARTER, model_problem
+from groupwise.storage.checks.model_names import near_model_words
 from groupwise.storage.spec.problem import WARNING, Fix, Problem
 from groupwise.storage.spec.spec import ModelSpec
 from groupwise.worker.builtin import models
@@ -69,7 +70,7 @@ def _weights_problems(spec: ModelSpec, sizes: dict[str, int], wanted: list[str])
         return []
     kept = next((kind for kind in (".bin", ".gguf", ".pt", ".pth", ".h5") if any(n.endswith(kind) for n in sizes)), "")
     how = f"only as {kept}" if kept else "nowhere"
-    message = f"{spec.id} keeps its weights {how}: only safetensors are loaded. Look for a copy of it that has them."
+    message = f"“{spec.id}” keeps its weights {how}: only safetensors are loaded. Look for a copy of it that has them."
     return [model_problem(message, STARTER)]
 
 
@@ -78,15 +79,17 @@ def _hub_problem(spec: ModelSpec, error: Exception) -> Problem:
     from huggingface_hub import errors
 
     if isinstance(error, errors.GatedRepoError):
-        return model_problem(f"{spec.id} is gated: accept its terms on its page at the hub, then {LOG_IN}.", STARTER)
+        return model_problem(f"“{spec.id}” is gated: accept its terms on its page at the hub, then {LOG_IN}.", STARTER)
     if isinstance(error, errors.RevisionNotFoundError):
         fix = Fix("Use the newest revision", {"model.revision": None})
-        return Problem("model.revision", f"{spec.id} has no revision “{spec.revision}”.", fixes=(fix,))
+        return Problem("model.revision", f"“{spec.id}” has no revision “{spec.revision}”.", fixes=(fix,))
     if isinstance(error, errors.RepositoryNotFoundError):
-        return model_problem(f"the hub has no model {spec.id}, or it is private. If it is yours, {LOG_IN}.", STARTER)
+        meant, fixes = near_model_words(spec.id)
+        message = f"the hub has no model “{spec.id}”, or it is private.{meant} If it is yours, {LOG_IN}."
+        return model_problem(message, *(fixes or (STARTER,)))
     if isinstance(error, errors.OfflineModeIsEnabled):
-        message = f"{spec.id} is not on this machine, and HF_HUB_OFFLINE forbids asking the hub."
+        message = f"“{spec.id}” is not on this machine, and HF_HUB_OFFLINE forbids asking the hub."
         return model_problem(message, STARTER, level=WARNING)
     why = "it took too long" if isinstance(error, TimeoutError) else "there was no answer"
-    message = f"the hub could not be asked about {spec.id}: {why}. It must be reachable when the run starts."
+    message = f"the hub could not be asked about “{spec.id}”: {why}. It must be reachable when the run starts."
     return model_problem(message, STARTER, level=WARNING)

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from groupwise.storage.home import locks, logs, paths, process_log
+from groupwise.storage.home.large_imports import no_collections
 from groupwise.storage.home.process import go_with
 from groupwise.storage.registry import questions, registry
 from groupwise.storage.registry.messages import kinds
@@ -57,7 +58,7 @@ TOO_LONG = Failed(error="This took too long and was given up. Ask for less: fewe
 
 def lock() -> Path:
     """Held by the one question server of this home for as long as it lives."""
-    return paths.home() / "questions.lock"
+    return paths.questions_lock()
 
 
 def answer_question(kind: str, payload: Plain) -> Plain:
@@ -253,7 +254,8 @@ def main() -> int:
         return 1
     registry.open_registry()
     _prefer_others()
-    warm_up()
+    with no_collections():
+        warm_up()
     question_server = QuestionServer()
     signal.signal(signal.SIGTERM, lambda *_: setattr(question_server, "leaving", True))
     log.info("warm")

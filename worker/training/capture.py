@@ -2,7 +2,7 @@
 
 TRL's own completions log loses rows (logging_steps > 1) and repeats them (steps_per_generation > 1). Here each
 generation's `_logs` are caught as they are made, before its bounded deques can drop any. It is also where weights that
-change with the steps are set. All of this is private to TRL 1.16 (`_generate`, `_calculate_rewards`,
+change with the steps are set. All of this is private to TRL 1.16 (`_generate`, `_calculate_rewards`, `_compute_loss`,
 `_generate_and_score_completions`, `_logs`, `_metrics`, `_save_checkpoint`); tests/worker/test_capture.py notices when
 it moves. What is saved waits for room on the disk here, too.
 """
@@ -23,7 +23,8 @@ from trl import GRPOTrainer
 
 from groupwise.storage.home import disk
 from groupwise.storage.record.step_record import Completion, Group
-from groupwise.worker.training import ranks, weighting
+from groupwise.worker.training import kl_control, ranks, weighting
+from groupwise.worker.training.kl_control import KlControl
 from groupwise.worker.training.scoring import Note, Scorers
 from groupwise.worker.training.weighting import Weighting
 
@@ -51,6 +52,7 @@ class CapturingTrainer(GRPOTrainer):
         seal: Callable[[Path, int], None],
         scorers: Scorers,
         weighting: Weighting,
+        kl: KlControl | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(*args, reward_funcs=list(scorers.functions), **kwargs)
@@ -59,6 +61,7 @@ class CapturingTrainer(GRPOTrainer):
         self._await_room = await_room
         self._seal = seal
         self._weighting = weighting
+        self._kl = kl
         self._lengths: list[tuple[int, bool]] = []
         self._seconds: dict[str, float] = {}
 
@@ -82,6 +85,7 @@ class CapturingTrainer(GRPOTrainer):
         """As TRL's, with this step's weights, and `_logs` swapped for an unbounded tape meanwhile."""
         if self.model.training:
             self._set_weights()
+            self._set_beta()
         kept, self._logs = self._logs, _empty_logs()
         try:
             output = super()._generate_and_score_completions(inputs)
@@ -106,6 +110,25 @@ class CapturingTrainer(GRPOTrainer):
         for name, weight in self._weighting.changing().items():
             self._metrics["train"][weighting.metric(name)].append(weight)
 
+    def _set_beta(self) -> None:
+        """Set the KL weight of what is generated now, where it follows the KL; it is logged with its target. It never
+        was 0: so all that waits to be trained on has what the reference model says of it."""
+        if self._kl is not None:
+            self.beta = self._kl.begin_generation()
+            self._metrics["train"][kl_control.BETA].append(self.beta)
+            self._metrics["train"][kl_control.TARGET].append(self._kl.spec.target)
+
+    def _compute_loss(self, *args: Any, **kwargs: Any) -> Any:
+        """As TRL's; takes note of the KL that it logs."""
+        if self._kl is None:
+            return super()._compute_loss(*args, **kwargs)
+        logged = len(self._metrics["train"]["kl"])
+        loss = super()._compute_loss(*args, **kwargs)
+        if self.model.training:
+            for value in self._metrics["train"]["kl"][logged:]:
+                self._kl.saw(value)
+        return loss
+
     def _save_checkpoint(self, model: Any, trial: Any) -> None:
         """As transformers', with the weights that follow the success rate. One that finds no room leaves nothing
         behind."""
@@ -117,6 +140,8 @@ class CapturingTrainer(GRPOTrainer):
             super(CapturingTrainer, self)._save_checkpoint(model, trial)
             if self.accelerator.is_main_process:
                 self._weighting.save(place)
+                if self._kl is not None:
+                    self._kl.save(place)
 
         def seal() -> None:
             if self.accelerator.is_main_process:

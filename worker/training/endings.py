@@ -24,18 +24,21 @@ def ending(
     if killed_on_request:
         return states.STOPPED, f"Stopped at once at step {step}, as asked, without saving. {resume}"
     if stopping and (code is None or code < 0):
-        return (states.STOPPED, f"It did not stop by itself in time: ended at step {step} without saving. {resume}")
+        return (states.STOPPED, f"It did not stop in time and was ended at step {step} without saving. {resume}")
     if code is None:
-        gone = f"Its process was gone after step {step} and left no word: the machine, or its container, was restarted"
+        gone = f"Its process disappeared after step {step}: the machine, or its container, was restarted"
         return states.INTERRUPTED, f"{gone}, or memory ran out. {resume}"
     if code == -signal.SIGKILL:
-        killed = f"Killed at step {step} (SIGKILL), which nobody here sent"
+        killed = f"Killed at step {step} (SIGKILL), which Groupwise did not send"
         return states.KILLED, f"{killed}: by hand, or by the system because memory ran out. {resume}"
     if code < 0:
-        return states.KILLED, f"Killed at step {step} by {signal.Signals(-code).name}, which nobody here sent. {resume}"
+        return (
+            states.KILLED,
+            f"Killed at step {step} by {signal.Signals(-code).name}, which Groupwise did not send. {resume}",
+        )
     return (
         states.FAILED,
-        f"The training process ended at step {step} without saying how (exit code {code}); see the log.",
+        f"The training process ended at step {step} without a reason (exit code {code}); see the log.",
     )
 
 
@@ -49,7 +52,11 @@ def in_a_copy(saved: int | None) -> str:
 
 def resume_words(saved: int | None) -> str:
     """What a resume would begin from: the step of the newest checkpoint, if there is one."""
-    return f"Resume continues from step {saved}." if saved else "There is no checkpoint: it would start again."
+    return (
+        f"Resume continues from step {saved}."
+        if saved
+        else "There is no checkpoint: it would start from the beginning."
+    )
 
 
 def _by_record(record: dict[str, Any], step: int, resume: str) -> tuple[str, str]:
@@ -59,7 +66,7 @@ def _by_record(record: dict[str, Any], step: int, resume: str) -> tuple[str, str
         return states.FINISHED, f"Done: step {planned} of {planned}. The trained model is in final/."
     if outcome == STOPPED:
         return states.STOPPED, f"Stopped at step {record.get('step')}, as asked. {resume}"
-    reason = record.get("reason") or f"it ended at step {record.get('step')} of {planned} and called that finished"
+    reason = record.get("reason") or f"it ended at step {record.get('step')} of {planned} but reported success"
     return states.FAILED, f"Failed at step {step}: {reason}{_lost_steps_words(record.get('unrecorded'))}"
 
 

@@ -1,5 +1,5 @@
-"""What becomes of reward functions that fail in training: an event each time something new happens, and the end of the
-run where one scores nothing any more."""
+"""What becomes of reward functions that fail in training: an event each time something new happens, also where one has
+not scored once in its first calls, and the end of the run where one scores nothing any more."""
 
 from collections import Counter
 from typing import Any
@@ -9,6 +9,7 @@ from groupwise.worker.training.scoring import Note
 
 FAILED = ("error", "timeout")
 TRACE = 8000  # characters of a traceback in an event
+FIRST_CALLS = 5  # in which a function should have given a score to some completion
 
 
 class Failures:
@@ -18,12 +19,33 @@ class Failures:
     def __init__(self, limit: int) -> None:
         self.limit = limit
         self.reason: str | None = None
+        self.at: dict[str, Any] = {}  # where a reward function failed that ends the run: its name and line
         self._in_a_row: Counter[str] = Counter()
         self._said: Counter[tuple[str, int | None, str]] = Counter()
+        self._unscored: dict[str, tuple[int, int]] = {}  # (calls, completions) of those that never scored yet
+        self._scored: set[str] = set()
 
     def saw(self, notes: list[Note]) -> list[Event]:
         """The events to record of one call of each function; sets `reason` where that was one too many."""
-        return [event for note in notes for event in self._note_events(note)]
+        return [event for note in notes for event in (*self._note_events(note), *self._never_scored(note))]
+
+    def _never_scored(self, note: Note) -> list[Event]:
+        """Once, where a function that does not fail has given nothing but None since it was first called."""
+        if note.function in self._scored:
+            return []
+        if "ok" in note.statuses or note.failures:
+            self._scored.add(note.function)
+            self._unscored.pop(note.function, None)
+            return []
+        calls, completions = self._unscored.get(note.function, (0, 0))
+        self._unscored[note.function] = now = (calls + 1, completions + len(note.statuses))
+        if now[0] != FIRST_CALLS:
+            return []
+        message = (
+            f"{note.function} has not scored once: it gave None to all {now[1]} completions of its first {FIRST_CALLS} "
+            "calls, so it teaches nothing. Look at the columns and the parameters it goes by."
+        )
+        return [Event("warning", message, {"function": note.function})]
 
     def _note_events(self, note: Note) -> list[Event]:
         failed = sum(status in FAILED for status in note.statuses)
@@ -31,21 +53,25 @@ class Failures:
             self._in_a_row[note.function] = 0
             return []
         first = note.failures[0] if note.failures else {"message": "It gave no reason."}
-        self._count(note, failed, first["message"])
-        # The same failure at each of ten thousand steps is said 1, 2, 4, 8 … times.
+        went_on = self.reason is None
+        self._count(note, failed, first)
+        # The same failure at each of ten thousand steps is said 1, 2, 4, 8 … times, and when it ends the run.
         kind = (note.function, *_failure_kind(first))
         self._said[kind] += 1
         times = self._said[kind]
-        return [_event(note, failed, first, times)] if times & (times - 1) == 0 else []
+        ends = went_on and self.reason is not None
+        return [_event(note, failed, first, times)] if ends or times & (times - 1) == 0 else []
 
-    def _count(self, note: Note, failed: int, message: str) -> None:
+    def _count(self, note: Note, failed: int, first: dict[str, Any]) -> None:
         nothing = 0 < failed == len(note.statuses)
         self._in_a_row[note.function] = self._in_a_row[note.function] + 1 if nothing else 0
         times = self._in_a_row[note.function]
         if self.limit and times >= self.limit and self.reason is None:
+            self.at = {"function": note.function, "line": first.get("line") or 0}
+            self.at["traceback"] = str(first.get("traceback") or "")[:TRACE]
             self.reason = (
                 f"the reward function “{note.function}” scored nothing in {times} calls in a row: "
-                f"{message.rstrip('.')}. Mend it under Rewards, then start a new run from this one."
+                f"{first['message'].rstrip('.')}. Fix it under Rewards, then start a new run from this one."
             )
 
 
@@ -58,8 +84,8 @@ def _failure_kind(failure: dict[str, Any]) -> tuple[int | None, str]:
 
 def _event(note: Note, failed: int, first: dict[str, Any], times: int) -> Event:
     line = f", line {first['line']}" if first.get("line") else ""
-    again = f" That makes {times} times." if times > 2 else ""
+    again = f" ({times} times)" if times > 2 else ""
     gave = f"gave no score to {failed} of {len(note.statuses)} completions" if failed else "gave its scores, but"
-    message = f"{note.function} {gave}: {first['message'].rstrip('.')}{line}.{again}"
+    message = f"{note.function} {gave}: {first['message'].rstrip('.')}{line}{again}."
     row, trace = first.get("row"), str(first.get("traceback") or "")[:TRACE]
     return Event("reward", message, {"function": note.function, "row": row, "traceback": trace, "failed": failed})

@@ -13,6 +13,7 @@ from typing import Any
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
 from groupwise.storage.home import disk
+from groupwise.storage.record import run_files
 from groupwise.storage.record.record import ABSENT, RunWriter
 from groupwise.storage.record.step_record import Checkpoint, Event, Group
 from groupwise.worker.training import checkpoints, disk_space, ranks
@@ -34,7 +35,7 @@ class StageNote:
     before: int
     later: int
     scored_by: list[str]
-    target: tuple[str, float]
+    target: tuple[str, float] | None
     facts: dict[str, Any] = field(default_factory=dict)
 
 
@@ -68,13 +69,18 @@ class Recorder(TrainerCallback):
         self.step = self.planned = 0
         self._groups: list[Group] = []
         self._events: list[Event] = []  # to be written with the next commit
-        self._told_unscored = False
+        self._said: set[str] = set()
         self._sealed: int | str = ""  # bytes of the checkpoint that was sealed last, or why it was not
 
     @property
     def reason(self) -> str | None:
         """Why the run cannot go on, where it cannot."""
         return self.failures.reason or (self.room.given_up() if self.room is not None else None)
+
+    @property
+    def cause(self) -> dict[str, Any]:
+        """What kind of failure `reason` is, and where: for the exit record."""
+        return {"cause": run_files.REWARD, **self.failures.at} if self.failures.reason else {"cause": run_files.DISK}
 
     def take(self, groups: list[Group], notes: list[Note], seconds: dict[str, float]) -> None:
         """Groups that were just scored, what the scoring came to, and what generating and scoring took; all is
@@ -86,10 +92,14 @@ class Recorder(TrainerCallback):
         if self.measures is not None:
             self.measures.saw(groups, seconds, self.target)
         unscored = all(completion.reward is None for group in groups for completion in group.completions)
-        if unscored and not self._told_unscored:
-            self._told_unscored = True
-            message = "No reward function scored any completion of this step: there is nothing to learn from."
-            self._events.append(Event("warning", message))
+        if unscored:
+            self.say("No reward function scored any completion of this step: there is nothing to learn from.")
+
+    def say(self, warning: str) -> None:
+        """A sentence that a person should read beside the curves; once, however often it is said."""
+        if warning not in self._said:
+            self._said.add(warning)
+            self._events.append(Event("warning", warning))
 
     def _place(self, group: Group) -> None:
         """Among the steps, and the reward functions, of all stages."""
@@ -207,10 +217,11 @@ class Recorder(TrainerCallback):
             checkpoints.rotate(path.parent.parent if self.stage else path.parent, self.keep)
 
     def flush(self) -> None:
-        """Write groups that were scored in a step which never came to its end: they may say why."""
-        if self.writer is not None and self._groups:
+        """Write groups that were scored in a step which never came to its end, and what else was still to be said."""
+        if self.writer is not None and (self._groups or self._events):
             groups, self._groups = self._groups, []
-            self.writer.commit(self.step, groups=groups)
+            events, self._events = self._events, []
+            self.writer.commit(self.step, groups=groups, events=events)
 
     def _commit(
         self,

@@ -39,8 +39,9 @@ class Scorer:
         self._note = Note(reward.name)
 
     def __call__(
-        self, *, trainer_state: Any = None, log_extra: Any = None, log_metric: Any = None, **batch: Any
+        self, /, *, trainer_state: Any = None, log_extra: Any = None, log_metric: Any = None, **batch: Any
     ) -> list[float | None]:
+        # self is by position only: a column may be called so
         first, rows = len(self._note.statuses), len(batch["completions"])
         if trainer_state is not None:
             batch["trainer_state"] = trainer_state

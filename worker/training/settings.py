@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from groupwise.storage.checks.trackers import asked_trackers
 from groupwise.storage.spec.spec import RunSpec
 
 
@@ -13,9 +14,10 @@ def training_settings(run_spec: RunSpec, output: Path) -> dict[str, Any]:
     rotates = checkpoints_to_keep(run_spec) is not None
     return {
         "use_cpu": not torch.accelerator.is_available(),
+        **({"run_name": run_spec.name} if asked_trackers(run_spec.training) else {}),
         **run_spec.training,
         "output_dir": str(output),
-        "report_to": "none",
+        "report_to": "none",  # worker.training.trackers sees to them
         **({"save_total_limit": None} if rotates else {}),
         "disable_tqdm": True,  # the log file is read by people, and a bar is one endless line there
         "reward_weights": [reward.weight for reward in run_spec.rewards],

@@ -11,11 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from transformers import TrainerCallback
+
 from groupwise.storage.home.paths import RunFolder
-from groupwise.storage.record import group_metrics
+from groupwise.storage.record import checkpoint_files, group_metrics
 from groupwise.storage.spec.spec import RunSpec
 from groupwise.worker.training import checkpoints, endings, settings, trainer
 from groupwise.worker.training.recorder import Recorder, StageNote
+from groupwise.worker.training.trackers import Trackers
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,7 @@ class Stage:
     @property
     def model(self) -> Path:
         """What it ends with, for the next to begin from."""
-        return self.folder / checkpoints.MODEL
+        return self.folder / checkpoint_files.MODEL
 
 
 def stages_of(run_spec: RunSpec, folder: RunFolder) -> list[Stage]:
@@ -89,19 +92,20 @@ def weights(run_spec: RunSpec) -> dict[str, float]:
 def train_stages(run_spec: RunSpec, folder: RunFolder, recorder: Recorder, point: Path | None) -> dict[str, Any]:
     """Train what is still to do, from `point` on (a checkpoint, or what a stage ended with; None: from the
     beginning), and say how it ended: outcome, step, planned."""
-    stages = stages_of(run_spec, folder)
-    step = checkpoints.step_of(point) if point else 0
-    first = max(checkpoints.stage_of(point) - 1, 0) if point else 0
+    stages, trackers = stages_of(run_spec, folder), Trackers(folder.path, recorder.say)
+    step = checkpoint_files.step_of(point) if point else 0
+    first = max(checkpoint_files.stage_of(point) - 1, 0) if point else 0
     resume, begin_from = point, None
-    if point and (point.name == checkpoints.MODEL or checkpoints.is_last(point)):
+    if point and (point.name == checkpoint_files.MODEL or checkpoints.is_last(point)):
         # The stage was over, though the process did not get to say so. transformers would train one step more.
-        if point.name != checkpoints.MODEL and recorder.writer is not None:
+        if point.name != checkpoint_files.MODEL and recorder.writer is not None:
             _keep_copy(point, stages, first, folder, step)
         first, resume, begin_from = first + 1, None, point
     if first == len(stages):
         return {"outcome": endings.FINISHED, "step": step, "planned": step}
     for index in range(first, len(stages)):
-        ended = _train_one(stages, index, folder, recorder, resume, begin_from, step)
+        reports = trackers.callbacks(stages[index].spec)
+        ended = _train_one(stages, index, folder, recorder, resume, begin_from, step, reports)
         if ended["outcome"] != endings.FINISHED:
             break
         step, resume, begin_from = ended["step"], None, stages[index].model
@@ -110,11 +114,13 @@ def train_stages(run_spec: RunSpec, folder: RunFolder, recorder: Recorder, point
 
 def _train_one(
     stages: list[Stage], index: int, folder: RunFolder, recorder: Recorder, resume: Path | None,
-    begin_from: Path | None, step: int,
+    begin_from: Path | None, step: int, reports: list[TrainerCallback],
 ) -> dict[str, Any]:  # fmt: skip
     """Train one stage, keep the model it ends with, and leave the memory free for the next."""
     stage = stages[index]
-    grpo = trainer.make_trainer(stage.spec, folder, recorder, output=stage.folder, begin_from=begin_from, resume=resume)
+    grpo = trainer.make_trainer(
+        stage.spec, folder, recorder, output=stage.folder, begin_from=begin_from, resume=resume, trackers=reports
+    )
     try:
         return _run_stages(grpo, stages, index, folder, recorder, resume, step)
     finally:
@@ -128,7 +134,7 @@ def _run_stages(
     if recorder.stop_asked() and grpo.accelerator.num_processes == 1:
         return {"outcome": endings.STOPPED, "step": step}
     keep = settings.checkpoints_to_keep(stage.spec)
-    before = checkpoints.before_stage(resume) if resume else step
+    before = checkpoint_files.before_stage(resume) if resume else step
     if stage.number:
         recorder.enter(_stage_note(stages, index, before, len(grpo.train_dataset)), keep)
     grpo.train(resume_from_checkpoint=str(resume) if resume else None)
@@ -137,7 +143,8 @@ def _run_stages(
         _keep_model(grpo, stages, index, folder, reached)
     planned = recorder.planned
     if recorder.stopped and recorder.reason:
-        return {"outcome": endings.FAILED, "step": reached, "planned": planned, "reason": recorder.reason}
+        why = {"reason": recorder.reason, **recorder.cause}
+        return {"outcome": endings.FAILED, "step": reached, "planned": planned, **why}
     outcome = endings.STOPPED if recorder.stopped else endings.FINISHED
     if index < len(stages) - 1:
         _release(grpo)

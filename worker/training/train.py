@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from groupwise.storage.home import disk, files, locks, paths, process_log
+from groupwise.storage.home.large_imports import no_collections
 from groupwise.storage.home.paths import RunFolder
-from groupwise.storage.record import group_metrics, run_files
+from groupwise.storage.record import checkpoint_files, group_metrics, run_files
 from groupwise.storage.record.record import RunWriter, resume_record
 from groupwise.storage.record.step_record import Event
 from groupwise.storage.registry import commands, registry
@@ -24,10 +25,10 @@ from groupwise.storage.spec.problem import SpecError
 from groupwise.worker.builtin import shipped
 from groupwise.worker.data import data
 from groupwise.worker.sandbox import client
-from groupwise.worker.training import checkpoints, endings, settings, trainer
+from groupwise.worker.training import checkpoints, endings, hung_threads, settings, trainer
 
 RECORD = 128 * 1024  # bytes set aside for how a run ends: it must be said on a full disk too
-REASON, TRACE = 1000, 8000  # characters of it, at 12 bytes each at most
+REASON, TRACE = 1000, run_files.LONGEST_TRACE  # characters of it, at 12 bytes each at most
 
 
 class Signals:
@@ -57,10 +58,11 @@ def main(run_id: str) -> int:
     try:
         train(folder, run.attempt, is_main, stop, record)
     except BaseException as error:  # also sys.exit of a library: it must not pass for an end that nobody explains
-        record |= {"reason": explain(error)[:REASON], "traceback": traceback.format_exc()[-TRACE:]}
+        told = {"reason": explain(error)[:REASON], "traceback": traceback.format_exc()[-TRACE:]}
+        record |= {"cause": cause_of(error), **told}
     if last_word is not None:  # before anything is printed
         last_word.write_json({**record, "at": time.time()})
-    if "traceback" in record:
+    if record.get("traceback"):
         print(record["traceback"], file=sys.stderr, flush=True)
     return 0 if record["outcome"] != endings.FAILED else 1
 
@@ -70,9 +72,10 @@ def train(folder: RunFolder, attempt: int, is_main: bool, stop: Signals, record:
     run_spec = spec.parse_spec(run_files.spec_text(folder))
     flag = commands.StopFlag(folder.id, attempt) if is_main else None
 
-    from groupwise.worker.training import ranks, stages  # torch and trl: seconds
-    from groupwise.worker.training.failures import Failures
-    from groupwise.worker.training.recorder import Recorder
+    with no_collections():
+        from groupwise.worker.training import ranks, stages  # torch and trl: seconds
+        from groupwise.worker.training.failures import Failures
+        from groupwise.worker.training.recorder import Recorder
 
     weights = stages.weights(run_spec)
     writer = resume_record(folder.db, attempt, weights) if is_main else None
@@ -101,16 +104,37 @@ def _resume_point(folder: RunFolder, attempt: int, writer: RunWriter | None) -> 
         return None
     checkpoint, passed = checkpoints.latest_whole(folder.checkpoints)
     if writer is not None and passed:
-        step = checkpoints.step_of(checkpoint) if checkpoint else 0
+        step = checkpoint_files.step_of(checkpoint) if checkpoint else 0
         writer.commit(step, events=[Event("warning", sentence) for sentence in passed])
     return checkpoint
+
+
+def rank_name() -> str:
+    """What a rank's lines begin with in the log that it shares with others; nothing where it trains alone."""
+    return f"[rank {os.environ.get('RANK', '0')}] " if os.environ.get("WORLD_SIZE", "1") != "1" else ""
+
+
+def cause_of(error: BaseException) -> str:
+    """What kind of failure it is, as far as that decides what helps (see storage.record.run_files)."""
+    if _is_out_of_memory(error):
+        return run_files.MEMORY
+    if disk.is_full(error) or type(error).__name__ == "NoRoom":
+        return run_files.DISK
+    if isinstance(error, data.DataError):
+        return run_files.DATA
+    settings_at_fault = (trainer.CannotRun, SpecError, shipped.ShippedError)
+    return run_files.SETTINGS if isinstance(error, settings_at_fault) else run_files.OTHER
+
+
+def _is_out_of_memory(error: BaseException) -> bool:
+    return type(error).__name__ == "OutOfMemoryError" or "out of memory" in str(error).lower()
 
 
 def explain(error: BaseException) -> str:
     """Why it failed, in a sentence that says what to do where that is known."""
     name, text = type(error).__name__, str(error).strip()
     first = text.splitlines()[0] if text else name
-    if name == "OutOfMemoryError" or "out of memory" in text.lower():
+    if _is_out_of_memory(error):
         return (
             "the device ran out of memory. Lower per_device_train_batch_size or max_completion_length, "
             "or train with LoRA."
@@ -125,5 +149,5 @@ def explain(error: BaseException) -> str:
 
 
 if __name__ == "__main__":
-    process_log.keep_secrets()
-    sys.exit(main(sys.argv[1]))
+    process_log.keep_secrets(rank_name())
+    sys.exit(hung_threads.leave_process(main(sys.argv[1])))

@@ -1,14 +1,17 @@
 """The GRPOTrainer that a spec describes, built from a run's folder: model, data, rewards, GRPOConfig."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 from groupwise.storage.home.paths import RunFolder
 from groupwise.storage.record.step_record import Group
+from groupwise.storage.spec.answer_numbers import as_scored
 from groupwise.storage.spec.spec import RunSpec
 from groupwise.worker.builtin import models, shipped
 from groupwise.worker.data import data
+from groupwise.worker.training.kl_control import KlControl
 from groupwise.worker.training.scoring import Note, Scorers
 from groupwise.worker.training.settings import training_settings
 from groupwise.worker.training.weighting import Weighting
@@ -27,6 +30,8 @@ class Listener(Protocol):
 
     def seal(self, checkpoint: Path, global_step: int) -> None: ...
 
+    def say(self, warning: str) -> None: ...
+
 
 def make_trainer(
     run_spec: RunSpec,
@@ -36,31 +41,36 @@ def make_trainer(
     output: Path | None = None,
     begin_from: Path | None = None,
     resume: Path | None = None,
+    trackers: Sequence[Any] = (),
 ) -> Any:
     """The GRPOTrainer that a spec (its own settings, or those of one stage: RunSpec.by_stage) describes. Whoever has
     it made closes its `scorers`.
 
     `output`: where its checkpoints go, if not where a run's do. `begin_from`: a folder with the trained weights that
     it begins with. The reference model is the spec's own model all the same. `resume`: the checkpoint that it will
-    resume from.
+    resume from. `trackers`: callbacks
+    of where it reports to besides.
     """
     from peft import LoraConfig
 
     from groupwise.worker.training.capture import CapturingTrainer
 
     args = grpo_config(run_spec, output or folder.checkpoints)
+    if resume is not None or begin_from is not None:
+        args.eval_on_start = False  # step 0 was evaluated, and what it goes on from as well
     model, tokenizer = models.load_model(run_spec.model, use_cpu=args.use_cpu)
-    train_rows, held_out = _rows(run_spec, folder, tokenizer)
+    train_rows, held_out = _rows(run_spec, folder, tokenizer, recorder)
     trainer = CapturingTrainer(
         model=model,
-        scorers=Scorers(run_spec.rewards, folder),
+        scorers=Scorers(as_scored(run_spec).rewards, folder),
         weighting=Weighting(run_spec.rewards, resume),
+        kl=KlControl(run_spec.kl, args.beta, resume) if run_spec.kl.target is not None else None,
         args=args,
         train_dataset=train_rows,
         eval_dataset=held_out,
         processing_class=tokenizer,
         peft_config=LoraConfig(**run_spec.lora) if run_spec.lora is not None else None,
-        callbacks=[recorder],
+        callbacks=[recorder, *trackers],
         on_groups=recorder.take,
         await_room=recorder.await_room,
         seal=recorder.seal,
@@ -92,11 +102,10 @@ def load_weights(model: Any, folder: Path) -> None:
     load_checkpoint_in_model(model, str(folder))
 
 
-def _rows(run_spec: RunSpec, folder: RunFolder, tokenizer: Any) -> tuple[Any, Any]:
-    task = shipped.task_of(run_spec)
-    return data.load_data(
-        run_spec.data, chat=tokenizer.chat_template is not None, task=shipped.load_task(folder, task) if task else None
-    )
+def _rows(run_spec: RunSpec, folder: RunFolder, tokenizer: Any, recorder: Listener) -> tuple[Any, Any]:
+    name, chat = shipped.task_of(run_spec), tokenizer.chat_template is not None
+    task = shipped.load_task(folder, name) if name else None
+    return data.load_data(run_spec.data, chat=chat, task=task, say=recorder.say)
 
 
 def _refuse_what_cannot_work(trainer: Any, rows: int) -> None:

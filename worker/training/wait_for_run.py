@@ -18,7 +18,8 @@ import sys
 from pathlib import Path
 
 from groupwise.storage.home import paths, process, process_log
-from groupwise.worker.training import handover, train
+from groupwise.storage.home.large_imports import no_collections
+from groupwise.worker.training import handover, hung_threads, train
 from groupwise.worker.training.stale_imports import Loaded
 
 LOOK_EVERY = 30.0  # seconds between looks at whether what it has imported is still what is installed
@@ -34,7 +35,9 @@ def main(channel: socket.socket, supervisor: int) -> int:
     oom_score = OOM_SCORE.read_text()
     _set_oom_score(FIRST_TO_GO)
     loaded = Loaded()
-    if not import_all():
+    with no_collections():
+        clean = import_all()
+    if not clean:
         return 1
     loaded.note()
     if loaded.has_changed():
@@ -105,4 +108,4 @@ def become(run_id: str, tag: str) -> bool:
 
 if __name__ == "__main__":
     process_log.keep_secrets()
-    sys.exit(main(socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2])))
+    sys.exit(hung_threads.leave_process(main(socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2]))))

@@ -1,6 +1,6 @@
-// “Settings against finals” by keyboard: ← and → from axis to axis; ↓ and ↑ move the upper end of its stretch from run
-// to run, with Shift the lower one; Delete lets the stretch go. To a screen reader it is a slider, whose value names
-// the axis, its stretch and how many runs pass.
+// “Settings vs. final metrics” by keyboard: ← and → from axis to axis; ↓ and ↑ move the upper end of its stretch from
+// run to run, with Shift the lower one; Delete lets the stretch go. To a screen reader it is a slider, whose value
+// names the axis, its stretch and how many runs pass.
 
 import { Plots } from "../../ui/charts/plots.js";
 import * as Parallel from "./parallel.js";
@@ -10,7 +10,7 @@ export class AxisKeyboardNav {
   // null)`.
   constructor(plot, now, pick) {
     Object.assign(this, { plot, now, pick, name: null });
-    Plots.slider(plot, "Settings against finals, axis by axis", this);
+    Plots.slider(plot, "Settings vs. final metrics, axis by axis", this);
   }
 
   // Where the axis's runs are, each place once, lowest first.

@@ -140,7 +140,7 @@ export class CompareChart {
       hovermode: "closest",
       hoverdistance: 30,
       uirevision: `${this.view.x} ${zoom}`,
-      margin: { l: 46, r: 8, t: 6, b: 22 },
+      margin: { l: 48, r: 8, t: 6, b: 24 },
       x: {
         rangemode: "tozero",
         tickformat: tokens ? "~s" : ",~g",

@@ -31,6 +31,7 @@ import {
 import { drawLegend } from "./legend.js";
 import * as Parallel from "./parallel.js";
 import { hear, loadPrompt, loadPrompts } from "./shared_prompts.js";
+import { offerRuns } from "./starting.js";
 import * as tables from "./tables.js";
 
 let charts = new Map();
@@ -151,11 +152,13 @@ for (const which of ["a", "b"])
 // ---- what is asked once for these runs ----
 function drawFinals() {
   const key = JSON.stringify([
-    order.map(({ id, name, colour, dash, label, final }) => [id, name, colour, dash, label, final]),
+    order.map(({ id, name, colour, dash, label, final, alike }) => [id, name, colour, dash, label, final, alike]),
     state.sort,
   ]);
   if (page.dataset.finals === key) return;
   page.dataset.finals = key;
+  showText(find(".unlike"), tables.unlikeWords(runsHere()));
+  find(".short").replaceChildren(...tables.shortWords(runsHere()).map((words) => el("li", { dir: "auto" }, words)));
   tables.drawFinals(find("table.finals"), runsHere(), state.sort, (key) => {
     const usual = ["name", "state"].includes(key) ? key : `-${key}`;
     setParams({ sort: state.sort === usual ? (usual.startsWith("-") ? key : `-${key}`) : usual });
@@ -175,7 +178,7 @@ function drawParallel() {
   const count = runsHere().length;
   setText(
     find(".kept span"),
-    `${count - beside.size} of ${count} runs pass through what is chosen under “Settings against finals”; ` +
+    `${count - beside.size} of ${count} runs pass through what is chosen under “Settings vs. final metrics”; ` +
       "the others are faint, and in no curve.",
   );
   const figure = () =>
@@ -242,17 +245,13 @@ function drawAll() {
 }
 function hint() {
   const here = runsHere().length;
-  const some = !state.ids.length
-    ? "Choose runs on the Runs page, or add them above."
-    : here < 2
-      ? "Add another run to compare it with."
-      : "";
+  const some = state.ids.length && here < 2 ? "Add another run to compare it with." : "";
   const more = leftOut
     ? `${MOST} runs are the most that can be compared at once: ` +
       `${leftOut} of the address ${leftOut === 1 ? "is" : "are"} left out.`
     : "";
   showText(find(".hint"), [some, more].filter(Boolean).join(" "));
-  find(".choose").hidden = state.ids.length > 0;
+  offerRuns();
   find(".whole").hidden = !here;
   for (const part of page.querySelectorAll(".several")) part.hidden = here < 2;
   document.title = here ? `${here} ${here === 1 ? "run" : "runs"} compared · Groupwise` : "Compare · Groupwise";

@@ -1,21 +1,23 @@
 """Compare: several runs over each other, what differs between them, and the same prompts side by side."""
 
+import itertools
 import math
 from typing import Any
 
 import gradio as gr
 
-from groupwise.app.core import format
+from groupwise.app.core import format, run_facts, run_query
 from groupwise.app.core.errors import Unanswerable
 from groupwise.app.pages.compare.prompts import prompt_in_runs, shared_prompts
-from groupwise.app.pages.compare.runs import MOST, line_styles, open_run_record, run_ids
+from groupwise.app.pages.compare.runs import MOST, badge_of, line_styles, open_run_record, run_ids, run_spec
 from groupwise.app.pages.compare.settings import compare_code, compare_settings
-from groupwise.app.ui import figures
+from groupwise.app.ui import run_colours
 from groupwise.app.ui.live import Payload, answer, live, run_by_id, text, texts
 from groupwise.app.ui.safe_text import visible_text
-from groupwise.storage.analysis.compare import curves, finals
+from groupwise.storage.analysis.compare import alike, curves, finals
+from groupwise.storage.analysis.compare import code as codes
 from groupwise.storage.home.sqlite_tools import Database
-from groupwise.storage.record import metrics, states
+from groupwise.storage.record import metrics, recent
 from groupwise.storage.registry import registry
 
 POLL, POLL_ENDED = 2000, 15000  # ms
@@ -25,8 +27,8 @@ FOUND = 8  # runs that the search for another one shows
 CURATED = (
     ("reward", "reward", "mean over all completions of a step", ""),
     ("eval_reward", "held-out reward", "on prompts that are not trained on", ""),
-    ("groups/solved", "solved", "completions that the target function calls right", "%"),
-    ("groups/tied", "tied groups", "which teach nothing", "%"),
+    ("groups/solved", "solved", "scored correct by the reward that says what is right", "%"),
+    ("groups/tied", "tied groups", "no learning signal", "%"),
     ("kl", "kl", "distance from the reference model", ""),
     ("entropy", "entropy", "near 0: always the same answer", ""),
     ("completions/mean_length", "length", "tokens of a completion", ""),
@@ -37,8 +39,17 @@ TEMPLATE = """
 placeholder="add a run by name, state, model" aria-label="Add a run"><div class="found panel" hidden></div></div></div>
 <p class="s problem" role="status" hidden></p><div class="legend" role="group" aria-label="Runs"></div>
 <p class="s mut kept" role="status" hidden><span></span> <button class="link s every" type="button">Show
-all</button></p><p class="s mut hint" hidden></p><p class="choose" hidden><a class="btn" href="/">Choose runs</a></p>
-<div class="whole" hidden>
+all</button></p><p class="s mut hint" hidden></p>
+<section class="choose panel" aria-label="Choose runs" hidden><h2>Choose runs to compare</h2><p class="lead">Lay the
+curves of several runs over each other, see in which settings they differ and what each came to, and read what they
+answered to the same prompts.</p><div class="row between"><p class="s mut said">Choose two or more of the newest runs,
+or search for others above. On the Runs page any can be ticked.</p><a class="btn pri go"
+aria-disabled="true">Compare</a></div>
+<div class="offers" role="group" aria-label="Runs"></div></section>
+<div class="whole" hidden><ul class="short s several" aria-label="In short"></ul>
+<section class="differ several"><h2>Settings that differ <span class="mut xs">faint: the default</span></h2>
+<p class="s mut settled"></p>
+<div class="panel flush scroll" tabindex="-1"><table class="settings"></table></div></section>
 <section><div class="row controls"><h2>Curves</h2><span class="s mut">over</span><span class="switch s x" role="group"
 aria-label="Lay the curves over"><button data-x="step">step</button><button data-x="tokens">tokens</button>
 <button data-x="time">time</button><button data-x="attempt" title="Each attempt from its own beginning">attempt</button>
@@ -49,12 +60,10 @@ aria-label="Lay the curves over"><button data-x="step">step</button><button data
 <p class="s mut unlaid" hidden></p><div class="grid two charts"></div><details class="all"><summary>All
 metrics <span class="mut s"></span></summary><input class="input" type="search" placeholder="search metrics"
 aria-label="Search metrics"><div class="names"></div></details></section>
-<section><h2>Finals <span class="mut xs">means of the last ten logged values; ▲ the best of these runs</span></h2>
+<section><h2>Final metrics <span class="mut xs">as each run’s own page has them; ▲ the best</span></h2>
+<p class="s mut unlike" hidden></p>
 <div class="panel flush scroll" tabindex="-1"><table class="finals"></table></div></section>
-<section class="several"><h2>Settings that differ <span class="mut xs">faint: the default</span></h2>
-<p class="s mut settled"></p>
-<div class="panel flush scroll" tabindex="-1"><table class="settings"></table></div></section>
-<section class="sweep several"><h2>Settings against finals <span class="mut xs">one line a run; drag along an axis to
+<section class="sweep several"><h2>Settings vs. final metrics <span class="mut xs">one line a run; drag along an axis to
 choose some</span> <button class="link s every" type="button" hidden>Show all</button></h2><p class="s mut why"></p>
 <div class="panel"><div class="lay"><div class="plot"></div>
 <i class="mark" hidden></i></div></div></section>
@@ -118,9 +127,28 @@ def lines_of_run(
     try:
         with open_run_record(run) as record:
             names.update(curves.keys_of(record))
-            return new_lines(record, wanted, axis, span, seen)
+            found = new_lines(record, wanted, axis, span, seen)
+            return found | with_marks(found, alike_marks(run, record)) if "final" in found else found
     except Unanswerable as reason:
         return {"problem": visible_text(str(reason)), "seq": -1, "curves": {}, "final": {"step": run.step}}
+
+
+def alike_marks(run: registry.Run, record: Database) -> dict[str, str]:
+    """By what the run's rewards can be compared with another's (`alike.reward_marks`); nothing where its settings
+    cannot be read: then they cannot."""
+    try:
+        return alike.reward_marks(run_spec(run), codes.code_by_function(run.folder), recent.stage_began(record)[1])
+    except Unanswerable:
+        return {}
+
+
+def with_marks(found: dict[str, Any], marks: dict[str, str]) -> dict[str, Any]:
+    """The marks beside a run's lines and finals. Where nothing says what is right, nothing is called solved, though an
+    older version may have recorded it."""
+    if not marks or "solved" in marks:
+        return {"alike": marks}
+    lines = {name: line for name, line in found["curves"].items() if "groups/solved" not in name}
+    return {"alike": marks, "curves": lines, "final": found["final"] | {"solved": None}}
 
 
 def new_lines(record: Database, wanted: list[str], axis: str, span: curves.Span | None, seen: Any) -> dict[str, Any]:
@@ -144,21 +172,23 @@ def chart(name: str) -> dict[str, str]:
 
 @answer
 def search_runs(payload: Payload) -> dict[str, Any]:
-    """Runs to add: the newest ones with these words in their name, id, state, model or data, without those in `ids`."""
-    there, words = set(run_ids(payload)), text(payload, "words").lower().split()
-    found = []
-    for run in registry.list_runs():
-        of_run = f"{run.name} {run.id} {states.LABELS.get(run.state, run.state)} {run.model} {run.data}".lower()
-        if run.id not in there and all(word in of_run for word in words):
-            found.append(run)
-        if len(found) == FOUND:
-            break
+    """Runs to add: the newest ones with these words in what is searched of a run, without those in `ids`; `many`: as
+    many as can be compared."""
+    ids, words = run_ids(payload), run_query.words_of(text(payload, "words"))
+    every = registry.list_runs(curves=False)
+    there = [run for run in every if run.id in ids]
+    matching = (run for run in every if run.id not in ids and run_query.matches(run, words))
+    found = list(itertools.islice(matching, MOST if payload.get("many") is True else FOUND))
+    colours, facts = run_colours.colours_of(there, found), run_facts.outcomes_of(found)
     return {
         "runs": [
-            {"id": run.id, "name": visible_text(format.shorten(run.name, 60)), "colour": figures.identity(run.id),
-             "about": f"{states.LABELS.get(run.state, run.state)} · {format.age(run.created)}"}
+            {"id": run.id, "name": visible_text(format.shorten(run.name, 60)), "colour": colours[run.id],
+             "about": run_query.state_and_age(run),
+             "reward": format.number(run.reward), "age": run_query.age_words(run), "there": True,
+             **badge_of(run, facts)}
             for run in found
-        ]
+        ],
+        "empty": not every,
     }  # fmt: skip
 
 

@@ -1,6 +1,6 @@
 // Pure arithmetic on lines {x, y}: the mean of several with a band, and which runs belong together.
 
-import { neighbours, number } from "../../ui/number.js";
+import { neighbours } from "../../ui/number.js";
 
 export class Lines {
   static dashes = ["solid", "dash", "dot", "dashdot", "longdash", "longdashdot"]; // Plotly's
@@ -65,7 +65,7 @@ export class Lines {
       .sort(before)
       .map((group, i) => ({
         ...group,
-        colour: `--r${(i % 8) + 1}`,
+        colour: `--r${(i % 20) + 1}`,
         dash: Lines.dashes[Math.floor(i / 8) % Lines.dashes.length],
       }));
   }
@@ -73,10 +73,5 @@ export class Lines {
   // Seconds in the unit that suits the longest: [what to divide by, its name].
   static unit(seconds) {
     return seconds > 7200 ? [3600, "h"] : seconds > 180 ? [60, "min"] : [1, "s"];
-  }
-  static duration(seconds) {
-    if (seconds === null || seconds === undefined) return "–";
-    const [by, name] = Lines.unit(seconds);
-    return `${number(seconds / by)}\u202f${name}`;
   }
 }

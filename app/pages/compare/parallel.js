@@ -1,4 +1,4 @@
-// Settings against finals as parallel axes: one line a run, drawn with Plotly's plain lines (its own parallel
+// Settings vs. final metrics as parallel axes: one line a run, drawn with Plotly's plain lines (its own parallel
 // coordinates need WebGL, and tell no line's name).
 
 import { Plots } from "../../ui/charts/plots.js";
@@ -77,10 +77,9 @@ export function place({ values, words }) {
 
 // Why there is nothing to draw; empty where there is.
 export function why(runs, axes) {
-  if (runs.length < 3) return "With three runs or more, each is a line here, from its settings to what it came to.";
-  if (!axes.some(({ final }) => !final))
-    return "These runs have the same settings, but for seeds: there is nothing to set against what they came to.";
-  return axes.some(({ final }) => final) ? "" : "None of these runs has come to anything yet.";
+  if (runs.length < 3) return "With three or more runs, each is a line here, from its settings to its final metrics.";
+  if (!axes.some(({ final }) => !final)) return "These runs differ only in seeds, so there are no settings to compare.";
+  return axes.some(({ final }) => final) ? "" : "None of these runs has final metrics yet.";
 }
 
 // ---- stretches of axes that are chosen: full name → [from, to], as shares of the axis ----
@@ -151,13 +150,13 @@ export function listen(plot, axesNow, then) {
 
 // The name of each axis and of the places on it.
 function notes(axes, placed) {
-  const font = { size: 10, color: colour("--ink-3") };
+  const font = { size: 12, color: colour("--ink-3") };
   const note = (x, y, text, more) => ({ x, y, text, showarrow: false, font, ...more });
   const beside = { xanchor: "right", xshift: -6, bgcolor: colour("--panel"), opacity: 0.92, borderpad: 1 };
   const short = (words) => Plots.plain(words.length > 22 ? `${words.slice(0, 21)}…` : words);
   return axes.flatMap((axis, i) => [
     note(i, 1.12, short(axis.title), {
-      font: { size: 11, color: colour(axis.final ? "--ink" : "--ink-2") },
+      font: { size: 12, color: colour(axis.final ? "--ink" : "--ink-2") },
       hovertext: Plots.plain(axis.full),
     }),
     ...placed[i].ticks.map(([y, words]) => note(i, y, short(words), beside)),

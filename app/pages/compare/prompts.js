@@ -1,11 +1,15 @@
 // The same prompts: a table of how each run did on them, and one of them with each run's best completion.
 
 import { el, setHtml } from "../../ui/dom.js";
-import { number } from "../../ui/number.js";
+import { number, percent } from "../../ui/number.js";
 import { head, named } from "./tables.js";
 
-const percent = (share) => `${number(share * 100)}\u202f%`;
+// Where nothing says what is right, the mean reward.
 const result = (one) => (one.solved !== null ? percent(one.solved) : number(one.mean));
+const course = (first, last) => {
+  const words = first.group === last.group ? result(last) : `${result(first)} → ${result(last)}`;
+  return last.solved === null ? `reward ${words}` : words;
+};
 
 function cell(one) {
   if (!one) return el("td.mut", "–");
@@ -17,7 +21,7 @@ function cell(one) {
       style: `background:color-mix(in srgb, var(--high) ${level.toFixed(0)}%, transparent)`,
       title: `mean reward ${number(first.mean)} at step ${first.step}, ${number(last.mean)} at step ${last.step}`,
     },
-    first.group === last.group ? result(last) : `${result(first)} → ${result(last)}`,
+    course(first, last),
   );
 }
 
@@ -68,7 +72,7 @@ function card(run, one) {
     one.best
       ? el("a", { href: address({ step: one.best.step, group: one.best.group, idx: one.best.idx }) }, "Its group")
       : null,
-    el("a", { href: address({ prompt: one.number }) }, "Down the steps"),
+    el("a", { href: address({ prompt: one.number }) }, "Over time"),
   ];
   return el(
     "article.comp",
@@ -81,7 +85,7 @@ function card(run, one) {
         "div",
         one.best
           ? `the best, at step ${one.best.step.toLocaleString("en")} · ${one.best.tokens} tokens`
-          : "No completion is left of it.",
+          : "Its completions are not recorded.",
         one.best?.truncated ? el("span.warn", " · truncated") : null,
       ),
       one.best?.cut ? el("div", one.best.cut) : null,

@@ -9,9 +9,9 @@ from groupwise.app.pages.compare.runs import open_run_record, run_ids, run_spec
 from groupwise.app.ui.highlight import colour_tags
 from groupwise.app.ui.live import Payload, answer, run_by_id, text
 from groupwise.app.ui.safe_text import visible_text
-from groupwise.storage.analysis.compare.prompts import Looker, Target, hashes, hashes_in_common, prompt_ids
+from groupwise.storage.analysis.compare.prompts import Looker, hashes, hashes_in_common, prompt_ids
 from groupwise.storage.analysis.compare.prompts import prompt_text as text_of
-from groupwise.storage.record import group_metrics
+from groupwise.storage.record import group_metrics, groups
 from groupwise.storage.registry import registry
 
 SHOWN = 50  # prompts of one answer
@@ -75,10 +75,10 @@ def first_text(index: int, columns: list[dict[str, list[Any]]]) -> str:
     return visible_text(format.shorten(format.message_text(found), 160))
 
 
-def target_function(run: registry.Run) -> Target | None:
-    """The run's target function; None where its settings cannot be read."""
+def target_function(run: registry.Run) -> group_metrics.Target | None:
+    """The function that says what is right in a run; None where none does, or its settings cannot be read."""
     try:
-        return group_metrics.target(run_spec(run).rewards)
+        return group_metrics.target_of_stage(run_spec(run), groups.newest_stage(run.folder.db))
     except Unanswerable:
         return None
 
@@ -111,5 +111,5 @@ def in_run(looker: Looker, number: int) -> dict[str, Any]:
         words = best.pop("text")
         cut = len(words) - LONGEST
         best["html"] = colour_tags(words[:LONGEST])
-        best["cut"] = f"{format.count(cut)} more characters stand in its group." if cut > 0 else ""
+        best["cut"] = f"{format.count(cut)} more characters in its group." if cut > 0 else ""
     return {"number": number, "groups": looker.count(number), **(looker.ends(number) or {}), "best": best}

@@ -2,14 +2,16 @@
 
 import contextlib
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from groupwise.app.core import run_facts
 from groupwise.app.core.errors import Unanswerable
-from groupwise.app.ui import figures
+from groupwise.app.ui import run_colours
 from groupwise.app.ui.live import Payload, is_ongoing, texts
 from groupwise.app.ui.safe_text import visible_text
-from groupwise.app.ui.state_badge import kind
+from groupwise.app.ui.state_badge import kind, label
+from groupwise.storage.analysis.outcome import Outcome
 from groupwise.storage.home.sqlite_tools import Database
 from groupwise.storage.record import record_check, run_files, states
 from groupwise.storage.registry import registry
@@ -17,8 +19,7 @@ from groupwise.storage.spec import spec as specs
 from groupwise.storage.spec.problem import SpecError
 from groupwise.storage.spec.spec import RunSpec
 
-MOST = 20
-DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")  # Plotly's; for runs of one colour
+MOST = run_colours.PALETTE
 
 
 def run_ids(payload: Payload) -> list[str]:
@@ -44,7 +45,9 @@ def open_run_record(run: registry.Run) -> Iterator[Database]:
         if "no such table" in str(error) and run.state in states.LIVE:
             raise Unanswerable("Nothing is recorded yet.") from error
         if "no such" in str(error):
-            raise Unanswerable("Its record lacks a part: it was copied half, or an older version made it.") from error
+            raise Unanswerable(
+                "Its record is incomplete: it was copied in part, or an older version made it."
+            ) from error
         raise Unanswerable(f"Its record cannot be read ({error}).") from error
 
 
@@ -59,20 +62,23 @@ def run_spec(run: registry.Run) -> RunSpec:
 
 
 def line_styles(runs: list[tuple[str, registry.Run | None]]) -> list[dict[str, Any]]:
-    """How each run is called and drawn: its own colour, a line of another kind where an earlier one has that colour,
-    and the end of its id where an earlier one has its name."""
-    colours: dict[str, int] = {}
+    """How each run is called and drawn: a colour that no other of them has, and the end of its id where another has its
+    name."""
+    there = [run for _, run in runs if run is not None]
+    colours = run_colours.colours_of(there)
+    verdicts = run_facts.outcomes_of(there)
     names = [visible_text(run.name if run else run_id[:80]) for run_id, run in runs]
     found = []
     for (run_id, run), name in zip(runs, names, strict=True):
-        colour = figures.identity(run_id)
-        nth = colours.setdefault(colour, 0)
-        colours[colour] += 1
-        about = {"state": run.state, "kind": kind(run.state), "label": states.LABELS.get(run.state, run.state),
-                 "live": is_ongoing(run)} if run else {}  # fmt: skip
+        colour = colours.get(run_id, run_colours.NONE)
+        about = {"state": run.state, **badge_of(run, verdicts), "live": is_ongoing(run)} if run else {}
         called = f"{name} · {run_id.rpartition('-')[2]}" if names.count(name) > 1 else name
-        found.append(
-            {"id": run_id, "name": called, "colour": colour, "dash": DASHES[nth % len(DASHES)], "there": bool(run)}
-            | about
-        )
+        drawn = {"id": run_id, "name": called, "colour": colour, "dash": run_colours.dash_of(colour)}
+        found.append(drawn | {"there": bool(run)} | about)
     return found
+
+
+def badge_of(run: registry.Run, facts: Mapping[str, Outcome]) -> dict[str, str]:
+    """The kind of a run's state and its words, with the verdict on its end."""
+    told = facts.get(run.id, Outcome())
+    return {"kind": kind(run.state, told.level), "label": visible_text(label(run.state, told.verdict))}

@@ -51,8 +51,8 @@ export async function loadPrompts() {
             ? `${now.rows.length} of ${now.count.toLocaleString("en")} shared prompts. Search for others.`
             : ""
           : words.value
-            ? "No prompt that two of these runs had has these words in it."
-            : "No prompt was had by two of these runs."),
+            ? "No shared prompt contains these words."
+            : "No prompt is shared by two of these runs."),
     );
     find(".prompts").hidden = !now.rows?.length;
     drawTable(find(".prompts table"), order, now.rows ?? [], state.prompt, (hash) =>
@@ -74,9 +74,6 @@ export async function loadPrompt() {
   if (now?.runs) drawPrompt(find(".one"), order, now);
   else
     find(".one").replaceChildren(
-      el(
-        "p.s.mut",
-        now?.sentence ?? (find(".prompts").hidden ? "" : "Choose a prompt to see what each run made of it."),
-      ),
+      el("p.s.mut", now?.sentence ?? (find(".prompts").hidden ? "" : "Choose a prompt to see each run’s completions.")),
     );
 }

@@ -1,8 +1,7 @@
 // The tables of Compare: finals, settings that differ, reward code.
 
 import { el } from "../../ui/dom.js";
-import { number } from "../../ui/number.js";
-import { Lines } from "./lines.js";
+import { number, percent, seconds } from "../../ui/number.js";
 
 export function swatch(look) {
   const dash =
@@ -28,7 +27,8 @@ export function head(first, runs) {
 }
 
 // ---- finals ----
-const percent = (value) => (value === null ? "–" : `${number(value * 100)}\u202f%`);
+const share = (value) => (value === null ? "–" : percent(value));
+const duration = (value) => (value === null ? "–" : seconds(value));
 const whole = (value) => (value === null ? "–" : Math.round(value).toLocaleString("en"));
 // Of each column: its key, head, how a value is written, and which end is the better one (1: the highest, 0: neither
 // by itself: the least KL and the fewest tied groups are those of a run that has not begun to learn).
@@ -36,19 +36,66 @@ const COLUMNS = [
   ["step", "steps", whole, 0],
   ["reward", "reward", number, 1],
   ["held_out", "best held-out", number, 1],
-  ["solved", "solved", percent, 1],
+  ["solved", "solved", share, 1],
   ["kl", "kl", number, 0],
   ["length", "length", number, 0],
-  ["tied", "tied groups", percent, 0],
-  ["time", "time", Lines.duration, 0],
+  ["tied", "tied groups", share, 0],
+  ["time", "time", duration, 0],
   ["tokens", "tokens", whole, 0],
 ];
 
-// The best value of a column; null where it is the only one, or all are equal.
+// By what a column's values can be compared: the mark of app/pages/compare/compare.py that is equal in runs where they
+// mean the same.
+const MARKS = { reward: "reward", held_out: "reward", solved: "solved" };
+// The runs with a value in a column, in lots within which it means the same.
+function lotsOf(runs, key) {
+  const lots = new Map();
+  for (const run of runs) {
+    if ((run.final?.[key] ?? null) === null) continue;
+    const mark = run.alike?.[MARKS[key]] ?? run.id; // of unknown rewards: like no other's
+    lots.set(mark, [...(lots.get(mark) ?? []), run]);
+  }
+  return [...lots.values()];
+}
+// The runs with the best value of a column, each with what its sign means; none where one is alone, or all are equal.
 function bestOf(runs, key, better) {
-  const values = runs.map((run) => run.final?.[key] ?? null).filter((value) => value !== null);
-  if (!better || values.length < 2 || values.every((value) => value === values[0])) return null;
-  return better > 0 ? Math.max(...values) : Math.min(...values);
+  const best = new Map();
+  const lots = better ? lotsOf(runs, key) : [];
+  for (const lot of lots) {
+    const values = lot.map((run) => run.final[key]);
+    const top = Math.max(...values);
+    if (values.every((value) => value === top)) continue;
+    const of = lots.length > 1 ? `the ${lot.length} runs here with the same rewards` : "these runs";
+    for (const run of lot) if (run.final[key] === top) best.set(run.id, `the best of ${of}`);
+  }
+  return best;
+}
+// Why no best is told of all these runs; "" where it is.
+export function unlikeWords(runs) {
+  const rewards = lotsOf(runs, "reward");
+  const solved = lotsOf(runs, "solved").length > 1 && "What counts as solved is not the same in these runs.";
+  const differ = "The rewards of these runs are not the same (functions, weights, parameters or code)";
+  const whole = rewards.length > 1 && `${differ}, so which total reward is the best cannot be said.`;
+  const some = [...rewards, ...lotsOf(runs, "solved")].some((lot) => lot.length > 1);
+  const rest = (whole || solved) && some && "▲ marks the best among runs with the same rewards only.";
+  return [whole, solved, rest].filter(Boolean).join(" ");
+}
+
+// What there is to see first, one sentence each: who did best, as far as that can be said, and who did not end well.
+export function shortWords(runs) {
+  const solved = rankWords(runs, "solved", "Solved at the end", share);
+  const reward = rankWords(runs, "reward", "Reward at the end", number);
+  const ill = runs.filter(({ kind }) => kind === "bad" || kind === "warn");
+  const badly = ill.length ? `Look first at: ${ill.map(({ name, label }) => `${name} (${label})`).join(", ")}.` : "";
+  return [solved || reward, badly].filter(Boolean);
+}
+function rankWords(runs, key, title, write) {
+  const lots = lotsOf(runs, key);
+  if (lots.length !== 1 || lots[0].length < 2) return "";
+  const order = [...lots[0]].sort((a, b) => b.final[key] - a.final[key]);
+  const said = (run) => `${run.name} ${write(run.final[key])}`;
+  const few = order.length <= 3 ? order.map(said) : [said(order[0]), said(order[1]), "…", said(order.at(-1))];
+  return `${title}, best first: ${few.join(", ")}.`;
 }
 
 function sorted(runs, order) {
@@ -81,11 +128,11 @@ export function drawFinals(table, runs, order, sort) {
   const best = Object.fromEntries(COLUMNS.map(([key, , , better]) => [key, bestOf(runs, key, better)]));
   const cell = (run, [key, , write]) => {
     const value = run.final?.[key] ?? null;
-    const first = value !== null && value === best[key];
+    const first = best[key].get(run.id);
     return el(
       "td",
       { class: first ? "n best" : "n" },
-      first ? el("span.xs", { title: "the best of these runs" }, "▲ ") : null,
+      first ? el("span.xs", { title: first }, "▲ ") : null,
       write(value),
     );
   };

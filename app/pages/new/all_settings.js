@@ -45,7 +45,7 @@ function drawFound(asked, hits, all) {
   count(hits.length ? `${hits.length} of ${all}` : "");
   const nothing = el("p.s.mut", `No setting has “${asked}” in its name or help. Try a shorter word.`);
   list.replaceChildren(hits.length ? cards(hits.slice(0, MOST)) : nothing);
-  if (hits.length > MOST) list.append(el("p.s.mut", `${hits.length - MOST} more: type on to narrow it down.`));
+  if (hits.length > MOST) list.append(el("p.s.mut", `${hits.length - MOST} more: type more to narrow it down.`));
 }
 function drawSections(all, changed) {
   count(`${all.length} settings, ${changed.length} changed`);

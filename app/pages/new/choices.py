@@ -3,13 +3,16 @@
 from pathlib import Path
 
 from groupwise.app.core import data_files
-from groupwise.storage.checks.data import DATA_SUFFIXES
 from groupwise.storage.home import paths
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.models import model_files
+from groupwise.storage.spec.file_format import file_kind, unreadable_kind
 
 LIMIT = f"{data_files.MAX_FILE // data_files.MEGABYTE} MB"
-ADVICE = f"JSONL, CSV or Parquet of at most {LIMIT}; it is copied into the home. Copy a larger one to its data folder."
+ADVICE = (
+    f"Excel (.xlsx, .xls), CSV, TSV, JSON, JSONL or Parquet of at most {LIMIT}, text also in .gz; it is copied into "
+    "the home. Copy a larger one to its data folder."
+)
 Choice = dict[str, str]
 
 
@@ -33,7 +36,7 @@ def home_data_files() -> list[Choice]:
 
 
 def _usable(path: Path) -> bool:
-    return path.is_file() and path.suffix.lower() in DATA_SUFFIXES and bool(paths.DATA_NAME.fullmatch(path.name))
+    return path.is_file() and bool(file_kind(path.name)) and bool(paths.DATA_NAME.fullmatch(path.name))
 
 
 def keep_upload(upload: str | None) -> str:
@@ -44,8 +47,8 @@ def keep_upload(upload: str | None) -> str:
     path = Path(upload) if isinstance(upload, str) else None
     if path is None or not path.is_file() or path.is_symlink():
         raise ValueError(f"The file did not arrive. Try again; it may have at most {LIMIT}.")
-    if path.suffix.lower() not in DATA_SUFFIXES:
-        raise ValueError(f"“{path.name[:80]}” should be a JSONL, CSV or Parquet file ({', '.join(DATA_SUFFIXES)}).")
+    if not file_kind(path.name):
+        raise ValueError(unreadable_kind(path.name[:80]))
     if path.stat().st_size == 0:
         raise ValueError(f"“{path.name[:80]}” is empty.")
     return data_files.copy_into_home(path)[0].name

@@ -3,16 +3,28 @@
 // worker finds meanwhile knows nothing of what is being typed: it is said to those who show what is wrong (onProblems)
 // or which columns the data has (onColumns), and to nobody else.
 
-import { params } from "../../ui/address.js";
-import { tryStore } from "../../ui/browser_store.js";
 import { showText } from "../../ui/dom.js";
 import { part } from "../../ui/part.js";
+import { storeDraft } from "../../ui/run_drafts.js";
 import { WorkerQuestions } from "../../ui/worker_questions.js";
 
 export const { root, find, server } = part("pages/new/new_run");
 const topic = Math.random().toString(36).slice(2);
-export const page = { text: "", view: null, form: null, known: {}, columns: [] };
-const listeners = { view: [], problems: [], columns: [] };
+// `notes`: what the import said that the text is from; they go where it goes. `request`: what the address asks for
+// (ui/run_drafts.js); `opened`: the text it began with; `about`: what the form stands on, {origin, arrival} as
+// open_new_run says it; `given`: what the data brought (new_data.js).
+export const page = {
+  text: "",
+  notes: [],
+  view: null,
+  form: null,
+  known: {},
+  columns: [],
+  request: "",
+  about: {},
+  given: null,
+};
+const listeners = { view: [], notes: [], problems: [], columns: [], preview: [] };
 export const pending = [];
 const undone = [];
 export const asTyped = new Map(); // path → what was typed and what it is shown as: 1e-4 stays 1e-4
@@ -23,11 +35,19 @@ let lastKept = 0;
 let era = 0;
 
 // Whether what stands in a field is newer than what the page knows of it.
-export const isTyping = (box, path) =>
-  document.activeElement === box && [...pending, ...sending].some((one) => one.path === path);
+export const isTyping = (box, path) => document.activeElement === box && isPending(path);
+// Whether an edit of a setting is on its way.
+export const isPending = (path) => [...pending, ...sending].some((one) => one.path === path);
 export const onView = (then) => listeners.view.push(then);
+export const onNotes = (then) => listeners.notes.push(then);
 export const onProblems = (then) => listeners.problems.push(then);
 export const onColumns = (then) => listeners.columns.push(then);
+// What the worker's preview answered: to {read_as, rows} or {error} of the data that is shown, with `reading`: the key
+// of what it was asked about how the file is read.
+export const onPreview = (then) => listeners.preview.push(then);
+export function announcePreview(found) {
+  for (const listener of listeners.preview) listener(found);
+}
 export const shownAt = (path) => page.view?.shown?.[path] ?? "";
 export const plainAt = (path) => page.view?.plain?.[path] ?? null;
 
@@ -39,14 +59,26 @@ export function edit(changes) {
     if (same >= 0) pending.splice(same, 1);
     pending.push(change);
   }
+  keepDraft();
   settleIn(0);
 }
-// Another text took its place (a preset, an import, Undo): what was typed before belongs to the old one.
-export function replaceText(text, { keep = true } = {}) {
+// Another text took its place (a preset, an import, Undo): what was typed before belongs to the old one, and so do the
+// notes.
+export function replaceText(text, { keep = true, notes = [], pending: unsent = [] } = {}) {
   era += 1;
-  pending.length = 0;
+  pending.splice(0, pending.length, ...unsent);
   asTyped.clear();
-  write(text, { keep });
+  if (keep) keepForUndo();
+  page.notes = notes;
+  write(text, { keep: false });
+  announce("notes");
+}
+// They were read: neither a reload nor Undo brings them back.
+export function dropNotes() {
+  for (const one of undone) if (one.notes === page.notes) one.notes = [];
+  page.notes = [];
+  keepDraft();
+  announce("notes");
 }
 // What nobody sees is not made; it comes as soon as it is shown (settleIn).
 const hidden = () => [find(".view-script").hidden && "script", page.preflightUnseen && "preflight"].filter(Boolean);
@@ -59,10 +91,12 @@ export function settleIn(ms) {
 export function write(text, { now = true, keep = true } = {}) {
   if (keep) keepForUndo();
   page.text = text;
+  keepDraft();
   settleIn(now ? 0 : 40);
 }
 
 async function settle() {
+  timer = null;
   if (busy) return settleIn(30);
   busy = true;
   const text = page.text;
@@ -91,8 +125,9 @@ async function settle() {
     }
     return undefined;
   }
-  if (view.unreadable && sent.length) pending.unshift(...sent);
-  if (view.text !== text) keepForUndo();
+  // what was cut out of the text is done, also where the rest cannot be read
+  if (view.unreadable) pending.unshift(...sent.filter((one) => !one.fix?.cut));
+  if (view.text !== text) keepForUndo({ always: sent.some((one) => one.fix) });
   for (const { path, typed } of sent)
     if (typed !== undefined && view.shown) asTyped.set(path, [typed, view.shown[path] ?? ""]);
   page.text = view.text;
@@ -114,10 +149,10 @@ export function announceColumns() {
   if (!pending.length && !sending.length) announce("columns");
 }
 const within = (ms, promise) => Promise.race([promise, new Promise((done) => setTimeout(done, ms))]);
-// Until every edit is in the text; not for ever, where one cannot be.
+// Until every edit is in the text and the text is shown; not for ever, where one cannot be.
 export async function settled() {
   while (
-    (busy || pending.length) &&
+    (busy || timer !== null || pending.length) &&
     find(".trouble").hidden &&
     find(".away").hidden &&
     !(page.view?.unreadable && !busy)
@@ -130,10 +165,11 @@ export function offline(is) {
   find(".away").hidden = !is;
 }
 
-function keepForUndo() {
+// `always`: else what is typed within a moment is undone at once.
+function keepForUndo({ always = false } = {}) {
   const now = Date.now();
-  if (page.text && undone.at(-1) !== page.text && (now - lastKept > 800 || !undone.length)) {
-    undone.push(page.text);
+  if (page.text && undone.at(-1)?.text !== page.text && (always || now - lastKept > 800 || !undone.length)) {
+    undone.push({ text: page.text, notes: page.notes });
     if (undone.length > 100) undone.shift();
   }
   lastKept = now;
@@ -142,21 +178,25 @@ function keepForUndo() {
 export function undo() {
   const before = undone.pop();
   find("[data-do=undo]").disabled = !undone.length;
-  if (before !== undefined) replaceText(before, { keep: false });
+  if (before !== undefined) replaceText(before.text, { keep: false, notes: before.notes });
 }
 
-// ---- what is typed survives a reload ----
-const draftKey = () =>
-  [
-    "groupwise:new",
-    params().get("from") ?? "",
-    params().get("preset") ?? "",
-    ...(params().get("reward") ? [params().get("reward")] : []),
-    ...params().getAll("set"),
-  ].join(":");
-export const keepDraft = () => tryStore(() => sessionStorage.setItem(draftKey(), page.text));
-export const draft = () => tryStore(() => sessionStorage.getItem(draftKey()));
-export const dropDraft = () => tryStore(() => sessionStorage.removeItem(draftKey()));
+// ---- what is typed survives, also what the server has not taken yet ----
+export const isDraftChanged = () => page.text !== page.opened || sending.length + pending.length > 0;
+export function keepDraft() {
+  const changed = isDraftChanged();
+  const { text, notes, about, given } = page;
+  const early = !changed && !page.form.complete;
+  const draft = { text, notes, pending: [...sending, ...pending], about, given, early };
+  storeDraft(page.request, draft, { name: page.view?.name ?? "run", changed });
+}
+export function restoreDraft({ text, notes, pending: unsent }) {
+  page.text = text;
+  page.notes = notes;
+  pending.push(...unsent);
+  settleIn(0);
+  announce("notes");
+}
 
 // ---- asking the worker about what the page shows (page.view): resolves to the answer; {lost: true} where it could not
 // be asked now; undefined where a newer question replaced it ----
@@ -169,20 +209,38 @@ export async function askWorker(kind, more = {}, waiting = () => {}) {
 }
 
 // ---- problems: what the app found, then what the worker found about the same settings ----
+// What the worker says has no line: that of its field, or of the part that the field would stand in.
+function placed(problem) {
+  if (problem.line || !problem.field) return problem;
+  const path = problem.field.split(".");
+  const places = path.map((_, n) => path.slice(0, path.length - n).join("."));
+  const line = places.map((place) => page.view.lines?.[place]).find(Boolean);
+  return line ? { ...problem, line } : problem;
+}
 const fromWorker = {}; // kind → {key, problems}
 const GRAVE = ["blocking", "warning", "advice"];
 export function problems() {
   const view = page.view;
-  if (!view || view.unreadable) return [];
+  if (!view) return [];
+  if (view.unreadable) return view.unreadable.problems ?? [];
   const more = Object.entries(fromWorker).flatMap(([kind, said]) =>
     said.key === view.keys?.[kind] ? said.problems : [],
   );
   const grave = ({ level }) => GRAVE.indexOf(level);
   const said = (problem) =>
     view.problems.some((other) => other.field === problem.field && problem.field && grave(other) <= grave(problem));
-  const all = [...view.problems, ...more.filter((problem) => !said(problem))];
-  return all.sort((a, b) => GRAVE.indexOf(a.level) - GRAVE.indexOf(b.level));
+  const news = more.filter((problem) => !said(problem));
+  // where the worker knows something graver, the app's advice is what it would have said without
+  const outdone = ({ field, level }) => field && level === "advice" && news.some((other) => other.field === field);
+  const all = [...view.problems.filter((problem) => !outdone(problem)), ...news.map(placed)];
+  // what blocks at a field is not said there again as a warning or as advice
+  const blocked = new Set(all.filter(({ level }) => level === "blocking").map(({ field }) => field));
+  const shown = all.filter(({ level, field }) => level === "blocking" || !field || !blocked.has(field));
+  return shown.sort((a, b) => GRAVE.indexOf(a.level) - GRAVE.indexOf(b.level));
 }
+// Whether the worker has said all it can of the settings as they are now.
+export const isSaid = (kind) => Boolean(fromWorker[kind]) && fromWorker[kind].key === page.view?.keys?.[kind];
+export const blocking = () => problems().filter(({ level }) => level === "blocking");
 export function workerSaid(kind, key, found) {
   fromWorker[kind] = { key, problems: found ?? [] };
   announce("problems");

@@ -8,41 +8,56 @@ import { keepDrawn } from "./lists.js";
 const SOURCES = { task: "Built-in task", gym: "reasoning-gym", file: "File", hub: "Hub dataset" };
 
 const HUB_ONLY = ["data.config", "data.split", "data.revision", "data.streaming"];
+// How one file is read and writes its answers says nothing about the next.
+const FILE_ONLY = [
+  ...["separator", "quote", "encoding", "sheet", "skip_lines", "answer_numbers"].map((name) => `data.${name}`),
+];
 const parts = {}; // kind → the field that says which one
-const bodies = {}; // kind → all that is shown of it
+const bodies = {}; // kind → where it is chosen
+const more = {}; // kind → its further settings, below what is wrong with the choice
 const parameters = el("div.cards.parameters");
+const ofTask = {}; // a reasoning-gym source → its parameters
 let shownKind = null;
 let shownTask = null;
 let seen = null;
 
 const options = (list) => list.map(({ value, label }) => option(value, label));
 const set = (value) => edit([{ path: "data.source", value }]);
-const textField = (label, placeholder, more) =>
-  el("input.input", { type: "text", "aria-label": label, placeholder, autocomplete: "off", ...more });
+const setFile = (value) => edit([{ path: "data.source", value }, ...leaving("file")]);
+const textField = (label, placeholder, given) =>
+  el("input.input", { type: "text", "aria-label": label, placeholder, autocomplete: "off", ...given });
 
-// What a kind begins with.
+// What a kind begins with; of files and of the hub's datasets a person chooses one, and until then there is no data.
 const usual = (kind) =>
-  ({
-    task: page.form.tasks[0]?.value,
-    file: page.form.files[0]?.value,
-    gym: page.form.gym[0] && `gym:${page.form.gym[0].name}`,
-    hub: parts.hub.value && `hub:${parts.hub.value}`,
-  })[kind];
+  ({ task: page.form.tasks[0]?.value, gym: page.form.gym[0] && `gym:${page.form.gym[0].name}` })[kind] ?? `${kind}:`;
 // What only one kind of source has goes with it.
 const leaving = (kind) =>
-  [...(kind !== "hub" ? HUB_ONLY : []), ...(kind !== "gym" ? ["data.parameters"] : [])]
+  [...(kind !== "hub" ? HUB_ONLY : []), ...FILE_ONLY, ...(kind !== "gym" ? ["data.parameters"] : [])]
     .filter((path) => shownAt(path) !== "" || plainAt(path) !== null)
     .map((path) => ({ path, remove: true }));
+
+// What was chosen of each kind stays while another is looked at: its source, and what only that kind has.
+const chosen = {};
+function remember(kind) {
+  const typed = HUB_ONLY.filter((path) => shownAt(path) !== "").map((path) => ({ path, typed: shownAt(path) }));
+  const given = plainAt("data.parameters");
+  const own = { hub: typed, gym: given === null ? [] : [{ path: "data.parameters", value: given }] }[kind] ?? [];
+  chosen[kind] = [{ path: "data.source", value: shownAt("data.source") || usual("task") }, ...own];
+}
 
 function makeParts() {
   parts.task = el("select.input", { "aria-label": "Built-in task" }, ...options(page.form.tasks));
   parts.task.addEventListener("change", () => set(parts.task.value));
   parts.file = el("select.input", { "aria-label": "File in the home" });
-  parts.file.addEventListener("change", () => set(parts.file.value));
+  parts.file.addEventListener("change", () => setFile(parts.file.value));
   parts.gym = textField("reasoning-gym task", "search its tasks", { list: "gym-tasks" });
   parts.gym.addEventListener("input", () => {
-    const source = { path: "data.source", value: `gym:${parts.gym.value.trim()}` };
-    edit([source, { path: "data.parameters", remove: true }]);
+    // Another task has other parameters; those of the one before come back with its name.
+    const given = plainAt("data.parameters");
+    if (given !== null) ofTask[shownAt("data.source")] = given;
+    const value = `gym:${parts.gym.value.trim()}`;
+    const path = "data.parameters";
+    edit([{ path: "data.source", value }, ofTask[value] ? { path, value: ofTask[value] } : { path, remove: true }]);
   });
   parts.hub = textField("Hub dataset", "org/name, such as openai/gsm8k", { spellcheck: "false" });
   parts.hub.addEventListener("input", () => edit([{ path: "data.source", value: `hub:${parts.hub.value.trim()}` }]));
@@ -53,27 +68,29 @@ function makeBodies() {
   const note = gym.length
     ? `${gym.length} tasks are installed; reward them with gym_score, the task's own scorer.`
     : "reasoning-gym is not installed: pip install 'groupwise[gym]', then restart.";
-  const upload = uploadButton(set);
+  const upload = uploadButton(setFile);
   Object.assign(bodies, {
     task: el("div", parts.task),
     file: el("div", el("div.row.tight", parts.file, upload.button), upload.note),
-    gym: el("div", parts.gym, list, el("p.xs.mut", note), parameters),
-    hub: el("div", parts.hub, el("div.cards", ...HUB_ONLY.map((path) => field(about(path))))),
+    gym: el("div", parts.gym, list, el("p.xs.mut", note)),
+    hub: el("div", parts.hub),
   });
+  more.gym = parameters;
+  more.hub = el("div.cards", ...HUB_ONLY.map((path) => field(about(path))));
 }
 function kindChoice(kind, label) {
   const id = `source-${kind}`;
   const radio = el("input", { type: "radio", name: "source-kind", id, value: kind });
   radio.addEventListener("change", () => {
+    remember(shownKind);
     showKind(kind);
-    const first = usual(kind);
-    if (first) edit([{ path: "data.source", value: first }, ...leaving(kind)]);
+    edit([...leaving(kind), ...(chosen[kind] ?? [{ path: "data.source", value: usual(kind) }])]);
   });
   return el("label.choice", { for: id }, radio, label);
 }
 function showKind(kind) {
   shownKind = kind;
-  for (const [other, body] of Object.entries(bodies)) body.hidden = other !== kind;
+  for (const part of [bodies, more]) for (const [other, body] of Object.entries(part)) body.hidden = other !== kind;
   for (const radio of find(".source").querySelectorAll(".kinds input")) radio.checked = radio.value === kind;
 }
 function fillSource() {
@@ -86,7 +103,8 @@ function fillSource() {
   seen = source;
   if (kind !== shownKind) return;
   if (kind === "task" || kind === "file") {
-    if (kind === "file") parts.file.replaceChildren(...options(page.form.files));
+    const none = page.form.files.length ? "Choose a file" : "No file yet: upload one";
+    if (kind === "file") parts.file.replaceChildren(option("file:", none), ...options(page.form.files));
     setValue(parts[kind], source);
   } else if (document.activeElement !== parts[kind]) parts[kind].value = name;
   if (kind === "gym" && name !== shownTask) {
@@ -102,13 +120,19 @@ export function drawSource() {
   makeBodies();
   node.querySelector(".kinds").append(...Object.entries(SOURCES).map(([kind, label]) => kindChoice(kind, label)));
   node.querySelector(".which").append(...Object.values(bodies));
+  find(".more-of-source").append(...Object.values(more));
   onView(fillSource);
   fillSource();
 }
 
 // Sends a file to the home's data folder. Gradio's own address takes it; the server then looks at what arrived.
 function uploadButton(then) {
-  const input = el("input", { type: "file", accept: ".jsonl,.csv,.parquet", hidden: true, "aria-label": "Data file" });
+  const input = el("input", {
+    type: "file",
+    accept: page.form.file_suffixes.join(),
+    hidden: true,
+    "aria-label": "Data file",
+  });
   const button = el("button.btn", { type: "button" }, "Upload a file");
   const note = el("p.xs.mut", { role: "status" }, page.form.upload_advice);
   const tell = (words, wrong) => {
@@ -138,7 +162,7 @@ function uploadButton(then) {
       const kept = await server.keep_data_file({ path: (await reply.json())[0] });
       if (!kept || kept.sentence) return tell(kept?.sentence ?? "The server did not answer. Try again.", true);
       page.form.files = kept.files;
-      tell(`${kept.name} is in the home now.`);
+      tell(`${kept.name} is uploaded.`);
       then(kept.source);
     } catch (problem) {
       tell(`The file did not arrive: ${problem.message}. Try again.`, true);
@@ -154,9 +178,10 @@ export function drawMapping() {
   const column = columnSelect("data.prompt_column", "choose a column");
   const answer = columnSelect("data.answer_column", null, "no answer");
   const pattern = field(about("data.answer_pattern"));
+  const numbers = field(about("data.answer_numbers"), { input: numbersSelect() });
   find(".mapping .as-is").append(column);
   find(".mapping .as-template").append(field(about("data.prompt_template")), chips());
-  find(".mapping .answers").append(answer, pattern);
+  find(".mapping .answers").append(answer, pattern, numbers);
   const show = () => {
     const is = shownAt("data.prompt_column") !== "" || (asIs.checked && document.activeElement === asIs);
     asIs.checked = is;
@@ -164,14 +189,24 @@ export function drawMapping() {
     find(".mapping .as-is").hidden = !is;
     find(".mapping .as-template").hidden = is;
   };
-  filled.addEventListener("change", () => edit([{ path: "data.prompt_column", remove: true }]));
+  let before = ""; // the column that was chosen, while a template is looked at
+  filled.addEventListener("change", () => {
+    before = shownAt("data.prompt_column");
+    edit([{ path: "data.prompt_column", remove: true }]);
+  });
   asIs.addEventListener("change", () => {
-    const guess = page.columns.find((name) => /^(prompt|messages|conversations?|chat)$/i.test(name)) ?? page.columns[0];
+    const guess = page.columns.includes(before)
+      ? before
+      : (page.columns.find((name) => /^(prompt|messages|conversations?|chat)$/i.test(name)) ?? page.columns[0]);
     if (guess) edit([{ path: "data.prompt_column", value: guess }]);
     show();
   });
   onView(show);
   show();
+}
+function numbersSelect() {
+  const marks = [option("point", "only the number, as in 1,234.5"), option("comma", "only the number, as in 1.234,5")];
+  return el("select.input", option("", "as they are written"), ...marks);
 }
 function columnSelect(path, first, none) {
   const box = el("select.input");
@@ -214,14 +249,15 @@ export const plainOf = (path) =>
 
 // The columns as buttons: a click writes {column} where the cursor is in the prompt.
 function chips() {
-  const node = el("div.row.tight.chips");
+  // It stands there from the start: a row that came with the columns would move all that is below it.
+  const node = el("div.row.tight.chips", el("span.xs.mut", "Insert"));
   onColumns(
     keepDrawn(
       () => page.columns,
       () => {
         const box = find("#f-data-prompt_template");
         node.replaceChildren(
-          ...(page.columns.length ? [el("span.xs.mut", "Insert")] : []),
+          el("span.xs.mut", page.columns.length ? "Insert" : "Insert: the columns, once the data is read"),
           ...page.columns.map((name) => {
             const chip = el("button.chip", { type: "button" }, `{${name}}`);
             chip.addEventListener("click", () => {
@@ -260,7 +296,7 @@ export function drawColumns() {
         return el("label.choice.s", box, name);
       }),
     );
-    if (!names.length) list.replaceChildren(el("span.s.mut", "The columns are known once the preview has read them."));
+    if (!names.length) list.replaceChildren(el("span.s.mut", "Columns appear once the preview has read the data."));
   };
   const show = keepDrawn(() => [plainAt("data.columns"), page.columns], fill);
   onColumns(show);

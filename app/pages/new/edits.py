@@ -64,6 +64,27 @@ def of_fix(fix: dict[str, Any]) -> list[Edit]:
     return [*edits, *(Edit(path, value) for path, value in given if isinstance(path, str) and _is_path(path))]
 
 
+def cut_out(text: str, sent: Any) -> str:
+    """The text without what the fixes that a page sent cut out of it (storage.spec.problem.Cut), as far as that stands
+    there still."""
+    for item in (sent if isinstance(sent, list) else [])[:MOST]:
+        fix = item.get("fix") if isinstance(item, dict) else None
+        cut = fix.get("cut") if isinstance(fix, dict) else None
+        text = _cut_one(text, cut) if isinstance(cut, dict) else text
+    return text
+
+
+def _cut_one(text: str, cut: dict[str, Any]) -> str:
+    line, column, gone = cut.get("line"), cut.get("column"), cut.get("text")
+    rows = text.splitlines(keepends=True)
+    if type(line) is not int or type(column) is not int or not isinstance(gone, str):
+        return text
+    if not (0 < line <= len(rows) and 0 <= column <= len(rows[line - 1])):
+        return text
+    place = sum(map(len, rows[: line - 1])) + column
+    return text[:place] + text[place + len(gone) :] if text.startswith(gone, place) else text
+
+
 def apply(text: str, edits: list[Edit]) -> str:
     """The text with the edits made, one after the other. A text that cannot be read stays as it is."""
     document = yaml_edit.mapping_of(text)

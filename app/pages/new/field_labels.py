@@ -4,6 +4,9 @@ Everything else about a setting (type, default, help, choices) is read from what
 practice, as guides to GRPO give them.
 """
 
+from groupwise.storage.library.models.learning_rates import LORA as LORA_RATES
+from groupwise.storage.library.models.learning_rates import SMALL_WHOLE, WHOLE, as_typed
+
 # path → (label, advice). The order is the form's.
 RUN = {"name": ("Name", "")}
 MODEL = {
@@ -31,10 +34,11 @@ TRAINING = {
     "training.gradient_accumulation_steps": ("Accumulation", "batches to one update: more time, no more memory"),
     "training.learning_rate": (
         "Learning rate",
-        "5e-6 is safe for billions of parameters, 1e-5 faster and riskier; the starter takes 1e-4",
+        f"{as_typed(WHOLE.usual)} is usual, at most {as_typed(WHOLE.most)}; with LoRA {as_typed(LORA_RATES.usual)}, at "
+        f"most {as_typed(LORA_RATES.most)}; the starter takes {as_typed(SMALL_WHOLE.usual)}",
     ),
     "training.max_completion_length": (
-        "Longest completion",
+        "Max completion length",
         "in tokens: 256 for short answers, 512 for reasoning, 1024 for long proofs; memory and time grow with it",
     ),
     "training.beta": (
@@ -43,33 +47,51 @@ TRAINING = {
     ),
     "training.max_steps": ("Steps", "updates of the model; −1 leaves it to the epochs"),
     "training.num_train_epochs": ("Epochs", "passes over the prompts, where no steps are given"),
-    "training.temperature": ("Temperature", "1 keeps the completions of a group apart, and only differences teach"),
-    "training.gradient_checkpointing": ("Gradient checkpointing", "computes twice to hold less in memory"),
+    "training.temperature": (
+        "Temperature",
+        "1 keeps a group’s completions different, and only differences give a learning signal",
+    ),
+    "training.gradient_checkpointing": ("Gradient checkpointing", "recomputes activations to save memory"),
     "training.save_steps": ("Save every", "steps between checkpoints; a run resumes from the last"),
     "training.eval_strategy": ("Evaluate", "on the held-out rows, which it never trains on"),
 }
 DATA = {
     "data.config": ("Configuration", "the subset, where the dataset has several (GSM8K: main)"),
-    "data.split": ("Split", "train, as a rule"),
+    "data.split": ("Split", "usually train"),
     "data.revision": ("Revision of the data", "a branch, tag or commit"),
     "data.streaming": ("Streaming", "reads only the rows that Rows asks for"),
-    "data.limit": ("Rows", "at most so many; empty: all"),
+    "data.separator": ("Separator", ""),
+    "data.quote": ("Quotes", ""),
+    "data.encoding": ("Encoding", ""),
+    "data.sheet": ("Sheet", ""),
+    "data.skip_lines": ("Lines to skip", "above the heading, such as a title"),
+    "data.limit": ("Rows", "how many to use at most; empty: all"),
     "data.shuffle": ("Shuffle seed", "a number; empty: in the order of the file"),
     "data.holdout": ("Held out", "rows kept for evaluation: a number, or a share such as 0.05"),
-    "data.system_prompt": ("System prompt", "told before every prompt: the format of the answer, say"),
+    "data.system_prompt": ("System prompt", "sent before every prompt, e.g. the answer format"),
     "data.prompt_template": ("Template", "what is asked; {column} is filled in from each row"),
     "data.prompt_column": ("Prompt column", "a chat or a text that is used as it is, instead of the template"),
     "data.answer_column": ("Answer column", "what rewards compare with"),
     "data.answer_pattern": ("Answer pattern", "a regular expression; its first group is the answer (GSM8K: #### (.+))"),
+    "data.answer_numbers": ("Numbers in answers", "keeps only the number: 58 Stück, = 58 and 58,0 become 58"),
+}
+KL = {
+    "kl.target": (
+        "Target KL",
+        "beta begins at the KL weight and is adjusted to keep the KL near this, such as 0.05. Empty: beta stays fixed",
+    ),
+    "kl.rate": ("Rate of change", "how fast beta changes: 0.1 is at most 2 % a generation"),
+    "kl.least": ("Lowest beta", "beta never falls below this"),
+    "kl.most": ("Highest beta", "beta never rises above this"),
 }
 LAUNCH = {
     "launch.processes": ("Processes", "one for each GPU that trains"),
     "launch.reward_failures": (
         "Give up after",
-        "failed calls in a row of one reward function; the run is saved and ends. 0: it never does",
+        "failed calls in a row of one reward function: the run is saved and ends. 0: never",
     ),
 }
-SHORT = {**RUN, **MODEL, **LORA, **TRAINING, **DATA, **LAUNCH}
+SHORT = {**RUN, **MODEL, **LORA, **TRAINING, **DATA, **KL, **LAUNCH}
 # The settings of a reward function, their paths below its own.
 REWARD = {
     "weight": ("Weight", "correctness weighs most (2); format 0.5–1, length 0.1–0.5"),

@@ -125,7 +125,7 @@ def own_fields() -> dict[str, Field]:
     """RunSpec's own settings that are one value each, by dotted path, in the form of the catalogue."""
     schema = RunSpec.model_json_schema()
     found: dict[str, Field] = {"name": _about(schema["properties"]["name"])}
-    for part, definition in (("model", "ModelSpec"), ("data", "DataSpec"), ("launch", "LaunchSpec")):
+    for part, definition in (("model", "ModelSpec"), ("data", "DataSpec"), ("kl", "KlSpec"), ("launch", "LaunchSpec")):
         for name, about in schema["$defs"][definition]["properties"].items():
             found[f"{part}.{name}"] = _about(about)
     return found

@@ -1,25 +1,153 @@
-"""Settings from a file: a spec's YAML as it is, or a TRL training script, which is read and never run."""
+"""Settings that are brought: a spec's YAML as it is; a TRL script, a notebook or a recipe, which are read and never
+run; and the reward functions of a script, which go into the library when a person says so."""
 
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from pathlib import PurePath
+from typing import Any
 
 from groupwise.app.core.errors import Unanswerable
-from groupwise.storage.checks.script_reader import from_script
+from groupwise.app.pages.new import import_names
+from groupwise.storage.checks.script_reader import ScriptImport, read_script
+from groupwise.storage.checks.script_reader.notebook import is_notebook
+from groupwise.storage.checks.script_reader.recipe import is_recipe, read_recipe, without_repeats
+from groupwise.storage.checks.script_reader.reward_code import ScriptFunction
+from groupwise.storage.home import redaction
+from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.library.rewards import library
+from groupwise.storage.library.rewards.library import LibraryError
 from groupwise.storage.spec import yaml_text
-from groupwise.storage.spec.problem import SpecError
+from groupwise.storage.spec.problem import BLOCKING, SpecError
+from groupwise.storage.spec.spec import RunSpec
+
+SPEC, SCRIPT, NOTEBOOK, RECIPE = "a run in YAML", "a TRL script", "a notebook", "a recipe of TRL or open-r1"
+MOST_SHOWN = 400  # notes on a page
+_PYTHON = ("import ", "from ", "def ", "GRPOTrainer", "GRPOConfig", "!pip", "%")
 
 
-def spec_from(name: str, text: str) -> tuple[str, list[str]]:
-    """The spec's text, and what of a script was not understood. Raises Unanswerable, in words."""
-    short = PurePath(name).name[:80]
+@dataclass(frozen=True)
+class Brought:
+    """What was brought, and what it comes to: the spec's text, notes, and the functions that a script defines."""
+
+    kind: str
+    raw: Any
+    text: str
+    notes: list[str] = field(default_factory=list)
+    functions: list[ScriptFunction] = field(default_factory=list)
+
+
+def read_brought(name: str, text: str) -> Brought:
+    """What a file (by its name) or a paste (name "") means. Raises Unanswerable, in words."""
     try:
-        if name.lower().endswith(".py"):
-            raw, notes = from_script(text)
-            return yaml_text.dump(raw), notes
-        raw, _ = yaml_text.read_yaml(text)
+        if is_notebook(text) or name.lower().endswith(".ipynb"):
+            return _from_code(NOTEBOOK, read_script(text))
+        if name.lower().endswith(".py") or (not name.lower().endswith((".yaml", ".yml")) and _is_code(text)):
+            return _from_code(SCRIPT, read_script(text))
+        return _from_yaml(name, text)
     except SpecError as error:
         problem = error.problems[0]
-        where = f", line {problem.line}" if problem.line else ""
-        raise Unanswerable(f"“{short}”{where}: {problem.message}") from error
+        where = f"line {problem.line}" if problem.line else ""
+        place = ", ".join(part for part in (_quoted(name), where) if part)
+        raise Unanswerable(
+            f"{place[:1].upper()}{place[1:]}: {problem.message}" if place else problem.message
+        ) from error
+
+
+def _quoted(name: str) -> str:
+    return f"“{PurePath(name).name[:80]}”" if name else ""
+
+
+def _is_code(text: str) -> bool:
+    """Whether a paste is rather Python than YAML: YAML is only what has a spec's or a recipe's names."""
+    try:
+        raw, _ = yaml_text.read_yaml(without_repeats(text)[0])
+    except SpecError:
+        return any(line.lstrip().startswith(_PYTHON) for line in text.splitlines()) or "GRPO" in text
+    return not (isinstance(raw, dict) and (is_recipe(raw) or set(raw) & set(RunSpec.model_fields)))
+
+
+def _from_code(kind: str, found: ScriptImport) -> Brought:
+    return Brought(kind, found.raw, yaml_text.dump(found.raw), found.notes, found.functions)
+
+
+def _from_yaml(name: str, text: str) -> Brought:
+    once, twice = without_repeats(text)
+    try:
+        raw, lines = yaml_text.read_yaml(text)
+    except SpecError:
+        raw, lines = yaml_text.read_yaml(once)
+        if not is_recipe(raw):
+            raise
+    if is_recipe(raw):
+        settings, notes = read_recipe(raw, lines)
+        return Brought(RECIPE, settings, yaml_text.dump(settings), [*twice, *notes])
     if not isinstance(raw, dict):
-        raise Unanswerable(f"“{short}” is neither a spec (a YAML mapping such as “name: my-run”) nor a Python script.")
-    return text, []
+        what = _quoted(name) or "This"
+        raise Unanswerable(f"{what} is neither a spec (a YAML mapping such as “name: my-run”) nor a Python script.")
+    return Brought(SPEC, raw, text)
+
+
+def describe_brought(brought: Brought, offer: Offer) -> dict[str, Any]:
+    """What the page shows before anything is taken: kind, settings in a few words, notes, and each function."""
+    shown = brought.notes[:MOST_SHOWN]
+    hidden = len(brought.notes) - len(shown)
+    return {
+        "kind": brought.kind,
+        "summary": _summary(brought.raw) if brought.kind != SPEC else [],
+        "notes": [*shown, *([f"And {hidden:,} more."] if hidden else [])],
+        "functions": [_describe_function(one, offer) for one in brought.functions],
+        "text": brought.text,
+    }
+
+
+def _summary(raw: dict[str, Any]) -> list[list[str]]:
+    """[what, what was found] for the few things that everybody asks for first."""
+    data = raw.get("data") or {}
+    rewards = [str(one.get("name")) for one in raw.get("rewards") or []]
+    training = raw.get("training") or {}
+    return [
+        ["Model", str((raw.get("model") or {}).get("id", "not found"))[:200]],
+        ["Data", str(data.get("source", "not found"))[:200]],
+        ["Rewards", ", ".join(rewards)[:400] or "not found"],
+        ["Training", f"{len(training)} settings" + (", with LoRA" if raw.get("lora") is not None else "")],
+    ]
+
+
+def _describe_function(one: ScriptFunction, offer: Offer) -> dict[str, Any]:
+    name, why = import_names.library_name(one.name, one.code, offer)
+    code = import_names.rename_function(one.code, one.name, name)
+    return {
+        "name": one.name,
+        "saved_as": name,
+        "why": why,
+        "code": code,
+        "imports": one.imports,
+        "problems": [
+            {"line": problem.line, "message": problem.message, "grave": problem.level == BLOCKING}
+            for problem in one.problems
+        ],
+        "secret": redaction.holds(code),
+    }
+
+
+def take_brought(brought: Brought, chosen: Iterable[str], offer: Offer) -> dict[str, Any]:
+    """Save the chosen functions into the library, under names that are free; the spec's text, which names them so, and
+    all notes. What cannot be saved is a note."""
+    chosen, notes = set(chosen), list(brought.notes[:MOST_SHOWN])
+    raw = json.loads(json.dumps(brought.raw)) if brought.functions else brought.raw
+    saved = []
+    for one in brought.functions:
+        if one.name not in chosen:
+            notes.append(f"{one.name} was not saved in the library: save it under Rewards, or choose another reward.")
+            continue
+        name, _ = import_names.library_name(one.name, one.code, offer)
+        try:
+            library.save_reward(name, import_names.rename_function(one.code, one.name, name))
+        except LibraryError as error:
+            notes.append(f"{one.name} was not saved in the library: {error}")
+            continue
+        saved.append(name)
+        for place in one.places:
+            raw["rewards"][place]["name"] = name
+    return {"text": yaml_text.dump(raw) if saved else brought.text, "notes": notes, "saved": saved}

@@ -1,25 +1,29 @@
 """From a spec's text to a queued run: the last check, the row, and a worker to take it."""
 
 import copy
+import sqlite3
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from groupwise.app.core import worker_process
 from groupwise.app.core.errors import Unanswerable
-from groupwise.app.pages.new import edits, presets
+from groupwise.app.pages.new import edits, found_reading, presets
+from groupwise.app.pages.new.known import known_of
 from groupwise.app.pages.new.preflight.report import Report, report
 from groupwise.app.pages.new.yaml_edit import ABSENT
 from groupwise.storage.checks.check import examine_spec
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.models import model_files
-from groupwise.storage.library.models.model_facts import ModelFacts
-from groupwise.storage.library.models.weights import ModelError
 from groupwise.storage.registry import registry
 from groupwise.storage.spec import spec as specs
 from groupwise.storage.spec import yaml_text
 from groupwise.storage.spec.problem import BLOCKING, Problem, SpecError
+from groupwise.storage.spec.setting_names import without_answered
 from groupwise.storage.spec.spec import RunSpec
+from groupwise.storage.spec.yaml_parts import read_parts
 
+ROUNDS = 4  # of reading a spec without what was wrong with it before
+STAND_INS: dict[str, Any] = {"name": "…", "rewards": [{"name": "format"}]}  # for what a spec must have
 TASK_TOKENS = 16  # of a built-in task's question, until the checks have counted them
 
 
@@ -40,79 +44,117 @@ def read_form(text: str) -> Reading:
         raw, lines = yaml_text.read_yaml(text)
     except SpecError as error:
         return Reading(None, None, error.problems)
-    try:
-        spec = specs.from_dict(raw, lines)
-        return Reading(spec, spec, [], lines)
-    except SpecError as error:
-        return Reading(None, _leave_problems_out(raw, error.problems), error.problems, lines)
+    return _read_values(raw, lines)
+
+
+def _read_values(raw: Any, lines: dict[str, int]) -> Reading:
+    """What plain values mean. What is wrong is left out and the rest read again, as one problem can hide another."""
+    found: list[Problem] = []
+    for _ in range(ROUNDS):
+        try:
+            spec = specs.from_dict(raw, lines)
+            return Reading(None if found else spec, spec, found, lines)
+        except SpecError as error:
+            more = [problem for problem in error.problems if problem not in found]
+        # A list whose wrong entries were left out here is not empty in the text, and a value that was is not missing.
+        said = [other.field for other in found]
+        found += [
+            problem for problem in more
+            if problem.field not in said and not any(_is_inside(field, problem.field) for field in said)
+        ]  # fmt: skip
+        if not more or not isinstance(raw, dict):
+            break
+        raw = _leave_problems_out(raw, more)
+    return Reading(None, None, found, lines)
+
+
+def _is_inside(path: str, of: str) -> bool:
+    return path.startswith(f"{of}.")
 
 
 def check_text(text: str, offer: Offer | None = None, known: Any = None) -> Reading:
     """Read and check a text. Where its form is wrong somewhere, the rest is checked all the same, so that problems do
-    not come in waves. `known`: see `problems`."""
-    reading = read_form(text)
+    not come in waves. `known`: what the page's preview has found out (app.pages.new.known)."""
+    return _check(read_form(text), offer, known)
+
+
+def _check(reading: Reading, offer: Offer | None, known: Any = None) -> Reading:
     if reading.sound is None:
         return reading
-    found = examine_spec(reading.sound, offer or Offer.read_published(), reading.lines, _known_columns(known))
+    columns = known_of(known, reading.sound.data).columns
+    found = examine_spec(reading.sound, offer or Offer.read_published(), reading.lines, columns)
     named = {problem.field for problem in reading.problems}
-    return replace(reading, problems=[*reading.problems, *(one for one in found if one.field not in named)])
+    found = [*reading.problems, *(one for one in found if one.field not in named)]
+    return replace(reading, problems=without_answered(found))
+
+
+def problems_of_unreadable(text: str, error: SpecError, offer: Offer | None = None) -> list[Problem]:
+    """Everything that is wrong with a text that is no YAML as a whole, which `error` says: of each of its parts that
+    cannot be read why, and what is written in the others. Of what is missing nothing can be said: it may stand in what
+    cannot be read. Of fixes those alone that cut something out of the text: there are no settings to edit yet."""
+    parts = read_parts(text)
+    if not parts.problems:
+        return error.problems
+    reading = _check(_read_values({**STAND_INS, **parts.values}, parts.lines), offer)
+    written = parts.lines.keys()
+    of_others = [
+        one for one in reading.problems if one.field in written and one.field.split(".")[0] not in parts.unread
+    ]
+    said = {(one.field, one.line): one for one in error.problems}
+    of_parts = [said.get((one.field, one.line), one) for one in parts.problems]
+    return [replace(one, fixes=tuple(fix for fix in one.fixes if fix.cut)) for one in (*of_parts, *of_others)]
+
+
+def problems_of_text(text: str) -> list[Problem]:
+    """Everything that keeps a text of any kind from being launched, as far as it is told without the worker: its form,
+    and what the rest of it means. There need not be a home."""
+    try:
+        offer = Offer.read_published()
+    except (sqlite3.Error, registry.RegistryError):
+        offer = Offer()
+    try:
+        yaml_text.read_yaml(text)
+        found = check_text(text, offer).problems
+    except SpecError as error:
+        found = problems_of_unreadable(text, error, offer)
+    return [problem for problem in found if problem.level == BLOCKING]
 
 
 def spec_and_problems(text: str, known: Any = None) -> tuple[RunSpec | None, list[Problem]]:
     """The spec that a text means (None where it means none) and everything that keeps it from running, of what can be
-    told without the worker. `known`: what the page's preview has found out: rows, prompt_tokens, columns."""
+    told without the worker. `known`: what the page's preview has found out."""
     offer = Offer.read_published()
     reading = check_text(text, offer, known)
-    found = reading.problems + (estimates(reading.sound, offer, known).problems if reading.sound else [])
+    found = without_answered(
+        reading.problems + (estimates(reading.sound, offer, known).problems if reading.sound else [])
+    )
     return reading.spec, [problem for problem in found if problem.level == BLOCKING]
 
 
 def estimates(spec: RunSpec, offer: Offer, known: Any = None, *, told: bool = True) -> Report:
     """What the run will do and take. `told`: else only the problems, where nobody sees the rest."""
-    sent = known if isinstance(known, dict) else {}
-    rows, tokens = (value if _is_count(value := sent.get(name)) else None for name in ("rows", "prompt_tokens"))
+    about = known_of(known, spec.data)
+    tokens = about.prompt_tokens
     if tokens is None and spec.data.source.startswith("task:"):
         tokens = TASK_TOKENS
-    return report(spec, offer, facts_of(spec), rows, tokens, told=told)
+    return report(spec, offer, model_files.facts_at_hand(spec.model), about.rows, tokens, told=told)
 
 
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53
-
-
-def _known_columns(known: Any) -> list[str] | None:
-    """The names of the data's columns, where a page has seen them."""
-    sent = known.get("columns") if isinstance(known, dict) else None
-    return [name[:200] for name in sent[:1000] if isinstance(name, str)] if isinstance(sent, list) and sent else None
-
-
-def facts_of(spec: RunSpec) -> ModelFacts | None:
-    """What is known of the model from its files; None where they are not on this machine, or not sound."""
-    folder = model_files.folder_of(spec.model)
-    try:
-        return model_files.facts(folder) if folder else None
-    except ModelError:
-        return None
-
-
-def _leave_problems_out(raw: Any, found: list[Problem]) -> RunSpec | None:
+def _leave_problems_out(raw: dict[str, Any], found: list[Problem]) -> dict[str, Any]:
     """The settings without those that have a problem; where one must be there, something stands in for it."""
-    if not isinstance(raw, dict):
-        return None
     sound = copy.deepcopy(raw)
     for problem in sorted(found, key=lambda problem: problem.field, reverse=True):
         edits.set_value_in(sound, problem.field.split("."), ABSENT)
-    try:
-        return specs.from_dict({"name": "…", "rewards": [{"name": "format"}], **sound})
-    except SpecError:
-        return None
+    return {**STAND_INS, **sound}
 
 
 def queue_run(text: str, known: Any = None) -> str:
-    """Queue a run of this spec, exactly as written; its id. Raises SpecError with all problems, creating nothing."""
+    """Queue a run of this spec, as it is written, and with how its file was found to be read; its id. Raises SpecError
+    with all problems, creating nothing."""
     spec, found = spec_and_problems(text, known)
     if spec is None or found:
         raise SpecError(found)
+    text = found_reading.write_found_reading(text, spec, known)
     run_id = registry.create_run(text, name=spec.name, model=spec.model.id, data=spec.data.source)
     worker_process.wake_worker()
     return run_id

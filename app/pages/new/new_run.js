@@ -1,24 +1,23 @@
 // The New run page: draws the form from what is installed, and keeps form, YAML and script one.
 
 import { params } from "../../ui/address.js";
-import { el, option, setText } from "../../ui/dom.js";
+import { el, option } from "../../ui/dom.js";
+import { draftOf } from "../../ui/run_drafts.js";
 import { drawAllSettings } from "./all_settings.js";
+import { drawOffered, findDraft, restoreOwnDraft, standOn, takeReward, tellHanded } from "./arrival.js";
 import {
   announceView,
-  draft,
-  dropDraft,
   edit,
   find,
+  isDraftChanged,
   keepDraft,
   offline,
   onProblems,
   onView,
   page,
   plainAt,
-  replaceText,
   root,
   server,
-  settleIn,
   shownAt,
   trouble,
 } from "./core.js";
@@ -26,8 +25,10 @@ import { drawColumns, drawMapping, drawSource } from "./data.js";
 import { about, field, fields, place, showProblems } from "./fields.js";
 import { goTo } from "./go_to.js";
 import { drawExamples, drawFilter, drawStages } from "./lists.js";
+import { drawNewData } from "./new_data.js";
 import { drawPreflight } from "./preflight.js";
 import { drawPreview } from "./preview.js";
+import { drawReadAs } from "./read_as.js";
 import { drawRewards } from "./rewards.js";
 import { drawStart } from "./start.js";
 import { drawViews } from "./views.js";
@@ -38,13 +39,18 @@ function drawForm() {
   const model = find("#f-model-id");
   model.setAttribute("list", "models");
   model.after(el("datalist", { id: "models" }, ...page.form.models.map(({ value, label }) => option(value, label))));
-  // One of the models at hand brings its revision: only that one is on this machine.
+  // One of the models at hand brings its revision: only that one is on this machine. With another name the one that was
+  // typed before is there again.
+  let brought = null;
+  let typed = "";
   model.addEventListener("input", () => {
+    const path = "model.revision";
+    const now = shownAt(path);
     const known = page.form.models.find((one) => one.value === model.value);
-    if (known && known.revision !== shownAt("model.revision"))
-      edit([
-        known.revision ? { path: "model.revision", value: known.revision } : { path: "model.revision", remove: true },
-      ]);
+    if (brought === null || now !== brought) typed = now;
+    const wanted = known ? known.revision : typed;
+    brought = known ? known.revision : null;
+    if (wanted !== now) edit([wanted ? { path, value: wanted } : { path, remove: true }]);
   });
 
   // All weights or LoRA: what LoRA was set to is kept here while it is put away.
@@ -66,13 +72,17 @@ function drawForm() {
   tune();
 }
 
-async function begin() {
-  const opened = await server.open_new_run({
+const coming = findDraft();
+const open = () =>
+  server.open_new_run({
     from: params().get("from") ?? "",
     preset: params().get("preset") ?? "",
     reward: params().get("reward") ?? "",
+    keep: params().get("keep") ?? "",
     set: params().getAll("set"),
   });
+async function begin() {
+  const opened = await open();
   if (!opened) {
     offline(true);
     return setTimeout(begin, 1000);
@@ -80,16 +90,21 @@ async function begin() {
   offline(false);
   trouble(opened.sentence ?? "");
   if (!opened.form) return setTimeout(begin, 2000);
-  Object.assign(page, {
-    form: opened.form,
-    text: opened.text,
-    opened: opened.text,
-    from: opened.origin,
-    view: opened.view,
-  });
+  Object.assign(page, { form: opened.form, text: opened.text, opened: opened.text, view: opened.view });
+  const fresh = { origin: opened.origin, arrival: opened.arrival };
+  // What the address asks for is not there: this is the page without it.
+  if (opened.missing && !coming.draft) {
+    standOn(fresh, "");
+    coming.draft = draftOf("", true);
+    tellHanded(opened.missing, { wrong: true });
+  }
+  standOn(coming.draft?.about ?? fresh);
+  page.given = coming.draft?.given ?? null;
   drawForm();
   drawRewards();
   drawSource();
+  drawReadAs();
+  drawNewData();
   drawMapping();
   drawExamples();
   drawFilter();
@@ -104,36 +119,43 @@ async function begin() {
     for (const one of fields) one.show();
   });
   onProblems(showProblems);
-  const kept = draft();
-  if (kept && kept !== opened.text) {
-    page.text = kept;
-    setText(find(".origin"), "What you had typed is back. ");
-    const over = el("button.link.s", { type: "button" }, "Start over");
-    over.addEventListener("click", () => {
-      dropDraft();
-      replaceText(opened.text);
-      setText(find(".origin"), page.from);
-    });
-    find(".origin").append(over);
-    settleIn(0);
-  } else announceView();
+  if (!restoreOwnDraft(coming.draft, fresh)) announceView();
+  drawOffered();
+  if (page.request) keepDraft();
+  if (coming.add) takeReward(coming.add);
   root.dataset.ready = "yes";
   if (params().get("at")) goTo({ field: params().get("at") });
   waitForCatalogue();
   return undefined;
 }
-// In a new home the worker has not yet said what is installed: the form is drawn again when it has.
+// In a new home the worker has not yet said what is installed: the form is drawn again when it has, with what the
+// address asks for that was not possible before.
 function waitForCatalogue() {
   if (page.form.complete) return;
   find(".waiting").hidden = false;
   const look = async () => {
-    const now = await server.open_new_run({ from: "", preset: "", reward: "" });
+    const now = await open();
     if (!now?.form?.complete) return setTimeout(look, 1000);
-    if (page.text !== page.opened) keepDraft(); // what the address asks for may be possible now
-    location.reload();
+    if (coming.add || isDraftChanged()) await catchUp(now);
+    keepDraft();
+    dispatchEvent(new Event("groupwise:reload"));
     return undefined;
   };
   setTimeout(look, 1000);
 }
+// What a person typed meanwhile stays, and gets what the address asked for in vain. `now`: as open_new_run says it.
+async function catchUp(now) {
+  const isKnown = (path) => page.form.fields.some((one) => one.path === path);
+  const asked = params()
+    .getAll("set")
+    .map((one) => one.split(/=(.*)/s, 2).map((part) => part.trim()));
+  for (const [path, typed] of asked) if (typed && !isKnown(path)) edit([asEdit(path, typed)]);
+  const reward = coming.add || params().get("reward");
+  if (reward) await takeReward(reward);
+  page.about = { origin: now.origin, arrival: page.about.arrival && now.arrival };
+}
+// A place in the list of rewards takes a function by its name.
+const asEdit = (path, typed) =>
+  /(^|\.)rewards\.\d+$/.test(path) ? { path, value: { name: typed, weight: 1 } } : { path, typed };
 document.title = "New run · Groupwise";
 begin();

@@ -14,6 +14,7 @@ from groupwise.app.pages.new import (
     choices,
     edits,
     form,
+    found_reading,
     imports,
     launch,
     presets,
@@ -27,6 +28,7 @@ from groupwise.app.ui.live import Payload, Unanswerable, answer, live, text, tex
 from groupwise.storage.home import db, paths
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.registry import registry
+from groupwise.storage.spec import file_format
 from groupwise.storage.spec.problem import SpecError
 from groupwise.storage.spec.yaml_text import MAX_BYTES
 
@@ -48,9 +50,11 @@ def open_new_run(payload: Payload) -> dict[str, Any]:
     except (sqlite3.Error, registry.RegistryError) as error:
         offer, listed, sentence = Offer(), presets.list_presets(own=False), _unreadable(error)
     asked_for = text(payload, "from"), text(payload, "preset"), text(payload, "reward", 100), payload.get("set")
-    begun, origin = presets.begin(*asked_for, offer)
+    begun = presets.begin(*asked_for, offer, as_is=bool(text(payload, "keep")))
     shown = {**form_choices(offer), "presets": listed}
-    about = {"text": begun, "origin": origin, "form": shown, "view": view.describe_text(begun, offer)}
+    about = {"text": begun.text, "origin": begun.origin, "arrival": begun.arrival(), "missing": begun.missing}
+    about["form"] = shown
+    about["view"] = view.describe_text(begun.text, offer)
     return {**about, "sentence": sentence} if sentence else about
 
 
@@ -74,6 +78,12 @@ def form_choices(offer: Offer) -> dict[str, Any]:
         "models": choices.models(),
         "tasks": choices.tasks(offer),
         "files": choices.home_data_files(),
+        "file_suffixes": list(file_format.DATA_SUFFIXES),
+        "file_words": {
+            "data.separator": file_format.SEPARATOR_WORDS,
+            "data.quote": file_format.QUOTE_WORDS,
+            "data.encoding": file_format.ENCODING_WORDS,
+        },
         "spec_limit": MAX_BYTES,
         "upload_limit": data_files.MAX_FILE,
         "upload_limit_words": choices.LIMIT,
@@ -82,9 +92,15 @@ def form_choices(offer: Offer) -> dict[str, Any]:
 
 
 @answer
+def add_reward(payload: Payload) -> dict[str, Any]:
+    """The text with a reward function among its rewards, and what to say of it (see `presets.add_to_draft`)."""
+    return presets.add_to_draft(spec_text(payload), text(payload, "reward", 100), Offer.read_published())
+
+
+@answer
 def edit_settings(payload: Payload) -> dict[str, Any]:
     """The text with the page's edits made, and what it means then; of that, nothing that is `hidden` on the page."""
-    sent = spec_text(payload)
+    sent = edits.cut_out(spec_text(payload), payload.get("edits"))
     with db.kept_open():
         offer = Offer.read_published()
         types = form.types(offer) | form.reward_types(yaml_edit.load(sent), offer)
@@ -116,12 +132,14 @@ def launch_run(payload: Payload) -> dict[str, Any]:
         said = worker_requests.trl_problems(spec, whole_number(payload, "built"))
         if said is None:
             return {"unasked": True}
+        if found_reading.is_unread(spec, payload.get("known")):
+            return {"unread": True}
         if said:
             raise Unanswerable(f"TRL does not take these settings: {said[0].message}")
     try:
         return {"url": f"/run?id={launch.queue_run(sent, payload.get('known'))}"}
     except SpecError as error:
-        raise Unanswerable("There is something to mend before this can be launched.") from error
+        raise Unanswerable("Fix the problems above before launching.") from error
     except OSError as error:
         raise Unanswerable(f"Nothing was launched: the home could not be written ({error.strerror}).") from error
 
@@ -148,10 +166,27 @@ def _upload_path(payload: Payload) -> str | None:
 
 
 @answer
-def import_file(payload: Payload) -> dict[str, Any]:
-    """A spec's text from a file: YAML as it is, a TRL script by its settings; and notes on what was left behind."""
-    brought, notes = imports.spec_from(text(payload, "name"), spec_text(payload))
-    return {"text": brought, "notes": notes}
+def read_import(payload: Payload) -> dict[str, Any]:
+    """What a file or a paste comes to (a spec, a recipe, a TRL script or a notebook), before anything is taken."""
+    brought = imports.read_brought(text(payload, "name"), _brought_text(payload))
+    return imports.describe_brought(brought, Offer.read_published())
+
+
+@answer
+def take_import(payload: Payload) -> dict[str, Any]:
+    """The spec's text of what is brought, and notes; the `functions` that are named are saved in the library."""
+    brought = imports.read_brought(text(payload, "name"), _brought_text(payload))
+    taken = imports.take_brought(brought, texts(payload, "functions"), Offer.read_published())
+    saved = {"rewards": reward_choices.reward_functions(Offer.read_published())} if taken["saved"] else {}
+    return taken | saved
+
+
+def _brought_text(payload: Payload) -> str:
+    """What is brought. Raises Unanswerable where it is no text, or too long."""
+    sent = payload.get("text")
+    if not isinstance(sent, str) or len(sent) > MAX_BYTES:
+        raise Unanswerable(f"What is imported is a text of at most {MAX_BYTES // 1024} KB.")
+    return sent
 
 
 @answer
@@ -163,7 +198,7 @@ def preset_settings(payload: Payload) -> dict[str, Any]:
 @answer
 def save_preset(payload: Payload) -> dict[str, Any]:
     """Save the text as a preset of one's own. `taken`: there is one of this name, which saving again replaces."""
-    name, words = text(payload, "name", 100), text(payload, "sentence", 300)
+    name, words = text(payload, "name", MAX_BYTES), text(payload, "sentence", MAX_BYTES)  # too long is said, not cut
     return presets.store_preset(name, words, spec_text(payload), replace=payload.get("replace") is True)
 
 
@@ -177,6 +212,7 @@ def new_run() -> gr.HTML:
     """The New run page's live part."""
     functions = (
         open_new_run,
+        add_reward,
         edit_settings,
         ask_worker,
         read_answer,
@@ -184,7 +220,8 @@ def new_run() -> gr.HTML:
         cancel_question,
         launch_run,
         keep_data_file,
-        import_file,
+        read_import,
+        take_import,
         preset_settings,
         save_preset,
         delete_preset,

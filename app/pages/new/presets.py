@@ -1,12 +1,17 @@
 """What a new run begins with: a preset that ships, one's own, or the settings of a run."""
 
+import itertools
+import re
 import sqlite3
+from collections.abc import Collection
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from groupwise.app.core import format
 from groupwise.app.core.errors import Unanswerable
 from groupwise.app.pages.new import edits, url_settings, yaml_edit
+from groupwise.app.pages.new.url_settings import Change
 from groupwise.storage.home import paths
 from groupwise.storage.library import presets
 from groupwise.storage.library.capabilities import Offer
@@ -14,25 +19,85 @@ from groupwise.storage.library.presets import PresetExists
 from groupwise.storage.record import run_files
 from groupwise.storage.registry import registry
 from groupwise.storage.spec.problem import SpecError
+from groupwise.storage.spec.spec import MOST_NAME
 
 SHIPPED = Path(__file__).with_name("shipped_presets")
 QUICKSTART = "quickstart"
 
 
+@dataclass(frozen=True)
+class Beginning:
+    """What a new run begins with. `text`: the YAML. `origin`: where it is from, in a few words. `run`: the run whose
+    settings they are, by id and name (None: of none); `name`: what the new one is called instead. `changes` and
+    `refused`: what the address changed of them, and sentences on what it could not. `missing`: a sentence where it
+    asked for what is not there, and nothing of it was done."""
+
+    text: str
+    origin: str
+    run: dict[str, str] | None = None
+    name: str = ""
+    changes: tuple[Change, ...] = ()
+    refused: str = ""
+    missing: str = ""
+
+    def arrival(self) -> dict[str, Any] | None:
+        """What a person should be told on arrival; None where nothing was changed and they are of no run."""
+        if not (self.run or self.changes or self.refused):
+            return None
+        changes = [asdict(change) for change in self.changes]
+        return {"run": self.run, "name": self.name, "changes": changes, "refused": self.refused}
+
+
 def begin(
-    run_id: str, name: str, reward: str = "", settings: object = None, offer: Offer | None = None
-) -> tuple[str, str]:
-    """The YAML to begin with and a sentence on where it is from. What cannot be opened is said; the quickstart is
-    there. `reward`: a function that is to be among its rewards. `settings`: changes on top, “FIELD=VALUE” each."""
-    text, origin, more = _find_beginning(run_id, name)
-    with_what = [f"with the reward {reward}"] if reward else []
-    if reward:
+    run_id: str,
+    name: str,
+    reward: str = "",
+    settings: object = None,
+    offer: Offer | None = None,
+    *,
+    as_is: bool = False,
+) -> Beginning:
+    """What to begin with. Where that is not there, it is said, and the quickstart is there with nothing changed.
+    `reward`: a function that is to be among its rewards. `settings`: changes on top, “FIELD=VALUE” each. `as_is`: a
+    run's name stays, too, as where its settings are to be a preset."""
+    found, known = _find_beginning(run_id, name, as_is=as_is), offer or Offer()
+    if found.missing:
+        return found
+    text, refused = found.text, []
+    changes: list[Change] = []
+    if reward and (unknown := unknown_reward(reward, known)):
+        refused.append(unknown)
+    elif reward:
         text = with_reward(text, reward)
+        changes += [Change(f"Reward {reward}", url_settings.NOT_THERE, "weight 1")] if text != found.text else []
     if settings:
-        text, said = url_settings.change(text, settings, offer or Offer())
-        with_what += [said] if said else []
-    said = ", ".join([origin, *with_what])
-    return text, said if more is None and not with_what else f"{said}. {more or ''}".strip()
+        text, more, not_made = url_settings.change(text, settings, known)
+        changes += more
+        refused += [not_made] if not_made else []
+    return replace(found, text=text, changes=tuple(changes), refused=" ".join(refused))
+
+
+def unknown_reward(name: str, offer: Offer) -> str:
+    """Why a reward function cannot be added: a sentence; empty where there is one of this name."""
+    if name in offer.rewards:
+        return ""
+    if offer.training is None:
+        return f"“{name[:80]}” was not added yet: the worker has not said which reward functions there are."
+    return f"There is no reward function “{name[:80]}”, so none was added."
+
+
+def add_to_draft(text: str, name: str, offer: Offer) -> dict[str, Any]:
+    """A draft's text with a function among its rewards: {text, words: what was done, or why not, done: whether it is
+    among them now, unreadable: whether the text cannot be read}."""
+    said = {"text": text, "done": False, "unreadable": yaml_edit.load(text) is None}
+    if unknown := unknown_reward(name, offer):
+        return {**said, "words": unknown}
+    if said["unreadable"]:
+        return {**said, "words": f"“{name}” was not added: the YAML of this draft cannot be read."}
+    changed = with_reward(text, name)
+    there = f"“{name}” is one of this draft’s rewards already."
+    words = f"“{name}” was added to this draft’s rewards, with weight 1." if changed != text else there
+    return {"text": changed, "done": True, "unreadable": False, "words": words}
 
 
 def with_reward(text: str, name: str) -> str:
@@ -47,29 +112,70 @@ def with_reward(text: str, name: str) -> str:
     return edits.apply(text, [edits.Edit(place, reward if rewards else [reward])])
 
 
-def _find_beginning(run_id: str, name: str) -> tuple[str, str, str | None]:
-    """The YAML; where it is from, without a full stop; and what else there is to say (None: it is no sentence)."""
+def _find_beginning(run_id: str, name: str, *, as_is: bool) -> Beginning:
+    """Where a run or a preset leads, with nothing changed but a run's name, and `as_is` not even that."""
     if run_id:
-        try:
-            text = run_files.spec_text(paths.run_folder(run_id))
-            return text, f"The settings of {_run_label(run_id)}", "Change what you like; that run stays as it is."
-        except (OSError, ValueError):
-            missing = f"There is no run “{run_id[:80]}” to take settings from. This is the quickstart"
-            return quickstart_text(), missing, ""
+        text, why = _settings_of(run_id)
+        if why:
+            return _begin_without(why)
+        return Beginning(text, f"The settings of {run_id}") if as_is else _begin_from_run(run_id, text)
     shipped = {preset.name: preset for preset in presets.shipped_presets(SHIPPED)}
     found = shipped.get(name or QUICKSTART)
     if found is None:
-        return quickstart_text(), f"There is no preset “{name[:80]}”. This is the quickstart", ""
-    return found.text, f"Preset: {found.title}", None
+        return _begin_without(f"There is no preset “{name[:80]}”")
+    return Beginning(found.text, f"Preset: {found.title}")
 
 
-def _run_label(run_id: str) -> str:
-    """A run by its name, and its id, as several may have the same name; by its id while the registry is unreadable."""
+def _settings_of(run_id: str) -> tuple[str, str]:
+    """The YAML of a run, and why there is none."""
+    none = f"There is no run “{run_id[:80]}”"
+    try:
+        folder = paths.run_folder(run_id)
+        if not folder.path.is_dir():
+            return "", none
+        text = run_files.spec_text(folder)
+    except FileNotFoundError:
+        return "", f"The folder of “{run_id}” has no spec.yaml"
+    except UnicodeDecodeError:
+        return "", f"The spec.yaml of “{run_id}” cannot be read: it is not text in UTF-8"
+    except OSError as error:
+        return "", f"The spec.yaml of “{run_id}” cannot be read ({error.strerror or error})"
+    except ValueError:
+        return "", none
+    if yaml_edit.load(text) is None:
+        return "", f"The spec.yaml of “{run_id}” cannot be read: it is not YAML"
+    return text, ""
+
+
+def _begin_without(why: str) -> Beginning:
+    """The quickstart as it is, where what was asked for is not there."""
+    return Beginning(quickstart_text(), "Preset: Quickstart", missing=f"{why}. Nothing was taken from it or changed.")
+
+
+def _begin_from_run(run_id: str, text: str) -> Beginning:
+    """A run's settings under a name of the new run's own: two of one name are mistaken for each other."""
+    taken: set[str] = set()
     try:
         run = registry.get_run(run_id)
+        taken = registry.run_names()
     except sqlite3.Error:
         run = None
-    return f"“{format.shorten(run.name, 80)}” ({run_id})" if run else run_id
+    written = (yaml_edit.load(text) or {}).get("name")
+    before = run.name if run else written if isinstance(written, str) and written else run_id
+    name = next_name(before, taken)
+    about = {"id": run_id, "name": format.shorten(before, 80)}
+    renamed = edits.apply(text, [edits.Edit("name", name)])
+    return Beginning(renamed, f"From run “{about['name']}”", about, name)
+
+
+def next_name(name: str, taken: Collection[str]) -> str:
+    """A name like this one that no run has: arithmetic-2 after arithmetic, two words 3 after two words 2."""
+    found = re.fullmatch(r"(.+?)(?:([- ])\d{1,4})?", name, re.S)
+    base, between = found.groups("") if found else (name, "")
+    between = between or (" " if " " in base else "-")
+    endings = (f"{between}{number}" for number in itertools.count(2))
+    names = (f"{base[: MOST_NAME - len(ending)]}{ending}" for ending in endings)
+    return next(new for new in names if new != name and new not in taken)
 
 
 def quickstart_text() -> str:

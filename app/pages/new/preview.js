@@ -1,7 +1,20 @@
 // How the data looks to the model: any row's prompt exactly as it is read, and what a check of many rows found.
 
 import { el, setText } from "../../ui/dom.js";
-import { announceColumns, askWorker, edit, find, onView, page, settleIn, workerSaid } from "./core.js";
+import { drawAnswerNumbers } from "./answer_numbers.js";
+import {
+  announceColumns,
+  announcePreview,
+  askWorker,
+  edit,
+  find,
+  onView,
+  page,
+  sentence,
+  settleIn,
+  shownAt,
+  workerSaid,
+} from "./core.js";
 import { plainOf } from "./data.js";
 import { about } from "./fields.js";
 
@@ -12,22 +25,48 @@ const body = inNode(".body");
 let row = 0;
 let of = null;
 let key = null;
+let shownSource = null; // that of the rows, columns and counts that are shown
 let exact = false;
 let last = null;
+let checked = null; // the check's key that was asked about last
 let soon = null;
 
+const NOT_CHOSEN = "No data yet. Once it is chosen above, its rows are shown here as the model will see them.";
+// Nothing of other data than what is chosen now stays in sight: neither rows, nor columns, nor counts.
+function forgetRows(words) {
+  shownSource = null;
+  last = null;
+  of = null;
+  row = 0;
+  checked = null;
+  page.known = {};
+  page.columns = [];
+  body.hidden = true;
+  inNode(".guess").hidden = true;
+  inNode(".results").hidden = true;
+  setText(inNode(".wait-checks"), "Checking rows…");
+  setText(wait, words);
+  announceColumns();
+}
+function forgetOtherData(view) {
+  const { source, preview } = view.keys ?? {};
+  const chosen = !/^\w+:\s*$/.test(shownAt("data.source"));
+  if (!preview) forgetRows(chosen ? "The preview appears once the data settings are fixed." : NOT_CHOSEN);
+  else if (shownSource && shownSource !== source) forgetRows("Reading the data…");
+}
+
 async function look() {
-  const mine = page.view?.keys?.preview;
+  const { preview: mine, source, reading } = page.view?.keys ?? {};
   if (page.view?.unreadable) return undefined;
-  if (!mine) return setText(wait, "The preview is here as soon as the data's own settings are mended.");
-  key = mine;
+  key = mine ?? null;
+  if (!mine) return node.classList.remove("asking");
   node.classList.add("asking");
-  const late = setTimeout(() => setText(wait, "Reading the data…"), 300);
-  const found = await askWorker("preview", { row }, (words) => {
-    if (!last) setText(wait, words);
-  });
+  const isCurrent = () => page.view?.keys?.source === source && page.view.keys.preview;
+  const tell = (words) => isCurrent() && !last && setText(wait, words);
+  const late = setTimeout(() => isCurrent() && setText(wait, "Reading the data…"), 300);
+  const found = await askWorker("preview", { row }, tell);
   clearTimeout(late);
-  if (!found) return undefined;
+  if (!found || !isCurrent()) return undefined; // the worker is asked about the other data by now, or there is none
   node.classList.remove("asking");
   if (found.lost) {
     key = null;
@@ -36,20 +75,24 @@ async function look() {
   }
   setText(wait, "");
   if (found.error) {
-    workerSaid(
+    forgetRows("Nothing to show: see the message above.");
+    announcePreview(found);
+    return workerSaid(
       "preview",
       mine,
       found.problems ?? [{ field: found.field || "data.source", message: found.error, level: "blocking", fixes: [] }],
     );
-    last = null;
-    body.hidden = true;
-    return setText(wait, "Nothing to show: see what is said above.");
   }
   last = found;
   of = found.rows;
+  shownSource = source;
   page.columns = found.columns.map((column) => column.name);
-  Object.assign(page.known, { rows: found.rows.count, columns: page.columns });
+  if (page.known.source !== source) page.known = { source };
+  page.known.columns = page.columns;
+  // what the check of all rows counted is nearer the truth, as long as the same rows are used
+  if (page.known.rows_of !== page.view.keys.rows) Object.assign(page.known, { rows: of.count, rows_of: source });
   announceColumns();
+  announcePreview({ ...found, reading });
   workerSaid("preview", mine, found.problems);
   draw();
   suggest(found.guess ?? {});
@@ -57,7 +100,9 @@ async function look() {
 }
 // A mapping that would fit these columns, offered when the one there does not.
 function suggest(guess) {
-  const entries = Object.entries(guess).filter(([path, value]) => (plainOf(path) ?? "") !== value);
+  const isNew = ([path, value]) =>
+    value === null && path !== "data.answer_column" ? shownAt(path) !== "" : plainOf(path) !== value;
+  const entries = Object.entries(guess).filter(isNew);
   const box = inNode(".guess");
   const wrong = last.problems.some((problem) => problem.level === "blocking");
   box.hidden = !entries.length || !wrong;
@@ -66,21 +111,13 @@ function suggest(guess) {
     value === null && path !== "data.answer_column" ? { path, remove: true } : { path, value };
   const use = () => edit(entries.map(change));
   const button = el("button.btn.s", { type: "button", onclick: use }, "Use this mapping");
-  box.replaceChildren(
-    el(
-      "span.s",
-      "These columns look like ",
-      ...entries
-        .filter(([, value]) => value !== null)
-        .flatMap(([path, value]) => [
-          el("b", about(path).label.toLowerCase()),
-          " ",
-          el("code.mono", String(value)),
-          " ",
-        ]),
-    ),
-    button,
-  );
+  box.replaceChildren(el("span.s", "Suggested mapping: ", ...entries.flatMap(namedEntry)), button);
+}
+// What a suggestion sets, and what goes with it.
+function namedEntry([path, value], n) {
+  const label = about(path).label.toLowerCase();
+  const between = n ? ", " : "";
+  return value === null ? [`${between}no ${label}`] : [`${between}${label} = `, el("code.mono", String(value))];
 }
 
 function draw() {
@@ -92,10 +129,13 @@ function draw() {
   inNode(".kept").hidden = last.row.kept;
   setText(inNode(".tokens"), last.tokens === null ? "" : `${last.tokens} tokens`);
   setText(inNode(".answer b"), last.answer ?? "none");
+  setText(inNode(".answer .written"), last.written_answer ? `written “${last.written_answer}”` : "");
   inNode(".answer").classList.toggle("mut", last.answer === null);
   setText(inNode(".note"), last.note ?? "");
   const shown = inNode(".shown");
-  if (exact || !last.messages) shown.replaceChildren(el("pre.mono.exact", { tabindex: "0" }, last.prompt));
+  if (!last.messages && !last.prompt)
+    shown.replaceChildren(el("p.s.mut", "No prompt yet: the columns it needs are not there."));
+  else if (exact || !last.messages) shown.replaceChildren(el("pre.mono.exact", { tabindex: "0" }, last.prompt));
   else
     shown.replaceChildren(
       ...last.messages.map((message) =>
@@ -122,9 +162,8 @@ const to = (n) => {
 };
 
 // ---- many rows ----
-let checked = null;
 async function check(all = false) {
-  const mine = page.view?.keys?.check_data;
+  const { check_data: mine, source, rows } = page.view?.keys ?? {};
   const box = inNode(".checks");
   if (!mine || (checked === mine && !all)) return;
   checked = mine;
@@ -141,6 +180,7 @@ async function check(all = false) {
       );
   });
   if (!found) return; // a newer one is under way, and frees the button
+  if (page.view?.keys?.source !== source) return; // of other data than what is chosen now
   button.setAttribute("aria-disabled", "false");
   box.classList.remove("asking");
   if (found.lost) {
@@ -148,13 +188,15 @@ async function check(all = false) {
     setTimeout(() => check(all), 2000);
     return;
   }
-  setText(inNode(".wait-checks"), found.error ?? "");
+  // what the preview says above as a problem is not said again
+  const said = last?.problems.some(({ level }) => level === "blocking");
+  setText(inNode(".wait-checks"), said ? "" : sentence(found.error ?? ""));
   inNode(".results").hidden = Boolean(found.error);
-  if (found.error) return;
+  if (found.error) return settleIn(0); // at least how many rows there are is known
   if (found.lengths?.unit === "tokens")
     page.known.prompt_tokens = Math.round(found.lengths.longest?.length ?? found.lengths.p95);
-  page.known.rows =
-    found.rows.exact && found.checked >= found.rows.count ? found.kept + found.held_out : page.known.rows;
+  if (found.rows.exact && found.checked >= found.rows.count)
+    Object.assign(page.known, { rows: found.kept + found.held_out, rows_of: rows });
   workerSaid("check_data", mine, found.problems);
   drawChecks(found);
   settleIn(0); // the estimates know the prompts' length now
@@ -172,6 +214,7 @@ function drawChecks(found) {
     ...(found.room === null ? [] : [fact(found.too_long, `longer than the ${many(found.room)} tokens that fit`, true)]),
   );
   setText(inNode(".said-checks"), found.note ?? "");
+  drawAnswerNumbers(inNode(".answer-numbers"), found);
   drawHistogram(inNode(".histogram"), found.lengths);
   const top = found.answers?.top ?? [];
   const balance = inNode(".balance");
@@ -251,13 +294,14 @@ export function drawPreview() {
     if (currentTarget.getAttribute("aria-disabled") !== "true") check(true);
   });
 
-  // Launch waits for the look that is under way: a wrong column is said before, not after.
+  // Launch waits for the look at the data as it is now: a wrong column is said before, not after.
   page.previewed = async () => {
-    for (let n = 0; n < 100 && node.classList.contains("asking"); n += 1)
-      await new Promise((done) => setTimeout(done, 100));
+    const isSeen = () => key === (page.view?.keys?.preview ?? null) && !node.classList.contains("asking");
+    for (let n = 0; n < 100 && !isSeen(); n += 1) await new Promise((done) => setTimeout(done, 100));
   };
   onView((view) => {
     if (view?.unreadable) return;
+    forgetOtherData(view);
     if (view?.keys?.preview === key && key) {
       if (view.keys.check_data !== checked && last) {
         clearTimeout(soon);

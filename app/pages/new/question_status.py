@@ -1,11 +1,27 @@
 """What became of a question to the worker: its answer, or how far it is. Pages ask for it until it is there."""
 
+import time
 from typing import Any
 
 from groupwise.app.pages.new import view
 from groupwise.app.ui.live import Payload, answer, whole_number
 from groupwise.storage.home import locks, paths
 from groupwise.storage.registry import questions
+from groupwise.storage.spec.number_words import count_words
+
+PATIENCE = 4.0  # seconds after which it is said why nobody took a question up
+LONG = 45.0  # seconds after which that is no longer usual
+# What the worker does with a question of each kind, until it says how far it is.
+DOING = {
+    questions.PREVIEW: "Reading the data…",
+    questions.CHECK_DATA: "Checking the rows…",
+    questions.BUILD: "Checking the settings with TRL…",
+    questions.MODEL: "Reading the model's files…",
+    questions.TRY: "Loading the libraries…",
+    questions.COMPLETIONS: "Loading the model…",
+    questions.SCORE: "Scoring…",
+    questions.RESCORE: "Reading the run's completions…",
+}
 
 
 @answer
@@ -31,6 +47,20 @@ def cancel_question(payload: Payload) -> dict[str, Any]:
 
 
 def _waiting_sentence(question: questions.Question) -> str:
+    """What a question waits for that says nothing of itself; after a while also why, and what one can do."""
     if question.taken:
-        return "The worker is at it…"
-    return "Waiting for the worker…" if locks.is_held(paths.supervisor_lock()) else "The worker is starting…"
+        return DOING[question.kind]
+    waited = time.time() - question.asked_at
+    if waited < PATIENCE:
+        return "Waiting for the worker…" if locks.is_held(paths.supervisor_lock()) else "Starting the worker…"
+    before = questions.count_before(question)
+    if not locks.is_held(paths.supervisor_lock()):
+        why = "The worker is still starting, which takes longer on a busy machine"
+    elif not locks.is_held(paths.questions_lock()):
+        why = "The worker is loading its libraries, which takes longer on a busy machine"
+    elif before:
+        why = f"The worker is busy: {count_words(before, 'other question')} like this one came first"
+    else:
+        why = "The worker does not answer yet: the machine is busy, with a run perhaps"
+    advice = f" If it stays so, {paths.worker_log()} may say why." if waited > LONG else ""
+    return f"{why}. Nothing is lost: this goes on by itself.{advice}"

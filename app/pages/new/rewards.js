@@ -37,6 +37,11 @@ export function rewardList(node, base, read) {
     const rewards = Array.isArray(read()) ? read() : [];
     const key = JSON.stringify(rewards.map(shape));
     if (key !== drawn) {
+      for (const settings of list.querySelectorAll("details.settings")) {
+        const name = settings.closest(".reward").dataset.name;
+        if (settings.open) open.add(name);
+        else open.delete(name);
+      }
       const added = drawn !== null && rewards.length > JSON.parse(drawn).length;
       drawn = key;
       summaries = [];
@@ -71,10 +76,6 @@ function rewardRow(reward, path, open, summaries, now) {
   weight.disabled = wayOf(reward) === "schedule";
   const summary = el("summary.s", { id: `${id}-settings` }, "Settings", el("span.mut"));
   const settings = el("details.settings", { open: open.has(name) }, summary, ...rewardSettings(reward, path, id));
-  settings.addEventListener("toggle", () => {
-    if (settings.open) open.add(name);
-    else open.delete(name);
-  });
   summaries.push(() => setText(summary.lastElementChild, changesOf(now(), path)));
   const own = known.own
     ? el("a.xs", { href: `/rewards?name=${encodeURIComponent(name)}`, "aria-label": `Edit ${name}` }, "edit")
@@ -192,7 +193,10 @@ function schedule(reward, path, id) {
     path,
     el(
       "div.schedule",
-      el("p.xs.mut", "In straight lines from point to point; before the first and after the last it stays."),
+      el(
+        "p.xs.mut",
+        "The weight moves in straight lines between the points and is constant before the first and after the last.",
+      ),
       table(
         el("tr", el("th", { scope: "col" }, "step"), el("th", { scope: "col" }, "weight"), el("th")),
         points.map(row),

@@ -1,26 +1,32 @@
-// What a spec begins with: a preset, a run's settings, an imported file; and how one's own presets are kept.
+// What a spec begins with: a preset, a run's settings, an import; and how one's own presets are kept.
 
 import { params, setParams } from "../../ui/address.js";
-import { el, remover, setText, textOf } from "../../ui/dom.js";
-import { find, page, replaceText, server, settled, undo } from "./core.js";
+import { el, remover, setText } from "../../ui/dom.js";
+import { asOwnDraft } from "../../ui/run_drafts.js";
+import { showOrigin, standOn } from "./arrival.js";
+import { find, keepDraft, page, replaceText, server, settled, undo } from "./core.js";
+import { drawImporting } from "./importing.js";
 import { showView } from "./views.js";
 
 const dialog = find("dialog.presets");
 const keep = find("dialog.keep");
-const origin = find(".origin");
-const from = (words) => {
-  page.from = words;
-  setText(origin, words);
+// Something else than what the page began with takes its place, as a draft of its own: what was here is kept.
+const from = (words, request) => {
+  page.given = null;
+  standOn({ origin: words, arrival: null }, request);
 };
 function drawPresets() {
   const card = (preset) => {
     const take = el("button.take", { type: "button" }, el("b", preset.title), el("span.s.mut", preset.sentence));
     take.addEventListener("click", async () => {
+      await settled(); // what was typed a moment ago is what Undo brings back
       const got = await server.preset_settings({ name: preset.name });
       if (!got || got.sentence)
         return setText(dialog.querySelector(".said"), got?.sentence ?? "The server did not answer. Try again.");
-      from(`Preset: ${preset.title}`);
-      setParams({ preset: preset.own ? null : preset.name, from: null });
+      // One that ships is named in the address; one's own may be another tomorrow.
+      const asked = new URLSearchParams(preset.own ? {} : { preset: preset.name });
+      from(`Preset: ${preset.title}`, asOwnDraft(asked));
+      page.opened = got.text;
       replaceText(got.text);
       dialog.close();
       showView("form");
@@ -41,33 +47,6 @@ function drawPresets() {
   dialog.querySelector("ul").replaceChildren(...page.form.presets.map(card));
 }
 
-// ---- import: a spec, or a TRL script, whose settings are read and never run ----
-const file = find("input.import");
-function tell(lines, wrong = false) {
-  const node = find(".import-note");
-  node.hidden = !lines.length;
-  node.className = `import-note ${wrong ? "verdict blocking" : "note"}`;
-  const onclick = () => {
-    node.hidden = true;
-  };
-  const dismiss = el("button.link.s", { type: "button", onclick }, "Dismiss");
-  node.replaceChildren(...lines.map((line) => el("p.s", line)), dismiss);
-}
-
-async function importFile() {
-  const chosen = file.files[0];
-  file.value = "";
-  if (!chosen) return;
-  const most = page.form.spec_limit;
-  if (chosen.size > most) return tell([`“${chosen.name}” is larger than ${most / 1024} KB: that is no spec.`], true);
-  const text = await textOf(chosen);
-  if (text === null) return tell([`“${chosen.name}” is not text in UTF-8.`], true);
-  const got = await server.import_file({ name: chosen.name, text });
-  if (!got || got.sentence) return tell([got?.sentence ?? "The server did not answer. Try again."], true);
-  from(`Imported from ${chosen.name}`);
-  replaceText(got.text);
-  return tell(got.notes ?? []);
-}
 async function savePreset(event) {
   event.preventDefault();
   await settled();
@@ -82,7 +61,9 @@ async function savePreset(event) {
   if (kept?.presets) {
     page.form.presets = kept.presets;
     keep.close();
-    from(`Saved as the preset “${title}”`);
+    page.about.origin = `Saved as the preset “${title}”`;
+    showOrigin();
+    keepDraft();
     return;
   }
   if (kept?.taken) keep.dataset.replace = title;
@@ -90,8 +71,6 @@ async function savePreset(event) {
 }
 
 export function drawStart() {
-  from(page.from ?? "");
-
   find("[data-do=presets]").addEventListener("click", () => {
     drawPresets();
     dialog.showModal();
@@ -102,8 +81,7 @@ export function drawStart() {
       if (event.target === one) one.close();
     });
   }
-  find("[data-do=import]").addEventListener("click", () => file.click());
-  file.addEventListener("change", importFile);
+  drawImporting(from);
 
   find("[data-do=undo]").addEventListener("click", undo);
 

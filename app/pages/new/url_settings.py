@@ -1,6 +1,7 @@
 """Settings that an address asks for on top of those it begins with: `/new?from=RUN&set=training.beta=0.04`."""
 
 import re
+from dataclasses import dataclass
 from typing import Any
 
 from groupwise.app.core import format
@@ -8,12 +9,23 @@ from groupwise.app.pages.new import edits, field_labels, field_values, form, for
 from groupwise.storage.library.capabilities import Offer
 
 MOST, LONGEST = 20, 300  # changes in one address; characters of each
+NOT_THERE = "not set"
+NAMED = ("training", "lora")  # parts whose settings are called by their names
 REWARDS = re.compile(r"(stages\.[0-9]{1,4}\.)?rewards")
 
 
-def change(text: str, asked: object, offer: Offer) -> tuple[str, str]:
-    """The text with the changes `asked` for (“FIELD=VALUE” each) made as the form would, and a sentence on them: what
-    each was, and which were refused."""
+@dataclass(frozen=True)
+class Change:
+    """A setting that an address changed: what a person calls it, what it was and what it is, as a field shows them."""
+
+    label: str
+    before: str
+    after: str
+
+
+def change(text: str, asked: object, offer: Offer) -> tuple[str, list[Change], str]:
+    """The text with the changes `asked` for (“FIELD=VALUE” each) made as the form would; each of them; and a sentence
+    on those that were refused, empty where none was."""
     listed = [one[:LONGEST] for one in asked[:MOST] if isinstance(one, str)] if isinstance(asked, list) else []
     made, refused = [], []
     for one in listed:
@@ -21,7 +33,7 @@ def change(text: str, asked: object, offer: Offer) -> tuple[str, str]:
         raw = yaml_edit.load(text)
         if _is_next_reward(raw, field) and value in offer.rewards:
             text = edits.apply(text, [edits.Edit(field, {"name": value, "weight": 1.0})])
-            made.append(f"the reward {value}")
+            made.append(Change(f"Reward {value}", NOT_THERE, "weight 1"))
             continue
         types = _types(raw, offer)
         if field not in types or not value:
@@ -30,8 +42,8 @@ def change(text: str, asked: object, offer: Offer) -> tuple[str, str]:
         before = _text_before(raw, field, offer)
         text = edits.apply(text, edits.read_edits([{"path": field, "typed": value}], types))
         if yaml_edit.load(text) != raw:
-            made.append(f"{_label(field, text)} {value} (was {before})")
-    return text, _sentence(made, refused, offer)
+            made.append(Change(_label(field, text), before, value))
+    return text, made, _refusal(refused, offer)
 
 
 def _is_next_reward(raw: Any, field: str) -> bool:
@@ -55,29 +67,33 @@ def _text_before(raw: dict[str, object] | None, field: str, offer: Offer) -> str
         value = (offer.training or {}).get(field.removeprefix("training."), {}).get("default")
     elif value is yaml_edit.ABSENT:
         value = form.own_fields().get(field, {}).get("default")
-    return field_values.field_text(value) or "not set"
+    return field_values.field_text(value) or NOT_THERE
 
 
 def _label(field: str, text: str) -> str:
-    """A setting's name in a sentence: learning_rate, the weight of format, beta of stage 2."""
+    """What a person calls a setting: Learning rate, Weight of format, KL weight in stage 2, top_p."""
     part, _, name = field.rpartition(".")
     stage, _, inner = field.removeprefix("stages.").partition(".")
     if field.startswith("stages.") and inner.startswith("training."):
-        return f"{name} of stage {int(stage) + 1}"
+        return f"{_own_label(inner)} in stage {int(stage) + 1}"
     plain = yaml_edit.load(text) or {}
     if part.endswith(".parameters"):
         return f"{name} of {format.shorten(str(edits.value_at(plain, part.removesuffix('parameters') + 'name')), 80)}"
     reward = edits.value_at(plain, part)
     if isinstance(reward, dict) and isinstance(reward.get("name"), str) and name in field_labels.REWARD:
-        return f"the {field_labels.REWARD[name][0].lower()} of {format.shorten(reward['name'], 80)}"
-    return name if part in ("training", "lora") else field
+        return f"{field_labels.REWARD[name][0]} of {format.shorten(reward['name'], 80)}"
+    return _own_label(field)
 
 
-def _sentence(made: list[str], refused: list[str], offer: Offer) -> str:
-    said = f"with {', '.join(made)}" if made else ""
+def _own_label(field: str) -> str:
+    part, _, name = field.rpartition(".")
+    return field_labels.SHORT[field][0] if field in field_labels.SHORT else name if part in NAMED else field
+
+
+def _refusal(refused: list[str], offer: Offer) -> str:
     if not refused:
-        return said
+        return ""
     why = (
         "the worker has not said yet which settings there are" if offer.training is None else "there is no such setting"
     )
-    return f"{said}{'; ' if said else ''}without {', '.join(f'“{one}”' for one in refused)}: {why}"
+    return f"Not changed: {', '.join(f'“{one}”' for one in refused)}; {why}."

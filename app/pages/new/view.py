@@ -1,13 +1,14 @@
 """A spec's text as the page shows it: what each field says, what is wrong, what will happen, and the script."""
 
-import hashlib
-import json
 import math
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 from typing import Any
 
-from groupwise.app.pages.new import form_rows, launch, presets, yaml_edit
+from groupwise.app.pages.new import form_rows, found_reading, launch, presets, yaml_edit
 from groupwise.app.pages.new.field_values import field_text
+from groupwise.app.pages.new.found_reading import reading_key
+from groupwise.app.pages.new.known import is_chosen, rows_key, short_hash, source_key
 from groupwise.storage.checks import script
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.registry.messages.build import BuildQuestion
@@ -15,31 +16,35 @@ from groupwise.storage.registry.messages.data_checks import CheckDataQuestion
 from groupwise.storage.registry.messages.message import FARTHEST, Ask
 from groupwise.storage.registry.messages.model import ModelQuestion
 from groupwise.storage.registry.messages.preview import PreviewQuestion
-from groupwise.storage.spec.problem import BLOCKING, SpecError
-from groupwise.storage.spec.spec import DataSpec, RunSpec
+from groupwise.storage.spec.problem import BLOCKING, Problem, SpecError
+from groupwise.storage.spec.setting_names import without_answered
+from groupwise.storage.spec.spec import DataSpec, RunSpec, line_of
 from groupwise.storage.spec.yaml_text import read_yaml
 
 View = dict[str, Any]
+NO_MAPPING = Problem("", "A spec is a mapping of settings, such as “name: my-run”.", 1)
 # Parts of a spec that the form holds as plain values rather than as one text each.
 PLAIN = ("rewards", "data.examples", "data.filter", "data.columns", "data.parameters", "stages", "lora")
 
 
 def describe_text(text: str, offer: Offer, known: Any = None, hidden: Collection[str] = ()) -> View:
-    """Everything the page needs to know of this text. `known`: what the preview has found out: rows, prompt_tokens,
-    columns. `hidden`: what the page does not show now, and so is not made: “script”, “preflight”.
+    """Everything the page needs to know of this text. `known`: what the preview has found out (see known.py). `hidden`:
+    what the page does not show now, and so is not made: “script”, “preflight”.
 
-    A text that is no YAML mapping has only `unreadable` (a sentence and its line): the form keeps what it showed.
+    A text that is no YAML mapping has only `unreadable` (a sentence, its line, all problems): the form keeps what it
+    showed.
     """
     try:
         raw, _ = read_yaml(text)
     except SpecError as error:
-        return {"text": text, "unreadable": _unreadable_reason(error)}
+        return {"text": text, "unreadable": _say_unreadable(launch.problems_of_unreadable(text, error, offer))}
     if not isinstance(raw, dict):
-        return {"text": text, "unreadable": _unreadable_reason(None)}
+        return {"text": text, "unreadable": _say_unreadable([NO_MAPPING])}
     reading = launch.check_text(text, offer, known)
     spec, sound = reading.spec, reading.sound
     about = launch.estimates(sound, offer, known, told="preflight" not in hidden) if sound is not None else None
-    problems = reading.problems + (about.problems if about else [])
+    said = without_answered(reading.problems + (about.problems if about else []))
+    problems = [replace(one, line=one.line or line_of(one.field, reading.lines)) for one in said]
     seen = {
         "text": text,
         "shown": fields(raw),
@@ -54,17 +59,18 @@ def describe_text(text: str, offer: Offer, known: Any = None, hidden: Collection
         "quickstart": text == presets.quickstart_text(),
         "name": str(raw.get("name") or "run"),
         "keys": keys(sound) if sound is not None else {},
+        "lines": reading.lines,
     }
     if "script" not in hidden:
-        seen["script"] = script.to_script(spec) if spec is not None else ""
+        found = found_reading.known_reading(spec, known) if spec is not None else None
+        seen["script"] = script.to_script(found) if found is not None else ""
     return json_value(seen)
 
 
-def _unreadable_reason(error: SpecError | None) -> dict[str, Any]:
-    """Why a text cannot be shown in the form, and its line."""
-    if error is not None:
-        return {"message": error.problems[0].message, "line": error.problems[0].line}
-    return {"message": "A spec is a mapping of settings, such as “name: my-run”.", "line": 1}
+def _say_unreadable(problems: list[Problem]) -> dict[str, Any]:
+    """Why a text cannot be shown in the form, and its line; and all problems there are."""
+    first = problems[0]
+    return {"message": first.message, "line": first.line, "problems": [problem.as_dict() for problem in problems]}
 
 
 def _setting_at(raw: dict[str, Any], path: str) -> Any:
@@ -112,16 +118,22 @@ def _settings_of(reward: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 def emptied_settings(raw: dict[str, Any]) -> dict[str, str | None]:
     """The settings that the text sets to null or to blank text, unlike those it leaves out: “no answer”, where the
     default is “answer”. A field cannot show it."""
-    parts = [(part, raw.get(part)) for part in ("model", "data", "training", "launch")]
+    parts = [(part, raw.get(part)) for part in ("model", "data", "training", "kl", "launch")]
     said = {f"{part}.{key}": v for part, inner in parts if isinstance(inner, dict) for key, v in inner.items()}
     said["name"] = raw.get("name", "…")
     return {path: v for path, v in said.items() if v is None or (isinstance(v, str) and not v.strip())}
 
 
 def keys(spec: RunSpec) -> dict[str, str]:
-    """What each question to the worker depends on, in a few characters: asked again only when it changes."""
-    asked: tuple[Ask, ...] = (about_data(spec), about_lengths(spec), about_build(spec), about_model(spec))
-    return {one.kind: hashlib.sha256(json.dumps(one.as_dict(), default=str).encode()).hexdigest()[:16] for one in asked}
+    """What each question to the worker depends on, in a few characters: asked again only when it changes. Of data that
+    is not chosen there is nothing to ask. `source`, `rows`, `reading`: which rows there are, which of them are used,
+    and how their file is read."""
+    asked: list[Ask] = [about_build(spec), about_model(spec)]
+    if is_chosen(spec.data):
+        asked += [about_data(spec), about_lengths(spec)]
+    found = {one.kind: short_hash(one.as_dict()) for one in asked}
+    of_data = {"source": source_key(spec.data), "rows": rows_key(spec.data), "reading": reading_key(spec.data)}
+    return {**found, **of_data}
 
 
 def about_data(spec: RunSpec, row: int = 0) -> PreviewQuestion:

@@ -1,7 +1,8 @@
 // The three views of one spec: the form, the YAML (edited here, too), and the plain TRL script.
 
 import { params, setParams } from "../../ui/address.js";
-import { copy, download, el, setText } from "../../ui/dom.js";
+import { copy, download, el, setText, showText } from "../../ui/dom.js";
+import { limitPaste, roomIn } from "../../ui/paste_limit.js";
 import { listenToTabs, markTab } from "../../ui/tabs.js";
 import { find, onProblems, onView, page, problems, settled, settleIn, write } from "./core.js";
 
@@ -21,18 +22,19 @@ const area = find(".yaml textarea");
 const back = find(".yaml .coloured");
 const gutter = find(".yaml .gutter");
 const paint = () => {
-  const wrong = new Map(
-    problems()
-      .filter((one) => one.line)
-      .map((one) => [one.line, one.message]),
-  );
-  if (page.view?.unreadable?.line) wrong.set(page.view.unreadable.line, page.view.unreadable.message);
+  const marks = new Map(); // line → {level: the gravest there, words: of all that is said of it}
+  for (const { line, level, message } of problems()) {
+    const said = marks.get(line);
+    if (line) marks.set(line, { level: said?.level ?? level, words: [...(said?.words ?? []), message] });
+  }
+  const { unreadable } = page.view ?? {};
+  if (unreadable?.line) marks.set(unreadable.line, { level: "blocking", words: [unreadable.message] });
   back.replaceChildren(...coloured(area.value));
-  gutter.replaceChildren(
-    ...area.value
-      .split("\n")
-      .map((_, n) => el("span", wrong.has(n + 1) ? { class: "wrong", title: wrong.get(n + 1) } : {}, String(n + 1))),
-  );
+  const number = (_, n) => {
+    const mark = marks.get(n + 1);
+    return el("span", mark ? { class: `at ${mark.level}`, title: mark.words.join("\n") } : {}, String(n + 1));
+  };
+  gutter.replaceChildren(...area.value.split("\n").map(number));
 };
 const show = () => {
   if (area.value !== page.text) {
@@ -58,7 +60,12 @@ export function drawViews() {
   listenToTabs(tabs, (tab) => showView(tab.dataset.view));
   const asked = params().get("view");
   showView(VIEWS.includes(asked) ? asked : "form");
+  const refused = find(".yaml .refused");
+  const most = page.form.spec_limit;
+  const tooLarge = `A run's YAML has at most ${most / 1024} KB: nothing was pasted.`;
+  limitPaste(area, roomIn(area, most), () => showText(refused, tooLarge));
   area.addEventListener("input", () => {
+    showText(refused, "");
     paint();
     write(area.value, { now: false });
   });
@@ -73,7 +80,7 @@ export function drawViews() {
   };
   onView((view) => {
     if (view && !view.unreadable)
-      setText(script, (view.script ?? " ") || "The script is here as soon as the problems beside it are mended.");
+      setText(script, (view.script ?? " ") || "The script appears once the problems beside it are fixed.");
   });
   for (const [button, words] of [
     [".script .copy", scriptOfNow],

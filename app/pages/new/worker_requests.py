@@ -2,6 +2,8 @@
 
 import json
 import time
+from dataclasses import dataclass
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -12,11 +14,13 @@ from groupwise.storage.home import paths
 from groupwise.storage.home.redaction import to_json
 from groupwise.storage.registry import questions
 from groupwise.storage.registry.messages.build import BuildAnswer
+from groupwise.storage.registry.messages.data_checks import CheckDataAnswer
 from groupwise.storage.registry.messages.dry_run import TryQuestion
 from groupwise.storage.registry.messages.message import Answer, Ask, misfit_of
+from groupwise.storage.registry.messages.model import ModelAnswer
 from groupwise.storage.registry.messages.preview import PreviewAnswer
 from groupwise.storage.registry.messages.problem import Failed
-from groupwise.storage.spec.problem import BLOCKING, Problem
+from groupwise.storage.spec.problem import BLOCKING, WARNING, Problem
 from groupwise.storage.spec.spec import RunSpec
 
 
@@ -28,7 +32,7 @@ def ask_about_text(kind: str, text: str, *, topic: str, row: int = 0, every: boo
     """
     sound = launch.read_form(text).sound
     if sound is None or kind not in questions.ABOUT_SPEC:
-        raise Unanswerable("This is known as soon as the problems above are mended.")
+        raise Unanswerable("Shown once the problems above are fixed.")
     try:
         question = _question(kind, sound, row, every)
     except ValidationError as error:
@@ -49,7 +53,7 @@ def ask_to_try(text: str) -> int:
     """Ask for one step to be tried. Raises Unanswerable while the run could not be launched either."""
     spec, problems = launch.spec_and_problems(text)
     if spec is None or problems:
-        raise Unanswerable("Mend what blocks the launch first; then one step can be tried.")
+        raise Unanswerable("Fix what blocks the launch first; then one step can be tried.")
     worker_process.wake_worker()
     return questions.ask_question(TryQuestion(text=text))
 
@@ -66,24 +70,71 @@ def trl_problems(spec: RunSpec, question_id: int) -> list[Problem] | None:
     return _blocking(answer)
 
 
-def confirm(spec: RunSpec, patience: float) -> list[Problem]:
-    """What only the worker can tell of a spec, waited for: what TRL itself does not take, and what is wrong with the
-    data. The problems that block. Raises Unanswerable, in words, when no answer comes in `patience` seconds."""
-    asked = [questions.ask_question(view.about_build(spec)), questions.ask_question(view.about_data(spec))]
+@dataclass(frozen=True)
+class Confirmed:
+    """What the worker said of a spec: problems of every level, and what it has seen of the data (`rows`,
+    `prompt_tokens`, `columns`, as a page sends it to `launch.estimates`)."""
+
+    problems: list[Problem]
+    known: dict[str, Any]
+
+
+def confirm(spec: RunSpec, patience: float) -> Confirmed:
+    """What only the worker can tell of a spec, waited for: whether TRL takes it, and how its data and its model look.
+
+    Raises Unanswerable, in words, when no answer comes in `patience` seconds, or when what had to answer has failed:
+    that is no fault of the spec.
+    """
+    try:
+        wanted: tuple[Ask, ...] = (
+            view.about_build(spec), view.about_data(spec), view.about_lengths(spec), view.about_model(spec),
+        )  # fmt: skip
+    except ValidationError as error:
+        raise Unanswerable(str(misfit_of(error))) from error
+    asked = [questions.ask_question(question) for question in wanted]
     deadline = time.monotonic() + patience
     while time.monotonic() < deadline:
         found = [question for one in asked if (question := questions.get_question(one)) is not None]
-        answers = [answer for question in found if (answer := question.read_answer()) is not None]
+        answers = {q.kind: answer for q in found if (answer := q.read_answer()) is not None}
         if len(answers) == len(asked):
-            return [problem for answer in answers for problem in _blocking(answer)]
+            said = [problem for kind, answer in answers.items() for problem in _all_problems(kind, answer)]
+            return Confirmed(said, _known_of_data(answers))
         worker_process.wake_worker()
         time.sleep(0.05)
-    raise Unanswerable(f"The worker said nothing in {patience:.0f} s. {paths.worker_log()} may say why.")
+    raise Unanswerable(f"The worker did not answer in {patience:.0f} s. {paths.worker_log()} may say why.")
+
+
+def _all_problems(kind: str, answer: Answer) -> list[Problem]:
+    """What an answer says, of any level. Raises Unanswerable for one that says nothing of the spec, where a run cannot
+    be launched without."""
+    if not isinstance(answer, Failed):
+        assert isinstance(answer, (BuildAnswer, PreviewAnswer, CheckDataAnswer, ModelAnswer))  # what was asked
+        return [one.problem() for one in answer.problems]
+    if answer.problems or answer.field:
+        return answer.blocking()
+    if kind in (questions.BUILD, questions.PREVIEW):
+        own = f"That is a fault of Groupwise, not of the spec. {paths.worker_log()} may say more."
+        raise Unanswerable(f"{answer.error} {own}")
+    what = "data" if kind == questions.CHECK_DATA else "model"
+    return [Problem(what, f"could not be checked: {answer.error}", level=WARNING)]
+
+
+def _known_of_data(answers: dict[str, Answer]) -> dict[str, Any]:
+    known: dict[str, Any] = {}
+    preview, checked = answers[questions.PREVIEW], answers[questions.CHECK_DATA]
+    if isinstance(preview, PreviewAnswer):
+        known = {"rows": preview.rows.count, "columns": [column.name for column in preview.columns]}
+    if isinstance(checked, CheckDataAnswer):
+        if checked.rows.exact and checked.checked >= checked.rows.count:
+            known["rows"] = checked.kept + checked.held_out
+        if checked.lengths.unit == "tokens" and checked.checked:
+            known["prompt_tokens"] = max(checked.lengths.longest.length, 0)
+    return known
 
 
 def _blocking(answer: Answer) -> list[Problem]:
-    """What an answer says that keeps a run from being launched."""
+    """What an answer to BUILD says that keeps a run from being launched."""
     if isinstance(answer, Failed):
         return answer.blocking()
-    assert isinstance(answer, (BuildAnswer, PreviewAnswer))  # what was asked
+    assert isinstance(answer, BuildAnswer)  # what was asked
     return [one.problem() for one in answer.problems if one.level == BLOCKING]

@@ -23,10 +23,12 @@ from groupwise.storage.registry.messages.completions import (
     SpecPart,
     Typed,
 )
-from groupwise.storage.registry.messages.functions import SCALES
+from groupwise.storage.registry.messages.functions import SCALES, Function
 from groupwise.storage.registry.messages.message import FARTHEST, Ask, Misfit, misfit_of
 from groupwise.storage.registry.messages.rescore import RescoreQuestion
 from groupwise.storage.registry.messages.score import ScoreQuestion
+from groupwise.storage.spec.answer_numbers import parameters_for
+from groupwise.storage.spec.spec import DataSpec
 
 GONE = "These completions are no longer kept."
 
@@ -46,7 +48,7 @@ def ask_completions(sent: Payload) -> int:
     payload: dict[str, Any] = {
         "spec": SpecPart(data=first.data, model=first.model, training=first.training),
         "source": kind,
-        "rows": _whole_number(sent.get("rows"), 4, MOST_ROWS),
+        "rows": _read_rows(sent.get("rows")),
         "size": _whole_number(sent.get("size"), 8, MOST_SIZE),
     }
     if kind == "run":
@@ -65,7 +67,7 @@ def ask_score(sent: Payload) -> int:
     training = question.spec.training
     return _put_question(
         ScoreQuestion(
-            functions=functions.read_functions(sent.get("functions")),
+            functions=_as_called(functions.read_functions(sent.get("functions")), question.spec.data),
             groups=answer.groups,
             scale_rewards=_read_scale(sent) or training.get("scale_rewards"),
             multi_objective_aggregation=training.get("multi_objective_aggregation"),
@@ -78,8 +80,18 @@ def ask_score(sent: Payload) -> int:
 def ask_rescore(sent: Payload) -> int:
     """Ask for a run's stored completions to be scored anew. Raises Unanswerable."""
     weights = sent.get("weights") if isinstance(sent.get("weights"), dict) else {}
-    of, scale = functions.read_functions(sent.get("functions")), _read_scale(sent)
-    return _put_question(RescoreQuestion(run=_run_id(sent), functions=of, weights=weights, scale_rewards=scale), sent)
+    run, scale = _run_id(sent), _read_scale(sent)
+    of = _as_called(functions.read_functions(sent.get("functions")), sources.source_spec(f"run:{run}").data)
+    return _put_question(RescoreQuestion(run=run, functions=of, weights=weights, scale_rewards=scale), sent)
+
+
+def _as_called(listed: list[Function], data: DataSpec) -> list[Function]:
+    """Functions with the parameters that a run on this data calls them with."""
+
+    def called(one: Function) -> dict[str, Any]:
+        return one.parameters if one.code else parameters_for(one.name, one.parameters, data.answer_numbers)
+
+    return [one.model_copy(update={"parameters": called(one)}) for one in listed]
 
 
 KINDS = {"columns": ask_columns, "completions": ask_completions, "score": ask_score, "rescore": ask_rescore}
@@ -130,6 +142,17 @@ def _read_typed_completions(sent: Any) -> list[Typed]:
     ]
     if not found:
         raise Unanswerable("Type or paste at least one completion.")
+    return found
+
+
+def _read_rows(sent: Any) -> int | list[int]:
+    """How many rows, or which, counted from 0. Raises Unanswerable where none of a list is a row."""
+    if not isinstance(sent, list):
+        return _whole_number(sent, 4, MOST_ROWS)
+    numbers = [_whole_number(each, -1, FARTHEST, least=-1) for each in sent[:MOST_ROWS]]
+    found = list(dict.fromkeys(each for each in numbers if each >= 0))
+    if not found:
+        raise Unanswerable("Choose at least one row.")
     return found
 
 

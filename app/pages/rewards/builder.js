@@ -1,206 +1,194 @@
-// The builder: blocks with their settings, put together to Python that is seen while it is made, and then edited as
-// any.
+// The builder: blocks beside the code that they make. The text is what is kept: its blocks are read from it again. Only
+// blocks that make no code yet are kept beside it, in the draft.
 
-import { el, numberField, option, remover } from "../../ui/dom.js";
-import { action, button, call, find, page } from "./core.js";
-import { code } from "./editor.js";
-import { newText } from "./library.js";
+import { el } from "../../ui/dom.js";
+import { listenToTabs, markTab } from "../../ui/tabs.js";
+import { drawCards, fromServer, newBlock, offerColumns, sayOfCards, toServer } from "./blocks.js";
+import { columnList } from "./columns.js";
+import { action, button, call, find, on, page, tell } from "./core.js";
+import { code, drawState, goToLine, writeCode } from "./editor.js";
 import { plain } from "./text.js";
 
-const dialog = find("dialog.building");
-const form = dialog.querySelector("form");
-const list = form.querySelector(".blocks");
-const blocks = []; // {kind, settings: {name: value}, weight, partial}
-let python = "";
+const form = find(".building");
+const nameBox = form.querySelector("[name=name]");
+const sentenceBox = form.querySelector("[name=sentence]");
+const desk = { blocks: [], list: form.querySelector(".blocks"), changed: soon, redrawn };
+export let traced = { code: "", why: "" }; // what tells each block's points; or why there is nothing
+export const blocksNow = () => desk.blocks;
+export const waysShown = () => way;
+let way = "code";
+let made = null; // the text that these blocks made
 let timer = null;
 let turn = 0;
-function drawKinds() {
-  form.querySelector(".kinds").replaceChildren(
-    el("span.s.mut", "Add a block"),
-    ...Object.entries(page.about.kinds).map(([kind, about]) => {
-      const add = button(about.label, () => {
-        blocks.push({ kind, settings: {}, weight: "1", partial: false });
-        draw();
-        soon();
-        (
-          list.lastChild.querySelector(".fields :is(input, textarea, select)") ?? list.lastChild.querySelector("input")
-        ).focus();
-      });
-      add.title = about.sentence;
-      return add;
-    }),
-  );
-}
 
-// ---- one block ----
-function move(n, by) {
-  blocks.splice(n + by, 0, blocks.splice(n, 1)[0]);
-  draw();
-  soon();
-  const [up, down] = list.children[n + by].querySelectorAll(".between button");
-  const same = by < 0 ? up : down;
-  (same.disabled ? (by < 0 ? down : up) : same).focus();
+// ---- which of the two ways is shown ----
+const tabs = ["blocks", "code"].map((name) => find(`[data-way=${name}]`));
+export function showWay(name) {
+  way = name;
+  markTab(tabs, tabs[name === "blocks" ? 0 : 1]);
+  find(".way-blocks").hidden = name !== "blocks";
+  find(".way-code").hidden = name !== "code";
+  find(".live").hidden = name !== "blocks" || form.hidden;
+  find(".desk").classList.toggle("by-blocks", name === "blocks");
+  find("details.functions").open = name === "code";
+  if (name === "code") code.resize();
+  tell("way");
 }
-function leaveOut(n) {
-  blocks.splice(n, 1);
-  draw();
-  soon();
-  (
-    list.children[Math.min(n, blocks.length - 1)]?.querySelector(".remove") ?? form.querySelector(".kinds button")
-  ).focus();
-}
-// Two fields of a block: its weight, and whether it gives partial credit.
-function weightAndCredit(block, n) {
-  const weight = numberField({ "aria-label": `Weight of block ${n + 1}` });
-  weight.value = block.weight;
-  weight.addEventListener("input", () => {
-    block.weight = weight.value;
-    soon();
-  });
-  const partial = el("input", { type: "checkbox" });
-  partial.checked = block.partial;
-  partial.addEventListener("change", () => {
-    block.partial = partial.checked;
-    soon();
-  });
-  return [weight, partial];
-}
-function card(block, n) {
-  const about = page.about.kinds[block.kind];
-  const mover = (words, label, by, off) =>
+// Blocks where the text has some; else the sentence that says why there are none.
+function sayByHand(reading) {
+  const box = find(".by-hand");
+  form.hidden = !desk.blocks.length && page.text.trim() !== "" && !page.unfinished;
+  box.hidden = !form.hidden;
+  find(".live").hidden = way !== "blocks" || form.hidden;
+  if (box.hidden) return;
+  const line = reading?.line;
+  box.replaceChildren(
     el(
-      "button.btn.quiet.s",
-      { type: "button", "aria-label": label, title: label, disabled: off, onclick: () => move(n, by) },
-      words,
-    );
-  const [weight, partial] = weightAndCredit(block, n);
-  return el(
-    "li",
-    el(
-      "div.row.between",
-      el("span", el("b", about.label), " ", el("span.xs.mut", about.sentence)),
-      el(
-        "span.row.tight",
-        mover("↑", `Move block ${n + 1} up`, -1, n === 0),
-        mover("↓", `Move block ${n + 1} down`, 1, n === blocks.length - 1),
-        remover(`Remove block ${n + 1}`, () => leaveOut(n)),
-      ),
+      "p",
+      line
+        ? `Edited by hand: line ${line}. Blocks cannot say that; the code goes on as it is.`
+        : "This function is written in Python, not made of blocks.",
     ),
-    // Yes-or-no settings stand together behind the others.
-    el(
-      "div.fields",
-      ...[...about.settings]
-        .sort((a, b) => a.types.includes("bool") - b.types.includes("bool"))
-        .map((one) => settingField(block, one)),
-    ),
-    el(
-      "div.row.tight.wrap",
-      el("label.choice", "weight ", weight),
-      el("label.choice", { title: about.partial }, partial, "partial credit"),
-      el("span.xs.mut", about.partial),
-    ),
+    line
+      ? button(`Go to line ${line}`, () => goToLine(line))
+      : button("Build another one from blocks", () => tell("build")),
   );
 }
-function settingField(block, one) {
-  const value = block.settings[one.name] ?? one.default;
-  const title = { title: one.help };
-  const set = (to) => {
-    block.settings[one.name] = to;
-    soon();
-  };
-  if (one.types.includes("bool")) {
-    const box = el("input", { type: "checkbox" });
-    box.checked = value === true;
-    box.addEventListener("change", () => set(box.checked));
-    return el("label.choice", { ...title }, box, one.label);
+// ---- from the text ----
+function take({ blocks, sentence }, name) {
+  desk.blocks.splice(0, Infinity, ...blocks);
+  nameBox.value = name;
+  sentenceBox.value = sentence;
+  drawCards(desk);
+}
+on("open", () => {
+  clearTimeout(timer);
+  turn += 1;
+  made = null;
+  page.unfinished = null;
+  const begun = page.open.begun;
+  const seen = page.open.blocks?.blocks ? page.open.blocks : null;
+  const first =
+    begun ?? (seen && page.text === page.open.clean ? { ...seen, blocks: seen.blocks.map(fromServer) } : null);
+  find(".ways").hidden = page.open.builtIn;
+  take(first ?? { blocks: [], sentence: "" }, begun?.name ?? page.which);
+  if (first) {
+    made = page.text;
+    page.unfinished = begun?.blocks.length ? begun : null;
+    sayByHand(null);
+    build();
   }
-  if (one.choices) {
-    const select = el("select.input", ...one.choices.map((each) => option(each)));
-    select.value = value;
-    select.addEventListener("change", () => set(select.value));
-    return el("label", title, one.label, select);
-  }
-  const many_ = one.types.includes("list");
-  const input =
-    many_ || one.types.includes("lines")
-      ? el("textarea.input", {
-          rows: "2",
-          spellcheck: "false",
-          placeholder: many_ ? "one on each line" : "becomes a test of the code",
-        })
-      : el("input.input", {
-          type: "text",
-          spellcheck: "false",
-          placeholder: one.default === "" || one.default === null ? "" : String(one.default),
-        });
-  input.value = many_ ? value.join("\n") : (value ?? "");
-  input.addEventListener("input", () =>
-    set(many_ ? input.value.split("\n").filter((line) => line !== "") : meant(input.value, one)),
+  choosing = !first;
+  showWay(first ? "blocks" : "code");
+  if (begun && !begun.blocks.length) nameBox.select();
+});
+on("line", () => {
+  choosing = false;
+  if (way !== "code") showWay("code");
+});
+let choosing = false; // the way is still to be chosen by what the text turns out to be
+on("looked", () => {
+  if (page.open?.builtIn || page.text === made) return;
+  const reading = page.reading;
+  made = reading?.blocks ? page.text : null;
+  page.unfinished = null;
+  take(
+    reading?.blocks ? { ...reading, blocks: reading.blocks.map(fromServer) } : { blocks: [], sentence: "" },
+    page.which,
   );
-  return el("label", title, one.label, input);
-}
-// What was typed, as the setting takes it; what it cannot be stays text, and the builder says so.
-function meant(words, one) {
-  if (one.types.includes("str")) return words;
-  if (words.trim() === "") return one.types.includes("none") ? null : one.default;
-  return Number.isFinite(Number(words)) ? Number(words) : words;
-}
-const draw = () => list.replaceChildren(...blocks.map(card));
+  sayByHand(reading);
+  if (choosing && reading?.blocks) showWay("blocks");
+  choosing = false;
+  if (reading?.blocks) build();
+});
 
-// ---- the Python ----
-const soon = () => {
+// ---- to the text ----
+function soon() {
   clearTimeout(timer);
   timer = setTimeout(build, 150);
-};
-const name = () => form.querySelector("[name=name]").value.trim();
+}
+function redrawn() {
+  drawCards(desk);
+  soon();
+}
 async function build() {
   const mine = ++turn;
-  const sent = blocks.map((one) => ({
-    ...one,
-    weight: one.weight.trim() !== "" && Number.isFinite(Number(one.weight)) ? Number(one.weight) : 0,
-  }));
-  const got = await call(
-    "build_function",
-    { name: name(), blocks: sent, sentence: form.querySelector("[name=sentence]").value },
-    (words) => {
-      if (words) told([words]);
-    },
-  );
-  if (mine !== turn) return;
-  python = got?.code ?? "";
-  form.querySelector(".code-side pre").textContent =
-    python || (blocks.length ? "As soon as the blocks are complete." : "As soon as there is a block.");
-  form.querySelector(".code-side pre").classList.toggle("mut", !python);
-  if (got) told(blocks.length ? got.problems : []);
-  form.querySelector("[type=submit]").disabled = !python;
+  const sent = { name: nameBox.value.trim(), blocks: desk.blocks.map(toServer), sentence: sentenceBox.value };
+  const got = await call("build_function", sent);
+  if (mine !== turn || !got) return;
+  const problems = desk.blocks.length ? got.problems : [];
+  sayOfCards(desk, got.words, problems);
+  form
+    .querySelector(".said")
+    .replaceChildren(
+      ...problems.filter((one) => one.block === null).map((one) => el("p.verdict-at.warning", plain(one.message))),
+    );
+  traced = { code: got.traced, why: got.untraced || "Scores come as soon as the blocks are complete." };
+  const isEmpty = !desk.blocks.length && !page.text.trim();
+  page.unfinished = got.code || isEmpty ? null : { ...sent, blocks: desk.blocks };
+  if (got.code && got.code !== page.text) {
+    made = got.code;
+    page.which = sent.name;
+    allowNetwork();
+    writeCode(got.code);
+  } else {
+    if (page.unfinished) tell("typed");
+    drawState();
+  }
+  tell("built");
 }
-const told = (lines) =>
-  form.querySelector(":scope > .said").replaceChildren(...lines.map((line) => el("p.verdict-at.warning", plain(line))));
+// A judge needs the network.
+function allowNetwork() {
+  if (desk.blocks.some((one) => page.about.kinds[one.kind].network)) find(".network input").checked = true;
+}
+function addBlock(kind) {
+  desk.blocks.push(newBlock(kind));
+  redrawn();
+  const fields = desk.list.lastChild;
+  (fields.querySelector(".fields :is(input, textarea, select)") ?? fields.querySelector("input")).focus();
+}
+function drawKinds() {
+  form
+    .querySelector(".kinds")
+    .replaceChildren(
+      el("h3", "Add a block"),
+      ...Object.entries(page.about.kinds).map(([kind, about]) =>
+        el(
+          "button.kind",
+          { type: "button", onclick: () => addBlock(kind) },
+          el("b.s", about.label),
+          el("span.xs.mut", about.sentence),
+        ),
+      ),
+    );
+}
+function drawGiven() {
+  form.querySelector(".given").replaceChildren(columnList());
+  offerColumns(desk);
+}
 
 export function drawBuilder() {
-  action("build", () => {
-    if (!blocks.length) drawKinds();
-    draw();
-    build();
-    dialog.showModal();
-    form.querySelector("[name=name]").focus();
+  action("build", () => tell("build"));
+  drawKinds();
+  drawGiven();
+  on("data", drawGiven);
+  on("columns", drawGiven);
+  listenToTabs(tabs, ({ dataset }) => {
+    choosing = false;
+    showWay(dataset.way);
   });
-  for (const box of form.querySelectorAll("[name=name], [name=sentence]")) box.addEventListener("input", soon);
-  form.querySelector("[name=name]").addEventListener("input", ({ target }) => {
+  for (const box of [nameBox, sentenceBox]) box.addEventListener("input", soon);
+  nameBox.addEventListener("input", () => {
     // “polite answer” is meant as polite_answer
-    const at = target.selectionStart;
-    if (/[ -]/.test(target.value)) {
-      target.value = target.value.replace(/[ -]/g, "_");
-      target.setSelectionRange(at, at);
-    }
+    const at = nameBox.selectionStart;
+    if (!/[ -]/.test(nameBox.value)) return;
+    nameBox.value = nameBox.value.replace(/[ -]/g, "_");
+    nameBox.setSelectionRange(at, at);
   });
-  form.addEventListener("submit", async (event) => {
-    event.preventDefault();
-    clearTimeout(timer);
-    await build();
-    if (!python) return;
-    dialog.close();
-    newText(python, { which: name(), network: blocks.some((one) => page.about.kinds[one.kind].network) });
-    code.focus();
-  });
+  form.addEventListener("submit", (event) => event.preventDefault());
+}
+// Done with what is typed in the blocks: their text is in the editor. For whoever saves or tries.
+export async function settle() {
+  clearTimeout(timer);
+  if (way === "blocks" && desk.blocks.length) await build();
 }

@@ -7,7 +7,9 @@ import { WorkerQuestions } from "../../ui/worker_questions.js";
 export const { root, find, server } = part("pages/rewards/rewards_page");
 const topic = Math.random().toString(36).slice(2);
 // open: the function in the editor: {name, hash, newest, builtIn, clean (its text as saved), network, draft, versions,
-// users}
+// users, blocks: as `reading` of its text as saved, begun: blocks of a draft}. reading: the blocks that make the text,
+// {blocks, sentence}, or {line} where it was edited by hand, null where it never was of blocks. unfinished: blocks that
+// make no code yet, {name, blocks, sentence}. given: what the data gives (columns.js), notGiven: why that is not known.
 export const page = {
   about: null,
   open: null,
@@ -16,11 +18,16 @@ export const page = {
   functions: [],
   problems: [],
   columns: null,
+  given: null,
+  notGiven: "",
+  reading: null,
+  unfinished: null,
   failures: [],
 };
 // What one part tells and others hear: a function was opened (“open”), its text was “typed” or “looked” at; where the
-// completions come from (“source”), the “data” or its “columns” changed, the “library” did; and what the editor's keys
-// ask for (“try”, “save”).
+// completions come from (“source”), the “data” or its “columns” changed, the list of “runs” or the “library” did, or
+// the “way” to write it; blocks were “built”; what the address names is “missing”; and what is asked for from elsewhere
+// (“try”, “save”, “build”: another function of blocks).
 const listeners = {};
 export const on = (what, then) => (listeners[what] ??= []).push(then);
 export const tell = (what) => {

@@ -9,7 +9,13 @@ const draftKey = () => (page.open.hash ? `${DRAFTS}name:${page.open.name}` : `${
 
 export function keepDraft() {
   if (!page.open || page.open.builtIn) return;
-  const kept = { text: page.text, at: Date.now(), which: page.which, network: find(".network input").checked };
+  const kept = {
+    text: page.text,
+    at: Date.now(),
+    which: page.unfinished?.name || page.which,
+    network: find(".network input").checked,
+    blocks: page.unfinished,
+  };
   if (unsaved()) tryStore(() => localStorage.setItem(draftKey(), JSON.stringify(kept)));
   else dropDraft();
   drawDraftsSoon();
@@ -53,7 +59,7 @@ export function sayDraft(kept, before, begin) {
   note.hidden = !kept;
   if (!kept) return;
   note.replaceChildren(
-    `What you had typed ${age(kept.at)} is back; it is not saved. `,
+    `Draft from ${age(kept.at)} restored; not saved yet. `,
     button(
       "Discard it",
       () => {

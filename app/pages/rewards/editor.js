@@ -15,7 +15,7 @@ export async function makeEditor() {
   ace = window.ace;
   for (const part of ["basePath", "modePath", "themePath", "workerPath"]) ace.config.set(part, "");
   const tools = ace.require("ace/ext/language_tools");
-  tools.setCompleters([{ getCompletions: complete }, tools.keyWordCompleter, tools.textCompleter]);
+  tools.setCompleters([{ getCompletions: complete }, ...[tools.keyWordCompleter, tools.textCompleter].map(beginning)]);
   code = ace.edit(find(".ace"), {
     mode: "ace/mode/python",
     useWorker: false,
@@ -27,7 +27,7 @@ export async function makeEditor() {
     enableLiveAutocompletion: true,
     enableKeyboardAccessibility: true,
     minLines: 12,
-    maxLines: 24,
+    maxLines: 30,
     highlightActiveLine: true,
     textInputAriaLabel: "Reward function, in Python",
   });
@@ -43,6 +43,15 @@ export async function makeEditor() {
 }
 
 // ---- completion: the data's columns and TRL's own names ----
+// Only what begins as it was typed: Enter must not make “prompts” of “os”.
+const begins = (prefix) => (one) => (one.value ?? one.caption ?? "").toLowerCase().startsWith(prefix.toLowerCase());
+const beginning = (completer) => ({
+  ...completer,
+  getCompletions: (editor, session, at, prefix, done) =>
+    completer.getCompletions(editor, session, at, prefix, (problem, found) =>
+      done(problem, (found ?? []).filter(begins(prefix))),
+    ),
+});
 function complete(_editor, _session, _at, prefix, done) {
   const given = (page.columns ?? []).map((name) => ({ value: name, meta: "column", score: 1000 }));
   const trl = Object.entries(page.about.trl).map(([value, words]) => ({
@@ -51,7 +60,7 @@ function complete(_editor, _session, _at, prefix, done) {
     score: 900,
     docText: words,
   }));
-  done(null, prefix ? [...given, ...trl] : []);
+  done(null, prefix ? [...given, ...trl].filter(begins(prefix)) : []);
 }
 
 // ---- the text ----
@@ -71,7 +80,15 @@ function typed() {
   drawState();
   lookSoon();
 }
-export const unsaved = () => Boolean(page.open) && !page.open.builtIn && page.text !== page.open.clean;
+// Text of the page's own, such as blocks make: with the undo history that there is.
+export function writeCode(text) {
+  quiet = true;
+  code.setValue(text, -1);
+  quiet = false;
+  typed();
+}
+export const unsaved = () =>
+  Boolean(page.open) && !page.open.builtIn && (page.text !== page.open.clean || Boolean(page.unfinished));
 
 // ---- what can be said of it without running it ----
 let lookTimer = null;
@@ -82,7 +99,9 @@ function lookSoon(ms = LINT) {
   clearTimeout(lookTimer);
   lookTimer = setTimeout(look, ms);
 }
-on("columns", () => lookSoon(0));
+on("columns", () => {
+  if (page.open) lookSoon(0);
+});
 async function look() {
   const turn = ++looks;
   const text = page.text;
@@ -102,6 +121,7 @@ async function look() {
   page.problems = found.problems ?? [{ line: 1, column: 1, level: "error", message: found.sentence }];
   page.cleaner = Boolean(found.cleaner);
   page.script = Boolean(found.script);
+  page.reading = found.blocks ?? null;
   if (page.open?.builtIn) page.problems = [];
   const names = page.functions.map((one) => one.name);
   if (!names.includes(page.which)) page.which = names.includes(page.open?.name) ? page.open.name : (names[0] ?? "");
@@ -154,39 +174,51 @@ function drawAnnotations() {
   const { Range } = ace.require("ace/range");
   for (const one of failed)
     marked.push(code.session.addMarker(new Range(one.line - 1, 0, one.line - 1, 1), "failed-line", "fullLine"));
-  const item = (one) =>
-    el(
-      "li",
-      { class: `verdict-at ${GRAVE[one.level] ?? "warning"}` },
-      button(`line ${one.line}`, () => goToLine(one.line), "link s"),
-      ` ${plain(one.message)}`,
-    );
-  const mend = (offered, words, name) =>
-    offered && !page.open.builtIn
-      ? [
-          el(
-            "li",
-            button(words, () => cleanUp(name), "link s"),
-          ),
-        ]
-      : [];
-  const clean = [
-    ...mend(page.cleaner, "Take off what a notebook or terminal put around it", "clean_paste"),
-    ...mend(page.script, "Comment out the script around the functions", "strip_code"),
-  ];
-  find(".found").replaceChildren(
-    ...clean,
-    ...all.slice(0, 12).map(item),
-    ...(all.length > 12 ? [el("li.mut", `and ${all.length - 12} more`)] : []),
+  find(".found").replaceChildren(...offers(), ...problemLists(all));
+}
+// One click takes off what was pasted around the functions.
+function offers() {
+  if (page.open.builtIn) return [];
+  if (page.script) return [button("Comment out the script around the functions", () => cleanUp("strip_code"), "btn s")];
+  const words = "Remove notebook and terminal prompts";
+  return page.cleaner ? [button(words, () => cleanUp("clean_paste"), "btn s")] : [];
+}
+// Errors first; what lint has to say is folded away, for it is never what keeps a function from running.
+function problemLists(all) {
+  const said = all.filter((one) => !one.lint || one.level === "error");
+  const hints = all.filter((one) => one.lint && one.level !== "error");
+  const more = said.length > 12 ? [el("li.mut", `and ${said.length - 12} more`)] : [];
+  return [
+    said.length ? el("ul", ...said.slice(0, 12).map(problemItem), ...more) : "",
+    hints.length
+      ? el(
+          "details.hints",
+          el("summary", hints.length === 1 ? "1 hint on style" : `${hints.length} hints on style`),
+          el("ul", ...hints.slice(0, 50).map(problemItem)),
+        )
+      : "",
+  ].filter(Boolean);
+}
+function problemItem(one) {
+  const [old, meant] = one.rename ?? [];
+  return el(
+    "li",
+    { class: `verdict-at ${GRAVE[one.level] ?? "warning"}` },
+    button(`line ${one.line}`, () => goToLine(one.line), "link s"),
+    ` ${plain(one.message)} `,
+    old && !page.open.builtIn
+      ? button(`Use “${meant}”`, () => cleanUp("rename_column", { name: page.which, old, new: meant }), "link s")
+      : null,
   );
 }
 const marked = [];
 export const GRAVE = { error: "blocking", warning: "warning", info: "advice" };
-async function cleanUp(name) {
-  const got = await call(name, { text: page.text });
+async function cleanUp(name, more = {}) {
+  const got = await call(name, { text: page.text, ...more });
   if (got) code.setValue(got.text, -1); // as if typed: Ctrl+Z brings it back
 }
 export function goToLine(line) {
+  tell("line"); // it is shown as code
   code.gotoLine(line, 0, false);
   code.focus();
   find(".ace-box").scrollIntoView({ block: "nearest" });
@@ -197,10 +229,20 @@ export function showFailures(failures) {
 }
 
 // ---- the head above it ----
+// Whether what stands here is not what a run that takes this function by its name would get.
+export function isUnsaved() {
+  const { open } = page;
+  return !open.builtIn && (!open.hash || unsaved() || open.hash !== open.newest || page.which !== open.name);
+}
+function drawUse() {
+  const button = find("[data-do=use]");
+  setText(button, isUnsaved() ? "Save and use in a new run" : "Use in a new run");
+  button.title = isUnsaved() ? "A run takes what is saved: this is saved first" : "Adds it to the rewards of New run";
+}
 export function drawState() {
   const open = page.open;
   if (!open) return;
-  setText(find(".title"), page.which || open.name || "a new function");
+  setText(find(".title"), page.unfinished?.name || page.which || open.name || "a new function");
   find(".title").hidden = !find(".which").hidden;
   // Another function of the same text than the one that is kept can be saved by its own name.
   const changed = unsaved();
@@ -214,10 +256,11 @@ export function drawState() {
         : `${changed ? "changed since" : "version"} ${open.hash.slice(0, 8)}` +
           (open.hash !== open.newest ? ", an older one" : "");
   setText(find(".writing .state"), state);
-  for (const name of ["save", "delete", "versions", "use"])
+  for (const name of ["save", "delete", "versions"])
     find(`[data-do=${name}]`).hidden = open.builtIn || (name !== "save" && (!open.hash || other));
-  find("[data-do=use]").hidden = !open.builtIn && (!open.hash || other);
+  drawUse();
   find("[data-do=own]").hidden = !open.builtIn;
   find(".network").hidden = open.builtIn;
-  setOff("save", !other && !changed && open.hash === open.newest && find(".network input").checked === open.network);
+  const same = !other && !changed && open.hash === open.newest && find(".network input").checked === open.network;
+  setOff("save", same || Boolean(page.unfinished));
 }

@@ -5,6 +5,7 @@ import { el, remover, setText } from "../../ui/dom.js";
 import { sayOutdated, stopTrying, tryNow } from "./workbench.js";
 import { action, button, call, find, NO_ANSWER, on, page, root, server, tell } from "./core.js";
 import { DRAFTS, age, dropDraft, keepDraft, newDrafts, readDraft, sayDraft } from "./drafts.js";
+import { settle } from "./builder.js";
 import { code, drawLooked, drawState, looked, setCode } from "./editor.js";
 import { plain, plural } from "./text.js";
 
@@ -33,13 +34,16 @@ function ownEntry(one) {
 const noneYet = () =>
   el(
     "p.s.mut",
-    "None yet. Begin with ",
+    "None yet. ",
+    button("Build one without code", beginBuilding, "link s"),
+    ", begin with ",
     button("a template", () => find("[data-do=templates]").click(), "link s"),
-    ", put one together from ",
-    button("blocks", () => find("[data-do=build]").click(), "link s"),
     " or ",
-    button("paste one", () => find("[data-do=import]").click(), "link s"),
-    ".",
+    el(
+      "span.whole",
+      button("paste one", () => find("[data-do=import]").click(), "link s"),
+      ".",
+    ),
   );
 
 export function drawLibrary() {
@@ -70,7 +74,7 @@ export function drawLibrary() {
       "Built in",
       builtIn.map((one) => entry(one.name, one.help, isOpen(one.name), () => openNamed(one.name))),
     ),
-    ...(page.about.complete ? [] : [el("p.xs.mut", "The worker is still reading what ships. It is here in a moment.")]),
+    ...(page.about.complete ? [] : [el("p.xs.mut", "Starting the worker… The built-in functions appear in a moment.")]),
   );
 }
 on("library", drawLibrary);
@@ -87,34 +91,52 @@ const UNSAVED = {
   network: false,
   versions: [],
   users: [],
+  blocks: null,
+  begun: null,
 };
 export async function openNamed(name, version = "") {
   const turn = ++opening;
   const got = await call("show_function", { name, version });
-  if (!got || turn !== opening) return false;
+  if (turn !== opening) return false;
+  if (!got && version) return openNewest(name, version);
+  if (!got) return false;
   stopTrying();
   const { built_in: builtIn, code: clean, ...kept } = got;
   page.open = { ...UNSAVED, ...kept, builtIn, clean, version };
-  const draft = builtIn || version ? null : readDraft(`name:${name}`);
+  const found = builtIn || version ? null : readDraft(`name:${name}`);
+  const draft = found && (found.text !== clean || found.blocks) ? found : null;
+  page.open.begun = draft?.blocks ?? null;
   page.which = name;
   find(".network input").checked = draft ? draft.network === true : page.open.network;
-  begin_(draft && draft.text !== clean ? draft.text : clean, builtIn);
-  sayDraft(draft && draft.text !== clean ? draft : null, clean, newText);
+  begin_(draft ? draft.text : clean, builtIn);
+  sayDraft(draft, clean, newText);
   setParams({ name, version: version || null, draft: null }, { push: params().get("name") !== name });
   return true;
+}
+// Where there is no such version (any more), the newest is opened, and says so.
+async function openNewest(name, version) {
+  const there = await openNamed(name);
+  if (there) sayNote(`There is no version ${version.slice(0, 8)} of it. This is the newest.`);
+  return there;
+}
+export function sayNote(text, wrong = false) {
+  const note = find(".said-saved");
+  note.hidden = !text;
+  note.className = `said-saved s ${wrong ? "verdict-at blocking" : "mut"}`;
+  setText(note, text);
 }
 export function openDraft(id) {
   const kept = readDraft(`new:${id}`);
   if (!kept) return false;
-  newText(kept.text, { id, which: kept.which, network: kept.network });
+  newText(kept.text, { id, which: kept.which, network: kept.network, blocks: kept.blocks });
   sayDraft(kept, null, newText);
   return true;
 }
-// A text of its own that the library does not have.
-export function newText(text, { id = null, which = "", network = false, keep = true } = {}) {
+// A text of its own that the library does not have; `blocks`: {name, blocks, sentence}, where they make no code yet.
+export function newText(text, { id = null, which = "", network = false, keep = true, blocks = null } = {}) {
   opening += 1;
   stopTrying();
-  page.open = { ...UNSAVED, draft: id ?? Math.random().toString(36).slice(2, 10) };
+  page.open = { ...UNSAVED, draft: id ?? Math.random().toString(36).slice(2, 10), begun: blocks };
   page.which = which;
   find(".network input").checked = network;
   sayDraft(null);
@@ -122,8 +144,19 @@ export function newText(text, { id = null, which = "", network = false, keep = t
   setParams({ name: null, version: null, draft: page.open.draft });
   if (keep) keepDraft();
 }
+// A function that is put together from blocks.
+export function beginBuilding() {
+  newText("", { blocks: { blocks: [], sentence: "", name: freeName() }, keep: false });
+}
+function freeName() {
+  const taken = new Set([...page.about.library.own, ...page.about.library.built_in].map((one) => one.name));
+  let name = "my_reward";
+  for (let n = 2; taken.has(name); n += 1) name = `my_reward_${n}`;
+  return name;
+}
+on("build", beginBuilding);
 function begin_(text, readOnly) {
-  for (const part of [".writing", ".workbench"]) find(part).hidden = false;
+  for (const part of [".writing", ".workbench", ".side"]) find(part).hidden = false;
   find(".welcome").hidden = true;
   find(".said-saved").hidden = true;
   code.setReadOnly(readOnly);
@@ -133,35 +166,36 @@ function begin_(text, readOnly) {
   tell("open");
 }
 export function openFirst() {
-  const first =
-    page.about.library.own[0] ??
-    page.about.library.built_in.find((one) => one.name === "format") ??
-    page.about.library.built_in[0];
+  const { own, built_in: builtIn } = page.about.library;
+  const first = own[0] ?? builtIn.find((one) => one.name === "format") ?? builtIn[0];
   return first ? openNamed(first.name) : false;
 }
 
 // ---- saving ----
-async function save() {
-  if (page.open.builtIn) return;
+const UNFINISHED = "Complete the blocks first: what is missing stands at each.";
+const NO_FUNCTION = "There is no function to save yet: a reward function is a def that gets completions.";
+// What keeps the text from being a function that can be used; empty where nothing does.
+export function obstacle() {
+  if (!page.text.trim() && !page.unfinished && !find(".way-blocks").hidden) return "Add a block first.";
+  if (page.unfinished) return UNFINISHED;
+  const error = page.problems.find((one) => one.level === "error");
+  if (error) return `Fix line ${error.line} first: ${plain(error.message)}`;
+  return page.which ? "" : NO_FUNCTION;
+}
+// True once it is saved.
+export async function save() {
+  if (page.open.builtIn) return false;
+  await settle();
   const isSeen = await looked();
-  const words = (text, wrong) => {
-    const note = find(".said-saved");
-    note.hidden = !text;
-    note.className = `said-saved s ${wrong ? "verdict-at blocking" : "mut"}`;
-    setText(note, text);
-  };
-  if (!isSeen) {
-    words(NO_ANSWER, true);
-    return;
-  }
-  if (!page.which) {
-    words("There is no function to save yet: a reward function is a def that gets completions.", true);
-    return;
+  const missing = page.unfinished ? UNFINISHED : !isSeen ? NO_ANSWER : page.which ? "" : NO_FUNCTION;
+  if (missing) {
+    sayNote(missing, true);
+    return false;
   }
   const network = find(".network input").checked;
   const text = page.text;
-  const got = await call("save_function", { name: page.which, text, network }, (said) => words(said, true));
-  if (!got) return;
+  const got = await call("save_function", { name: page.which, text, network }, (said) => sayNote(said, true));
+  if (!got) return false;
   dropDraft();
   page.about.library = got.library;
   const renamed = page.open.hash && page.open.name !== got.name ? page.open.name : "";
@@ -174,17 +208,20 @@ async function save() {
     network,
     draft: null,
     version: "",
+    blocks: kept?.blocks ?? null,
+    begun: null,
     versions: kept?.versions ?? [],
     users: kept?.users ?? [],
   });
   setParams({ name: got.name, version: null, draft: null });
   sayDraft(null);
-  words(
+  sayNote(
     `Saved as version ${got.hash.slice(0, 8)}. Runs that are under way keep the version they began with.` +
       (renamed ? ` It is a function of its own now; ${renamed} is as it was.` : ""),
   );
   drawState();
   tell("library");
+  return true;
 }
 
 // ---- versions ----
@@ -294,7 +331,10 @@ export function drawLibraryActions() {
   onAddress(() => {
     // back and forward
     const [name, version, draft] = ["name", "version", "draft"].map((key) => params().get(key) ?? "");
-    if (!name && draft && draft !== page.open?.draft) openDraft(draft);
-    if (name && (name !== page.open?.name || version !== (page.open.version ?? ""))) openNamed(name, version);
+    if (!name && draft && draft !== page.open?.draft && !openDraft(draft)) tell("missing");
+    if (name && (name !== page.open?.name || version !== (page.open.version ?? "")))
+      openNamed(name, version).then((there) => {
+        if (!there && params().get("name") === name) tell("missing");
+      });
   });
 }

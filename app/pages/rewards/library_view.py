@@ -2,14 +2,14 @@
 
 import difflib
 import functools
+from dataclasses import asdict
 from typing import Any
 
 from groupwise.app.core import format
-from groupwise.app.core.errors import Unanswerable
-from groupwise.app.pages.new import presets, view, yaml_edit
-from groupwise.app.pages.rewards import lint, strip_script
+from groupwise.app.pages.new import view
+from groupwise.app.pages.rewards import lint
 from groupwise.storage.library.capabilities import Offer
-from groupwise.storage.library.rewards import builder, library, pasted, signature
+from groupwise.storage.library.rewards import builder, library, pasted, signature, strip_script
 from groupwise.storage.registry import registry
 from groupwise.storage.spec.problem import BLOCKING, WARNING
 
@@ -53,6 +53,7 @@ def describe_function(name: str, version: str, offer: Offer) -> dict[str, Any]:
         "hash": kept.hash,
         "network": kept.network,
         "newest": versions[0].hash if versions else kept.hash,
+        "blocks": describe_reading(kept.code, name),
         "versions": [{"hash": one.hash, "age": format.age(one.at)} for one in versions],
         "users": users(name),
     }
@@ -68,18 +69,34 @@ def users(name: str) -> list[dict[str, str]]:
 
 def analyse_text(code: str, name: str = "", columns: set[str] | None = None) -> dict[str, Any]:
     """What can be said of a text without running it: its functions, problems with their lines (of the function of
-    this name what it asks for in vain, too), whether `pasted.clean_paste` makes Python of it, and whether a script
-    stands around its functions that `strip_script.keep_only` takes out."""
-    analysis = signature.analyse(code)
+    this name what it asks for in vain, too; errors first), whether `pasted.clean_paste` makes Python of it, whether a
+    script stands around its functions that `strip_script.keep_only` takes out, and the blocks that make it."""
+    analysis, clean = signature.analyse(code), pasted.clean_paste(code)
     chosen = next((one for one in analysis.functions if one.name == name), None) or next(iter(analysis.functions), None)
     asked = signature.problems_for(chosen, columns) if chosen else []
     ours = [_problem(problem) for problem in [*analysis.problems, *asked]]
     return {
         "functions": [view.json_value(_describe_signature(one)) for one in analysis.functions],
-        "problems": sorted([*ours, *_lint_to_add(ours, lint.lint(code))], key=lambda one: one["line"]),
-        "cleaner": not pasted.is_python(code) and pasted.is_python(pasted.clean_paste(code)),
-        "script": bool(analysis.functions) and strip_script.keep_only(code) != code,
+        "problems": sorted([*ours, *_lint_to_add(ours, lint.lint(code))], key=_graver_first),
+        "cleaner": not pasted.is_python(code) and pasted.is_python(clean),
+        "script": bool(analysis.functions) and strip_script.keep_only(clean) != clean,
+        "blocks": describe_reading(code, chosen.name) if chosen else None,
     }
+
+
+def describe_reading(code: str, name: str) -> dict[str, Any] | None:
+    """The builder's blocks that make a function: {blocks, sentence}; {line} where it was edited by hand, from 1; None
+    where it never was of blocks."""
+    reading = builder.read_blocks(code, name)
+    if reading is None:
+        return None
+    if reading.blocks is None:
+        return {"line": reading.line}
+    return {"blocks": view.json_value([asdict(block) for block in reading.blocks]), "sentence": reading.sentence}
+
+
+def _graver_first(problem: dict[str, Any]) -> tuple[bool, bool, int]:
+    return problem["level"] != "error", problem["lint"], problem["line"]
 
 
 LEVELS = {BLOCKING: "error", WARNING: "warning"}
@@ -87,12 +104,16 @@ LEVELS = {BLOCKING: "error", WARNING: "warning"}
 
 def _problem(problem: signature.CodeProblem) -> dict[str, Any]:
     level = LEVELS.get(problem.level, "info")
-    return {"line": problem.line, "column": problem.column, "message": problem.message, "level": level}
+    return {
+        "line": problem.line, "column": problem.column, "message": problem.message, "level": level, "lint": False,
+        "rename": list(problem.rename) if problem.rename else None,
+    }  # fmt: skip
 
 
 def _lint_to_add(ours: list[dict[str, Any]], linted: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """What lint adds to what we said: of text that is no Python nothing, and nothing grave twice of one line."""
     broken = {one["line"] for one in ours if one["level"] == "error"}
+    linted = [{**one, "lint": True, "rename": None} for one in linted]
     return [one for one in linted if not (broken and one["syntax"]) and one["line"] not in broken]
 
 
@@ -124,21 +145,23 @@ def difference(old: str, new: str) -> list[dict[str, str]]:
     ]
 
 
-def add_reward(text: str, name: str) -> str:
-    """A spec's text in which a function is one of the rewards. Raises Unanswerable where the text is no spec."""
-    if yaml_edit.load(text) is None:
-        raise Unanswerable("The settings that New run is at cannot be read. Mend their YAML there first.")
-    return presets.with_reward(text, name)
-
-
 def build_code(name: str, blocks: Any, sentence: str) -> dict[str, Any]:
-    """The code that blocks mean, or what is wrong with them."""
+    """What blocks mean: {code, traced: the same, which tells what each block gives; problems: [{block, setting,
+    message}], words: what each block looks for; untraced: why there is no traced one}."""
     read = _blocks(blocks)
-    problems = [str(problem) for problem in builder.block_problems(read)]
+    problems = [asdict(problem) for problem in builder.block_problems(read)]
+    found = {"code": "", "traced": "", "untraced": "", "problems": problems, "words": builder.describe_blocks(read)}
+    if problems:
+        return found
     try:
-        return {"code": "" if problems else builder.to_code(name, read, sentence), "problems": problems}
+        found["code"] = builder.to_code(name, read, sentence)
+        found["traced"] = builder.to_traced_code(name, read)
     except ValueError as error:
-        return {"code": "", "problems": [str(error)]}
+        if found["code"]:
+            found["untraced"] = str(error)
+        else:
+            found["problems"] = [{"block": None, "setting": "name", "message": str(error)}]
+    return found
 
 
 def _blocks(sent: Any) -> list[builder.Block]:
@@ -157,6 +180,10 @@ def _weight(value: Any) -> float:
 
 
 def clean_text(text: str) -> dict[str, Any]:
-    """What was pasted or chosen, as Python: {text, cleaned, functions, problems}."""
+    """What was pasted or chosen, as Python: {text, cleaned, alone: without the script around its functions, empty where
+    there is none; functions, problems: of that}."""
     clean = pasted.clean_paste(text)
-    return {"text": clean, "cleaned": clean != text, **analyse_text(clean)}
+    alone = strip_script.keep_only(clean)
+    return {
+        "text": clean, "cleaned": clean != text, "alone": alone if alone != clean else "", **analyse_text(alone),
+    }  # fmt: skip

@@ -27,7 +27,7 @@ export function drawRescored(box, found) {
         `${many(ranks.swapped)} of ${many(ranks.pairs)} within their group`,
       ),
       figure(
-        "Groups with a gradient",
+        "Groups with a learning signal",
         `${many(ties.old.bearing)} → ${many(ties.new.bearing)}`,
         `of ${many(ties.new.groups)}`,
       ),

@@ -78,10 +78,10 @@ export function failuresOf(one) {
 
 const TIES = [
   ["bearing", "can be learned from", "var(--high)"],
-  ["all_high", "all high", "var(--r1)"],
-  ["other", "tied between", "var(--ink-3)"],
-  ["all_low", "all low", "var(--low)"],
-  ["unscored", "not scored", "var(--line-strong)"],
+  ["all_high", "all at the highest reward", "var(--ink-3)"],
+  ["other", "tied in between", "var(--line-strong)"],
+  ["all_low", "all failed", "var(--low)"],
+  ["unscored", "not scored", "var(--line)"],
 ];
 function tiesCard(ties) {
   if (!ties?.groups) return "";
@@ -92,14 +92,18 @@ function tiesCard(ties) {
   return el(
     "section.card",
     { "aria-label": "Groups" },
-    el("div.row.between", el("b", "Groups with a gradient"), el("span.num", `${ties.bearing} of ${ties.groups}`)),
+    el(
+      "div.row.between",
+      el("b", "Groups with a learning signal"),
+      el("span.num", `${ties.bearing} of ${ties.groups}`),
+    ),
     el(
       "div.parts",
       { role: "img", "aria-label": there.map(([key, words]) => `${ties[key]} ${words}`).join(", ") },
       ...share,
     ),
     el("p.xs.mut", there.map(([key, words]) => `${ties[key]} ${words}`).join(" · ")),
-    el("p.xs.mut", "A group whose completions all earn the same teaches nothing."),
+    el("p.xs.mut", "A group whose completions all earn the same gives no learning signal."),
   );
 }
 
@@ -132,27 +136,37 @@ function columnsOf(group) {
   const said = columns.map(([name, value]) => `${name}: ${cut(plain(asWords(value)), 80)}`);
   return el("p.xs.mut.columns-of", said.join(" · "));
 }
+// What a full bar stands for: 1 where scores lie from 0 to 1, so that a third is a third of the bar in every try; else
+// the largest score, which is said.
+function spanOf(values) {
+  const [low, top] = [Math.min(...values, 0), Math.max(...values, 0)];
+  return { full: Math.max(1, top, -low), usual: low >= 0 && top <= 1, low };
+}
+function rangeOf({ full, usual, low }) {
+  if (usual) return "";
+  const words = low < 0 ? `bars from −${number(full)} to ${number(full)}` : `bars from 0 to ${number(full)}`;
+  return el("span.xs.mut.block.range", words);
+}
 function groupPanel(group, n, answer) {
   const names = answer.functions.map((one) => one.name);
-  const span = (values) => Math.max(...values.map((value) => Math.abs(value ?? 0)), 0);
   const spans = Object.fromEntries(
     names.map((name) => [
       name,
-      span(answer.groups.flatMap((one) => one.completions.map((each) => each.scores?.[name]?.value))),
+      spanOf(answer.groups.flatMap((one) => one.completions.map((each) => each.scores?.[name]?.value ?? 0))),
     ]),
   );
-  const widest = span(group.completions.map((one) => one.advantage));
+  const widest = Math.max(...group.completions.map((one) => Math.abs(one.advantage ?? 0)), 0);
   const before = answer.groups.slice(0, n).reduce((sum, one) => sum + one.completions.length, 0);
   const prompt = plain(wordsOf(group.prompt));
   const head = el(
     "tr",
     el("th", { scope: "col" }, "completion"),
-    ...names.map((name) => el("th.mono", { scope: "col" }, plain(name))),
+    ...names.map((name) => el("th.mono", { scope: "col" }, plain(name), rangeOf(spans[name]))),
     el("th.n", { scope: "col" }, "total"),
     el("th", { scope: "col" }, "advantage"),
   );
   return el(
-    "section.group",
+    `section.group${names.length === 1 ? ".few" : ""}`,
     { "aria-label": `Group ${n + 1}` },
     el(
       "div.row.between",
@@ -182,7 +196,7 @@ function logged(answer, place) {
 function completionRow(one, names, spans, widest, extras) {
   const cell = (found, name) =>
     found && found.status === "ok" && found.value !== null
-      ? scoreBar(found.value, spans[name])
+      ? scoreBar(found.value, spans[name].full)
       : el("span", { class: found?.status === "none" ? "mut" : "warn" }, statusWords[found?.status] ?? "no score");
   return el(
     "tr",

@@ -4,12 +4,15 @@ import { params } from "../../ui/address.js";
 import { el, setText } from "../../ui/dom.js";
 import { drawWorkbench } from "./workbench.js";
 import { drawBuilder } from "./builder.js";
-import { call, find, page, root, server, tell, trouble } from "./core.js";
-import { makeEditor } from "./editor.js";
+import { drawLive } from "./live.js";
+import { button, call, find, on, page, root, server, tell, trouble } from "./core.js";
+import { goToLine, makeEditor } from "./editor.js";
 import { drawFunctionActions, drawFunctions } from "./functions.js";
 import { drawLibrary, drawLibraryActions, openDraft, openFirst, openNamed } from "./library.js";
 import { drawHistory, drawRescore } from "./rescore.js";
 import { drawSource } from "./source.js";
+import { guardPastes } from "./pastes.js";
+import { cut, plain } from "./text.js";
 import { drawTransfer } from "./transfer.js";
 
 async function begin() {
@@ -26,9 +29,11 @@ async function begin() {
     trouble(`The editor could not be loaded (${problem.message}). Reload the page.`);
     return;
   }
+  guardPastes();
   drawTransfer();
   drawLibraryActions();
   drawBuilder();
+  drawLive();
   drawFunctionActions();
   drawWorkbench();
   drawRescore();
@@ -43,8 +48,13 @@ async function begin() {
       : draft
         ? openDraft(draft)
         : false;
-  if (!there && !name && !page.open) await openFirst();
-  if (!page.open) welcome();
+  if (!there && !name && !draft && !page.open && page.about.library.own.length) await openFirst();
+  const line = Number(params().get("line")); // where a run said that the function failed
+  if (there && line > 0) goToLine(line);
+  if (!page.open) {
+    if (name) trouble(""); // the panel says it
+    welcome(sayMissing(name, draft));
+  }
   drawSource();
   drawHistory();
   root.dataset.ready = "yes";
@@ -59,16 +69,64 @@ async function nameInRun(run) {
   const listed = (await call("run_rewards", { data: `run:${run}` }))?.rewards ?? [];
   return (listed.find((one) => has(own, one)) ?? listed.find((one) => has(builtIn, one)))?.name ?? "";
 }
-// Where nothing can be opened yet: in a new home, before the worker has said what ships.
-function welcome() {
+// What there is to do where the address names a function that is not there, or a draft of another browser.
+const sayMissing = (name, draft) =>
+  name
+    ? missingFunction(name)
+    : draft
+      ? [
+          el("h2", "This draft is not in this browser"),
+          el("p.s.mut", "Drafts stay in the browser that they were typed in, until they are saved or discarded."),
+        ]
+      : [];
+function missingFunction(name) {
+  const { own, built_in: builtIn } = page.about.library;
+  const names = [...own, ...builtIn].map((one) => one.name);
+  const wanted = name.toLowerCase();
+  const near = names.filter((one) => one.includes(wanted) || wanted.includes(one.toLowerCase())).slice(0, 3);
+  return [
+    el("h2", "There is no function “", el("span.mono", plain(cut(name, 60))), "”"),
+    el("p.s", "It may have been deleted or renamed, or was never saved. Choose one from the list, or begin one:"),
+    near.length
+      ? el(
+          "p.s",
+          "Did you mean ",
+          ...near.flatMap((one, n) => [n ? ", " : "", button(one, () => openNamed(one), "link s mono")]),
+          "?",
+        )
+      : "",
+  ];
+}
+// Where nothing is open: the ways to begin a function, or first why the one that was asked for is not there.
+function welcome(missing = []) {
+  const ways = [
+    ["build", "Build without code", "Put it together from blocks, and see three real rows scored as you go."],
+    ["templates", "Write Python", "Begin with a template in TRL's own form."],
+    [
+      "import",
+      "Paste or import",
+      "A function, a script or a whole notebook: its reward functions are taken out of it.",
+    ],
+  ];
   const box = find(".welcome");
   box.hidden = false;
   box.replaceChildren(
+    ...(missing.length
+      ? missing
+      : [
+          el("h2", "A reward function says how good an answer is"),
+          el("p.s.mut", "The model learns what earns the most. Begin one, or open a built-in one from the list."),
+        ]),
     el(
-      "p.s.mut",
-      page.about.complete
-        ? "Choose a function, or begin one."
-        : "The worker is starting. What ships with Groupwise is here in a moment.",
+      "div.ways-to-begin",
+      ...ways.map(([name, title, words]) =>
+        el(
+          "button.take",
+          { type: "button", onclick: () => find(`[data-do=${name}]`).click() },
+          el("b", title),
+          el("span.s.mut", words),
+        ),
+      ),
     ),
   );
 }
@@ -87,7 +145,6 @@ function waitForWorker(times = 100) {
         tell("library");
         sayLevelOfSafety();
         drawFunctions();
-        if (!page.open && !params().get("name")) openFirst();
       }
       waitForWorker(times - 1);
     },
@@ -110,5 +167,11 @@ function sayLevelOfSafety() {
   setText(note, label ? label.charAt(0).toUpperCase() + label.slice(1) : "");
   note.title = sentence ?? "";
 }
+// The way back to an address that names a function which is gone by now.
+on("missing", () => {
+  for (const part of [".writing", ".workbench", ".side"]) find(part).hidden = true;
+  trouble("");
+  welcome(sayMissing(params().get("name"), params().get("draft")));
+});
 document.title = "Rewards · Groupwise";
 begin();

@@ -11,12 +11,11 @@ import gradio as gr
 
 from groupwise.app.pages.new import view
 from groupwise.app.pages.new.question_status import cancel_question, read_answer
-from groupwise.app.pages.rewards import asking, library_view, sources, strip_script
+from groupwise.app.pages.rewards import asking, library_view, sources
 from groupwise.app.ui.live import Payload, Unanswerable, answer, live, text
 from groupwise.storage.library.capabilities import Offer
-from groupwise.storage.library.rewards import builder, library, templates
+from groupwise.storage.library.rewards import builder, library, pasted, rename, strip_script, templates
 from groupwise.storage.registry.messages.functions import MOST_CODE
-from groupwise.storage.spec.yaml_text import MAX_BYTES
 
 
 def code_of(payload: Payload, key: str = "text") -> str:
@@ -41,6 +40,12 @@ def open_rewards(payload: Payload) -> dict[str, Any]:
         "sandbox": offer.sandbox,
         "most_code": MOST_CODE,
     }
+
+
+@answer
+def list_data(payload: Payload) -> dict[str, Any]:
+    """The data that can be chosen, as it is now: runs begin, end and grow older while a page is open."""
+    return sources.list_sources()
 
 
 @answer
@@ -87,8 +92,15 @@ def clean_paste(payload: Payload) -> dict[str, Any]:
 
 @answer
 def strip_code(payload: Payload) -> dict[str, Any]:
-    """The text with all that its functions do not need turned into comments."""
-    return {"text": strip_script.keep_only(code_of(payload))}
+    """What was pasted, as Python, with all that its reward functions do not need turned into comments."""
+    return {"text": strip_script.keep_only(pasted.clean_paste(code_of(payload)))}
+
+
+@answer
+def rename_column(payload: Payload) -> dict[str, Any]:
+    """The text with one of a function's arguments named as the data names the column."""
+    old, new = text(payload, "old", 200), text(payload, "new", 200)
+    return {"text": rename.rename_argument(code_of(payload), text(payload, "name", 80), old, new)}
 
 
 @answer
@@ -98,22 +110,18 @@ def build_function(payload: Payload) -> dict[str, Any]:
 
 
 @answer
-def use_function(payload: Payload) -> dict[str, Any]:
-    """The settings that the New run page is at, with this function among the rewards."""
-    sent = payload.get("text")
-    if not isinstance(sent, str) or len(sent) > MAX_BYTES:
-        raise Unanswerable("There are no settings to add the function to.")
-    return {"text": library_view.add_reward(sent, text(payload, "name", 80))}
-
-
-@answer
 def run_rewards(payload: Payload) -> dict[str, Any]:
-    """The functions that some settings (a run's, a preset's) have, and how each is set."""
+    """The functions that some settings (a run's, a preset's) have, and how each is set; the column of the data that
+    they map as its answer, the decimal mark that it was written with, where only its numbers are kept; and where the
+    rows are from."""
+    spec = sources.source_spec(text(payload, "data", 300_000))
     said = [
         {"name": one.name, "weight": one.weight, "timeout": one.timeout, "parameters": one.parameters}
-        for one in sources.source_spec(text(payload, "data", 300_000)).rewards
+        for one in spec.rewards
     ]
-    return {"rewards": view.json_value(said)}
+    mapped, decimal = spec.data.answer_column or "", spec.data.answer_numbers
+    return {"rewards": view.json_value(said), "answer": mapped, "decimal": decimal if mapped else None,
+            "source": spec.data.source}  # fmt: skip
 
 
 @answer
@@ -126,6 +134,7 @@ def rewards_page() -> gr.HTML:
     """The Rewards page's live part."""
     functions = (
         open_rewards,
+        list_data,
         show_function,
         analyse_code,
         save_function,
@@ -133,8 +142,8 @@ def rewards_page() -> gr.HTML:
         compare_texts,
         clean_paste,
         strip_code,
+        rename_column,
         build_function,
-        use_function,
         run_rewards,
         ask_worker,
         read_answer,

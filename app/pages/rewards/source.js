@@ -2,28 +2,74 @@
 
 import { params } from "../../ui/address.js";
 import { tryStore } from "../../ui/browser_store.js";
-import { el, option, press, remover } from "../../ui/dom.js";
-import { askWorker, button, find, page, root, tell } from "./core.js";
+import { el, option, press, remover, setText } from "../../ui/dom.js";
+import { currentDraft } from "../../ui/run_drafts.js";
+import { givenNames } from "./columns.js";
+import { askWorker, button, call, find, page, root, server, tell } from "./core.js";
 import { plain } from "./text.js";
 
 export let from = "model";
-export const dataChosen = () =>
-  find("select.data").value === "new" ? `text:${newRunText()}` : find("select.data").value;
+// The data that a person chose here, in this tab.
+const CHOSEN = "groupwise:rewards:data";
+const QUICKSTART = "preset:quickstart";
+const SELECTS = "select:is(.data, .run, .history)";
+const AGES = 10_000; // ms between looks at the runs, whose states and ages change
+const MOST_ROWS = 64;
+export function dataChosen() {
+  const { value } = find("select.data");
+  if (value === "new") return `text:${newRunText()}`;
+  return value.startsWith("file:") ? `text:${specOfFile(value)}` : value;
+}
+// How the columns of a file of the home are mapped: {file: settings of its data}, as its preview suggests.
+const mappings = {};
+function specOfFile(file) {
+  const data = { source: file };
+  for (const [path, value] of Object.entries(mappings[file] ?? {})) data[path.replace("data.", "")] = value;
+  return JSON.stringify({ name: "trial", data, rewards: [{ name: "format" }] });
+}
+// Takes what the preview suggests; whether that is anything new.
+function mapFile(file, guess) {
+  if (!file.startsWith("file:") || mappings[file] || !Object.keys(guess ?? {}).length) return false;
+  mappings[file] = guess;
+  return true;
+}
 // The settings that the New run page is at, in this tab.
-export const NEW_RUN = "groupwise:new::";
-export const newRunText = () => tryStore(() => sessionStorage.getItem(NEW_RUN)) ?? "";
+const newRunText = () => currentDraft()?.text ?? "";
 
-export function drawSource() {
-  const { presets, runs } = page.about.sources;
+// What a new run begins from, as pairs for its address: the draft that New run is at, else what functions are tried on.
+export function beginningOfRun() {
+  const { value } = find("select.data");
+  const [kind, id] = value.split(/:(.*)/s);
+  if (currentDraft() || !id) return [];
+  if (kind !== "file") return [[{ run: "from", preset: "preset" }[kind], id]];
+  const mapped = Object.entries(mappings[value] ?? {}).filter(([, set]) => set !== null);
+  return [["data.source", value], ...mapped].map(([path, set]) => ["set", `${path}=${set}`]);
+}
+
+// What a person works on, the first that is there: [value, why it is chosen].
+function likelyData() {
+  const { runs } = page.about.sources;
+  const run = params().get("run");
+  const chosen = tryStore(() => sessionStorage.getItem(CHOSEN));
+  return [
+    ...(run ? [[`run:${run}`, "the run that you came from"]] : []),
+    ...(chosen ? [[chosen, "chosen by you"]] : []),
+    ...(newRunText() ? [["new", "what New run is set to"]] : []),
+    ...(runs.length ? [[runs[0].value, "your newest run"]] : []),
+    [QUICKSTART, "the built-in example"],
+  ];
+}
+function fillData() {
+  const { presets, files, runs } = page.about.sources;
   const stored = runs.filter((one) => one.stored);
   const groups = (list, title) =>
     list.length ? [el("optgroup", { label: title }, ...list.map((one) => option(one.value, plain(one.label))))] : [];
   find("select.data").replaceChildren(
     ...groups(presets, "Presets"),
-    ...(newRunText() ? [option("new", "What New run is at")] : []),
+    ...(newRunText() ? [option("new", "Current draft")] : []),
+    ...groups(files, "Your files"),
     ...groups(runs, "Runs"),
   );
-  find("select.data").value = "preset:quickstart";
   for (const select of root.querySelectorAll("select.run, select.history")) {
     select.replaceChildren(
       ...(stored.length
@@ -32,14 +78,53 @@ export function drawSource() {
     );
     select.disabled = !stored.length;
   }
+}
+// The lists as they are now; what is chosen stays chosen, also where an open list is looked at.
+async function refresh() {
+  if (!root.isConnected || document.hidden) return;
+  const now = await server.list_data({}).catch(() => null);
+  if (!now?.runs) return;
+  const before = page.about.sources;
+  page.about.sources = now;
+  if (listed(before) === listed(now)) {
+    const words = new Map(now.runs.flatMap(({ id, value, label }) => [id, value].map((key) => [key, plain(label)])));
+    for (const each of root.querySelectorAll(`${SELECTS} option`))
+      if (words.has(each.value)) setText(each, words.get(each.value));
+    return;
+  }
+  const chosen = [...root.querySelectorAll(SELECTS)].map((select) => [select, select.value]);
+  fillData();
+  for (const [select, value] of chosen) if (value) select.value = value;
+  if (find("select.data").selectedIndex < 0) chooseLikely(askColumns); // its run was deleted
+  tell("runs");
+}
+const listed = ({ presets, files, runs }) =>
+  JSON.stringify([...presets, ...files, ...runs].map(({ value, stored }) => [value, stored]));
+function chooseLikely(then = () => {}) {
+  const select = find("select.data");
+  for (const [value, why] of likelyData()) {
+    select.value = value;
+    if (select.selectedIndex < 0) continue;
+    setText(find(".why-data"), `(${why})`);
+    break;
+  }
+  then();
+}
+
+export function drawSource() {
+  fillData();
+  chooseLikely();
   const run = params().get("run");
-  if (run && stored.some((one) => one.id === run))
+  if (run && page.about.sources.runs.some((one) => one.stored && one.id === run))
     for (const select of root.querySelectorAll("select.run, select.history")) select.value = run;
+  setInterval(refresh, AGES);
+  document.addEventListener("visibilitychange", refresh);
   for (const tab of root.querySelectorAll("[data-from]")) tab.addEventListener("click", () => choose(tab.dataset.from));
-  find("select.data").addEventListener("change", askColumns);
-  find("select.run").addEventListener("change", ({ target }) => {
-    find("select.data").value = `run:${target.value}`;
-    askColumns();
+  find("select.data").addEventListener("change", ({ target }) => chooseData(target.value, askColumns));
+  find("select.run").addEventListener("change", ({ target }) => chooseData(`run:${target.value}`, askColumns));
+  find("select.pick").addEventListener("change", ({ target }) => {
+    find(".input.groups").hidden = target.value !== "first";
+    find(".input.rows").hidden = target.value === "first";
   });
   find(".from-typed .adds").append(
     button("Add a completion", () => {
@@ -50,14 +135,27 @@ export function drawSource() {
   addTyped();
   askColumns();
 }
+// Where this data is not there (any more), what is likely.
+function chooseData(value, then = () => {}) {
+  const select = find("select.data");
+  tryStore(() => sessionStorage.setItem(CHOSEN, value));
+  select.value = value;
+  if (select.selectedIndex < 0) chooseLikely();
+  else setText(find(".why-data"), "");
+  then();
+}
+// The newest run whose completions are kept and whose rows are from the chosen data: {id, label}; null for none.
+export function runOfData() {
+  const { runs } = page.about.sources;
+  const chosen = find("select.data").value;
+  const stored = runs.filter((one) => one.stored);
+  return stored.find((one) => one.value === chosen) ?? stored.find((one) => one.data === page.given?.source) ?? null;
+}
 export function choose(kind) {
   from = kind;
   press(root.querySelectorAll("[data-from]"), (tab) => tab.dataset.from === kind);
   for (const part of root.querySelectorAll(".workbench .from")) part.hidden = !part.classList.contains(`from-${kind}`);
-  if (kind === "run" && find("select.run").value) {
-    find("select.data").value = `run:${find("select.run").value}`;
-    askColumns();
-  }
+  if (kind === "run" && find("select.run").value) chooseData(`run:${find("select.run").value}`, askColumns);
   tell("source");
 }
 function addTyped() {
@@ -87,14 +185,27 @@ function addTyped() {
   list.append(made);
 }
 
-// What the worker is asked; its text tells one set of completions from another.
+// Rows as people write them, “1, 5, 9-12”, counted from 0; null where that is none.
+export function readRows(words) {
+  const found = new Set();
+  for (const part of words.split(/[\s,;]+/).filter(Boolean)) {
+    const [, first, last = first] = /^(\d{1,9})(?:[-–](\d{1,9}))?$/.exec(part) ?? [];
+    if (!first || first < 1 || Number(last) < Number(first)) return null;
+    for (let n = Number(first); n <= Number(last) && found.size <= MOST_ROWS; n += 1) found.add(n - 1);
+  }
+  return found.size && found.size <= MOST_ROWS ? [...found] : null;
+}
+// What the worker is asked, whose text tells one set of completions from another; {sentence} where it cannot be.
 export function sourceAsked() {
   const count = (selector, otherwise) => {
     const n = parseInt(find(selector).value, 10);
     return Number.isInteger(n) && n > 0 ? n : otherwise;
   };
   const asked = { from, data: dataChosen() };
-  if (from === "model") return { ...asked, rows: count(".groups", 4), size: count(".size", 8) };
+  const rows = find("select.pick").value === "first" ? count(".groups", 4) : readRows(find(".input.rows").value);
+  if (rows === null && ["model", "probes"].includes(from))
+    return { sentence: `Write the rows as numbers, such as 1, 5, 9-12; at most ${MOST_ROWS}.` };
+  if (from === "model") return { ...asked, rows, size: count(".size", 8) };
   if (from === "run") {
     const step = parseInt(find(".step").value, 10);
     return { ...asked, run: find("select.run").value, step: Number.isInteger(step) ? step : null };
@@ -107,29 +218,33 @@ export function sourceAsked() {
         text: one.querySelector(".text").value,
       })),
     };
-  return { ...asked, rows: 1 };
+  return { ...asked, rows };
 }
 
 // The data's columns: for completion in the editor, and to say what a function asks for in vain.
 async function askColumns() {
-  tell("data");
   page.columns = null;
-  const got = await askWorker("columns", { data: dataChosen() });
+  page.given = null;
+  page.notGiven = "";
+  tell("data");
+  const data = dataChosen();
+  const [got, set] = await Promise.all([askWorker("columns", { data }), call("run_rewards", { data }, () => {})]);
   if (!got) return;
   if (!got.answer) {
+    page.notGiven = got.sentence ?? "";
+    tell("columns");
     if (got.lost || got.cancelled)
       setTimeout(() => {
         if (page.columns === null) askColumns();
       }, 4000);
     return;
   }
-  page.columns = [
-    ...new Set(
-      got.answer.columns
-        .map((one) => one.name)
-        .filter((name) => !["prompt", "completion"].includes(name))
-        .concat(got.answer.answer === null ? [] : ["answer"]),
-    ),
-  ];
+  if (mapFile(find("select.data").value, got.answer.guess)) {
+    await askColumns();
+    return;
+  }
+  const { answer: mapped = "", decimal = null, source = "" } = set ?? {};
+  page.given = { columns: got.answer.columns, answer: got.answer.answer, mapped, decimal, source };
+  page.columns = givenNames();
   tell("columns");
 }

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from groupwise.app.core import format
+from groupwise.app.core import format, run_query
 from groupwise.app.core.errors import Unanswerable
-from groupwise.app.pages.new import launch, presets
+from groupwise.app.pages.new import choices, launch, presets
 from groupwise.storage.home import paths
 from groupwise.storage.record import run_files
 from groupwise.storage.registry import registry
@@ -16,19 +16,21 @@ RUNS = 100  # runs that are offered
 
 
 def list_sources() -> dict[str, list[dict[str, Any]]]:
-    """What settings can be taken from, {presets, runs}: each {value, label}; a run's `stored` says whether completions
-    of it are kept."""
+    """What settings can be taken from, {presets, files, runs}, the newest run first: each {value, label}; a run's
+    `stored` says whether completions of it are kept, `data` where its rows are from. A file is mapped by the page, as
+    its preview suggests."""
     named = [{"value": f"preset:{one['name']}", "label": one["title"]} for one in presets.list_presets()]
     runs = [
         {
             "value": f"run:{run.id}",
             "id": run.id,
-            "label": f"{format.shorten(run.name, 60)} · {run.state} · {format.age(run.created)}",
+            "label": f"{format.shorten(run.name, 60)} · {run_query.state_and_age(run)}",
+            "data": run.data,
             "stored": run.folder.db.is_file(),
         }
         for run in registry.list_runs()[:RUNS]
     ]
-    return {"presets": named, "runs": runs}
+    return {"presets": named, "files": choices.home_data_files(), "runs": runs}
 
 
 def source_text(source: str) -> str:

@@ -2,9 +2,10 @@
 
 import { download, el, setText, textOf } from "../../ui/dom.js";
 import { action, call, find, page } from "./core.js";
-import { GRAVE, asksFor, code } from "./editor.js";
-import { newText } from "./library.js";
-import { NEW_RUN, newRunText } from "./source.js";
+import { settle } from "./builder.js";
+import { GRAVE, asksFor, code, isUnsaved, looked } from "./editor.js";
+import { beginBuilding, newText, obstacle, save, sayNote } from "./library.js";
+import { beginningOfRun } from "./source.js";
 import { plain } from "./text.js";
 
 const templates = find("dialog.templates");
@@ -16,6 +17,7 @@ const file = importing.querySelector(".file");
 const wrong = (words) => setText(importing.querySelector(".said"), words);
 let brought = null;
 let chosen = "";
+let whole = false; // the script comes along, too
 let timer = null;
 async function read() {
   clearTimeout(timer);
@@ -50,11 +52,30 @@ function draw() {
       ? found.map(one)
       : found.map((each) => el("p", "Found ", el("b.mono", plain(each.name)), `. ${asksFor(each)}`))),
     ...brought.problems
+      .filter((each) => !each.lint)
       .slice(0, 6)
       .map((each) =>
         el("p", { class: `verdict-at ${GRAVE[each.level] ?? "warning"}` }, `line ${each.line}: ${plain(each.message)}`),
       ),
-    brought.cleaned ? el("p.mut", "What the notebook or terminal put around the Python is taken off.") : "",
+    brought.cleaned ? el("p.mut", "Notebook and terminal prompts around the Python were removed.") : "",
+    brought.alone ? aloneChoice() : "",
+  );
+}
+// Of a script only the functions and what they need, unless all of it is wanted.
+function aloneChoice() {
+  const input = el("input", { type: "checkbox" });
+  input.checked = !whole;
+  input.addEventListener("change", () => {
+    whole = !input.checked;
+  });
+  return el(
+    "label.choice",
+    input,
+    el(
+      "span",
+      "Comment out the script around the functions",
+      el("span.xs.mut.block", "Loading models and data cannot run in a reward function."),
+    ),
   );
 }
 
@@ -79,7 +100,9 @@ async function openImported(event) {
   }
   if (!brought) return;
   importing.close();
-  newText(brought.text, { which: chosen });
+  newText(brought.alone && !whole ? brought.alone : brought.text, { which: chosen });
+  const line = brought.functions.find((one) => one.name === chosen)?.line;
+  if (line) code.gotoLine(line, 0, false);
   code.focus();
 }
 function copyAsOwn() {
@@ -90,19 +113,35 @@ function copyAsOwn() {
   newText(page.text.replace(new RegExp(`\\bdef ${name}\\b`), `def ${own}`), { which: own });
   code.focus();
 }
-// What the New run page is at in this tab gets the function here; else that page takes it by the address.
+// What is not saved is saved first. New run adds the function to the draft it is at in this tab, and says so.
 async function useInNewRun() {
-  const begun = newRunText();
-  if (begun) {
-    const got = await call("use_function", { name: page.open.name, text: begun });
-    if (!got) return;
-    sessionStorage.setItem(NEW_RUN, got.text);
-  }
-  location.href = begun ? "/new" : `/new?reward=${encodeURIComponent(page.open.name)}`;
+  await settle();
+  await looked();
+  const wrong = page.open.builtIn ? "" : obstacle();
+  if (wrong) return sayNote(wrong, true);
+  if (isUnsaved() && !(await save())) return;
+  location.href = `/new?${new URLSearchParams([...beginningOfRun(), ["reward", page.open.name]])}`;
 }
 
-export function drawTransfer() {
+function drawTemplates() {
   action("templates", () => templates.showModal());
+  templates.querySelector(".without").replaceChildren(
+    el(
+      "button.take",
+      {
+        type: "button",
+        onclick: () => {
+          templates.close();
+          beginBuilding();
+        },
+      },
+      el("b", "Build without code"),
+      el(
+        "span.s.mut",
+        "Put it together from blocks: the right number, words, a length, a pattern. Scored on three rows as you go.",
+      ),
+    ),
+  );
   templates.querySelector("ul").replaceChildren(
     ...page.about.templates.map((one) =>
       el(
@@ -123,10 +162,13 @@ export function drawTransfer() {
       ),
     ),
   );
+}
+function drawImport() {
   action("import", () => {
     paste.value = "";
     brought = null;
     chosen = "";
+    whole = false;
     draw();
     wrong("");
     importing.showModal();
@@ -139,8 +181,11 @@ export function drawTransfer() {
     timer = setTimeout(read, 250);
   });
   importing.querySelector("form").addEventListener("submit", openImported);
+}
 
-  // ---- out ----
+export function drawTransfer() {
+  drawTemplates();
+  drawImport();
   action("export", () => download(`${page.which || page.open.name || "reward"}.py`, page.text, "text/x-python"));
   action("own", copyAsOwn);
   action("use", useInNewRun);

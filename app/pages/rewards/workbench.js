@@ -4,6 +4,7 @@ import { params, setParams } from "../../ui/address.js";
 import { el, setText } from "../../ui/dom.js";
 import { listenToTabs, markTab } from "../../ui/tabs.js";
 import { NO_ANSWER, action, askWorker, button, find, on, page, setOff, stopAsking } from "./core.js";
+import { settle } from "./builder.js";
 import { looked, showFailures } from "./editor.js";
 import { chosenFunctions, editedName, nameSettings } from "./functions.js";
 import { drawResults } from "./results.js";
@@ -110,11 +111,14 @@ function askScores(completions, waiting, lane = "score") {
 // What went wrong, in words; {completions, scored, sentence} where all is drawn; undefined where nobody waits any more.
 async function tryOnce() {
   waitWords("");
+  await settle();
   const isSeen = await looked();
   if (!trying) return undefined;
   if (!isSeen) return NO_ANSWER;
   if (!editedName()) return "There is no function to try yet: a reward function is a def that gets completions.";
+  if (page.unfinished) return "Complete the blocks first: what is missing stands at each.";
   const asked = sourceAsked();
+  if (asked.sentence) return asked.sentence;
   const key = JSON.stringify(asked);
   for (let times = 0; times < 2; times += 1) {
     if (have?.key !== key) {

@@ -1,25 +1,120 @@
-// The checkpoints: a table that the server draws, and where the trained model is.
+// The checkpoints: what was saved, each to be downloaded, loaded or resumed from, what was set aside, which can be
+// removed, and the trained model.
 
 import { params } from "../../ui/address.js";
-import { copy, setHtml, setText, showText } from "../../ui/dom.js";
+import { copy, el, setText, showText } from "../../ui/dom.js";
 import { part } from "../../ui/part.js";
 import { poll } from "../../ui/poll.js";
 
 const { root: view, find, server } = part("pages/run/checkpoints");
 const run = params().get("id") ?? "";
+const dialog = find("dialog");
+let drawn = "";
+let confirmed = () => {}; // what the dialog's button does
 
-find("button").addEventListener("click", (event) => copy(find("code").textContent, event.currentTarget));
+const copier = (label, words, what) =>
+  el("button.btn.s", { type: "button", title: what, onclick: (event) => copy(words, event.currentTarget) }, label);
+const actions = ({ download, path, code, start }) =>
+  [
+    el("a.btn.s", { href: download, download: "", title: "One tar file, written as it is read" }, "Download"),
+    copier("Copy path", path, path),
+    copier("Copy code", code, "Python that loads it with transformers or PEFT"),
+    start
+      ? el(
+          "a.btn.s",
+          { href: start, title: "New run with this run’s settings, beginning from this model" },
+          "New run from it",
+        )
+      : "",
+  ].filter(Boolean);
 
-poll(view, async () => {
+// ---- the table ----
+function row(saved, { columns, resumable, removable }) {
+  const acts = saved.path ? actions(saved) : [];
+  if (resumable && saved.whole)
+    acts.push(el("button.btn.s", { type: "button", onclick: () => confirmResume(saved) }, "Resume from here"));
+  if (removable && saved.removable)
+    acts.push(el("button.btn.s.delete", { type: "button", onclick: () => confirmDeletion(saved) }, "Delete…"));
+  return el(
+    saved.path ? "tr" : "tr.mut",
+    el("td", el("b", saved.title)),
+    el("td", saved.saved),
+    el("td.n", saved.size),
+    ...columns.map((name) => el("td.n", { "data-name": name }, saved.values[name] ?? "–")),
+    el(saved.whole ? "td" : "td.mut", saved.state),
+    el("td", el("div.row.tight.acts", ...acts)),
+  );
+}
+function draw(now) {
+  const key = JSON.stringify(now);
+  if (key === drawn || view.contains(document.activeElement?.closest("tbody .btn"))) return;
+  drawn = key;
+  const head = ["checkpoint", "saved", "size", ...now.columns, "state", ""];
+  const right = (n) => (n > 1 && n < 3 + now.columns.length ? ".n" : "");
+  const cells = head.map((words, n) => el(`th${right(n)}`, { scope: "col" }, words));
+  find("thead").replaceChildren(el("tr", ...cells));
+  find("tbody").replaceChildren(...now.rows.map((saved) => row(saved, now)));
+  find(".aside").hidden = !now.aside.length;
+  find(".aside").replaceChildren(...now.aside.map(aside));
+  const { final } = now;
+  find(".final").hidden = !final;
+  if (!final) return;
+  setText(find(".folder"), final.path);
+  setText(find(".use"), now.use);
+  setText(find(".snippet"), final.code);
+  find(".final .acts").replaceChildren(...actions(final));
+}
+
+// ---- what asks first ----
+function confirm(title, words, yes, does) {
+  setText(dialog.querySelector("h2"), title);
+  setText(dialog.querySelector("p"), words);
+  setText(dialog.querySelector("[value=yes]"), yes);
+  confirmed = does;
+  dialog.returnValue = "";
+  dialog.showModal();
+}
+dialog.addEventListener("close", () => {
+  if (dialog.returnValue === "yes") confirmed();
+});
+function confirmResume({ title, step }) {
+  const words = "Training goes on from this checkpoint. Later ones are set aside, and their steps are trained again.";
+  confirm(`Resume from ${title}?`, words, "Resume", () => {
+    dispatchEvent(new CustomEvent("groupwise:ask", { detail: { do: "resume", step } }));
+    wake();
+  });
+}
+function confirmDeletion({ title, step, size }) {
+  const words = `${size} are freed. The model as it was after this step is gone for good, and cannot be resumed from.`;
+  confirm(`Delete the checkpoint of ${title}?`, words, "Delete", async () => {
+    const reply = await server.remove_checkpoint({ run, step });
+    showText(find(".problem"), reply ? reply.sentence : "The dashboard did not answer. Nothing was deleted.");
+    find(".list").focus({ preventScroll: true }); // its button is about to go, and the table is not drawn under a focus
+    wake();
+  });
+}
+function confirmRemoval({ attempt, words, size }) {
+  const lost = `${words}: removed now and for good. The run itself does not need them, and goes on without.`;
+  confirm("Remove what was set aside?", lost, `Remove ${size}`, async () => {
+    const reply = await server.remove_set_aside({ run, attempt });
+    showText(find(".problem"), reply ? reply.sentence : "The dashboard did not answer. Nothing was removed.");
+    wake();
+  });
+}
+const aside = (together) =>
+  el(
+    "li.row.s",
+    el("span.mut", together.words),
+    el("button.btn.s.remove", { type: "button", onclick: () => confirmRemoval(together) }, "Remove…"),
+  );
+
+const wake = poll(view, async () => {
   const now = await server.list_checkpoints({ run });
   if (!now) return undefined;
-  const words = now.sentence ?? now.wait;
-  showText(find(".wait"), words);
+  showText(find(".wait"), now.sentence ?? now.wait);
   if (now.sentence) return 5000;
-  find(".list").hidden = !now.rows;
-  setHtml(find("tbody"), now.rows);
-  find(".final").hidden = !now.final;
-  setText(find("code"), now.final);
-  setText(find(".use"), now.use);
+  find(".list").hidden = !now.rows.length;
+  find(".lead").hidden = !now.rows.length;
+  draw(now);
   return 3000;
 });

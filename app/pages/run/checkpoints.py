@@ -1,50 +1,190 @@
-"""The Checkpoints of a run: what was saved, what of it is still there, and the final model."""
+"""The Checkpoints of a run: what was saved and what it scored, to be downloaded, loaded, or resumed from; and the final
+model."""
 
+import itertools
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import gradio as gr
 
 from groupwise.app.core import format
-from groupwise.app.ui.live import Payload, Unanswerable, answer, has_record, live, run_of
-from groupwise.app.ui.safe_text import escape, visible_text
-from groupwise.storage.home import paths
-from groupwise.storage.record import metrics, states
-from groupwise.storage.registry import registry
+from groupwise.app.ui.live import Payload, Unanswerable, answer, has_record, live, run_of, whole_number
+from groupwise.app.ui.safe_text import visible_text
+from groupwise.storage.home import files, paths
+from groupwise.storage.record import checkpoint_files, metrics, states
+from groupwise.storage.registry import commands, registry
 
-HEAD = (
-    '<tr><th scope="col">checkpoint</th><th scope="col">saved</th><th scope="col" class="n">size</th>'
-    '<th scope="col">folder</th></tr>'
-)
+MEASURED = {"reward": "reward", "KL": "kl", "held-out reward": "eval_reward"}  # columns, and the metrics in them
+MOST = 500  # rows
+TEMPLATE = """
+<p class="s mut wait">Reading…</p>
+<section class="panel final" hidden>
+<div class="row between"><h2>The trained model</h2><div class="row acts"></div></div>
+<p><code class="mono folder"></code></p><p class="s mut use"></p>
+<pre class="mono snippet" tabindex="0" aria-label="Python that loads it"></pre></section>
+<p class="s mut lead" hidden>A checkpoint is the model as it was after a step, with all that is needed to train on from
+there. Its figures are those logged at that step.</p>
+<div class="panel flush scroll list" tabindex="-1" hidden><table><thead></thead><tbody></tbody></table></div>
+<ul class="aside" aria-label="Set aside" hidden></ul><p class="s problem" role="alert" hidden></p>
+<dialog class="confirm"><form method="dialog"><h2></h2><p></p><div class="row end">
+<button value="cancel" class="btn" autofocus>Cancel</button><button value="yes" class="btn pri"></button></div>
+</form></dialog>
+"""
 
 
 @answer
 def list_checkpoints(payload: Payload) -> dict[str, Any]:
-    """The table's rows as HTML and a sentence about the final model."""
+    """The checkpoints, newest first, and the final model; `columns` names what was measured at each."""
     run = run_of(payload)
     folder = run.folder
     if not folder.path.is_dir():
         raise Unanswerable("The folder of this run was deleted, and its checkpoints with it.")
-    rows = metrics.checkpoints(folder.db) if has_record(run) else []
+    aside = checkpoint_files.set_aside_points(folder.checkpoints)
+    rows = [*_recorded(run), *(_set_aside_row(run, point) for point in aside)][:MOST]
     return {
-        "rows": "".join(checkpoint_row(folder, saved) for saved in rows),
+        "rows": rows, "columns": [name for name in MEASURED if any(row["values"].get(name) for row in rows)],
+        "aside": _by_attempt(run, aside),
         "wait": "" if rows else nothing(run.state),
-        "final": str(folder.final) if folder.final.is_dir() else "",
-        "use": use(run),
+        "final": _model(run, folder.final) if files.is_folder(folder.final) else None, "use": use(run),
+        "resumable": run.state in states.RESUMABLE and not commands.waiting_action(run.id, run.attempt),
+        "removable": is_at_rest(run),
+    }  # fmt: skip
+
+
+def is_at_rest(run: registry.Run) -> bool:
+    """Whether nothing trains in the run's folder, nor was asked to."""
+    return run.state in states.ENDED and not commands.waiting_action(run.id, run.attempt)
+
+
+def _recorded(run: registry.Run) -> list[dict[str, Any]]:
+    """The checkpoints that the record names, and what became of each."""
+    if not has_record(run):
+        return []
+    saved = metrics.checkpoints(run.folder.db)
+    values = metrics.values_at(run.folder.db, list(MEASURED.values()), [row["step"] for row in saved])
+    there = {point.relative_to(run.folder.path).as_posix() for point in checkpoint_files.points(run.folder.checkpoints)}
+    return [_row(run, row, row["path"] in there, values.get(row["step"], {})) for row in saved]
+
+
+def _row(run: registry.Run, saved: dict[str, Any], there: bool, values: dict[str, float]) -> dict[str, Any]:
+    place = run.folder.path / saved["path"]
+    wrong = checkpoint_files.problem(place, deep=False) if there else None
+    return {
+        "step": saved["step"], "title": f"step {format.count(saved['step'])}",
+        "saved": format.age(saved["at"]), "size": format.size(saved["bytes"]),
+        "state": state_words(there, wrong), "whole": there and wrong is None, "removable": there,
+        "values": {name: format.number(values[key]) for name, key in MEASURED.items() if key in values},
+        **(_model(run, place) if there else {}),
+    }  # fmt: skip
+
+
+def state_words(there: bool, wrong: str | None) -> str:
+    """Whether a checkpoint can be resumed from, or why not."""
+    if not there:
+        return "removed since: to make room for newer ones, or by hand"
+    return f"incomplete: it {visible_text(wrong)}" if wrong else "complete"
+
+
+def _set_aside_row(run: registry.Run, point: Path) -> dict[str, Any]:
+    """A checkpoint that was set aside as the run went on from an earlier one."""
+    step = checkpoint_files.step_of(point)
+    return {
+        "step": step, "title": f"step {format.count(step)}", "saved": format.age(point.stat().st_mtime),
+        "size": format.size(checkpoint_files.size_of(point)), "whole": False, "values": {},
+        "state": f"set aside: attempt {_attempt_after(run, point)} went on from an earlier step", **_model(run, point),
+    }  # fmt: skip
+
+
+def _attempt_after(run: registry.Run, point: Path) -> int:
+    """The attempt that began as this was set aside."""
+    return checkpoint_files.number_of(point.relative_to(run.folder.checkpoints).parts[0])
+
+
+def _by_attempt(run: registry.Run, points: Sequence[Path]) -> list[dict[str, Any]]:
+    """What was set aside together, and can be removed together: the `attempt` that began then, and what it is."""
+    found = []
+    for attempt, some in itertools.groupby(points, lambda point: _attempt_after(run, point)):
+        together = list(some)
+        size = format.size(sum(map(checkpoint_files.size_of, together)))
+        words = f"{format.plural(len(together), 'checkpoint')} set aside before attempt {attempt}, {size}"
+        found.append({"attempt": attempt, "words": words, "size": size})
+    return found
+
+
+@answer
+def remove_set_aside(payload: Payload) -> dict[str, Any]:
+    """Remove the checkpoints that were set aside before `attempt`, for good: the run needs none of them."""
+    run, attempt = run_of(payload), whole_number(payload, "attempt")
+    try:
+        freed = checkpoint_files.remove_set_aside(run.folder.checkpoints, attempt)
+    except FileNotFoundError as error:
+        raise Unanswerable(f"Nothing is set aside from before attempt {attempt}.") from error
+    except OSError as error:
+        raise Unanswerable(f"They could not be removed ({error.strerror or error}).") from error
+    return {"freed": format.size(freed)}
+
+
+@answer
+def remove_checkpoint(payload: Payload) -> dict[str, Any]:
+    """Remove the checkpoint of `step`, for good, of a run in which nothing trains."""
+    run, step = run_of(payload), whole_number(payload, "step", -1)
+    if not is_at_rest(run):
+        raise Unanswerable("This run trains, or is about to: its checkpoints can be deleted when it has ended.")
+    try:
+        freed = checkpoint_files.remove_point(run.folder.checkpoints, step)
+    except FileNotFoundError as error:
+        raise Unanswerable("There is no checkpoint of this step any more.") from error
+    except OSError as error:
+        raise Unanswerable(f"It could not be deleted ({error.strerror or error}).") from error
+    return {"freed": format.size(freed)}
+
+
+def _model(run: registry.Run, place: Path) -> dict[str, str]:
+    """Where a model lies, the address that downloads it, Python that loads it, and the address of a new run from it."""
+    asked = {"id": run.id, "folder": place.relative_to(run.folder.path).as_posix()}
+    return {
+        "path": str(place),
+        "download": f"/download?{urlencode(asked)}",
+        "code": load_code(run, place),
+        "start": start_from(run, place),
     }
+
+
+def start_from(run: registry.Run, place: Path) -> str:
+    """The address of a new run with this run's settings that begins from this model; “” of an adapter, which cannot."""
+    if checkpoint_files.is_adapter(place):
+        return ""
+    return f"/new?{urlencode([('from', run.id), ('set', f'model.id={place}')])}"
+
+
+def load_code(run: registry.Run, place: Path) -> str:
+    """Python that loads a saved model with transformers; a LoRA adapter with PEFT, on top of its base model."""
+    auto = "from transformers import AutoModelForCausalLM, AutoTokenizer\n"
+    tokenizer = f"tokenizer = AutoTokenizer.from_pretrained({str(place)!r})\n"
+    if not checkpoint_files.is_adapter(place):
+        return f"{auto}\nmodel = AutoModelForCausalLM.from_pretrained({str(place)!r})\n{tokenizer}"
+    base = f"base = AutoModelForCausalLM.from_pretrained({_base_model(run)!r})\n"
+    model = f"model = PeftModel.from_pretrained(base, {str(place)!r})\n"
+    return f"from peft import PeftModel\n{auto}\n{base}{model}{tokenizer}"
+
+
+def _base_model(run: registry.Run) -> str:
+    return str(paths.models_folder() / "starter") if run.model == "starter" else run.model
 
 
 def use(run: registry.Run) -> str:
     """What final/ holds and how to go on with it: LoRA saves an adapter, which no run can begin from."""
-    if not (run.folder.final / "adapter_config.json").is_file():
+    if not checkpoint_files.is_adapter(run.folder.final):
         return (
             "In Hugging Face form: load it with from_pretrained, or train on from it by giving this folder as the "
             "model of a new run."
         )
-    base = str(paths.models_folder() / "starter") if run.model == "starter" else run.model
     return (
-        f"A LoRA adapter, not a whole model: load the base model {visible_text(base)} with from_pretrained, then put "
-        "this folder on top with PEFT's PeftModel.from_pretrained. It cannot be the model of a new run unless it is "
-        "merged into its base (merge_and_unload) and saved as a whole model."
+        f"A LoRA adapter, not a whole model: load the base model {visible_text(_base_model(run))} with "
+        "from_pretrained, then put this folder on top with PEFT's PeftModel.from_pretrained. It cannot be the model of "
+        "a new run unless it is merged into its base (merge_and_unload) and saved as a whole model."
     )
 
 
@@ -55,29 +195,14 @@ def nothing(state: str) -> str:
     return "No checkpoint has been saved yet: they come every save_steps steps, and when the run is stopped."
 
 
-def checkpoint_row(folder: paths.RunFolder, saved: dict[str, Any]) -> str:
-    """One checkpoint as a table row, with where it lies or that it is gone."""
-    there = (folder.path / saved["path"]).is_dir()
-    where = escape(saved["path"]) if there else "removed since, to make room for newer ones"
-    return (
-        f"<tr{'' if there else ' class=mut'}><td><b>step {format.count(saved['step'])}</b></td>"
-        f'<td>{format.age(saved["at"])}</td><td class="n">{format.size(saved["bytes"])}</td>'
-        f'<td class="{"mono" if there else ""}">{where}</td></tr>'
-    )
-
-
 def checkpoints() -> gr.HTML:
     """The Checkpoints part of a run's page."""
-    template = (
-        '<p class="s mut wait">Reading…</p><section class="panel final" hidden><h2>The trained model</h2>'
-        '<p class="row"><code class="mono"></code><button class="btn s">Copy path</button></p>'
-        '<p class="s mut use"></p></section>'
-        f'<div class="panel flush scroll list" hidden><table><thead>{HEAD}</thead><tbody></tbody></table></div>'
-    )
     return live(
         "pages/run/checkpoints",
         list_checkpoints,
-        template=template,
+        remove_set_aside,
+        remove_checkpoint,
+        template=TEMPLATE,
         elem_id="part-checkpoints",
         elem_classes=["part", "part-checkpoints"],
     )

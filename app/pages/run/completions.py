@@ -11,7 +11,7 @@ import gradio as gr
 from groupwise.app.core import format
 from groupwise.app.pages.run import completion_query, stars
 from groupwise.app.pages.run.empty_state import why_empty
-from groupwise.app.pages.run.excerpt import excerpt
+from groupwise.app.pages.run.excerpt import excerpt, excerpt_of
 from groupwise.app.ui.completion import STATUS, exact
 from groupwise.app.ui.live import Payload, Unanswerable, answer, is_ongoing, live, record_of, run_of, text
 from groupwise.app.ui.safe_text import escape
@@ -94,13 +94,13 @@ def filters_in_words(asked: Wanted) -> list[str]:
 
 
 def none(asked: Wanted) -> str:
-    """No completion matches, and what may be too narrow."""
+    """No completion matches, and which filters to widen."""
     sides = filters_in_words(asked)
     if asked.starred is not None and not asked.starred:
         return "Nothing is starred in this run yet. The ☆ beside a completion stars it."
     if not sides:
         return "No training completion is recorded. Held-out ones may be: choose “both”."
-    return f"No completion matches. What may be too narrow: {', '.join(sides)}."
+    return f"No completion matches. Try to widen: {', '.join(sides)}."
 
 
 def bins(matching: Found) -> dict[str, Any]:
@@ -132,17 +132,21 @@ def draw_rows(run: registry.Run, path: Path, asked: Wanted, ids: list[int]) -> s
     drawn = []
     for one in find.rows(path, ids):
         left = until - time.monotonic()
-        spans = find_text.spans(pattern, one["text"], seconds=left) if pattern is not None and left > 0 else []
-        drawn.append(completion_row(run.id, one, spans, said.get((one["grp"], one["idx"]))))
+        asked_text = " ".join(format.message_text(one["prompt"]).split())
+        spans, of_prompt = (
+            find_text.spans(pattern, text, seconds=left) if pattern is not None and left > 0 else []
+            for text in (one["text"], asked_text)
+        )
+        question = excerpt_of(asked_text, of_prompt, before=20, longest=90)
+        drawn.append(completion_row(run.id, one, spans, question, said.get((one["grp"], one["idx"]))))
     return "".join(drawn)
 
 
-def completion_row(run_id: str, one: Row, spans: list[tuple[int, int]], note: notes.Note | None) -> str:
-    """One completion: a star, an excerpt that leads to its group, what it earned."""
+def completion_row(run_id: str, one: Row, spans: list[tuple[int, int]], question: str, note: notes.Note | None) -> str:
+    """One completion: a star, an excerpt that leads to its group, what it was asked (as HTML), what it earned."""
     starred = note is not None and note.starred
     mode = {"mode": "eval"} if one["mode"] == "eval" else {}
     place = {"id": run_id, "tab": "groups", "step": one["step"], "group": one["grp"], "idx": one["idx"], **mode}
-    asked = format.shorten(" ".join(format.message_text(one["prompt"]).split()), 90)
     held_out = " · held-out" if one["mode"] == "eval" else ""
     truncated = ' · <span class="warn">truncated</span>' if one["truncated"] else ""
     remark = f'<p class="s note"><bdi>{escape(note.words)}</bdi></p>' if note is not None and note.words else ""
@@ -153,7 +157,7 @@ def completion_row(run_id: str, one: Row, spans: list[tuple[int, int]], note: no
         f'<div class="what"><a class="text" href="/run?{escape(urlencode(place))}" dir="auto">'
         f"{excerpt(one['text'], spans)}</a>"
         f'<p class="xs mut"><span>step {one["step"]}{held_out} · completion {one["idx"] + 1} · '
-        f"{format.plural(one['tokens'], 'token')}{truncated}</span> · <bdi>{escape(asked)}</bdi></p>{remark}</div>"
+        f"{format.plural(one['tokens'], 'token')}{truncated}</span> · <bdi>{question}</bdi></p>{remark}</div>"
         f'<div class="earned"><span class="reward" title="total reward"><b>{format.number(one["reward"])}</b></span>'
         '<span class="s mut" title="advantage: how much better than its group">'
         f"{format.signed_number(one['advantage'])}</span>"

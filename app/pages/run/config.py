@@ -20,7 +20,7 @@ def config_files(payload: Payload) -> dict[str, Any]:
     if not folder.path.is_dir():
         raise Unanswerable("The folder of this run was deleted, and its settings with it.")
     found = [
-        item(folder.spec, "what was asked, exactly"),
+        item(folder.spec, "spec as submitted"),
         item(folder.script, "the same run as a plain TRL script; it runs in this folder without Groupwise"),
         item(folder.task, "the built-in task that makes the prompts"),
         *(item(path, "a reward function, exactly as it scored") for path in _functions(folder.rewards)),

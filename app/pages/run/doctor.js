@@ -9,7 +9,9 @@ const { root: view, find, server } = part("pages/run/doctor");
 const run = params().get("id") ?? "";
 const AT_ONCE = 3; // verdicts; the rest is folded away
 const drawn = new Map(); // key → what is on the page, so that an open “why” stays open
+const SOON = 300; // ms, where the charts show more than this tells of
 let seq = -1;
+let charted = 0;
 
 // ---- the evidence: a chart on this page, or another tab with what is meant in its address ----
 function toChart(metric) {
@@ -63,8 +65,8 @@ function link({ label, tab, params: more, chart }) {
 
 // ---- a verdict ----
 const ABOUT = {
-  "New run": "A new run with the settings of this one, and this changed",
-  Rewards: "The reward functions, to be changed and tried on what this run wrote",
+  "New run": "Start a new run with this run’s settings and this change",
+  Rewards: "Edit the reward functions and try them on this run’s completions",
 };
 function make() {
   const parts = {
@@ -80,7 +82,7 @@ function make() {
     "article",
     el("div.what", parts.sign, parts.level, parts.title),
     parts.sentence,
-    el("div.foot", parts.changes, parts.links, el("details", el("summary.s.mut", "Why this is said"), parts.why)),
+    el("div.foot", parts.changes, parts.links, el("details", el("summary.s.mut", "Why this is shown"), parts.why)),
   );
   return { node, parts, told: "" };
 }
@@ -115,7 +117,7 @@ function place(box, nodes) {
 
 function take(now) {
   view.dataset.kind = now.kind;
-  view.dataset.gravest = now.verdicts[0]?.level ?? (now.kind === "waiting" ? "waiting" : "calm");
+  view.dataset.gravest = now.level;
   setText(find(".headline"), now.headline);
   setText(find(".at"), now.at);
   const nodes = now.verdicts.map(draw);
@@ -140,11 +142,13 @@ function take(now) {
   );
 }
 
-poll(view, async () => {
+const wake = poll(view, async () => {
   const now = await server.diagnose_run({ run, after: seq });
   if (!now) return undefined;
   if (now.sentence) {
-    take({ kind: "waiting", headline: now.sentence, at: "", verdicts: [], calm: [] });
+    // The run's head says why a record cannot be read.
+    const headline = now.unreadable ? "No diagnostics: the record cannot be read." : now.sentence;
+    take({ kind: "waiting", level: "waiting", headline, at: "", verdicts: [], calm: [] });
     seq = -1;
     return 5000;
   }
@@ -153,5 +157,11 @@ poll(view, async () => {
     take(now);
   }
   view.dataset.seq = seq;
-  return now.poll;
+  return Math.floor(seq / 2) < charted ? SOON : now.poll;
+});
+// What is said of the run follows the charts beside it.
+addEventListener("groupwise:charted", ({ detail }) => {
+  if (detail.seq === charted) return;
+  charted = detail.seq;
+  if (Math.floor(seq / 2) < charted) wake();
 });

@@ -3,11 +3,13 @@ that has it changed."""
 
 import threading
 import time
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
 
 import gradio as gr
 
+from groupwise.app.pages.run import ending
 from groupwise.app.ui.live import Payload, Unanswerable, answer, is_ongoing, live, record_of, run_of, whole_number
 from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.analysis.doctor import evidence_reader
@@ -15,16 +17,17 @@ from groupwise.storage.analysis.doctor.evidence_reader import Surroundings
 from groupwise.storage.analysis.doctor.examine import Report, examine
 from groupwise.storage.analysis.doctor.verdict import Change, Verdict
 from groupwise.storage.analysis.doctor.words import setting_text
-from groupwise.storage.record import run_files, states
+from groupwise.storage.analysis.outcome import published_surroundings
+from groupwise.storage.record import record_check, run_files, states
 from groupwise.storage.registry import registry
-from groupwise.storage.registry.messages.facts import Catalogue, Hardware, Shipped
 
 POLL, POLL_ENDED = 2000, 10_000  # ms
-PAUSE = 2.0  # seconds between two looks at the same run, however many watch it
+# Between two looks at the same run, however many watch it: so many times as long as one took, and no more seconds.
+REST, LONGEST_REST = 10, 2.0
 KEPT = 64  # runs whose last report is kept
 WAITS = {
-    states.QUEUED: "The doctor looks as soon as it trains.",
-    states.STARTING: "The doctor looks as soon as the first step is done.",
+    states.QUEUED: "Diagnostics start with the first step.",
+    states.STARTING: "Diagnostics start with the first step.",
 }
 LEVELS = {"problem": "Problem", "warning": "Warning", "suspicion": "Suspicion", "calm": "Good to know"}
 TEMPLATE = """
@@ -34,7 +37,7 @@ TEMPLATE = """
 <div class="verdicts"></div></details>
 <details class="calm" hidden><summary class="s mut"></summary><ul class="s"></ul></details></section>
 """
-_reports: dict[str, tuple[int, float, dict[str, Any]]] = {}
+_reports: dict[str, tuple[int, float, dict[str, Any]]] = {}  # run → (seq, when it may be looked at again, report)
 _around: tuple[float, Surroundings] | None = None
 _lock = threading.Lock()
 
@@ -50,48 +53,68 @@ def diagnose_run(payload: Payload) -> dict[str, Any]:
         record = record_of(run)
     except Unanswerable as reason:
         gone = not run.folder.path.is_dir()
-        ended = "It ended before anything was recorded: there is nothing to say of it."
+        ended = "It ended before anything was recorded, so there is nothing to diagnose."
         said = str(reason) if gone else WAITS.get(run.state, WAITS[states.STARTING] if live_now else ended)
-        return out | {"seq": 0, "kind": "waiting", "headline": said, "verdicts": [], "calm": [], "at": ""}
-    seq = evidence_reader.newest_batch(record)
-    if seq == whole_number(payload, "after", -1):
-        return out | {"seq": seq}
-    return out | _report(run, seq)
+        waiting = {"kind": "waiting", "level": "waiting", "headline": said, "at": ""}
+        return out | waiting | {"seq": 0, "verdicts": [], "calm": []}
+    with record_check.one_look(record):
+        # Odd where the run is over: the same evidence is then said of the past.
+        seq = 2 * evidence_reader.newest_batch(record) + (run.state in states.ENDED)
+        if seq == whole_number(payload, "after", -1):
+            return out | {"seq": seq}
+        return out | _report(run, seq)
 
 
 def _report(run: registry.Run, seq: int) -> dict[str, Any]:
     """The report at this point of the record, or the last one where that is only a moment old."""
     with _lock:  # twenty who watch one run have it looked at once
         known = _reports.get(run.id)
-        if known and (known[0] == seq or (time.monotonic() - known[1] < PAUSE and known[0] < seq)):
+        if known and (known[0] == seq or (time.monotonic() < known[1] and known[0] < seq)):
             return known[2]
+        begun = time.monotonic()
         evidence = evidence_reader.gather(run.folder.db, run_files.spec_of(run.folder), _surroundings())
-        found = draw_report(run.id, examine(evidence), evidence.step) | {"seq": seq}
+        evidence = replace(evidence, ended=run.state in states.ENDED, broke_off=run.state in ending.TOLD)
+        report = examine(evidence)
+        if run.state == states.FAILED:
+            report = without_fix_of(report, (run_files.exit_record(run.folder, run.attempt) or {}).get("function"))
+        found = draw_report(run.id, report, evidence.step) | {"seq": seq}
         _reports.pop(run.id, None)
-        _reports[run.id] = (seq, time.monotonic(), found)
+        now = time.monotonic()
+        _reports[run.id] = (seq, now + min(LONGEST_REST, REST * (now - begun)), found)
         while len(_reports) > KEPT:
             _reports.pop(next(iter(_reports)))
     return found
+
+
+def without_fix_of(report: Report, function: str | None) -> Report:
+    """The report without the button to fix this reward function, which ended the run: the head of the page offers that
+    already."""
+    if not function:
+        return report
+
+    def rest(verdict: Verdict) -> Verdict:
+        return replace(verdict, changes=tuple(one for one in verdict.changes if one.edit_reward != function))
+
+    return replace(report, verdicts=tuple(rest(verdict) for verdict in report.verdicts))
 
 
 def _surroundings() -> Surroundings:
     """What the worker published, read again each minute."""
     global _around
     if _around is None or time.monotonic() - _around[0] > 60:
-        catalogue, shipped = registry.read_fact(Catalogue), registry.read_fact(Shipped)
-        hardware = registry.read_fact(Hardware)
-        gpus = [gpu.as_dict() for gpu in hardware.gpus] if hardware else []
-        defaults, extras = catalogue.defaults() if catalogue else {}, shipped.extras if shipped else {}
-        _around = (time.monotonic(), Surroundings(defaults, gpus, extras))
+        _around = (time.monotonic(), published_surroundings())
     return _around[1]
 
 
 def draw_report(run_id: str, report: Report, step: int) -> dict[str, Any]:
     """A report as the page draws it. Names and messages in it are whatever a person or a model made them."""
+    last = f"the last {report.steps} logged steps"
+    means = f" · means of the first {report.begin} and {last}" if report.steps > 1 else ""
     return {
         "kind": report.kind,
+        "level": report.level,
         "headline": visible_text(report.headline),
-        "at": f"at step {step:,}" if step else "",
+        "at": f"at step {step:,}{means}" if step else "",
         "verdicts": [_verdict(run_id, verdict) for verdict in report.verdicts],
         "calm": [_verdict(run_id, verdict) for verdict in report.calm],
     }
@@ -117,8 +140,8 @@ def _verdict(run_id: str, verdict: Verdict) -> dict[str, Any]:
 def _change(run_id: str, change: Change) -> dict[str, str]:
     """A button: to a new run, or to the workbench with what this run wrote."""
     label = visible_text(change.label)
-    if change.mend is not None:
-        named = [("name", change.mend)] if change.mend else []
+    if change.edit_reward is not None:
+        named = [("name", change.edit_reward)] if change.edit_reward else []
         asked = urlencode([*named, ("run", run_id), ("view", "rescore")])
         return {"label": label, "to": "Rewards", "go": f"/rewards?{asked}"}
     sets = [("set", f"{field}={setting_text(value)}") for field, value in change.settings.items()]

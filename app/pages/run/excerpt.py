@@ -15,8 +15,15 @@ def excerpt(text: str, spans: Spans) -> str:
         return mark_spans(text, spans)
     if not spans:
         return f"{escape(text[:HEAD])} <b>…</b> {escape(text[HEAD - LONGEST :])}"
-    start = min(max(0, spans[0][0] - BEFORE), len(text) - LONGEST)
-    end = start + LONGEST
+    return excerpt_of(text, spans, BEFORE, LONGEST)
+
+
+def excerpt_of(text: str, spans: Spans, before: int, longest: int) -> str:
+    """At most so many characters of a text as HTML: its beginning, or from some characters before its first span on."""
+    if len(text) <= longest:
+        return mark_spans(text, spans)
+    start = min(max(0, spans[0][0] - before), len(text) - longest) if spans else 0
+    end = start + longest
     inside = [(max(low, start) - start, min(high, end) - start) for low, high in spans if low < end and high > start]
     return (
         f"{'<b>…</b> ' if start else ''}{mark_spans(text[start:end], inside)}{' <b>…</b>' if end < len(text) else ''}"

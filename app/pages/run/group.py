@@ -12,10 +12,11 @@ from groupwise.storage.registry.notes import Note
 
 WORDS = 12_000  # words that one answer compares at most, over all completions of a group: about 20 ms
 TIED = {
-    "all_low": "Tied, all low: every completion earned the least of this run, so this group teaches nothing. "
-    "The prompt may be too hard as yet.",
-    "all_high": "Tied, all high: every completion earned the most of this run, so this group teaches nothing more.",
-    "other": "Tied: every completion scored the same, so this group teaches nothing.",
+    "all_low": "Tied, all failed: every completion earned the least of this run, so this group gives no learning "
+    "signal. The prompt may be too hard as yet.",
+    "all_high": "Tied, all top score: every completion earned the most of this run, so this group gives no more "
+    "learning signal.",
+    "other": "Tied: every completion scored the same, so this group gives no learning signal.",
 }
 
 
@@ -101,7 +102,7 @@ def history(found: dict[str, Any]) -> str:
     """This prompt's mean reward each time it came, those around this one, as links; and the way to all of them."""
     rows, times = found["history"], found["times"]
     if times < 2:
-        return '<p class="s mut over">this prompt has come once so far</p>'
+        return '<p class="s mut over">seen once</p>'
     some = f", {format.count(len(rows))} of {format.count(times)} times" if times > len(rows) else ""
     chips = "".join(
         f'<button class="chip" data-group="{row["id"]}" data-step="{row["step"]}" data-mode="{escape(row["mode"])}"'

@@ -10,7 +10,7 @@ from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.record.group_metrics import Range, kind
 
 Rows = list[dict[str, Any]]
-KINDS = {"all_low": "all low", "all_high": "all high", "other": "tied"}
+KINDS = {"all_low": "all failed", "all_high": "all top score", "other": "tied"}
 MOST = 400  # lines
 
 
@@ -39,25 +39,28 @@ def tie(group: dict[str, Any], seen: Range | None) -> str:
     return kind([group["low"], group["high"]], seen) or "other" if seen else "other"
 
 
-def group_line(group: dict[str, Any], seen: Range | None, starred: Collection[int] = ()) -> dict[str, Any]:
-    """A group as one line of the list."""
+def group_line(
+    group: dict[str, Any], seen: Range | None, starred: Collection[int] = (), right: tuple[int, int] | None = None
+) -> dict[str, Any]:
+    """A group as one line of the list. `right`: how many of its completions are, of how many."""
     tied = tie(group, seen)
     return {
         "id": group["id"], "prompt": visible_text(format.shorten(format.message_text(group["prompt"]), 70)),
         "mean": format.number(group["mean"]), "spread": KINDS[tied] if tied else format.number(group["std"]),
-        "tied": group["tied"], "starred": group["id"] in starred,
+        "tied": group["tied"], "starred": group["id"] in starred, "right": f"{right[0]}/{right[1]}" if right else "–",
     }  # fmt: skip
 
 
 def verdict(groups: Rows, mode: str = "train", seen: Range | None = None) -> str:
-    """5 of 8 groups are tied (3 all low, 2 all high): no gradient from them. Held-out groups give none anyway."""
+    """5 of 8 groups are tied (3 all failed, 2 all top score): no gradient from them. Held-out groups give
+    none anyway."""
     ties = [tie(group, seen) for group in groups if group["tied"]]
     if not ties:
         return ""
     be, them = ("is", "it") if len(ties) == 1 else ("are", "them")
     whose = "This group is" if len(groups) == 1 else f"{len(ties)} of {len(groups)} groups {be}"
     told = [f"{ties.count(one)} {KINDS[one]}" for one in ("all_low", "all_high") if one in ties]
-    kinds = f" ({', '.join(told)})" if told and len(groups) > 1 else f" {KINDS[ties[0]][4:]}" if told else ""
+    kinds = f" ({', '.join(told)})" if told and len(groups) > 1 else f" ({KINDS[ties[0]]})" if told else ""
     if mode == "eval":
         return f"{whose} tied{kinds}: every completion scored the same."
     return f"{whose} tied{kinds}: every completion scored the same, so there is no gradient from {them}."

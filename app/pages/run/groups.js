@@ -1,4 +1,4 @@
-// The Groups: slider, list and the chosen group, or the same prompt down the steps; the address keeps what is shown.
+// The Groups: slider, list and the chosen group, or this prompt over time; the address keeps what is shown.
 
 import { onAddress, params, setParams } from "../../ui/address.js";
 import { el, option, press, setHtml, setText, showText, touched } from "../../ui/dom.js";
@@ -151,10 +151,12 @@ function next(by) {
   card.focus({ preventScroll: true });
   card.scrollIntoView({ block: "nearest" });
 }
+// Whether a card is of this completion, or of it among others with the very same text.
+const isOf = ({ dataset }, idx) => [dataset.idx, ...(dataset.alike ?? "").split(" ")].includes(`${idx}`);
 // What the address names is marked, and brought into view once.
 function bring() {
   const { idx } = asked();
-  const card = idx === null ? null : cards().find((each) => Number(each.dataset.idx) === idx);
+  const card = idx === null ? null : cards().find((each) => isOf(each, idx));
   stand(card ?? null);
   const key = card ? `${card.dataset.group} ${idx}` : null;
   if (card && key !== brought) card.scrollIntoView({ block: "center" });
@@ -226,6 +228,7 @@ function groupLine(group) {
     "div",
     { ...look, onclick: () => pick(group.id) },
     el("span.what", { dir: "auto" }, starred, group.prompt),
+    el("span.n", { title: `${group.right} right` }, group.right),
     el("span.n", group.mean),
     el("span.n", group.spread),
   );

@@ -1,5 +1,6 @@
 """The Groups of a run: pick a step, see its groups, read one group's completions side by side."""
 
+from pathlib import Path
 from typing import Any
 
 import gradio as gr
@@ -10,9 +11,10 @@ from groupwise.app.pages.run.group import draw_group, reference_of
 from groupwise.app.ui.completion import spans, text_html
 from groupwise.app.ui.live import Payload, Unanswerable, answer, is_ongoing, live, record_of, run_of, text, whole_number
 from groupwise.app.ui.word_diff import word_differences
+from groupwise.storage.record import group_metrics, run_files
 from groupwise.storage.record import groups as record
 from groupwise.storage.record.group_metrics import Range
-from groupwise.storage.registry import notes
+from groupwise.storage.registry import notes, registry
 
 MODES = {"train": "training", "eval": "held-out"}
 PICKS = {
@@ -24,7 +26,7 @@ KEYS = (
     ("j", "k", "next or previous group"), ("[", "]", "earlier or later step"),
     ("n", "p", "next or previous completion"), ("s", "", "star the completion"),
     ("a", "", "note on the completion"), ("d", "", "mark differences from the best"),
-    ("o", "", "the same prompt down the steps, and back"), ("?", "", "these keys"),
+    ("o", "", "this prompt over time, and back"), ("?", "", "these keys"),
 )  # fmt: skip
 TEMPLATE = """
 <div class="row picker"><label class="s mut" for="gw-step">Step</label>
@@ -45,7 +47,9 @@ TEMPLATE = """
 <button class="btn quiet s keys" title="Keys (?)">Keys</button></div>
 <p class="s mut wait"></p>
 <div class="grid sides" hidden><div class="panel flush list">
-<div class="head"><span class="where"></span><span class="n">mean</span><span class="n">spread</span></div>
+<div class="head"><span class="where"></span>
+<span class="n" title="how many completions the reward function that says what is right scored so">right</span>
+<span class="n">mean</span><span class="n">spread</span></div>
 <div class="options" role="listbox" tabindex="0" aria-label="Groups of this step"></div><p class="s mut told"></p></div>
 <div class="one" aria-live="off"></div></div>
 <div class="same" hidden></div>
@@ -78,11 +82,20 @@ def groups_at_step(payload: Payload) -> dict[str, Any]:
     at_step = record.at_step(path, near["step"] or 0, mode)
     seen = record.reward_range(path)
     starred = {group for group, _ in notes.starred_completions(run.id)}
+    right = counts_right(run, path, near["step"] or 0, [group["id"] for group in at_step])
     lines = [
-        group_list.group_line(group, seen, starred)
+        group_list.group_line(group, seen, starred, right.get(group["id"]))
         for group in group_list.order_groups(at_step, pick)[: group_list.MOST]
     ]
     return out | {"groups": lines, "verdict": groups_caption(at_step, mode, pick, seen)}
+
+
+def counts_right(run: registry.Run, path: Path, step: int, ids: list[int]) -> dict[int, tuple[int, int]]:
+    """By group: how many completions are right, as the reward function that says so in that step's stage
+    does, and how many it scored; nothing where none says so, or the run's spec cannot be read."""
+    spec = run_files.spec_of(run.folder)
+    target = group_metrics.target_of_stage(spec, record.stage_number(path, step)) if spec else None
+    return record.count_right(path, ids, *target) if target else {}
 
 
 def groups_caption(at_step: group_list.Rows, mode: str, pick: str, seen: Range | None) -> str:

@@ -14,7 +14,9 @@ let drawnActions = "";
 // ---- tabs: the address says which; style.css shows the part that body[data-tab] names ----
 function showTab() {
   const asked = params().get("tab");
-  const current = tabs.find((tab) => tab.dataset.tab === asked) ?? tabs[0];
+  const named = tabs.find((tab) => tab.dataset.tab === asked);
+  const current = named ?? tabs[0];
+  showText(find(".no-tab"), asked && !named ? `There is no tab “${asked.slice(0, 60)}”. This is the Overview.` : "");
   markTab(tabs, current);
   if (document.body.dataset.tab === current.dataset.tab) return;
   document.body.dataset.tab = current.dataset.tab;
@@ -30,42 +32,79 @@ function reveal() {
 }
 listenToTabs(tabs, (tab) => setParams({ tab: tab === tabs[0] ? null : tab.dataset.tab }, { push: true }));
 onAddress(showTab);
+addEventListener("resize", reveal);
 showTab();
 
 // ---- what can be done ----
-const dialog = find("dialog");
+const dialogs = [...head.querySelectorAll("dialog")];
+let last = null; // what the server said last
+let asked = null; // what was asked here, until the server says what became of it
 // What kept an action from being done stays until the next one; what kept the head from being read, until it is read.
 const problems = { asking: "", reading: "" };
 function complain(about, words) {
   problems[about] = words;
   showText(find(".problem"), [...new Set(Object.values(problems))].filter(Boolean).join(" "));
 }
-async function ask(wish) {
-  const reply = await server.command_run({ run, do: wish });
-  complain("asking", reply ? (reply.sentence ?? "") : "The dashboard did not answer. Nothing was asked of the run.");
+// The page answers at once; a second click while it waits asks nothing.
+async function ask(wish, more = {}) {
+  if (asked || !last) return;
+  asked = { wish, state: last.state };
+  complain("asking", "");
+  draw(last);
+  const reply = await server.command_run({ run, do: wish, ...more });
+  complain("asking", reply ? (reply.sentence ?? "") : "The dashboard did not answer. The run was not changed.");
+  if (!reply || reply.sentence) asked = null;
+  draw(last);
   wake();
+}
+// Another part of the page asks something of the run: to resume from a checkpoint.
+addEventListener("groupwise:ask", ({ detail: { do: wish, ...more } }) => ask(wish, more));
+// Until the server has seen it, the page shows what was asked as it will.
+function withAsked(now) {
+  if (asked && (now.asked === asked.wish || now.state !== asked.state)) asked = null;
+  const told = asked && now.meanwhile?.[asked.wish];
+  return told ? { ...now, label: told[0], sentence: told[1], end: null, actions: [] } : now;
+}
+// On the Overview the head tells of the same moment as the charts, the box of now and the latest group beside it: of
+// two answers the one that they were drawn from counts.
+let charted = null; // what the charts were drawn from: {seq, line, progress}
+addEventListener("groupwise:charted", ({ detail }) => {
+  charted = detail;
+  draw(last);
+});
+function asCharted(now) {
+  const beside = charted && document.body.dataset.tab === "overview";
+  return beside && now.seq !== charted.seq ? { ...now, ...charted } : now;
+}
+// A link to another tab of this page needs no other page.
+function stayHere(event) {
+  const { pathname, searchParams } = new URL(event.currentTarget.href);
+  if (pathname !== location.pathname || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  setParams({ tab: searchParams.get("tab") }, { push: true });
 }
 function button(action) {
   const look = `btn ${action.look ?? ""}`;
-  if (action.go) return el("a", { class: look, href: action.go }, action.label);
+  if (action.go) return el("a", { class: look, href: action.go, onclick: stayHere }, action.label);
   return el(
     "button",
     {
       class: look,
       "data-do": action.do,
       onclick: () => {
-        if (action.confirm) {
-          dialog.returnValue = "";
-          dialog.showModal();
-        } else ask(action.do);
+        if (!action.confirm) return ask(action.do);
+        const dialog = dialogs.find((one) => one.dataset.of === action.confirm);
+        dialog.returnValue = "";
+        return dialog.showModal();
       },
     },
     action.label,
   );
 }
-dialog.addEventListener("close", () => {
-  if (dialog.returnValue === "stop") ask("stop");
-});
+for (const dialog of dialogs)
+  dialog.addEventListener("close", () => {
+    if (dialog.returnValue === dialog.dataset.of) ask(dialog.dataset.of);
+  });
 
 function drawActions(actions) {
   const key = JSON.stringify(actions);
@@ -77,8 +116,31 @@ function drawActions(actions) {
   if (at >= 0) (box.children[at] ?? box.lastElementChild)?.focus({ preventScroll: true });
 }
 
+// ---- how it ended, and what helps ----
+let drawnEnd = "";
+function drawEnd(end) {
+  const box = find(".ending");
+  box.hidden = !end;
+  const key = JSON.stringify(end);
+  if (!end || key === drawnEnd) return;
+  drawnEnd = key;
+  setText(box.querySelector("h2"), end.headline);
+  showText(box.querySelector(".rest"), end.rest);
+  const { helps } = end;
+  box.querySelector(".helps").hidden = !helps;
+  if (helps) {
+    const main = button({ ...helps, go: helps.go || undefined, look: "pri" });
+    box.querySelector(".helps").replaceChildren(main, el("span.s.mut", { dir: "auto" }, helps.note));
+  }
+  box.querySelector("details").hidden = !end.trace;
+  setText(box.querySelector("pre"), end.trace);
+}
+
 // ---- what it says ----
-function draw(now) {
+function draw(given) {
+  if (!given) return;
+  last = given;
+  const now = asCharted(withAsked(given));
   document.title = `${now.label} · ${now.name} · Groupwise`;
   setText(find(".found h1"), now.name);
   find(".found h1").title = now.name;
@@ -86,13 +148,16 @@ function draw(now) {
   find(".title .pill").className = `pill ${now.kind}`;
   setText(find(".title .pill span"), now.label);
   setText(find(".line"), now.line);
-  setText(find(".sentence"), now.sentence);
+  showText(find(".sentence"), now.end ? "" : now.sentence);
+  drawEnd(now.end);
   showText(find(".note"), now.note);
   const percent = Math.round(now.progress * 1000) / 10;
   find(".bar i").style.width = `${percent}%`;
   find(".bar").setAttribute("aria-valuenow", percent);
-  drawActions(now.actions);
-  if (dialog.open && !now.actions.some((action) => action.confirm)) dialog.close(); // it ended meanwhile
+  drawActions(now.actions.filter((action) => !action.do || action.do !== now.end?.helps?.do));
+  for (const dialog of dialogs)
+    // it ended meanwhile
+    if (dialog.open && !now.actions.some((action) => action.confirm === dialog.dataset.of)) dialog.close();
 }
 
 const wake = poll(head, async () => {

@@ -2,35 +2,61 @@
 
 import sqlite3
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import gradio as gr
 
-from groupwise.app.core import format, worker_process
+from groupwise.app.core import format, run_facts, run_query, worker_process
 from groupwise.app.core.answer_cache import share_answers
-from groupwise.app.ui import figures
-from groupwise.app.ui.live import DAMAGED, Payload, Unanswerable, answer, has_record, is_ongoing, live, run_of, text
+from groupwise.app.pages.run import ending
+from groupwise.app.ui import run_colours, state_badge
+from groupwise.app.ui.live import (
+    DAMAGED,
+    Payload,
+    Unanswerable,
+    answer,
+    has_record,
+    is_ongoing,
+    live,
+    run_of,
+    text,
+    whole_number,
+)
 from groupwise.app.ui.safe_text import visible_text
-from groupwise.app.ui.state_badge import kind
-from groupwise.storage.home import disk
+from groupwise.storage.analysis.compare import finals
+from groupwise.storage.analysis.outcome import Outcome
+from groupwise.storage.home import db, disk
 from groupwise.storage.record import metrics, record_check, states
 from groupwise.storage.registry import commands, registry
 
 TABS = ["overview", "groups", "completions", "statistics", "config", "log", "checkpoints"]
 POLL, POLL_ENDED = 1000, 5000  # ms; an ended run may be resumed from elsewhere
+WAITING = {states.QUEUED, *states.RESUMABLE}  # of which it is told when they will start
 ASKS = {"stop": commands.STOP, "kill": commands.KILL, "resume": commands.RESUME}
 TEMPLATE = """
-<div class="missing panel" hidden><h1>No such run</h1><p class="why"></p><p><a href="/">See all runs</a></p></div>
+<div class="missing" hidden><h1>No such run</h1><p class="why mut"></p>
+<div class="row"><a class="btn pri" href="/">See all runs</a><a class="btn" href="/new">New run</a></div></div>
 <div class="found" hidden>
 <div class="row between"><div class="row title"><span class="dot"></span><h1 dir="auto"></h1>
 <span class="pill"><i></i><span></span></span><span class="mut s line"></span></div>
 <div class="row actions"></div></div>
-<p class="s mut sentence"></p><p class="s note" role="status" hidden></p><p class="s problem" role="alert" hidden></p>
+<section class="ending" aria-label="How it ended" hidden><h2 dir="auto"></h2><p class="s rest" dir="auto"></p>
+<div class="row helps"></div>
+<details class="s"><summary>Traceback</summary><pre tabindex="0" dir="auto"></pre></details>
+</section><p class="s mut sentence"></p><p class="s note" role="status" hidden></p>
+<p class="s problem" role="alert" hidden></p>
 <div class="bar" role="progressbar" aria-label="Steps done" aria-valuemin="0" aria-valuemax="100"><i></i></div>
-<div class="tabs" role="tablist" aria-label="Parts of the run">%s</div></div>
-<dialog class="confirm"><form method="dialog"><h2>Stop and save?</h2><p>The run finishes its current step, saves a
-checkpoint and ends. It can be resumed from there.</p><div class="row end"><button value="cancel" class="btn" autofocus>
-Cancel</button><button value="stop" class="btn pri">Stop and save</button></div></form></dialog>
+<div class="tabs" role="tablist" aria-label="Parts of the run">%s</div>
+<p class="s warn no-tab" role="status" dir="auto" hidden></p></div>
+<dialog class="confirm" data-of="stop"><form method="dialog"><h2>Stop and save?</h2><p>The run finishes its current
+step, saves a checkpoint and ends. It can be resumed from there.</p><div class="row end">
+<button value="cancel" class="btn" autofocus>Cancel</button>
+<button value="stop" class="btn pri">Stop and save</button></div></form></dialog>
+<dialog class="confirm" data-of="kill"><form method="dialog"><h2>Stop without saving?</h2><p>The run ends at once. What
+it learned since its last checkpoint is lost.</p><div class="row end">
+<button value="cancel" class="btn" autofocus>Cancel</button>
+<button value="kill" class="btn pri">Stop now</button></div></form></dialog>
 """
 
 
@@ -38,33 +64,94 @@ Cancel</button><button value="stop" class="btn pri">Stop and save</button></div>
 @share_answers()
 def run_status(payload: Payload) -> dict[str, object]:
     """Everything the head says now."""
-    try:
-        run = run_of(payload)
-    except Unanswerable as missing:
-        return {"missing": str(missing)}
-    gone = not run.folder.path.is_dir()
+    with db.kept_open():
+        try:
+            run = run_of(payload)
+        except Unanswerable as missing:
+            return {"missing": str(missing)}
+        with record_check.one_look(run.folder.db):
+            return _status(run, time.time())
+
+
+def _status(run: registry.Run, now: float) -> dict[str, object]:
+    gone, live_now = not run.folder.path.is_dir(), is_ongoing(run)
     facts, pace, problem = read_standing(run)
-    step, total = facts.get("step") or run.step, facts.get("total") or run.total
-    now, live_now = time.time(), is_ongoing(run)
+    asked = commands.waiting_action(run.id, run.attempt) if live_now or run.state in states.RESUMABLE else None
+    busy = registry.list_runs(only={states.QUEUED, *states.LIVE}, curves=False) if run.state in WAITING else []
+    told = meanwhile(run, busy, pace["step"])
+    label, sentence = told[asked] if asked in told else (label_with_place(run, busy), run.sentence)
+    came_to = Outcome() if asked or live_now else run_facts.outcomes_of([run]).get(run.id, Outcome())
     return {
-        "name": visible_text(run.name), "state": run.state, "label": states.LABELS.get(run.state, run.state),
-        "kind": kind(run.state), "colour": figures.identity(run.id), "sentence": visible_text(run.sentence),
-        "line": progress_line(run.state, step, total, pace["median"], facts.get("at"), now),
-        "progress": min(1.0, step / total) if total else 0.0,
+        "name": visible_text(run.name), "state": run.state, "asked": asked or "",
+        "label": visible_text(state_badge.with_verdict(label, came_to.verdict)),
+        "kind": state_badge.kind(run.state, came_to.level), "colour": run_colours.own_colour(run),
+        "sentence": visible_text(sentence), "end": None if asked else ending.describe_end(run), "meanwhile": told,
+        **_progress(run, facts, pace, now),
         "note": "The folder of this run was deleted. Only this row is left of it." if gone
         else problem or waits(run) or stall_warning(run.state, facts.get("at"), pace["median"], now),
-        "actions": [] if gone else actions(run, problem), "poll": POLL if live_now else POLL_ENDED,
+        "actions": [] if gone else actions(run, problem, asked), "poll": POLL if live_now else POLL_ENDED,
     }  # fmt: skip
 
 
+def run_progress(run: registry.Run) -> dict[str, object]:
+    """How far the run is, as the head says it: `line`, the share done (`progress`), and the number of what was recorded
+    last (`seq`), by which the head and the charts know whether they tell of the same."""
+    facts, pace, _ = read_standing(run)
+    return _progress(run, facts, pace, time.time())
+
+
+def _progress(run: registry.Run, facts: dict[str, Any], pace: dict[str, float | None], now: float) -> dict[str, object]:
+    step, total, at = facts.get("step") or run.step, facts.get("total") or run.total, facts.get("at")
+    took = _seconds_trained(run) if at and run.state in states.ENDED else None
+    return {
+        "seq": facts.get("seq", 0), "progress": min(1.0, step / total) if total else 0.0,
+        "line": progress_line(run.state, step, total, pace["step"], pace["median"], at, now, took),
+    }  # fmt: skip
+
+
+def _seconds_trained(run: registry.Run) -> float | None:
+    with record_check.read_record(run.folder.db) as record:
+        return finals.seconds_trained(record)
+
+
+def label_with_place(run: registry.Run, busy: Sequence[registry.Run]) -> str:
+    """The state's label; of a run that waits, with its place. `busy`: the runs that train or wait."""
+    return state_badge.label(run.state, run_query.queue_words(run_query.queue_places(busy).get(run.id)))
+
+
+def meanwhile(run: registry.Run, busy: Sequence[registry.Run], pace: float | None) -> dict[str | None, tuple[str, str]]:
+    """By what can be asked, the label and the sentence to show until the worker has taken it up."""
+    if run.state == states.QUEUED:
+        return {commands.STOP: ("Removing…", "Removing it from the queue…")}
+    takes = f" A step takes about {format.duration(pace)}." if pace else ""
+    return {
+        commands.STOP: ("Stopping", f"Stopping… It saves a checkpoint at the end of this step.{takes}"),
+        commands.KILL: ("Stopping", "Stopping now, without saving…"),
+        commands.RESUME: ("Resuming", f"Resuming… {turn_words(run, busy)}"),
+    }
+
+
+def turn_words(run: registry.Run, busy: Sequence[registry.Run]) -> str:
+    """When a run that is to be resumed will start. `busy`: the runs that train or wait."""
+    training = next((other for other in busy if other.state in states.LIVE), None)
+    place = run_query.place_once_queued(run, busy)
+    if place > 1:
+        return f"One run trains at a time: it will be {run_query.queue_words(place)}."
+    if training is not None:
+        return f"One run trains at a time: it starts when {format.shorten(training.name, 60)} has ended."
+    return "The worker starts it in a moment."
+
+
 def read_standing(run: registry.Run) -> tuple[dict[str, Any], dict[str, float | None], str]:
-    """Read `metrics.standing` and `metrics.pace`, as far as there is a record, and a sentence where it is damaged,
-    or a newer version's: a run whose record is lost can still be resumed. Raises sqlite3.OperationalError where it
-    is locked."""
-    unknown: dict[str, float | None] = {"median": None, "longest": None}
+    """Read `metrics.standing`, and `metrics.pace` with the seconds of a `step` of training, as far as there is a
+    record, and a sentence where it is damaged, or a newer version's: a run whose record is lost can still be resumed.
+    Raises sqlite3.OperationalError where it is locked."""
+    unknown: dict[str, float | None] = {"median": None, "longest": None, "step": None}
     try:
         facts = metrics.standing(run.folder.db) if has_record(run) else {}
-        pace = metrics.pace(run.folder.db) if facts.get("at") else unknown
+        pace = unknown
+        if facts.get("at"):
+            pace = metrics.pace(run.folder.db) | {"step": metrics.step_seconds(run.folder.db)}
     except sqlite3.OperationalError:
         raise
     except sqlite3.DatabaseError as error:
@@ -72,12 +159,23 @@ def read_standing(run: registry.Run) -> tuple[dict[str, Any], dict[str, float | 
     return facts, pace, record_check.NEWER_SENTENCE if record_check.is_newer(run.folder.db) else ""
 
 
-def progress_line(state: str, step: int, total: int, pace: float | None, at: float | None, now: float) -> str:
-    """step 12 of 60 · 0.5 s a step · 20 s left · updated 1 s ago"""
+def progress_line(
+    state: str,
+    step: int,
+    total: int,
+    each: float | None,
+    pace: float | None,
+    at: float | None,
+    now: float,
+    took: float | None = None,
+) -> str:
+    """step 12 of 60 · 0.5 s a step · 20 s left · updated 1 s ago; of a run that is over: · took 5 min. `each`: seconds
+    that a step of training takes; `pace`: those between two steps, by which it is told how long it has left."""
     if not step and not at:
         return ""
     parts = [format.progress(step, total)]
-    parts += [f"{format.duration(pace)} a step"] if pace else []
+    parts += [f"{format.duration(each)} a step"] if each else []
+    parts += [f"took {format.duration(took)}"] if took else []
     if state in states.LIVE:
         known = pace and total > step and not silent(at, pace, now)
         parts += [f"{format.duration((total - step) * (pace or 0.0))} left"] if known else []
@@ -107,19 +205,23 @@ def stall_warning(state: str, at: float | None, pace: float | None, now: float) 
     return f"Stalled? No step for {format.duration(now - at)}{usual}. The log may say why."
 
 
-def actions(run: registry.Run, problem: str = "") -> list[dict[str, str]]:
-    """The buttons that this state allows. `problem`: what is wrong with the record, which then is left alone."""
+def actions(run: registry.Run, problem: str = "", asked: str | None = None) -> list[dict[str, str]]:
+    """The buttons that this state allows. `problem`: what is wrong with the record, which then is left alone. `asked`:
+    what was asked and not yet taken up: nothing more is to be done than to wait, but for a stop that takes long."""
     found = []
+    if asked and not (asked == commands.STOP and run.state in states.LIVE):
+        return []
     if run.state == states.QUEUED:
-        found.append({"do": "stop", "label": "Take off the queue"})
+        found.append({"do": "stop", "label": "Remove from queue"})
     elif run.state in (states.STARTING, states.RUNNING):
-        asked = commands.asked_at(run.id, run.attempt, commands.STOP)
-        found.append({"do": "kill", "label": "Stop now without saving"} if asked else
-                     {"do": "stop", "label": "Stop and save", "confirm": "yes"})  # fmt: skip
+        stops = commands.asked_at(run.id, run.attempt, commands.STOP) is not None
+        found.append({"do": "kill", "label": "Stop now without saving", "confirm": "kill"} if stops else
+                     {"do": "stop", "label": "Stop and save", "confirm": "stop"})  # fmt: skip
     elif run.state == states.STOPPING:
-        found.append({"do": "kill", "label": "Stop now without saving"})
-    elif run.state in states.RESUMABLE and problem != record_check.NEWER_SENTENCE:
-        found.append({"do": "resume", "label": "Resume" if problem else resume_label(run), "look": "pri"})
+        found.append({"do": "kill", "label": "Stop now without saving", "confirm": "kill"})
+    elif run.state in states.RESUMABLE and problem != record_check.NEWER_SENTENCE and ending.can_resume(run):
+        main = {"look": "pri"} if run.state == states.STOPPED else {}
+        found.append({"do": "resume", "label": ending.resume_label(run), **main})
     if run.state in states.ENDED:
         found.insert(0, {"go": f"/new?from={run.id}", "label": "Use these settings"})
         if problem in ("", record_check.NEWER_SENTENCE) and has_record(run):
@@ -127,21 +229,15 @@ def actions(run: registry.Run, problem: str = "") -> list[dict[str, str]]:
     return found
 
 
-def resume_label(run: registry.Run) -> str:
-    """What the button says: from which step a resume goes on, or that it starts again."""
-    saved = metrics.checkpoints(run.folder.db) if has_record(run) else []
-    there = [row["step"] for row in saved if (run.folder.path / row["path"]).is_dir()]
-    return f"Resume from step {format.count(there[0])}" if there else "Start again"
-
-
 @answer
 def command_run(payload: Payload) -> dict[str, object]:
-    """Record a person's wish (stop, kill or resume). Refused in a sentence where the state does not allow it."""
+    """Record a person's wish (stop, kill or resume; with `step`, resume from the checkpoint of that step). Refused in
+    a sentence where the state does not allow it."""
     run = run_of(payload)
     wish = ASKS.get(text(payload, "do"))
     if wish is None:
         raise Unanswerable("A run can be asked to stop, to stop at once, or to resume.")
-    commands.ask_of_run(run.id, wish)
+    commands.ask_of_run(run.id, wish, whole_number(payload, "step") if "step" in payload else None)
     worker_process.wake_worker()
     return {"done": True}
 

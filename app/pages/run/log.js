@@ -1,31 +1,214 @@
-// The log's tail: whole lines are appended once, the line being written is replaced.
+// The log: its end as it is written, or a stretch of it in which searched words stand. Whole lines are added once, the
+// line being written is replaced. Text is always placed as text.
 
 import { params } from "../../ui/address.js";
-import { showText } from "../../ui/dom.js";
+import { copy, el, option, setText, showText } from "../../ui/dom.js";
 import { part } from "../../ui/part.js";
 import { poll } from "../../ui/poll.js";
 
 const { root: view, find, server } = part("pages/run/log");
 const run = params().get("id") ?? "";
-const lines = document.createTextNode("");
-const writing = document.createTextNode("");
-find("pre").append(lines, writing);
+const box = find(".lines");
+const follow = find(".follow");
+const writing = el("div.writing");
+const MOST = 1000000; // characters kept before the end is asked for anew
+const PAUSE = 250; // ms after the last key before it is searched
 let at = 0;
-const MOST = 1000000; // characters kept before the tail is asked for anew
+let kept = 0; // characters
+let following = true;
+let live = false;
+let metrics = false; // whether the trainer's metric lines are shown
+const ranks = find(".ranks");
+const OF_RANK = /^\[rank (\d{1,4})\] /;
+const chosenRank = () => ranks.querySelector("select").value; // "" for all
+find(".download").href = `/log?${new URLSearchParams({ id: run })}`;
 
-poll(view, async () => {
+// ---- lines ----
+const pair = ([name, value]) => el("span.pair", el("span.mut", `${name} `), value);
+function line([from, words, values]) {
+  const node = el(values ? "div.metrics" : "div", { "data-at": from });
+  node.words = words;
+  const rank = OF_RANK.exec(words)?.[1] ?? "";
+  if (rank) node.dataset.rank = rank;
+  node.hidden = !!chosenRank() && rank !== chosenRank();
+  if (values) node.append(rank ? `[rank ${rank}] ` : "", ...values.map(pair));
+  else paint(node);
+  return node;
+}
+// The searched words are marked, wherever they stand in a line.
+function paint(node) {
+  const { words } = node;
+  const lower = words.toLowerCase();
+  const wanted = search.words.toLowerCase();
+  if (!wanted || lower.length !== words.length || !lower.includes(wanted)) {
+    if (node.childElementCount || node.textContent !== words) node.textContent = words;
+    return;
+  }
+  const parts = [];
+  let from = 0;
+  for (let found = lower.indexOf(wanted); found >= 0; found = lower.indexOf(wanted, from)) {
+    parts.push(words.slice(from, found), el("mark", words.slice(found, found + wanted.length)));
+    from = found + wanted.length;
+  }
+  node.replaceChildren(...parts, words.slice(from));
+}
+const plainOrMetrics = () => box.querySelectorAll("div:not(.writing)");
+const plain = () => box.querySelectorAll("div:not(.metrics, .writing)");
+function add(lines) {
+  writing.before(...lines.map(line));
+  kept += lines.reduce((sum, [, words]) => sum + words.length, 0);
+  sayMetrics();
+  offerRanks();
+}
+function begin(lines) {
+  box.replaceChildren(writing);
+  kept = 0;
+  add(lines);
+}
+function sayMetrics() {
+  const count = box.querySelectorAll(".metrics:not([hidden])").length;
+  find(".dicts").hidden = !count;
+  box.classList.toggle("without-metrics", !metrics);
+  const noun = count === 1 ? "metric line" : "metric lines";
+  setText(find(".dicts span"), `${count.toLocaleString("en")} ${noun} ${metrics ? "shown as values" : "hidden"}`);
+  setText(find(".dicts button"), metrics ? "Hide" : "Show");
+}
+find(".dicts button").addEventListener("click", () => {
+  metrics = !metrics;
+  sayMetrics();
+});
+
+// ---- the lines of one rank, where several print to this log ----
+function offerRanks() {
+  const there = new Set([...box.querySelectorAll("[data-rank]")].map(({ dataset }) => dataset.rank));
+  if (chosenRank()) there.add(chosenRank());
+  const known = [...there].toSorted((a, b) => a - b);
+  ranks.hidden = !known.length;
+  const select = ranks.querySelector("select");
+  if (select.dataset.known === known.join()) return;
+  select.dataset.known = known.join();
+  const now = select.value;
+  select.replaceChildren(option("", "all ranks"), ...known.map((rank) => option(rank, `rank ${rank}`)));
+  select.value = now;
+}
+ranks.addEventListener("change", () => {
+  for (const node of plainOrMetrics()) node.hidden = !!chosenRank() && (node.dataset.rank ?? "") !== chosenRank();
+  sayMetrics();
+  look();
+});
+
+// ---- follow, copy ----
+function setFollowing(so) {
+  following = so;
+  drawFollow();
+  if (so) {
+    at = 0;
+    find(".box").scrollTop = 0; // a reversed column: its end
+    wake();
+  }
+}
+function drawFollow() {
+  follow.hidden = !live;
+  follow.setAttribute("aria-pressed", `${following}`);
+  setText(follow, following ? "Pause" : "Follow");
+}
+follow.addEventListener("click", () => setFollowing(!following));
+find(".cut .end").addEventListener("click", () => setFollowing(true));
+find(".copy").addEventListener("click", ({ currentTarget }) => {
+  const shown = [...box.children].filter((node) => node.getClientRects().length);
+  copy(shown.map((node) => node.words ?? node.textContent).join("\n"), currentTarget);
+});
+
+// ---- search ----
+const search = { words: "", hits: [], now: -1, more: "", turn: 0 };
+async function look() {
+  const words = find(".find").value.trim();
+  const turn = ++search.turn;
+  Object.assign(search, { words, hits: [], now: -1, more: "" });
+  setText(find(".count"), words ? "Searching…" : "");
+  find(".moves").hidden = true;
+  const found = words ? await server.search_log({ run, words, rank: chosenRank() }) : null;
+  if (turn !== search.turn) return;
+  plain().forEach(paint);
+  box.querySelector(".current")?.classList.remove("current");
+  if (!words) return;
+  if (!found || found.sentence) {
+    setText(find(".count"), found?.sentence ?? "The dashboard did not answer.");
+    return;
+  }
+  Object.assign(search, found);
+  find(".moves").hidden = !search.hits.length;
+  if (search.hits.length) await go(0);
+  else sayCount();
+}
+function sayCount() {
+  const { hits, now, more } = search;
+  const count = hits.length.toLocaleString("en") + (more && hits.length ? "+" : "");
+  const place = hits.length ? `${(now + 1).toLocaleString("en")} of ${count}` : "No match";
+  setText(find(".count"), more ? `${place}, ${more}` : place);
+}
+// To one of the lines that were found: where it is not shown, the stretch of the log around it is.
+async function go(to) {
+  const { hits, turn } = search;
+  search.now = (to + hits.length) % hits.length;
+  sayCount();
+  const place = hits[search.now];
+  if (!box.querySelector(`[data-at="${place}"]`)) {
+    const around = await server.log_around({ run, at: place });
+    if (turn !== search.turn || !around?.lines) return;
+    following = false;
+    drawFollow();
+    writing.textContent = "";
+    begin(around.lines);
+    find(".cut").hidden = false;
+    find(".cut .end").hidden = false;
+    setText(find(".cut span"), `Shown: ${around.first} to ${around.last} of ${around.size}.`);
+  }
+  const node = box.querySelector(`[data-at="${place}"]`);
+  if (node?.matches(".metrics") && !metrics) {
+    metrics = true;
+    sayMetrics();
+  }
+  box.querySelector(".current")?.classList.remove("current");
+  node?.classList.add("current");
+  node?.scrollIntoView({ block: "center" });
+}
+let typing = null;
+find(".find").addEventListener("input", () => {
+  clearTimeout(typing);
+  typing = setTimeout(look, PAUSE);
+});
+find(".find").addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" || !search.hits.length) return;
+  event.preventDefault();
+  go(search.now + (event.shiftKey ? -1 : 1));
+});
+for (const button of view.querySelectorAll("[data-move]"))
+  button.addEventListener("click", () => go(search.now + Number(button.dataset.move)));
+
+// ---- the loop ----
+const wake = poll(view, async () => {
+  if (!following) return null;
   const now = await server.tail({ run, at });
   if (!now) return undefined;
   const words = now.sentence ?? now.wait ?? "";
   showText(find(".wait"), words);
-  find(".box").hidden = !!words;
+  find(".box").hidden = find(".tools").hidden = !!words;
   if (words) return now.poll ?? 5000;
+  if (!following) return null; // it was paused meanwhile
+  live = now.live;
+  drawFollow();
   if (now.reset) {
-    lines.data = "";
+    begin(now.lines);
     find(".cut").hidden = !now.cut;
-  }
-  if (now.reset || now.at !== at) lines.appendData(now.text + (now.at > 0 ? "\n" : ""));
-  if (writing.data !== now.line) writing.data = now.line;
-  at = lines.length > MOST ? 0 : now.at;
+    find(".cut .end").hidden = true;
+    setText(
+      find(".cut span"),
+      `The last part is shown, from ${now.cut} of ${now.size} on. Search and Download take all of it.`,
+    );
+  } else if (now.at !== at) add(now.lines);
+  setText(writing, now.line);
+  at = kept > MOST ? 0 : now.at;
   return now.poll;
 });
+begin([]);

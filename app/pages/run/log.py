@@ -1,17 +1,27 @@
-"""The Log of a run: the tail of what its training process printed, made readable and safe to show."""
+"""The Log of a run: what its training process printed, made readable and safe to show: its end, a stretch of it, or the
+places that have some words."""
 
 import os
 import re
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import gradio as gr
 
-from groupwise.app.ui.live import Payload, Unanswerable, answer, is_ongoing, live, run_of, whole_number
+from groupwise.app.core import format
+from groupwise.app.ui.live import Payload, Unanswerable, answer, is_ongoing, live, run_of, text, whole_number
 from groupwise.storage.home import files
 from groupwise.storage.home.redaction import redact
+from groupwise.storage.registry import registry
 
 TAIL = 200 * 1024  # bytes shown of a long log
+BLOCK = 1 << 20  # bytes searched at a time
+MOST_HITS = 1000
+LONGEST_SEARCH = 3.0  # seconds
+LONGEST_LINE = 8192  # characters shown of one
+LONGEST_METRICS = 8192  # characters of a line that may be metrics
 ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069]")
 SECRET = re.compile(
@@ -19,21 +29,63 @@ SECRET = re.compile(
     r"|(?i:\b(authorization: *bearer|(?:api[_-]?key|hub_token|access_token|password|secret)['\"]? *[=:]))"
     r"( *['\"]?)[^\s'\",}]{6,}"
 )
+# What the trainer prints of a step: {'loss': 0.0123, 'reward': '1.2', 'kl': nan}
+PAIR = r"'([^'\\]{1,200})': '?([-+]?(?:\d+(?:\.\d*)?(?:e[-+]?\d+)?|nan|inf))'?(?:, |\})"
+RANK = r"\[rank (\d{1,4})\] "  # before each line of a run with several (worker/training/train.py)
+METRICS, ONE_METRIC, OF_RANK = re.compile(rf"(?:{RANK})?\{{(?:{PAIR})+"), re.compile(PAIR), re.compile(RANK)
+TEMPLATE = """
+<p class="s mut wait">Reading…</p><div class="tools row" hidden>
+<input class="input find" type="search" placeholder="Search the log" aria-label="Search the log" maxlength="200">
+<span class="s mut count" role="status"></span><span class="row tight moves" hidden>
+<button type="button" class="btn s" data-move="-1" aria-label="Previous match">↑</button>
+<button type="button" class="btn s" data-move="1" aria-label="Next match">↓</button></span><span class="grow"></span>
+<label class="s mut ranks" hidden>lines of <select class="input s" aria-label="Show the lines of"></select></label>
+<button type="button" class="btn s follow" aria-pressed="true">Following</button>
+<button type="button" class="btn s copy">Copy</button><a class="btn s download" download>Download</a></div>
+<p class="s mut row tight dicts" hidden><span></span><button type="button" class="link"></button></p>
+<p class="s mut cut" hidden><span></span> <button type="button" class="link end">Back to the end</button></p>
+<div class="panel box" tabindex="0" aria-label="Log"><div class="mono lines"></div></div>
+"""
 
 
 @answer
 def tail(payload: Payload) -> dict[str, Any]:
-    """The log from byte `at` on: whole lines (`text`), the line being written (`line`), and the next `at`.
+    """The log from byte `at` on: whole `lines`, the `line` being written, and the next `at`.
 
     `reset` says that it begins anew: the first look, a long gap, or a log that shrank.
     """
     run = run_of(payload)
     alive = is_ongoing(run)
+    path = _log_of(run)
+    if path is None:
+        return {"wait": "Nothing has been printed yet.", "poll": 1000 if alive else 5000}
+    return read_from(path, whole_number(payload, "at")) | {"poll": 700 if alive else 5000, "live": alive}
+
+
+@answer
+def log_around(payload: Payload) -> dict[str, Any]:
+    """The stretch of the log in which byte `at` is, in whole lines."""
+    path = _log_of(run_of(payload))
+    if path is None:
+        raise Unanswerable("Nothing has been printed yet.")
+    return read_around(path, whole_number(payload, "at"))
+
+
+@answer
+def search_log(payload: Payload) -> dict[str, Any]:
+    """The lines of the whole log that have the `words` in them, and are of `rank` where one is given: by the byte where
+    each begins; `more` where it was not searched to its beginning, which is the last to be searched."""
+    rank = text(payload, "rank")
+    path, words = _log_of(run_of(payload)), text(payload, "words")
+    if path is None or not words.strip():
+        return {"hits": [], "more": ""}
+    return find_lines(path, words, int(rank) if rank.isdecimal() else None)
+
+
+def _log_of(run: registry.Run) -> Path | None:
     if not run.folder.path.is_dir():
         raise Unanswerable("The folder of this run was deleted, and its log with it.")
-    if not files.is_file(run.folder.log):
-        return {"wait": "Nothing has been printed yet.", "poll": 1000 if alive else 5000}
-    return read_from(run.folder.log, whole_number(payload, "at")) | {"poll": 700 if alive else 5000}
+    return run.folder.log if files.is_file(run.folder.log) else None
 
 
 def read_from(path: Path, at: int) -> dict[str, Any]:
@@ -47,9 +99,112 @@ def read_from(path: Path, at: int) -> dict[str, Any]:
     if reset and start:  # begin with a whole line
         cut = data.find(b"\n") + 1
         start, data = start + cut, data[cut:]
-    lines, _, rest = data.rpartition(b"\n")
-    done = start + len(lines) + (1 if b"\n" in data else 0)
-    return {"reset": reset, "at": done, "text": readable(lines), "line": readable(rest), "cut": bool(reset and start)}
+    whole, _, rest = data.rpartition(b"\n")
+    lines = split_lines(data[: len(data) - len(rest)], start)
+    begun = "" if reset and not start else format.size(start)
+    return {
+        "reset": reset, "at": start + len(data) - len(rest), "lines": lines, "line": readable(rest),
+        "cut": begun if reset else "", "size": format.size(size),
+    }  # fmt: skip
+
+
+def read_around(path: Path, at: int) -> dict[str, Any]:
+    """The lines around byte `at`, as many bytes as the end of a log has."""
+    with files.open_file(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        start = max(0, min(at - TAIL // 2, size - TAIL))
+        file.seek(start)
+        data = file.read(TAIL)
+    if start:
+        cut = data.find(b"\n") + 1
+        start, data = start + cut, data[cut:]
+    if start + len(data) < size:
+        data = data[: data.rfind(b"\n") + 1]
+    first, last = format.size(start), format.size(start + len(data))
+    return {"lines": split_lines(data, start), "first": first, "last": last, "size": format.size(size)}
+
+
+def split_lines(data: bytes, start: int) -> list[list[Any]]:
+    """Whole lines as [byte where it begins, text, the metrics in it or None]."""
+    if not data:
+        return []
+    raw = data.removesuffix(b"\n").split(b"\n")
+    shown = readable(b"\n".join(raw)).split("\n")
+    if len(shown) != len(raw):  # a secret of several lines is hidden: where the lines begin is not known
+        raw = [b""] * len(shown)
+    found: list[list[Any]] = []
+    for line, words in zip(raw, shown, strict=True):
+        found.append([start, words[:LONGEST_LINE], metrics_of(words)])
+        start += len(line) + 1
+    return found
+
+
+def metrics_of(line: str) -> list[list[str]] | None:
+    """The metrics that the trainer printed as a dict, as [name, value]; None for any other line."""
+    if len(line) > LONGEST_METRICS or not METRICS.fullmatch(line):
+        return None
+    return [[name, format.number(float(value), 4)] for name, value in ONE_METRIC.findall(line)]
+
+
+def rank_of(line: str) -> int | None:
+    """The rank that printed a line; None in the log of one process, and for what is of no rank."""
+    found = OF_RANK.match(line)
+    return int(found[1]) if found else None
+
+
+def find_lines(path: Path, words: str, rank: int | None = None) -> dict[str, Any]:
+    """Where the words stand in a log, or in a rank's lines, whatever their case: at most so many, the newest, and for
+    so long."""
+    wanted, begun = words.lower(), time.monotonic()
+    hits: list[int] = []
+    with files.open_file(path) as file:
+        end = os.fstat(file.fileno()).st_size
+        while end > 0:
+            start, block = _block_before(file, end)
+            hits += _hits_in(block, start, wanted, rank)
+            end = start
+            if len(hits) > MOST_HITS or (end and time.monotonic() - begun > LONGEST_SEARCH):
+                break
+    much = "" if not end and len(hits) <= MOST_HITS else f"from {format.size(end)} on"
+    return {"hits": sorted(hits[:MOST_HITS]), "more": much}
+
+
+def _block_before(file: Any, end: int) -> tuple[int, bytes]:
+    """Whole lines that end at a byte: where they begin, and what they are. A line longer than a block is cut."""
+    start = max(0, end - BLOCK)
+    file.seek(start)
+    block = file.read(end - start)
+    cut = block.find(b"\n", 0, len(block) - 1) + 1 if start else 0
+    return start + cut, block[cut:]
+
+
+def _hits_in(block: bytes, start: int, wanted: str, rank: int | None) -> list[int]:
+    """Where the lines begin that have the words, the last first. What is shown is searched: no secret can be guessed
+    by searching for it."""
+    raw = wanted.encode() if wanted.isascii() else b""  # bytes.lower() knows ASCII alone
+    if raw not in block.lower():
+        return []
+    found = []
+    for line in block.split(b"\n"):
+        if raw in line.lower() and wanted in (shown := readable(line)).lower() and rank in (None, rank_of(shown)):
+            found.append(start)
+        start += len(line) + 1
+    return found[::-1]
+
+
+def whole_text(path: Path) -> Iterator[bytes]:
+    """All of a log as it is shown, in whole lines."""
+    rest = b""
+    with files.open_file(path) as file:
+        while data := file.read(BLOCK):
+            whole, newline, rest = (rest + data).rpartition(b"\n")
+            if newline:
+                yield f"{readable(whole)}\n".encode()
+            elif len(rest) > 8 * BLOCK:  # no line is so long: what is none is given on
+                yield readable(rest).encode()
+                rest = b""
+    if rest:
+        yield f"{readable(rest)}\n".encode()
 
 
 def readable(data: bytes) -> str:
@@ -69,9 +224,7 @@ def _hide_secret(found: re.Match[str]) -> str:
 
 def log() -> gr.HTML:
     """The Log part of a run's page. Its box is a reversed column: it stays at the end, unless one scrolled up."""
-    template = (
-        '<p class="s mut wait">Reading…</p>'
-        '<p class="s mut cut" hidden>Only the last 200 KB are shown; the rest is in log.txt.</p>'
-        '<div class="panel box" tabindex="0" aria-label="Log"><pre class="mono"></pre></div>'
-    )
-    return live("pages/run/log", tail, template=template, elem_id="part-log", elem_classes=["part", "part-log"])
+    return live(
+        "pages/run/log", tail, log_around, search_log, template=TEMPLATE, elem_id="part-log",
+        elem_classes=["part", "part-log"],
+    )  # fmt: skip

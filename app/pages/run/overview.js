@@ -5,7 +5,7 @@ import { Board } from "../../ui/charts/board.js";
 import { Chart } from "../../ui/charts/chart.js";
 import { el, setText, showText } from "../../ui/dom.js";
 import { news } from "../../ui/news.js";
-import { number } from "../../ui/number.js";
+import { number, percent, seconds } from "../../ui/number.js";
 import { part } from "../../ui/part.js";
 import { poll } from "../../ui/poll.js";
 
@@ -42,7 +42,8 @@ function drawEnded(ended) {
   find(".charted").hidden = !!ended;
   if (!ended) return;
   setText(find(".ended h2"), ended.title);
-  setText(find(".ended .why"), ended.why);
+  showText(find(".ended .why"), ended.why);
+  find(".ended .row").hidden = !ended.why; // the head says why, and what helps
   find(".ended [data-tab]").href = `?${new URLSearchParams({ id: run, tab: "log" })}`;
   find(".ended [data-new]").href = `/new?${new URLSearchParams({ from: run })}`;
 }
@@ -101,18 +102,22 @@ const pair = (name, value) => [el("dt", name), el("dd", value)];
 function drawNow() {
   const rows = [];
   const reward = curves.recent("reward");
-  if (reward) rows.push(pair(`Reward, last ${reward.n}`, `${number(reward.mean)} ± ${number(reward.std)}`));
+  setText(find(".when"), board.live ? "Now" : "At the end");
+  if (reward) rows.push(pair("Reward", number(reward.mean)));
+  setText(find(".window"), reward ? `mean of the last ${reward.n === 1 ? "step" : `${reward.n} logged steps`}` : "");
   const add = (name, key, write) => {
-    const value = curves.last(key);
+    const value = curves.now(key);
     if (value !== undefined) rows.push(pair(name, write(value)));
   };
-  const percent = (value) => `${number(value * 100)}\u202f%`;
   add("Held-out reward", "eval_reward", number);
   add("KL", "kl", number);
-  add("Tied groups", curves.get("groups/tied") ? "groups/tied" : "frac_reward_zero_std", percent);
+  // TRL calls no group tied where nothing was scored; that says nothing of them.
+  if (curves.get("groups/tied")) add("Tied groups", "groups/tied", percent);
+  else if (reward) add("Tied groups", "frac_reward_zero_std", percent);
+  else if (rows.length || curves.get("frac_reward_zero_std")) rows.push(pair("Tied groups", "–"));
   add("Length", "completions/mean_length", (value) => `${number(value)} tokens`);
   add("Truncated", "completions/clipped_ratio", percent);
-  add("Step time", "step_time", (value) => `${number(value)} s`);
+  add("Step time", "step_time", seconds);
   add("Tokens seen", "num_tokens", (value) => number(Math.round(value)));
   find(".now").replaceChildren(...rows.flat());
   setText(find("aside .wait"), rows.length ? "" : find(".ended").hidden ? waiting : "Nothing was logged.");
@@ -164,9 +169,11 @@ function addEvents(events) {
 // ---- the loop ----
 function take(now) {
   if (now.sections) layOut(now.sections);
+  if (now.window) curves.window = now.window;
   if (now.events?.length) addEvents(now.events);
+  const before = board.live;
   const changed = board.take(now);
-  const news = changed.size > 0 || now.wait !== waiting || now.marks;
+  const news = changed.size > 0 || now.wait !== waiting || now.marks || before !== board.live;
   waiting = now.wait;
   drawEnded(curves.names.length ? null : now.ended);
   if (news) {
@@ -177,12 +184,16 @@ function take(now) {
   if ("latest" in now) drawLatest(now.latest);
   else if (!cursor && !now.seq) drawLatest(null);
   cursor = curves.tooLong ? 0 : now.seq;
+  if (now.head) dispatchEvent(new CustomEvent("groupwise:charted", { detail: now.head }));
 }
 
 async function look() {
   const now = await server.draw_board({ run, after: cursor, event: lastEvent, drawn: laidOut, empty: !curves.logged });
   seen = now?.seen ?? null;
   if (!now) return undefined;
+  // Nothing that could be read: then there is nothing to draw, and no empty panel stands beside the reason.
+  const blank = Boolean(now.unreadable) && !curves.names.length;
+  for (const part of [find(".charted"), find("aside")]) part.hidden = blank;
   showText(find(".problem"), now.sentence);
   if (now.sentence) return 2000;
   take(now);

@@ -10,10 +10,14 @@ from groupwise.app.core import format
 from groupwise.app.core.answer_cache import share_answers
 from groupwise.app.core.errors import Unanswerable
 from groupwise.app.core.run_stamp import mark_of_run
+from groupwise.app.pages.run import ending
+from groupwise.app.pages.run.header import run_progress
 from groupwise.app.ui import figures
 from groupwise.app.ui.live import Payload, answer, is_ongoing, live, record_of, run_of, texts, whole_number
 from groupwise.app.ui.safe_text import visible_text
-from groupwise.storage.record import groups, metrics, run_files, states
+from groupwise.storage.home import db
+from groupwise.storage.record import group_metrics, groups, metrics, record_check, run_files, states
+from groupwise.storage.record.recent import RECENT
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.facts import Catalogue
 
@@ -49,7 +53,8 @@ TEMPLATE = """
 <input class="input" type="search" placeholder="search metrics" aria-label="Search metrics"><div class="names"></div>
 <div class="grid three charts"></div></details></div></div>
 <aside>
-<section class="panel"><h2>Now</h2><dl class="now s"></dl><p class="mut s wait"></p></section>
+<section class="panel"><h2><span class="when">Now</span> <span class="mut xs window"></span></h2><dl class="now s"></dl>
+<p class="mut s wait"></p></section>
 <section class="panel latest"><h2>Latest group <span class="mut xs"></span></h2><div class="body s"></div></section>
 <section class="panel"><h2>Events</h2><ol class="events s"></ol><p class="mut s none">Nothing has happened yet.</p>
 </section>
@@ -63,17 +68,25 @@ def draw_board(payload: Payload) -> dict[str, Any]:
     """What is new since number `after`: curves, events since `event`, the latest group.
 
     The first answer (`after` 0) also has the layout. `seq` is what to give as `after` next time, and `seen` what to
-    wait for news with (see app.server.news); `empty` says that the reader has none of the metrics that training logs.
+    wait for news with (see app.server.news); `head`: how far the run is, for the head of the page, of the same
+    moment; `empty` says that the reader has none of the metrics that training logs.
     `ended` says why there will be nothing to draw.
     """
     seen = mark_of_run(payload.get("run"))  # before anything is read
-    run = run_of(payload)
+    with db.kept_open():
+        run = run_of(payload)
+        with record_check.one_look(run.folder.db):
+            return _board(run, payload, seen)
+
+
+def _board(run: registry.Run, payload: Payload, seen: str) -> dict[str, Any]:
     after, event = whole_number(payload, "after"), whole_number(payload, "event")
     live = is_ongoing(run)
     out: dict[str, Any] = {"poll": POLL, "live": live, "seen": seen} if live else {"poll": POLL_ENDED, "live": live}
     out["wait"] = WAITS.get(run.state, f"{UNBEGUN} Its log says why.")
     if not after and not payload.get("drawn"):
-        out["sections"] = figures.sections(grpo_settings(run), run.state in states.ENDED)
+        out["window"] = RECENT
+        out["sections"] = figures.sections(grpo_settings(run), run.state in states.ENDED, **drawn_by_spec(run))
     try:
         record = record_of(run)
     except Unanswerable as reason:
@@ -82,6 +95,7 @@ def draw_board(payload: Payload) -> dict[str, Any]:
     if payload.get("empty"):
         out["wait"] = why_no_metrics(run, metrics.standing(record)) or out["wait"]
     new = metrics.read_metrics(record, after)
+    out["head"] = run_progress(run)
     if new["seq"] != after:
         out["latest"] = latest_group(record)
         out["events"] = events(record, event)
@@ -93,10 +107,11 @@ def draw_board(payload: Payload) -> dict[str, Any]:
 
 
 def ended_notice(run: registry.Run, wait: str) -> dict[str, str] | None:
-    """What to say once, in place of charts, of a run that is over and logged nothing."""
+    """What to say once, in place of charts, of a run that is over and logged nothing; why, where the head does not."""
     if run.state not in states.ENDED:
         return None
-    return {"title": UNBEGUN if wait.startswith(UNBEGUN) else wait, "why": visible_text(run.sentence)}
+    title = UNBEGUN if wait.startswith(UNBEGUN) else wait
+    return {"title": title, "why": "" if run.state in ending.TOLD else visible_text(run.sentence)}
 
 
 @answer
@@ -122,6 +137,16 @@ def grpo_settings(run: registry.Run) -> dict[str, Any] | None:
     defaults = {name: known[name] for name in DRAWN if name in known}
     spec = run_files.spec_of(run.folder)
     return defaults | spec.training if spec else None
+
+
+def drawn_by_spec(run: registry.Run) -> dict[str, bool]:
+    """What else of the run's spec decides what is drawn: whether beta follows the KL towards a target, and whether a
+    reward function says what is right, in any stage."""
+    spec = run_files.spec_of(run.folder)
+    if spec is None:
+        return {}
+    tells_right = any(group_metrics.target(stage.rewards) for stage in spec.by_stage())
+    return {"kl_target": spec.kl.target is not None, "tells_right": tells_right}
 
 
 def latest_group(record: Path) -> dict[str, Any] | None:

@@ -1,17 +1,17 @@
-// The prompts of the Statistics as a table: how often each was solved down the steps, and a way to its groups.
+// The prompts of the Statistics as a table: how often each was solved over time, and a way to its groups.
 
 import { openGroup } from "../../ui/address.js";
 import { stretch } from "./statistics_figures.js";
 import { el, table } from "../../ui/dom.js";
-import { number } from "../../ui/number.js";
+import { percent } from "../../ui/number.js";
 
 // `data`: {rows, steps, mode} of the panel; `run`: the id of the run.
 export function drawPromptTable(box, data, run) {
   if (!data.rows.length) {
-    box.replaceChildren(el("p.s.mut.none", "No prompt is like that so far."));
+    box.replaceChildren(el("p.s.mut.none", "No such prompt."));
     return;
   }
-  const percent = (value) => el("td.n", `${number(value * 100)}\u202f%`);
+  const share = (value) => el("td.n", percent(value));
   const head = el(
     "tr",
     el("th", "prompt"),
@@ -31,8 +31,8 @@ export function drawPromptTable(box, data, run) {
       el("td.what", link),
       el("td", strip(row, data.steps)),
       el("td.n", row.groups.toLocaleString("en")),
-      percent(row.early),
-      percent(row.late),
+      share(row.early),
+      share(row.late),
     );
     tr.addEventListener("click", (event) => openPrompt(event, row.prompt, data.mode));
     return tr;
@@ -45,7 +45,7 @@ export function drawPromptTable(box, data, run) {
       ?.focus({ preventScroll: true });
 }
 function strip(row, steps) {
-  const told = row.cells.map((value, i) => (value === null ? null : `${stretch(steps[i])}: ${number(value * 100)} %`));
+  const told = row.cells.map((value, i) => (value === null ? null : `${stretch(steps[i])}: ${percent(value)}`));
   return el(
     "span.strip",
     { role: "img", "aria-label": told.filter(Boolean).join(", ") },

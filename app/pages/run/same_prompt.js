@@ -1,4 +1,4 @@
-// The same prompt down the steps: a chart of its times, two of them to choose, and what was written at both.
+// This prompt over time: a chart of its times, two of them to choose, and what was written at both.
 
 import { openGroup, setParams, without } from "../../ui/address.js";
 import { Plots } from "../../ui/charts/plots.js";
@@ -40,7 +40,7 @@ export class SamePrompt {
     this.pair = el("div");
     const back = el("button.btn.s", { title: "Back (o)", onclick: () => this.back() }, "← Back to the groups");
     box.append(
-      el("div.row.between", el("h2", "The same prompt down the steps"), back),
+      el("div.row.between", el("h2", "This prompt over time"), back),
       this.asked,
       el(
         "section.panel",
@@ -173,8 +173,8 @@ export class SamePrompt {
       hovermode: "closest",
       dragmode: false,
       showlegend: this.plot.clientWidth > 480,
-      margin: { l: 44, r: 44, t: 6, b: 36 },
-      legend: { traceorder: "normal", orientation: "h", y: -0.16, x: 0, font: { size: 11, color: colour("--ink-2") } },
+      margin: { l: 48, r: 48, t: 6, b: 40 },
+      legend: { traceorder: "normal", orientation: "h", y: -0.16, x: 0, font: { size: 12, color: colour("--ink-2") } },
     });
     layout.xaxis.title = { ...layout.xaxis.title, text: "" };
     layout.yaxis2 = {

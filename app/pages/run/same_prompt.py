@@ -1,4 +1,4 @@
-"""The same prompt down the steps: how it did each time it came, and what the model wrote then and now."""
+"""This prompt over time: how it did each time it came, and what the model wrote then and now."""
 
 import math
 from typing import Any
@@ -7,6 +7,7 @@ from groupwise.app.core import format
 from groupwise.app.pages.run.group import other_columns, prompt_html
 from groupwise.app.pages.run.prompt_diff import Side, then_and_now
 from groupwise.app.ui.live import Payload, Unanswerable, answer, record_of, run_of, whole_number
+from groupwise.storage.analysis.doctor.words import percent
 from groupwise.storage.record import group_metrics, groups, run_files, same_prompt, states
 from groupwise.storage.registry import notes, registry
 
@@ -23,7 +24,7 @@ def prompt_history(payload: Payload) -> dict[str, Any]:
     if found is None:
         raise Unanswerable("There is no such prompt in this run.")
     if not found["times"]:
-        raise Unanswerable("This prompt has not come yet.")
+        raise Unanswerable("Not seen yet.")
     then, now = times_to_compare(found["times"], whole_number(payload, "then", 0), whole_number(payload, "now", 0))
     each = payload.get("each") is True
     out: dict[str, Any] = {"live": run.state in states.LIVE, "then": then["id"], "now": now["id"]}
@@ -41,9 +42,9 @@ def prompt_history(payload: Payload) -> dict[str, Any]:
 
 
 def solver(run: registry.Run) -> same_prompt.Solver | None:
-    """The reward function that says whether a completion is right, by the run's spec."""
+    """The reward function that says whether a completion is right, in the stage that trains now."""
     spec = run_files.spec_of(run.folder)
-    return group_metrics.target(spec.rewards) if spec else None
+    return group_metrics.target_of_stage(spec, groups.newest_stage(run.folder.db)) if spec else None
 
 
 def times_to_compare(times: list[Row], then: int, now: int) -> tuple[Row, Row]:
@@ -60,7 +61,7 @@ def history_in_words(found: Row) -> str:
     times = [time for time in found["times"] if time["counts"]] or found["times"]
     first, last = times[0], times[-1]
     if len(times) == 1:
-        came = f"Came once, at step {format.count(first['step'])}."
+        came = f"Seen once, at step {format.count(first['step'])}."
     else:
         came = f"Came {format.count(found['total'])} times, from step {first['step']:,} to step {last['step']:,}."
         if len(found["times"]) < found["total"]:
@@ -69,16 +70,11 @@ def history_in_words(found: Row) -> str:
     if len(times) > 1 and first["mean"] is not None and last["mean"] is not None:
         parts.append(f"mean reward {format.number(first['mean'])} → {format.number(last['mean'])}")
     if len(times) > 1 and first["solved"] is not None and last["solved"] is not None:
-        parts.append(f"solved {whole_percent(first['solved'])} → {whole_percent(last['solved'])}")
+        parts.append(f"solved {percent(first['solved'])} → {percent(last['solved'])}")
     over = sum(not time["counts"] for time in found["times"])
     if over:
         parts.append(f"{format.plural(over, 'time')} in steps that a later attempt trained again")
     return " ".join([came, *([f"{', '.join(parts).capitalize()}."] if parts else [])])
-
-
-def whole_percent(share: float) -> str:
-    """A share as a whole percentage: 75 %."""
-    return f"{share * 100:.0f}\u202f%"
 
 
 def point(time: Row) -> dict[str, Any]:
@@ -90,7 +86,7 @@ def point(time: Row) -> dict[str, Any]:
     label = f"step {time['step']:,}" + (" held-out" if time["mode"] == "eval" else "")
     if not time["counts"]:
         label += f" · attempt {time['attempt']}, trained again later"
-    solved = f", {whole_percent(time['solved'])} solved" if time["solved"] is not None else ""
+    solved = f", {percent(time['solved'])} solved" if time["solved"] is not None else ""
     return {
         "id": time["id"], "step": time["step"], "mode": "eval" if time["mode"] == "eval" else "train",
         "counts": time["counts"], **numbers,

@@ -146,10 +146,10 @@ const lines = (figure, entries) => (box, data) => {
 
 const DRAW = {
   ties: lines(Figures.ties, (data) => [
-    ["all low", "var(--low)"],
-    ["other ties", "var(--ink-3)"],
-    ["all high", "var(--high)"],
-    [data.mode === "eval" ? "not tied" : "bear a gradient", "var(--accent)", true],
+    ["all failed", "var(--low)"],
+    ["tied in between", "var(--ink-3)"],
+    ["all top score", "var(--high)"],
+    [data.mode === "eval" ? "not tied" : "have a learning signal", "var(--accent)", true],
   ]),
   spread: lines(Figures.spread, () => []),
   best: lines(Figures.best, () => [

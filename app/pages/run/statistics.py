@@ -13,7 +13,7 @@ from groupwise.app.ui.live import Payload, Unanswerable, answer, is_ongoing, liv
 from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.analysis.statistics import reading
 from groupwise.storage.analysis.statistics.reading import Statistics
-from groupwise.storage.record import group_metrics, run_files
+from groupwise.storage.record import group_metrics, groups, run_files
 from groupwise.storage.registry import registry
 
 MODES = ("train", "eval")
@@ -33,8 +33,8 @@ PANELS: dict[str, Callable[[Statistics, Asked], dict[str, Any]]] = {
 }
 SECTIONS = (
     ("Gradient", (
-        ("ties", "tied groups", "Groups whose completions all scored the same teach nothing. Few is good; all low: too "
-         "hard, all high: too easy."),
+        ("ties", "tied groups", "Groups whose completions all scored the same give no learning signal. Few is good; "
+         "all failed: too hard, all top score: too easy."),
         ("spread", "spread within groups", "How far apart the rewards of one group are (standard deviation). Above 0.1 "
          "is good; falling to 0, nothing is left to learn from."),
     )),
@@ -43,8 +43,8 @@ SECTIONS = (
          "far above k = 1, the model can, but not yet reliably."),
         ("best", "best, mean and worst of a group", "The reward of each group's best, mean and worst completion, "
          "averaged. The mean nearing the best is good."),
-        ("prompts", "solve rate by prompt", "The share of a prompt's completions that are right, down the steps. "
-         "A click opens the same prompt down the steps."),
+        ("prompts", "solve rate by prompt", "The share of a prompt's completions that are right, over time. "
+         "A click opens this prompt over time."),
     )),
     ("Distributions", (
         ("reward", "rewards over the steps", "Each column is what the completions of those steps got. Mass that moves "
@@ -52,7 +52,7 @@ SECTIONS = (
         ("advantage", "advantages over the steps", "How far above or below its group each completion is. A wide column "
          "is good; only 0: no gradient. A click finds those steps' completions."),
         ("scores", "scores by function", "What each function gave lately. Several values are good: a function that "
-         "always gives the same teaches nothing. A click finds the completions."),
+         "always gives the same gives no learning signal. A click finds the completions."),
         ("lengths", "length against reward", "The newest completions by tokens and reward. No slope is good: a strong "
          "one says that length itself is rewarded. A click finds the completions."),
     )),
@@ -82,7 +82,7 @@ def statistics_summary(payload: Payload) -> dict[str, Any]:
     if mark is None:
         return out | {"wait": why_no_statistics(run, mode)}
     name, threshold = solved_criterion(run, functions)
-    choices = [[name, visible_text(name)] for name in functions]
+    choices = [*([] if name else [["", "no function"]]), *([one, visible_text(one)] for one in functions)]
     return out | {"mark": mark, "functions": choices, "solved": {"name": name, "threshold": threshold}}
 
 
@@ -122,13 +122,14 @@ def read_request(run: registry.Run, mode: str, statistics: Statistics, payload: 
 
 
 def solved_criterion(run: registry.Run, functions: list[str]) -> tuple[str, float]:
-    """The function and the score that say whether a completion is right; where the spec cannot be read, or names none
-    that has scored, the last function and TRL's 1."""
+    """The function and the score that say whether a completion is right, in the stage that trains now: “” where each
+    looks at form alone; where the spec cannot be read, or names none that has scored, the last that does not."""
     spec = run_files.spec_of(run.folder)
-    name, threshold = group_metrics.target(spec.rewards) if spec else ("", group_metrics.SOLVED)
-    if name in functions or not functions:
-        return name, threshold
-    return functions[-1], group_metrics.SOLVED
+    target = group_metrics.target_of_stage(spec, groups.newest_stage(run.folder.db)) if spec else None
+    if target and (target[0] in functions or not functions):
+        return target
+    able = [] if spec and not target else [name for name in functions if name not in group_metrics.OF_FORM]
+    return (able[-1] if able else ""), group_metrics.SOLVED
 
 
 def _number(words: str, default: float) -> float:

@@ -50,9 +50,9 @@ function fewSteps(data) {
 
 export function ties(data) {
   const kinds = [
-    ["all_low", "all low", Plots.colour("--low")],
-    ["other", "other ties", Plots.colour("--ink-3")],
-    ["all_high", "all high", Plots.colour("--high")],
+    ["all_low", "all failed", Plots.colour("--low")],
+    ["other", "tied in between", Plots.colour("--ink-3")],
+    ["all_high", "all top score", Plots.colour("--high")],
   ];
   const traces = kinds.map(([key, name, colour]) =>
     drawLine(data, name, hundredfold(data[key]), colour, {
@@ -142,13 +142,13 @@ export function plane(data) {
   );
   return heatMap(
     { x: plane.x, y: plane.y, z: plane.counts.map((line) => line.map((many) => many || null)), words },
-    { x: { title: { text: "tokens", standoff: 4 } }, y: binTicks(plane.up), margin: { l: 44, r: 6, t: 6, b: 34 } },
+    { x: { title: { text: "tokens", standoff: 4 } }, y: binTicks(plane.up), margin: { l: 48, r: 8, t: 6, b: 40 } },
   );
 }
 // Where few values have a bin each, they are what the axis names.
 function binTicks(bounds) {
   return bounds.length < 7 && bounds.every(([low, high]) => low === high)
-    ? { tickvals: bounds.map(([low]) => low) }
+    ? { tickvals: bounds.map(([low]) => low), ticktext: bounds.map(([low]) => number(low)) }
     : {};
 }
 // The whole numbers between two halves.
@@ -197,7 +197,7 @@ export function histogram({ histogram, place }) {
     layout: Plots.layout({
       height: 190,
       hovermode: "closest",
-      margin: { l: 44, r: 6, t: 6, b: 20 },
+      margin: { l: 48, r: 8, t: 6, b: 24 },
       x: ticks,
       y: { rangemode: "tozero" },
     }),

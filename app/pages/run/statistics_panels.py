@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 from groupwise.app.core import format
 from groupwise.app.ui.safe_text import visible_text
+from groupwise.storage.analysis.doctor.words import percent
 from groupwise.storage.analysis.statistics import pass_at_k
 from groupwise.storage.analysis.statistics import ties as tied
 from groupwise.storage.analysis.statistics.agreement import FEWEST
@@ -14,6 +15,7 @@ LAST = 100  # groups that “lately” means
 LINE, HEAT, CELLS, AGREEMENT = 200, 60, 24, 30  # stretches of steps, at most
 ROWS = 25  # prompts
 SMALL = 0.1  # spread within groups under which little is left to learn from
+TIE_WORDS = {"all_low": "all failed", "all_high": "all top score", "other": "tied in between"}
 AGAINST = 0.05  # share of it below 0 from which on a function is said to work against the rest
 ALONE = 0.9  # share of the variance with which a function decides alone
 
@@ -37,13 +39,13 @@ def tie_shares(statistics: Statistics, asked: Asked) -> dict[str, Any]:
 
 
 def tied_words(counts: dict[str, int], mode: str) -> str:
-    """Of the last 100 groups 62 are tied (40 all low, 22 all high): no gradient from them."""
+    """Of the last 100 groups 62 are tied (40 all failed, 22 all top score): no gradient from them."""
     groups, number = counts["groups"], counts["tied"]
-    whose = "The only group so far" if groups == 1 else f"Of the last {groups} groups"
+    whose = "The only group" if groups == 1 else f"Of the last {groups} groups"
     if not number:
         rest = "is not tied" if groups == 1 else "none is tied"
-        return f"{whose} {rest}{': each bears a gradient' if mode == 'train' else ''}."
-    kinds = [f"{counts[kind]} {kind.replace('_', ' ')}" for kind in tied.KINDS if counts[kind]]
+        return f"{whose} {rest}{': each has a learning signal' if mode == 'train' else ''}."
+    kinds = [f"{counts[kind]} {TIE_WORDS[kind]}" for kind in tied.KINDS if counts[kind]]
     many = "is" if groups == 1 else f"{format.count(number)} {'is' if number == 1 else 'are'}"
     why = f"no gradient from {'it' if number == 1 else 'them'}" if mode == "train" else "all of a group scored the same"
     return f"{whose} {many} tied ({', '.join(kinds)}): {why}."
@@ -74,12 +76,12 @@ def best_mean_worst(statistics: Statistics, asked: Asked) -> dict[str, Any]:
 
 def of_last(groups: int) -> str:
     """Which groups a sentence is about: the last 100 groups, or the only one."""
-    return "in the only group so far" if groups == 1 else f"in the last {groups} groups"
+    return "in the only group" if groups == 1 else f"in the last {groups} groups"
 
 
 def wait_for_scores() -> dict[str, Any]:
     """What a panel waits for while no group has two rewards to compare."""
-    return {"wait": "No group has two completions with a reward so far: there is nothing to compare."}
+    return {"wait": "No group has two completions with a reward: there is nothing to compare."}
 
 
 def solved_groups(statistics: Statistics, asked: Asked) -> list[Solved]:
@@ -91,7 +93,7 @@ def wait_for_target(asked: Asked) -> dict[str, Any]:
     """What a panel waits for while nothing says which completions are right."""
     if asked.function is None:
         return {"wait": "This run has no reward function that could say what is right."}
-    return {"wait": f"“{visible_text(asked.name)}” has scored no completion of these groups so far."}
+    return {"wait": f"“{visible_text(asked.name)}” has scored no completion of these groups."}
 
 
 def pass_at_k_curves(statistics: Statistics, asked: Asked) -> dict[str, Any]:
@@ -153,7 +155,7 @@ def reward_histograms(statistics: Statistics, asked: Asked) -> dict[str, Any]:
     stretches = statistics.buckets(HEAT)
     found = statistics.heat("reward", stretches) if stretches else None
     if found is None or not any(map(any, found["counts"])):
-        return {"wait": "No completion has a reward so far."}
+        return {"wait": "No completion has a reward."}
     return found | {"says": commonest_reward(found)}
 
 
@@ -172,7 +174,7 @@ def advantage_histograms(statistics: Statistics, asked: Asked) -> dict[str, Any]
     stretches = statistics.buckets(HEAT)
     found = statistics.heat("advantage", stretches) if stretches else None
     if found is None or not any(map(any, found["counts"])):
-        return {"wait": "No completion has an advantage so far."}
+        return {"wait": "No completion has an advantage."}
     column = [line[-1] for line in found["counts"]]
     zero = column[len(column) // 2]
     share = percent(zero / (sum(column) or 1))
@@ -184,7 +186,7 @@ def score_histograms(statistics: Statistics, asked: Asked) -> dict[str, Any]:
     groups = statistics.last_groups(LAST)
     found = statistics.score_histograms([number for number, _ in groups])
     if not any(one["scored"] for one in found):
-        return {"wait": "No function has scored a completion of these groups so far."}
+        return {"wait": "No function has scored a completion of these groups."}
     constant = [
         visible_text(one["name"])
         for one in found
@@ -200,7 +202,7 @@ def score_histograms(statistics: Statistics, asked: Asked) -> dict[str, Any]:
 def length_against_reward(statistics: Statistics, asked: Asked) -> dict[str, Any]:
     """Length against reward of the newest completions."""
     found = statistics.lengths()
-    return found | {"says": length_words(found)} if found else {"wait": "No completion has a reward so far."}
+    return found | {"says": length_words(found)} if found else {"wait": "No completion has a reward."}
 
 
 def length_words(found: dict[str, Any]) -> str:
@@ -282,11 +284,6 @@ def sample_words(found: dict[str, Any]) -> str:
     """Of how many completions a sample was taken; empty where all were looked at."""
     some, all_ = found["of"]
     return f" From a sample of {format.count(some)} of {format.count(all_)} completions." if some < all_ else ""
-
-
-def percent(value: float) -> str:
-    """A share as a percentage: 75 %, 0.42 %."""
-    return f"{value * 100:.0f} %" if value >= 0.1 or not value else f"{format.number(value * 100, 2)} %"
 
 
 def reward_text(value: float) -> str:

@@ -1,113 +1,149 @@
-// The table of runs: asks every second, redraws what changed, searches on the server, starts the quickstart.
+// The Runs page: asks every second for the table that the address names, and draws what changed; search, states, order.
 
-import { setText, showText } from "../../ui/dom.js";
-import { part } from "../../ui/part.js";
+import { onAddress, setParams } from "../../ui/address.js";
+import { el, option, setHtml, setText, showText } from "../../ui/dom.js";
 import { poll } from "../../ui/poll.js";
+import { chosen, drawChosen, recallChosen } from "./chosen.js";
+import "./chooser.js";
+import "./editing.js";
+import "./keys.js";
+import { complain, find, look, page, readAddress, server, useRemembered, wake, wakes } from "./core.js";
+import { drawRows } from "./table.js";
 
-const { root: page, find, server } = part("pages/run_list/runs_table");
 const search = find(".search");
-const problem = find(".problem");
+const PAGE = 100;
+const MANY = 6; // columns from which on they stand closer together
+const FIRST_UP = ["name", "state", "data", "tags", "id"]; // columns that one sorts from A to Z first
 let mark = null;
 let waiting = null;
+let complaint = "";
+let drawnLook = "";
 
-// Rows and cells that stay the same stay in place, and with them the keyboard's focus and what is selected.
-function drawRows(html) {
-  const body = find("tbody");
-  const made = document.createElement("template");
-  made.innerHTML = html;
-  const kept = new Map([...body.rows].map((row) => [row.dataset.run, row]));
-  const rows = [...made.content.children].map((row) => update(kept.get(row.dataset.run), row));
-  const wanted = new Set(rows);
-  for (const row of kept.values()) if (!wanted.has(row)) row.remove();
-  let place = body.firstElementChild;
-  for (const row of rows) {
-    if (row === place) place = place.nextElementSibling;
-    else body.insertBefore(row, place);
+// ---- the head: sorted by a click, or a choice where there is no head ----
+function sortBy(key) {
+  const [by, down] = [sortedBy.replace(/^-/, ""), sortedBy.startsWith("-")];
+  const up = by === key ? down : FIRST_UP.includes(key);
+  setParams({ sort: up ? key : `-${key}` }, { push: true });
+}
+let sortedBy = "-created";
+function drawHead(now) {
+  sortedBy = now.sort;
+  const focused = find("thead").contains(document.activeElement) ? document.activeElement.dataset.sort : null;
+  setHtml(find("thead"), now.head);
+  if (focused && !find("thead").contains(document.activeElement))
+    find(`thead [data-sort="${CSS.escape(focused)}"]`)?.focus();
+  drawSorter(now);
+}
+find("thead").addEventListener("click", (event) => {
+  const button = event.target.closest(".sort");
+  if (button && !look.deleted) sortBy(button.dataset.sort);
+});
+const sorter = find(".sorter select");
+function drawSorter({ sorts, sort }) {
+  find(".sorter").hidden = !sorts.length;
+  const key = JSON.stringify(sorts);
+  if (sorter.dataset.drawn !== key) {
+    sorter.dataset.drawn = key;
+    sorter.replaceChildren(
+      ...sorts.flatMap(([value, words]) => [option(`-${value}`, `${words} ↓`), option(value, `${words} ↑`)]),
+    );
   }
+  if (document.activeElement !== sorter) sorter.value = sort;
 }
-function update(row, fresh) {
-  if (!row) return fresh;
-  const cells = [...fresh.cells];
-  [...row.cells].forEach((cell, i) => {
-    if (cell.outerHTML !== cells[i].outerHTML) cell.replaceWith(cells[i]);
-  });
-  return row;
+sorter.addEventListener("change", () => setParams({ sort: sorter.value }, { push: true }));
+
+// ---- the states ----
+function drawChips(chips) {
+  const box = find(".chips");
+  const key = JSON.stringify(chips);
+  if (box.dataset.drawn === key) return;
+  box.dataset.drawn = key;
+  const focused = box.contains(document.activeElement) ? document.activeElement.dataset.state : null;
+  box.replaceChildren(
+    ...chips.map(({ state, label, n, on }) =>
+      el(
+        "button.chip",
+        { type: "button", "data-state": state, "aria-pressed": `${on}`, onclick: () => toggle(state, on) },
+        label,
+        el("span.mut", ` ${n}`),
+      ),
+    ),
+  );
+  if (focused) box.querySelector(`[data-state="${focused}"]`)?.focus();
+}
+function toggle(state, on) {
+  if (state === "deleted") return setParams({ deleted: on ? null : "1", state: null, n: null }, { push: true });
+  const next = on ? look.states.filter((one) => one !== state) : [...look.states, state];
+  return setParams({ state: next.join(","), deleted: null, n: null }, { push: true });
 }
 
+// ---- search ----
+search.addEventListener("input", () => {
+  clearTimeout(waiting);
+  waiting = setTimeout(() => setParams({ q: search.value, n: null }), 120);
+});
+page.addEventListener("click", (event) => {
+  const tag = event.target.closest(".tag[type=button]");
+  if (!tag?.closest("tbody")) return;
+  search.value = tag.textContent;
+  setParams({ q: tag.textContent, n: null }, { push: true });
+});
+find(".more button").addEventListener("click", () => setParams({ n: look.shown + PAGE }));
+
+// ---- the loop ----
 function draw(now) {
   mark = now.mark;
-  drawRows(now.rows);
-  drawChosen();
+  drawHead(now);
+  drawRows(find("tbody"), now.rows);
+  drawChips(now.chips);
+  drawChosen(now);
   setText(find(".counts"), now.counts);
   setText(find(".empty .hardware"), now.hardware);
   showText(find(".none"), now.nothing);
-  find(".empty").hidden = !now.empty;
-  for (const part of [".between", ".panel.flush", ".foot"]) find(part).hidden = now.empty;
+  showText(find(".more button"), now.more);
+  find(".more").hidden = !now.more;
+  showText(find(".limits"), now.limits);
+  showText(find(".strays"), now.strays);
+  find(".panel.flush").hidden = !!now.nothing;
+  const empty = now.empty && !now.chips.length;
+  find(".empty").hidden = !empty;
+  for (const part of [".between", ".filters", ".foot"]) find(part).hidden = empty;
+  if (empty) find(".panel.flush").hidden = true;
+  find(".btn.columns").hidden = look.deleted;
+  find(".kept-for").hidden = !look.deleted || !!now.nothing;
+  page.dataset.columns = now.columns.length > MANY ? "many" : "some";
+  find(".foot .new").hidden = look.deleted;
   page.dataset.drawn = "yes";
+  page.dataset.settled = now.settled ? "yes" : "no"; // whether what runs came to is all known
 }
-
-const wake = poll(page, async () => {
-  const now = await server.draw_runs({ search: search.value, mark });
-  if (!now) return undefined;
-  showText(problem, now.sentence);
-  if (!now.sentence && !now.same) draw(now);
-  return 1000;
-});
-
-// ---- choosing runs to compare: what is chosen stays chosen while the table changes, or the search hides it ----
-const MOST = 20;
-const chosen = new Set();
-let lastChosen = null;
-const idOf = (box) => box.closest("tr").dataset.run;
-function drawChosen(words = "") {
-  for (const box of page.querySelectorAll(".pick input")) {
-    box.checked = chosen.has(idOf(box));
-    box.closest("tr").classList.toggle("picked", box.checked);
-  }
-  const n = chosen.size;
-  const go = find(".choosing .go");
-  const hidden = [...chosen].filter((id) => !find(`tr[data-run="${CSS.escape(id)}"]`)).length;
-  find(".choosing").hidden = !n;
-  go.href = `/compare?${new URLSearchParams({ ids: [...chosen].join(",") })}`;
-  setText(go, n < 2 ? "Compare…" : `Compare ${n} runs`);
-  setText(
-    find(".choosing .words"),
-    words ||
-      (n === 1 ? "1 run is chosen; shift-click chooses a range." : hidden ? `${hidden} of them not in this list` : ""),
-  );
+const asked = () => ({ ...look, chosen: [...chosen] });
+wakes(
+  poll(page, async () => {
+    const key = JSON.stringify(look);
+    const now = await server.draw_runs({ ...asked(), mark: key === drawnLook ? mark : null });
+    if (!now) return undefined;
+    if (key !== JSON.stringify(look)) return 0;
+    if (complaint !== (now.sentence ?? "")) {
+      complaint = now.sentence ?? "";
+      complain(complaint);
+    }
+    if (!now.sentence && !now.same) draw(now);
+    if (!now.sentence) drawnLook = key;
+    return 1000;
+  }),
+);
+function follow() {
+  const before = look;
+  readAddress();
+  if (document.activeElement !== search) search.value = look.search;
+  if (before.deleted !== look.deleted) recallChosen();
+  if (JSON.stringify(before) !== JSON.stringify(look)) wake();
 }
-// A click with Shift does to all rows from the last one clicked what it does to this.
-function pick(box, range) {
-  const boxes = [...page.querySelectorAll(".pick input")];
-  const here = boxes.indexOf(box);
-  const from = boxes.findIndex((one) => idOf(one) === lastChosen);
-  const some = range && from >= 0 ? boxes.slice(Math.min(from, here), Math.max(from, here) + 1) : [box];
-  const on = box.checked;
-  let left = 0;
-  for (const one of some) {
-    if (!on) chosen.delete(idOf(one));
-    else if (chosen.size < MOST || chosen.has(idOf(one))) chosen.add(idOf(one));
-    else left += 1;
-  }
-  lastChosen = idOf(box);
-  drawChosen(left ? `${MOST} runs are the most that can be compared at once.` : "");
-}
-page.addEventListener("click", (event) => {
-  if (event.target.matches(".pick input")) pick(event.target, event.shiftKey);
-});
-page.addEventListener("mousedown", (event) => {
-  if (event.shiftKey && event.target.closest(".pick")) event.preventDefault();
-});
-find(".choosing .clear").addEventListener("click", () => {
-  chosen.clear();
-  drawChosen();
-  search.focus();
-});
-
-search.addEventListener("input", () => {
-  clearTimeout(waiting);
-  waiting = setTimeout(wake, 120);
-});
+onAddress(follow);
+useRemembered();
+readAddress();
+recallChosen();
+search.value = look.search;
 
 for (const button of page.querySelectorAll(".quickstart")) {
   button.addEventListener("click", async () => {
@@ -118,7 +154,7 @@ for (const button of page.querySelectorAll(".quickstart")) {
       return;
     }
     button.disabled = false;
-    showText(problem, reply?.sentence ?? "The dashboard did not answer. Is it still running?");
+    complain(reply?.sentence ?? "The dashboard did not answer. Is it still running?");
   });
 }
 document.title = "Runs · Groupwise";

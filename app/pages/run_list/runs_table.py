@@ -1,63 +1,273 @@
-"""The table of runs: drawn on the server, asked for again every second, redrawn only when it changed."""
+"""The Runs page: the table of runs, drawn on the server, asked for again every second and redrawn where it changed."""
 
 import time
 import zlib
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import gradio as gr
 
-from groupwise.app.core import format
+from groupwise.app.core import format, run_facts, run_query
 from groupwise.app.pages.new import launch
-from groupwise.app.ui import figures
-from groupwise.app.ui.live import Payload, answer, live, text
-from groupwise.app.ui.safe_text import escape
-from groupwise.app.ui.state_badge import pill
+from groupwise.app.pages.run_list import changes, choices, columns, rows
+from groupwise.app.pages.run_list.columns import Row
+from groupwise.app.ui import run_colours
+from groupwise.app.ui.live import Payload, answer, live, text, texts, whole_number
+from groupwise.app.ui.safe_text import visible_text
+from groupwise.storage.library import repair
 from groupwise.storage.record import states
-from groupwise.storage.registry import registry
+from groupwise.storage.registry import registry, trash
 from groupwise.storage.registry.messages.facts import Hardware
+from groupwise.storage.registry.registry import Run
 
-MOST = 200  # rows drawn; the search looks at all
-HEAD = (
-    '<tr><th></th><th></th><th scope="col">run</th><th scope="col">state</th><th scope="col">reward</th>'
-    '<th scope="col" class="n">now</th><th scope="col" class="n">step</th><th scope="col">model · data</th>'
-    '<th scope="col" class="n">changed</th></tr>'
-)
-TEMPLATE = f"""
+PAGE, MOST = 100, 400  # rows drawn at first, and as many more at a time; at most: the search finds the others
+NEWEST = "-created"
+DELETED = "deleted"
+STRAYS = 3  # that are named
+SETTLED = 10.0  # seconds after which a folder is no longer in the making
+TEMPLATE = """
 <div class="row between"><h1>Runs</h1><div class="row tools">
-<input class="input search" type="search" placeholder="search name, state, model" aria-label="Search runs">
+<input class="input search" type="search" placeholder="search name, tag, note, model, data" aria-label="Search runs"
+title="/ jumps here">
 <a class="btn pri" href="/new">Start a run</a></div></div>
-<div class="panel flush scroll" tabindex="-1"><table><thead>{HEAD}</thead><tbody></tbody></table></div>
+<div class="row between filters"><div class="row chips" role="group" aria-label="Show runs in these states"></div>
+<div class="row tight view"><label class="s mut sorter">sort <select class="input s"
+aria-label="Sort by"></select></label><button class="btn s columns" type="button" aria-haspopup="dialog"
+aria-expanded="false">Columns</button></div></div>
+<div class="panel chooser" role="dialog" aria-label="Columns" hidden><div class="row between"><input
+class="input s" type="search" placeholder="search settings and metrics" aria-label="Search columns"><span
+class="row tight"><button class="link s usual" type="button">Usual columns</button><button class="btn s done"
+type="button">Done</button></span></div><div class="offered"></div></div>
+<p class="s mut kept-for" hidden>A deleted run stays here for 24 hours. Restored, it is as it was, with its record,
+checkpoints, note and tags. After that its folder is removed and its disk space is free.</p>
+<div class="panel flush scroll" tabindex="-1"><table><thead></thead><tbody></tbody></table></div>
 <p class="s mut none" hidden></p>
-<div class="panel choosing row" role="group" aria-label="Chosen runs" hidden><a class="btn pri go"></a><button
-class="btn quiet clear">Clear</button><span class="s mut words" role="status"></span></div>
-<p class="s mut foot"><span class="counts"></span> New here?
-<button class="link quickstart">Run the quickstart</button>:
-a real GRPO run with a tiny model, under a minute, no GPU.</p>
+<p class="more" hidden><button class="btn s" type="button"></button></p><p class="s mut limits" hidden></p>
+<p class="s mut strays" dir="auto" hidden></p>
+<div class="panel choosing layer row" role="group" aria-label="Chosen runs" hidden><b class="many"></b><a
+class="btn pri go" href="/compare"></a><button class="btn tag" type="button">Tag</button>
+<button class="btn stop" type="button">Stop</button>
+<button class="btn restore" type="button">Restore</button><button class="btn delete" type="button">Delete</button>
+<button class="btn erase" type="button">Delete for good</button>
+<button class="link s every" type="button"></button><button class="btn quiet clear" type="button">Clear</button>
+<span class="s mut words" role="status"></span></div>
+<p class="s mut foot"><span class="counts"></span> <span class="new">New here?
+<button class="link quickstart" type="button">Run the quickstart</button>:
+a real GRPO run with a tiny model, under a minute, no GPU.</span></p>
 <section class="empty panel" hidden><h1>Groupwise</h1>
 <p class="lead">Configure, launch and watch GRPO runs, and read what every group of completions earned.</p>
 <p class="s mut hardware"></p>
-<div class="row"><button class="btn pri quickstart">Run the quickstart</button><a class="btn quiet" href="/new">Set up a
-run</a></div><p class="s mut">The quickstart trains a tiny model with TRL on this machine: under a minute, no GPU.</p>
-</section><p class="s problem" role="alert" hidden></p>
+<div class="row"><button class="btn pri quickstart" type="button">Run the quickstart</button><a class="btn quiet"
+href="/new">Set up a run</a></div><p class="s mut">The quickstart trains a tiny model with TRL on this machine: under a
+minute, no GPU.</p></section><p class="s problem" role="alert" hidden></p>
+<div class="undo layer" role="status" hidden><span></span><button type="button">Undo</button></div>
+<dialog class="ask"><form method="dialog"><h2></h2><p></p><label class="s" hidden><span></span><input class="input"
+autocomplete="off"></label><div class="row end"><button value="cancel" class="btn">Cancel</button><button value="yes"
+class="btn pri yes"></button></div></form></dialog>
 """
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a page asks to see: words, states, columns, an order, how many rows, and which runs are chosen."""
+
+    words: list[str]
+    states: list[str]
+    keys: list[str]
+    sort: str
+    shown: int
+    chosen: list[str]
+
+    @classmethod
+    def of(cls, payload: Payload) -> "Asked":
+        """From what a page sent, of which anything may be wrong."""
+        sort = text(payload, "sort")
+        known = columns.column_of(sort.removeprefix("-")) is not None
+        return cls(
+            run_query.words_of(text(payload, "search")),
+            [state for state in texts(payload, "states") if state in run_query.STATES],
+            columns.columns_asked(texts(payload, "columns", columns.LONGEST)),
+            sort if known else NEWEST,
+            max(PAGE, min(MOST, whole_number(payload, "shown", PAGE))),
+            texts(payload, "chosen")[: changes.MOST],
+        )
 
 
 @answer
 def draw_runs(payload: Payload) -> dict[str, object]:
-    """The rows as HTML, the words under them, and a mark: with the same `mark` given, only {same: true}."""
-    asked = text(payload, "search").lower().split()
-    everything = registry.list_runs()
-    found = [run for run in everything if matches(run, asked)]
-    rows = "".join(run_row(run, time.time()) for run in found[:MOST])
-    words = counts_line(everything, found)
-    mark = zlib.crc32(f"{rows}{words}".encode("utf-8", "replace"))
-    if payload.get("mark") == mark:
-        return {"same": True}
-    hardware = registry.read_fact(Hardware)
+    """The table as HTML, the chips of states with their counts, and the words under it; and a mark: with the same
+    `mark` given, only {same: true}."""
+    asked, now = Asked.of(payload), time.time()
+    if payload.get("deleted") is True:
+        return _unless_same(payload, draw_deleted(asked, now))
+    everything = registry.list_runs(curves=False)
+    there = [run for run in everything if run_query.matches(run, asked.words)]
+    found = in_states(there, asked.states)
+    shown, all_known = sort_rows(found, everything, asked, now)
+    colours = row_colours([row.run for row in shown], everything, asked.chosen[: run_colours.PALETTE])
+    ids = {run.id for run in everything}
+    return _unless_same(payload, {
+        "head": rows.table_head(asked.keys, asked.sort),
+        "rows": "".join(rows.run_row(row, asked.keys, colours[row.run.id]) for row in shown),
+        "chips": chips(there, asked.states, trash.count_deleted()),
+        "counts": counts_line(everything, found, len(shown)),
+        "limits": limits_words(len(found), len(shown), list(colours.values()).count(run_colours.NONE)),
+        "more": more_words(len(found), len(shown)), "found": len(found), "sort": asked.sort,
+        "sorts": sorts(asked.keys), "columns": asked.keys, "settled": all_known, "empty": not everything,
+        "nothing": "" if found else nothing_words(payload, asked), "strays": strays_words(ids),
+        "stoppable": [row.run.id for row in shown if row.run.state in {states.QUEUED, *states.LIVE}],
+        "gone": [run_id for run_id in asked.chosen if run_id not in ids], "hardware": hardware_words(),
+    })  # fmt: skip
+
+
+def _unless_same(payload: Payload, drawn: dict[str, object]) -> dict[str, object]:
+    mark = zlib.crc32(repr(drawn).encode("utf-8", "replace"))
+    return {"same": True} if payload.get("mark") == mark else {"mark": mark, **drawn}
+
+
+def in_states(runs: Sequence[Run], wanted: Sequence[str]) -> list[Run]:
+    """The runs in one of these states; all, where none is named."""
+    return [run for run in runs if run.state in wanted] if wanted else list(runs)
+
+
+def sort_rows(found: Sequence[Run], everything: Sequence[Run], asked: Asked, now: float) -> tuple[list[Row], bool]:
+    """The rows to draw, of the runs in their order; and whether what they came to is all known by now. Only what is
+    drawn, or sorted by, is looked for."""
+    ordered, sorted_by = list(found), []
+    if asked.sort != NEWEST:  # as they are listed
+        key = asked.sort.removeprefix("-")
+        by = columns.column_of(key)
+        assert by is not None
+        sorted_by = list(found) if columns.needs_facts((), key) else []
+        values = [by.value(row) for row in make_rows(found, everything, now, with_facts=bool(sorted_by))]
+        ordered = run_query.in_order(found, values, asked.sort.startswith("-"))
+    shown = ordered[: asked.shown]
+    curves = registry.curves_of([run.id for run in shown])
+    shown = [replace(run, spark=curves.get(run.id, [])) for run in shown]
+    made = make_rows(shown, everything, now, with_facts=True)
+    # What came to be known since the rows were made is not in them.
+    return made, run_facts.are_all_known(sorted_by or shown) and all(row.facts is not None for row in made)
+
+
+def make_rows(runs: Sequence[Run], everything: Sequence[Run], now: float, *, with_facts: bool) -> list[Row]:
+    """Runs as rows."""
+    facts = run_facts.outcomes_of(runs) if with_facts else {}
+    places = run_query.queue_places(everything)
+    defaults = choices.setting_defaults() if with_facts else {}
+    return [Row(run, facts.get(run.id), now, places.get(run.id), defaults) for run in runs]
+
+
+def row_colours(shown: Sequence[Run], everything: Sequence[Run], chosen: Sequence[str]) -> dict[str, str]:
+    """The colours of the rows: those of the chosen runs are what they have in Compare."""
+    by_id = {run.id: run for run in everything} if chosen else {}
+    return run_colours.colours_of([by_id[run_id] for run_id in chosen if run_id in by_id], shown)
+
+
+def draw_deleted(asked: Asked, now: float) -> dict[str, object]:
+    """The deleted runs, the last deleted first: what can be restored."""
+    every = trash.deleted_runs()
+    gone = [one for one in every if run_query.matches(one.run, asked.words)]
+    ids = {one.run.id for one in every}
+    keys = ["reward", "step", "data", "created"]
+    drawn = gone[: asked.shown]
+    made = [rows.deleted_row(Row(one.run, None, now), keys, one.at) for one in drawn]
+    everything = registry.list_runs(curves=False)
     return {
-        "mark": mark, "rows": rows, "counts": words, "empty": not everything,
-        "nothing": "" if found or not everything else f"No run matches “{text(payload, 'search')}”.",
-        "hardware": f"This machine: {hardware.sentence}." if hardware else "Looking at this machine…",
+        "head": rows.deleted_head(keys), "rows": "".join(made), "sort": "", "sorts": [], "columns": asked.keys,
+        "chips": chips(everything, [], len(every), deleted=True), "limits": limits_words(len(gone), len(drawn), 0),
+        "counts": f"{format.plural(len(gone), 'deleted run')}.",
+        "more": more_words(len(gone), len(drawn)), "found": len(gone), "settled": True, "empty": False,
+        "nothing": "" if gone else "No run was deleted in the last day.", "strays": "", "stoppable": [], "hardware": "",
+        "gone": [run_id for run_id in asked.chosen if run_id not in ids],
     }  # fmt: skip
+
+
+def chips(runs: Sequence[Run], wanted: Sequence[str], gone: int, *, deleted: bool = False) -> list[dict[str, object]]:
+    """The states that there are, with how many runs are in each, and what was deleted."""
+    counts = Counter(run.state for run in runs)
+    found: list[dict[str, object]] = [
+        {"state": state, "label": states.LABELS[state], "n": format.count(counts[state]), "on": state in wanted}
+        for state in run_query.STATES
+        if counts[state] or state in wanted
+    ]
+    if gone or deleted:
+        found.append({"state": DELETED, "label": "Deleted", "n": format.count(gone), "on": deleted})
+    return found
+
+
+def sorts(keys: Sequence[str]) -> list[list[str]]:
+    """What the runs can be sorted by, where there is no head to click on: [key, words]."""
+    found = []
+    for key in dict.fromkeys((*columns.FIXED, "created", *keys)):
+        column = columns.column_of(key)
+        if column is not None and key != "spark":
+            found.append([key, {"reward": "reward"}.get(key, column.title)])
+    return found
+
+
+def counts_line(everything: Sequence[Run], found: Sequence[Run], shown: int) -> str:
+    """5 runs · 1 running · 1 queued, how many of them are shown, and what can be done with several."""
+    live_now = sum(run.state in states.LIVE for run in everything)
+    queued = sum(run.state == states.QUEUED for run in everything)
+    parts = [format.plural(len(everything), "run")]
+    parts += [f"{live_now} running"] if live_now else []
+    parts += [f"{queued} queued"] if queued else []
+    if shown < len(found):
+        parts.append(f"showing {format.count(shown)} of {format.count(len(found))}")
+    elif len(found) < len(everything):
+        parts.append(f"showing {format.count(len(found))}")
+    return " · ".join(parts) + "."
+
+
+def more_words(found: int, shown: int) -> str:
+    """What the button under the table says; nothing where all are shown, or no more can be."""
+    left = found - shown if shown < MOST else 0
+    return f"Show {format.count(min(PAGE, left))} more of {format.count(left)}" if left > 0 else ""
+
+
+def limits_words(found: int, shown: int, colourless: int) -> str:
+    """What this page cannot do with so many runs, where it shows: `found` of them, `shown`, `colourless` in grey."""
+    said = [f"{run_colours.PALETTE} runs have a colour at a time; the others are grey."] if colourless else []
+    if found > shown >= MOST:
+        said.append(f"{MOST} rows are shown at most: search, filter or sort to see others.")
+    return " ".join(said)
+
+
+def strays_words(known: set[str]) -> str:
+    """What lies among the folders of the `known` runs and is none, and why: someone may look for it here."""
+    found = repair.stray_folders(known, settled=SETTLED)
+    if not found:
+        return ""
+    named = [f"“{visible_text(format.shorten(name, 60))}” ({why})" for name, why in found[:STRAYS]]
+    more = [f"and {format.count(len(found) - STRAYS)} more"] if len(found) > STRAYS else []
+    one = "entry in runs/ is no run" if len(found) == 1 else "entries in runs/ are no runs"
+    return f"{format.count(len(found))} {one}: {', '.join([*named, *more])}."
+
+
+def nothing_words(payload: Payload, asked: Asked) -> str:
+    """Why the table is empty."""
+    words, named = text(payload, "search"), " or ".join(states.LABELS[state].lower() for state in asked.states)
+    if words and named:
+        return f"No {named} run matches “{words}”."
+    return f"No run matches “{words}”." if words else f"No run is {named}." if named else ""
+
+
+def hardware_words() -> str:
+    """What an empty home says of this machine."""
+    hardware = registry.read_fact(Hardware)
+    return f"This machine: {hardware.sentence}." if hardware else "Looking at this machine…"
+
+
+@answer
+def matching_runs(payload: Payload) -> dict[str, object]:
+    """The ids of all runs that a page's words and states leave, in their order: to choose them all."""
+    asked = Asked.of(payload)
+    if payload.get("deleted") is True:
+        gone = [one.run.id for one in trash.deleted_runs() if run_query.matches(one.run, asked.words)]
+        return {"runs": gone}
+    found = [run for run in registry.list_runs(curves=False) if run_query.matches(run, asked.words)]
+    return {"runs": [run.id for run in in_states(found, asked.states)]}
 
 
 @answer
@@ -66,46 +276,9 @@ def start_quickstart(payload: Payload) -> dict[str, object]:
     return {"go": f"/run?id={launch.queue_quickstart()}"}
 
 
-def matches(run: registry.Run, words: list[str]) -> bool:
-    """Whether every word is somewhere in the run's name, id, state, model or data."""
-    about = f"{run.name} {run.id} {states.LABELS.get(run.state, run.state)} {run.model} {run.data}".lower()
-    return all(word in about for word in words)
-
-
-def counts_line(everything: list[registry.Run], found: list[registry.Run]) -> str:
-    """5 runs · 1 running · 1 queued, how many of them are shown, and what can be done with several."""
-    live_now = sum(run.state in states.LIVE for run in everything)
-    queued = sum(run.state == states.QUEUED for run in everything)
-    parts = [format.plural(len(everything), "run")]
-    parts += [f"{live_now} running"] if live_now else []
-    parts += [f"{queued} queued"] if queued else []
-    if len(found) > MOST:
-        parts.append(f"showing {MOST} of {format.count(len(found))}")
-    elif len(found) < len(everything):
-        parts.append(f"showing {format.count(len(found))}")
-    return " · ".join(parts) + (". Tick some to compare them." if len(everything) > 1 else ".")
-
-
-def run_row(run: registry.Run, now: float) -> str:
-    """One run as a table row."""
-    colour = figures.identity(run.id)
-    steps = format.count(run.step) + (f" / {format.count(run.total)}" if run.total and run.step != run.total else "")
-    changed = run.seen_at if run.state in states.LIVE and run.seen_at else run.state_at
-    data = run.data.partition(":")[2] or run.data
-    model = run.model.rstrip("/").rpartition("/")[2] or run.model
-    return (
-        f'<tr data-run="{escape(run.id)}"><td class="pick"><input type="checkbox" '
-        f'aria-label="Choose {escape(format.shorten(run.name, 60))}"></td>'
-        f'<td><span class="dot" style="background:var({colour})"></span></td>'
-        f'<td class="name"><a href="/run?id={escape(run.id)}" title="{escape(run.name)}">'
-        f"<bdi>{escape(format.shorten(run.name, 60))}</bdi></a></td>"
-        f"<td>{pill(run.state)}</td><td>{figures.sparkline(run.spark, colour)}</td>"
-        f'<td class="n"><b>{format.number(run.reward)}</b></td><td class="n">{steps}</td>'
-        f'<td class="mut"><bdi>{escape(format.shorten(f"{model} · {data}", 60))}</bdi></td>'
-        f'<td class="n mut">{format.age(changed, now)}</td></tr>'
-    )
-
-
 def runs_table() -> gr.HTML:
     """The whole of the Runs page: table, search, and what an empty home says."""
-    return live("pages/run_list/runs_table", draw_runs, start_quickstart, template=TEMPLATE)
+    return live(
+        "pages/run_list/runs_table", draw_runs, matching_runs, choices.offered_columns, *changes.FUNCTIONS,
+        start_quickstart, template=TEMPLATE,
+    )  # fmt: skip

@@ -5,8 +5,8 @@ import { neighbours } from "../number.js";
 
 export const AXES = {
   step: { of: null, words: "Steps" },
-  tokens: { of: "num_tokens", words: "Tokens", missing: "This run has logged no num_tokens so far." },
-  time: { of: "time/elapsed", words: "Time", missing: "This run has logged no time/elapsed so far." },
+  tokens: { of: "num_tokens", words: "Tokens", missing: "This run has logged no num_tokens." },
+  time: { of: "time/elapsed", words: "Time", missing: "This run has logged no time/elapsed." },
 };
 const UNITS = [
   [7200, 3600, " h"],
@@ -82,7 +82,7 @@ export class Axis {
       ticksuffix: this.suffix,
       showticksuffix: "last",
       unifiedhovertitle: { text: title },
-      tickformat: short ? "~s" : ",~g",
+      tickformat: short ? "~s" : ",.4~g",
     };
   }
 }

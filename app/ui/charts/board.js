@@ -166,7 +166,10 @@ export class Board {
   }
   point(step, own) {
     this.pointed = step;
-    for (const chart of this.charts) if (chart.inView) chart.point(step, chart === own);
+    for (const chart of this.charts) {
+      if (chart.inView) chart.point(step, chart === own);
+      else chart.cross.hidden = true; // it may have scrolled away with it
+    }
   }
   // A click leads to the step's groups, unless it is one of the two that reset the zoom.
   clicked(step, mode) {
@@ -185,7 +188,7 @@ export class Board {
     const line = { color: colour("--ink-3"), width: 1, dash: "dot" };
     const upright = { type: "line", xref: "x", yref: "paper", y0: 0, y1: 1, line, layer: "below" };
     const top = { y: 1, xref: "x", yref: "paper", xanchor: "left", yanchor: "top", xshift: 2, yshift: 2 };
-    const font = { size: 9, color: colour("--ink-3") };
+    const font = { size: 12, color: colour("--ink-3") };
     const look = { ...top, showarrow: false, font, bgcolor: colour("--panel"), opacity: 0.85 };
     const named = this.curves.marks.length <= 6;
     const place = this.curves.marks.map((mark) => ({ ...mark, x: this.axis.at(mark.step) }));

@@ -2,7 +2,7 @@
 // is.
 
 import { el, setText, showText } from "../dom.js";
-import { number } from "../number.js";
+import { number, percent, seconds } from "../number.js";
 import { dotted } from "../text.js";
 import { Curves } from "./curves.js";
 import { FastRedraw } from "./fast_redraw.js";
@@ -99,7 +99,7 @@ export class Chart {
     if (!curves.logged && !ours) return waiting;
     return (
       (!curves.names.some((name) => name.startsWith("eval_")) && this.panel.wait) ||
-      "Nothing of this has been logged so far."
+      (this.board.live ? "Not logged yet." : "Not logged.")
     );
   }
 
@@ -107,7 +107,6 @@ export class Chart {
   head(step = null) {
     const names = this.names();
     const key = names.join("\n");
-    const unit = this.panel.unit.trim() ? `\u202f${this.panel.unit.trim()}` : "";
     if (this.values.dataset.key !== key) {
       this.values.dataset.key = key;
       this.values.replaceChildren(
@@ -124,9 +123,17 @@ export class Chart {
       );
     }
     this.values.querySelectorAll("b").forEach((value, i) => {
-      const known = step === null ? this.board.curves.last(names[i]) : this.near(names[i], step);
-      setText(value, number(this.scale(known ?? null)) + unit);
+      const known = step === null ? this.board.curves.now(names[i]) : this.near(names[i], step);
+      setText(value, this.words(known ?? null));
     });
+  }
+  // A value as it stands beside the title: as the box of now and the diagnostics write it.
+  words(value) {
+    const unit = this.panel.unit.trim();
+    if (value === null || Number.isNaN(value)) return "–";
+    if (unit === "%") return percent(value);
+    if (unit === "s") return seconds(value);
+    return unit ? `${number(value)}\u202f${unit}` : number(value);
   }
   // The steps in sight of its longest line.
   steps() {
@@ -224,7 +231,7 @@ export class Chart {
     const grows = this.board.live && data.every((trace) => trace.mode === "lines");
     return Plots.layout({
       uirevision: null,
-      margin: { l: 44, r: 8, t: 8, b: 20 },
+      margin: { l: 48, r: 8, t: 8, b: 24 },
       ...this.board.marked(),
       x: {
         rangemode: "tozero",
@@ -242,7 +249,7 @@ export class Chart {
     });
   }
   static format(size) {
-    return size >= 1e4 ? "~s" : size > 0 && size < 1e-3 ? "~e" : "~g";
+    return size >= 1e4 ? "~s" : size > 0 && size < 1e-3 ? "~e" : ".4~g"; // not as many digits as a third has
   }
   along(range, last, data, grows) {
     if (range || !grows || !Number.isFinite(last)) this.reach.x = null;
@@ -270,7 +277,7 @@ export class Chart {
     if (this.wait.hidden === false || !this.drawn?.length) return;
     this.head(step);
     const axis = this.plot._fullLayout?.xaxis;
-    if (step === null || own || !axis || !this.inView) return;
+    if (step === null || own || !axis) return;
     const left = axis.l2p(this.board.axis.at(step));
     if (!(left >= 0 && left <= axis._length)) return;
     this.cross.style.left = `${axis._offset + left}px`;

@@ -12,6 +12,7 @@ export class Curves {
     this.past = [];
     this.marks = [];
     this.odd = {};
+    this.window = 10; // logged steps that “now” is the mean of; the server says how many
   }
 
   // Takes an answer of the server; gives the names of those that have other points.
@@ -118,20 +119,30 @@ export class Curves {
     return (this.odd[name] ?? 0) + ((curve?.tail ?? curve)?.y.filter((value) => value === null).length ?? 0);
   }
 
-  // The newest values as they were logged, after the points of those before.
-  newest(name) {
+  // The newest values as they were logged, after the points of those before; those after a step alone.
+  newest(name, since = -1) {
     const curve = this.get(name);
-    const values = curve?.tail ? [...curve.y.slice(0, curve.closed), ...curve.tail.y] : (curve?.y ?? []);
-    return values.filter((value) => value !== null);
+    if (!curve) return [];
+    const whole = (column) =>
+      curve.tail ? [...curve[column].slice(0, curve.closed), ...curve.tail[column]] : curve[column];
+    const steps = whole("x");
+    return whole("y").filter((value, i) => value !== null && steps[i] > since);
   }
-  last(name) {
-    return this.newest(name).at(-1);
+  // What a metric is now: the mean of the last steps, as many as the server says (storage/record/recent.py); of what
+  // only grows, is set, or is seldom measured, the last value.
+  now(name) {
+    return Curves.single(name) ? this.newest(name).at(-1) : this.recent(name)?.mean;
   }
-  // Mean and standard deviation of the last n values.
-  recent(name, n = 10) {
-    const values = this.newest(name).slice(-n);
-    if (!values.length) return null;
-    const mean = values.reduce((a, b) => a + b, 0) / values.length;
-    return { mean, std: Math.sqrt(values.reduce((a, b) => a + (b - mean) ** 2, 0) / values.length), n: values.length };
+  static single(name) {
+    return /^(eval_|num_tokens$|epoch$|learning_rate$|time\/elapsed$|rewards\/.*\/weight$)/.test(name);
+  }
+  // Mean of the last values, and of how many (`n`), of the stage that trains: ten, or half of fewer than twenty, as
+  // window_of in storage/record/recent.py has it.
+  recent(name) {
+    const stage = this.marks.findLast(({ kind }) => kind === "stage")?.step ?? -1;
+    const known = this.newest(name, stage);
+    if (!known.length) return null;
+    const values = known.slice(-Math.max(1, Math.min(this.window, Math.floor(known.length / 2))));
+    return { mean: values.reduce((a, b) => a + b, 0) / values.length, n: values.length };
   }
 }

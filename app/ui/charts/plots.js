@@ -14,17 +14,17 @@ export class Plots {
       gridcolor: line,
       zeroline: false,
       linecolor: line,
-      tickfont: { size: 10, color: ink },
-      title: { font: { size: 10, color: ink } },
+      tickfont: { size: 12, color: ink },
+      title: { font: { size: 12, color: ink } },
       automargin: false,
     };
     const merged = (more) => ({ ...axis, ...more, title: { ...axis.title, ...(more.title ?? {}) } });
     return {
       height: 150,
-      margin: { l: 44, r: 6, t: 6, b: 20 },
+      margin: { l: 48, r: 8, t: 6, b: 24 },
       paper_bgcolor: "rgba(0,0,0,0)",
       plot_bgcolor: "rgba(0,0,0,0)",
-      font: { family: colour("--font"), size: 11, color: colour("--ink") },
+      font: { family: colour("--font"), size: 12, color: colour("--ink") },
       showlegend: false,
       hovermode: "x unified",
       dragmode: "zoom",
@@ -32,7 +32,7 @@ export class Plots {
       hoverlabel: {
         bgcolor: colour("--panel"),
         bordercolor: colour("--line-strong"),
-        font: { size: 11, color: colour("--ink") },
+        font: { size: 12, color: colour("--ink") },
       },
       ...rest,
       xaxis: merged({ showgrid: false, nticks: 6, ...x }),

@@ -15,7 +15,7 @@ def flat(spec: RunSpec, defaults: Mapping[str, Any] | None = None) -> dict[str, 
     """Every setting that the spec says, or that has a default of ours: `training.learning_rate`,
     `rewards.correctness.weight`, `stages.1.training.beta`. `defaults`: those of GRPOConfig by name, as published."""
     found: dict[str, Value] = {}
-    for part in ("model", "data", "launch"):
+    for part in ("model", "data", "kl", "launch"):
         _model(found, part, getattr(spec, part))
     _tree(found, "training", spec.training)
     for name, value in (defaults or {}).items():
@@ -63,7 +63,7 @@ def words(value: Any) -> str:
 
 def _place(name: str) -> tuple[int, str]:
     """What one changes on purpose comes first, what differs of itself last."""
-    order = ("training", "rewards", "lora", "model", "data", "stages", "launch")
+    order = ("training", "kl", "rewards", "lora", "model", "data", "stages", "launch")
     part = name.partition(".")[0]
     late = name in ("training.seed", "training.data_seed", "training.output_dir", "training.run_name")
     return (len(order) if late else order.index(part), name)

@@ -1,13 +1,11 @@
 """What a run came to, in one row of numbers: the means of the last values that it logged, and its totals."""
 
-import math
 from typing import Any
 
 from groupwise.storage.analysis.compare.curves import Part, keys_of, rising
 from groupwise.storage.home.sqlite_tools import Database
-from groupwise.storage.record import metrics
+from groupwise.storage.record import metrics, recent
 
-LAST = 10  # values of which a final is the mean, as everywhere in Groupwise
 # What is in the row: the metric whose last values it is the mean of; of several, the first that the run has.
 MEANS = {
     "reward": ("reward",),
@@ -19,35 +17,43 @@ MEANS = {
 
 
 def final_values(run: Database, counting: list[Part] | None = None) -> dict[str, Any]:
-    """step; reward, solved, kl, length, tied: the mean of the last ten logged values, `held_out`: the best one;
+    """step; reward, solved, kl, length, tied: as they are at the end (storage.record.recent), `held_out`: the best one;
     tokens, and time in seconds. None for what was not recorded, or never was a number.
     `counting`: as for curves.read_curves."""
     keys, parts = keys_of(run), metrics.stretches(run) if counting is None else counting
+    lately = _of_last_stage(run, parts)
     found: dict[str, Any] = {"step": parts[-1][2] if parts else 0}
     for name, candidates in MEANS.items():
         key = next((keys[metric] for metric in candidates if metric in keys), None)
-        values = _last_values(run, key, parts) if key is not None else []
-        found[name] = math.fsum(values) / len(values) if values else None
+        found[name] = recent.mean_of_recent(recent.recent_values(run, key, lately)) if key is not None else None
+    if found["reward"] is None and "groups/tied" not in keys:
+        found["tied"] = None  # nothing was scored: TRL then calls no group tied
     found["held_out"] = _highest(run, keys.get("eval_reward"), parts)
     found["tokens"] = _last_total(run, keys.get("num_tokens"), parts)
-    found["time"] = _last_total(run, keys.get("time/elapsed"), parts)
-    if found["time"] is None and parts:
-        found["time"] = _seconds_by_clock(run)
+    found["time"] = seconds_trained(run, parts)
     return found
 
 
-def _last_values(run: Database, key: int, parts: list[Part]) -> list[float]:
-    found: list[float] = []
-    for attempt, first, last in reversed(parts):
-        rows = run.execute(
-            "SELECT value FROM metric WHERE key = ? AND attempt = ? AND step BETWEEN ? AND ? AND value IS NOT NULL "
-            "AND abs(value) < 9e999 ORDER BY step DESC LIMIT ?",
-            [key, attempt, first, last, LAST - len(found)],
-        )
-        found += [value for (value,) in rows]
-        if len(found) == LAST:
-            break
-    return found
+MOST_METRICS = 500  # of one run: a reward function may log as many as it likes
+
+
+def last_means(run: Database, counting: list[Part] | None = None) -> dict[str, float]:
+    """What each metric that a run logged is at the end of it, as its own page says it (storage.record.recent)."""
+    lately = _of_last_stage(run, metrics.stretches(run) if counting is None else counting)
+    keys = list(keys_of(run).items())[:MOST_METRICS]
+    means = {name: recent.now_of(name, recent.recent_values(run, key, lately)) for name, key in keys}
+    return {name: mean for name, mean in means.items() if mean is not None}
+
+
+def seconds_trained(run: Database, counting: list[Part] | None = None) -> float | None:
+    """For how long a run has trained, over all its attempts: by what it logged, or else by the clock."""
+    parts = metrics.stretches(run) if counting is None else counting
+    told = _last_total(run, keys_of(run).get("time/elapsed"), parts)
+    return _seconds_by_clock(run) if told is None and parts else told
+
+
+def _of_last_stage(run: Database, parts: list[Part]) -> list[Part]:
+    return recent.since(parts, recent.stage_began(run)[0])
 
 
 def _highest(run: Database, key: int | None, parts: list[Part]) -> float | None:

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from groupwise.storage.home.sqlite_tools import Database
+from groupwise.storage.record.group_metrics import Target
 from groupwise.storage.record.groups import counting
 
 LOOKED_AT = 1000  # prompts of each run that may be shared
 AT_ONCE = 500  # values in one question to SQLite
-Target = tuple[str, float]  # the function that says what is solved, and from which score on
 
 
 def hashes(run: Database, words: str = "") -> list[str]:

@@ -1,16 +1,20 @@
 """What a verdict suggests to change: settings of a new run that still make whole groups. Pure."""
 
+import math
 from typing import Any
 
 from groupwise.storage.analysis.doctor.evidence import Evidence
 from groupwise.storage.analysis.doctor.verdict import Change
 from groupwise.storage.analysis.doctor.words import setting_text
+from groupwise.storage.library.models import learning_rates
 
-USUAL_RATE = 1e-6  # GRPOConfig's default learning rate
 KL_WEIGHT = 0.04  # DeepSeekMath's
+MOST_KL_WEIGHT = 0.2  # beyond, it is not the KL's weight that is missing
 DATA, REWARDS = "data.source", "rewards"  # fields of a new run
 HARDER_PROMPTS = (Change("Harder prompts", field=DATA),)  # which a person chooses
+SHORTEST = 64  # tokens: a short thought and an answer in tags
 FOR_THE_COMPLETION = 0.75  # of what the model reads; the rest is for the prompt
+USUAL_GROUP = 8  # GRPOConfig's default
 MOST_GROUP = 32  # completions of a group: more cost in proportion
 
 
@@ -20,22 +24,65 @@ def set_to(name: str, value: float) -> Change:
     return Change(f"{words[:1].upper()}{words[1:]} {setting_text(value)}", {f"training.{name}": value})
 
 
-def scale_learning_rate(e: Evidence, factor: float) -> tuple[Change, ...]:
-    """Another learning rate, rounded to one figure."""
-    now = e.number("learning_rate") or USUAL_RATE
-    return (set_to("learning_rate", float(f"{now * factor:.1g}")),)
+def lower_rate(e: Evidence, factor: float) -> tuple[Change, ...]:
+    """A learning rate lower by a factor and at most a usual one: from a rate that is far too high one click leads to
+    one that works. None where it is as low as anyone trains with."""
+    return _rate(e.usual_rates.lower(_rate_now(e), factor))
+
+
+def higher_rate(e: Evidence, factor: float) -> tuple[Change, ...]:
+    """A learning rate higher by a factor and at least a usual one. None where it is as high as is usual."""
+    return _rate(e.usual_rates.higher(_rate_now(e), factor))
+
+
+def _rate(value: float | None) -> tuple[Change, ...]:
+    return () if value is None else (set_to("learning_rate", value),)
+
+
+def _rate_now(e: Evidence) -> float:
+    rate = e.number("learning_rate")
+    return learning_rates.DEFAULT if rate is None else rate
+
+
+def rate_far_off(e: Evidence) -> float | None:
+    """The learning rate, where it is so far above a usual one that no other change can help; None where not."""
+    rate = e.number("learning_rate")
+    return rate if rate is not None and e.usual_rates.is_far_off(rate) else None
+
+
+def rate_first(e: Evidence, others: tuple[Change, ...]) -> tuple[Change, ...]:
+    """These changes; where the rate is far too high, a usual one alone, as none of the others can work before it."""
+    return others if rate_far_off(e) is None else lower_rate(e, 1.0)
+
+
+def smaller_steps(e: Evidence, factor: float) -> tuple[Change, ...]:
+    """A lower rate, or the KL's pull; where the rate is far off, only that."""
+    return rate_first(e, (*lower_rate(e, factor), *anchor(e)))
 
 
 def anchor(e: Evidence) -> tuple[Change, ...]:
-    """A greater weight on the KL."""
+    """A greater weight on the KL, where it has not much already."""
     beta = e.number("beta") or 0.0
+    if beta >= MOST_KL_WEIGHT:
+        return ()
     value = float(f"{max(KL_WEIGHT, 2 * beta):.2g}")
     return (Change(f"KL weight (beta) {setting_text(value)}", {"training.beta": value}),)
 
 
+def usual_group(e: Evidence) -> tuple[Change, ...]:
+    """Groups of eight, and a device batch that holds whole ones."""
+    batch = e.number("per_device_train_batch_size") or USUAL_GROUP
+    changed = {"training.num_generations": USUAL_GROUP}
+    if batch % USUAL_GROUP:
+        changed["training.per_device_train_batch_size"] = math.ceil(batch / USUAL_GROUP) * USUAL_GROUP
+    return (Change(f"Groups of {USUAL_GROUP}", changed),)
+
+
 def larger_group(e: Evidence) -> tuple[Change, ...]:
-    """Twice the group, and the device batch with it where whole groups need it."""
+    """Twice the group, at least a usual one, and the device batch with it where whole groups need it."""
     group, batch = e.number("num_generations") or 8, e.number("per_device_train_batch_size") or 8
+    if group * 2 < USUAL_GROUP:
+        return usual_group(e)
     if group * 2 > MOST_GROUP:
         return ()
     changed = {"training.num_generations": int(group * 2)}
@@ -68,16 +115,23 @@ def warmer(e: Evidence) -> tuple[Change, ...]:
     return (set_to("temperature", 1.0),) if temperature is not None and temperature < 1 else ()
 
 
+def usual_temperature() -> tuple[Change, ...]:
+    """Sampling at temperature 1, GRPOConfig's default."""
+    return (set_to("temperature", 1.0),)
+
+
 def diverse(e: Evidence) -> tuple[Change, ...]:
     """Against collapse: hold it nearer to the reference model, larger groups, a warmer sampling."""
-    return (*anchor(e), *warmer(e), *larger_group(e))[:2]
+    return rate_first(e, (*anchor(e), *warmer(e), *larger_group(e))[:2])
 
 
 def longer(e: Evidence) -> tuple[Change, ...]:
-    """Twice the tokens that a completion may have, where the model can read so many beside a prompt."""
-    if e.room and longest(e) * 2 > e.room * FOR_THE_COMPLETION:
+    """Twice the tokens that a completion may have, and enough for a thought and an answer, where the model can read so
+    many beside a prompt."""
+    tokens = max(longest(e) * 2, SHORTEST)
+    if e.room and tokens > e.room * FOR_THE_COMPLETION:
         return (Change("A model that reads more", field="model.id"),)
-    return (_longest(longest(e) * 2),)
+    return (_longest(tokens),)
 
 
 def shorter(e: Evidence) -> tuple[Change, ...]:
@@ -86,7 +140,7 @@ def shorter(e: Evidence) -> tuple[Change, ...]:
 
 
 def _longest(tokens: float) -> Change:
-    return Change(f"Longest completion {int(tokens)} tokens", {"training.max_completion_length": int(tokens)})
+    return Change(f"Max completion length {int(tokens)} tokens", {"training.max_completion_length": int(tokens)})
 
 
 def longest(e: Evidence) -> float:

@@ -1,4 +1,8 @@
-"""A metric over the steps as the doctor sees it: how it began, how it is now, and whether that is more than noise."""
+"""A metric over the steps as the doctor sees it: how it began, how it is now, and whether that is more than noise.
+
+What is said of it are the figures that every page says (`start`, `best`, `now`: storage.record.recent). A rule believes
+a level only where the last steps of a long run, many more of them, say the same (`at_least`, `at_most`, `direction`).
+"""
 
 from __future__ import annotations
 
@@ -6,8 +10,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-POINTS = 200  # a longer curve is condensed to so many, so that “now” is at most a tenth of the run
-LEAST, MOST = 5, 20  # points that “at the start” and “now” are means of: a sixth of the curve, within these
+from groupwise.storage.record.recent import Course, course_of, window_of
+
+POINTS = 200  # a longer curve is condensed to so many, so that its last points are at most a tenth of the run
+MOST = 20  # points at an end of it that a trend is told by: a sixth of the curve, at most so many
 Bounds = tuple[float, float]
 
 
@@ -19,10 +25,18 @@ class Curve:
     values: tuple[float, ...] = ()
     lows: tuple[float, ...] = ()
     highs: tuple[float, ...] = ()
+    course: Course = Course()
 
     @classmethod
-    def of(cls, steps: Sequence[int], values: Sequence[float], spans: Sequence[Bounds] | None = None) -> Curve:
-        """Of values in the order of their steps, condensed to at most POINTS. `spans`: (low, high) of each."""
+    def of(
+        cls,
+        steps: Sequence[int],
+        values: Sequence[float],
+        spans: Sequence[Bounds] | None = None,
+        course: Course | None = None,
+    ) -> Curve:
+        """Of values in the order of their steps, condensed to at most POINTS. `spans`: (low, high) of each; `course`:
+        its figures, where the values are not those that were logged."""
         spans = spans or [(value, value) for value in values]
         width = max(1, math.ceil(len(values) / POINTS))
         cuts = [slice(at, at + width) for at in range(0, len(values), width)]
@@ -31,6 +45,7 @@ class Curve:
             tuple(mean(values[cut]) for cut in cuts),
             tuple(min(low for low, _ in spans[cut]) for cut in cuts),
             tuple(max(high for _, high in spans[cut]) for cut in cuts),
+            course or course_of(values),
         )
 
     def __len__(self) -> int:
@@ -38,23 +53,28 @@ class Curve:
 
     @property
     def window(self) -> int:
-        """How many points “at the start” and “now” are means of."""
-        return max(LEAST, min(MOST, len(self) // 6))
+        """How many points at an end of it a trend is told by: of a short run those that are “now”."""
+        return max(window_of(len(self)), min(MOST, len(self) // 6))
+
+    @property
+    def first(self) -> float:
+        """The first value of all: what was so before anything was learned."""
+        return self.values[0]
 
     @property
     def start(self) -> float:
-        """The mean of the first points, a window of them."""
-        return mean(self.values[: self.window])
+        """What it was at the start, as pages say it."""
+        return self.course.start
+
+    @property
+    def best(self) -> float:
+        """What it was at its best."""
+        return self.course.best
 
     @property
     def now(self) -> float:
-        """The mean of the last points, a window of them."""
-        return mean(self.values[-self.window :])
-
-    @property
-    def before(self) -> float:
-        """The mean of the points just before those of “now”; needs two windows of points."""
-        return mean(self.values[-2 * self.window : -self.window])
+        """What it is now."""
+        return self.course.now
 
     @property
     def rise(self) -> float:
@@ -62,9 +82,32 @@ class Curve:
         return self.now - self.start
 
     @property
+    def early(self) -> float:
+        """The mean of the first points, a window of them."""
+        return mean(self.values[: self.window])
+
+    @property
+    def late(self) -> float:
+        """The mean of the last points, a window of them."""
+        return mean(self.values[-self.window :])
+
+    @property
+    def before(self) -> float:
+        """The mean of the points just before the last; needs two windows of points."""
+        return mean(self.values[-2 * self.window : -self.window])
+
+    @property
     def peak(self) -> float:
-        """The most that as many points as “now” has ever came to on average."""
+        """The most that a window of points ever came to on average."""
         return max(mean(self.values[at : at + self.window]) for at in range(max(1, len(self) - self.window + 1)))
+
+    def at_least(self, level: float) -> bool:
+        """Whether it is so high now, and is so in the last window of points."""
+        return min(self.now, self.late) >= level
+
+    def at_most(self, level: float) -> bool:
+        """Whether it is so low now, and is so in the last window of points."""
+        return max(self.now, self.late) <= level
 
     @property
     def low(self) -> float:
@@ -78,21 +121,31 @@ class Curve:
 
     @property
     def error(self) -> float:
-        """The standard error of `rise`, by how the values scatter around their neighbours, which a trend does not
-        add to (von Neumann's successive differences)."""
+        """The standard error of how far it has risen between its first and last window of points."""
+        return math.sqrt(2 * self._variance / self.window)
+
+    @property
+    def scatter(self) -> float:
+        """The standard error of the mean of all values."""
+        return math.sqrt(self._variance / max(1, len(self)))
+
+    @property
+    def _variance(self) -> float:
+        """How the values scatter around their neighbours, which a trend does not add to (von Neumann's successive
+        differences)."""
         jumps = [(b - a) ** 2 for a, b in zip(self.values, self.values[1:], strict=False)]
-        variance = mean(jumps) / 2 if jumps else 0.0
-        return math.sqrt(2 * variance / self.window)
+        return mean(jumps) / 2 if jumps else 0.0
 
     def direction(self, least: float, errors: float = 3.0) -> int:
-        """1: it is higher now than at the start by at least `least` and by so many standard errors; −1: lower; 0:
-        neither can be said."""
-        if abs(self.rise) < least or abs(self.rise) <= errors * self.error:
+        """1: it is higher now than at the start by at least `least`, and its last points than its first by so many
+        standard errors; −1: lower; 0: neither can be said."""
+        moved = self.late - self.early
+        if min(abs(moved), abs(self.rise)) < least or abs(moved) <= errors * self.error or moved * self.rise <= 0:
             return 0
-        return 1 if self.rise > 0 else -1
+        return 1 if moved > 0 else -1
 
     def when_now(self) -> tuple[int, int]:
-        """The first and the last step that “now” is of."""
+        """The first and the last step of its last points."""
         return self.steps[-min(self.window, len(self))], self.steps[-1]
 
 

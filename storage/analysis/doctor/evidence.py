@@ -1,20 +1,24 @@
 """What the doctor looks at: a run's settings, its metrics as curves, and what its last groups were scored."""
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from groupwise.storage.analysis.doctor.curve import Curve
+from groupwise.storage.library.models.learning_rates import UsualRates, usual_rates
 from groupwise.storage.record import group_metrics
 from groupwise.storage.spec.spec import RewardSpec
 
 FAILED = ("error", "timeout")
+NONE = "none"  # of a completion that a function does not apply to
 
 
 @dataclass(frozen=True)
 class Function:
-    """What a reward function gave the completions of the last groups: how often each status, and its scores' extremes
-    and scatter; `before`: the extremes in the first groups."""
+    """What a reward function gave: how often each status in the last groups, many of them; its scores' extremes and
+    scatter in those that were read whole; `before`: the extremes in the first groups."""
 
     weight: float = 1.0
     statuses: Mapping[str, int] = field(default_factory=dict)
@@ -35,6 +39,11 @@ class Function:
         return sum(self.statuses.get(status, 0) for status in FAILED) / self.calls if self.calls else 0.0
 
     @property
+    def unscored_share(self) -> float:
+        """The share of completions that it says it does not apply to."""
+        return self.statuses.get(NONE, 0) / self.calls if self.calls else 0.0
+
+    @property
     def constant(self) -> float | None:
         """What it gives to every completion, now as at the start; None: it tells them apart."""
         seen = [v for pair in ((self.low, self.high), self.before or ()) for v in pair if v is not None]
@@ -43,14 +52,18 @@ class Function:
 
 @dataclass(frozen=True)
 class Sample:
-    """A completion of the first or last groups; `text` and `prompt` may be cut."""
+    """A completion of the first or last groups; `text` and `prompt` may be cut. `reward`: None where no function
+    scored it. `cut`: whether it ended at the limit of tokens. `scores`: what each function gave it, None: nothing."""
 
     grp: int
     idx: int
     step: int
     text: str
-    reward: float
+    reward: float | None
     prompt: str = ""
+    tokens: int = 0
+    cut: bool = False
+    scores: Mapping[str, float | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -62,6 +75,7 @@ class Evidence:
     training: Mapping[str, Any] = field(default_factory=dict)
     rewards: Sequence[RewardSpec] = ()
     lora: bool = False
+    parameters: int | None = None  # of the model; None: not known
     curves: Mapping[str, Curve] = field(default_factory=dict)
     functions: Mapping[str, Function] = field(default_factory=dict)
     first: Sequence[Sample] = ()
@@ -76,7 +90,49 @@ class Evidence:
     since: int = 0
     settings_known: bool = True
     places: Mapping[str, str] = field(default_factory=dict)
+    ended: bool = False
+    broke_off: bool = False  # it ended, and not as it was planned or asked
     room: int | None = None  # tokens that the model reads at most, the prompt's included; None: not known
+
+    @cached_property
+    def last_groups(self) -> list[list[Sample]]:
+        """The completions of the last groups, group by group."""
+        return _by_group(self.last)
+
+    @cached_property
+    def first_groups(self) -> list[list[Sample]]:
+        """The same of the first groups."""
+        return _by_group(self.first)
+
+    @cached_property
+    def groups(self) -> list[list[Sample]]:
+        """Both, each group once."""
+        return _by_group({(one.grp, one.idx): one for one in (*self.first, *self.last)}.values())
+
+    @property
+    def usual_rates(self) -> UsualRates:
+        """Gives the learning rates that such a model is usually trained with."""
+        return usual_rates(self.lora, self.parameters)
+
+    @property
+    def at_now(self) -> str:
+        """When the last steps are, in words: now, or, of a run that is over, at the end."""
+        return "at the end" if self.ended else "now"
+
+    @property
+    def verb(self) -> str:
+        """Gives “is”, or “was” of a run that is over."""
+        return "was" if self.ended else "is"
+
+    @property
+    def has(self) -> str:
+        """Gives “have”, or “had” of a run that is over."""
+        return "had" if self.ended else "have"
+
+    @property
+    def verbs(self) -> str:
+        """Gives “are”, or “were” of a run that is over."""
+        return "were" if self.ended else "are"
 
     def curve(self, *names: str) -> Curve:
         """The first of these metrics that was logged; an empty one where none was."""
@@ -102,13 +158,37 @@ class Evidence:
 
     @property
     def target(self) -> str:
-        """The reward function that says whether a completion is right."""
-        return group_metrics.target(self.rewards)[0] if self.rewards else ""
+        """The reward function that says whether a completion is right; “” where none does."""
+        return self._target[0]
+
+    @property
+    def target_score(self) -> float:
+        """The score from which on that function calls a completion right."""
+        return self._target[1]
+
+    @property
+    def _target(self) -> group_metrics.Target:
+        return group_metrics.target(self.rewards) or ("", group_metrics.SOLVED)
 
     @property
     def weights_move(self) -> bool:
         """Whether weights change while it trains: then a reward may rise for that alone."""
         return any(reward.schedule or reward.adapt for reward in self.rewards)
+
+    @property
+    def tells_nothing_apart(self) -> bool:
+        """Whether each function that counts has given every completion that was read the same."""
+        counting = [told for told in self.functions.values() if told.weight]
+        return bool(counting) and all(told.constant is not None for told in counting)
+
+    @property
+    def right_is_told(self) -> bool:
+        """Whether being right means something: by a function that compares with the answer, or by one that has told
+        completions apart."""
+        if self.rewards and not self.target:
+            return False
+        told = self.functions.get(self.target)
+        return self.target in group_metrics.OF_ANSWERS or told is None or told.constant is None
 
     def number(self, name: str) -> float | None:
         """A training setting that is a number."""
@@ -125,3 +205,10 @@ class Evidence:
     def place(self, name: str) -> str | None:
         """The field of the spec that is this reward function."""
         return next((f"rewards.{n}" for n, reward in enumerate(self.rewards) if reward.name == name), None)
+
+
+def _by_group(samples: Iterable[Sample]) -> list[list[Sample]]:
+    found: dict[int, list[Sample]] = defaultdict(list)
+    for sample in samples:
+        found[sample.grp].append(sample)
+    return list(found.values())

@@ -3,7 +3,6 @@
 What an older or half-copied file lacks is left out; the rules that need it then say nothing.
 """
 
-import json
 import math
 import sqlite3
 from collections import defaultdict
@@ -14,9 +13,10 @@ from typing import Any
 
 from groupwise.storage.analysis.doctor.curve import Curve
 from groupwise.storage.analysis.doctor.evidence import Evidence, Function, Sample
-from groupwise.storage.checks.length import room_of
 from groupwise.storage.home.sqlite_tools import Database
-from groupwise.storage.record import metrics, record_check
+from groupwise.storage.library.models import learning_rates, model_files
+from groupwise.storage.record import find, group_metrics, metrics, recent, record_check
+from groupwise.storage.record.recent import Course
 from groupwise.storage.record.rollup import SIZES
 from groupwise.storage.spec.spec import RunSpec
 
@@ -29,9 +29,12 @@ METRICS = (
     "time/rewards", "time/update", "system/memory_share",
 )  # fmt: skip
 FINITE = ("loss", "grad_norm", "reward", "kl")  # those that must be numbers
+SCORED = "AND NOT EXISTS (SELECT 1 FROM grp WHERE mode = 'train' AND grp.step = metric.step AND low IS NULL)"
 RECENT_STEPS = 100  # in which a value that is no number is looked for
 RAW_STEPS = 600  # up to here every value is read
 GROUPS, COMPLETIONS, READ = 32, 256, 2000  # read at each end: groups, completions of them, characters of each
+ORDERS = ("ASC", "DESC")  # the first, the last
+COUNTED = 128  # the last groups, in which it is counted how often each function gave no score
 
 Bucket = tuple[int, int, float, float, float]  # step, how many values, their total, least and greatest
 
@@ -62,21 +65,28 @@ def _gather_evidence(run: Database, spec: RunSpec | None, around: Surroundings, 
     parts = [part for part in parts if part[1] <= part[2]]
     keys = dict(_rows(run, "SELECT name, id FROM metric_key"))
     wanted = [name for name in keys if name in METRICS or (name.startswith("rewards/") and name.count("/") == 2)]
+    if stage and group_metrics.target(stage.rewards) is None:  # an older version took form for what is right
+        wanted = [name for name in wanted if not name.endswith("solved")]
     curves = _curves(run, {keys[name]: name for name in wanted}, parts)
-    ends = [_group_ids(run, "ASC", since, until), _group_ids(run, "DESC", since, until)]
-    first, last = (_samples(run, ids) for ids in ends)
-    rewards = [sample.reward for sample in (*first, *last)]
+    ends = [_group_ids(run, order, since, until) for order in ORDERS]
+    functions = _rows(run, "SELECT id, name, weight FROM reward_function ORDER BY id")
+    names = {id: name for id, name, _ in functions}
+    first, last = (_samples(run, ids[:GROUPS], names, order) for ids, order in zip(ends, ORDERS, strict=True))
+    rewards = [sample.reward for sample in (*first, *last) if sample.reward is not None]
     rewards += [c.high for c in (curves.get("groups/best"),) if c] + [c.low for c in (curves.get("groups/worst"),) if c]
     total = _rows(
         run, "SELECT json_extract(data, '$.total') FROM event WHERE kind IN ('begin', 'stage') ORDER BY id DESC LIMIT 1"
     )
+    facts = model_files.facts_at_hand(spec.model) if spec else None
     return Evidence(
         training={**around.defaults, **(stage.training if stage else {})},
-        rewards=stage.rewards if stage else (), lora=bool(spec and spec.lora is not None), curves=curves,
-        functions=_functions(run, *ends), first=first, last=last, low=min(rewards, default=None),
-        high=max(rewards, default=None), not_finite=_not_finite(run, keys, parts), gpus=around.gpus,
-        extras=around.extras, step=parts[-1][2] if parts else 0, total=_newest_step(total), since=since,
-        settings_known=spec is not None, places=places(spec, number), room=room_of(spec) if spec else None,
+        rewards=stage.rewards if stage else (), lora=bool(spec and spec.lora is not None),
+        parameters=learning_rates.parameters_of(spec.model, facts) if spec else None, curves=curves,
+        functions=_functions(run, functions, first, last, ends[1]), first=first, last=last,
+        low=min(rewards, default=None), high=max(rewards, default=None), not_finite=_not_finite(run, keys, parts),
+        gpus=around.gpus, extras=around.extras, step=parts[-1][2] if parts else 0, total=_newest_step(total),
+        since=since, settings_known=spec is not None, places=places(spec, number),
+        room=facts.max_position if facts else None,
     )  # fmt: skip
 
 
@@ -105,13 +115,8 @@ def _read_if_there(read: Callable[[], list[Any]]) -> list[Any]:
 
 def _stage(run: Database) -> tuple[int, int]:
     """(the step after which the stage that trains now began, its number); (0, 0) in a run without stages."""
-    rows = _rows(
-        run,
-        "SELECT json_extract(data, '$.after'), json_extract(data, '$.stage') FROM event WHERE kind = 'stage' "
-        "ORDER BY id DESC LIMIT 1",
-    )
-    after, number = rows[0] if rows else (0, 0)
-    return (after, number) if isinstance(after, int) and isinstance(number, int) else (0, 0)
+    found = _read_if_there(lambda: [recent.stage_began(run)])
+    return found[0] if found else (0, 0)
 
 
 def _newest_step(rows: list[Any]) -> int:
@@ -140,7 +145,16 @@ def _curve(run: Database, key: int, parts: list[tuple[int, int, int]], size: int
             found += raw
         elif tail or raw:
             found.append(_merge_buckets(tail + raw))
-    return Curve.of([b[0] for b in found], [b[2] / b[1] for b in found], [(b[3], b[4]) for b in found])
+    means = [b[2] / b[1] for b in found]
+    course = _course(run, key, parts, found) if size > 1 else None
+    return Curve.of([b[0] for b in found], means, [(b[3], b[4]) for b in found], course)
+
+
+def _course(run: Database, key: int, parts: list[tuple[int, int, int]], found: list[Bucket]) -> Course:
+    """The figures of a curve whose points are of many steps: its ends as they were logged, and these points."""
+    first = _read_if_there(lambda: recent.first_values(run, key, parts))
+    last = _read_if_there(lambda: recent.recent_values(run, key, parts))
+    return recent.course_of_ends(first, last, [b[2] / b[1] for b in found if b[1] >= recent.RECENT])
 
 
 def _buckets(run: Database, key: int, attempt: int, first: int, last: int, size: int) -> list[Bucket]:
@@ -169,7 +183,8 @@ def _merge_buckets(buckets: list[Bucket]) -> Bucket:
 
 
 def _not_finite(run: Database, keys: dict[str, int], parts: list[tuple[int, int, int]]) -> dict[str, int]:
-    """The last step at which a metric that must be a number was none, of the last steps. NaN is stored as NULL."""
+    """The last step at which a metric that must be a number was none, of the last steps. NaN is stored as NULL; so is
+    the reward of a step in which no function scored anything, which is another matter."""
     if not parts:
         return {}
     attempt, first, last = parts[-1]
@@ -178,7 +193,7 @@ def _not_finite(run: Database, keys: dict[str, int], parts: list[tuple[int, int,
         rows = _rows(
             run,
             "SELECT max(step) FROM metric WHERE key = ? AND attempt = ? AND step BETWEEN ? AND ? "
-            "AND (value IS NULL OR abs(value) > 1e300)",
+            f"AND (value IS NULL OR abs(value) > 1e300) {SCORED if name == 'reward' else ''}",
             [keys.get(name), attempt, max(first, last - RECENT_STEPS), last],
         )
         if rows and rows[0][0] is not None:
@@ -190,41 +205,52 @@ def _group_ids(run: Database, order: str, since: int, until: int) -> list[int]:
     """The first (ASC) or last (DESC) training groups of the stage."""
     rows = _rows(
         run,
-        f"SELECT id FROM grp WHERE mode = 'train' AND step > ? AND step <= ? ORDER BY step {order} LIMIT {GROUPS}",
+        f"SELECT id FROM grp WHERE mode = 'train' AND step > ? AND step <= ? ORDER BY step {order} LIMIT {COUNTED}",
         [since, until],
     )
     return [row[0] for row in rows]
 
 
-def _samples(run: Database, ids: list[int]) -> list[Sample]:
+def _samples(run: Database, ids: list[int], names: Mapping[int, str], order: str) -> list[Sample]:
+    """The completions of these groups, with what each function of `names` (by its number) gave them; where there are
+    too many, the first (ASC) or last (DESC) of them."""
     marks = ", ".join("?" * len(ids))
     rows = _rows(
         run,
-        f"SELECT c.grp, c.idx, g.step, substr(c.text, 1, {READ}), c.reward, substr(p.prompt, 1, {READ}) "
+        "SELECT c.grp, c.idx, g.step, substr(c.text, 1, ?), c.reward, substr(p.prompt, 1, ?), c.tokens, c.truncated "
         "FROM grp g JOIN completion c ON c.grp = g.id LEFT JOIN prompt p ON p.id = g.prompt "
-        f"WHERE g.id IN ({marks}) AND c.reward IS NOT NULL LIMIT {COMPLETIONS}",
-        ids,
+        f"WHERE g.id IN ({marks}) ORDER BY c.grp {order}, c.idx LIMIT {COMPLETIONS}",
+        [READ, READ, *ids],
     )
+    scores: dict[tuple[int, int], dict[str, float | None]] = defaultdict(dict)
+    told = _rows(run, f"SELECT grp, idx, function, value FROM score WHERE grp IN ({marks}) LIMIT 16384", ids)
+    for grp, idx, function, value in told:
+        if function in names:
+            scores[grp, idx][names[function]] = _finite(value)
     return [
-        Sample(grp, idx, step, text, reward, _question_text(prompt))
-        for grp, idx, step, text, reward, prompt in rows
-        if math.isfinite(reward)
+        Sample(
+            grp,
+            idx,
+            step,
+            text,
+            _finite(reward),
+            find.question_text(prompt or '""'),
+            tokens or 0,
+            bool(cut),
+            scores[grp, idx],
+        )
+        for grp, idx, step, text, reward, prompt, tokens, cut in sorted(rows)
     ]
 
 
-def _question_text(prompt: str | None) -> str:
-    """What a person asked: the last message of a chat, or the text itself; empty where the prompt was cut."""
-    try:
-        read = json.loads(prompt or '""')
-    except ValueError:
-        return ""
-    last = read[-1] if isinstance(read, list) and read else read
-    return str(last.get("content") or "") if isinstance(last, dict) else str(last)
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
 
 
-def _functions(run: Database, first: list[int], last: list[int]) -> dict[str, Function]:
-    known = _rows(run, "SELECT id, name, weight FROM reward_function ORDER BY id")
-    now, before = _scores(run, last), _scores(run, first)
+def _functions(
+    run: Database, known: list[Any], first: list[Sample], last: list[Sample], counted: list[int]
+) -> dict[str, Function]:
+    statuses = _statuses(run, counted)
     messages = dict(
         _rows(
             run,
@@ -234,25 +260,26 @@ def _functions(run: Database, first: list[int], last: list[int]) -> dict[str, Fu
     )
     found = {}
     for id, name, weight in known:
-        values, statuses = now.get(id, ([], {}))
-        earlier = before.get(id, ([], {}))[0]
+        values, earlier = _scores(last, name), _scores(first, name)
         found[name] = Function(
-            weight, statuses, min(values, default=None), max(values, default=None), _std(values),
+            weight, statuses.get(id, {}), min(values, default=None), max(values, default=None), _std(values),
             (min(earlier), max(earlier)) if earlier else None, str(messages.get(name) or ""),
         )  # fmt: skip
     return found
 
 
-def _scores(run: Database, ids: list[int]) -> dict[int, tuple[list[float], dict[str, int]]]:
-    """function → its finite scores in these groups, and how often it had each status."""
+def _scores(samples: Sequence[Sample], name: str) -> list[float]:
+    return [score for sample in samples if (score := sample.scores.get(name)) is not None]
+
+
+def _statuses(run: Database, ids: list[int]) -> dict[int, dict[str, int]]:
+    """function → how often it had each status in these groups."""
     marks = ", ".join("?" * len(ids))
-    found: dict[int, tuple[list[float], dict[str, int]]] = defaultdict(lambda: ([], defaultdict(int)))
-    for function, value, status in _rows(
-        run, f"SELECT function, value, status FROM score WHERE grp IN ({marks}) LIMIT 8192", ids
+    found: dict[int, dict[str, int]] = defaultdict(dict)
+    for function, status, count in _rows(
+        run, f"SELECT function, status, count(*) FROM score WHERE grp IN ({marks}) GROUP BY function, status", ids
     ):
-        found[function][1][status] += 1
-        if value is not None and math.isfinite(value):
-            found[function][0].append(value)
+        found[function][status] = count
     return found
 
 

@@ -3,54 +3,47 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from groupwise.storage.analysis.doctor import expected, gradient, hacking, length, rewards, speed, stability
+from groupwise.storage.analysis.doctor import (
+    expected,
+    gradient,
+    hacking,
+    length,
+    rates,
+    rewards,
+    sampling,
+    speed,
+    stability,
+)
+from groupwise.storage.analysis.doctor.causes import one_to_a_cause
 from groupwise.storage.analysis.doctor.evidence import Evidence
-from groupwise.storage.analysis.doctor.verdict import CALM, LEVELS, Change, Verdict
+from groupwise.storage.analysis.doctor.verdict import CALM, WARNING, Change, Verdict
 from groupwise.storage.analysis.doctor.words import percent, short_number
+from groupwise.storage.record.recent import Course
 
 Rule = Callable[[Evidence], Verdict | None]
 RULES: tuple[Rule, ...] = (
-    *rewards.RULES, *stability.RULES, *gradient.RULES, *length.RULES, *hacking.RULES, *speed.RULES, *expected.RULES,
+    *sampling.RULES, *rewards.RULES, *rates.RULES, *stability.RULES, *gradient.RULES, *length.RULES, *hacking.RULES,
+    *speed.RULES, *expected.RULES,
 )  # fmt: skip
 WAIT = 10  # logged steps before anything is said of how it goes
-# A verdict explains others: they would be said for the same cause.
-EVERYTHING = {
-    "learning_rate_high", "kl", "clipping", "spikes", "learning_rate_low", "flat", "held_out", "too_hard", "too_easy",
-    "tied", "collapse", "entropy", "hacking_one", "constant", "dominating", "length", "loss_near_zero",
-}  # fmt: skip
-EXPLAINS: dict[str, set[str]] = {
-    "not_finite": EVERYTHING,
-    "failing": {"too_hard", "too_easy", "tied", "flat", "learning_rate_low", "constant", "dominating", "hacking_one",
-                "collapse", "entropy", "learning_rate_high"},
-    "learning_rate_high": {"kl", "clipping", "spikes", "entropy", "collapse", "tied", "too_hard", "hacking_one",
-                           "length", "flat", "learning_rate_low"},
-    "collapse": {"tied", "entropy", "flat", "learning_rate_low", "hacking_one"},
-    "too_hard": {"tied", "flat", "learning_rate_low", "constant", "entropy", "collapse"},
-    "too_easy": {"tied", "flat", "learning_rate_low", "constant", "entropy", "collapse", "learned"},
-    "tied": {"flat", "learning_rate_low", "entropy"},
-    "kl": {"spikes", "entropy", "clipping"},
-    "hacking_repetition": {"length", "truncated"},
-    "hacking_pattern": {"hacking_one", "length"},
-    "truncated": {"length"},
-    "length": {"flat"},
-    "entropy": {"flat"},
-    "dominating": {"hacking_one"},
-    "constant": {"flat"},
-}  # fmt: skip
-
 
 OPENING = {"up": "Learning", "down": "Getting worse", "level": "Not learning so far"}
+OPENING_ENDED = {"up": "Learned", "down": "Got worse", "level": "Did not learn"}  # of a run that is over
 
 
 @dataclass(frozen=True)
 class Report:
-    """`kind` says how it stands: waiting, unclear, up, down, level. `verdicts` that are not calm come first; `calm` is
-    apart."""
+    """`kind` says how it stands: waiting, up, down, level. `level`: how grave that is, by which it is coloured wherever
+    it stands. `verdicts` that are not calm come first; `calm` is apart. `steps`: how many logged steps the figures now
+    and at its best are means of, `begin`: that at the start; 0: none is said."""
 
     kind: str
+    level: str
     headline: str
     verdicts: tuple[Verdict, ...]
     calm: tuple[Verdict, ...]
+    steps: int
+    begin: int = 0
 
 
 def examine(e: Evidence) -> Report:
@@ -59,9 +52,36 @@ def examine(e: Evidence) -> Report:
     kept = [_in_their_stages(e, verdict) for verdict in one_to_a_cause(found)]
     grave = tuple(verdict for verdict in kept if verdict.level != CALM)
     kind, said = _summarise_reward(e)
-    if kind != "waiting":
-        said = f"{_opening(e, kind, grave) if grave else 'Nothing looks wrong so far'}: {said}."
-    return Report(kind, said, grave, tuple(verdict for verdict in kept if verdict.level == CALM))
+    if kind == "waiting":
+        said = _say_too_short(e, grave)
+    else:
+        healthy = "Until it ended, no problems were detected" if e.broke_off else "No problems detected"
+        said = f"{_opening(e, kind, grave) if grave or kind == 'down' else healthy}: {said}."
+    calm = tuple(verdict for verdict in kept if verdict.level == CALM)
+    course = e.reward.course if kind != "waiting" else Course()
+    return Report(kind, _level(kind, grave), said, grave, calm, course.count, course.begin)
+
+
+def _level(kind: str, grave: tuple[Verdict, ...]) -> str:
+    """That of the gravest verdict; a reward that fell is never calm."""
+    if grave:
+        return grave[0].level
+    return WARNING if kind == "down" else "waiting" if kind == "waiting" else CALM
+
+
+def _say_too_short(e: Evidence, grave: tuple[Verdict, ...]) -> str:
+    """The headline before there are steps enough, or of a run that ended before there were."""
+    steps, stage = len(e.reward), " of this stage" if e.since else ""
+    done = f"{steps} logged step{'s' * (steps != 1)}{stage}"
+    if e.ended and not steps:
+        what = "no reward was" if e.step > e.since else "nothing was"
+        return f"It ended, and {what} logged{stage}, so whether it learned cannot be said."
+    if grave and steps:
+        more = f"It ended before trends could be seen ({WAIT} steps)" if e.ended else f"Trends need {WAIT}"
+        return f"{_count(grave).capitalize()} after {done}. {more}."
+    if e.ended:
+        return f"It ended after {done}: too short for diagnostics, which need {WAIT}."
+    return f"Diagnostics{stage} need {WAIT} steps ({steps}/{WAIT})."
 
 
 def _in_their_stages(e: Evidence, verdict: Verdict) -> Verdict:
@@ -79,43 +99,39 @@ def _move(e: Evidence, change: Change) -> Change:
 
 
 def _opening(e: Evidence, kind: str, grave: tuple[Verdict, ...]) -> str:
-    """The headline's first words. Where hardly a group bears a gradient, what rose before rises no more."""
+    """The headline's first words. Where hardly a group has a learning signal, what rose before rises no more."""
+    opening = (OPENING_ENDED if e.ended else OPENING)[kind]
     if kind != "up":
-        return OPENING[kind]
-    if len(e.tied_share) >= gradient.POINTS and e.tied_share.now >= gradient.MOSTLY_TIED:
+        return opening
+    if len(e.tied_share) >= gradient.POINTS and e.tied_share.at_least(gradient.MOSTLY_TIED):
         return "No longer learning"
+    return f"{opening}, with {_count(grave)}"
+
+
+def _count(grave: tuple[Verdict, ...]) -> str:
+    """How many of the gravest level there are: a problem, 2 warnings."""
     worst = [verdict.level for verdict in grave if verdict.level == grave[0].level]
-    return f"{OPENING[kind]}, with {f'{len(worst)} {worst[0]}s' if len(worst) > 1 else f'a {worst[0]}'}"
-
-
-def one_to_a_cause(found: list[Verdict]) -> list[Verdict]:
-    """Without those that another explains, each key once, the gravest first."""
-    ranked = sorted(found, key=lambda verdict: LEVELS.index(verdict.level))
-    explained = {key for verdict in ranked if verdict.level != CALM for key in EXPLAINS.get(verdict.key, ())}
-    explained |= {key for verdict in ranked if verdict.key == "too_easy" for key in EXPLAINS["too_easy"]}
-    kept: dict[str, Verdict] = {}
-    for verdict in ranked:
-        if verdict.key not in explained:
-            kept.setdefault(verdict.key, verdict)
-    return list(kept.values())
+    return f"{len(worst)} {worst[0]}s" if len(worst) > 1 else f"a {worst[0]}"
 
 
 def _summarise_reward(e: Evidence) -> tuple[str, str]:
     """Is it learning? In a few words."""
     reward = e.reward
     if len(reward) < WAIT:
-        return "waiting", (
-            f"The doctor needs {WAIT} logged steps to say how it goes; "
-            f"{len(reward)} {'is' if len(reward) == 1 else 'are'} there."
-        )
-    where = "since the start" if not e.since else f"since step {e.since:,}, where this stage began"
-    moved = reward.direction(0, 2.0)
-    kind = {1: "up", -1: "down", 0: "level"}[moved]
-    said = {
-        "up": f"reward is up {short_number(reward.rise)} {where} (now {short_number(reward.now)})",
-        "down": f"reward is down {short_number(-reward.rise)} {where} (now {short_number(reward.now)})",
-        "level": f"reward is about as it was at the start ({short_number(reward.now)})",
-    }[kind]
+        return "waiting", ""
+    kind, fell = _direction(e), rates.fall(e)
+    height, when = (fell.height, fell.when) if fell else (reward.start, rates.start_words(e))
+    went = f"went {kind}" if e.ended else f"is {kind}"
+    said = f"reward {went} from {short_number(height)} {when} to {short_number(reward.now)} {e.at_now}"
+    said = rates.said_of_reward(e) if kind == "level" else said
     if len(e.tied_share):
-        said += f", {percent(1 - e.tied_share.now)} of groups bear a gradient"
+        share = 1 - e.tied_share.now
+        said += f"; {percent(share)} of groups {e.has} a learning signal"
     return kind, said
+
+
+def _direction(e: Evidence) -> str:
+    """Up, down or level: a reward that has fallen far from its best is down, whatever it was at the start."""
+    if rates.fall(e) or e.reward.direction(rates.STILL * e.scale) < 0:
+        return "down"
+    return "up" if e.reward.direction(0, 2.0) > 0 else "level"

@@ -18,7 +18,7 @@ def loss_near_zero(e: Evidence) -> Verdict | None:
         "loss says nothing about learning. The reward does."
     )
     return Verdict(
-        "loss_near_zero", CALM, "Loss near zero is normal", words, f"Said while it is within {NEAR_ZERO} of 0.",
+        "loss_near_zero", CALM, "Loss near zero is normal", words, f"Shown while it is within {NEAR_ZERO} of 0.",
         f"{COMMON}; {TRL}", (chart("loss"), chart("reward")),
     )  # fmt: skip
 
@@ -28,7 +28,7 @@ def no_kl(e: Evidence) -> Verdict | None:
     if not e.settings_known or e.training.get("beta") not in (0, 0.0) or len(e.curve("kl")) or len(e.reward) < POINTS:
         return None
     words = "beta is 0, so there is no reference model, and TRL logs no KL. Nothing anchors the model, by choice."
-    return Verdict("no_kl", CALM, "No KL is logged", words, "Said where beta is 0, which is TRL's default.", TRL)
+    return Verdict("no_kl", CALM, "No KL is logged", words, "Shown where beta is 0, which is TRL's default.", TRL)
 
 
 RULES = (loss_near_zero, no_kl)

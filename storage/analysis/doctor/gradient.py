@@ -1,6 +1,6 @@
 """Whether there is anything to learn from: tied groups and why they tie, collapse, entropy. Each rule is pure."""
 
-from groupwise.storage.analysis.doctor import changes
+from groupwise.storage.analysis.doctor import changes, grounds, rates
 from groupwise.storage.analysis.doctor.evidence import Evidence
 from groupwise.storage.analysis.doctor.verdict import (
     CALM,
@@ -10,40 +10,49 @@ from groupwise.storage.analysis.doctor.verdict import (
     PROBLEM,
     WARNING,
     Change,
+    Grounds,
+    Place,
     Verdict,
     chart,
     step_groups,
 )
-from groupwise.storage.analysis.doctor.words import percent, short_number
+from groupwise.storage.analysis.doctor.words import last_steps, percent, short_number
 
-POINTS = 10  # logged steps before a share of groups is believed
-TREND = 20  # before a trend is
+POINTS = 5  # logged steps before a share of groups is believed
+SEVERAL, TREND = 10, 20  # before it is said that nothing is ever solved; before a trend is
 TIED, MOSTLY_TIED = 0.65, 0.85  # shares of groups
 LOW_SPREAD = 0.1  # common practice, for rewards that are up to 2 apart; a twentieth of wider ones
 FALLEN = 0.5  # of what it was at the start
 ALIKE, ALIKE_MORE = 0.7, 0.3  # share of completions; how much it has risen
-SOLVED, NEVER = 0.9, 0.03  # shares of completions, of groups
+SOLVED, STILL_SOLVED = 0.9, 0.7  # shares of completions: at the start, and now, as what little is learned may harm
+COUNTS, MANY = 0.5, 64  # of the heaviest weight; completions
+NEVER, SELDOM = 0.03, 0.25  # shares of groups: now; of those of the first step
 ENTROPY = 0.1  # of what it was at the start
 
 
 def no_gradient(e: Evidence) -> Verdict | None:
     """Most groups are tied: every completion of a group has the same reward, so every advantage is 0."""
     tied = e.tied_share
-    if len(tied) < POINTS or tied.now < TIED:
+    if len(tied) < POINTS or not tied.at_least(TIED):
         return None
-    level = PROBLEM if tied.now >= MOSTLY_TIED else WARNING
-    said = f"{percent(tied.now)} of the last groups are tied: no gradient from them."
-    threshold = f"Said from {percent(TIED)} of groups on, as a problem from {percent(MOSTLY_TIED)}."
+    level = PROBLEM if tied.at_least(MOSTLY_TIED) else WARNING
+    said = f"{percent(tied.now)} of the groups of {last_steps(tied)} {e.verbs} tied: no gradient from them."
+    threshold = f"Shown from {percent(TIED)} of groups on, as a problem from {percent(MOSTLY_TIED)}."
     source = f"That tied groups teach nothing is from {DAPO}; the shares are {MEASURED}"
     low, high = e.curve("groups/all_low"), e.curve("groups/all_high")
+    about = grounds.last_groups_of(e, grounds.earns_the_same)
+    from_start = tied.first >= TIED / 2 and rates.fall(e) is None  # what fell had been better in between
+    rests = Grounds(Place.PROMPTS, from_start, tied.now, about)
     links = (chart("groups/tied", "The chart of tied groups"), step_groups(tied.steps[-1], "tied"))
     if len(low) and low.now >= tied.now / 2:
         words = f"{said} Most of these score the lowest in every completion: the prompts are too hard for it as it is."
         return Verdict(
-            "too_hard", level, "The prompts are too hard", words, threshold, source, links, changes.harder(e)
+            "too_hard", level, "The prompts are too hard", words, threshold, source, links, changes.harder(e), rests
         )
-    if len(high) and high.now >= tied.now / 2 and not _one_wrong_answer(e):
-        learned = high.start < TIED / 2
+    if _is_too_soon(e):
+        return None
+    learned = high.start < TIED / 2
+    if len(high) and high.now >= tied.now / 2 and not _one_wrong_answer(e) and (learned or e.right_is_told):
         words = f"{said} Most of these score the highest in every completion: " + (
             "the model has learned these prompts, and more steps on them teach little."
             if learned
@@ -51,89 +60,136 @@ def no_gradient(e: Evidence) -> Verdict | None:
         )
         title = "The prompts are learned" if learned else "The prompts are too easy"
         return Verdict(
-            "too_easy", CALM if learned else level, title, words, threshold, source, links, changes.HARDER_PROMPTS
+            "too_easy",
+            CALM if learned else level,
+            title,
+            words,
+            threshold,
+            source,
+            links,
+            changes.HARDER_PROMPTS,
+            rests,
         )
+    if collapse(e):
+        return None  # it says the same, and since when
     words = f"{said} A larger group, or a reward with more grades, sets completions apart."
     return Verdict(
-        "tied", level, "No gradient from most groups", words, threshold, source, links, changes.tell_apart(e)
+        "tied", level, "No gradient from most groups", words, threshold, source, links, changes.tell_apart(e), rests
     )
+
+
+def _is_too_soon(e: Evidence) -> bool:
+    """Whether what is tied looks the same so far as a function that gives everything the same."""
+    return e.tells_nothing_apart and len(e.reward) < SEVERAL
 
 
 def _one_wrong_answer(e: Evidence) -> bool:
     """Whether groups tie because the model repeats itself, none of it right: then nothing is learned, whatever it
     scores."""
     solved, alike = e.curve("groups/solved"), e.curve("groups/alike")
-    return len(solved) > 0 and len(alike) > 0 and solved.now <= NEVER and alike.now >= ALIKE
+    return len(solved) > 0 and len(alike) > 0 and solved.at_most(NEVER) and alike.at_least(ALIKE)
 
 
 def never_solved(e: Evidence) -> Verdict | None:
-    """The reward function that matters most has hardly ever been earned, though others bear a gradient."""
+    """The reward function that matters most has hardly ever been earned, though others have a learning signal."""
     solved, any_solved = e.curve("groups/solved"), e.curve("groups/any_solved")
     told = e.functions.get(e.target)
     # Partial credit, or a constant, below what counts as right: its scale may be another one.
     other = told is not None and solved.values and solved.high == 0 and told.constant != 0
-    if len(any_solved) < TREND or any_solved.now > NEVER or other:
+    needed = TREND if solved.values and solved.high else SEVERAL
+    if len(any_solved) < needed or not any_solved.at_most(NEVER) or other:
         return None
+    about = grounds.last_of(e, lambda one: (one.scores.get(e.target) or 0.0) < e.target_score)
+    from_start = any_solved.first <= SELDOM and rates.fall(e) is None
     words = (
-        f"“{e.target}” has called {percent(solved.now)} of the last completions right, and "
-        f"{percent(any_solved.now)} of the groups have one that is: what it should learn it hardly ever sees."
+        f"“{e.target}” has called {percent(solved.now)} of the completions of {last_steps(solved)} right, and "
+        f"{percent(any_solved.now)} of their groups {e.has} one that is: what it should learn it hardly ever sees."
     )
     return Verdict(
         "too_hard", WARNING, "The prompts are too hard", words,
-        f"Said when at most {percent(NEVER)} of groups have a solved completion, after {TREND} logged steps.", COMMON,
+        f"Shown when at most {percent(NEVER)} of groups have a solved completion, after {TREND} logged steps, or "
+        f"{SEVERAL} if there was never any.", COMMON,
         (chart("groups/any_solved", "The chart of groups with a solved completion"),
          step_groups(any_solved.steps[-1], "best")),
-        changes.harder(e),
+        changes.harder(e), Grounds(Place.PROMPTS, from_start, 1 - solved.now, about),
     )  # fmt: skip
+
+
+def never_earned(e: Evidence) -> Verdict | None:
+    """A function that counts has given 0 to every completion, while others tell them apart."""
+    heaviest = max((abs(told.weight) for told in e.functions.values()), default=0.0)
+    for name, told in e.functions.items():
+        curve = e.curve(f"rewards/{name}/mean")
+        counts = abs(told.weight) >= COUNTS * heaviest > 0 and told.calls >= MANY and len(curve) >= SEVERAL
+        if not counts or told.constant != 0 or curve.low != 0 or curve.high != 0 or e.tells_nothing_apart:
+            continue
+        words = (
+            f"“{name}” has scored 0 for every completion, while other functions tell completions apart: what it "
+            "rewards is too hard to come by."
+        )
+        return Verdict(
+            "too_hard", WARNING, f"{name} is too hard to earn", words,
+            f"Shown when a function that weighs half of the heaviest or more gave only 0 in {SEVERAL} logged steps or "
+            "more.", COMMON,
+            (chart(f"rewards/{name}/mean", f"The chart of {name}"), step_groups(curve.steps[-1], "best")),
+            changes.harder(e), Grounds(Place.PROMPTS, True, 1.0, grounds.last_of(e, lambda one: True)),
+        )  # fmt: skip
+    return None
 
 
 def always_solved(e: Evidence) -> Verdict | None:
     """Solved from the beginning."""
     solved = e.curve("groups/solved")
-    if len(solved) < POINTS or solved.start < SOLVED or solved.now < SOLVED:
+    if len(solved) < POINTS or solved.start < SOLVED or not solved.at_least(STILL_SOLVED) or _is_too_soon(e):
         return None
+    if not e.right_is_told:
+        return None  # a constant says nothing of the prompts
     words = f"{percent(solved.start)} of the completions were right from the start: there is little left to learn."
     return Verdict(
         "too_easy", WARNING, "The prompts are too easy", words,
-        f"Said when {percent(SOLVED)} are right at the start and still are.", COMMON,
+        f"Shown when {percent(SOLVED)} are right at the start and {percent(STILL_SOLVED)} still are.", COMMON,
         (chart("groups/solved", "The chart of solved completions"), step_groups(solved.steps[-1], "best")),
-        changes.HARDER_PROMPTS,
+        changes.HARDER_PROMPTS, Grounds(Place.PROMPTS, True, solved.start),
     )  # fmt: skip
 
 
 def collapse(e: Evidence) -> Verdict | None:
     """The completions of a group have become one: rewards within groups hardly differ, or the texts do not."""
     spread, solved = e.curve("groups/spread"), e.curve("groups/solved")
-    if len(solved) and solved.now >= SOLVED:
+    if len(solved) and solved.at_least(SOLVED):
         return None  # right answers may be alike
     least = LOW_SPREAD * max(min(1.0, e.scale), e.scale / 2)
     links = (
         chart("groups/spread", "The chart of the spread within groups"),
         chart("groups/alike", "… and of alike completions"),
     )
-    if len(spread) >= TREND and spread.now < least and spread.now < FALLEN * spread.start and spread.direction(0) < 0:
+    if len(spread) >= TREND and spread.at_most(min(least, FALLEN * spread.start)) and spread.direction(0) < 0:
         words = (
-            f"Rewards within a group differ by {short_number(spread.now)} (standard deviation), down from "
+            f"Rewards within a group {e.verbs} {short_number(spread.now)} apart (standard deviation), down from "
             f"{short_number(spread.start)} at the start: the completions of a group have become alike."
         )
         threshold = (
-            f"Said below {short_number(least)} and falling; 0.1 where rewards are up to 2 apart, in proportion else."
+            f"Shown below {short_number(least)} and falling; 0.1 where rewards are up to 2 apart, in proportion else."
         )
         return Verdict(
             "collapse", PROBLEM, "The groups are collapsing", words, threshold, COMMON,
-            (*links, step_groups(spread.steps[-1], "worst")), changes.diverse(e),
+            (*links, step_groups(spread.steps[-1], "worst")), changes.diverse(e), Grounds(Place.COURSE, share=1.0),
         )  # fmt: skip
     alike = e.curve("groups/alike")
-    if len(alike) < TREND or alike.now < ALIKE or alike.rise < ALIKE_MORE or not len(solved) or solved.rise > 0.1:
+    if len(alike) < TREND or not alike.at_least(ALIKE) or alike.rise < ALIKE_MORE:
+        return None
+    if not len(solved) or solved.rise > 0.1:
         return None
     words = (
-        f"{percent(alike.now)} of the completions say word for word what another of their group says, and "
+        f"{percent(alike.now)} of the completions of {last_steps(alike)} say word for word what another of their group "
+        "says, and "
         f"{percent(solved.now)} are right."
     )
     return Verdict(
         "collapse", WARNING, "Completions are becoming alike", words,
-        f"Said from {percent(ALIKE)} on, where it has risen by {percent(ALIKE_MORE)} and the solve rate has not.",
+        f"Shown from {percent(ALIKE)} on, where it has risen by {percent(ALIKE_MORE)} and the solve rate has not.",
         MEASURED, (links[1], step_groups(alike.steps[-1], "worst")), changes.diverse(e),
+        Grounds(Place.COURSE, share=alike.now),
     )  # fmt: skip
 
 
@@ -143,11 +199,11 @@ def entropy(e: Evidence) -> Verdict | None:
     if (
         len(told) < TREND
         or told.start <= 0
-        or told.now >= ENTROPY * told.start
+        or not told.at_most(ENTROPY * told.start)
         or e.reward.direction(0.1 * e.scale) > 0
     ):
         return None
-    if len(solved) and solved.now >= SOLVED:
+    if len(solved) and solved.at_least(SOLVED):
         return None
     words = (
         f"Entropy fell from {short_number(told.start)} to {short_number(told.now)} and the reward did not rise with "
@@ -155,11 +211,14 @@ def entropy(e: Evidence) -> Verdict | None:
     )
     return Verdict(
         "entropy", WARNING, "Entropy has collapsed", words,
-        f"Said below a tenth of the entropy at the start, where the reward is not up by {short_number(0.1 * e.scale)}.",
+        f"Shown below a tenth of the entropy at the start, if the reward is not up by {short_number(0.1 * e.scale)}.",
         f"{DAPO} describes it and raises epsilon_high; the share is {MEASURED}",
         (chart("entropy"), step_groups(told.steps[-1], "worst")),
-        (Change("Clip higher, to let rare words in", {"training.epsilon_high": 0.28}), *changes.diverse(e)),
+        changes.rate_first(
+            e, (Change("Clip higher, to let rare words in", {"training.epsilon_high": 0.28}), *changes.diverse(e))
+        ),
+        Grounds(Place.SIGN, share=1.0),
     )  # fmt: skip
 
 
-RULES = (no_gradient, never_solved, always_solved, collapse, entropy)
+RULES = (no_gradient, never_solved, never_earned, always_solved, collapse, entropy)

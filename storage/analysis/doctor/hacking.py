@@ -6,7 +6,17 @@ from collections.abc import Sequence
 
 from groupwise.storage.analysis.doctor import changes
 from groupwise.storage.analysis.doctor.evidence import Evidence, Sample
-from groupwise.storage.analysis.doctor.verdict import COMMON, MEASURED, SUSPICION, Change, Verdict, chart, completions
+from groupwise.storage.analysis.doctor.verdict import (
+    COMMON,
+    MEASURED,
+    SUSPICION,
+    Change,
+    Grounds,
+    Place,
+    Verdict,
+    chart,
+    completions,
+)
 from groupwise.storage.analysis.doctor.words import percent, short_number
 
 TREND = 20  # logged steps
@@ -17,25 +27,27 @@ EARNING, PATTERN = 0.8, 0.25  # of the rewards' range; share of the completions 
 ENOUGH = 16  # completions that earn it
 STUFFED, COPIED = 4, 40  # times the same tag is opened; characters of the prompt
 _TAG = re.compile(r"<([A-Za-z][A-Za-z0-9_-]{0,30})>")
-WHICH = Change("Find which function pays for it", mend="")
+WHICH = Change("Find which function pays for it", edit_reward="")
 
 
 def repetition_rises(e: Evidence) -> Verdict | None:
     """Reward and repetition rise together."""
     told = e.curve("groups/repetition")
-    if len(told) < TREND or told.now < REPEATS or told.rise < REPEATS_MORE or e.reward.direction(UP * e.scale) < 1:
+    if len(told) < TREND or not told.at_least(REPEATS) or told.rise < REPEATS_MORE:
+        return None
+    if e.reward.direction(UP * e.scale) < 1:
         return None
     words = (
-        f"The reward rose while long completions came to repeat themselves: {percent(told.now)} of them is repetition, "
-        f"{percent(told.start)} at the start. Perhaps a reward is earned by repeating."
+        f"The reward rose while long completions came to repeat themselves: {percent(told.now)} of the last {e.verb} "
+        f"repetition, {percent(told.start)} at the start. Perhaps a reward is earned by repeating."
     )
     first, last = told.when_now()
     return Verdict(
         "hacking_repetition", SUSPICION, "Is repeating rewarded?", words,
-        f"Said from {percent(REPEATS)} on, up by {percent(REPEATS_MORE)} or more, while the reward rises.", MEASURED,
+        f"Shown from {percent(REPEATS)} on, up by {percent(REPEATS_MORE)} or more, while the reward rises.", MEASURED,
         (chart("groups/repetition", "The chart of repetition"),
          completions("The best of the last completions", steps=f"{first}..{last}", sort="-reward")),
-        (changes.add_reward(e, "repetition_penalty"), WHICH),
+        (changes.add_reward(e, "repetition_penalty"), WHICH), Grounds(Place.COURSE, share=told.now, moves=True),
     )  # fmt: skip
 
 
@@ -61,11 +73,11 @@ def against_the_others(e: Evidence) -> Verdict | None:
     )
     return Verdict(
         "hacking_one", SUSPICION, f"{up} at the cost of {down}?", words,
-        f"Said when one rises by {percent(RISES)} of its range and another falls by {percent(FALLS)}, beyond noise.",
+        f"Shown when one rises by {percent(RISES)} of its range and another falls by {percent(FALLS)}, beyond noise.",
         COMMON,
         (chart(f"rewards/{up}/mean", f"The chart of {up}"), chart(f"rewards/{down}/mean", f"… and of {down}"),
          completions("The best completions", sort="-reward")),
-        (_weigh(e, down), Change(f"Close the loophole in {up}", mend=up)),
+        (_weigh(e, down), Change(f"Close the loophole in {up}", edit_reward=up)), Grounds(Place.TREND),
     )  # fmt: skip
 
 
@@ -79,18 +91,23 @@ def probe_patterns(e: Evidence) -> Verdict | None:
         earlier = sum(hacking_kind(sample) == kind for sample in before) / len(before) if before else 0.0
         if share >= PATTERN and share >= earlier + PATTERN / 2:
             said = (
-                f"{percent(share)} of the completions that now earn {short_number(e.low + EARNING * (e.high - e.low))} "
-                f"or more {words}; it was {percent(earlier)} at the start."
+                f"{percent(share)} of the last completions that earn "
+                f"{short_number(e.low + EARNING * (e.high - e.low))} or more {words}; it was "
+                f"{percent(earlier)} at the start."
             )
             return Verdict(
                 "hacking_pattern", SUSPICION, "Is a pattern rewarded?", said,
-                f"Said when {percent(PATTERN)} of those that earn {percent(EARNING)} of the rewards' range have it, "
+                f"Shown when {percent(PATTERN)} of those that earn {percent(EARNING)} of the rewards' range have it, "
                 "and more than at the start.", "what the workbench's probes try; the share is " + MEASURED,
                 (completions("What earns the most", sort="-reward",
                              reward=f"{e.low + EARNING * (e.high - e.low):g}.."),),
-                (WHICH,),
+                (WHICH,), Grounds(Place.COURSE, share=share, about=frozenset(_places(now, kind))),
             )  # fmt: skip
     return None
+
+
+def _places(samples: list[Sample], kind: str) -> list[tuple[int, int]]:
+    return [(sample.grp, sample.idx) for sample in samples if hacking_kind(sample) == kind]
 
 
 KINDS = {"empty": "are empty", "stuffed": "open the same tag again and again", "copied": "copy the prompt"}
@@ -113,7 +130,8 @@ def hacking_kind(sample: Sample) -> str | None:
 def _earning(e: Evidence, samples: Sequence[Sample]) -> list[Sample]:
     if e.low is None or e.high is None:
         return []
-    return [sample for sample in samples if sample.reward >= e.low + EARNING * (e.high - e.low)]
+    least = e.low + EARNING * (e.high - e.low)
+    return [sample for sample in samples if sample.reward is not None and sample.reward >= least]
 
 
 def _range(e: Evidence, name: str, low: float, high: float) -> float:

@@ -1,9 +1,10 @@
 """How long completions are: cut off at the limit, growing without getting better. Each rule is pure."""
 
-from groupwise.storage.analysis.doctor import changes
+from groupwise.storage.analysis.doctor import changes, grounds
 from groupwise.storage.analysis.doctor.evidence import Evidence
 from groupwise.storage.analysis.doctor.verdict import (
     COMMON,
+    CORPUS,
     DAPO,
     DR_GRPO,
     MEASURED,
@@ -11,48 +12,110 @@ from groupwise.storage.analysis.doctor.verdict import (
     SUSPICION,
     WARNING,
     Change,
+    Grounds,
+    Place,
     Verdict,
     chart,
     completions,
 )
-from groupwise.storage.analysis.doctor.words import percent, short_number
+from groupwise.storage.analysis.doctor.words import last_steps, percent, short_number
 
-POINTS, TREND = 10, 20  # logged steps
+POINTS, TREND = 5, 20  # logged steps
 CUT, MOSTLY_CUT = 0.3, 0.6  # shares of completions
+CUT_UNPAID = 0.15  # a share that is enough where some function has never given anything
+ENOUGH = 64  # completions
+OF_LENGTH = {"length", "soft_overlong_punishment"}  # functions that ship and look at nothing but the length
+MASK = Change("Mask truncated completions", {"training.mask_truncated_completions": True})
+SAME, APART = 0.98, 0.7  # of completions of one length, that earn the same; of neighbouring lengths, that do not
 TIMES, LONG = 2.0, 64  # as long as at the start; tokens below which length is no matter
 
 
 def truncation(e: Evidence) -> Verdict | None:
     """Completions end at the limit of tokens, not where the model ends them."""
     cut = e.curve("completions/clipped_ratio")
-    if len(cut) < POINTS or cut.now < CUT:
+    if len(cut) < POINTS:
+        return None
+    unpaid = _unpaid(e) if cut.start >= CUT_UNPAID else []
+    share = max(cut.now, cut.start) if unpaid else cut.now
+    if not unpaid and not cut.at_least(CUT):
         return None
     longest = e.number("max_completion_length")
     of = f" of {short_number(longest)} tokens" if longest else ""
+    when = last_steps(cut) if share == cut.now else last_steps(cut).replace("last", "first")
+    never = f" “{unpaid[0]}” has scored 0 every time: perhaps no full answer fits." if unpaid else ""
     words = (
-        f"{percent(cut.now)} of the last completions were cut off at the limit{of}: what they would have answered is "
-        "not scored, and they are punished or praised for what they did not say."
+        f"{percent(share)} of the completions of {when} were cut off at the limit{of}: what they would have answered "
+        f"is not there, so they are scored on incomplete text.{never}"
     )
     first, last = cut.when_now()
+    about = grounds.last_of(e, lambda one: one.cut or bool(unpaid))
     return Verdict(
-        "truncated", PROBLEM if cut.now >= MOSTLY_CUT else WARNING, "Completions are cut off", words,
-        f"Said from {percent(CUT)} on, as a problem from {percent(MOSTLY_CUT)}.",
+        "truncated", PROBLEM if unpaid or cut.at_least(MOSTLY_CUT) else WARNING, "Completions are cut off", words,
+        f"Shown from {percent(CUT)} on, as a problem from {percent(MOSTLY_CUT)}, or from {percent(CUT_UNPAID)} at the "
+        "start where a function has scored 0 every time.",
         f"{DAPO} on overlong completions; the shares are {COMMON}",
         (chart("completions/clipped_ratio", "The chart of cut-off completions"),
          completions("The cut-off completions", truncated="yes", steps=f"{first}..{last}")),
-        (*changes.longer(e), Change("Learn nothing from those that are cut off",
-                                    {"training.mask_truncated_completions": True})),
+        changes.longer(e) if unpaid else (*changes.longer(e), MASK),
+        Grounds(Place.WRITING, cut.first >= CUT_UNPAID, 1.0 if unpaid else share, about),
     )  # fmt: skip
+
+
+def _unpaid(e: Evidence) -> list[str]:
+    """The functions that have a weight and have given 0 to every completion."""
+    return [name for name, told in e.functions.items() if told.weight and told.calls >= ENOUGH and told.constant == 0]
+
+
+def length_alone(e: Evidence) -> Verdict | None:
+    """What a completion earns follows from its length, whatever it says."""
+    words = _named_for_length(e) or _length_decides(e)
+    if not words:
+        return None
+    fix = () if any(r.name == "correctness" for r in e.rewards) else (changes.add_reward(e, "correctness"),)
+    return Verdict(
+        "length_alone", WARNING, "Only length is rewarded", words,
+        f"Shown where no function counts that reads what is said; else when {percent(SAME)} of the completions that "
+        f"share their length with another earn what most of that length do, and {percent(APART)} of neighbouring "
+        f"lengths earn differently.", CORPUS,
+        (chart("completions/mean_length", "The chart of length"), completions("The best completions", sort="-reward")),
+        (*fix, Change("A reward for what it says", field="rewards")),
+        Grounds(Place.SCORING, True, 1.0, grounds.last_of(e, lambda one: True), moves=True),
+    )  # fmt: skip
+
+
+def _named_for_length(e: Evidence) -> str:
+    """What is to be said where all functions that count are built in and look at the length; “” where not."""
+    counting = [name for reward in e.rewards if e.weight(name := reward.name)]
+    if not e.groups or not counting or not set(counting) <= OF_LENGTH:
+        return ""
+    if all(name in e.functions and e.functions[name].constant is not None for name in counting):
+        return ""  # that is what is wrong then
+    named = " and ".join(f"“{name}”" for name in counting)
+    only = "is the only function that counts" if len(counting) == 1 else "are the only functions that count"
+    return f"{named} {only}: the reward depends on the length alone, not on what is said."
+
+
+def _length_decides(e: Evidence) -> str:
+    """What is to be said where completions of one length earn the same, and others something else; “” where not."""
+    link = grounds.length_link([one for group in e.groups for one in group], ENOUGH)
+    if link is None or link.same < SAME or link.apart < APART:
+        return ""
+    longer = {1: " Longer earns more.", -1: " Shorter earns more.", 0: ""}[link.longer]
+    return (
+        f"Completions of equal length earn the same ({percent(link.same)} of them do), and other lengths earn "
+        f"something else: the reward depends on the length alone, not on what is said.{longer}"
+    )
 
 
 def exploding(e: Evidence) -> Verdict | None:
     """Twice as long as at the start. While the reward rises it may be thinking; else it is not."""
     length = e.curve("completions/mean_length")
-    if len(length) < TREND or length.now < LONG or length.now < TIMES * length.start or length.direction(0) < 1:
+    if len(length) < TREND or not length.at_least(max(LONG, TIMES * length.start)) or length.direction(0) < 1:
         return None
     up = e.reward.direction(0.05 * e.scale) > 0
     said = (
-        f"Completions are {short_number(length.now)} tokens long on average, {short_number(length.start)} at the start"
+        f"Completions {e.verbs} {short_number(length.now)} tokens long on average {e.at_now}, "
+        f"{short_number(length.start)} at the start"
     )
     first, last = length.when_now()
     words = (
@@ -68,12 +131,12 @@ def exploding(e: Evidence) -> Verdict | None:
         ]
     return Verdict(
         "length", SUSPICION if up else WARNING, "Completions are growing long", words,
-        f"Said when they are {TIMES:.0f} times as long as at the start, and longer than {LONG} tokens.",
+        f"Shown when they are {TIMES:.0f} times as long as at the start, and longer than {LONG} tokens.",
         f"{DR_GRPO} on the bias towards length; {MEASURED}",
         (chart("completions/mean_length", "The chart of length"),
          completions("The longest completions", steps=f"{first}..{last}", sort="-length")),
-        tuple(fixes),
+        tuple(fixes), Grounds(Place.TREND, share=0.0 if up else 1.0),
     )  # fmt: skip
 
 
-RULES = (truncation, exploding)
+RULES = (truncation, length_alone, exploding)

@@ -1,22 +1,36 @@
 """What single reward functions do: fail, say the same of everything, drown the others. Each rule is pure."""
 
-from groupwise.storage.analysis.doctor.evidence import Evidence, Function
+import itertools
+import math
+
+from groupwise.storage.analysis.doctor import grounds
+from groupwise.storage.analysis.doctor.evidence import Evidence, Function, Sample
 from groupwise.storage.analysis.doctor.verdict import (
     CALM,
     COMMON,
+    CORPUS,
     MEASURED,
     PROBLEM,
+    TRL,
     WARNING,
     Change,
+    Grounds,
     Link,
+    Place,
     Verdict,
     chart,
     completions,
 )
 from groupwise.storage.analysis.doctor.words import percent, setting_text, short_number
 
-ENOUGH = 32  # completions
+ENOUGH, MANY = 32, 64  # completions
 TREND = 20  # logged steps
+SOON, SURE = 3, 10  # logged steps before a weight is believed to decide; before one score for all is
+BESIDE = 5  # … of a function beside others that tell completions apart
+UNSCORED = 0.25  # a share of completions
+HALF = 0.5  # of the heaviest weight: what counts
+QUARTER = 0.25  # of what the heavier scatters: the lighter of two opposites then leaves half of the variance or more
+AGAINST, LEFT = -0.8, 0.4  # a correlation within groups; of the variance of two functions, what is left in their sum
 FAILING, MOSTLY = 0.05, 0.5  # shares of completions
 DOMINATES = 0.95  # of the scatter that weighted scores bring
 SCATTERS = 0.1  # of its own range: what a function still tells apart
@@ -29,17 +43,94 @@ def failing(e: Evidence) -> Verdict | None:
         return None
     name = max(sick, key=lambda one: sick[one].failure_share)
     told = sick[name]
-    reason = f" It last said: {told.message[:300].rstrip('.')}." if told.message else ""
+    reason = f" Last error: {told.message[:300].rstrip('.')}." if told.message else ""
     others = f" So do {', '.join(one for one in sick if one != name)}." if len(sick) > 1 else ""
     words = (
         f"“{name}” gave no score to {percent(told.failure_share)} of the last {told.calls} completions.{others}{reason}"
     )
     return Verdict(
         "failing", PROBLEM if told.failure_share >= MOSTLY else WARNING, f"The reward function {name} fails", words,
-        f"Said from {percent(FAILING)} of the last completions on, as a problem from {percent(MOSTLY)}.",
+        f"Shown from {percent(FAILING)} of the last completions on, as a problem from {percent(MOSTLY)}.",
         "what the record has of each score",
         (Link("The log", "log"), completions("The last completions", sort="newest")),
-        (Change(f"Mend {name}", mend=name),),
+        (Change(f"Fix {name}", edit_reward=name),),
+        Grounds(Place.SCORING, True, told.failure_share, _without_score(e, name)),
+    )  # fmt: skip
+
+
+def _without_score(e: Evidence, name: str) -> grounds.Places | None:
+    """The last completions that a function gave no score."""
+    return grounds.last_of(e, lambda one: one.scores.get(name, 0.0) is None)
+
+
+def leaves_unscored(e: Evidence) -> Verdict | None:
+    """A function that counts has no score for many completions, and none takes its place there."""
+    heaviest = max((abs(told.weight) for told in e.functions.values()), default=0.0)
+    sick = {
+        name: told.unscored_share
+        for name, told in e.functions.items()
+        if told.calls >= ENOUGH
+        and told.unscored_share >= UNSCORED
+        and abs(told.weight) >= HALF * heaviest > 0
+        and not _is_replaced(e, name)
+    }
+    if not sick:
+        return None
+    name = max(sick, key=lambda one: sick[one])
+    words = (
+        f"“{name}” has no score for {percent(sick[name])} of the last {e.functions[name].calls} completions, and no "
+        "other function scores those in its place. Do their rows lack the answer?"
+    )
+    return Verdict(
+        "unscored", PROBLEM if sick[name] >= MOSTLY else WARNING, f"{name} leaves completions without a score", words,
+        f"Shown from {percent(UNSCORED)} on, for a function that weighs half of the heaviest or more.",
+        f"{TRL}; {CORPUS}",
+        (completions("The last completions", sort="newest"), Link("The settings", "config")),
+        (Change("Prompts with answers", field="data.source"), Change(f"Change {name}", edit_reward=name)),
+        Grounds(Place.SCORING, True, sick[name], _without_score(e, name)),
+    )  # fmt: skip
+
+
+def _is_replaced(e: Evidence, name: str) -> bool:
+    """Whether another function scores rather what this one does not: each has rows of its own."""
+    rows: dict[bool, list[Sample]] = {True: [], False: []}
+    for sample in (*e.first, *e.last):
+        rows[sample.scores.get(name) is not None].append(sample)
+    return bool(rows[False]) and any(
+        _scored(other, rows[False]) > _scored(other, rows[True]) for other in e.functions if other != name
+    )
+
+
+def _scored(name: str, samples: list[Sample]) -> float:
+    return sum(one.scores.get(name) is not None for one in samples) / len(samples) if samples else 0.0
+
+
+def conflict(e: Evidence) -> Verdict | None:
+    """Two functions of which one earns what the other loses, so that hardly anything is left to learn."""
+    counting = [name for name, told in e.functions.items() if told.weight]
+    pairs = [
+        (told, one, other)
+        for one, other in itertools.combinations(counting, 2)
+        if (told := grounds.pull(e, one, other, MANY)) and told.correlation <= AGAINST and told.left <= LEFT
+    ]
+    if not pairs:
+        return None
+    told, one, other = min(pairs, key=lambda pair: pair[0].left)
+    lighter = min(one, other, key=lambda name: abs(e.functions[name].weight) * e.functions[name].std)
+    heavier = e.functions[other if lighter == one else one]
+    scatters = abs(heavier.weight) * heavier.std / max(e.functions[lighter].std, 1e-12)
+    weight, place = float(f"{math.copysign(QUARTER * scatters, e.functions[lighter].weight):.1g}"), e.place(lighter)
+    fixes = (Change(f"Weight {weight:g} for {lighter}", {f"{place}.weight": weight}),) if place else ()
+    words = (
+        f"Within groups, completions that score high on “{one}” score low on “{other}” (correlation "
+        f"{short_number(told.correlation)}): the two cancel out, and {percent(told.left)} of their variance is left."
+    )
+    return Verdict(
+        "conflict", WARNING, f"{one} and {other} cancel out", words,
+        f"Shown from a correlation of {short_number(AGAINST)} on, where at most {percent(LEFT)} is left.", CORPUS,
+        (Link("The functions' agreement", "statistics"), completions("The last completions", sort="newest")),
+        (*fixes, Change("Try both on what it wrote", edit_reward="")),
+        Grounds(Place.SCORING, True, 1.0, grounds.last_of(e, lambda one: True)),
     )  # fmt: skip
 
 
@@ -48,19 +139,31 @@ def constant(e: Evidence) -> Verdict | None:
     for name, told in e.functions.items():
         curve = e.curves.get(f"rewards/{name}/mean")
         value = told.constant
-        if value is None or told.weight == 0 or told.calls < ENOUGH or curve is None or len(curve) < TREND:
+        if value is None or told.weight == 0 or told.calls < MANY or curve is None or curve.high - curve.low > 1e-6:
             continue
-        if curve.high - curve.low > 1e-6:
+        # What gives 0 may only not have been earned yet; what gives the most may be earned by all, as prompts are easy.
+        if len(curve) < (TREND if not value else SURE if e.tells_nothing_apart else BESIDE):
             continue
+        alone = all(other.weight == 0 for one, other in e.functions.items() if one != name)
+        decides = alone or (e.tells_nothing_apart and not e.right_is_told)  # all tie as nothing is told apart
         place = e.place(name)
-        off = place and len(e.functions) > 1
-        fix = Change(f"Weight 0 for {name}", {f"{place}.weight": 0.0}) if off else Change(f"Mend {name}", mend=name)
-        words = f"“{name}” gave {short_number(value)} to every completion so far: it tells none of them apart."
+        off = place and value and not alone
+        fix = (
+            Change(f"Weight 0 for {name}", {f"{place}.weight": 0.0}) if off else Change(f"Fix {name}", edit_reward=name)
+        )
+        words = f"“{name}” gave {short_number(value)} to every completion: it tells none of them apart." + (
+            " It is the only reward function, so there is nothing to learn from." if alone else ""
+        )
+        rests = Grounds(
+            Place.SCORING if value else Place.RESIDUE, True, 1.0 if decides else 0.0,
+            grounds.last_of(e, lambda one: True) if decides else None,
+        )  # fmt: skip
         return Verdict(
-            "constant", WARNING, f"{name} says the same of everything", words,
-            f"Said when it never gave anything else in {TREND} logged steps or more.", COMMON,
+            "constant", PROBLEM if alone else WARNING, f"{name} says the same of everything", words,
+            f"Shown when it never gave anything else in {BESIDE} logged steps or more ({SURE} where no other function "
+            f"tells completions apart, {TREND} where it gave 0).", COMMON,
             (chart(f"rewards/{name}/mean", f"The chart of {name}"), completions("The last completions", sort="newest")),
-            (fix,),
+            (fix,), rests,
         )  # fmt: skip
     return None
 
@@ -69,7 +172,7 @@ def dominating(e: Evidence) -> Verdict | None:
     """By its scale, one function decides alone, though others would still tell completions apart."""
     share = {name: abs(told.weight) * told.std for name, told in e.functions.items() if told.calls >= ENOUGH}
     total = sum(share.values())
-    if len(share) < 2 or total <= 0 or len(e.reward) < TREND:
+    if len(share) < 2 or total <= 0 or len(e.reward) < SOON:
         return None
     name = max(share, key=lambda one: share[one])
     drowned = [one for one in share if one != name and e.functions[one].weight and _tells(e.functions[one])]
@@ -86,9 +189,10 @@ def dominating(e: Evidence) -> Verdict | None:
     )
     return Verdict(
         "dominating", WARNING, f"{name} drowns the other rewards", words,
-        f"Said when one function brings {percent(DOMINATES)} of the scatter (weight × standard deviation), while "
+        f"Shown when one function brings {percent(DOMINATES)} of the scatter (weight × standard deviation), while "
         f"another still scatters over {percent(SCATTERS)} of its own range.", COMMON,
         (Link("The functions' agreement", "statistics"), chart(f"rewards/{name}/mean", f"The chart of {name}")), fixes,
+        Grounds(Place.SCORING, True, part, grounds.last_groups_of(e, lambda group: not grounds.earns_the_same(group))),
     )  # fmt: skip
 
 
@@ -107,14 +211,14 @@ def learned_rewards(e: Evidence) -> Verdict | None:
         if told.before[0] < told.low and told.calls >= ENOUGH and name != e.target:
             words = (
                 f"Every one of the last {told.calls} completions earns {short_number(told.low)} from “{name}”: it is "
-                "learned, and sets nothing apart any more. That is as it should be."
+                "learned, and sets nothing apart any more. That is expected."
             )
             return Verdict(
                 "learned", CALM, f"{name} is learned", words,
-                "Said when all of the last completions have its highest score.", MEASURED,
-                (chart(f"rewards/{name}/mean", f"The chart of {name}"),),
+                "Shown when all of the last completions have its highest score.", MEASURED,
+                (chart(f"rewards/{name}/mean", f"The chart of {name}"),), grounds=Grounds(Place.SIGN),
             )  # fmt: skip
     return None
 
 
-RULES = (failing, constant, dominating, learned_rewards)
+RULES = (failing, leaves_unscored, constant, conflict, dominating, learned_rewards)

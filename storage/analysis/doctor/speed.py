@@ -15,7 +15,7 @@ SMALLER = Change("A smaller model", field="model.id")
 def memory(e: Evidence) -> Verdict | None:
     """The next longer completion may be one too many."""
     told = e.curve("system/memory_share")
-    if len(told) < 3 or told.now < FULL:
+    if len(told) < 3 or not told.at_least(FULL):
         return None
     whose = "GPU's" if e.gpus else "machine's"
     fixes = list(changes.smaller_batch(e))
@@ -23,10 +23,12 @@ def memory(e: Evidence) -> Verdict | None:
         fixes.insert(0, _checkpointing())
     if "bitsandbytes" in e.extras and e.gpus:
         fixes.append(Change("8-bit AdamW", {"training.optim": "adamw_8bit"}))
-    words = f"{percent(told.now)} of the {whose} memory is in use at its peak: a longer completion may end the run."
+    words = (
+        f"{percent(told.now)} of the {whose} memory {e.verb} in use at its peak: a longer completion may end the run."
+    )
     fixes = fixes or [*changes.shorter(e), SMALLER]
     return Verdict(
-        "memory", WARNING, "Memory is nearly full", words, f"Said from {percent(FULL)} on.", COMMON,
+        "memory", WARNING, "Memory is nearly full", words, f"Shown from {percent(FULL)} on.", COMMON,
         (chart("system/memory_share", "The chart of memory"),), tuple(fixes[:2]),
     )  # fmt: skip
 
@@ -49,7 +51,7 @@ def slow(e: Evidence) -> Verdict | None:
     words, fixes = _advice(e, most, share)
     return Verdict(
         "slow", WARNING, "Steps are slow for this hardware", f"A step takes {short_number(step.now)} s{where}. {words}",
-        f"Said from {SLOW:.0f} s a step on with a GPU, {SLOW_CPU:.0f} s without; under a second is usual practice for "
+        f"Shown from {SLOW:.0f} s a step on with a GPU, {SLOW_CPU:.0f} s without; under a second is usual practice for "
         "small models.", f"{COMMON}; {TRL}", (chart("step_time", "The chart of step time"),), fixes,
     )  # fmt: skip
 
@@ -57,7 +59,7 @@ def slow(e: Evidence) -> Verdict | None:
 def _advice(e: Evidence, most: str, share: float) -> tuple[str, tuple[Change, ...]]:
     shorter = changes.shorter(e) or (SMALLER,)
     if most == "rewards" and share >= MUCH:
-        return "The reward functions are what it waits for.", (Change("See which takes so long", mend=""),)
+        return "The reward functions are what it waits for.", (Change("See which takes so long", edit_reward=""),)
     if not e.gpus:
         return "No GPU is here; a smaller model, shorter completions or fewer of them are what is left.", shorter
     if most == "generation" and e.training.get("use_vllm") is not True:

@@ -2,6 +2,7 @@
 
 import dataclasses
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import Any
 
 PROBLEM, WARNING, SUSPICION, CALM = "problem", "warning", "suspicion", "calm"
@@ -14,6 +15,7 @@ DR_GRPO = "Dr. GRPO (Liu et al., 2025)"
 DEEPSEEK = "DeepSeekMath (Shao et al., 2024), where GRPO and its KL term are from"
 TRL = "what TRL does, read in its source"
 MEASURED = "measured on healthy quickstarts, which stay clear of it"
+CORPUS = "measured on a corpus of short runs whose cause is known"
 
 
 @dataclass(frozen=True)
@@ -31,18 +33,47 @@ class Link:
 class Change:
     """A suggested new run: this run's settings with these changed (dotted fields of the spec; “rewards.2” with a
     function's name adds it). Where it is for a person to choose, the label says what, and it leads there: to a `field`
-    of the new run, or to the functions that scored this one (`mend`: one of them, “”: all)."""
+    of the new run, or to the functions that scored this one (`edit_reward`: one of them, “”: all)."""
 
     label: str
     settings: dict[str, Any] = dataclasses.field(default_factory=dict)
     field: str = ""
-    mend: str | None = None
+    edit_reward: str | None = None
+
+
+class Place(IntEnum):
+    """Where in a run's course something acts, first to last: what comes later may be the effect of what comes
+    before."""
+
+    SAMPLING = 0  # how completions are drawn
+    WRITING = 1  # what is written
+    SCORING = 2  # what is scored
+    PROMPTS = 3  # what groups have to compare
+    UPDATE = 4  # how large a step is
+    COURSE = 5  # what the model comes to
+    TREND = 6  # what moves with it
+    SIGN = 7  # what else is seen of it
+    RESIDUE = 8  # what is left to say where nothing else is
+
+
+@dataclass(frozen=True)
+class Grounds:
+    """What a verdict rests on, by which it is weighed against others. `place`: where in a run's course it acts; None:
+    beside it. `from_start`: whether it was so before anything was learned. `share`: of the completions, now, that it is
+    about; `about`: those of the last groups; None: it is about the run as a whole. `moves`: whether it changes what
+    the model writes, so that what was not so at the start may be its effect."""
+
+    place: Place | None = None
+    from_start: bool = False
+    share: float = 0.0
+    about: frozenset[tuple[int, int]] | None = None
+    moves: bool = False
 
 
 @dataclass(frozen=True)
 class Verdict:
     """One thing that the doctor found. `key` names the rule; `threshold` is a sentence, `source` says where it is
-    from."""
+    from, `grounds` what it rests on."""
 
     key: str
     level: str
@@ -52,6 +83,7 @@ class Verdict:
     source: str
     evidence: tuple[Link, ...] = ()
     changes: tuple[Change, ...] = ()
+    grounds: Grounds = Grounds()
 
 
 NAMES = {"reward": "the reward", "eval_reward": "held-out reward", "kl": "KL", "loss": "the loss"}

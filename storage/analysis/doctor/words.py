@@ -2,13 +2,18 @@
 
 import math
 
+from groupwise.storage.analysis.doctor.curve import Curve
+
 
 def short_number(value: float) -> str:
-    """A value in about three digits: 0.042, 1.42, 284, 1.2e-05."""
+    """A value in about three digits, as pages round it (app/core/format.py): 0.042, 1.42, 284, 1.2e-05."""
     if not math.isfinite(value):
         return str(value)
-    if value == 0 or 1e-3 <= abs(value) < 1e6:
-        digits = 0 if abs(value) >= 100 else 1 if abs(value) >= 10 else 2 if abs(value) >= 0.1 or value == 0 else 3
+    if value == 0:
+        return "0"
+    if 1e-3 <= abs(value) < 1e9:
+        magnitude = math.floor(math.log10(abs(value)))
+        digits = max(0, 2 - magnitude - (magnitude < 0))
         text = f"{value:,.{digits}f}"
         text = text.rstrip("0").rstrip(".") if "." in text else text
     else:
@@ -17,8 +22,14 @@ def short_number(value: float) -> str:
 
 
 def percent(share: float) -> str:
-    """A share as a percentage."""
-    return f"{share * 100:.0f}\u202f%"  # a line never ends before the sign
+    """A share in whole percent, a half rounded up, as app/ui/number.js writes it."""
+    return f"{math.floor(share * 100 + 0.5)}\u202f%"  # a line never ends before the sign
+
+
+def last_steps(curve: Curve) -> str:
+    """The steps that what a metric is now is the mean of: “the last 10 logged steps”."""
+    count = curve.course.count
+    return f"the last {count} logged steps" if count > 1 else "the last logged step"
 
 
 def setting_text(value: object) -> str:

@@ -1,4 +1,4 @@
-"""Spread within groups, tied groups and their kinds, and each group's best, down the steps. Pure functions on rows."""
+"""Spread within groups, tied groups and their kinds, and each group's best, over time. Pure functions on rows."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -22,7 +22,7 @@ class GroupRow(NamedTuple):
 
 
 class Told(NamedTuple):
-    """A group, and why it teaches nothing: “all_low”, “all_high”, “other”; “” where it bears a gradient."""
+    """A group, and why it teaches nothing: “all_low”, “all_high”, “other”; “” where it has a learning signal."""
 
     row: GroupRow
     kind: str

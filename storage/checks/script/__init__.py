@@ -7,20 +7,37 @@ storage.checks.script_reader reads it back.
 import ast
 
 from groupwise.storage.checks.script import prompts, rewards, training
+from groupwise.storage.spec.answer_numbers import as_scored
 from groupwise.storage.spec.python_source import literal, module_docstring
 from groupwise.storage.spec.spec import LaunchSpec, RunSpec
 
 TITLE = ": a GRPO run as a plain TRL script."
 UNUSED = "UNUSED"
+# A run's folder may be copied to where its data home is not.
+FOLDER_WITH = '''
+def folder_with(name, folder):
+    """Where a file of the run is: beside this script, or in this folder of the data home that it was launched in."""
+    for place in (HERE, HERE.parent.parent / folder):
+        if (place / name).exists():
+            return place
+    raise SystemExit(f"{name} is not here. Copy it to {HERE / name}: it was in {folder}/ of the data home.")
+'''
 
 
 def to_script(spec: RunSpec) -> str:
     """The text of the run folder's train.py."""
-    constants = training.model_constants(spec.model) + prompts.constants(spec.data) + _unused_settings(spec)
+    spec = as_scored(spec)
+    constants = (
+        training.model_constants(spec.model)
+        + prompts.constants(spec.data)
+        + rewards.kl_constant(spec)
+        + _unused_settings(spec)
+    )
     functions = prompts.data_functions(spec.data)
     main = training.main(spec)
     here = "HERE = Path(__file__).resolve().parent\nsys.path.insert(0, str(HERE))\n\n"
-    body = f"{here}{rewards.imports(spec)}\n{constants}{rewards.helpers(spec)}{functions}{main}"
+    found = f"{FOLDER_WITH}\n\n" if "folder_with(" in constants + functions else ""
+    body = f"{here}{rewards.imports(spec)}\n{found}{constants}{rewards.helpers(spec)}{functions}{main}"
     return f"{_title(spec)}\n\n{_imports(body)}\n{body}"
 
 
@@ -32,11 +49,12 @@ def _title(spec: RunSpec) -> str:
 
 
 # Every import that a script can need.
-_STANDARD = ["csv", "dataclasses", "datetime", "enum", "functools", "inspect", "json", "os", "re", "typing"]
+_STANDARD = ["csv", "dataclasses", "datetime", "enum", "functools", "gzip", "inspect", "json", "os", "re", "typing"]
 _THIRD = {
     "numpy": [], "torch": [], "reasoning_gym": [],
     "datasets": ["Dataset", "Features", "Value", "load_dataset"],
     "huggingface_hub": ["snapshot_download"],
+    "python_calamine": ["CalamineWorkbook"],
     "peft": ["LoraConfig", "TaskType"],
     "transformers": ["AutoModelForCausalLM", "AutoTokenizer", "BitsAndBytesConfig"],
     "trl": ["GRPOConfig", "GRPOTrainer"],

@@ -1,6 +1,7 @@
 """The data half of a run's plain script: its settings as constants, rows(), shape() and prompts().
 
-Step by step what worker.data.data does, written out: source → filter → shuffle → limit → shape → held-out rows.
+Step by step what worker.data.data does, written out: source → filter → rows that ask → shuffle → limit → shape →
+held-out rows.
 """
 
 import inspect
@@ -8,9 +9,14 @@ import re
 from collections.abc import Callable
 
 from groupwise.storage.checks.data import HUB_DATASET, MADE
+from groupwise.storage.checks.script.data_file import file_constants, file_helpers, file_settings, read_file
 from groupwise.storage.home import paths
 from groupwise.storage.spec import gym_values, row_filter
-from groupwise.storage.spec.python_source import inline, is_usable_name, literal, text_literal
+from groupwise.storage.spec.answer_numbers import number_of_answer
+from groupwise.storage.spec.file_format import FILE_SETTINGS, file_kind
+from groupwise.storage.spec.prompt_cells import cell_in_prompt
+from groupwise.storage.spec.prompt_template import fill_template, has_odd_braces, named_columns
+from groupwise.storage.spec.python_source import SCRIPT_WIDTH, inline, is_usable_name, literal, text_literal
 from groupwise.storage.spec.spec import DataSpec
 
 SHUFFLE_BUFFER = 10_000  # rows of a stream among which the next is drawn when it is shuffled
@@ -18,7 +24,6 @@ SHUFFLE_BUFFER = 10_000  # rows of a stream among which the next is drawn when i
 # names, and takes `image` and `images` for pictures that belong to the prompt.
 RESERVED = {"prompts", "completion", "completions", "completion_ids", "trainer_state", "log_extra", "log_metric",
             "environments", "image", "images"}  # fmt: skip
-BUILDERS = {"jsonl": "json", "csv": "csv", "parquet": "parquet"}
 
 
 def source_kind(data: DataSpec) -> str:
@@ -27,7 +32,7 @@ def source_kind(data: DataSpec) -> str:
     known = {
         "task": is_usable_name(name) and name not in ("Dataset", "LIMIT"),  # which its import would hide
         "gym": bool(name),
-        "file": bool(paths.DATA_NAME.fullmatch(name)) and name.rpartition(".")[2].lower() in BUILDERS,
+        "file": bool(paths.DATA_NAME.fullmatch(name)) and bool(file_kind(name)),
         "hub": bool(HUB_DATASET.fullmatch(name)),
     }
     return kind if known.get(kind) else ""
@@ -37,6 +42,7 @@ def constants(data: DataSpec) -> str:
     """The settings that the functions below them use, by name."""
     made = source_kind(data) == "gym" and data.parameters
     values = {
+        **file_constants(data),
         "PARAMETERS": literal(data.parameters, 0, len("PARAMETERS = ")) if made else "",
         "FILTER": _conditions(data.filter) if data.filter else "",
         "SHUFFLE_SEED": _number_or_nothing(data.shuffle),
@@ -48,6 +54,7 @@ def constants(data: DataSpec) -> str:
         "PROMPT_TEMPLATE": "" if data.prompt_column else text_literal(data.prompt_template),
         "ANSWER_COLUMN": literal(data.answer_column) if data.answer_column else "",
         "ANSWER_PATTERN": literal(data.answer_pattern) if data.answer_column and data.answer_pattern else "",
+        "ANSWER_NUMBERS": literal(data.answer_numbers) if data.answer_column and data.answer_numbers else "",
         "COLUMNS": "" if data.columns is None else literal(data.columns, 0, len("COLUMNS = ")),
     }
     comments = {"FILTER": "# The rows for which all of these hold are kept.\n"}
@@ -63,6 +70,7 @@ def unused_data_settings(data: DataSpec) -> list[str]:
         "split": kind == "hub",
         "revision": kind == "hub" and bool(data.revision),
         "streaming": kind == "hub",
+        **{name: name in file_settings(data) for name in FILE_SETTINGS},
         "parameters": kind == "gym",
         "holdout": bool(data.holdout),
         "system_prompt": bool(data.system_prompt),
@@ -70,6 +78,7 @@ def unused_data_settings(data: DataSpec) -> list[str]:
         "prompt_column": bool(data.prompt_column),
         "answer_column": bool(data.answer_column) or data.answer_column is None,
         "answer_pattern": bool(data.answer_column and data.answer_pattern),
+        "answer_numbers": bool(data.answer_column and data.answer_numbers),
     }
     default = DataSpec()
     return [name for name, use in used.items() if not use and repr(getattr(data, name)) != repr(getattr(default, name))]
@@ -102,6 +111,24 @@ def data_functions(data: DataSpec) -> str:
     return f"{_helpers(data)}{_rows(data)}{_shape(data)}{_prompts(data)}"
 
 
+def can_be_empty(data: DataSpec) -> bool:
+    """Whether rows of this source may ask nothing, and are left out then: those of a task are made to ask."""
+    return source_kind(data) in ("file", "hub")
+
+
+def _say(data: DataSpec) -> str:
+    """The function that makes text of a cell in a prompt."""
+    return "cell_in_prompt" if can_be_empty(data) else "str"
+
+
+def _asking_columns(data: DataSpec) -> str:
+    """The columns that a row's question comes from, as source."""
+    if data.prompt_column is None and has_odd_braces(data.prompt_template):
+        return '[name for name in data.column_names if "{" + name + "}" in PROMPT_TEMPLATE]'
+    named = [data.prompt_column] if data.prompt_column else list(dict.fromkeys(named_columns(data.prompt_template)))
+    return literal(named, 4, len("asking = "))
+
+
 def _helpers(data: DataSpec) -> str:
     """The functions that the conditions call, and what reasoning-gym's parameters have to go through."""
     code = _conditions(data.filter)
@@ -110,7 +137,14 @@ def _helpers(data: DataSpec) -> str:
     ]
     if source_kind(data) == "gym" and _to_fit(data):
         used.append(gym_values.fitted)
-    return "".join(f"\n\n{inspect.getsource(helper)}" for helper in used)
+    fills_odd = data.prompt_column is None and has_odd_braces(data.prompt_template)
+    if can_be_empty(data) or fills_odd:
+        used.append(cell_in_prompt)
+    if fills_odd:
+        used.append(fill_template)
+    if data.answer_column and data.answer_numbers:
+        used.append(number_of_answer)
+    return file_helpers(data) + "".join(f"\n\n{inspect.getsource(helper)}" for helper in used)
 
 
 def _rows(data: DataSpec) -> str:
@@ -121,7 +155,7 @@ def _rows(data: DataSpec) -> str:
     elif kind == "gym":
         body = _gym(name, count, data)
     elif kind == "file":
-        body = _file(name)
+        body = read_file(name, data)
     elif kind == "hub":
         options = {"split": literal(data.split)}
         if data.revision:
@@ -161,21 +195,6 @@ def _to_fit(data: DataSpec) -> bool:
     return any(isinstance(value, (list, dict, str)) for value in data.parameters.values())
 
 
-def _file(name: str) -> str:
-    builder = BUILDERS[name.rpartition(".")[2].lower()]
-    place = f'    path = HERE.parents[1] / "data" / {literal(name)}\n'
-    if builder != "csv":
-        return f'{place}    return load_dataset({literal(builder)}, data_files=str(path), split="train")\n'
-    return (
-        f'{place}    with path.open(encoding="utf-8-sig", newline="") as file:\n'
-        "        names = next(line for line in csv.reader(file) if line)\n"
-        "    # Cells are text exactly as they are written: no NA that means nothing, no 007 that becomes 7.\n"
-        '    features = Features({name: Value("string") for name in names})\n'
-        '    return load_dataset("csv", data_files=str(path), split="train", features=features, '
-        "keep_default_na=False)\n"
-    )
-
-
 def _shape(data: DataSpec) -> str:
     asked = _asked_in_column(data) if data.prompt_column else _asked_by_template(data)
     return (
@@ -192,8 +211,13 @@ def _before(data: DataSpec) -> list[str]:
 
 
 def _asked_by_template(data: DataSpec) -> str:
-    fill = "lambda found: str(row[found[1]]) if found[1] in row else found[0]"
-    asked = f'    asked = re.sub(r"\\{{([^{{}}]+)\\}}", {fill}, PROMPT_TEMPLATE)\n'
+    fill = f"lambda found: {_say(data)}(row[found[1]]) if found[1] in row else found[0]"
+    filled = f'r"\\{{([^{{}}]+)\\}}", {fill}, PROMPT_TEMPLATE'
+    asked = f"    asked = re.sub({filled})\n"
+    if has_odd_braces(data.prompt_template):
+        asked = "    asked = fill_template(PROMPT_TEMPLATE, row)\n"
+    elif len(asked) > SCRIPT_WIDTH:
+        asked = f"    asked = re.sub(\n        {filled}\n    )\n"
     messages = ", ".join([*_before(data), '{"role": "user", "content": asked}'])
     text = '"\\n\\n".join(message["content"] for message in messages)' if _before(data) else "asked"
     return f'{asked}    messages = [{messages}]\n    shaped = {{"prompt": messages if chat else {text}}}\n'
@@ -206,7 +230,7 @@ def _asked_in_column(data: DataSpec) -> str:
         "    if isinstance(messages, list):\n"
         '        while messages[-1]["role"] == "assistant":\n            messages = messages[:-1]\n'
         "    else:\n"
-        '        messages, chat = [{"role": "user", "content": "" if messages is None else str(messages)}], False\n'
+        f'        messages, chat = [{{"role": "user", "content": {_say(data)}(messages)}}], False\n'
     )
     if data.system_prompt or data.examples:
         lines += '    own = [message for message in messages[:1] if message["role"] == "system"]\n'
@@ -220,11 +244,15 @@ def _asked_in_column(data: DataSpec) -> str:
 def _answer(data: DataSpec) -> str:
     if not data.answer_column:
         return ""
+    number = (
+        '    shaped["answer"] = number_of_answer(shaped["answer"], ANSWER_NUMBERS)\n' if data.answer_numbers else ""
+    )
     if not data.answer_pattern:
-        return '    shaped["answer"] = row[ANSWER_COLUMN]\n'
+        return f'    shaped["answer"] = row[ANSWER_COLUMN]\n{number}'
     return (
         "    found = re.search(ANSWER_PATTERN, str(row[ANSWER_COLUMN]))\n"
         '    shaped["answer"] = (found[found.re.groups and 1] or "").strip() if found else None\n'
+        f"{number}"
     )
 
 
@@ -233,6 +261,10 @@ def _prompts(data: DataSpec) -> str:
     lines = ["data = rows()"]
     if data.filter:
         lines.append("data = data.filter(lambda row: all(holds(row) for holds in FILTER.values()))")
+    if can_be_empty(data):
+        lines.append("# Rows that ask nothing are left out.")
+        lines.append(f"asking = {_asking_columns(data)}")
+        lines.append("data = data.filter(lambda row: any(cell_in_prompt(row.get(name)).strip() for name in asking))")
     if data.shuffle is not None:
         buffer = f", buffer_size={SHUFFLE_BUFFER}" if streams else ""
         lines.append(f"data = data.shuffle(seed=SHUFFLE_SEED{buffer})")

@@ -3,7 +3,7 @@
 from typing import Any
 
 from groupwise.storage.spec.python_source import SCRIPT_WIDTH, flat_keywords, is_usable_name, keywords, literal
-from groupwise.storage.spec.spec import RewardSpec, RunSpec
+from groupwise.storage.spec.spec import KlSpec, RewardSpec, RunSpec
 
 WITH_PARAMETERS = '''
 
@@ -20,9 +20,33 @@ def with_parameters(function, /, **parameters):
 
     return later if inspect.iscoroutinefunction(function) else now
 '''
+KL_TRAINER = '''
+
+class AdaptiveKLGRPOTrainer(GRPOTrainer):
+    """Moves beta, as a generation begins, so that the KL nears its target (Ziegler et al. 2019, arXiv 1909.08593)."""
+
+    kl_seen = ()  # since beta last changed
+
+    def _generate_and_score_completions(self, inputs):
+        if self.model.training:
+            if self.kl_seen:
+                kl = sum(self.kl_seen) / len(self.kl_seen)
+                error = min(max((kl - KL["target"]) / KL["target"], -0.2), 0.2)
+                self.beta = min(max(self.beta * (1 + KL["rate"] * error), KL["least"]), KL["most"])
+                self.kl_seen = ()
+            self._metrics["train"]["beta"].append(self.beta)
+        return super()._generate_and_score_completions(inputs)
+
+    def _compute_loss(self, *batch):
+        logged = len(self._metrics["train"]["kl"])
+        loss = super()._compute_loss(*batch)
+        if self.model.training:
+            self.kl_seen = (*self.kl_seen, *self._metrics["train"]["kl"][logged:])
+        return loss
+'''
 WEIGHING_TRAINER = '''
 
-class WeighingTrainer(GRPOTrainer):
+class WeighingTrainer(BASE):
     """Scores the completions of each step with the weights of that step."""
 
     def __init__(self, *, changes, **settings):
@@ -77,7 +101,8 @@ def imports(spec: RunSpec) -> str:
 def helpers(spec: RunSpec) -> str:
     """What the functions and their weights need, as far as they do."""
     wrapper = WITH_PARAMETERS if any(reward.parameters for reward in _all_rewards(spec)) else ""
-    return wrapper + (WEIGHING_TRAINER if changing(spec) else "")
+    following = KL_TRAINER if follows_kl(spec) else ""
+    return wrapper + following + (WEIGHING_TRAINER.replace("BASE", _base(spec)) if changing(spec) else "")
 
 
 def _all_rewards(spec: RunSpec) -> list[RewardSpec]:
@@ -96,7 +121,21 @@ def alias(name: str) -> str:
 
 def trainer(spec: RunSpec) -> str:
     """The trainer's class."""
-    return "WeighingTrainer" if changing(spec) else "GRPOTrainer"
+    return "WeighingTrainer" if changing(spec) else _base(spec)
+
+
+def _base(spec: RunSpec) -> str:
+    return "AdaptiveKLGRPOTrainer" if follows_kl(spec) else "GRPOTrainer"
+
+
+def follows_kl(spec: RunSpec) -> bool:
+    """Whether beta follows the KL."""
+    return spec.kl.target is not None
+
+
+def kl_constant(spec: RunSpec) -> str:
+    """The line that says how; none where nothing is said of it."""
+    return "" if spec.kl == KlSpec() else f"KL = {literal(spec.kl.model_dump(), 0, len('KL = '))}\n"
 
 
 def change(reward: RewardSpec) -> dict[str, Any] | None:

@@ -30,7 +30,7 @@ def unused_model_settings(model: ModelSpec) -> list[str]:
 
 def _model(model_id: str) -> str:
     if model_id == "starter":
-        return 'os.environ.get("MODEL") or str(HERE.parents[1] / "models" / "starter")'
+        return 'os.environ.get("MODEL") or str(folder_with("starter", "models") / "starter")'
     return f"str(Path({literal(model_id)}).expanduser())" if model_id.startswith("~") else literal(model_id)
 
 
@@ -53,7 +53,7 @@ def main(spec: RunSpec) -> str:
 
 
 def _single(spec: RunSpec) -> str:
-    config = {"output_dir": OUTPUT, "report_to": "none", **spec.training}
+    config = {"output_dir": OUTPUT, **spec.training}
     config["reward_weights"] = [reward.weight for reward in spec.rewards]
     on_cpu = "" if "use_cpu" in config else f"        use_cpu={ON_CPU},\n"
     functions = rewards.function_list(spec.rewards, 8)
@@ -142,7 +142,7 @@ def _stages(spec: RunSpec) -> str:
         "    weights = {}\n"
         "    for number, stage in enumerate(STAGES, 1):\n"
         '        rewards = stage.get("rewards", REWARDS)\n'
-        f'        own = {{"output_dir": f"{OUTPUT}/stage-{{number}}", "report_to": "none"}}\n'
+        f'        own = {{"output_dir": f"{OUTPUT}/stage-{{number}}"}}\n'
         f'        own["use_cpu"] = {ON_CPU}\n'
         '        settings = {**own, **TRAINING, **stage.get("training", {})}\n'
         f"        config = GRPOConfig(**settings, reward_weights=[weight for _, weight{rest} in rewards])\n"

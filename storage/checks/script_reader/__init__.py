@@ -1,51 +1,105 @@
-"""A plain TRL script → the RunSpec it means, as far as that can be read: the way back from storage.checks.script, and
-the way in for scripts that people have. Reads the syntax tree only; nothing of the script is ever run."""
+"""A TRL script, a notebook or a recipe → the RunSpec it means, as far as that can be read: the way back from
+storage.checks.script, and the way in for what people have. Only read; nothing of a script is ever run."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
-from groupwise.storage.checks.script_reader import dataset, own, rewards, training
-from groupwise.storage.checks.script_reader.syntax import Script, parse_script
-from groupwise.storage.checks.script_reader.training import Reading
-from groupwise.storage.spec.problem import Problem, SpecError
+from groupwise.storage.checks.script_reader import own
+from groupwise.storage.checks.script_reader.dataset import DataReader
+from groupwise.storage.checks.script_reader.interpret import Interpreter
+from groupwise.storage.checks.script_reader.leftovers import note_leftovers
+from groupwise.storage.checks.script_reader.model import ModelReader
+from groupwise.storage.checks.script_reader.notebook import Code, is_notebook, plain_code, read_notebook
+from groupwise.storage.checks.script_reader.parsing import parse_script, refusal
+from groupwise.storage.checks.script_reader.reading import Reading
+from groupwise.storage.checks.script_reader.reward_code import ScriptFunction
+from groupwise.storage.checks.script_reader.rewards import RewardReader
+from groupwise.storage.checks.script_reader.trainer_arguments import note_arguments
+from groupwise.storage.checks.script_reader.training import find_trainer, is_config, lora, run_name, training
+from groupwise.storage.spec.problem import SpecError
+
+
+@dataclass(frozen=True)
+class ScriptImport:
+    """What a script came to: the settings that `spec.from_dict` takes, a sentence for each thing that was not taken,
+    and the reward functions that come along, with their code."""
+
+    raw: dict[str, Any]
+    notes: list[str]
+    functions: list[ScriptFunction]
 
 
 def from_script(text: str) -> tuple[dict[str, Any], list[str]]:
-    """(the settings that `spec.from_dict` takes, a sentence for each thing in the script that was not taken).
+    """The settings and the notes of `read_script`."""
+    found = read_script(text)
+    return found.raw, found.notes
 
-    Raises SpecError, with the line, for what is no Python or no GRPO script.
-    """
-    tree = parse_script(text)
+
+def read_script(text: str) -> ScriptImport:
+    """What a script or a notebook means. Raises SpecError, with the line, for what is no Python or no GRPO script."""
+    code = read_notebook(text) if is_notebook(text) else plain_code(text)
     try:
-        script = Script(tree)
-        if not {*training.trainers_of(script), "GRPOConfig"} & set(script.calls):
-            raise SpecError([Problem("", "This is no GRPO script: it calls neither GRPOTrainer nor GRPOConfig.")])
-        reading = Reading(script)
-        raw = _own_settings(reading) if own.is_own(tree) else _ordinary(reading)
+        found = _read_code(code.text, code.place)
+    except SpecError as error:
+        raise _in_cell(error, code) from error
+    said = code.note()
+    return ScriptImport(found.raw, [*found.notes, *([said] if said else [])], found.functions)
+
+
+def _in_cell(error: SpecError, code: Code) -> SpecError:
+    """An error about a notebook says its cell, as nobody sees the lines of all its cells together."""
+    problem = error.problems[0]
+    if problem.line is None or not code.in_cells:
+        return error
+    where = code.place(problem.line)
+    return refusal(f"{where[:1].upper()}{where[1:]}: {problem.message}")
+
+
+def _read_code(text: str, place: Callable[[int], str]) -> ScriptImport:
+    tree = parse_script(text)
+    is_own = own.is_own(tree)
+    script = Interpreter(tree, own.NOT_FOLLOWED if is_own else set())
+    reading = Reading(script, text.split("\n"), place)
+    reading.own = is_own
+    try:
+        script.run()
+        find_trainer(reading)
+        if reading.made_trainer is None and not any(is_config(call) for call in script.calls):
+            raise refusal("This is not a GRPO script: it calls neither GRPOTrainer nor GRPOConfig.")
+        raw, functions = (_own_settings(reading), []) if is_own else _ordinary(reading)
     except RecursionError as error:
-        raise SpecError([Problem("", "The script is nested too deeply to be read.")]) from error
-    return raw, reading.notes
+        raise refusal("The script is nested too deeply to be read.") from error
+    return ScriptImport(raw, reading.notes, functions)
 
 
 def _own_settings(reading: Reading) -> dict[str, Any]:
-    raw = {"name": training.name(reading), **own.title(reading.script.tree)}
-    raw |= {"model": training.model(reading), "data": own.own_data(reading), "lora": training.lora(reading)}
-    return own.with_unused(raw | (own.stages(reading) or _training(reading)), own.unused_settings(reading))
+    raw = {"name": run_name(reading), **own.title(reading.script.tree)}
+    raw |= {"model": ModelReader(reading).settings(), "data": own.own_data(reading), "lora": lora(reading, [])}
+    raw |= own.kl_settings(reading)
+    staged = own.stages(reading)
+    if not staged:
+        rewards = RewardReader(reading).settings()
+        staged = {"training": training(reading)} | ({} if rewards is None else {"rewards": rewards})
+    return own.with_unused(raw | staged, own.unused_settings(reading))
 
 
-def _ordinary(reading: Reading) -> dict[str, Any]:
-    raw: dict[str, Any] = {"name": training.name(reading), "model": training.model(reading)}
-    raw["data"] = dataset.data_settings(reading)
-    lora = training.lora(reading)
-    raw = raw | ({} if lora is None else {"lora": lora}) | _training(reading)
-    if "rewards" in raw:
-        names = ", ".join(reward["name"] for reward in raw["rewards"])
-        taken = f"Of the reward functions ({names}) only the names were taken, not their code: save it under Rewards."
-        reading.notes.append(taken)
-    else:
-        reading.notes.append("The script names no reward functions that could be taken: choose them here.")
-    return raw
-
-
-def _training(reading: Reading) -> dict[str, Any]:
-    found = rewards.read_rewards(reading)
-    return {"training": training.training(reading)} | ({} if found is None else {"rewards": found})
+def _ordinary(reading: Reading) -> tuple[dict[str, Any], list[ScriptFunction]]:
+    rewards, model = RewardReader(reading), ModelReader(reading)
+    found = rewards.settings()
+    raw: dict[str, Any] = {"name": run_name(reading), "model": model.settings()}
+    raw["data"] = DataReader(reading).settings(rewards.needs_solution)
+    adapter = lora(reading, model.wrapped)
+    raw |= {} if adapter is None else {"lora": adapter}
+    raw |= {"training": training(reading)} | ({} if found is None else {"rewards": found})
+    if found is None:
+        reading.tell("The script names no reward functions that could be taken: choose them here.")
+    if reading.made_trainer is None:
+        reading.tell("The script makes no GRPOTrainer: what of it would reach the trainer cannot be told for certain.")
+    for name, node in reading.script.environment:
+        reading.note(name[:60], node, "is read from the environment: its default was taken.")
+    for parsed in reading.script.parsed:
+        reading.note("The command line", parsed, "is read: where it has defaults, those were taken.")
+    note_arguments(reading, model)
+    note_leftovers(reading)
+    return raw, rewards.own

@@ -1,277 +1,238 @@
-"""What an ordinary script says of its data: load_dataset, what is done with it, the prompt that a function makes."""
+"""What becomes of a script's data on its way to the trainer: each step is in the spec or noted."""
 
 import ast
-import re
+from dataclasses import replace
 from typing import Any
 
+from groupwise.storage.checks.script_reader import row_shape, source
+from groupwise.storage.checks.script_reader.chosen_rows import ChosenRows, step_arguments, without_partial
 from groupwise.storage.checks.script_reader.plain import Unknown
-from groupwise.storage.checks.script_reader.syntax import Script, dotted_name
-from groupwise.storage.checks.script_reader.training import Reading
+from groupwise.storage.checks.script_reader.reading import Reading
+from groupwise.storage.checks.script_reader.values import (
+    Batch,
+    Column,
+    Either,
+    Function,
+    Item,
+    Items,
+    Made,
+    Mapping,
+    Plain,
+    Row,
+    Value,
+    plain_or,
+)
 
-BUILDERS = {"json": (".jsonl", ".json"), "csv": (".csv",), "parquet": (".parquet",)}
-MOVED = {"gsm8k": "openai/gsm8k"}  # old names that most tutorials still use
-FIRST_ROWS = re.compile(r"(\w+)\[:(\d+)\]")  # load_dataset's split="train[:1000]"
-AFTER_HASHES = r"####\s*(.+)"  # what the many functions that split GSM8K's answers at #### come to
-COLUMN = re.compile(r"\{[^{}]+\}")
-
-
-def data_settings(reading: Reading) -> dict[str, Any]:
-    """The settings under data, as far as they are said."""
-    script = reading.script
-    loads = sorted(script.calls.get("load_dataset", []), key=lambda call: call.lineno)
-    if not loads:
-        reading.notes.append("The script loads no dataset by load_dataset: choose the data here.")
-        return {}
-    load = next((call for call in loads if not _for_testing(script, call)), loads[0])
-    taken = source(reading, load) | _steps(reading)
-    shaped = _prompt(reading)
-    if shaped is not None:
-        return taken | shaped
-    # TRL takes the dataset's own prompt, and gives the rewards every column by its name.
-    renamed = [
-        [script.value_or(name) for name in call.args]
-        for call in script.calls.get("rename_column", [])
-        if len(call.args) == 2
-    ]
-    column = next((old for old, new in renamed if new == "prompt" and isinstance(old, str)), "prompt")
-    return taken | {"prompt_column": column, "answer_column": None}
+_NO_MATTER = {"with_format", "set_format", "flatten_indices", "cache", "to_iterable_dataset", "prefetch"}
 
 
-def _for_testing(script: Script, load: ast.Call) -> bool:
-    split = script.value_or(script.arguments(load, "path", "name")[0].get("split"), "")
-    return isinstance(split, str) and split.startswith(("test", "val", "eval"))
+class DataReader(ChosenRows):
+    """Follows the rows to the trainer. `taken`: the settings under data so far; `row`: what a row has by then."""
 
+    def __init__(self, reading: Reading) -> None:
+        super().__init__(reading)
+        self.mapped: Value | None = None  # the last step that made columns
 
-def source(reading: Reading, load: ast.Call) -> dict[str, Any]:
-    """The settings of the data that a load_dataset call means."""
-    script = reading.script
-    found, _ = script.arguments(load, "path", "name")
-    given = {name: script.value_or(node) for name, node in found.items()}
-    path = given.get("path")
-    if not isinstance(path, str) or not path:
-        reading.note_computed("The dataset", found.get("path", load))
-        return {}
-    if path in BUILDERS:
-        return _file(reading, load, given.get("data_files"))
-    taken: dict[str, Any] = {"source": f"hub:{MOVED.get(path, path)}"}
-    names = {"name": "config", "split": "split", "revision": "revision"}
-    taken |= {field: given[name] for name, field in names.items() if isinstance(given.get(name), str) and given[name]}
-    if given.get("streaming") is True:
-        taken["streaming"] = True
-    if "split" not in taken:
-        taken |= _split_taken_later(script, load)
-    cut = FIRST_ROWS.fullmatch(taken.get("split", ""))
-    if cut and int(cut[2]):
-        taken |= {"split": cut[1], "limit": int(cut[2])}
-    for name, node in found.items():
-        if name in ("data_files", "data_dir") or (
-            name in names and given[name] is None and ast.unparse(node) != "None"
-        ):
-            reading.note(f"load_dataset's {name}", node, "could not be taken.")
-    return taken
-
-
-def _split_taken_later(script: Script, load: ast.Call) -> dict[str, Any]:
-    """The split of load_dataset("…")["train"]; the train split where none is said."""
-    for node in ast.walk(script.tree):
-        if isinstance(node, ast.Subscript) and node.value is load:
-            key = script.value_or(node.slice)
-            return {"split": key} if isinstance(key, str) and key else {}
-    return {}
-
-
-def _file(reading: Reading, load: ast.Call, given: Any) -> dict[str, Any]:
-    """A local file, by its name: the file itself belongs into the home's data folder."""
-    if isinstance(given, dict):
-        given = given.get("train")
-    if isinstance(given, list) and len(given) == 1:
-        given = given[0]
-    name = given.replace("\\", "/").rpartition("/")[2] if isinstance(given, str) else ""
-    if not name:
-        reading.note_computed("The data file", load)
-        return {}
-    reading.note(f"The file “{name}”", load, "is looked for among the uploaded files: upload it.")
-    return {"source": f"file:{name}"}
-
-
-def _steps(reading: Reading) -> dict[str, Any]:
-    """Shuffling, limiting and holding out, where the script does it in the usual ways; a note on filters."""
-    script = reading.script
-    taken: dict[str, Any] = {}
-    for call in script.calls.get("shuffle", []):
-        seed = script.value_or(script.arguments(call, "seed")[0].get("seed"))
-        if _count(seed, 0):
-            taken.setdefault("shuffle", seed)
-    for method in ("select", "take"):
-        for call in script.calls.get(method, []):
-            node = script.resolve(call.args[0]) if call.args else None
-            if isinstance(node, ast.Call) and dotted_name(node.func) == "range" and len(node.args) == 1:
-                node = node.args[0]
-            count = script.value_or(node)
-            if _count(count, 1):
-                taken.setdefault("limit", count)
-    for call in script.calls.get("train_test_split", []):
-        size = script.value_or(script.arguments(call, "test_size")[0].get("test_size"))
-        if _count(size, 0) or (isinstance(size, float) and 0 <= size < 1):
-            taken.setdefault("holdout", size)
-    for call in script.calls.get("filter", []):
-        reading.note("A filter", call, "was not taken: say which rows to keep here.")
-    return taken
-
-
-def _count(value: Any, least: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and least <= value < 2**32
-
-
-def _prompt(reading: Reading) -> dict[str, Any] | None:
-    """The prompt and the answer, from the function that .map() calls; None where nothing makes a prompt."""
-    for call in reading.script.calls.get("map", []):
-        function = _function(reading.script, call.args[0]) if call.args else None
-        entries = _row(function) if function is not None else {}
-        if function is not None and "prompt" in entries:
-            return _Shape(reading, function).read_entries(entries)
-    return None
-
-
-def _function(script: Script, node: ast.expr) -> ast.FunctionDef | ast.Lambda | None:
-    node = script.resolve(node)
-    if isinstance(node, ast.Lambda):
-        return node
-    name = node.id if isinstance(node, ast.Name) else ""
-    defined = (part for part in ast.walk(script.tree) if isinstance(part, ast.FunctionDef) and part.name == name)
-    return next(defined, None)
-
-
-def _row(function: ast.FunctionDef | ast.Lambda) -> dict[str, ast.expr]:
-    """What a function gives each row: the entries of the mapping it returns, and what it puts into the row."""
-    returned: list[ast.expr | None] = [function.body] if isinstance(function, ast.Lambda) else []
-    entries: dict[str, ast.expr] = {}
-    for node in ast.walk(function):
-        if isinstance(node, ast.Return):
-            returned.append(node.value)
-        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
-            key = node.targets[0].slice
-            if isinstance(key, ast.Constant) and isinstance(key.value, str):
-                entries[key.value] = node.value
-    for value in returned:
-        pairs = zip(value.keys, value.values, strict=True) if isinstance(value, ast.Dict) else []
-        entries |= {str(key.value): item for key, item in pairs if isinstance(key, ast.Constant)}
-    return entries
-
-
-class _Shape:
-    """Reads a function's prompt as a template over the columns of its row."""
-
-    def __init__(self, reading: Reading, function: ast.FunctionDef | ast.Lambda) -> None:
-        self.reading, self.script, self.function = reading, reading.script, function
-        self.row = function.args.args[0].arg if function.args.args else ""
-
-    def read_entries(self, entries: dict[str, ast.expr]) -> dict[str, Any]:
-        taken: dict[str, Any] = {"answer_column": None}
-        try:
-            taken |= self._messages(self.script.resolve(entries["prompt"]))
-        except Unknown:
-            self.reading.note("The prompt", entries["prompt"], "is made by the script: set its template here.")
-        others = [name for name in ("answer", "solution", "ground_truth", "target", "label") if name in entries]
-        if others:
-            taken |= self._answer(others[0], entries[others[0]])
-        if others and others[0] != "answer":
-            self.reading.note(f"The column “{others[0]}”", entries[others[0]],
-                              "is the answer, which rewards here are given as “answer”.")  # fmt: skip
-        return taken
-
-    def _messages(self, node: ast.expr) -> dict[str, Any]:
-        """system, examples and template of a list of messages, or the template of a text."""
-        if not isinstance(node, (ast.List, ast.Tuple)):
-            return {"prompt_template": self._template(node)}
-        said = [self._message(item) for item in node.elts]
-        taken: dict[str, Any] = {}
-        if said and said[0][0] == "system":
-            taken["system_prompt"] = self._constant(said.pop(0)[1])
-        *before, last = said or [("", ast.Constant(None))]
-        pairs = list(zip(before[::2], before[1::2], strict=False))
-        if last[0] != "user" or len(before) % 2 or any((a[0], b[0]) != ("user", "assistant") for a, b in pairs):
-            raise Unknown
-        if pairs:
-            texts = [(self._constant(a[1]), self._constant(b[1])) for a, b in pairs]
-            taken["examples"] = [{"prompt": prompt, "completion": completion} for prompt, completion in texts]
-        return taken | {"prompt_template": self._template(last[1])}
-
-    def _message(self, node: ast.expr) -> tuple[str, ast.expr]:
-        found, dark = self.script.mapping_items(node)
-        if dark or "content" not in found or "role" not in found:
-            raise Unknown
-        return str(self.script.value(found["role"])), found["content"]
-
-    def _constant(self, node: ast.expr) -> str:
-        given = self.script.value(node)
-        if not isinstance(given, str) or not given:
-            raise Unknown
-        return given
-
-    def _template(self, node: ast.expr) -> str:
-        template = self._text(node, 0)
-        if not COLUMN.search(template):
-            raise Unknown
-        return template
-
-    def _text(self, node: ast.expr, depth: int) -> str:
-        """A text with {column} where the row's columns stand."""
-        node = self.script.resolve(node)
-        column = self._column(node)
-        if column is not None:
-            return f"{{{column}}}"
-        if depth > 200:
-            raise Unknown
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-            return self._text(node.left, depth + 1) + self._text(node.right, depth + 1)
-        if isinstance(node, ast.JoinedStr):
-            return "".join(self._text(part, depth + 1) for part in node.values)
-        if isinstance(node, ast.FormattedValue) and node.conversion == -1 and node.format_spec is None:
-            return self._text(node.value, depth + 1)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "format":
-            return self._from_format(node, node.func.value, depth)
-        given = self.script.value(node)
-        if not isinstance(given, str) or COLUMN.search(given):
-            raise Unknown
-        return given
-
-    def _from_format(self, node: ast.Call, template: ast.expr, depth: int) -> str:
-        """TEMPLATE.format(question=row["question"]): the template with the columns' own names."""
-        given = self.script.value(template)
-        if not isinstance(given, str) or node.args:
-            raise Unknown
-        said = {word.arg: self._text(word.value, depth + 1) for word in node.keywords if word.arg}
-        names = set(re.findall(r"\{([^{}]*)\}", given))
-        if "{{" in given or "}}" in given or not names <= set(said):
-            raise Unknown
-        return re.sub(r"\{([^{}]*)\}", lambda found: said[found[1]], given)
-
-    def _column(self, node: ast.expr) -> str | None:
-        """The column of row["column"]."""
-        if isinstance(node, ast.Call) and dotted_name(node.func) == f"{self.row}.get" and node.args:
-            key: ast.expr = node.args[0]
-        elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id == self.row:
-            key = node.slice
-        else:
-            return None
-        name = self.script.value_or(key)
-        return name if isinstance(name, str) and re.fullmatch(r"[^{}]+", name) else None
-
-    def _answer(self, field: str, node: ast.expr) -> dict[str, Any]:
-        """The column that an answer comes from, and the pattern where it is what follows GSM8K's ####."""
-        column = self._column(self.script.resolve(node))
-        if column is not None:
-            return {"answer_column": column}
-        columns = {self._column(part) for part in ast.walk(node) if isinstance(part, ast.expr)} - {None}
-        if len(columns) != 1:
-            self.reading.note(f"“{field}”", node, "is computed by the script: choose the answer column here.")
+    def settings(self, needs_solution: bool) -> dict[str, Any]:
+        """The settings under data, as far as they are said. `needs_solution`: a reward compares with that column."""
+        value = self.reading.trainer.get("train_dataset")
+        value = value if value is not None else self._unreached()
+        if value is None:
             return {}
-        column = columns.pop()
-        called = _function(self.script, node.func) if isinstance(node, ast.Call) else None
-        parts = [*ast.walk(node), *(ast.walk(called) if called is not None else [])]
-        texts = [part.value for part in parts if isinstance(part, ast.Constant) and isinstance(part.value, str)]
-        if any("####" in text for text in texts):
-            return {"answer_column": column, "answer_pattern": AFTER_HASHES}
-        self.reading.note(f"“{field}”", node, f"is cut out of the column “{column}”: set the answer pattern here.")
-        return {"answer_column": column}
+        self._follow(value)
+        self._held_out()
+        shaped = row_shape.shape_settings(self.reading, self.row, self.mapped)
+        if needs_solution and shaped.get("answer_column") is None:
+            shaped["answer_column"] = "solution"
+            self.reading.unsaid.set("data.answer_column", "solution", "which the rewards compare with")
+        return self.taken | shaped
+
+    def _unreached(self) -> Value | None:
+        """The rows of a script that makes no trainer: those of its only dataset."""
+        loads = [call for call in self.reading.script.calls if source.is_source(call)]
+        if not loads:
+            self.reading.tell("The script loads no dataset by load_dataset: choose the data here.")
+        if self.reading.made_trainer is not None or len(loads) != 1:
+            return None
+        last: Value = loads[0]
+        for call in self.reading.script.calls:
+            if call.receiver is last or (isinstance(call.receiver, Item) and call.receiver.of is last):
+                last = call
+        return last
+
+    # ---- the steps ----
+    def _follow(self, value: Value) -> None:
+        steps: list[Value] = []
+        value = self._without_doubt(value)
+        while not source.is_source(value):
+            inner = value.receiver if isinstance(value, Made) else value.of if isinstance(value, Item) else None
+            if inner is None or len(steps) > 200:
+                return self._no_source(value, steps)
+            steps.append(value)
+            value = self._without_doubt(inner)
+        assert isinstance(value, Made)
+        self.taken |= source.source_settings(self.reading, self._one_split(value, steps))
+        self._note_said_limit()
+        for step in reversed(steps):
+            self._step(step)
+        return None
+
+    def _without_doubt(self, value: Value) -> Value:
+        """Where a step is taken under a condition: the data as it is without that step."""
+        options = value.options if isinstance(value, Either) else []
+        for option in options:
+            others = [other for other in options if other is not option]
+            if others and all(_comes_from(other, option) for other in others):
+                for other in others:
+                    self.reading.note(f"{_step_name(other)}", other, "depends on a condition: it was not taken.")
+                    self.reading.account_one(other)
+                return option
+        return value
+
+    def _one_split(self, load: Made, steps: list[Value]) -> Made:
+        """train, test = load_dataset(…, split=["train", "test"]): the one of its splits that is used."""
+        split, first = load.keywords.get("split"), steps[-1] if steps else None
+        if not isinstance(split, Items) or not isinstance(first, Item) or split.open:
+            return load
+        number = plain_or(first.key)
+        if type(number) is not int or not 0 <= number < len(split.items):
+            return load
+        steps.pop()
+        self.reading.account_one(load, first)
+        return replace(load, keywords={**load.keywords, "split": split.items[number]})
+
+    def _no_source(self, value: Value, steps: list[Value]) -> None:
+        if isinstance(value, Either):
+            self.reading.note_computed("The dataset", value)
+        else:
+            source.note_no_source(self.reading, value)
+        for step in reversed(steps):
+            self._step(step)
+
+    def _note_said_limit(self) -> None:
+        if "limit" in self.taken:
+            self._done.append("limit")
+
+    def _step(self, step: Value) -> None:
+        self.reading.account_one(step)
+        if isinstance(step, Item):
+            return self._at(step)
+        assert isinstance(step, Made)
+        reader = getattr(self, f"_do_{step.name}", None)
+        if reader is not None:
+            reader(step)
+        elif step.name not in _NO_MATTER:
+            self.reading.note(f"{step.name}(…)", step, "on the data was not taken: it has no place in a spec.")
+            self.reading.account(*step.arguments, *step.keywords.values())
+        return None
+
+    def _at(self, step: Item) -> None:
+        """load_dataset(…)["train"], or a part of train_test_split(…)."""
+        key = plain_or(step.key)
+        if plain_or(step.key, Unknown) is Unknown and not isinstance(getattr(step.key, "node", None), ast.Slice):
+            self.reading.note("The split of the data", step, "is computed by the script: set data.split here.")
+        elif not isinstance(key, str):
+            self.reading.note("A part of the data", step, "could not be taken: set data.limit here.")
+        elif self.split is not None and "holdout" in self._done:
+            if key != "train":
+                self.reading.note(f"“{key}” of train_test_split", step, "is trained on: here it is the other part.")
+        elif key and "split" not in self.taken and self.taken.get("source", "").startswith("hub:"):
+            self.taken["split"] = key
+        elif key not in ("train", self.taken.get("split")) and not self.taken.get("source", "").startswith("file:"):
+            self.reading.note(f"The part “{key}” of the data", step, "could not be taken.")
+
+    def _do_map(self, step: Made) -> None:
+        given = step_arguments(step, "function")
+        function, extra = without_partial(given.get("function"))
+        self.mapped = step
+        batched = plain_or(given.get("batched")) is True
+        extra_arguments = sum(plain_or(given.get(name)) is True for name in ("with_indices", "with_rank"))
+        if not isinstance(function, Function):
+            self.reading.note("map(…)", step, "calls a function that is not in the script: say prompt and answer here.")
+            self.reading.account(*given.values())
+            return
+        more = given.get("fn_kwargs")
+        named = {**extra, **({str(k): v for k, v in more.entries.items()} if isinstance(more, Mapping) else {})}
+        rows = (Batch if batched else Row)(step.node, dict(self.row.columns))
+        result = row_shape.apply_function(self.reading, function, rows, named, step, extra_arguments)
+        if result is None and batched:
+            after = "makes rows of a batch in a way that was not followed: say prompt and answer here."
+            self.reading.note("map(…, batched=True)", step, after)
+        elif result is None:
+            self.reading.note("map(…)", step, "makes rows in a way that was not followed: say prompt and answer here.")
+        else:
+            self.row.columns |= result
+        for name, value in given.items():
+            if name == "remove_columns":
+                self._drop(step, value)
+            self.reading.account(value)
+
+    def _drop(self, step: Made, value: Value) -> None:
+        names = plain_or(value)
+        for name in [names] if isinstance(names, str) else names if isinstance(names, list) else []:
+            if name not in ("prompt",) and not (step.name == "map" and name in self.row.columns):
+                self.row.columns.pop(str(name), None)
+        self.reading.note("Removing columns", step, "was not taken: rewards get every column. data.columns says which.")
+        self.reading.account(value)
+
+    def _do_remove_columns(self, step: Made) -> None:
+        self._drop(step, step_arguments(step, "column_names").get("column_names", Value(step.node)))
+
+    def _do_select_columns(self, step: Made) -> None:
+        value = step_arguments(step, "column_names").get("column_names", Value(step.node))
+        names = plain_or(value)
+        names = [names] if isinstance(names, str) else names
+        if isinstance(names, list) and all(isinstance(name, str) for name in names):
+            self.taken["columns"] = [name for name in names if name not in ("prompt", *self.row.columns)]
+        else:
+            self.reading.note_computed("select_columns(…)", value)
+
+    def _do_rename_column(self, step: Made) -> None:
+        given = step_arguments(step, "original_column_name", "new_column_name")
+        old, new = (plain_or(given.get(name)) for name in ("original_column_name", "new_column_name"))
+        self._rename(step, {old: new})
+
+    def _do_rename_columns(self, step: Made) -> None:
+        names = plain_or(step_arguments(step, "column_mapping").get("column_mapping"))
+        self._rename(step, names if isinstance(names, dict) else {None: None})
+
+    def _rename(self, step: Made, names: dict[Any, Any]) -> None:
+        if not all(isinstance(name, str) for pair in names.items() for name in pair):
+            self.reading.note(f"{step.name}(…)", step, "is computed by the script: say the columns here.")
+            return
+        columns = self.row.columns
+        found = {new: columns.pop(old) if old in columns else Column(step.node, old) for old, new in names.items()}
+        columns |= found
+        self.mapped = self.mapped or step
+
+    # ---- the rows that are held out ----
+    def _held_out(self) -> None:
+        """eval_dataset: the other part of the split that the rows went through, or data that has no place here."""
+        value = self.reading.trainer.get("eval_dataset")
+        if value is None or (isinstance(value, Plain) and value.value is None):
+            return
+        options = value.options if isinstance(value, Either) else [value]
+        options = [one for one in options if plain_or(one, 0) is not None]
+        inner: Value | None = options[0] if len(options) == 1 else None
+        for _ in range(200):
+            if isinstance(inner, Item) and inner.of is self.split and self.split is not None:
+                self.reading.account(value)
+                return
+            inner = inner.receiver if isinstance(inner, Made) else inner.of if isinstance(inner, Item) else None
+        self.reading.note("eval_dataset", value, "was not taken: rows to evaluate on are held out of the same data. "
+                          "Set data.holdout.")  # fmt: skip
+        self.reading.account(value)
+
+
+def _comes_from(value: Value, before: Value) -> bool:
+    """Whether a value is what steps on another one give."""
+    inner: Value | None = value
+    for _ in range(50):
+        inner = inner.receiver if isinstance(inner, Made) else inner.of if isinstance(inner, Item) else None
+        if inner is before:
+            return True
+    return False
+
+
+def _step_name(value: Value) -> str:
+    return f"{value.name}(…)" if isinstance(value, Made) else "A step on the data"

@@ -5,16 +5,20 @@ import re
 from typing import Any
 
 from groupwise.storage.checks.script import TITLE, UNUSED, prompts
-from groupwise.storage.checks.script_reader import dataset
-from groupwise.storage.checks.script_reader.rewards import of_change, of_function
-from groupwise.storage.checks.script_reader.training import Reading
+from groupwise.storage.checks.script.data_file import IN_CHARACTERS
+from groupwise.storage.checks.script_reader import source
+from groupwise.storage.checks.script_reader.reading import Reading
+from groupwise.storage.checks.script_reader.rewards import RewardReader
+from groupwise.storage.checks.script_reader.values import Items, Made, Mapping, Value, plain_or
 
 PROCESSES = re.compile(r"--num_processes (\d{1,4})(?!\d)")
 DATA = {
     "PARAMETERS": "parameters", "SHUFFLE_SEED": "shuffle", "LIMIT": "limit", "HOLDOUT": "holdout",
     "SYSTEM_PROMPT": "system_prompt", "PROMPT_COLUMN": "prompt_column", "PROMPT_TEMPLATE": "prompt_template",
     "ANSWER_COLUMN": "answer_column", "ANSWER_PATTERN": "answer_pattern", "COLUMNS": "columns",
+    "ENCODING": "encoding", "SHEET": "sheet", "SKIP_LINES": "skip_lines", "ANSWER_NUMBERS": "answer_numbers",
 }  # fmt: skip
+NOT_FOLLOWED = {"with_parameters"}  # of such a script: its call says the parameters
 
 
 def is_own(tree: ast.Module) -> bool:
@@ -34,37 +38,57 @@ def title(tree: ast.Module) -> dict[str, Any]:
 
 def own_data(reading: Reading) -> dict[str, Any]:
     """The settings of the data that only a script of Groupwise's own says."""
-    script = reading.script
     taken: dict[str, Any] = {"answer_column": None}
     for name, field in DATA.items():
-        node = script.constant(name)
-        if node is None:
+        value = _constant(reading, name)
+        if value is None:
             continue
-        taken[field] = script.value_or(node)
+        taken[field] = plain_or(value)
         if taken[field] is None:
             del taken[field]
-            reading.note_computed(name, node)
-    return taken | _source(reading) | _examples(reading) | _filter(reading)
+            reading.note_computed(name, value)
+    return taken | _in_words(reading) | _source(reading) | _examples(reading) | _filter(reading)
+
+
+def _in_words(reading: Reading) -> dict[str, Any]:
+    """The settings that a script says in characters."""
+    found: dict[str, Any] = {}
+    for field, characters in IN_CHARACTERS.items():
+        said = plain_or(_constant(reading, field.upper()))
+        words = [word for word, value in characters.items() if value == said]
+        found |= {field: words[0]} if words else {}
+    return found
+
+
+def _constant(reading: Reading, name: str) -> Value | None:
+    """What a name at the script's top stands for."""
+    return reading.script.module.names.get(name)
+
+
+def kl_settings(reading: Reading) -> dict[str, Any]:
+    """How beta follows the KL, where the script says it."""
+    said = plain_or(_constant(reading, "KL"))
+    return {"kl": said} if isinstance(said, dict) else {}
 
 
 def _examples(reading: Reading) -> dict[str, Any]:
-    node = reading.script.constant("EXAMPLES")
-    said = reading.script.value_or(node, [])
+    value = _constant(reading, "EXAMPLES")
+    said = plain_or(value, [])
     messages = said if isinstance(said, list) else []
     contents = [message.get("content") for message in messages if isinstance(message, dict)]
-    if node is not None and (not contents or len(contents) % 2):
-        reading.note("EXAMPLES", node, "should be pairs of messages, of a user and of an assistant.")
+    if value is not None and (not contents or len(contents) % 2):
+        reading.note("EXAMPLES", value, "should be pairs of messages, of a user and of an assistant.")
         return {}
     return {"examples": [{"prompt": a, "completion": b} for a, b in zip(contents[::2], contents[1::2], strict=True)]}
 
 
 def _filter(reading: Reading) -> dict[str, Any]:
     """The conditions as they are written; a note where the code beside one says something else."""
-    node = reading.script.constant("FILTER")
-    pairs = list(zip(node.keys, node.values, strict=True)) if isinstance(node, ast.Dict) else []
+    value = _constant(reading, "FILTER")
+    node = value.node if value is not None else None
     written = []
-    for key, code in pairs:
-        condition = reading.script.value_or(key)
+    for key, code in zip(node.keys, node.values, strict=True) if isinstance(node, ast.Dict) else []:
+        condition = key.value if isinstance(key, ast.Constant) else None
         if not isinstance(condition, str):
             reading.note("A filter", code, "was not taken: its text is missing.")
             continue
@@ -76,7 +100,7 @@ def _filter(reading: Reading) -> dict[str, Any]:
 
 def unused_settings(reading: Reading) -> dict[str, dict[str, Any]]:
     """section → field → value of what the script had no use for."""
-    said = reading.script.value_or(reading.script.constant(UNUSED), {})
+    said = plain_or(_constant(reading, UNUSED), {})
     found: dict[str, dict[str, Any]] = {}
     for path, value in said.items() if isinstance(said, dict) else []:
         section, _, field = str(path).partition(".")
@@ -105,58 +129,81 @@ def _step_into(place: Any, part: str) -> Any:
 
 def stages(reading: Reading) -> dict[str, Any]:
     """rewards, training and stages of a script with stages; empty where it has none."""
-    script = reading.script
-    node = script.constant("STAGES")
-    if not isinstance(node, ast.List):
+    value = _constant(reading, "STAGES")
+    if not isinstance(value, Items):
         return {}
-    rewards, settings = script.constant("REWARDS"), script.constant("TRAINING")
-    run = {"rewards": _pairs(reading, rewards), "training": _settings(reading, settings)}
-    return run | {"stages": [_stage(reading, stage) for stage in node.elts]}
+    run = {
+        "rewards": _pairs(reading, _constant(reading, "REWARDS")),
+        "training": _settings(reading, _constant(reading, "TRAINING")),
+    }
+    return run | {"stages": [_stage(reading, stage) for stage in value.items]}
 
 
-def _stage(reading: Reading, node: ast.expr) -> dict[str, Any]:
-    found, dark = reading.script.mapping_items(node)
-    for part in dark:
+def _stage(reading: Reading, stage: Value) -> dict[str, Any]:
+    if not isinstance(stage, Mapping):
+        reading.note_computed("A stage", stage)
+        return {}
+    for part in stage.dark:
         reading.note_computed("A stage", part)
-    taken: dict[str, Any] = {"name": reading.script.value_or(found["name"])} if "name" in found else {}
-    if "rewards" in found:
-        taken["rewards"] = _pairs(reading, found["rewards"])
-    if "training" in found:
-        taken["training"] = _settings(reading, found["training"])
+    taken: dict[str, Any] = {"name": plain_or(stage.entries["name"])} if "name" in stage.entries else {}
+    if "rewards" in stage.entries:
+        taken["rewards"] = _pairs(reading, stage.entries["rewards"])
+    if "training" in stage.entries:
+        taken["training"] = _settings(reading, stage.entries["training"])
     return taken
 
 
-def _settings(reading: Reading, node: ast.expr | None) -> dict[str, Any]:
-    return reading.settings("training", ast.Call(ast.Name("dict"), [], [ast.keyword(None, node)])) if node else {}
+def _settings(reading: Reading, value: Value | None) -> dict[str, Any]:
+    if not isinstance(value, Mapping):
+        return {}
+    reading.note_dark(value.dark, "the settings under training")
+    return reading.settings("training", {str(name): given for name, given in value.entries.items()})
 
 
-def _pairs(reading: Reading, node: ast.expr | None) -> list[dict[str, Any]]:
+def _pairs(reading: Reading, value: Value | None) -> list[dict[str, Any]]:
     """[(format_reward, 1.0), …], or with how each weight changes as a third, as rewards."""
-    found = []
-    for pair in node.elts if isinstance(node, ast.List) else []:
-        parts = pair.elts if isinstance(pair, ast.Tuple) else []
+    reader, found = RewardReader(reading), []
+    for pair in value.items if isinstance(value, Items) else []:
+        parts = pair.items if isinstance(pair, Items) else []
         function, weight, change = (*parts, None) if len(parts) == 2 else parts if len(parts) == 3 else (None,) * 3
-        named = of_function(reading, function) if function is not None else None
-        value = reading.script.value_or(weight)
-        if named is None or isinstance(value, bool) or not isinstance(value, (int, float)):
+        said = plain_or(weight)
+        fits = function is not None and isinstance(said, (int, float)) and not isinstance(said, bool)
+        named = reader.of_function(function) if fits and function is not None else None
+        if named is None:
             reading.note("A reward", pair, "could not be taken: it should be a function and its weight.")
         else:
-            found.append({**named, "weight": float(value), **of_change(reading, change)})
+            found.append({**named, "weight": float(said), **reader.of_change(change)})
     return found
 
 
 def _source(reading: Reading) -> dict[str, Any]:
     """Where rows() takes them from."""
     script = reading.script
-    imports = (node for node in ast.walk(script.tree) if isinstance(node, ast.ImportFrom))
+    imports = [node for node in ast.walk(script.tree) if isinstance(node, ast.ImportFrom)]
     task = next((node.names[0] for node in imports if node.module == "task"), None)
     if task is not None:
         return {"source": f"task:{task.asname or task.name}"}
-    made = next(iter(script.calls.get("create_dataset", [])), None)
+    made = _first(reading, "create_dataset")
     if made is not None:
-        return {"source": f"gym:{script.value_or(made.args[0])}"} if made.args else {}
-    load = next(iter(script.calls.get("load_dataset", [])), None)
-    path = script.constant("path")
-    if load is not None and isinstance(path, ast.BinOp):
-        return {"source": f"file:{script.value_or(path.right)}"}
-    return dataset.source(reading, load) if load is not None else {}
+        return {"source": f"gym:{plain_or(made.arguments[0])}"} if made.arguments else {}
+    path = _assigned_path(script.tree)
+    if path is not None:
+        return {"source": f"file:{source.file_name(Value(path))}"}
+    load = _first(reading, "load_dataset")
+    return source.source_settings(reading, load) if load is not None else {}
+
+
+def _assigned_path(tree: ast.Module) -> ast.BinOp | None:
+    """What rows() calls the path of its file."""
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.Assign)
+            and isinstance(node.value, ast.BinOp)
+            and ast.unparse(node.targets[0]) == "path"
+        ):
+            return node.value
+    return None
+
+
+def _first(reading: Reading, name: str) -> Made | None:
+    return next((call for call in reading.script.calls if call.name == name), None)

@@ -1,89 +1,226 @@
-"""What a script says of its reward functions: their names, weights and parameters, and how the weights change."""
+"""What a script says of its reward functions: names, weights, parameters, how the weights change, and their code."""
 
 import ast
 import re
 from typing import Any
 
+from groupwise.storage.checks.script_reader.closures import Unclosed, callable_method, usual_name
+from groupwise.storage.checks.script_reader.copied_rewards import copied_reward
+from groupwise.storage.checks.script_reader.known_rewards import Known, known_reward
 from groupwise.storage.checks.script_reader.plain import Unknown
-from groupwise.storage.checks.script_reader.syntax import Script, dotted_name
-from groupwise.storage.checks.script_reader.training import Reading, config_call
+from groupwise.storage.checks.script_reader.reading import Reading, short_path
+from groupwise.storage.checks.script_reader.reward_code import ScriptFunction, extract_function
+from groupwise.storage.checks.script_reader.training import config_values
+from groupwise.storage.checks.script_reader.values import (
+    Function,
+    Item,
+    Items,
+    Made,
+    Mapping,
+    Outer,
+    Part,
+    Plain,
+    Value,
+    plain_or,
+    to_plain,
+)
 
-FUNCTION = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,79}")
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,79}")
 WRAPPERS = ("with_parameters", "partial")  # storage.checks.script's own, and how people do it: functools.partial
+_UPDATES = ("update_wrapper", "wraps")
 
 
-def read_rewards(reading: Reading) -> list[dict[str, Any]] | None:
-    """The reward functions by name, with their weights; None where the script says none that can be read."""
-    node = reading.trainer.get("reward_funcs")
-    if node is None:
+class RewardReader:
+    """Reads the functions that reach the trainer. `own`: those that the script defines, with their code;
+    `needs_solution`: whether one compares with the column “solution”."""
+
+    def __init__(self, reading: Reading) -> None:
+        self.reading = reading
+        self._own: dict[int, ScriptFunction] = {}
+        self.needs_solution = False
+
+    @property
+    def own(self) -> list[ScriptFunction]:
+        return list(self._own.values())
+
+    def settings(self) -> list[dict[str, Any]] | None:
+        """The reward functions by name, with their weights; None where the script says none that can be read."""
+        value = self.reading.trainer.get("reward_funcs")
+        if value is None or (isinstance(value, Plain) and value.value is None):
+            return None
+        self.reading.account(value)
+        if not isinstance(value, Items) and not isinstance(value, (Function, Outer, Made, Plain, Part)):
+            self.reading.note_computed("reward_funcs", value)
+            return None
+        values = value.items if isinstance(value, Items) else [value]
+        if isinstance(value, Items) and value.open:
+            self.reading.note("Some of reward_funcs", value, "come from what the script computes: add them here.")
+        said = self.reading.trainer.get("changes")
+        changes = said.items if isinstance(said, Items) and len(said.items) == len(values) else [None] * len(values)
+        found: list[dict[str, Any]] = []
+        for each, weight, change in zip(values, self._weights(value, len(values)), changes, strict=True):
+            named = self.of_function(each)
+            if named is None:
+                continue
+            for one in self.own:
+                if one.name == named["name"]:
+                    one.places.append(len(found))
+            found.append({**named, "weight": weight, **self.of_change(change)})
+        return found or None
+
+    def of_function(self, value: Value) -> dict[str, Any] | None:
+        """name, and parameters where the script gives some; None, and a note, for what cannot be taken."""
+        if isinstance(value, Made) and value.name in WRAPPERS and len(value.arguments) == 1:
+            return self._with_parameters(value)
+        if isinstance(value, Made) and value.name in _UPDATES and value.arguments:
+            return self.of_function(value.arguments[0])
+        if isinstance(value, Made) and value.receiver is None and (known := known_reward(value.path)) is not None:
+            return self._known(known, value, self._called_with(value, known))
+        if isinstance(value, Outer) and (known := known_reward(value.path)) is not None:
+            return self._known(known, value, {})
+        if isinstance(value, Function) and (known := copied_reward(value)) is not None:
+            assert value.made_by is not None
+            return self._known(known, value.made_by, self._called_with(value.made_by, known))
+        if model := self._reward_model(value):
+            return {"name": "reward_model", "parameters": {"models": [model]}}
+        return self._by_name(value)
+
+    def _by_name(self, value: Value) -> dict[str, Any] | None:
+        value = callable_method(value) or value
+        if isinstance(value, Function):
+            return self._own_function(value)
+        name = ""
+        if isinstance(value, (Outer, Part)):
+            name = value.path.rpartition(".")[2] if isinstance(value, Outer) else value.name
+            self._note_elsewhere(name, value)
+        if NAME.fullmatch(name):
+            return {"name": name}
+        self.reading.note("A reward", value, f"{_in_words(value)}, and was not taken: choose a reward here.")
         return None
-    resolved = reading.script.resolve(node)
-    nodes = resolved.elts if isinstance(resolved, (ast.List, ast.Tuple)) else [resolved]
-    weights = _weights(reading, len(nodes))
-    said = reading.trainer.get("changes")
-    changes = said.elts if isinstance(said, ast.List) and len(said.elts) == len(nodes) else [None] * len(nodes)
-    found = []
-    for function, weight, change in zip(nodes, weights, changes, strict=True):
-        named = of_function(reading, function)
+
+    def _own_function(self, function: Function) -> dict[str, Any] | None:
+        """A function that the script defines: its code comes along."""
+        known = id(function.node) if function.top else id(function)
+        if self.reading.own:
+            return {"name": function.name}
+        if known not in self._own:
+            script = self.reading.script
+            try:
+                made = extract_function(self.reading.lines, script.tree, function, self._free_name(function))
+            except Unclosed as error:
+                self.reading.note(f"The reward “{function.name}”", function.made_by or function,
+                                  f"was not taken: it uses {error}, which is known only while the script runs. Write "
+                                  "it under Rewards.")  # fmt: skip
+                return None
+            self._own[known] = made
+            if not function.top:
+                self._note_made(function, made.name)
+        return {"name": self._own[known].name}
+
+    def _free_name(self, function: Function) -> str:
+        """The function's name; with a number where another reward of the script has it."""
+        name, taken = usual_name(function), {one.name for one in self.own}
+        return next(one for one in (name, *(f"{name}_{n}" for n in range(2, 10_000))) if one not in taken)
+
+    def _note_made(self, function: Function, name: str) -> None:
+        at, how = function.made_by or function, "stands in another function: it comes along with what it uses of that."
+        if isinstance(function.owner, Made):
+            at, how = function.owner, "is a method of an object: it comes along as a function that calls it."
+        elif function.within is not None:
+            how = f"is a method of {function.within.name}: it comes along as a function that calls it."
+        elif function.made_by is not None:
+            how = f"is made by {function.made_by.path}(…): it comes along with the values that it was made with."
+        elif isinstance(function.node, ast.Lambda):
+            how = "is a lambda: it comes along as a function of this name."
+        self.reading.note(f"The reward “{name}”", at, how)
+
+    def _note_elsewhere(self, name: str, value: Value) -> None:
+        """A function that is imported: its code is not in the script."""
+        if not self.reading.own:
+            after = "is not defined in the script: only its name was taken. Save its code under Rewards."
+            self.reading.note(f"{name}", value, after)
+
+    def _with_parameters(self, value: Made) -> dict[str, Any] | None:
+        named = self.of_function(value.arguments[0])
         if named is None:
-            reading.note("A reward", function, "is no function that can be taken by its name: choose one here.")
+            return None
+        parameters: dict[str, Any] = {}
+        for key, given in value.keywords.items():
+            try:
+                parameters[key] = to_plain(given)
+            except Unknown:
+                self.reading.note_computed(f"{named['name']}'s parameter {key}", given)
+        for part in value.dark:
+            self.reading.note_computed(f"A parameter of {named['name']}", part)
+        return {**named, "parameters": {**named.get("parameters", {}), **parameters}}
+
+    def _called_with(self, call: Made, known: Known) -> dict[str, Any]:
+        """The parameters that a factory is called with."""
+        given = dict(zip(known.places, call.arguments, strict=False)) | call.keywords
+        found = dict(known.usual)
+        for name in known.usual.keys() - given.keys():
+            self.reading.unsaid.set(f"{known.name}'s {name}", known.usual[name], "their default")
+        for name, value in given.items():
+            if name not in known.places:
+                self.reading.note(f"{call.name}'s {name}", value, "was not taken: the built-in has no such parameter.")
+                continue
+            try:
+                found[name] = to_plain(value)
+            except Unknown:
+                self.reading.note_computed(f"{call.name}'s {name}", value)
+        return found
+
+    def _known(self, known: Known, value: Value, parameters: dict[str, Any]) -> dict[str, Any] | None:
+        path = value.path if isinstance(value, (Outer, Made)) else short_path(value)
+        name = path.rpartition(".")[2]
+        if not known.name:
+            self.reading.note(f"{name}", value, f"was not taken. {known.note}")
+            return None
+        self.needs_solution |= known.solution
+        self.reading.note(f"{name}", value, known.sentence())
+        parameters = {**known.parameters, **parameters}
+        return {"name": known.name} | ({"parameters": parameters} if parameters else {})
+
+    def _reward_model(self, value: Value) -> str | None:
+        """The id of a reward model, said by its name or loaded."""
+        said = plain_or(value)
+        if isinstance(value, Made) and value.name == "from_pretrained" and "SequenceClassification" in value.path:
+            said = plain_or(
+                value.arguments[0] if value.arguments else value.keywords.get("pretrained_model_name_or_path")
+            )
+            extra = [name for name in value.keywords if name != "pretrained_model_name_or_path"]
+            if extra:
+                self.reading.note(f"The reward model's {', '.join(extra)}", value, "was not taken.")
+        return said if isinstance(said, str) and said else None
+
+    def of_change(self, value: Value | None) -> dict[str, Any]:
+        """schedule and adapt of a function, as WeighingTrainer (storage.checks.script.rewards) takes them."""
+        if value is None or (isinstance(value, Plain) and value.value is None):
+            return {}
+        said = plain_or(value)
+        points = said.get("schedule", []) if isinstance(said, dict) else None
+        if not isinstance(points, list) or not all(isinstance(point, list) and len(point) == 2 for point in points):
+            self.reading.note("How a weight changes", value, "could not be taken: set it here.")
+            return {}
+        schedule = [{"step": step, "weight": weight} for step, weight in points]
+        return {"schedule": schedule} | ({"adapt": said["adapt"]} if "adapt" in said else {})
+
+    def _weights(self, functions: Value, count: int) -> list[float]:
+        value = config_values(self.reading).get("reward_weights")
+        given = plain_or(value)
+        fits = isinstance(given, list) and len(given) == count
+        if fits and all(isinstance(weight, (int, float)) and not isinstance(weight, bool) for weight in given):
+            return [float(weight) for weight in given]
+        if value is not None and given is not None:
+            self.reading.note("reward_weights", value, f"does not have one number for each of the {count} rewards.")
+        elif value is not None and plain_or(value, 0) is not None:
+            self.reading.note_computed("reward_weights", value)
         else:
-            found.append({**named, "weight": weight, **of_change(reading, change)})
-    return found or None
+            self.reading.unsaid.set("each reward's weight", 1, "as TRL has it")
+        return [1.0] * count
 
 
-def of_function(reading: Reading, node: ast.expr) -> dict[str, Any] | None:
-    """name, and parameters where the script gives some; None for what is no function by its name."""
-    node = reading.script.resolve(node)
-    wrapped = isinstance(node, ast.Call) and dotted_name(node.func).rpartition(".")[2] in WRAPPERS
-    if not isinstance(node, ast.Call) or not wrapped or len(node.args) != 1:
-        name = _name(reading.script, node)
-        return None if name is None else {"name": name}
-    name = _name(reading.script, node.args[0])
-    found, dark = reading.script.arguments(ast.Call(node.func, [], node.keywords))
-    parameters: dict[str, Any] = {}
-    for key, value in found.items():
-        try:
-            parameters[key] = reading.script.value(value)
-        except Unknown:
-            reading.note_computed(f"{name}'s parameter {key}", value)
-    for part in dark:
-        reading.note_computed(f"A parameter of {name}", part)
-    return None if name is None else {"name": name, "parameters": parameters}
-
-
-def _name(script: Script, node: ast.expr) -> str | None:
-    """The name of a reward function, under which it was imported if it was."""
-    node = script.resolve(node)
-    said = dotted_name(node).rpartition(".")[2] if isinstance(node, (ast.Name, ast.Attribute)) else ""
-    if isinstance(node, ast.Call) and dotted_name(node.func) == "getattr" and len(node.args) == 2:
-        said = str(script.value_or(node.args[1], ""))
-    said = script.imported.get(said, said)
-    return said if FUNCTION.fullmatch(said) else None
-
-
-def of_change(reading: Reading, node: ast.expr | None) -> dict[str, Any]:
-    """schedule and adapt of a function, as WeighingTrainer (storage.checks.script.rewards) takes them."""
-    if node is None or (isinstance(node, ast.Constant) and node.value is None):
-        return {}
-    said = reading.script.value_or(node)
-    points = said.get("schedule", []) if isinstance(said, dict) else None
-    if not isinstance(points, list) or not all(isinstance(point, list) and len(point) == 2 for point in points):
-        reading.note("How a weight changes", node, "could not be taken: set it here.")
-        return {}
-    schedule = [{"step": step, "weight": weight} for step, weight in points]
-    return {"schedule": schedule} | ({"adapt": said["adapt"]} if "adapt" in said else {})
-
-
-def _weights(reading: Reading, count: int) -> list[float]:
-    call, _ = config_call(reading)
-    node = reading.script.arguments(call)[0].get("reward_weights") if call else None
-    given = reading.script.value_or(node)
-    fits = isinstance(given, list) and len(given) == count
-    if fits and all(isinstance(weight, (int, float)) and not isinstance(weight, bool) for weight in given):
-        return [float(weight) for weight in given]
-    if node is not None and given is not None:
-        reading.note("reward_weights", node, f"does not have one number for each of the {count} rewards.")
-    elif node is not None and reading.script.value_or(node, 0) is not None:
-        reading.note_computed("reward_weights", node)
-    return [1.0] * count
+def _in_words(value: Value) -> str:
+    if isinstance(value, Made):
+        return f"is made by calling {short_path(value)}"
+    return "is a mapping" if isinstance(value, (Mapping, Item)) else "is computed by the script"

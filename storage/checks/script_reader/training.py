@@ -1,228 +1,307 @@
-"""What a script says of the training itself: the trainer, GRPOConfig, LoraConfig, the model."""
+"""What a script says of the training itself: which trainer is trained, GRPOConfig, LoraConfig."""
 
 import ast
 from typing import Any
 
-from groupwise.storage.checks.check import OWNED
-from groupwise.storage.checks.script_reader.plain import Unknown
-from groupwise.storage.checks.script_reader.syntax import Script, dotted_name
+from groupwise.storage.checks.script_reader.command_line import PARSERS
+from groupwise.storage.checks.script_reader.reading import Reading
+from groupwise.storage.checks.script_reader.tracker_calls import tracker_settings
+from groupwise.storage.checks.script_reader.unsaid import NO_CHANGE
+from groupwise.storage.checks.script_reader.values import (
+    Either,
+    Function,
+    Made,
+    Outer,
+    Plain,
+    Value,
+    plain_or,
+)
+from groupwise.storage.spec.spec import MOST_NAME
 
-NOT_WORTH_A_NOTE = {"output_dir", "overwrite_output_dir", "logging_dir", "report_to", "reward_weights", "use_cpu"}
-DTYPES = ("auto", "float32", "bfloat16", "float16")
-
-
-class Reading:
-    """A script, and the sentences about what of it could not be taken."""
-
-    def __init__(self, script: Script) -> None:
-        self.script = script
-        self.notes: list[str] = []
-        trainers = [call for name in trainers_of(script) for call in script.calls.get(name, [])]
-        self.trainer, dark = script.arguments(trainers[0], "model", "reward_funcs", "args", "train_dataset",
-                                              "eval_dataset") if trainers else ({}, [])  # fmt: skip
-        self._note_dark(dark, "the trainer's settings")
-        if len(trainers) > 1:
-            self.note(f"The script has {len(trainers)} trainers; only the first", trainers[0], "was taken.")
-
-    def note(self, before: str, node: ast.AST, after: str) -> None:
-        """Note once what was not taken, with its line."""
-        sentence = f"{before} (line {getattr(node, 'lineno', 1)}) {after}"
-        if sentence not in self.notes:
-            self.notes.append(sentence)
-
-    def note_computed(self, what: str, node: ast.AST) -> None:
-        """Note that the script computes something."""
-        self.note(f"{what}", node, "is computed by the script: set it here.")
-
-    def _note_dark(self, dark: list[ast.expr], what: str) -> None:
-        for node in dark:
-            self.note(f"Some of {what}", node, "come from what the script computes: set them here.")
-
-    def call(self, name: str, node: ast.expr | None) -> ast.Call | None:
-        """The call of `name` that an expression stands for; without that, the first in the script."""
-        found = self.script.resolve(node) if node is not None else None
-        if isinstance(found, ast.Call) and dotted_name(found.func).rpartition(".")[2] == name:
-            return found
-        return next(iter(self.script.calls.get(name, [])), None)
-
-    def settings(self, section: str, call: ast.Call, *positional: str) -> dict[str, Any]:
-        """The literal keywords of a GRPOConfig or LoraConfig call; a note for each that is none."""
-        found, dark = self.script.arguments(call, *positional)
-        self._note_dark(dark, f"the settings under {section}")
-        taken: dict[str, Any] = {}
-        for name, node in found.items():
-            if section == "training" and name in OWNED:
-                if name not in NOT_WORTH_A_NOTE and name != "model_init_kwargs":
-                    self.note(name, node, f"was left out: {OWNED[name]}")
-                continue
-            try:
-                taken[name] = self.script.value(node)
-            except Unknown:
-                if _enum(node) is not None:
-                    taken[name] = _enum(node)
-                elif name not in NOT_WORTH_A_NOTE:
-                    self.note_computed(name, node)
-        return taken
+PLACES = ("model", "reward_funcs", "args", "train_dataset", "eval_dataset", "processing_class",
+          "reward_processing_classes", "callbacks", "optimizers", "quantization_config", "peft_config", "tools",
+          "rollout_func", "environment_factory")  # fmt: skip
+_STARTS = ("__init__",)
 
 
-def trainers_of(script: Script) -> list[str]:
-    """GRPOTrainer, and the classes that the script derives from it."""
-    classes = [node for node in ast.walk(script.tree) if isinstance(node, ast.ClassDef)]
-    own = [one.name for one in classes if any(dotted_name(base).endswith("GRPOTrainer") for base in one.bases)]
-    return [*own, "GRPOTrainer"]
+def find_trainer(reading: Reading) -> None:
+    """Let `reading.trainer` be the arguments of the trainer that is trained, and say what there is of others."""
+    script = reading.script
+    if not _trainers(reading):
+        for function in _uncalled_functions(reading):
+            script.follow_uncalled(function)
+            reading.note(function.name, function, "is called nowhere in the script: it was followed with its defaults.")
+            if _trainers(reading):
+                break
+    made = _trainers(reading)
+    trained = [call.receiver for call in script.calls if call.path == ".train"]
+    ready = [one for one in made if any(one in _options(value) for value in trained)] or made
+    if not ready:
+        return
+    chosen = ready[0]
+    reading.made_trainer = chosen
+    reading.trainer = dict(zip(PLACES, chosen.arguments, strict=False)) | chosen.keywords
+    reading.account_one(chosen)
+    _read_config_as_args(reading, chosen)
+    if reading.own:  # which makes its trainers by its stages, and its own class for weights that change
+        return
+    reading.note_dark(chosen.dark, "the trainer's settings")
+    if chosen.name != "GRPOTrainer":
+        reading.note(f"{chosen.name}", chosen, "was read as TRL's GRPOTrainer, which trains here.")
+    for extra in chosen.arguments[len(PLACES) :]:
+        reading.note_computed("An argument of the trainer", extra)
+    _note_others(reading, made, ready, chosen)
+    _note_class(reading, chosen)
+    if id(chosen) in script.repeated:
+        reading.note("The trainer", chosen, "is made in a loop: one run was taken. Add stages for the others.")
 
 
-def config_call(reading: Reading) -> tuple[ast.Call | None, dict[str, ast.expr]]:
-    """The GRPOConfig call, with what the script sets on it afterwards (args.beta = 0.1)."""
-    node = reading.trainer.get("args")
-    call = reading.call("GRPOConfig", node)
-    return call, reading.script.attributes.get(dotted_name(node), {}) if isinstance(node, ast.Name) else {}
+def _read_config_as_args(reading: Reading, chosen: Made) -> None:
+    """A config under another name than `args`, which TRL would refuse."""
+    if "args" in reading.trainer:
+        return
+    for name in [name for name, value in reading.trainer.items() if name not in PLACES and is_config(value)]:
+        reading.trainer["args"] = reading.trainer.pop(name)
+        reading.note(name, chosen, "is no argument of TRL's GRPOTrainer: it was read as args.")
+        return
+
+
+def _trainers(reading: Reading) -> list[Made]:
+    return [call for call in reading.script.calls if is_trainer(call)]
+
+
+def is_trainer(call: Made) -> bool:
+    """Whether a call makes TRL's GRPO trainer, or one that derives from it."""
+    return call.receiver is None and call.name.endswith("GRPOTrainer")
+
+
+def is_config(value: Value | None) -> bool:
+    """Whether a value is a GRPOConfig, or one that derives from it."""
+    return isinstance(value, Made) and value.receiver is None and value.name.endswith("GRPOConfig")
+
+
+def _options(value: Value | None) -> list[Value]:
+    return value.options if isinstance(value, Either) else [value] if value is not None else []
+
+
+def _uncalled_functions(reading: Reading) -> list[Function]:
+    """The functions with a trainer in them that the script calls nowhere: main(script_args, …) and its like."""
+    found = [
+        value
+        for value in reading.script.module.names.values()
+        if isinstance(value, Function) and id(value.node) not in reading.script.followed
+    ]
+    reach = {"GRPOTrainer", "GRPOConfig"}
+    while more := {one.name for one in found if one.name not in reach and _names_in(one.node) & reach}:
+        reach |= more
+    last = [one for one in found if one.name in reach]
+    called = set().union(*(_names_in(one.node) - {one.name} for one in last))
+    return [one for one in last if one.name not in called] or last
+
+
+def _names_in(node: ast.AST) -> set[str]:
+    return {name.id for name in ast.walk(node) if isinstance(name, ast.Name)} | {
+        name.attr for name in ast.walk(node) if isinstance(name, ast.Attribute)
+    }
+
+
+def _note_others(reading: Reading, made: list[Made], ready: list[Made], chosen: Made) -> None:
+    if len(ready) > 1:
+        reading.note(f"The script has {len(ready)} trainers; only the first", chosen, "was taken.")
+    for other in made:
+        reading.account_one(other)
+        if other not in ready:
+            reading.note("GRPOTrainer", other, "is made and never trained: it was not taken.")
+        if other is not chosen:
+            for value in (*other.arguments, *other.keywords.values(), *other.dark):
+                if value not in reading.trainer.values():
+                    reading.account(value)
+
+
+def _note_class(reading: Reading, chosen: Made) -> None:
+    """A class of the script that derives from the trainer: what it changes is not taken."""
+    cls = chosen.cls
+    while cls is not None:
+        for name, member in cls.members.items():
+            what = f"{cls.name}.{name}"
+            kind = "its own method" if isinstance(member, Function) else "its own setting"
+            if not name.startswith("__") or name in _STARTS:
+                reading.note(what, member, f"is {kind}, which was not taken: TRL's GRPOTrainer trains here.")
+        cls = next((base for base in cls.bases if hasattr(base, "members")), None)  # type: ignore[assignment]
+
+
+def config_of(reading: Reading) -> Made | None:
+    """The GRPOConfig that reaches the trainer; where no trainer is made, the script's last."""
+    value = reading.trainer.get("args")
+    if is_config(value):
+        assert isinstance(value, Made)
+        return value
+    if reading.made_trainer is not None:
+        if value is not None and not (isinstance(value, Plain) and value.value is None):
+            reading.note_computed("args", value)
+        return None
+    made = [call for call in reading.script.calls if is_config(call)]
+    return made[-1] if made else None
+
+
+def config_values(reading: Reading) -> dict[str, Value]:
+    """What the config is given, and what is set on it afterwards."""
+    config = config_of(reading)
+    if config is None:
+        return {}
+    reading.account_one(config)
+    given = dict(zip(["output_dir"], config.arguments, strict=False)) | config.keywords
+    for setting in reading.script.settings:
+        if setting.of is not config:
+            continue
+        reading.account_one(setting)
+        trainer = reading.made_trainer
+        trained = [call.order for call in reading.script.calls if call.path == ".train"]
+        if trained and setting.order > min(trained):
+            reading.note(setting.name, setting.node, "is set after the training: it was not taken.")
+            continue
+        if trainer is not None and setting.order > trainer.order:
+            reading.note(setting.name, setting.node, "is set after the trainer was made: it was taken all the same.")
+        if setting.name in config.later:
+            given[setting.name] = config.later[setting.name]
+    return given | tracker_settings(reading, given)
 
 
 def training(reading: Reading) -> dict[str, Any]:
     """The training settings that the script gives."""
-    call, later = config_call(reading)
-    if call is None:
-        parsers = [name for name in ("TrlParser", "HfArgumentParser") if name in reading.script.calls]
-        if parsers:
-            reading.note("The training settings", reading.script.calls[parsers[0]][0],
-                         "are read from the command line or a file: set them here.")  # fmt: skip
+    config = config_of(reading)
+    read_from = config if config is not None and config.parsed else _parser(reading) if config is None else None
+    if read_from is not None:
+        after = "are read from the command line or a file: set them here, or import that file, a recipe in YAML, too."
+        reading.note("The training settings", read_from, after)
+    if config is None:
         return {}
-    combined = ast.Call(call.func, call.args, [*call.keywords, *(ast.keyword(k, v) for k, v in later.items())])
-    return reading.settings("training", ast.copy_location(combined, call), "output_dir")
+    if config.cls is not None:
+        names = ", ".join(name for name in config.cls.members if not name.startswith("__"))[:300]
+        reading.note(f"{config.cls.name}", config.cls, f"changes GRPOConfig ({names}), which was not taken.")
+    reading.note_dark(config.dark, "the settings under training")
+    for extra in config.arguments[1:]:
+        reading.note_computed("An argument of GRPOConfig", extra)
+    return reading.settings("training", _with_sampling(reading, config_values(reading)))
 
 
-def name(reading: Reading) -> str:
+_SAMPLING = ("temperature", "top_p", "top_k", "min_p", "repetition_penalty")
+
+
+def _with_sampling(reading: Reading, given: dict[str, Value]) -> dict[str, Value]:
+    """What Unsloth's vllm_sampling_params=SamplingParams(…) says, as GRPOConfig's own settings."""
+    params = given.get("vllm_sampling_params")
+    if not isinstance(params, Made) or params.name != "SamplingParams":
+        return given
+    reading.account(params)
+    taken = {name: value for name, value in given.items() if name != "vllm_sampling_params"}
+    for name, value in params.keywords.items():
+        what = f"vllm_sampling_params' {name}"
+        if name not in _SAMPLING:
+            reading.note(what, value, "was not taken: a spec has no place for it.")
+        elif plain_or(value, 0) == -1:  # vLLM's word for all tokens, which is TRL's default
+            reading.leave_out(what, value, NO_CHANGE)
+        elif name in given and plain_or(given[name], ...) != plain_or(value, 0):
+            reading.note(what, value, f"was not taken: training.{name} has another value already.")
+        else:
+            taken[name] = value
+    return taken
+
+
+def _parser(reading: Reading) -> Made | None:
+    """The first parser of dataclasses that the script makes."""
+    return next((call for call in reading.script.calls if call.name in PARSERS), None)
+
+
+def run_name(reading: Reading) -> str:
     """The run's name: what the script calls its output."""
-    call, _ = config_call(reading)
-    found = reading.script.arguments(call, "output_dir")[0] if call else {}
+    found = config_values(reading)
     for field in ("run_name", "output_dir"):
-        given = reading.script.value_or(found.get(field))
+        given = plain_or(found.get(field))
         last = given.replace("\\", "/").rstrip("/").rpartition("/")[2].strip() if isinstance(given, str) else ""
         if last.strip("."):
-            return last[:80]
+            if field == "output_dir":
+                reading.unsaid.set("name", last[:MOST_NAME], "from output_dir")
+            return last[:MOST_NAME]
+    reading.unsaid.set("name", "from-script")
     return "from-script"
 
 
-def lora(reading: Reading) -> dict[str, Any] | None:
-    """The LoRA settings that the script gives."""
-    call = reading.call("LoraConfig", reading.trainer.get("peft_config"))
-    if call is None:
-        if "peft_config" in reading.trainer and reading.script.value_or(reading.trainer["peft_config"], 0) is not None:
-            reading.note_computed("peft_config", reading.trainer["peft_config"])
-        return None
-    found = reading.settings("lora", call, "task_type")
-    if _enum(reading.script.arguments(call)[0].get("task_type")) == "CAUSAL_LM":
-        del found["task_type"]  # this product sets it itself
-    return found
-
-
-def _enum(node: ast.expr | None) -> str | None:
-    """The value of TaskType.CAUSAL_LM and its like, where it is its name."""
-    path = dotted_name(node) if isinstance(node, ast.Attribute) else ""
-    return path.rpartition(".")[2] if path.rpartition(".")[0].endswith("TaskType") else None
-
-
-def model(reading: Reading) -> dict[str, Any]:
-    """id, revision, dtype, attn_implementation, quantization, as far as they are said."""
-    script = reading.script
-    node = reading.trainer.get("model")
-    found: dict[str, ast.expr] = {}
-    taken: dict[str, Any] = {}
-    load = _loading(script, node)
-    if load is not None:
-        found = script.arguments(load, "pretrained_model_name_or_path")[0]
-        node = found.get("pretrained_model_name_or_path", found.get("model_name"))
-    else:
-        # TRL itself loads a model that it is given by name, with model_init_kwargs, else in float32.
-        call, _ = config_call(reading)
-        options = script.arguments(call)[0].get("model_init_kwargs") if call else None
-        found = script.mapping_items(options)[0] if options is not None else {}
-        taken["dtype"] = "float32"
-    named = _model_id(script, node, taken) if node is not None else None
-    if named is None:
-        if node is not None:
-            reading.note_computed("The model", node)
-        return {}
-    taken["id"] = named
-    for field in ("revision", "attn_implementation"):
-        given = script.value_or(found.get(field))
-        if isinstance(given, str):
-            taken[field] = given
-    dtype = found.get("dtype", found.get("torch_dtype"))
-    if dtype is not None:
-        taken["dtype"] = _dtype(reading, dtype)
-    quantized = _quantization(reading, found)
-    return taken | ({"quantization": quantized} if quantized else {})
-
-
-def _loading(script: Script, node: ast.expr | None) -> ast.Call | None:
-    """The from_pretrained call that a model expression stands for; without one, the script's first for a model."""
-    for _ in range(8):
-        found = script.resolve(node) if node is not None else None
-        path = dotted_name(found.func) if isinstance(found, ast.Call) else ""
-        if not isinstance(found, ast.Call) or path.endswith("from_pretrained"):
-            break
-        if isinstance(found.func, ast.Attribute) and isinstance(script.resolve(found.func.value), ast.Call):
-            node = found.func.value  # from_pretrained(…).to("cuda")
-        elif found.args:
-            node = found.args[0]  # get_peft_model(model, …) and its like
-        else:
-            break
-    if isinstance(found, ast.Call) and path.endswith(".from_pretrained"):
+def lora(reading: Reading, wrapped: list[Made]) -> dict[str, Any] | None:
+    """The LoRA settings that reach the trainer. `wrapped`: the get_peft_model calls that its model went through."""
+    value = reading.trainer.get("peft_config")
+    found: dict[str, Any] | None = None
+    for call in reversed(wrapped):
+        if value is not None and plain_or(value, 0) is not None:
+            reading.note("peft_config", value, "was not taken: the model has LoRA already.")
+            reading.account(value)
+            value = None
+        found = _of_wrapper(reading, call)
+    if value is None or (isinstance(value, Plain) and value.value is None):
         return found
-    if isinstance(found, ast.Constant):
+    return _of_config(reading, value)
+
+
+def _of_wrapper(reading: Reading, call: Made) -> dict[str, Any] | None:
+    """LoRA as peft.get_peft_model(model, LoraConfig(…)) or Unsloth's get_peft_model(model, r=…) says it."""
+    reading.account_one(call)
+    if len(call.arguments) > 1 or "peft_config" in call.keywords:
+        return _of_config(reading, call.keywords.get("peft_config") or call.arguments[1])
+    reading.note_dark(call.dark, "the settings under lora")
+    given = {name: value for name, value in call.keywords.items() if name != "model"}
+    for name in [name for name in given if name in UNSLOTH]:
+        value = given.pop(name)
+        if plain_or(value, 0) is not None:
+            reading.note(f"get_peft_model's {name}", value, UNSLOTH[name])
+        reading.account(value)
+    found = reading.settings("lora", given)
+    for name in ("loftq_config", "target_modules"):
+        if name in found and found[name] is None:
+            del found[name]
+    if "Model.get_peft_model" not in call.path:
+        return found
+    usual = {name: value for name, value in {"r": 16, "lora_alpha": 16}.items() if name not in found}
+    for name, number in usual.items():
+        reading.unsaid.set(f"lora.{name}", number, "as Unsloth has it")
+    return usual | found
+
+
+UNSLOTH = {
+    "use_gradient_checkpointing": "is Unsloth's own: training.gradient_checkpointing says it here.",
+    "random_state": "was not taken: training.seed decides here.",
+    "max_seq_length": "was not taken: training.max_completion_length limits a completion here.",
+    "finetune_vision_layers": "was not taken: lora.target_modules says what is trained.",
+    "finetune_language_layers": "was not taken: lora.target_modules says what is trained.",
+    "finetune_attention_modules": "was not taken: lora.target_modules says what is trained.",
+    "finetune_mlp_modules": "was not taken: lora.target_modules says what is trained.",
+    "layers_to_transform": "was not taken: set it under lora, where PEFT's LoraConfig has it.",
+    "temporary_location": "is Unsloth's own, and was not taken.",
+    "qat_scheme": "is Unsloth's own, and was not taken.",
+}
+
+
+def _of_config(reading: Reading, value: Value) -> dict[str, Any] | None:
+    if not isinstance(value, Made) or value.name != "LoraConfig":
+        what = (
+            "A PEFT method other than LoRA"
+            if isinstance(value, Made) and value.name.endswith("Config")
+            else "peft_config"
+        )
+        if what == "peft_config":
+            reading.note_computed(what, value)
+        else:
+            reading.note(what, value, "was not taken: Groupwise trains all weights or LoRA.")
+            reading.account(value)
         return None
-    loads = [call for call in script.calls.get("from_pretrained", []) if "Model" in dotted_name(call.func)]
-    return loads[0] if loads else None
-
-
-def _model_id(script: Script, node: ast.expr, taken: dict[str, Any]) -> str | None:
-    """The id that an expression means: a text, this product's own ways to write one, a snapshot of a revision."""
-    node = script.resolve(node)
-    given = script.value_or(node)
-    if isinstance(given, str) and given:
-        return given
-    if not isinstance(node, ast.Call) and not isinstance(node, ast.BoolOp):
-        return None
-    constants = [part.value for part in ast.walk(node) if isinstance(part, ast.Constant)]
-    if isinstance(node, ast.BoolOp):
-        return "starter" if "starter" in constants else None
-    path = dotted_name(node.func)
-    if path == "str" and "expanduser" in ast.unparse(node) and len(constants) == 1:
-        return str(constants[0])
-    if path.endswith("snapshot_download"):
-        found = script.arguments(node, "repo_id")[0]
-        revision = script.value_or(found.get("revision"))
-        if isinstance(revision, str):
-            taken["revision"] = revision
-        return _model_id(script, found["repo_id"], taken) if "repo_id" in found else None
-    return None
-
-
-def _dtype(reading: Reading, node: ast.expr) -> str:
-    resolved = reading.script.resolve(node)
-    said = reading.script.value_or(resolved)
-    if isinstance(resolved, ast.Attribute):
-        said = {"half": "float16", "float": "float32"}.get(resolved.attr, resolved.attr)
-    if said is None and isinstance(resolved, ast.Constant):
-        return "auto"
-    if said in DTYPES:
-        return str(said)
-    reading.note_computed("The model's dtype", node)
-    return "auto"
-
-
-def _quantization(reading: Reading, found: dict[str, ast.expr]) -> str | None:
-    """4bit or 8bit, said to the loader itself or in a BitsAndBytesConfig."""
-    script = reading.script
-    config = found.get("quantization_config", reading.trainer.get("quantization_config"))
-    resolved = script.resolve(config) if config is not None else None
-    if isinstance(resolved, ast.Call):
-        found = found | script.arguments(resolved)[0]
-    for field, words in (("load_in_4bit", "4bit"), ("load_in_8bit", "8bit")):
-        if script.value_or(found.get(field)) is True:
-            return words
-    if config is not None and script.value_or(config, 0) is not None:
-        reading.note_computed("The quantization", config)
-    return None
+    reading.account_one(value)
+    reading.note_dark(value.dark, "the settings under lora")
+    given = dict(zip(["task_type"], value.arguments, strict=False)) | value.keywords | value.later
+    for setting in reading.script.settings:
+        if setting.of is value:
+            reading.account_one(setting)
+    task = given.get("task_type")
+    found = reading.settings("lora", given)
+    if isinstance(task, Outer) and found.get("task_type") == "CAUSAL_LM":
+        del found["task_type"]
+        reading.leave_out("task_type", task, "a run sets it by itself")
+    return found

@@ -11,7 +11,7 @@ from groupwise.storage.library.models.model_facts import ADAPTER, CONFIG, ModelF
 from groupwise.storage.library.models.weights import ModelError
 from groupwise.storage.spec.spec import ModelSpec
 
-__all__ = ["ModelAtHand", "ModelError", "ModelFacts", "at_hand", "facts", "folder_of", "has_tokenizer",
+__all__ = ["ModelAtHand", "ModelError", "ModelFacts", "at_hand", "facts", "facts_at_hand", "folder_of", "has_tokenizer",
            "model_folder", "size", "snapshot"]  # fmt: skip
 
 
@@ -46,6 +46,15 @@ def folder_of(spec: ModelSpec) -> Path | None:
     try:
         return found if found and found.is_absolute() and found.is_dir() else None
     except (OSError, ValueError):
+        return None
+
+
+def facts_at_hand(spec: ModelSpec) -> ModelFacts | None:
+    """What is known of a spec's model from its files; None where they are not on this machine, or not sound."""
+    folder = folder_of(spec)
+    try:
+        return facts(folder) if folder else None
+    except ModelError:
         return None
 
 

@@ -188,7 +188,7 @@ def _tensor(tensor: Any, room: int, path: Path) -> tuple[str, list[int], int]:
         raise ModelError(f"{path} is only the beginning of its weights: download or copy it again.")
     count = math.prod(shape)
     if count > 8 * (offsets[1] - offsets[0]):  # no kind of number takes less than a bit
-        raise ModelError(f"The header of {path} tells of more numbers than the file holds.")
+        raise ModelError(f"The header of {path} describes more numbers than the file holds.")
     return kind, shape, count
 
 

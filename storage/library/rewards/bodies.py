@@ -1,14 +1,17 @@
 """What is wrong inside a reward function, as far as its syntax tree tells: what it returns, what it uses unasked."""
 
 import ast
+import re
 from collections.abc import Iterator
 
+from groupwise.storage.library.rewards import scopes
 from groupwise.storage.library.rewards.names import TRL_ARGUMENTS
 from groupwise.storage.spec.problem import ADVICE, BLOCKING, WARNING
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Finding = tuple[ast.AST, str, str]  # where, what to say, how grave
 
+RELATIVE = "Relative imports don't work here: paste the code itself."
 LIST = "Return a list with one score for each completion"
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 # What a return can be seen to be that no list is.
@@ -105,9 +108,8 @@ def arguments(function: Function) -> list[ast.arg]:
 
 def module_findings(module: ast.Module) -> Iterator[Finding]:
     """What stands beside the functions and would run, or fail, each time they are loaded."""
-    for node in ast.walk(module):
-        if isinstance(node, ast.ImportFrom) and node.level:
-            yield node, "A reward function stands alone: what this import means is not there. Paste it in.", WARNING
+    for found in _relative_imports(module):
+        yield found, RELATIVE, BLOCKING
     for statement in module.body:
         for node in _own_nodes([statement]):
             if isinstance(node, (ast.Await, ast.Return, ast.Yield, ast.YieldFrom)):
@@ -119,9 +121,59 @@ def module_findings(module: ast.Module) -> Iterator[Finding]:
     yield from _network(module)
 
 
+# What training scripts call what they load, and what stands for it in a reward function.
+_ROWS = "A reward function gets the row's columns as arguments, such as answer"
+_OF_SCRIPTS = {
+    "tokenizer": "completion_ids has the tokens of each completion: ask for it, and take len(ids)",
+    "processing_class": "completion_ids has the tokens of each completion: ask for it, and take len(ids)",
+    "processor": "completion_ids has the tokens of each completion: ask for it, and take len(ids)",
+    "dataset": _ROWS, "train_dataset": _ROWS, "ds": _ROWS, "model": "No model is at hand while it scores",
+    "trainer": "trainer_state says where training is: ask for it",
+}  # fmt: skip
+
+
+# An assignment that became a comment (strip_script).
+_COMMENTED = re.compile(r"^# [ \t]*(\w+)[ \t]*(?::[^=\n]+)?=(?!=)", re.MULTILINE)
+
+
+def names_left_behind(module: ast.Module, text: str) -> Iterator[Finding]:
+    """What functions use of the script that they were taken from, and that is not here."""
+    lines = text.encode("utf-8", "replace").split(b"\n")
+    names = [scopes.names_of_statement(each, lines) for each in module.body]
+    lost = {name for each in names for name in each.used} - {name for each in names for name in each.bound}
+    gone = set(_COMMENTED.findall(text))
+    for node in ast.walk(module):
+        if isinstance(node, ast.Name) and node.id in lost & _OF_SCRIPTS.keys():
+            lost.discard(node.id)
+            yield node, f"“{node.id}” was loaded by the script, and is not here. {_OF_SCRIPTS[node.id]}.", BLOCKING
+        elif isinstance(node, ast.Name) and node.id in lost & gone:
+            lost.discard(node.id)
+            yield node, f"“{node.id}” got its value from what the script loaded. Give it one above.", BLOCKING
+
+
+def _relative_imports(module: ast.Module) -> Iterator[ast.ImportFrom]:
+    """Those that fail when they are reached: not those in a `try` that catches it."""
+    waiting: list[ast.AST] = [module]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.ImportFrom) and node.level:
+            yield node
+        if isinstance(node, ast.Try) and any(map(_catches_imports, node.handlers)):
+            waiting += [*node.handlers, *node.orelse, *node.finalbody]
+        else:
+            waiting += ast.iter_child_nodes(node)
+
+
+def _catches_imports(handler: ast.ExceptHandler) -> bool:
+    caught = {"ImportError", "Exception", "BaseException"}
+    return handler.type is None or bool(
+        {each.id for each in ast.walk(handler.type) if isinstance(each, ast.Name)} & caught
+    )
+
+
 def _trains(call: ast.Call) -> bool:
     name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-    return name in ("load_dataset", "train") or name.endswith("Trainer") or name == "from_pretrained"
+    return name in ("load_dataset", "train", "get_ipython") or name.endswith("Trainer") or name == "from_pretrained"
 
 
 _NETWORK = {"requests", "httpx", "aiohttp", "openai", "anthropic", "socket", "urllib3", "http", "litellm"}

@@ -18,7 +18,7 @@ from typing import Any
 from groupwise.storage.home import files, paths, redaction
 from groupwise.storage.home.redaction import to_json
 from groupwise.storage.home.sqlite_tools import Database
-from groupwise.storage.library.rewards import names, pasted, signature
+from groupwise.storage.library.rewards import bodies, names, pasted, signature
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.facts import Shipped
 from groupwise.storage.registry.messages.functions import MOST_CODE
@@ -65,6 +65,7 @@ def save_reward(name: str, code: str, *, network: bool = False, taken: Collectio
     if redaction.holds(code):
         raise LibraryError("The code holds a secret. Take it out, and read it there from the environment (os.environ).")
     about = _about(name, code, _built_in() if taken is None else taken)
+    _refuse_relative_imports(code)
     with registry.write_registry() as db:
         _refuse_other_case(db, name)
         newest = _newest_version(db, name)
@@ -96,11 +97,18 @@ def _about(name: str, code: str, taken: Collection[str]) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def _refuse_relative_imports(code: str) -> None:
+    """What stands beside a script elsewhere is not here: the function would fail when it is loaded."""
+    for problem in signature.analyse(code).problems:
+        if problem.message == bodies.RELATIVE:
+            raise LibraryError(f"Line {problem.line}: {problem.message}")
+
+
 def _unkeepable(code: str) -> str:
     try:
         size = len(code.encode("utf-8"))
     except UnicodeEncodeError:
-        return "The code has a character that no file can hold. Type it anew, or take it out."
+        return "The code has a character that cannot be saved. Type it again, or remove it."
     if size > MOST_CODE:
         return f"The code has {size:,} bytes; {MOST_CODE:,} is the most. Keep only what the function needs."
     return ""

@@ -68,7 +68,7 @@ def _as_json(value: Any) -> Any:
         return [_as_json(each) for each in value]
     if isinstance(value, dict):
         if not all(isinstance(key, str) for key in value):
-            raise TypeError("a key that JSON cannot say")
+            raise TypeError("a key that JSON cannot hold")
         return {key: _as_json(each) for key, each in value.items()}
     return value
 

@@ -1,21 +1,21 @@
 """Code as it is pasted from notebooks, terminals and web pages: what of it is not Python, and how it reads without.
 
-Lines are never added or taken away, so a line's number means the same before and after.
+Lines are never added or taken away, so a line's number means the same before and after; but of a notebook's own file
+(.ipynb), which is no text for people, only the code of its cells is left.
 """
 
 import ast
 import re
 import textwrap
 
-_TRIPLE = ('"""', "'''")
-_TOKEN = re.compile("#.*|\"\"\"|'''|" + r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'")  # comments and strings of a line
+from groupwise.storage.spec.notebook import CODE, MAGIC, as_comment, code_cells, is_foreign, without_magics
+
 _COUNT = re.compile(r"^\s*(?:In|Out) ?\[[\d ]*\]: ?")
 _PROMPT = re.compile(r"^\s*(?:>>>|\.\.\.:?)(?: |$)")
-_MAGIC = re.compile(r"^(\s*)(%{1,2}[A-Za-z]|!|\?|[A-Za-z_][\w.]*\?{1,2}\s*$|\w+\s*=\s*[%!])")
 _FENCE = re.compile(r"^\s*(```|~~~)")
 _TRANSLATED = str.maketrans({"\u00a0": " ", "\u2007": " ", "\u202f": " ", "\u200b": None, "\ufeff": None})
 
-
+NOTEBOOK = "This is a notebook's own file (.ipynb). Its code cells can be taken out of it."
 PROMPT = "This is a prompt of a notebook or a terminal, not Python. Paste the code without prompts."
 PRINTED = "This line was printed, it is not Python. Take it out."
 FENCE = "This line marks code on a web page, it is not Python. Take it out."
@@ -24,22 +24,42 @@ INDENTED = "The lines begin with spaces that are not Python's. Move them to the 
 
 
 def is_python(code: str) -> bool:
-    """Whether the text parses."""
+    """Whether the text parses. A notebook's file may, and is none."""
     try:
         ast.parse(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
-    return True
+    return _cells(code) is None
+
+
+def _cells(code: str) -> list[str] | None:
+    """The code cells of a notebook's file; None where the text is none."""
+    if not code.lstrip("\ufeff \t\r\n").startswith("{") or "cell_type" not in code:
+        return None
+    try:
+        return [_cell_text(cell) for cell in code_cells(code)]
+    except (ValueError, RecursionError):
+        return None
+
+
+def _cell_text(text: str) -> str:
+    """The code of a cell; of one that is not in Python, as comments."""
+    first = next((line for line in text.split("\n") if line.strip()), "")
+    return "\n".join(f"# {line}" for line in text.split("\n")) if is_foreign(first) else text
 
 
 def clean_paste(code: str) -> str:
-    """The code without what notebooks, terminals and web pages put around it; Python stays exactly as it is.
+    r"""The code without what notebooks, terminals and web pages put around it; Python stays exactly as it is.
 
     Prompts (`>>>`, `In [3]:`) go, and so do the spaces before every line; lines for the notebook or the shell (`%pip`,
-    `!pip`), printed results and fences become comments.
+    `!pip`, with those that a \ at their end continues), cells that are not Python (`%%bash`, up to the next empty
+    line), printed results and fences become comments. Of a notebook's file the code cells stay.
     """
     if is_python(code):
         return code
+    cells = _cells(code)
+    if cells is not None:
+        return "\n\n\n".join(clean_paste(cell).strip("\n") for cell in cells) + "\n"
     text = _with_plain_spaces(code)
     return text if is_python(text) else textwrap.dedent("\n".join(new for new, _ in _read_lines(text)))
 
@@ -49,6 +69,8 @@ def oddities(code: str) -> list[tuple[int, str]]:
     was copied from, at the first of its lines; none in what is Python already."""
     if is_python(code):
         return []
+    if _cells(code) is not None:
+        return [(1, NOTEBOOK)]
     text, found = _with_plain_spaces(code), dict[str, int]()
     for number, line in enumerate(code.split("\n"), 1):
         if line.translate(_TRANSLATED) != line:
@@ -73,11 +95,8 @@ def _read_lines(text: str) -> list[tuple[str, str]]:
     lines = text.split("\n")
     if any(_PROMPT.match(line) or _COUNT.match(line) for line in lines[: _first_code_line(lines) + 1]):
         return _read_session(lines)
-    found, inside = [], ""
-    for line in lines:
-        found.append((line, "") if inside else _cell_line(line))
-        inside = _open_string(line, inside)
-    return found
+    read = zip(lines, without_magics(lines, one_cell=False), strict=True)
+    return [_cell_line(line) if kind in (CODE, MAGIC) else (new, "") for line, (new, kind) in read]
 
 
 def _first_code_line(lines: list[str]) -> int:
@@ -88,11 +107,9 @@ def _first_code_line(lines: list[str]) -> int:
 
 def _cell_line(line: str) -> tuple[str, str]:
     """A line of a notebook's cell."""
-    magic = _MAGIC.match(line)
-    if magic:
-        indent = magic.group(1)
-        kept = f"{indent}pass  # {line.strip()}" if indent else f"# {line}"
-        return kept, f"“{_shorten(line)}” is for the notebook, not Python. Take the line out."
+    magic = as_comment(line)
+    if magic is not None:
+        return magic, f"“{_shorten(line)}” is for the notebook, not Python. Take the line out."
     if _FENCE.match(line):
         return f"# {line.strip()}", FENCE
     return line, ""
@@ -120,21 +137,6 @@ def _read_session(lines: list[str]) -> list[tuple[str, str]]:
             typed = typed and not count
             found.append((f"# {line.strip()}", PRINTED))
     return found
-
-
-def _open_string(line: str, inside: str) -> str:
-    """The triple quotes that are still open after a line, given those that were before it; empty for none."""
-    at = 0
-    while True:
-        if inside:
-            end = line.find(inside, at)
-            if end < 0:
-                return inside
-            at, inside = end + 3, ""
-        opening = next((found for found in _TOKEN.finditer(line, at) if found.group() in _TRIPLE), None)
-        if opening is None:
-            return ""
-        at, inside = opening.end(), opening.group()
 
 
 def _shorten(line: str) -> str:

@@ -5,6 +5,7 @@ make it safe to run.
 """
 
 import ast
+import difflib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,7 +14,9 @@ from groupwise.storage.library.rewards import bodies, defined, parameters, paste
 from groupwise.storage.library.rewards.bodies import Function
 from groupwise.storage.library.rewards.names import NOT_GIVEN, TRL_ARGUMENTS
 from groupwise.storage.library.rewards.pasted import clean_paste
+from groupwise.storage.spec.column_names import column_of_same_meaning, meant_column
 from groupwise.storage.spec.problem import ADVICE, BLOCKING, WARNING, did_you_mean
+from groupwise.storage.spec.python_source import is_usable_name
 
 FORM = 1  # of what `analyse` finds: another one is stored anew
 
@@ -22,13 +25,15 @@ FORM = 1  # of what `analyse` finds: another one is stored anew
 class CodeProblem:
     """Something to say about a place in the code; line and column (in characters) count from 1.
 
-    `level` is storage.spec.problem's: with what is BLOCKING every call of the function would fail.
+    `level` is storage.spec.problem's: with what is BLOCKING every call of the function would fail. `rename`: the
+    function's argument and the column that it most likely means.
     """
 
     line: int
     column: int
     message: str
     level: str = BLOCKING
+    rename: tuple[str, str] | None = None
 
 
 TOO_DEEP = CodeProblem(1, 1, "This is nested too deeply to be read.")
@@ -80,7 +85,8 @@ def _read_functions(module: ast.Module, text: str, name: str | None) -> tuple[li
     every = defined.top_level_functions(module) if name else defined.reward_functions(module)
     found = [function for function in every if not name or function.name == name]
     missing = [] if found else defined.missing(module, name)
-    said = [*missing, *bodies.module_findings(module), *_shape_findings(module, found)]
+    left = bodies.names_left_behind(module, text)
+    said = [*missing, *bodies.module_findings(module), *left, *_shape_findings(module, found)]
     lines = text.split("\n")
     problems = [CodeProblem(*_position(node, lines), message, level) for node, message, level in said]
     return [_signature(function, lines) for function in found], problems
@@ -139,16 +145,27 @@ def _argument_findings(function: Function) -> Iterator[bodies.Finding]:
 def _signature(function: Function, lines: list[str]) -> FunctionSig:
     doc = parameters.as_unicode(ast.get_docstring(function) or "")
     places = {argument.arg: _position(argument, lines) for argument in bodies.arguments(function)}
+    taken = {column: _position(node, lines) for column, node in _taken_of_the_rest(function)}
     return FunctionSig(
         name=function.name,
         help=doc.strip().split("\n")[0].strip(),
-        arguments=[argument.arg for argument in _required_arguments(function)],
+        arguments=list(dict.fromkeys([*(argument.arg for argument in _required_arguments(function)), *taken])),
         parameters=_adjustable(function, doc),
         is_async=isinstance(function, ast.AsyncFunctionDef),
         takes_rest=function.args.kwarg is not None,
         line=function.lineno,
-        places=places,
+        places=taken | places,
     )
+
+
+def _taken_of_the_rest(function: Function) -> Iterator[tuple[str, ast.AST]]:
+    """(column, where) of what it takes as `kwargs["a name that Python cannot say"]`: it cannot do without them."""
+    rest = function.args.kwarg.arg if function.args.kwarg else None
+    for node in ast.walk(function):
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load) and isinstance(node.value, ast.Name):
+            column = node.slice.value if isinstance(node.slice, ast.Constant) else None
+            if node.value.id == rest and isinstance(column, str):
+                yield column, node
 
 
 def _required_arguments(function: Function) -> list[ast.arg]:
@@ -179,17 +196,30 @@ def problems_for(sig: FunctionSig, columns: set[str] | None) -> list[CodeProblem
     if columns is None:
         return []
     given = columns - NOT_GIVEN.keys()
-    names = [*sorted(given), *TRL_ARGUMENTS]
+    names = {*given, *TRL_ARGUMENTS}
     found = []
     for argument in sig.arguments:
         if argument not in names and argument not in (*NOT_GIVEN, "self", "cls"):
-            message = f"“{sig.name}” asks for “{argument}”, which this dataset does not give."
-            found.append(CodeProblem(*_asked_at(sig, argument), message + did_you_mean(argument, names)))
+            found.append(_not_given(sig, argument, given))
     for parameter in sig.parameters:
         if parameter["name"] in given:
             message = f"The parameter “{parameter['name']}” hides the dataset's column of the same name."
             found.append(CodeProblem(*_asked_at(sig, parameter["name"]), message, WARNING))
     return found
+
+
+def _not_given(sig: FunctionSig, argument: str, given: set[str]) -> CodeProblem:
+    """What to say of a column that is not there: by what name the data has it, if it has."""
+    same = column_of_same_meaning(argument, sorted(given))
+    if same:
+        message = f"“{sig.name}” asks for “{argument}”; your data calls it “{same}”."
+    else:
+        message = f"“{sig.name}” asks for “{argument}”, which this dataset does not give."
+        same = meant_column(argument, sorted(given)) or ""
+        ours = difflib.get_close_matches(argument, TRL_ARGUMENTS, n=1, cutoff=0.8)
+        message += did_you_mean(argument, [same] if same else ours)
+    rename = (argument, same) if is_usable_name(same) else None
+    return CodeProblem(*_asked_at(sig, argument), message, rename=rename)
 
 
 def _asked_at(sig: FunctionSig, argument: str) -> tuple[int, int]:

@@ -7,10 +7,12 @@ from pydantic import Field
 from groupwise.storage.registry.messages.message import Answer, Ask, Message
 from groupwise.storage.registry.messages.preview import RowCount
 from groupwise.storage.registry.messages.problem import ProblemMessage
+from groupwise.storage.spec.file_format import DecimalMark
 from groupwise.storage.spec.spec import DataSpec, ModelSpec
 
 BINS = 24  # of the histogram of lengths
 TOP = 5  # answers that come most often
+EXAMPLES = 6  # answers that are shown before and after only their number is kept
 LONGEST = 4000  # characters that are shown of the longest prompt
 
 
@@ -52,10 +54,29 @@ class AnswerCounts(Message):
     top: Annotated[list[Annotated[tuple[str, int], Field(strict=False)]], Field(max_length=TOP)]
 
 
+class AnswerExample(Message):
+    """An answer of a row (counted from 0) before and after only its number is kept."""
+
+    row: int
+    before: Annotated[str, Field(max_length=120)]
+    after: Annotated[str, Field(max_length=120)]
+
+
+class AnswerNumbers(Message):
+    """What keeping only the number does (`on`), or would do, to the answers: of so many, how many change."""
+
+    decimal: DecimalMark
+    on: bool
+    changed: int
+    of: int
+    examples: Annotated[list[AnswerExample], Field(max_length=EXAMPLES)]
+
+
 class CheckDataAnswer(Answer):
     """Counts of rows. checked: looked at; filtered: not kept by the filter; empty, duplicates: prompts; too_long: that
     leave no room for the longest completion; room: tokens that a prompt may have, None where the model does not say;
-    kept, held_out: rows to train on, and to evaluate with; note: how much was looked at, in words."""
+    kept, held_out: rows to train on, and to evaluate with; answer_numbers: None where
+    answers need no change; note: how much was looked at, in words."""
 
     checked: int
     rows: RowCount
@@ -67,6 +88,7 @@ class CheckDataAnswer(Answer):
     room: int | None
     lengths: Lengths
     answers: AnswerCounts
+    answer_numbers: AnswerNumbers | None = None
     kept: int
     held_out: int
     problems: list[ProblemMessage]

@@ -56,11 +56,13 @@ class Hardware(Fact):
 
 class Setting(Message):
     """A field of a config, or a parameter: the kinds of value it takes (int, float, bool, str, list, dict, none), its
-    default, all its values where it lists them, and what it is for. `section` and `order`: where a form shows it."""
+    default, all its values where it lists them, and what it is for. `booleans`: which of its values the library makes
+    of “true” and “false”, where it takes them as well. `section` and `order`: where a form shows it."""
 
     types: list[str]
     default: Any
     choices: list[Any] | None = None
+    booleans: dict[str, str] = {}
     help: str = ""
     section: str = ""
     order: int = 0

@@ -21,7 +21,7 @@ KINDS: dict[str, tuple[type[Ask], type[Answer]]] = {
         (ScoreQuestion, ScoreAnswer), (RescoreQuestion, RescoreAnswer),
     )
 }  # fmt: skip
-UNKNOWN = "The worker and the dashboard are of different versions. Restart both, and ask again."
+UNKNOWN = "The worker and the dashboard have different versions. Restart both, and ask again."
 
 
 def question(kind: str, payload: Any) -> Ask:

@@ -82,7 +82,7 @@ def misfit_of(error: ValidationError) -> Misfit:
     if detail["type"] == "missing":
         words = "is needed."
     elif detail["type"] == "extra_forbidden":
-        words = "is no part of this question."
+        words = "is not part of this question."
     elif detail["type"] == "too_long":
         words = f"should have at most {detail['ctx']['max_length']} entries."
     elif detail["type"] == "sentence":

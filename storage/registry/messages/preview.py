@@ -6,10 +6,13 @@ from pydantic import Field
 
 from groupwise.storage.registry.messages.message import FARTHEST, Answer, Ask, Message
 from groupwise.storage.registry.messages.problem import ProblemMessage
+from groupwise.storage.spec.file_format import DecimalMark
 from groupwise.storage.spec.spec import DataSpec, ModelSpec
 
 COLUMNS = 200  # columns that are shown
 CELL, SAMPLE, TEXT = 4000, 80, 60_000  # characters that are shown of a cell, of a column's sample, of a prompt
+RAW_COLUMNS, RAW_ROWS, RAW_CELL = 30, 5, 80  # of the table as it stands in the file; characters of a cell
+SHEETS = 100  # sheets of a workbook that are named
 ROLE = 80  # characters of a message's role
 
 RowNumber = Annotated[int, Field(ge=0, le=FARTHEST)]  # counted from 0
@@ -25,11 +28,13 @@ class PreviewQuestion(Ask):
 
 
 class Column(Message):
-    """A column: the kind of its cells (text, number, chat, …) and how one begins."""
+    """A column: the kind of its cells (text, number, chat, …), how one begins, and with which decimal mark its texts
+    write numbers; None where they do not say it."""
 
     name: str
     kind: str
     sample: Annotated[str, Field(max_length=SAMPLE)]
+    decimal: DecimalMark | None = None
 
 
 class RowCount(Message):
@@ -47,6 +52,19 @@ class ShownRow(Message):
     kept: bool
 
 
+class ReadAs(Message):
+    """How a file was read. words: “semicolons, Windows-1252”; settings: all of its kind of file, by dotted path;
+    found: those of them that the spec leaves to be found; heading, lines: how the table begins, before any mapping."""
+
+    kind: str
+    words: str
+    settings: dict[str, Any]
+    found: list[str]
+    sheets: Annotated[list[str], Field(max_length=SHEETS)]
+    heading: Annotated[list[str], Field(max_length=RAW_COLUMNS)]
+    lines: Annotated[list[list[str]], Field(max_length=RAW_ROWS)]
+
+
 class ChatMessage(Message):
     """One message of a prompt."""
 
@@ -57,7 +75,8 @@ class ChatMessage(Message):
 class PreviewAnswer(Answer):
     """messages: the prompt as a chat, None where it is none; prompt: the text that the model reads; tokens: its length,
     None without a tokenizer; chat: whether the model takes chats; answer: the row's, None where there is none; guess:
-    settings by dotted path that would map the columns; note: how much of the data this is, in words."""
+    settings by dotted path that would map the columns; read_as: None for what is no file; written_answer: the
+    answer before only its number was kept, where that changed it; note: how much of the data this is, in words."""
 
     columns: Annotated[list[Column], Field(max_length=COLUMNS)]
     rows: RowCount
@@ -68,5 +87,7 @@ class PreviewAnswer(Answer):
     chat: bool
     answer: Annotated[str, Field(max_length=CELL)] | None
     guess: dict[str, Any]
+    read_as: ReadAs | None = None
+    written_answer: Annotated[str, Field(max_length=CELL)] | None = None
     problems: list[ProblemMessage]
     note: str

@@ -146,7 +146,7 @@ def test_what_is_carried_stays_as_it_was_on_a_resume(registry_home: Path):
     assert kept.read_text() == "# as it was\n"
     shutil.rmtree(folder.carried_source)
     folder.carried_source.symlink_to(paths.home())
-    with pytest.raises(run_files.OddFolder, match="groupwise is no folder"):
+    with pytest.raises(run_files.OddFolder, match="groupwise is not a folder"):
         run_files.refuse_odd(folder)
 
 

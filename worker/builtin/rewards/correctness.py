@@ -4,11 +4,30 @@ import re
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from typing import Literal
 
-# The sign belongs to the number only where it cannot be a minus between two terms, as in 5-3.
-NUMBER = re.compile(r"(?:(?<![\w.)])[-+])?(?:[0-9]{1,3}(?:,[0-9]{3})+(?![0-9])|[0-9]+)(?:\.[0-9]+)?")
-WAYS = ("auto", "tag", "number", "boxed", "line", "all")
+# The sign belongs to a number only where it cannot be a minus between two terms, as in 5-3. A number is none where it
+# is part of a word (CO2); 1/2 is one, 1/2/2024 is not.
+NUMBERS = {
+    "point": re.compile(
+        r"(?:(?<![\w.)])[-+\u2212][€$£¥]?)?(?<![A-Za-z0-9])(?:"
+        r"(?<![/.])[0-9]+/0*[1-9][0-9]*(?![/0-9]|[.,][0-9])"
+        r"|[1-9][0-9]{0,2}(?:(?:\.[0-9]{3})+,[0-9]+|(?:\.[0-9]{3}){2,}(?![0-9]))"
+        r"|(?:[1-9][0-9]{0,2}(?:[,'\u2019\u00a0\u2009\u202f][0-9]{3})+(?![0-9])|[0-9]+)"
+        r"(?:\.[0-9]+)?(?:[eE][-+]?[0-9]{1,3}(?![0-9]))?)"
+    ),
+    "comma": re.compile(
+        r"(?:(?<![\w.)])[-+\u2212][€$£¥]?)?(?<![A-Za-z0-9])(?:"
+        r"(?<![/,])[0-9]+/0*[1-9][0-9]*(?![/0-9]|[.,][0-9])"
+        r"|[1-9][0-9]{0,2}(?:(?:,[0-9]{3})+\.[0-9]+|(?:,[0-9]{3}){2,}(?![0-9]))"
+        r"|(?:[1-9][0-9]{0,2}(?:[.'\u2019 \u00a0\u2009\u202f][0-9]{3})+(?![0-9])(?:,[0-9]+)?"
+        r"|[0-9]+(?:[.,][0-9]+)?)(?:[eE][-+]?[0-9]{1,3}(?![0-9]))?)"
+    ),
+}
 # Room for any number of digits: Python's usual context refuses to compute with more than a million.
 EXACT = Context(prec=50, Emax=MAX_EMAX, Emin=MIN_EMIN)
+# What may stand around the one number of an answer: x = $46, **46**, \\boxed{46}; 46 km/h, 46 %, 46.
+BEFORE = re.compile(r"(?:[\s=$€£¥*#]|\\boxed\{|[A-Za-z_]\w{0,19}\s{0,3}=)*")
+AFTER = re.compile(r"\s*(?:\\?%|,-|[€$£¥]|°?[^\W\d_]{1,20}[²³23]?(?:/[^\W\d_]{1,20}[²³23]?)?)?[\s}*$.]*")
+WAYS = ("auto", "tag", "number", "boxed", "line", "all")
 
 
 def correctness(
@@ -19,13 +38,14 @@ def correctness(
     tag: str = "answer",
     tolerance: float = 0.0,
     ignore_case: bool = False,
+    decimal: Literal["point", "comma"] = "point",
     **kwargs: object,
 ) -> list[float | None]:
     """1 when the completion's answer equals the row's answer, else 0.
 
     The completion's answer is the text of its last <answer>…</answer>, or its last number when it has
-    no such tags. Numbers are compared by value (42 and 42.0, 1,000 and 1000), anything else as stripped
-    text. A row with no answer gets None: the reward does not apply.
+    no such tags. Where the row's answer is a number, numbers are compared by value (42, 42.0 and 42 kg; 1,000
+    and 1000; 1/2 and 0.5), anything else as stripped text. A row with no answer gets None: the reward does not apply.
 
     Args:
         extract: where the answer is: in the tag or else the last number (auto), in the tag, the last number, the
@@ -33,17 +53,24 @@ def correctness(
         tag: the name of the tag that holds the answer.
         tolerance: how far off a number may be and still be right.
         ignore_case: whether paris is as good as Paris.
+        decimal: how numbers are written: 1,234.5 (point) or 1.234,5 (comma). A run takes it from data.answer_numbers.
     """
-    check(extract, tag, tolerance)
+    check(extract, tag, tolerance, decimal)
     scores: list[float | None] = []
     for completion, right in zip(completions, answer, strict=True):
         expected = "" if right is None else str(right).strip()
-        given = given_answer(text_of(completion), extract, tag) if expected else ""
-        scores.append(float(equal(given, expected, tolerance, ignore_case)) if expected else None)
+        given = given_answer(text_of(completion), extract, tag, decimal) if expected else ""
+        wanted = number_of(expected, decimal if isinstance(right, str) else "point")
+        if not expected:
+            scores.append(None)
+        elif wanted is None:
+            scores.append(float(given == expected or (ignore_case and given.casefold() == expected.casefold())))
+        else:
+            scores.append(float(near(said_number(given, decimal), wanted, tolerance)))
     return scores
 
 
-def check(extract: str, tag: str, tolerance: float) -> None:
+def check(extract: str, tag: str, tolerance: float, decimal: str) -> None:
     """Raises ValueError for a parameter that makes no sense."""
     if extract not in WAYS:
         raise ValueError(f"extract must be one of {', '.join(WAYS)}, not {extract!r}.")
@@ -51,19 +78,23 @@ def check(extract: str, tag: str, tolerance: float) -> None:
         raise ValueError(f"tag must be a name such as answer, not {tag!r}.")
     if not 0 <= tolerance < float("inf"):
         raise ValueError(f"tolerance must be 0 or more, not {tolerance!r}.")
+    if decimal not in NUMBERS:
+        raise ValueError(f"decimal must be point or comma, not {decimal!r}.")
 
 
-def equal(given: str, expected: str, tolerance: float, ignore_case: bool) -> bool:
-    """Whether two answers are the same: numbers by value, anything else as text."""
-    mine, right = value(given), value(expected)
-    if tolerance and isinstance(mine, Decimal) and isinstance(right, Decimal):
-        return EXACT.subtract(mine, right).copy_abs() <= Decimal(str(tolerance))
-    if ignore_case and isinstance(mine, str) and isinstance(right, str):
-        return mine.casefold() == right.casefold()
-    return mine == right
+def number_of(answer: str, decimal: str) -> Decimal | None:
+    """The number that a row's answer is, with nothing around it; None where it is text."""
+    return numeral_value(answer, decimal) if NUMBERS[decimal].fullmatch(answer) else None
 
 
-def given_answer(text: str, extract: str = "auto", tag: str = "answer") -> str:
+def near(given: Decimal | None, wanted: Decimal, tolerance: float) -> bool:
+    """Whether a number is the right one, or no further off than it may be."""
+    if given is None or not tolerance:
+        return given == wanted
+    return EXACT.subtract(given, wanted).copy_abs() <= Decimal(str(tolerance))
+
+
+def given_answer(text: str, extract: str, tag: str, decimal: str) -> str:
     """What a completion gives as its answer; empty when it gives none."""
     if extract == "all":
         return text.strip()
@@ -75,7 +106,7 @@ def given_answer(text: str, extract: str = "auto", tag: str = "answer") -> str:
     start = text.rfind(opening, 0, max(text.rfind(closing), 0)) if extract != "number" else -1
     if start >= 0:
         return text[start + len(opening) : text.find(closing, start)].strip()
-    numbers = NUMBER.findall(text) if extract != "tag" else []
+    numbers = NUMBERS[decimal].findall(text) if extract != "tag" else []
     return numbers[-1] if numbers else ""
 
 
@@ -92,9 +123,28 @@ def boxed(text: str) -> str:
     return ""
 
 
-def value(text: str) -> Decimal | str:
-    """The number that `text` writes, or `text` itself."""
-    return Decimal(text.replace(",", "")) if NUMBER.fullmatch(text) else text
+def numeral_value(numeral: str, decimal: str) -> Decimal:
+    """The number that a match of NUMBERS writes. 1.234 is as `decimal` has it."""
+    plain = re.sub(r"[\s'\u2019€$£¥]", "", numeral).replace("\u2212", "-")
+    if "/" in plain:
+        above, below = plain.split("/")
+        return EXACT.divide(Decimal(above), Decimal(below))
+    marks = re.findall(r"[.,]", plain)
+    own = "," if decimal == "comma" else "."
+    grouped = re.fullmatch(r"[-+]?[1-9][0-9]{0,2}[.,][0-9]{3}", plain)
+    if len(set(marks)) == 2 or (len(marks) == 1 and (marks[0] == own or not grouped)):
+        whole, _, rest = plain.rpartition(marks[-1])
+        return Decimal(f"{re.sub('[.,]', '', whole)}.{rest}")
+    return Decimal(re.sub(r"[.,]", "", plain))
+
+
+def said_number(text: str, decimal: str) -> Decimal | None:
+    """The number that an answer says, as in = 46, 46 kg or \\boxed{46}; None where it says more than that."""
+    start = BEFORE.match(text)
+    found = NUMBERS[decimal].match(text, start.end() if start else 0)
+    if not found or not AFTER.fullmatch(text, found.end()):
+        return None
+    return numeral_value(found[0], decimal)
 
 
 def text_of(completion: str | list[dict]) -> str:

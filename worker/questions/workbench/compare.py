@@ -114,7 +114,6 @@ def sentences(found: dict[str, Any]) -> list[str]:
         said.append(f"{100 * pairs['share']:.1f} % of the pairs within a group change their order.")
     before, after = found["ties"]["old"], found["ties"]["new"]
     if before["bearing"] != after["bearing"]:
-        said.append(
-            f"{after['bearing']:,} of {after['groups']:,} groups would teach, instead of {before['bearing']:,}."
-        )
+        groups = f"{after['bearing']:,} of {after['groups']:,} groups"
+        said.append(f"{groups} would have a learning signal, instead of {before['bearing']:,}.")
     return said

@@ -15,6 +15,7 @@ from groupwise.storage.registry.messages.completions import (
 )
 from groupwise.storage.registry.messages.facts import Hardware
 from groupwise.storage.registry.messages.message import Answer
+from groupwise.storage.spec.number_words import are_words, count_words
 from groupwise.worker.data import preview
 from groupwise.worker.data.data_error import DataError
 from groupwise.worker.questions.workbench import history, ids, probes, rows, sampling
@@ -34,7 +35,7 @@ def answer_completions(question: CompletionsQuestion) -> Answer:
     try:
         groups, sentence = made(question)
     except DataError as error:
-        return preview.failed_preview(error)
+        return preview.failed_preview(error, question.spec.data)
     return CompletionsAnswer(groups=groups, sentence=sentence)
 
 
@@ -49,7 +50,7 @@ def _sample_completions(question: CompletionsQuestion) -> Made:
     model = sampling.load_once(parts.model)
 
     def say(done: int, total: int) -> None:
-        progress.report(f"{done} of {total} completions are written.", done, total)
+        progress.report(f"{done} of {count_words(total, 'completion')} {are_words(done)} written.", done, total)
 
     sampled = sampling.sample(model, [row.prompt for row in found], size, parts.training, say)
     groups = [
@@ -62,12 +63,12 @@ def _sample_completions(question: CompletionsQuestion) -> Made:
 
 def _describe_sampled(parts: SpecPart, groups: list[Group], asked: int) -> str:
     done = [one for group in groups for one in group.completions]
-    said = f"{len(done)} completions of {parts.model.id}, as it is before training."
+    said = f"{count_words(len(done), 'completion')} of {parts.model.id}, as it is before training."
     cut = sum(one.truncated for one in done)
     if cut:
         said += f" {cut} reached max_completion_length."
     if len(done) < asked:
-        said += f" {asked} were asked for; the time was up. Choose fewer rows or shorter completions."
+        said += f" {asked} were requested; the time limit was reached. Choose fewer rows or shorter completions."
     machine = registry.read_fact(Hardware)
     if machine is not None and machine.gpus:
         said += " They were written on the processor: the graphics card is kept for training."
@@ -90,7 +91,7 @@ def _recorded_completions(question: CompletionsQuestion) -> Made:
             for one, completions in listed
         ]
     count = sum(len(group.completions) for group in groups)
-    said = f"{count} completions that the run wrote at step {at}."
+    said = f"{count_words(count, 'completion')} that the run wrote at step {at}."
     return groups, said if tokenizer else f"{said} Its tokenizer is not at hand, so functions get no token ids."
 
 
@@ -113,7 +114,7 @@ def _typed_completions(question: CompletionsQuestion) -> Made:
     found += [rows.Row(None, "", {})] if None in texts else []
     count = ids.counter(question.spec.model)
     groups = [_group(row, [_completion(text, count(text)) for text in texts[row.index]]) for row in found]
-    return groups, f"{len(question.typed)} typed completions of {len(groups)} rows."
+    return groups, f"{count_words(len(question.typed), 'typed completion')} of {count_words(len(groups), 'row')}."
 
 
 def _make_probes(question: CompletionsQuestion) -> Made:
@@ -124,7 +125,7 @@ def _make_probes(question: CompletionsQuestion) -> Made:
         made = probes.make_probes(row.columns.get("answer"), probes.tags_of(row.prompt))
         groups.append(_group(row, [_probe(name, text, count(text)) for name, text in made.items()]))
     written = sum(len(group.completions) for group in groups)
-    said = f"{written} probes for {'one row' if len(groups) == 1 else f'{len(groups)} rows'}."
+    said = f"{count_words(written, 'probe')} for {'one row' if len(groups) == 1 else f'{len(groups)} rows'}."
     if not any(len(group.completions) > 4 for group in groups):
         said += " The rows have no answer, so there are none with a right or a wrong one."
     return groups, said

@@ -24,6 +24,7 @@ from groupwise.storage.registry.messages.rescore import (
     RescoreAnswer,
     RescoreQuestion,
 )
+from groupwise.storage.spec.number_words import are_words, count_words
 from groupwise.worker.questions.workbench import analysis, compare, history, ids, request, top_groups
 from groupwise.worker.questions.workbench.analysis import Floats, Ints
 from groupwise.worker.questions.workbench.calling import Caller, Rows, chat
@@ -95,7 +96,7 @@ def _call_functions(
     stepwise = any(caller.needs("trainer_state") for caller in callers)
     for chunk in _chunks(groups, stepwise):
         first = chunk[0].first
-        progress.report(f"{first:,} of {total:,} completions are scored.", first, total)
+        progress.report(f"{first:,} of {count_words(total, 'completion')} {are_words(first)} scored.", first, total)
         stored = list(record.completions(chunk))
         if len(stored) != sum(group.size for group in chunk):
             raise Refused("The run's record is not whole: completions are missing. Was it just deleted?", "run")
@@ -238,5 +239,5 @@ class _Weighed:
         for one in self.outcomes:
             wrong = one.counts["error"] + one.counts["timeout"]
             if wrong:
-                said.append(f"{one.function.name} failed on {wrong:,} completions: they have no score of it.")
+                said.append(f"{one.function.name} failed on {count_words(wrong, 'completion')}, without a score.")
         return said

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from groupwise.storage.spec.number_words import count_words
 from groupwise.worker.questions.workbench.analysis import SAME, Floats
 
 DOMINATES, ALIKE, AGAINST = 0.9, 0.95, -0.5  # shares and correlations that are worth a sentence
@@ -20,14 +21,16 @@ def about_ties(ties: dict[str, int]) -> list[str]:
     why = [
         f"{ties[kind]} {words}"
         for kind, words in (
-            ("all_low", "with nothing but the lowest"), ("all_high", "with nothing but the highest"),
-            ("other", "with the same in between"), ("unscored", "with fewer than two scores"),
+            ("all_low", "tied at the bottom"), ("all_high", "tied at the highest reward here"),
+            ("other", "tied in between"), ("unscored", "with too few scores"),
         )
         if ties[kind]
     ]  # fmt: skip
     if not bearing:
         return [f"No group teaches anything: {', '.join(why)}."]
-    return [f"{bearing} of {count} groups ({100 * bearing / count:.0f} %) teach. The others do not: {', '.join(why)}."]
+    teach = "teaches" if bearing == 1 else "teach"
+    others = "The other does not" if count - bearing == 1 else "The others do not"
+    return [f"{bearing} of {count} groups ({100 * bearing / count:.0f} %) {teach}. {others}: {', '.join(why)}."]
 
 
 def about_agreement(found: dict[str, Any]) -> list[str]:
@@ -48,6 +51,10 @@ def about_agreement(found: dict[str, Any]) -> list[str]:
     return said
 
 
+def _how_many(count: int) -> str:
+    return "both" if count == 2 else f"all {count}"
+
+
 def about_function(name: str, values: Floats, statuses: list[str]) -> list[str]:
     """What is odd about one function's scores."""
     said, rows = [], len(statuses)
@@ -55,9 +62,9 @@ def about_function(name: str, values: Floats, statuses: list[str]) -> list[str]:
     some = values[~np.isnan(values)]
     if wrong:
         late = " in time" if statuses.count("timeout") == wrong else ""
-        said.append(f"{name} gave {wrong} of {rows} completions no score{late}: it failed there.")
+        said.append(f"{name} gave {wrong} of {count_words(rows, 'completion')} no score{late}: it failed there.")
     if len(some) > 1 and some.max() - some.min() <= SAME:
-        said.append(f"{name} gives every completion here {some[0]:.3g}: it tells none from another.")
+        said.append(f"{name} does not tell these completions apart: {_how_many(len(some))} earn {some[0]:.3g}.")
     elif not len(some) and not wrong and rows:
         said.append(f"{name} gave none of the completions a score: it does not apply here.")
     return said

@@ -11,13 +11,12 @@ from groupwise.app.core import format
 from groupwise.app.pages.new.preflight.counts import Counts, counts
 from groupwise.app.pages.new.preflight.settings import Settings
 from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.library.models.learning_rates import LEAST, parameters_of, usual_rates
 from groupwise.storage.library.models.model_facts import LEARNED_POSITIONS, ModelFacts
 from groupwise.storage.spec.problem import ADVICE, BLOCKING, WARNING, Fix, Problem
 from groupwise.storage.spec.spec import RunSpec
 
 FEW, MANY = 4, 32  # completions in a group: fewer are too few to compare, more cost more than they tell
-BILLION = 500_000_000  # parameters from which the guides' learning rates are meant
-FAST, FAST_LORA = 1e-5, 1e-4
 LONG_RUN = 5000  # steps: more than guides' runs have by far
 POINTS = 20  # a curve of fewer says little
 WORTH_RESUMING = 100  # steps
@@ -66,25 +65,30 @@ def _group(found: Counts | None) -> Iterator[Problem]:
 
 
 def _rate(settings: Settings, facts: ModelFacts | None) -> Iterator[Problem]:
-    """Common practice for a billion parameters: 5e-6 is safe, 1e-5 faster and riskier; adapters bear ten times more."""
-    rate, size = settings.number("learning_rate"), facts.parameters if facts else None
-    lora = settings.spec.lora is not None
+    """What is usual, and where it is from: storage/library/models/learning_rates.py, by which the doctor goes, too."""
+    rate, spec = settings.number("learning_rate"), settings.spec
     if rate is None:
         return
+    rates = usual_rates(spec.lora is not None, parameters_of(spec.model, facts))
     if rate == 0:
-        yield _training(
-            "learning_rate", "at 0 nothing is learned.", WARNING, _set_training("Use 1e-6", learning_rate=1e-6)
-        )
-    elif size and size >= BILLION and rate > (FAST_LORA if lora else FAST):
-        safe = 1e-5 if lora else 5e-6
-        message = f"{rate:g} is high for a model of this size, and training may collapse; common practice is {safe:g}."
-        yield _training("learning_rate", message, WARNING, _set_training(f"Use {safe:g}", learning_rate=safe))
+        level, message = WARNING, "at 0 nothing is learned."
+    elif rates.is_far_off(rate):
+        level, message = WARNING, f"{rate:g} is far too high {rates.how}: a few steps ruin the model."
+    elif rates.is_high(rate):
+        level, message = WARNING, f"{rate:g} is high {rates.how}, and training may collapse."
+    elif rate < LEAST:
+        level, message = ADVICE, f"{rate:g} is lower than anyone trains with: the model will hardly move."
+    else:
+        return
+    fix = _set_training(f"Set to {rates.usual:g}", learning_rate=rates.usual)
+    yield _training("learning_rate", f"{message} {rates.usual:g} is usual here.", level, fix)
 
 
 def _positions(settings: Settings, facts: ModelFacts | None, prompt_tokens: int | None) -> Iterator[Problem]:
-    """A model with learned positions has none beyond max_position and fails; others go on, and badly."""
+    """A model with learned positions has none beyond max_position and fails; others go on, and badly. Completions that
+    leave a prompt no room at all are refused elsewhere (storage/checks/length.py)."""
     longest, room = settings.count("max_completion_length"), facts.max_position if facts else None
-    if not facts or not longest or not room or longest + (prompt_tokens or 1) <= room:
+    if not facts or not longest or not room or longest >= room or longest + (prompt_tokens or 1) <= room:
         return
     fits = room - (prompt_tokens or room // 4)
     fixes = (_set_training(f"At most {fits} tokens", max_completion_length=fits),) if fits > 0 else ()
@@ -148,7 +152,7 @@ def _steps(settings: Settings, found: Counts | None) -> Iterator[Problem]:
         )
         yield _training("per_device_train_batch_size", message, BLOCKING, *_fewer_prompts(settings, found))
     if settings.count("max_steps") is None and found.steps and found.steps > LONG_RUN:
-        epochs = format.number(settings.number("num_train_epochs"))
+        epochs = f"{settings.number('num_train_epochs') or 0:g}"
         message = (
             f"is not set, and {epochs} passes over {format.count(found.rows or 0)} rows are "
             f"{format.count(found.steps)} steps. Most runs show what they can in a thousand."
@@ -161,20 +165,23 @@ def _fewer_prompts(settings: Settings, found: Counts) -> tuple[Fix, ...]:
     groups = (found.rows or 0) // found.processes
     if not groups:
         return ()
-    changed = {"per_device_train_batch_size": groups * found.group, "gradient_accumulation_steps": 1}
+    size = groups * found.group
+    changed = {"training.per_device_train_batch_size": size, "training.gradient_accumulation_steps": 1}
     given = [name for name in ("steps_per_generation", "generation_batch_size") if settings.get(name)]
-    removed = tuple(f"training.{name}" for name in given)
-    fix = _set_training(f"Take {groups * found.processes} prompts at a time", **changed)
-    return (Fix(fix.label, fix.settings, removed),)
+    label = f"Take {groups * found.processes} prompts at a time: {size} completions per device, accumulation 1"
+    label += f", without {' and '.join(given)}" if given else ""
+    return (Fix(label, changed, tuple(f"training.{name}" for name in given)),)
 
 
 def _saving(settings: Settings, found: Counts | None) -> Iterator[Problem]:
     steps = found.steps if found else None
     if not steps or steps < WORTH_RESUMING:
         return
-    often = max(1, min(100, steps // 5))
-    fix = _set_training(f"Save every {often} steps", save_strategy="steps", save_steps=often)
     every = settings.number("save_steps") or 0
+    typed = settings.spec.training.get("save_steps") is not None and 1 <= every <= steps
+    often = int(every) if typed else max(1, min(100, steps // 5))
+    changed = {"save_strategy": "steps"} if typed else {"save_strategy": "steps", "save_steps": often}
+    fix = _set_training(f"Save every {often} steps", **changed)
     if settings.get("save_strategy") == "no":
         yield _training("save_strategy", "no checkpoints: if it is interrupted, all is lost.", ADVICE, fix)
     elif settings.get("save_strategy") == "steps" and every > steps:
@@ -199,6 +206,11 @@ def _watching(settings: Settings, found: Counts | None) -> Iterator[Problem]:
     if found and settings.spec.data.holdout and not settings.evaluates:
         batch = (settings.count("per_device_eval_batch_size") or 0) * found.processes
         whole = {} if batch and batch % found.eval_group == 0 else {"per_device_eval_batch_size": found.eval_group}
-        fix = _set_training("Evaluate every 50 steps", eval_strategy="steps", eval_steps=50, **whole)
+        with_what = f", per_device_eval_batch_size {found.eval_group}" if whole else ""
+        given = settings.spec.training
+        often = settings.count("eval_steps") if given.get("eval_steps") else None
+        usual = {"eval_on_start": True, "eval_steps": often or 50}
+        changed = {**whole, **{name: value for name, value in usual.items() if name not in given}}
+        fix = _set_training(f"Evaluate every {often or 50} steps{with_what}", eval_strategy="steps", **changed)
         message = "rows are held out, but nothing evaluates on them."
         yield _training("eval_strategy", message, ADVICE, fix)

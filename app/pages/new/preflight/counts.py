@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from groupwise.app.core import format
 from groupwise.app.pages.new.preflight.settings import Settings
 from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.spec.number_words import are_words
 from groupwise.storage.spec.spec import RunSpec
 
 
@@ -90,11 +91,12 @@ def _evaluations(settings: Settings, steps: int | None, epoch: int | None) -> in
     """How often the held-out prompts are answered; 0 where that is not known or never."""
     if not settings.evaluates or not steps:
         return 0
+    first = int(settings.on("eval_on_start"))
     if settings.get("eval_strategy") == "epoch":
-        return steps // epoch if epoch else 0
+        return first + steps // epoch if epoch else 0
     every = settings.number("eval_steps") or settings.number("logging_steps") or 0
     every = math.ceil(every * steps) if 0 < every < 1 else every  # a share of the run
-    return int(steps // every) if every else 0
+    return first + int(steps // every) if every else 0
 
 
 def sentences(spec: RunSpec, offer: Offer, rows: int | None = None) -> list[str]:
@@ -134,7 +136,7 @@ def _sentences(settings: Settings, found: Counts) -> list[str]:
 def batch(found: Counts) -> str:
     """8 prompts × 8 completions = 64 completions a step; one update a step."""
     if not found.prompts:
-        return f"{format.plural(found.generation, 'completion')} are generated at a time."
+        return f"{format.plural(found.generation, 'completion')} {are_words(found.generation)} generated at a time."
     made = format.plural(found.generation, "completion")
     line = f"{format.plural(found.prompts, 'prompt')} × {found.group} completions = {made}"
     uses = found.generation * found.iterations
@@ -155,25 +157,24 @@ def fit(found: Counts) -> str:
 
 
 def length(settings: Settings, found: Counts) -> str:
-    """60 steps: 3,840 completions in all, each at most 48 tokens. That is 12 % of one pass over 3,984 prompts."""
+    """60 steps: 3,840 completions in all, each at most 48 tokens. 0.12 epochs of 3,984 prompts (498 steps each)."""
     if not found.steps or found.completions is None:
         epochs = settings.number("num_train_epochs")
         return (
-            f"{_epochs(epochs)} over the data; how many steps that is shows once its rows are counted."
+            f"{_epochs(epochs)} over the data; the number of steps is known once its rows are counted."
             if epochs and not settings.count("max_steps") else ""
         )  # fmt: skip
     most = f", each at most {format.count(found.longest)} tokens" if found.longest else ""
     line = f"{format.plural(found.steps, 'step')}: {format.plural(found.completions, 'completion')} in all{most}."
     if not found.rows or not found.prompts:
         return line
-    passes = found.completions / found.group / found.rows
-    share = f"{passes * 100:.0f}\u202f% of one pass" if passes < 0.995 else f"{passes:.1f} passes"
-    line += f" That is {share} over {format.plural(found.rows, 'prompt')}"
-    return f"{line}, {format.plural(found.epoch_steps, 'step')} each." if found.epoch_steps else f"{line}."
+    epochs = found.completions / found.group / found.rows
+    line += f" {format.number(epochs)} {'epoch' if epochs == 1 else 'epochs'} of {format.plural(found.rows, 'prompt')}"
+    return f"{line} ({format.plural(found.epoch_steps, 'step')} each)." if found.epoch_steps else f"{line}."
 
 
 def _epochs(epochs: float) -> str:
-    return "One pass" if epochs == 1 else f"{format.number(epochs)} passes"
+    return "1 epoch" if epochs == 1 else f"{epochs:g} epochs"
 
 
 def evaluation(found: Counts) -> str:

@@ -34,9 +34,9 @@ def memory_problems(spec: RunSpec, offer: Offer, facts: ModelFacts | None, found
     level, device = found.level, f"{found.device}’s {format.size(found.available)}"
     needs = f"about {format.size(found.total)}, and {device} "
     words = {
-        BLOCKING: f"this cannot fit: it needs {needs}are all there is",
-        WARNING: f"this may run out of memory: it needs {needs}are all there is (the estimate is good to a quarter)",
-        ADVICE: f"memory will be tight: it needs {needs}are all there is",
+        BLOCKING: f"this cannot fit: it needs {needs}are available",
+        WARNING: f"this may run out of memory: it needs {needs}are available (the estimate is accurate to about 25 %)",
+        ADVICE: f"memory will be tight: it needs {needs}are available",
     }[level]
     message = f"{words}. The largest part is {found.largest.name}, {format.size(found.largest.bytes)}."
     field = HELD.get(found.largest.name, "training.per_device_train_batch_size")

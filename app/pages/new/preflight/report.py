@@ -69,7 +69,8 @@ def _pace(
     taken = [pace.times(one.steps) for pace, one in zip(whole, found, strict=True) if one and one.steps]
     low, high = sum(pace.low for pace in taken) / known[0], sum(pace.high for pace in taken) / known[0]
     name = whole[0].run if all(pace.run for pace in whole) else None
-    return Pace(low, high, name), known[0]
+    rough = next((pace.rough for pace in whole if pace.rough), "") if name else ""
+    return Pace(low, high, name, rough), known[0]
 
 
 def _memory_sentences(
@@ -78,7 +79,7 @@ def _memory_sentences(
     if estimate is None:
         missing = "the model’s files are not here yet" if facts is None else "the model’s files do not say its sizes"
         return [f"Memory cannot be estimated: {missing}."]
-    return [] if prompt_tokens else [f"The estimates take prompts of {estimate.prompt_tokens} tokens for granted."]
+    return [] if prompt_tokens else [f"Assumes {estimate.prompt_tokens}-token prompts."]
 
 
 def _figures(
@@ -92,10 +93,9 @@ def _figures(
         shown.append({"label": "Memory", "value": format.size(estimate.total), "detail": largest})
         shown[-1]["level"] = estimate.level or ""
     if pace:
-        known = f"as “{pace.run}” took" if pace.run is not None else "a rough guess until a like run has made steps"
-        each = f"{pace.words} a step, {known}"
+        each = f"{pace.words} a step, {pace.source}"
         whole = pace.times(steps).words if steps else f"{pace.words} a step"
-        shown.append({"label": "Time", "value": whole, "detail": each if steps else known})
+        shown.append({"label": "Time", "value": whole, "detail": each if steps else pace.source})
     if written:
         free = f" of {format.size(written.free)} free" if written.free is not None else ""
         kept = format.plural(written.kept, "checkpoint") if written.kept else "no checkpoints"

@@ -1,9 +1,10 @@
-"""How long a step and a whole run take: a rough range at first, then from what a like run of this home took."""
+"""How long a step and a whole run take: a rough range at first, then from what a similar run of this home took."""
 
 from __future__ import annotations
 
+import math
 import sqlite3
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -38,25 +39,37 @@ LAUNCH = (0.0003, 0.001)  # seconds that transformers' generate spends on each l
 VLLM = 5  # so much faster does vLLM generate (common practice: 3 to 10)
 LOOK = 5  # like runs looked into, newest first: the page asks at every keystroke
 ENOUGH = 3  # steps after which a run's pace says something
+FAR = 8  # times the work of a step, or a part of it so small: from there on another run says nothing
+CUT = 0.9  # of the longest completion: where the mean is above, most are cut off there, and would go on
 
 
 @dataclass(frozen=True)
 class Pace:
-    """Seconds a step, between `low` and `high`; `run` is the name of the run it is known from, else it is a guess."""
+    """Seconds a step, between `low` and `high`; `run` is the name of the run it is known from, else it is a guess.
+    `rough`: in which ways that run was another, in a few words; "" where it was like this one."""
 
     low: float
     high: float
     run: str | None = None
+    rough: str = ""
 
     def times(self, steps: float) -> Pace:
         """The seconds of so many steps."""
-        return Pace(self.low * steps, self.high * steps, self.run)
+        return replace(self, low=self.low * steps, high=self.high * steps)
+
+    @property
+    def source(self) -> str:
+        """What it is known from, in words."""
+        if self.run is None:
+            return "a rough guess until a similar run has finished"
+        return f"rough: “{self.run}” had {self.rough}" if self.rough else f"as “{self.run}” took"
 
     @property
     def words(self) -> str:
-        """As a person reads it: about 5 min where a run of this home says so, else 5 min to 20 min."""
+        """As a person reads it: about 5 min where a similar run of this home says so, roughly 5 min where another
+        does, else 5 min to 20 min."""
         if self.run is not None:
-            return f"about {format.duration((self.low + self.high) / 2)}"
+            return f"{'roughly' if self.rough else 'about'} {format.duration((self.low + self.high) / 2)}"
         return f"{format.duration(self.low)} to {format.duration(self.high)}"
 
 
@@ -107,20 +120,38 @@ def device_speed(settings: Settings) -> tuple[float, float]:
 
 def from_runs(spec: RunSpec, offer: Offer, found: Counts) -> Pace | None:
     """The pace of the newest runs with this model that trained in the same way, scaled to so many completions, so
-    long; of those, the one that needs the least scaling."""
-    best: tuple[float, Pace] | None = None
+    long; of those, one on the same data, and the one that needs the least scaling."""
+    best: tuple[tuple[bool, float], Pace] | None = None
     for run in _newest_runs(spec.model.id):
         theirs = _step_time(run.folder.path, run.attempt, run.step)
         if theirs is None:
             continue
-        like = counts.counts(theirs[0], offer)
-        if like is None or not like.longest or _kind(theirs[0], offer) != _kind(spec, offer):
+        like = counts.counts(theirs.spec, offer)
+        if like is None or not like.longest or _kind(theirs.spec, offer) != _kind(spec, offer):
             continue
-        scale = found.step * (found.longest or 0) / (like.step * like.longest)
-        far = max(scale, 1 / scale)
-        if best is None or far < best[0]:
-            best = far, Pace(theirs[1] * scale, theirs[1] * scale, run.name)
+        scale = found.step / like.step * _longer(theirs.length, like.longest, found.longest or 0)
+        far = max(scale, 1 / scale) if scale else math.inf
+        rank = theirs.spec.data.source != spec.data.source, far
+        if far <= FAR and (best is None or rank < best[0]):
+            each = theirs.seconds * scale
+            best = rank, Pace(each, each, run.name, _differences(spec, theirs.spec, found, like))
     return best[1] if best else None
+
+
+def _longer(mean: float | None, longest: int, allowed: int) -> float:
+    """So many times as long will completions be where `allowed` tokens take the place of `longest`. Those that end
+    before it (`mean`: their recorded length) end there all the same."""
+    if not mean or (allowed > longest and mean > CUT * longest):
+        return allowed / longest
+    return min(mean, allowed) / mean
+
+
+def _differences(spec: RunSpec, theirs: RunSpec, found: Counts, like: Counts) -> str:
+    said = ["other data"] if theirs.data.source != spec.data.source else []
+    said += [f"{like.step:,} completions a step"] if like.step != found.step else []
+    said += [f"groups of {like.group}"] if like.group != found.group and like.step == found.step else []
+    said += [f"at most {like.longest:,} tokens each"] if like.longest != found.longest else []
+    return f"{', '.join(said[:-1])} and {said[-1]}" if len(said) > 1 else "".join(said)
 
 
 def _newest_runs(model: str) -> tuple[Run, ...]:
@@ -146,12 +177,23 @@ def _kind(spec: RunSpec, offer: Offer) -> tuple[object, ...]:
     )  # fmt: skip
 
 
+@dataclass(frozen=True)
+class Taken:
+    """What a run without stages took: seconds a step, as its own page says them, and the tokens of a completion (None:
+    not recorded)."""
+
+    spec: RunSpec
+    seconds: float
+    length: float | None
+
+
 @lru_cache(maxsize=256)
-def _step_time(folder: Path, attempt: int, step: int) -> tuple[RunSpec, float] | None:
-    """(its spec, median seconds a step) of a run without stages. Read again only when it has gone on."""
+def _step_time(folder: Path, attempt: int, step: int) -> Taken | None:
+    """What a run took; None where it does not say it. Read again only when it went on."""
     spec = run_files.spec_of(RunFolder(folder))
     try:
-        median = metrics.pace(folder / "run.db")["median"]
+        each = metrics.step_seconds(folder / "run.db")
+        length = metrics.value_now(folder / "run.db", "completions/mean_length")
     except sqlite3.Error:
         return None
-    return (spec, median) if spec and median and not spec.stages else None
+    return Taken(spec, each, length) if spec and each and not spec.stages else None

@@ -1,6 +1,5 @@
 """The builder's blocks: what kinds there are, what each can be set to, and what is wrong with those that were set."""
 
-import keyword
 import math
 import re
 from dataclasses import dataclass, field
@@ -37,24 +36,40 @@ class BlockProblem:
         return ": ".join(part for part in (place, self.message) if part)
 
 
-def _setting(name: str, label: str, types: str, default: Any, help: str, choices: list[str] | None = None) -> Setting:
+def _setting(
+    name: str, label: str, types: str, default: Any, help: str, choices: list[str] | dict[str, str] | None = None,
+    only: dict[str, str] | None = None,
+) -> Setting:  # fmt: skip
+    """`choices`: values, or {value: how a page says it}. `only`: the value of another setting with which it counts."""
     return {
-        "name": name, "label": label, "types": types.split(), "default": default, "choices": choices, "help": help,
+        "name": name, "label": label, "types": types.split(), "default": default, "help": help,
+        "choices": None if choices is None else list(choices),
+        "words": choices if isinstance(choices, dict) else None, "only": only,
     }  # fmt: skip
 
+
+# Where a completion's number stands, and how numbers are written.
+PLACES = {
+    "tag": "Inside a tag; without the tag, the last number",
+    "last": "The last number of the text",
+    "first": "The first number of the text",
+    "marker": "After a marker, such as ####",
+    "boxed": "Inside \\boxed{…}",
+}
+MARKS = {"point": "1,234.5 (decimal point)", "comma": "1.234,5 (decimal comma)"}
 
 # {kind: {label, sentence, settings, partial: what partial credit means there, network: whether it needs it}}
 KINDS: dict[str, dict[str, Any]] = {
     "matches": {
-        "label": "Matches",
+        "label": "Matches a pattern",
         "sentence": "The completion fits a regular expression.",
         "partial": "Half where the pattern is found, but is not the whole completion.",
         "network": False,
         "settings": [
             _setting("pattern", "Pattern", "str", "", "A regular expression, as in Python: [0-9]+ is a row of digits."),
-            _setting("whole", "The whole completion", "bool", False, "Nothing may stand before or after the match."),
+            _setting("whole", "The whole completion", "bool", False, "The match must be the whole completion."),
             _setting("ignore_case", "Ignore case", "bool", False, "Capital and small letters are the same."),
-            _setting("dot_all", "Dot matches newlines", "bool", True, "So that .* goes on over several lines."),
+            _setting("dot_all", "Dot matches newlines", "bool", True, ".* then also matches line breaks."),
             _setting("earns", "Example that matches", "str lines", "", "An answer that should earn the full score. It "
                      "is checked at once, and becomes a test of the code."),
             _setting("fails", "Example that does not match", "str lines", "", "An answer that should not earn it, such "
@@ -62,32 +77,40 @@ KINDS: dict[str, dict[str, Any]] = {
         ],
     },
     "contains": {
-        "label": "Contains",
-        "sentence": "The completion contains these texts, or none of them.",
+        "label": "Contains words",
+        "sentence": "The completion contains these words or texts, or none of them.",
         "partial": "Each of the texts earns its share.",
         "network": False,
         "settings": [
-            _setting("texts", "Texts", "list", [], "Words, tags or phrases."),
-            _setting("need", "It needs", "str", "all", "All of them, one of them, or none.", ["all", "any", "none"]),
+            _setting("texts", "Words or texts", "list", [], "Words, tags or phrases."),
+            _setting("need", "It has to have", "str", "all", "All of them, one of them, or none.",
+                     {"all": "all of them", "any": "one of them", "none": "none of them"}),
             _setting("ignore_case", "Ignore case", "bool", True, "Capital and small letters are the same."),
         ],
     },
     "number_equals": {
-        "label": "Number equals",
-        "sentence": "The completion's number is the right one: the last number in its answer.",
-        "partial": "A number nearby earns the more, the nearer it is.",
+        "label": "Right number",
+        "sentence": "The number that the completion gives is the right one.",
+        "partial": "A nearby number earns partial credit: the nearer, the more.",
         "network": False,
         "settings": [
-            _setting("column", "Column", "str", "answer", "The column of the data that has the right number."),
-            _setting("value", "Or this number", "float none", None, "The same for every row, instead of a column."),
-            _setting("tag", "Inside of the tag", "str", "answer", "Looks inside the last <answer>…</answer>, and where "
-                     "there is none in all of it. Empty: always in all of it."),
-            _setting("tolerance", "Tolerance", "float", 0.0, "How far off still counts as right."),
-            _setting("near", "Nearby, in per cent", "float", 10.0, "For partial credit: how far off earns nothing."),
+            _setting("column", "The right number is in", "str column", "answer", "The column of the data that has it. "
+                     "“answer” is the one that the data maps as its answer."),
+            _setting("value", "Or always this number", "float none", None, "The same for every row, instead of a "
+                     "column."),
+            _setting("where", "Where the number stands", "str", "tag", "Which of its numbers counts.", PLACES),
+            _setting("tag", "Name of the tag", "str", "answer", "answer looks inside the last <answer>…</answer>, and "
+                     "where there is none in the whole text.", only={"where": "tag"}),
+            _setting("marker", "The marker", "str", "####", "The first number after the last marker counts; without "
+                     "a marker there is none.", only={"where": "marker"}),
+            _setting("decimal", "Numbers are written", "str", "point", "In the column and by the model. It begins as "
+                     "the chosen column is written.", MARKS),
+            _setting("tolerance", "May be off by", "float", 0.0, "How far off still counts as right."),
+            _setting("near", "Earns up to, in % off", "float", 10.0, "For partial credit: how far off earns nothing."),
         ],
     },
     "length_between": {
-        "label": "Length between",
+        "label": "Right length",
         "sentence": "The completion is neither too short nor too long.",
         "partial": "Half as long as the least, or twice as long as the most, earns half.",
         "network": False,
@@ -111,7 +134,7 @@ KINDS: dict[str, dict[str, Any]] = {
         ],
     },
     "judge_says": {
-        "label": "Judge says",
+        "label": "A judge says yes",
         "sentence": "Another model, asked about prompt and completion, says yes. This one needs the network.",
         "partial": "The judge gives 0 to 10 instead of yes or no.",
         "network": True,
@@ -125,24 +148,11 @@ KINDS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 MOST_BLOCKS, LONGEST_TEXT, MOST_TEXTS, HIGHEST = 20, 2000, 50, 10**9
-# What the code that is written uses by these names, and an argument would hide.
-_USED = {
-    "zip",
-    "map",
-    "list",
-    "pool",
-    "score_of",
-    "number_is_right",
-    "text_of",
-    "ThreadPoolExecutor",
-    "kwargs",
-    "args",
-    *TRL_ARGUMENTS,
-}
+LONGEST_COLUMN = 200
 _TAG = re.compile(r"[A-Za-z][\w-]{0,39}", re.ASCII)
 _KIND_OF: dict[str, tuple[type, ...]] = {
     "int": (int,), "float": (int, float), "bool": (bool,), "str": (str,), "list": (list,), "none": (type(None),),
-    "lines": (str,),  # a text of several lines
+    "lines": (str,), "column": (str,),  # a text of several lines, a column's name
 }  # fmt: skip
 _WORDS = {"int": "a whole number", "float": "a number", "bool": "true or false", "str": "text", "list": "a list"}
 
@@ -198,7 +208,7 @@ def _bad_text(label: str, value: str) -> str:
     if len(value) > LONGEST_TEXT:
         return f"“{label}” has {len(value)} characters; {LONGEST_TEXT} is the most."
     if any("\ud800" <= letter <= "\udfff" for letter in value):
-        return f"“{label}” has a character that no file can hold."
+        return f"“{label}” has a character that cannot be saved."
     return ""
 
 
@@ -217,7 +227,7 @@ def _matches(settings: Setting, partial: bool) -> Found:
     if not settings["pattern"]:
         return [("pattern", "Write the pattern that the completion has to fit.")]
     if wrong := patterns.fault(settings["pattern"]):
-        return [("pattern", f"This is no regular expression: {wrong}.")]
+        return [("pattern", f"This is not a regular expression: {wrong}.")]
     if partial and not settings["whole"]:
         return [("whole", "Partial credit is for what should be the whole completion. Set that, or take it off.")]
     try:
@@ -226,7 +236,7 @@ def _matches(settings: Setting, partial: bool) -> Found:
         message = (
             "The pattern takes too long on an example: it can match the same text in too many ways, as (a|aa)+ does."
         )
-        return [("pattern", f"{message} Write it more exactly.")]
+        return [("pattern", f"{message} Make it more specific.")]
 
 
 def _misfit_examples(settings: Setting) -> Found:
@@ -258,12 +268,13 @@ def _number(settings: Setting, partial: bool) -> Found:
     found: Found = []
     column = settings["column"]
     if settings["value"] is None:
-        if not (column.isascii() and column.isidentifier()) or keyword.iskeyword(column) or len(column) > 64:
-            found.append(("column", "The column's name has to be letters, digits and _, as in Python."))
-        elif column in _USED or column in NOT_GIVEN:
-            found.append(("column", f"“{column}” cannot be the column: the code uses that name itself."))
-    if settings["tag"] and not _TAG.fullmatch(settings["tag"]):
-        found.append(("tag", "A tag is a word without < and >: answer."))
+        if not column.strip() or len(column) > LONGEST_COLUMN:
+            found.append(("column", "Choose the column that has the right number."))
+        elif column in (*TRL_ARGUMENTS, *NOT_GIVEN):
+            found.append(
+                ("column", f"“{column}” cannot be the column: TRL gives the function other values of that name.")
+            )
+    found += _place(settings)
     if settings["tolerance"] < 0:
         found.append(("tolerance", "The tolerance cannot be below 0."))
     if partial and settings["near"] <= 0:
@@ -271,11 +282,23 @@ def _number(settings: Setting, partial: bool) -> Found:
     return found
 
 
+def _place(settings: Setting) -> Found:
+    """What is wrong with the place in which the number is looked for."""
+    if settings["where"] == "tag" and not settings["tag"].strip():
+        message = "Type the tag's name, such as answer. If there is no tag, choose the last number of the text."
+        return [("tag", message)]
+    if settings["where"] == "tag" and not _TAG.fullmatch(settings["tag"]):
+        return [("tag", "A tag is a word without < and >: answer.")]
+    if settings["where"] == "marker" and not settings["marker"].strip():
+        return [("marker", "Type the marker that the number comes after, such as ####.")]
+    return []
+
+
 def _length(settings: Setting, partial: bool) -> Found:
     if settings["least"] < 0 or settings["most"] < 1:
         return [("least", "A length is at least 0, and at most 1 or more.")]
     if settings["least"] > settings["most"]:
-        return [("most", f"At least {settings['least']} and at most {settings['most']}: nothing is both.")]
+        return [("most", f"At least {settings['least']} and at most {settings['most']}: no length is both.")]
     return []
 
 

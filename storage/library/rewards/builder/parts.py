@@ -16,6 +16,7 @@ from groupwise.storage.spec.python_source import (
     pattern_literal,
     quote_in_words,
     string_literal,
+    visible,
 )
 
 COLUMN = "its_"  # begins the name of one row's value of a column
@@ -119,9 +120,10 @@ def _contains_tests(helper: str, texts: list[str], need: str) -> tuple[str, ...]
 def _number(settings: Settings, partial: bool, suffix: str) -> Part:
     helper, fixed = f"number_is_right{suffix}", settings["value"]
     given = COLUMN + settings["column"]
-    where = f"answer_in(text, {string_literal(settings['tag'])})" if settings["tag"] else "text"
-    wanted = decimal_literal(fixed) if fixed is not None else "number_in(str(right))"
-    body = [f"wanted, given = {wanted}, number_in({where})"]
+    mark = string_literal(settings["decimal"])
+    inside, taken, place = _place(settings)
+    wanted = decimal_literal(fixed) if fixed is not None else f"right_number(right, {mark})"
+    body = [f"wanted = {wanted}", f"given = {taken}({inside}, {mark})"]
     if fixed is None:
         body += ["if wanted is None:", "    return None"]
     body += ["if given is None:", "    return 0.0", *_number_result(settings, partial)]
@@ -131,17 +133,44 @@ def _number(settings: Settings, partial: bool, suffix: str) -> Part:
         f"{helper}(text: str) -> float" if fixed is not None else f"{helper}(text: str, right: object) -> float | None"
     )
     more += "" if fixed is not None else " None where the row has no number."
-    source = number_literal(fixed) if fixed is not None else f"that of the column {settings['column']}"
-    inside = f" in its <{settings['tag']}>" if settings["tag"] else ""
+    source = number_literal(fixed) if fixed is not None else f"that of the column {visible(settings['column'])}"
     return Part(
         helper, _function(head, f"1 when the text's number is {aim}, else 0.\n\n{more}".rstrip(), *body),
         ("text",) if fixed is not None else ("text", given),
-        f"its last number{inside} is {source}"
+        f"{place} is {source}"
         + (f", give or take {number_literal(settings['tolerance'])}" if settings["tolerance"] else "")
+        + (", written as in 1.234,5" if settings["decimal"] == "comma" else "")
         + (f"; less and less up to {number_literal(settings['near'])} % off" if partial else ""),
-        tests=_number_tests(helper, settings, partial), imports=("re", "from decimal import Decimal"),
-        shared=("number_in", "answer_in") if settings["tag"] else ("number_in",), may_be_none=fixed is None,
+        tests=_number_tests(helper, settings, partial), may_be_none=fixed is None,
+        imports=("re", "from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal"),
+        shared=(
+            "numeral_value", taken, inside.partition("(")[0],
+            *(("number_in", "right_number") if fixed is None else ()),
+        ),
     )  # fmt: skip
+
+
+def _place(settings: Settings) -> tuple[str, str, str]:
+    """Where the number stands: what of the text is looked at, and the helper that looks, as source; and in words."""
+    tag, marker = settings["tag"], settings["marker"]
+    return {
+        "tag": (f"answer_in(text, {string_literal(tag)})", "number_in", f"its last number in its <{tag}>"),
+        "last": ("text", "number_in", "its last number"),
+        "first": ("text", "first_number_in", "its first number"),
+        "marker": (
+            f"after_marker(text, {string_literal(marker)})", "first_number_in",
+            f"the number after its last {quote_in_words(marker)}",
+        ),
+        "boxed": ("boxed_in(text)", "number_in", "the number in its last box"),
+    }[settings["where"]]  # fmt: skip
+
+
+def _in_place(number: str, settings: Settings) -> str:
+    """A completion with this number where it should stand."""
+    return {
+        "tag": f"<{settings['tag']}>{number}</{settings['tag']}>", "marker": f"{settings['marker']} {number}",
+        "boxed": f"\\boxed{{{number}}}",
+    }.get(settings["where"], f"It is {number}.")  # fmt: skip
 
 
 def _number_result(settings: Settings, partial: bool) -> list[str]:
@@ -159,9 +188,9 @@ def _number_tests(helper: str, settings: Settings, partial: bool) -> tuple[str, 
     wanted = settings["value"] if settings["value"] is not None else 42
     more = "" if settings["value"] is not None else ', "42"'
     reach = settings["tolerance"] + (max(abs(wanted), 1) * settings["near"] / 100 if partial else 0)
-    tag = settings["tag"]
-    right, wrong = number_literal(wanted), number_literal(int(wanted + 2 * reach) + 2)
-    right, wrong = (f"<{tag}>{each}</{tag}>" if tag else f"It is {each}." for each in (right, wrong))
+    mark = "," if settings["decimal"] == "comma" else "."
+    right, wrong = number_literal(wanted).replace(".", mark), number_literal(int(wanted + 2 * reach) + 2)
+    right, wrong = (_in_place(each, settings) for each in (right, wrong))
     tests = [
         _check(helper, string_literal(right), "== 1.0", more),
         _check(helper, string_literal(wrong), "== 0.0", more),

@@ -1,12 +1,12 @@
 """The small functions that the builder's code is made of, as source: each is written only where a block calls it."""
 
+from groupwise.storage.spec.answer_numbers import source_of
+
 # Constants and functions by name; the value is what stands in the file.
-NUMBER = """\
-# The sign belongs to the number only where it cannot be a minus between two terms.
-NUMBER = re.compile(
-    r"(?:(?<![\\w.)])[-+])?(?:[0-9]{1,3}(?:,[0-9]{3})+(?![0-9])|[0-9]+)"
-    r"(?:\\.[0-9]+)?(?:[eE][-+]?[0-9]{1,3}(?![0-9]))?"
-)"""
+NUMBER = f"""\
+# Numbers as they are written: 1,234.5 (point) or 1.234,5 (comma).
+{source_of("NUMBERS")}
+{source_of("EXACT")}"""
 
 # All that can go wrong on the way to a judge, and in what it sends back.
 JUDGE = """\
@@ -27,16 +27,37 @@ def text_of(completion: str | list[dict]) -> str:
         return completion
     return (completion[-1]["content"] or "") if completion else ""''',
     "number_in": '''\
-def number_in(text: str) -> Decimal | None:
+def number_in(text: str, decimal: str) -> Decimal | None:
     """The last number that a text writes; None where it writes none."""
-    numbers = NUMBER.findall(text)
-    return Decimal(numbers[-1].replace(",", "")) if numbers else None''',
+    numbers = NUMBERS[decimal].findall(text)
+    return numeral_value(numbers[-1], decimal) if numbers else None''',
+    "first_number_in": '''\
+def first_number_in(text: str, decimal: str) -> Decimal | None:
+    """The first number that a text writes; None where it writes none."""
+    number = NUMBERS[decimal].search(text)
+    return numeral_value(number[0], decimal) if number else None''',
+    "right_number": '''\
+def right_number(right: object, decimal: str) -> Decimal | None:
+    """The number in a row's column; what is no text has a decimal point."""
+    return number_in(str(right), decimal if isinstance(right, str) else "point")''',
+    "numeral_value": source_of("numeral_value"),
     "answer_in": '''\
 def answer_in(text: str, tag: str) -> str:
     """What stands in the last pair of these tags; without one, all of the text."""
     _, opened, rest = text.rpartition(f"<{tag}>")
     inside, closed, _ = rest.partition(f"</{tag}>")
     return inside if opened and closed else text''',
+    "after_marker": '''\
+def after_marker(text: str, marker: str) -> str:
+    """What stands after the last marker; empty where there is none."""
+    _, found, rest = text.rpartition(marker)
+    return rest if found else ""''',
+    "boxed_in": '''\
+def boxed_in(text: str) -> str:
+    """What stands in the last box of LaTeX; empty where there is none."""
+    _, opened, rest = text.rpartition("\\\\boxed{")
+    inside, closed, _ = rest.partition("}")
+    return inside if opened and closed else ""''',
     "no_number": '''\
 def no_number(name: str) -> None:
     """Refuses NaN and Infinity, which Python would read and JSON does not have."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from groupwise.app.pages.rewards.strip_script import keep_only
+from groupwise.storage.library.rewards.strip_script import keep_only
 
 
 def commented(code: str) -> list[int]:

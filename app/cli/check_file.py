@@ -1,0 +1,76 @@
+"""What `groupwise launch` says of a file before it starts anything: the problems and warnings that New run shows."""
+
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from groupwise.app.core.command_errors import CommandError
+from groupwise.app.core.errors import Unanswerable
+from groupwise.app.pages.new import worker_requests
+from groupwise.app.pages.new.known import Known
+from groupwise.app.pages.new.launch import estimates
+from groupwise.storage.checks.check import examine_spec
+from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.spec.problem import ADVICE, BLOCKING, WARNING, Problem
+from groupwise.storage.spec.spec import RunSpec, line_of
+
+SOON = 20.0  # seconds for the worker's word where the spec cannot be launched anyway
+WORDS = {BLOCKING: "", WARNING: "warning", ADVICE: "advice"}
+
+
+def problems_of_file(
+    spec: RunSpec, offer: Offer, lines: dict[str, int], patience: float, form: Sequence[Problem] = ()
+) -> list[Problem]:
+    """Everything that there is to say of a spec, what blocks first, and all at once: the worker is asked (so long, in
+    seconds) also where something blocks without it. `form`: what is wrong with the form of what was left out of `spec`.
+    Raises CommandError where the worker cannot answer and nothing blocks."""
+    found = _found_here(spec, offer, lines, Known(), form)
+    blocked = _blocks(found)
+    try:
+        confirmed = worker_requests.confirm(spec, min(SOON, patience) if blocked else patience)
+    except Unanswerable as error:
+        if not blocked:
+            raise CommandError(str(error)) from error
+    else:
+        found = _found_here(spec, offer, lines, Known(**confirmed.known), form)
+        found += [one for one in confirmed.problems if not _is_said(one, found)]
+    placed = [replace(one, line=one.line or line_of(one.field, lines)) for one in found]
+    return sorted(_once(placed), key=lambda one: (_gravity(one), one.line or 0))
+
+
+def _found_here(
+    spec: RunSpec, offer: Offer, lines: dict[str, int], known: Known, form: Sequence[Problem]
+) -> list[Problem]:
+    """What is told without the worker, but for what it has seen of the data (`known`)."""
+    named = {one.field for one in form}
+    found = [
+        *examine_spec(spec, offer, lines, known.columns), *estimates(spec, offer, known, told=False).problems,
+    ]  # fmt: skip
+    return [*form, *(one for one in found if one.field not in named)]
+
+
+def _gravity(problem: Problem) -> int:
+    return list(WORDS).index(problem.level)
+
+
+def _is_said(problem: Problem, found: Iterable[Problem]) -> bool:
+    """Whether as much is said at its field already."""
+    return any(one.field == problem.field != "" and _gravity(one) <= _gravity(problem) for one in found)
+
+
+def _blocks(found: Iterable[Problem]) -> bool:
+    return any(problem.level == BLOCKING for problem in found)
+
+
+def _once(found: list[Problem]) -> list[Problem]:
+    """Each only once, though several look at the same."""
+    said = {(problem.field, problem.message.rstrip(".")): problem for problem in reversed(found)}
+    return list(reversed(said.values()))
+
+
+def print_problems(spec_path: str, problems: Iterable[Problem]) -> None:
+    """One line each, as compilers write them, so that an editor can jump there; on standard error."""
+    for problem in problems:
+        place = f"{spec_path}:{problem.line}" if problem.line else spec_path
+        parts = (place, WORDS[problem.level], problem.field, problem.message)
+        print(": ".join(part for part in parts if part), file=sys.stderr, flush=True)

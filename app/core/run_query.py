@@ -1,0 +1,80 @@
+"""Choosing among runs, on the Runs page and in `groupwise list`: by words, by state, in an order; and since when a run
+has been in its state, in words."""
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from groupwise.app.core import format
+from groupwise.storage.record import states
+from groupwise.storage.registry.registry import Run
+
+STATES = tuple(states.LABELS)
+NOTHING: tuple[int, Any] = (2, "")  # what has no value comes last, in either direction
+
+
+def age_words(run: Run) -> str:
+    """How long ago a run ended; of one that has not, how long ago it was launched."""
+    return format.age(run.state_at if run.state in states.ENDED else run.created)
+
+
+def state_and_age(run: Run) -> str:
+    """Finished · 26 s ago, counted from its end; Running · launched 3 min ago."""
+    launched = "" if run.state in states.ENDED else "launched "
+    return f"{states.LABELS.get(run.state, run.state)} · {launched}{age_words(run)}"
+
+
+def searched_text(run: Run) -> str:
+    """What is searched of a run, in small letters."""
+    label = states.LABELS.get(run.state, run.state)
+    return f"{run.name}\n{run.id}\n{label}\n{run.model}\n{run.data}\n{run.note}\n{' '.join(run.tags)}".lower()
+
+
+def matches(run: Run, words: Collection[str]) -> bool:
+    """Whether each of these words, in small letters, is somewhere in the run's name, id, state, model, data, note or
+    tags."""
+    if not words:
+        return True
+    about = searched_text(run)
+    return all(word in about for word in words)
+
+
+def words_of(search: str) -> list[str]:
+    """The words that are searched for."""
+    return search.lower().split()
+
+
+def in_order(runs: Sequence[Run], values: Sequence[Any], down: bool) -> list[Run]:
+    """The runs in the order of a value of each: numbers before words, and none last. Equal ones stay as they are."""
+    keys = [order_key(value) for value in values]
+    there = [at for at, key in enumerate(keys) if key != NOTHING]
+    found = sorted(there, key=keys.__getitem__, reverse=down)
+    return [runs[at] for at in [*found, *(at for at, key in enumerate(keys) if key == NOTHING)]]
+
+
+def order_key(value: Any) -> tuple[int, Any]:
+    """A value of any kind as one that can be compared with any other."""
+    if value is None or value == "" or value != value:
+        return NOTHING
+    if isinstance(value, bool):
+        return (1, str(value).lower())
+    return (0, value) if isinstance(value, (int, float)) else (1, str(value).casefold())
+
+
+def queue_places(runs: Sequence[Run]) -> dict[str, int]:
+    """Of the runs that wait, the how-many-th to start each is, by id."""
+    waiting = sorted((run for run in runs if run.state == states.QUEUED), key=lambda run: (run.created, run.id))
+    return {run.id: place for place, run in enumerate(waiting, 1)}
+
+
+def queue_words(place: int | None) -> str:
+    """“2nd in queue”; nothing for a run that does not wait."""
+    if place is None:
+        return ""
+    end = "th" if place % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(place % 10, "th")
+    return f"{place}{end} in queue"
+
+
+def place_once_queued(run: Run, busy: Sequence[Run]) -> int:
+    """The how-many-th to start a run is that is put in the queue now. `busy`: the runs that train or wait."""
+    waiting = [other for other in busy if other.state == states.QUEUED and other.id != run.id]
+    return 1 + sum((other.created, other.id) < (run.created, run.id) for other in waiting)

@@ -1,0 +1,55 @@
+// What Compare says while no run is chosen: what it is for, and the newest runs to choose from.
+
+import { el, showText } from "../../ui/dom.js";
+import { find, server, setIds, state } from "./core.js";
+import { pill } from "./tables.js";
+
+const box = find(".choose");
+const go = box.querySelector(".go");
+const ticked = new Set();
+let asked = false;
+
+const drawGo = () => {
+  const n = ticked.size;
+  go.textContent = n < 2 ? "Compare" : `Compare ${n} runs`;
+  go.setAttribute("aria-disabled", `${n < 2}`);
+  if (n < 2) go.removeAttribute("href");
+  else go.href = `/compare?${new URLSearchParams({ ids: [...ticked].join(",") })}`;
+};
+go.addEventListener("click", (event) => {
+  event.preventDefault();
+  if (ticked.size > 1) setIds([...ticked]);
+});
+
+const offer = (run) => {
+  const tick = el("input", { type: "checkbox", checked: ticked.has(run.id) });
+  tick.addEventListener("change", () => {
+    if (tick.checked) ticked.add(run.id);
+    else ticked.delete(run.id);
+    drawGo();
+  });
+  return el(
+    "label.offer",
+    tick,
+    el("span.dot", { style: `background:var(${run.colour})` }),
+    el("bdi", run.name),
+    pill(run),
+    el("span.n.s", run.reward),
+    el("span.n.s.mut", run.age),
+  );
+};
+// Shows it while the address names no run. The runs are asked for once: those that are newer can be searched for.
+export async function offerRuns() {
+  box.hidden = state.ids.length > 0;
+  if (box.hidden || asked) return;
+  asked = true;
+  drawGo();
+  const reply = await server.search_runs({ many: true });
+  asked = !!reply?.runs;
+  box.querySelector(".offers").replaceChildren(...(reply?.runs ?? []).map(offer));
+  const words = reply?.empty
+    ? "There is no run yet. Start one, and another with a setting changed, and compare them here."
+    : reply?.sentence;
+  if (words) showText(box.querySelector(".said"), words);
+  go.hidden = !!reply?.empty;
+}

@@ -1,0 +1,158 @@
+// What the form stands on, always said: a preset, a run's settings and what was changed of them, an import, a draft
+// that was restored; what another page hands over; and drafts that were never launched.
+
+import { params } from "../../ui/address.js";
+import { el, show } from "../../ui/dom.js";
+import {
+  asOwnDraft,
+  currentDraft,
+  draftOf,
+  dropDraft,
+  dropOffered,
+  offeredDrafts,
+  requestOf,
+  setAside,
+  setRequest,
+} from "../../ui/run_drafts.js";
+import { find, keepDraft, page, replaceText, restoreDraft, server, settled } from "./core.js";
+import { showView } from "./views.js";
+
+const arrival = find(".arrival");
+const handed = find(".handed");
+const offered = find(".offered");
+const origin = find(".origin");
+
+const link = (label, onclick) => el("button.link.s", { type: "button", onclick }, label);
+const closer = (onclick) => el("button.btn.quiet.s", { type: "button", "aria-label": "Dismiss", onclick }, "×");
+
+// ---- which draft an address leads to ----
+// {draft: this tab's, null where there is none; add: the reward function that is to be among its rewards, or ""}. An
+// address that asks for nothing, or for no more than a function, goes on with what this tab is at. An `early` draft is
+// begun again: more of what its address asks for may be possible now.
+export function findDraft() {
+  const comesAnew = document.documentElement.dataset.came === "navigate"; // see ui/mount.js
+  const asked = requestOf();
+  const reward = params().get("reward") ?? "";
+  const hands = comesAnew && asked !== "" && asked === new URLSearchParams({ reward }).toString();
+  const current = comesAnew && (asked === "" || hands) ? currentDraft() : null;
+  page.request = current ? current.request : asked;
+  if (current) setRequest(current.request);
+  const kept = current ?? draftOf(asked, comesAnew);
+  return { draft: kept?.early ? null : kept, add: hands && kept ? reward : "" };
+}
+
+// ---- what the form stands on ----
+export function showOrigin(...more) {
+  origin.replaceChildren(page.about.origin ?? "", ...more);
+}
+// `about`: {origin, arrival} as open_new_run says it; `request`: what the address asks for from now on; `typed`:
+// something was changed on this page since.
+export function standOn(about, request = page.request, typed = false) {
+  page.about = about;
+  page.request = request;
+  setRequest(request);
+  showOrigin();
+  arrival.hidden = true;
+  if (about.arrival) drawArrival(about.arrival, about.origin, typed);
+}
+
+// Max completion length 48 → 96
+const change = ({ label, before, after }) =>
+  el("li", el("span.label", label), " ", el("s.mut.mono", before), " → ", el("b.mono", after));
+
+// `said`: {run, name, changes, refused} as presets.Beginning says it; `from`: where the settings are from, if from no
+// run.
+function drawArrival(said, from, typed) {
+  const { run, name, changes, refused } = said;
+  const where = run ? el("a", { href: `/run?id=${encodeURIComponent(run.id)}` }, run.name) : "";
+  const own = typed ? "with what you changed since" : "with nothing changed";
+  const none = changes.length ? ", with:" : run ? `, ${own}.` : ".";
+  const apart = `This is a new run${typed ? "" : `, named ${name}`}. That one stays as it is.`;
+  arrival.replaceChildren(
+    el("div.row.tight.between", el("p", el("b", run ? "From run " : from), where, none), closer(dismiss)),
+    changes.length ? el("ul.changes", ...changes.map(change)) : "",
+    refused ? el("p.s.warn", refused) : "",
+    typed && changes.length ? el("p.s.mut", "And with what you changed since.") : "",
+    run ? el("p.s.mut", apart) : "",
+  );
+  arrival.hidden = false;
+}
+function dismiss() {
+  show(arrival, false, find("#f-name"));
+  page.about = { ...page.about, arrival: null };
+  keepDraft();
+}
+
+// Puts this tab's draft back, if it is another than what the page opened with; whether it did. `fresh`: what the page
+// stands on where one starts over.
+export function restoreOwnDraft(draft, fresh) {
+  if (!draft || (draft.text === page.opened && !draft.pending.length)) return false;
+  restoreDraft(draft);
+  if (page.about.arrival) drawArrival(page.about.arrival, page.about.origin, true);
+  const startOver = () => {
+    dropDraft(page.request);
+    standOn(fresh);
+    replaceText(page.opened);
+  };
+  showOrigin(page.about.origin ? " · " : "", "Draft restored. ", link("Start over", startOver));
+  return true;
+}
+
+// ---- what another page hands over ----
+// `words`: what came of it; `actions`: what can be done about it.
+export function tellHanded(words, { wrong = false, actions = [] } = {}) {
+  const close = closer(() => show(handed, false, find("#f-name")));
+  const said = el(wrong ? "p.warn" : "p", { "data-wrong": wrong }, words);
+  handed.replaceChildren(
+    el("div.row.tight.between", said, close),
+    actions.length ? el("div.row.tight.wrap", ...actions) : "",
+  );
+  handed.hidden = false;
+}
+// Adds a reward function to the draft that is here, and says so.
+export async function takeReward(name) {
+  await settled();
+  const got = await server.add_reward({ text: page.text, reward: name });
+  if (!got || got.sentence)
+    return tellHanded(
+      got?.sentence ?? `The server did not answer: “${name}” was not added. Add it below, under Rewards.`,
+      { wrong: true },
+    );
+  if (got.text !== page.text) replaceText(got.text, { notes: page.notes });
+  return tellHanded(got.words, { wrong: !got.done, actions: got.unreadable ? wayOut(name) : [] });
+}
+function wayOut(name) {
+  const fix = el("button.btn.s", { type: "button" }, "Fix the YAML");
+  fix.addEventListener("click", () => showView("yaml", page.view?.unreadable?.line ?? 1));
+  const anew = el("button.btn.s", { type: "button" }, `Start from the quickstart with ${name}`);
+  anew.addEventListener("click", () => {
+    setAside(page.request);
+    location.href = `/new?reward=${encodeURIComponent(name)}`;
+  });
+  return [fix, anew, el("span.s.mut", "This draft is kept, and offered there.")];
+}
+
+// ---- drafts of other tabs, and of this one's other beginnings ----
+const when = (at) => new Date(at).toLocaleString("en", { dateStyle: "medium", timeStyle: "short" });
+export function drawOffered() {
+  const drafts = offeredDrafts(page.request).filter((one) => one.text !== page.text);
+  offered.hidden = !drafts.length;
+  offered.replaceChildren(...drafts.map(offer));
+}
+function offer(draft) {
+  const take = () => {
+    standOn(draft.about ?? {}, asOwnDraft(draft.request ?? ""), draft.changed);
+    page.given = draft.given ?? null;
+    replaceText(draft.text, { notes: draft.notes, pending: draft.pending });
+    dropOffered(draft.id);
+    showOrigin(page.about.origin ? " · " : "", "Draft restored. Undo brings back what was here.");
+    drawOffered();
+  };
+  const discard = () => {
+    dropOffered(draft.id);
+    drawOffered();
+  };
+  const from = draft.request && draft.about?.origin ? ` · ${draft.about.origin}` : "";
+  const words = el("span.s", el("b", "Unfinished draft "), draft.name, el("span.mut", `${from}, ${when(draft.at)}`));
+  return el("li.row.tight.wrap", words, link("Continue with it", take), link("Discard", discard));
+}

@@ -1,0 +1,13 @@
+// What other data asks for: a name of a run on it, and how many of its rows to hold out. Pure.
+
+const SHARE = 10; // one row in so many is held out, where there are few
+
+// A name for a run on this data: that of the file, of the dataset or of the task.
+export function nameOfData(source) {
+  const [kind, ...rest] = source.split(":");
+  const last = rest.join(":").split("/").at(-1).trim();
+  const plain = kind === "file" ? last.replace(/(\.(csv|tsv|txt|jsonl?|parquet|xlsx?|ods|gz|zip))+$/i, "") : last;
+  return [...(plain || last)].slice(0, 60).join("");
+}
+// How many rows to hold out: as many as before where there are enough, else a tenth of them; 0: there are too few.
+export const fittingHoldout = (before, rows) => Math.min(before, Math.floor(rows / SHARE));

@@ -1,0 +1,244 @@
+// The import dialog: a script, a notebook, a recipe or a spec, chosen, dropped or pasted. What it comes to is shown
+// first, with the reward functions that come along, and taken when a person says so.
+
+import { el, setText, showText, textOf } from "../../ui/dom.js";
+import { limitPaste, roomIn } from "../../ui/paste_limit.js";
+import { asOwnDraft } from "../../ui/run_drafts.js";
+import { dropNotes, find, onNotes, page, replaceText, server } from "./core.js";
+
+const MOST_FILE = 50 * 1024 * 1024; // bytes: notebooks hold pictures, which stay here
+const NO_ANSWER = "The server did not answer. Try again.";
+const dialog = find("dialog.importing");
+const paste = dialog.querySelector(".paste");
+const file = dialog.querySelector("input.import");
+const drop = dialog.querySelector(".drop");
+const take = dialog.querySelector(".take-it");
+const box = dialog.querySelector(".brought");
+let name = ""; // of the file; "" for what is pasted
+let read = null; // {text, found}: what was read last
+let timer = null;
+
+const wrong = (words) => showText(dialog.querySelector(".said"), words);
+
+function clear() {
+  read = null;
+  box.hidden = true;
+  dialog.classList.remove("read");
+  take.disabled = true;
+  setText(take, "Import");
+}
+
+// A text as it is read: of a notebook only its code, without what its cells printed.
+const asRead = (text) => (/^\s*\{/.test(text) ? codeOfNotebook(text) : text);
+function codeOfNotebook(text) {
+  try {
+    const whole = JSON.parse(text);
+    const cells = whole.cells ?? whole.worksheets?.[0]?.cells;
+    const kept = cells.map(({ cell_type, source, input }) => ({ cell_type, source: source ?? input ?? "" }));
+    return JSON.stringify({ cells: kept.filter((cell) => cell.cell_type === "code") });
+  } catch {
+    return text; // the server says what is wrong with it
+  }
+}
+
+async function readNow() {
+  clearTimeout(timer);
+  const held = paste.value;
+  const text = asRead(held);
+  if (!text.trim()) {
+    wrong("");
+    clear();
+    return;
+  }
+  if (read?.text === text) return;
+  clear();
+  if (text.length > page.form.spec_limit) {
+    wrong(tooLarge("This"));
+    return;
+  }
+  const got = await server.read_import({ name, text });
+  if (paste.value !== held) return;
+  if (!got || got.sentence) {
+    wrong(got?.sentence ?? NO_ANSWER);
+    return;
+  }
+  wrong("");
+  read = { text, found: got };
+  draw(got);
+}
+
+const notesHeading = (notes) =>
+  `${notes.length} ${notes.length === 1 ? "note" : "notes"} on what the import changed, set or left out`;
+
+// ---- what was found ----
+function draw(found) {
+  box.hidden = false;
+  dialog.classList.add("read");
+  paste.scrollTop = 0;
+  take.disabled = false;
+  setText(box.querySelector(".kind"), `Read as ${found.kind}.`);
+  const pairs = found.summary.flatMap(([what, words]) => [el("dt", what), el("dd", words)]);
+  box.querySelector(".summary").replaceChildren(...pairs);
+  drawFunctions(found.functions);
+  const left = box.querySelector(".left-out");
+  left.hidden = !found.notes.length;
+  setText(left.querySelector("h3"), notesHeading(found.notes));
+  left.querySelector("ul").replaceChildren(...found.notes.map((note) => el("li", note)));
+}
+
+function drawFunctions(functions) {
+  const part = box.querySelector(".functions");
+  part.hidden = !functions.length;
+  setText(part.querySelector("h3"), "Reward functions of the script");
+  part.querySelector("ul").replaceChildren(...functions.map(functionRow));
+  label();
+}
+
+function functionRow(one) {
+  const input = el("input", { type: "checkbox", value: one.name });
+  input.checked = !one.secret;
+  input.disabled = one.secret;
+  input.addEventListener("change", label);
+  const renamed = one.saved_as === one.name ? null : el("p.s", `Saved as ${one.saved_as}. ${one.why}`);
+  const secret = one.secret
+    ? el("p.s.wrong", "The code holds a secret: it cannot be saved. Read it from the environment (os.environ).")
+    : null;
+  const problems = one.problems.map((each) =>
+    el(`p.s${each.grave ? ".wrong" : ".mut"}`, `Line ${each.line}: ${each.message}`),
+  );
+  const brings = one.imports.length ? el("p.s.mut", "Imports: ", el("span.mono", one.imports.join("; "))) : null;
+  return el(
+    "li",
+    el("label.choice", input, el("b.mono", one.name), el("span.s.mut", " save in the library")),
+    renamed,
+    secret,
+    ...problems,
+    brings,
+    el("details", el("summary.s", "Code"), el("pre.mono.xs", { tabindex: "0" }, one.code)),
+  );
+}
+
+const chosen = () => [...box.querySelectorAll(".functions input:checked")].map((input) => input.value);
+function label() {
+  const count = chosen().length;
+  setText(take, count ? `Import with ${count} ${count === 1 ? "function" : "functions"}` : "Import");
+}
+
+// ---- what is brought: it is in the box only where it can be read whole ----
+const tooLarge = (what) =>
+  `${what} is larger than ${page.form.spec_limit / 1024} KB. Import only the part that trains.`;
+function put(text) {
+  paste.value = text;
+  return readNow();
+}
+// Why a file cannot be read, in a sentence; "" where it was.
+async function readFile(brought) {
+  const said = `“${brought.name}”`;
+  if (brought.size > MOST_FILE) return `${said} is larger than ${MOST_FILE / 1024 / 1024} MB.`;
+  const text = await textOf(brought);
+  if (text === null) return `${said} is not text in UTF-8.`;
+  const readable = asRead(text);
+  if (readable.length > page.form.spec_limit) return tooLarge(said);
+  name = brought.name;
+  setText(dialog.querySelector(".chosen"), name);
+  await put(readable);
+  return "";
+}
+async function bring(brought) {
+  if (!brought) return;
+  const sentence = await readFile(brought);
+  if (!sentence) return;
+  clear();
+  wrong(sentence);
+}
+// What is pasted and more than the box may hold: a notebook without its pictures may be less.
+function bringLarge(text) {
+  const readable = text.length > MOST_FILE ? text : asRead(text);
+  if (readable.length > page.form.spec_limit) wrong(`${tooLarge("What was pasted")} It was left out.`);
+  else put(readable);
+}
+
+// ---- what an import said, above the settings for as long as they are a draft ----
+function drawNotes() {
+  const node = find(".import-note");
+  const lines = page.notes;
+  node.hidden = !lines.length;
+  node.className = "import-note note";
+  const dismiss = el("button.link.s", { type: "button", onclick: dropNotes }, "Dismiss");
+  const summary = el("summary.s", notesHeading(lines));
+  const list = el("ul.s", { tabindex: "0", "aria-label": "Notes of the import" });
+  list.append(...lines.map((line) => el("li", line)));
+  node.replaceChildren(el("details", { open: true }, summary, list), dismiss);
+}
+
+async function takeNow(event, from) {
+  event.preventDefault();
+  await readNow();
+  if (!read) return;
+  take.disabled = true;
+  const got = await server.take_import({ name, text: read.text, functions: chosen() });
+  take.disabled = false;
+  if (!got || got.sentence) {
+    wrong(got?.sentence ?? NO_ANSWER);
+    return;
+  }
+  if (got.rewards) page.form.rewards = got.rewards;
+  const saved = got.saved.length ? ` Saved in the library: ${got.saved.join(", ")}.` : "";
+  from(`Imported${name ? ` from ${name}` : ""}.${saved}`, asOwnDraft(""));
+  replaceText(got.text, { notes: got.notes });
+  dialog.close();
+}
+
+// What is in the box is of no file.
+function forgetFile() {
+  name = "";
+  setText(dialog.querySelector(".chosen"), "or drop it here, or paste it below");
+}
+
+// Opens the dialog, with a text if there is one.
+export function openImport(text = "") {
+  forgetFile();
+  paste.value = text;
+  wrong("");
+  clear();
+  dialog.showModal();
+  paste.focus();
+  if (text) readNow();
+}
+
+export function drawImporting(from) {
+  onNotes(drawNotes);
+  find("[data-do=import]").addEventListener("click", () => openImport());
+  dialog.querySelector(".close").addEventListener("click", () => dialog.close());
+  dialog.querySelector(".choose").addEventListener("click", () => file.click());
+  dialog.querySelector("form").addEventListener("submit", (event) => takeNow(event, from));
+  file.addEventListener("change", () => {
+    const [first] = file.files;
+    bring(first).then(() => {
+      file.value = "";
+    });
+  });
+  paste.addEventListener("paste", () => {
+    if (paste.selectionEnd - paste.selectionStart === paste.value.length) forgetFile();
+  });
+  limitPaste(paste, roomIn(paste, page.form.spec_limit), bringLarge);
+  paste.addEventListener("input", () => {
+    clearTimeout(timer);
+    if (!paste.value.trim()) forgetFile();
+    timer = setTimeout(readNow, 250);
+  });
+  for (const kind of ["dragover", "dragleave", "drop"])
+    drop.addEventListener(kind, (event) => {
+      if (![...(event.dataTransfer?.types ?? [])].includes("Files")) return;
+      event.preventDefault();
+      drop.classList.toggle("over", kind === "dragover");
+      if (kind === "drop") bring(event.dataTransfer.files[0]);
+    });
+  // A recipe that is pasted over the YAML of a run is converted: nothing in it has a spec's names.
+  find(".yaml textarea").addEventListener("paste", (event) => {
+    const text = event.clipboardData?.getData("text/plain") ?? "";
+    if (!/^(model_name_or_path|reward_funcs|dataset_name):/m.test(text)) return;
+    event.preventDefault();
+    openImport(text);
+  });
+}

@@ -1,0 +1,69 @@
+"""What a page has found out of a run's data (its preview and data checks), taken only for the data it is about: a count
+of another source than the one that is shown is none."""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from groupwise.storage.checks.reward_columns import source_kind_and_name
+from groupwise.storage.spec.spec import DataSpec
+
+# What is made of the rows there are: all else decides which those are, and what stands in them.
+MADE_OF_ROWS = {
+    "filter", "shuffle", "limit", "holdout", "system_prompt", "examples", "prompt_template", "prompt_column",
+    "answer_column", "answer_pattern", "answer_numbers", "columns",
+}  # fmt: skip
+MOST_COLUMNS, LONGEST_NAME = 1000, 200
+
+
+@dataclass(frozen=True)
+class Known:
+    """Each is None while it is not known. `rows`: as they were counted, before `limit` and `holdout`; `prompt_tokens`:
+    of the longest prompt."""
+
+    rows: int | None = None
+    prompt_tokens: int | None = None
+    columns: list[str] | None = None
+
+
+def known_of(sent: Any, data: DataSpec) -> Known:
+    """What of that which a page sent is about this data: {source, columns, prompt_tokens, rows, rows_of}, where
+    `source` and `rows_of` are the keys that it was found out for. A Known is about it already."""
+    if isinstance(sent, Known):
+        return sent
+    if not isinstance(sent, dict) or sent.get("source") != source_key(data):
+        return Known()
+    rows = _count(sent.get("rows")) if sent.get("rows_of") in (source_key(data), rows_key(data)) else None
+    return Known(rows, _count(sent.get("prompt_tokens")), _names(sent.get("columns")))
+
+
+def is_chosen(data: DataSpec) -> bool:
+    """Whether a source is named, and not only its kind."""
+    return bool(source_kind_and_name(data)[1].strip())
+
+
+def source_key(data: DataSpec) -> str:
+    """Which rows there are, in a few characters."""
+    return short_hash(data.model_dump(exclude=MADE_OF_ROWS))
+
+
+def rows_key(data: DataSpec) -> str:
+    """Which of them are used."""
+    return short_hash({"source": source_key(data), "filter": data.filter})
+
+
+def short_hash(settings: dict[str, Any]) -> str:
+    """Sixteen characters that differ where the settings do."""
+    return hashlib.sha256(json.dumps(settings, default=str).encode()).hexdigest()[:16]
+
+
+def _count(value: Any) -> int | None:
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    return value if whole and 0 <= value < 2**53 else None
+
+
+def _names(sent: Any) -> list[str] | None:
+    if not isinstance(sent, list):
+        return None
+    return [name[:LONGEST_NAME] for name in sent[:MOST_COLUMNS] if isinstance(name, str)] or None

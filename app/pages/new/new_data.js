@@ -1,0 +1,93 @@
+// Other data than the form began with: what belonged to the data before leaves with it (how many rows are used and held
+// out, and the run's name), once the new data was read. Never what a person set otherwise; and it is said.
+
+import { el } from "../../ui/dom.js";
+import { edit, find, isPending, onPreview, onView, page, shownAt } from "./core.js";
+import { fittingHoldout, nameOfData } from "./data_names.js";
+
+const EVALUATION = ["training.eval_strategy", "training.eval_on_start"];
+const NAMES = { name: "name", "data.limit": "limit", "data.holdout": "holdout" };
+const box = find(".fitted");
+const many = (n) => n.toLocaleString("en");
+
+const now = () => ({
+  source: shownAt("data.source"),
+  name: shownAt("name"),
+  limit: shownAt("data.limit"),
+  holdout: shownAt("data.holdout"),
+});
+const setting = (path, value) => (value === "" ? { path, remove: true } : { path, typed: value });
+
+// The edits that make the form fit `rows` rows of another source, and each in words. `given`: what the data before
+// brought, with what the form began with (`first`).
+function fit(given, is, rows) {
+  const { first } = given;
+  const back = is.source === first.source; // what it began with fits it
+  const edits = [];
+  const words = [];
+  const set = (path, value) => edits.push(setting(path, value));
+  const name = back ? first.name : nameOfData(is.source);
+  if (is.name === given.name && name && name !== is.name) {
+    set("name", name);
+    words.push(`the run is called ${name}`);
+  }
+  const limit = back ? first.limit : "";
+  if (is.limit === given.limit && limit !== is.limit) {
+    set("data.limit", limit);
+    words.push(limit ? `${many(Number(limit))} rows are used` : "all its rows are used");
+  }
+  if (is.holdout === given.holdout && /^[1-9]\d*$/.test(first.holdout)) {
+    const used = Math.min(rows, Number(limit || is.limit) || rows);
+    const fitting = back ? Number(first.holdout) : fittingHoldout(Number(first.holdout), used);
+    if (String(fitting) !== (is.holdout || "0")) {
+      set("data.holdout", fitting ? String(fitting) : "");
+      words.push(
+        fitting
+          ? `${many(fitting)} of ${many(used)} rows are held out for evaluation`
+          : `${many(used)} rows are too few to hold some out, so nothing is evaluated`,
+      );
+      if (!fitting) edits.push(...EVALUATION.filter((path) => shownAt(path)).map((path) => ({ path, remove: true })));
+    }
+  }
+  return { edits, words };
+}
+
+function fitToData(found) {
+  const is = now();
+  const { given } = page;
+  if (found.error || !given || is.source === given.source) return;
+  page.given = { ...given, source: is.source }; // what a person set is nothing that data brought
+  if (find(".view-form").hidden) return; // who writes the YAML sees all of it
+  const { edits, words } = fit(given, is, found.rows.count);
+  const made = edits.filter(({ path }) => !isPending(path)); // what is being typed is a person's
+  if (!made.length) return;
+  for (const { path, typed } of made) if (path in NAMES) page.given[NAMES[path]] = typed ?? "";
+  say(
+    words,
+    made.map(({ path }) => setting(path, shownAt(path))),
+  );
+  edit(made);
+}
+function say(words, before) {
+  const onclick = () => {
+    box.hidden = true;
+    edit(before);
+    find("#f-name").focus();
+  };
+  const back = el("button.link.s", { type: "button", onclick }, "Keep what was there");
+  box.replaceChildren(el("span", `Changed with the data: ${words.join("; ")}. `), back);
+  box.hidden = false;
+  box.dataset.source = shownAt("data.source");
+}
+
+export function drawNewData() {
+  onPreview(fitToData);
+  const begin = () => {
+    page.given ??= { first: now(), ...now() };
+  };
+  onView(() => {
+    begin();
+    if (box.dataset.source !== shownAt("data.source")) box.hidden = true;
+  });
+  begin();
+}

@@ -1,0 +1,96 @@
+// How the chosen data file is read: what was found, in words, with the first rows as they stand in the file, and what
+// can be chosen instead.
+
+import { el, option, setText } from "../../ui/dom.js";
+import { find, onPreview, onView, page, settleIn, shownAt } from "./core.js";
+import { about, field, setValue } from "./fields.js";
+
+const OF_KIND = {
+  csv: ["data.separator", "data.encoding", "data.quote", "data.skip_lines"],
+  json: ["data.encoding"],
+  sheet: ["data.sheet", "data.skip_lines"],
+  parquet: [],
+};
+const TEXTS = ["data.separator", "data.encoding", "data.quote"];
+const node = find(".read-as");
+const words = el("b");
+const rows = el("span.mut");
+const told = el("p.s", { role: "status" }, el("span.mut", "Read as: "), words, rows);
+const table = el("table.raw");
+const scroll = el("div.scroll", { tabindex: "0", role: "region", "aria-label": "The first rows of the file" }, table);
+const choices = el("div.cards.four");
+const change = el("details", el("summary.s", "Change how it is read"), choices);
+const controls = {};
+let source = null; // of which the answer speaks
+let found = null;
+
+const isFile = () => shownAt("data.source").startsWith("file:");
+const wordsOf = (path, value) => page.form.file_words[path]?.[value] ?? String(value ?? "");
+const many = (n) => n.toLocaleString("en");
+
+function makeControls() {
+  for (const path of [...TEXTS, "data.sheet"])
+    controls[path] = field(about(path), { input: el("select.input", { "aria-label": about(path).label }) });
+  controls["data.skip_lines"] = field(about("data.skip_lines"));
+  choices.append(...Object.values(controls));
+}
+// “found: semicolons” first, then all there is to choose from.
+function fill(path) {
+  const box = controls[path].querySelector("select");
+  if (!box) return;
+  const names = path === "data.sheet" ? (found?.sheets ?? []) : Object.keys(page.form.file_words[path]);
+  const was = found?.found.includes(path) ? `found: ${wordsOf(path, found.settings[path])}` : "find it";
+  const key = JSON.stringify([names, was]);
+  if (box.dataset.key !== key) {
+    box.dataset.key = key;
+    box.replaceChildren(option("", was), ...names.map((name) => option(name, wordsOf(path, name))));
+  }
+  setValue(box, shownAt(path));
+}
+function drawTable() {
+  table.replaceChildren(
+    el("thead", el("tr", ...found.heading.map((name) => el("th", { scope: "col" }, name)))),
+    el("tbody", ...found.lines.map((line) => el("tr", ...line.map((cell) => el("td", cell))))),
+  );
+}
+function show() {
+  node.hidden = !isFile() || (!found && !source) || source !== shownAt("data.source");
+  if (node.hidden) return;
+  const kind = found?.kind ?? "";
+  for (const [path, control] of Object.entries(controls)) {
+    control.hidden = kind !== "" && !OF_KIND[kind].includes(path);
+    fill(path);
+  }
+  change.hidden = kind !== "" && !OF_KIND[kind].length;
+}
+// An answer about the data that is shown. One that says why there is none leaves the choices, so that another can be
+// made.
+function take(answer) {
+  const same = source === shownAt("data.source");
+  source = shownAt("data.source");
+  if (answer.error) {
+    if (!same) found = null;
+    setText(words, "not readable this way");
+    setText(rows, found ? "; choose otherwise below." : ".");
+    scroll.hidden = true;
+    change.open = change.open || Boolean(found);
+  } else {
+    found = answer.read_as ?? null;
+    scroll.hidden = !found;
+    if (found) {
+      setText(words, found.words || found.kind.toUpperCase());
+      const { count, exact } = answer.rows;
+      setText(rows, `, ${exact ? "" : "about "}${many(count)} ${count === 1 ? "row" : "rows"}`);
+      drawTable();
+      page.known.reading = { key: answer.reading, settings: found.settings };
+      if (!find(".view-script").hidden) settleIn(0);
+    } else source = null;
+  }
+  show();
+}
+export function drawReadAs() {
+  makeControls();
+  node.append(told, scroll, change);
+  onPreview(take);
+  onView(show);
+}

@@ -1,0 +1,81 @@
+// “Try one step”: the button that asks for it and stops it, and what came of it.
+
+import { el } from "../../ui/dom.js";
+import { number } from "../../ui/number.js";
+import { blocking, find, page, sentence, server, settled } from "./core.js";
+import { goTo } from "./go_to.js";
+import { sayBlocked } from "./launch_note.js";
+
+const SHOWN = 16; // completions of a step
+const attempt = find("[data-do=try]");
+const result = find(".tried");
+let trying = null;
+
+export const figure = (label, value, detail = "", level = "") =>
+  el("div", { class: `figure ${level}` }, el("span.xs.mut", label), el("b", value), el("span.xs.mut", detail));
+
+export async function tryOneStep() {
+  if (trying !== null) {
+    await server.cancel_question({ question: trying });
+    return;
+  }
+  await settled();
+  if (blocking().length) return sayBlocked();
+  const asked = await server.try_step({ text: page.text });
+  result.hidden = false;
+  if (!asked || asked.sentence) {
+    result.replaceChildren(el("p.s", asked?.sentence ?? "The server did not answer. Try again."));
+    return;
+  }
+  trying = asked.question;
+  attempt.textContent = "Stop trying";
+  await follow(trying);
+  trying = null;
+  attempt.textContent = "Try one step";
+}
+async function follow(question) {
+  for (;;) {
+    const now = await server.read_answer({ question });
+    if (now?.answer) return showTried(now.answer);
+    if (now?.gone) return result.replaceChildren(el("p.s.mut", "Stopped; it left nothing behind."));
+    if (now?.waiting) result.replaceChildren(el("p.s.mut", { role: "status" }, now.waiting));
+    await new Promise((done) => setTimeout(done, 300));
+  }
+}
+
+function failedStep(answer) {
+  const problem = { field: answer.field ?? "", message: answer.error, level: "blocking", fixes: [] };
+  const where = el("button.link.s", { type: "button", onclick: () => goTo(problem) }, "Show the field");
+  return el(
+    "div.verdict.blocking",
+    el("p.s", el("b", "One step failed. "), sentence(answer.error)),
+    answer.field ? where : "",
+  );
+}
+function completion(one, n) {
+  const scores = Object.entries(one.rewards).map(([name, score]) => `${name} ${score === null ? "–" : number(score)}`);
+  const facts = `${scores.join(" · ")} · ${one.tokens} tokens${one.truncated ? ", cut off" : ""}`;
+  const reward = el("b", `Reward ${one.reward === null ? "none" : number(one.reward)}`);
+  return el(
+    "details.tried-one",
+    { open: n < 2 },
+    el("summary.s", reward, " ", el("span.mut", facts)),
+    el("pre.mono.prompt-text", one.prompt),
+    el("pre.mono", one.text || "(empty)"),
+  );
+}
+function showTried(answer) {
+  if (answer.error) return result.replaceChildren(failedStep(answer));
+  const gb = (bytes) => (bytes >= 1e9 ? `${(bytes / 1e9).toFixed(1)} GB` : `${Math.round(bytes / 1e6)} MB`);
+  const seconds = (value) => `${value < 10 ? value.toFixed(1) : Math.round(value)} s`;
+  return result.replaceChildren(
+    el("p.s", el("b", "One step works. "), answer.sentence ?? ""),
+    el(
+      "div.figures",
+      figure("A step took", seconds(answer.seconds.step), "one generation, one update"),
+      figure("Loading took", seconds(answer.seconds.load)),
+      figure("Memory at its peak", gb(answer.memory.peak), answer.memory.device),
+    ),
+    el("div.completions", ...answer.completions.slice(0, SHOWN).map(completion)),
+  );
+}

@@ -1,0 +1,197 @@
+// The cards of the builder's blocks: their settings, weight, place and what is wrong with each.
+
+import { el, numberField, option, remover } from "../../ui/dom.js";
+import { page } from "./core.js";
+import { columnChoices, decimalOf } from "./columns.js";
+import { plain } from "./text.js";
+
+// What changes blocks: {blocks, list: where their cards are, changed: says that something was set, redrawn: that a
+// block came, went or moved}.
+export const newBlock = (kind) => ({ kind, settings: {}, weight: "1", partial: false });
+// A block as the page holds it, of one as the server has it: what is typed stays text.
+export const fromServer = (one) => ({ ...one, settings: { ...one.settings }, weight: String(one.weight) });
+export const toServer = (one) => ({
+  ...one,
+  weight: one.weight.trim() !== "" && Number.isFinite(Number(one.weight)) ? Number(one.weight) : 0,
+});
+
+// Other columns can be chosen now; what was chosen stays, and so does the keyboard's place.
+export function offerColumns(desk) {
+  for (const [n, node] of [...desk.list.children].entries()) {
+    const select = node.querySelector("[data-setting=column] select");
+    if (!select) continue;
+    const chosen = desk.blocks[n].settings.column ?? select.value;
+    select.replaceChildren(...columnChoices(chosen).map(([each, words]) => option(each, words)));
+    select.value = chosen;
+  }
+  writeAsColumns(desk);
+}
+// Numbers are read as the chosen column writes them, until a person says otherwise.
+function writeAsColumns(desk) {
+  for (const [n, block] of desk.blocks.entries()) {
+    const select = desk.list.children[n]?.querySelector("[data-setting=decimal] select");
+    if (!select || ("decimal" in block.settings && !block.byColumn)) continue;
+    const known = decimalOf(block.settings.column ?? "answer");
+    if (!known || known === select.value) continue;
+    block.byColumn = true;
+    block.settings.decimal = known;
+    select.value = known;
+    desk.changed();
+  }
+}
+export function drawCards(desk) {
+  desk.list.replaceChildren(...desk.blocks.map((block, n) => card(desk, block, n)));
+  writeAsColumns(desk);
+}
+function move(desk, n, by) {
+  desk.blocks.splice(n + by, 0, desk.blocks.splice(n, 1)[0]);
+  desk.redrawn();
+  const [up, down] = desk.list.children[n + by].querySelectorAll(".places button");
+  const same = by < 0 ? up : down;
+  (same.disabled ? (by < 0 ? down : up) : same).focus();
+}
+function leaveOut(desk, n) {
+  desk.blocks.splice(n, 1);
+  desk.redrawn();
+  const next = desk.list.children[Math.min(n, desk.blocks.length - 1)]?.querySelector(".remove");
+  (next ?? desk.list.parentElement.querySelector(".kinds button")).focus();
+}
+// What counts only with another setting is asked only then; so is how near is near, where being near earns something.
+function showAsked(node, block) {
+  const { settings } = page.about.kinds[block.kind];
+  const set = (name) => block.settings[name] ?? settings.find((one) => one.name === name).default;
+  for (const one of settings) {
+    const off = Object.entries(one.only ?? {}).some(([name, value]) => set(name) !== value);
+    node.querySelector(`[data-setting=${one.name}]`).hidden = off || (one.name === "near" && !block.partial);
+  }
+}
+function card(desk, block, n) {
+  const about = page.about.kinds[block.kind];
+  const mover = (words, label, by, off) =>
+    el(
+      "button.btn.quiet.s",
+      { type: "button", "aria-label": label, title: label, disabled: off, onclick: () => move(desk, n, by) },
+      words,
+    );
+  const node = el(
+    "li",
+    { "aria-label": `Block ${n + 1}: ${about.label}` },
+    el(
+      "div.row.between.top",
+      el("span", el("span.number", String(n + 1)), el("b", about.label)),
+      el(
+        "span.row.tight.places",
+        mover("↑", `Move block ${n + 1} up`, -1, n === 0),
+        mover("↓", `Move block ${n + 1} down`, 1, n === desk.blocks.length - 1),
+        remover(`Remove block ${n + 1}`, () => leaveOut(desk, n)),
+      ),
+    ),
+    el("p.means.s", { "data-otherwise": about.sentence }, about.sentence),
+    // Yes-or-no settings stand together behind the others.
+    el(
+      "div.fields",
+      ...[...about.settings]
+        .sort((a, b) => a.types.includes("bool") - b.types.includes("bool"))
+        .map((one) => settingField(desk, block, one)),
+    ),
+    el("div.row.tight.wrap.weighing", ...weightAndCredit(desk, block, n, about)),
+    el("div.wrong.s"),
+  );
+  showAsked(node, block);
+  return node;
+}
+function weightAndCredit(desk, block, n, about) {
+  const weight = numberField({ "aria-label": `Weight of block ${n + 1}` });
+  weight.value = block.weight;
+  weight.addEventListener("input", () => {
+    block.weight = weight.value;
+    desk.changed();
+  });
+  const partial = el("input", { type: "checkbox" });
+  partial.checked = block.partial;
+  partial.addEventListener("change", () => {
+    block.partial = partial.checked;
+    showAsked(partial.closest("li"), block);
+    desk.changed();
+  });
+  const help = "How much it counts beside the others. Below 0 it is a penalty.";
+  return [
+    el("label.choice", { title: help }, "weight ", weight),
+    el("label.choice", { title: about.partial }, partial, "partial credit"),
+    el("span.xs.mut", about.partial),
+  ];
+}
+function settingField(desk, block, one) {
+  const value = block.settings[one.name] ?? one.default;
+  const given = { title: one.help, "data-setting": one.name };
+  const set = (to) => {
+    block.settings[one.name] = to;
+    if (one.name === "decimal") block.byColumn = false;
+    if (one.name === "column") writeAsColumns(desk);
+    desk.changed();
+  };
+  if (one.types.includes("bool")) {
+    const box = el("input", { type: "checkbox" });
+    box.checked = value === true;
+    box.addEventListener("change", () => set(box.checked));
+    return el("label.choice", given, box, one.label);
+  }
+  const choices = one.types.includes("column")
+    ? columnChoices(value)
+    : one.choices?.map((each) => [each, one.words?.[each] ?? each]);
+  if (choices) {
+    const select = el("select.input", ...choices.map(([each, words]) => option(each, words)));
+    select.value = value;
+    select.addEventListener("change", () => {
+      set(select.value);
+      showAsked(select.closest("li"), block);
+    });
+    return el("label", given, one.label, select);
+  }
+  return el("label", given, one.label, typedField(one, value, set));
+}
+function typedField(one, value, set) {
+  const isList = one.types.includes("list");
+  const input =
+    isList || one.types.includes("lines")
+      ? el("textarea.input", {
+          rows: "2",
+          spellcheck: "false",
+          placeholder: isList ? "one on each line" : "becomes a test of the code",
+        })
+      : el("input.input", {
+          type: "text",
+          spellcheck: "false",
+          autocomplete: "off",
+          // An empty number is the default; an empty text is empty.
+          placeholder: one.types.includes("str") || one.default === null ? "" : String(one.default),
+        });
+  input.value = isList ? value.join("\n") : (value ?? "");
+  input.addEventListener("input", () =>
+    set(isList ? input.value.split("\n").filter((line) => line !== "") : meant(input.value, one)),
+  );
+  return input;
+}
+// What was typed, as the setting takes it; what it cannot be stays text, and the builder says so.
+function meant(words, one) {
+  if (one.types.includes("str")) return words;
+  if (words.trim() === "") return one.types.includes("none") ? null : one.default;
+  const pointed = words.replace(/^(\s*[-+]?\d+),(\d+\s*)$/, "$1.$2"); // 0,5 is a half
+  return Number.isFinite(Number(pointed)) ? Number(pointed) : words;
+}
+
+// What each block looks for, in words, and what is wrong with it, at the setting that it is about.
+export function sayOfCards(desk, words, problems) {
+  for (const [n, node] of [...desk.list.children].entries()) {
+    const mine = problems.filter((one) => one.block === n);
+    const means = node.querySelector(".means");
+    const said = words[n] ? `Earns where ${words[n]}.` : means.dataset.otherwise;
+    if (means.textContent !== plain(said)) means.textContent = plain(said);
+    for (const field of node.querySelectorAll("[data-setting]"))
+      field.classList.toggle(
+        "wrong-one",
+        mine.some((one) => one.setting === field.dataset.setting),
+      );
+    node.querySelector(".wrong").replaceChildren(...mine.map((one) => el("p.verdict-at.warning", plain(one.message))));
+  }
+}

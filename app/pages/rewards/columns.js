@@ -1,0 +1,50 @@
+// What columns the chosen data gives to reward functions, with an example of each.
+
+import { el } from "../../ui/dom.js";
+import { page } from "./core.js";
+import { cut, plain } from "./text.js";
+
+// page.given: {columns: [{name, sample, decimal}], answer: the row's, null where none is mapped, mapped: its column's
+// name, decimal: how that one wrote its numbers, where only these are kept};
+// null where it is not known. The names that a function is given, “answer” first.
+export function givenNames() {
+  const { columns, answer } = page.given;
+  const names = columns.map((one) => one.name).filter((name) => !["prompt", "completion"].includes(name));
+  return [...new Set(answer === null ? names : ["answer", ...names])];
+}
+// The decimal mark that a column writes its numbers with; null where it does not say.
+export function decimalOf(name) {
+  if (!page.given) return null;
+  const { columns, mapped, decimal } = page.given;
+  const column = name === "answer" && mapped ? mapped : name;
+  return (name === "answer" && decimal) || (columns.find((one) => one.name === column)?.decimal ?? null);
+}
+const example = (words) => (words ? `e.g. ${cut(plain(words).replace(/\s+/g, " "), 40)}` : "");
+// A column in words: “the mapped column, e.g. 58”.
+export function aboutColumn(name) {
+  const { columns, answer, mapped, decimal } = page.given;
+  const sampleOf = (column) => columns.find((one) => one.name === column)?.sample ?? "";
+  const sample = sampleOf(name);
+  if (name !== "answer" || answer === null) return example(sample);
+  const from = mapped && mapped !== "answer" ? `the mapped column “${cut(mapped, 30)}”` : "the right answer of the row";
+  // where only its number is kept, as the column writes it: so the block's setting says how numbers are written
+  return [from, example((decimal && sampleOf(mapped)) || answer || sample)].filter(Boolean).join(", ");
+}
+// [value, words] for each column that can be chosen; the one that is set stays, also where this data has none of it.
+export function columnChoices(chosen) {
+  const names = page.given ? givenNames() : [];
+  const known = names.map((name) => [name, [name, aboutColumn(name)].filter(Boolean).join(": ")]);
+  if (names.includes(chosen)) return known;
+  return [[chosen, page.given ? `${chosen}: not in this data` : chosen], ...known];
+}
+export function columnList() {
+  if (!page.given) return el("p.xs.mut", plain(page.notGiven) || "Reading the columns of the data…");
+  const names = givenNames();
+  const row = (name) => [el("dt.mono", cut(plain(name), 60)), el("dd", aboutColumn(name) || "empty")];
+  return el(
+    "details.columns",
+    { open: names.length <= 6 },
+    el("summary.s", "What the data gives beside the prompt"),
+    names.length ? el("dl.s", ...names.slice(0, 60).flatMap(row)) : el("p.s.mut", "Nothing: it has prompts only."),
+  );
+}

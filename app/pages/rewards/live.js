@@ -1,0 +1,268 @@
+// Three real rows beside the blocks, scored while one builds: what each block gives to each row's answer. The answers
+// are examples, or the model's; or those that a past run was scored on.
+
+import { el, press, setText } from "../../ui/dom.js";
+import { number } from "../../ui/number.js";
+import { blocksNow, traced, waysShown } from "./builder.js";
+import { action, askWorker, find, on, page, stopAsking } from "./core.js";
+import { dataChosen, runOfData } from "./source.js";
+import { cut, plain, wordsOf } from "./text.js";
+
+const TRACED = "score_each_block";
+const PAUSE = 300; // ms without a change before the rows are scored
+const SHOWN = 3;
+const box = find(".live");
+const say = (words, wrong = false) => {
+  setText(box.querySelector(".wait"), words);
+  box.classList.toggle("failed", wrong);
+};
+// [{row, prompt, columns, text}]; of a run also `at`, the place of the completion among all that were brought, and no
+// row.
+let shown = [];
+let of = ""; // whose rows they are
+let from = "probes"; // who answers: the probes, the model, or a run
+let kept = null; // {key, question}: the completions as the worker has them
+let ofRun = null; // {question, listed: all completions of a run's step}
+let timer = null;
+let scoring = 0;
+
+const isOn = () => waysShown() === "blocks" && !box.hidden;
+const HOW = {
+  probes: "The answers are examples: change them, and see what each block gives.",
+  model: "The model wrote these, as it is before training. Change them, and see what each block gives.",
+};
+
+// ---- the rows ----
+// `anew`: what stands in the boxes is replaced, too.
+async function fetchRows(rows, source = "probes", anew = false) {
+  const data = dataChosen();
+  say(source === "model" ? "Waiting for the model…" : "Reading the rows…");
+  const asked = { from: source, data, rows, size: 1 };
+  const got = await askWorker("completions", asked, (words) => say(words), "live-rows");
+  if (!got || data !== dataChosen()) return;
+  if (!got.answer) {
+    say(got.sentence ?? "", Boolean(got.sentence));
+    return;
+  }
+  const before = of === data && from === source && !anew ? shown : [];
+  const texts = new Map(before.map((one) => [one.row, one.text]));
+  of = data;
+  shown = got.answer.groups
+    .slice(0, SHOWN)
+    .map((group) => ({
+      row: group.row,
+      prompt: group.prompt,
+      columns: group.columns ?? {},
+      text: texts.get(group.row) ?? textOfGroup(group, source),
+    }));
+  come(source, HOW[source]);
+}
+function come(source, words) {
+  from = source;
+  kept = null;
+  press(box.querySelectorAll("[data-answers]"), (one) => one.dataset.answers === from);
+  setText(box.querySelector(".how"), words);
+  draw();
+  scoreSoon(0);
+}
+// What the model wrote, or the right answer in the right form as an example.
+function textOfGroup(group, source) {
+  const [first] = group.completions;
+  if (source === "model") return first?.text ?? "";
+  return group.completions.find((one) => one.probe === "correct")?.text ?? "";
+}
+// Completions that a run was scored on at its last step: three at a time, of as many prompts as there are.
+async function fetchRun() {
+  const run = runOfData();
+  const data = dataChosen();
+  if (!run) return;
+  say("Reading the run's completions…");
+  const got = await askWorker("completions", { from: "run", data, run: run.id }, (words) => say(words), "live-rows");
+  if (!got || data !== dataChosen()) return;
+  if (!got.answer) {
+    say(got.sentence ?? "", Boolean(got.sentence));
+    return;
+  }
+  let at = 0;
+  const groups = got.answer.groups.map(({ prompt, columns, completions, step }) =>
+    completions.map(({ text }) => ({ row: null, at: at++, prompt, columns: columns ?? {}, text, step })),
+  );
+  const longest = Math.max(...groups.map((group) => group.length));
+  const listed = Array.from({ length: longest }, (_, n) => groups.map((group) => group[n]).filter(Boolean)).flat();
+  of = data;
+  ofRun = { question: got.question, listed, name: plain(run.label).split(" · ")[0], step: groups[0][0].step };
+  showOfRun(0);
+}
+function showOfRun(first) {
+  shown = ofRun.listed.slice(first, first + SHOWN);
+  ofRun.next = first + SHOWN < ofRun.listed.length ? first + SHOWN : 0;
+  come(
+    "run",
+    `“${cut(ofRun.name, 40)}” wrote these at step ${ofRun.step}: real answers, to see how they would be scored.`,
+  );
+  kept = { key: keyOf(), question: ofRun.question };
+}
+function offerRun() {
+  const run = page.given ? runOfData() : null;
+  const tab = box.querySelector("[data-answers=run]");
+  tab.hidden = !run && from !== "run";
+  tab.title = run ? `What “${plain(run.label).split(" · ")[0]}” wrote` : "";
+}
+function draw() {
+  box.querySelector(".rows").replaceChildren(...shown.map(rowCard));
+}
+function rowCard(one, n) {
+  const prompt = plain(wordsOf(one.prompt)).split("\n").filter(Boolean).at(-1) ?? "";
+  const columns = Object.entries(one.columns)
+    .filter(([, value]) => value !== prompt)
+    .slice(0, 4);
+  const inWords = (value) => cut(plain(typeof value === "string" ? value : JSON.stringify(value)), 60);
+  const place = one.row === null ? `Completion ${n + 1}` : `Row ${one.row + 1}`;
+  return el(
+    "section.row-of",
+    { "aria-label": place },
+    el(
+      "div.row.tight",
+      one.row === null ? "" : el("label.xs.mut", "row ", rowNumber(one, n)),
+      el("span.s.prompt", { title: cut(prompt, 600) }, cut(prompt, 120)),
+      el("span.s.total"),
+    ),
+    columns.length
+      ? el("p.xs.mut", columns.map(([name, value]) => `${cut(plain(name), 30)}: ${inWords(value)}`).join(" · "))
+      : "",
+    answerBox(one, n),
+    el("div.points", { "aria-live": "polite" }),
+  );
+}
+// What a run wrote stays as it is.
+function answerBox(one, n) {
+  const area = el("textarea.input.mono", {
+    rows: "3",
+    spellcheck: "false",
+    readonly: one.row === null,
+    "aria-label": one.row === null ? `What the run wrote, ${n + 1}` : `Answer to row ${one.row + 1}`,
+    placeholder: "what the model might write",
+  });
+  area.value = one.row === null ? plain(one.text) : one.text;
+  area.addEventListener("input", () => {
+    one.text = area.value;
+    scoreSoon();
+  });
+  return area;
+}
+function rowNumber(one, n) {
+  const which = el("input.input.num", {
+    type: "text",
+    inputmode: "numeric",
+    value: String(one.row + 1),
+    "aria-label": `Number of row ${n + 1}`,
+  });
+  which.addEventListener("change", () => {
+    const wanted = parseInt(which.value, 10);
+    const taken = shown.some((each, m) => m !== n && each.row === wanted - 1);
+    if (wanted >= 1 && !taken)
+      fetchRows(
+        shown.map((each, m) => (m === n ? wanted - 1 : each.row)),
+        from,
+      );
+    else which.value = String(one.row + 1);
+  });
+  return which;
+}
+
+// ---- the scores ----
+const keyOf = () => JSON.stringify([of, from, shown.map(({ row, at, text }) => ({ row, at, text }))]);
+function scoreSoon(ms = PAUSE) {
+  clearTimeout(timer);
+  for (const node of box.querySelectorAll(".points")) node.classList.add("old");
+  timer = setTimeout(score, ms);
+}
+async function score() {
+  if (!isOn()) return;
+  if (!shown.length || of !== dataChosen()) {
+    fetchRows(SHOWN);
+    return;
+  }
+  const mine = ++scoring;
+  if (!traced.code) {
+    for (const node of box.querySelectorAll(".points, .total")) node.replaceChildren();
+    say(blocksNow().length ? traced.why : "Add a block: what it gives stands here.");
+    return;
+  }
+  const key = keyOf();
+  if (kept?.key !== key) {
+    if (from === "run") return fetchRun();
+    const typed = shown.map(({ row, text }) => ({ row, text }));
+    const got = await askWorker("completions", { from: "typed", data: of, typed }, (words) => say(words), "live-typed");
+    if (mine !== scoring || !got) return;
+    if (!got.answer) return say(got.sentence ?? "", true);
+    kept = { key, question: got.question };
+  }
+  const functions = [{ name: TRACED, code: traced.code, parameters: {}, weight: 1, timeout: 10 }];
+  const got = await askWorker("score", { completions: kept.question, functions }, (words) => say(words), "live");
+  if (mine !== scoring || !got) return;
+  if (!got.answer) {
+    kept = null; // the worker may have forgotten them
+    return say(got.sentence ?? "", true);
+  }
+  drawPoints(got.answer);
+}
+function drawPoints(answer) {
+  const [one] = answer.functions;
+  const scored = answer.groups.flatMap((group) => group.completions.map((each) => ({ ...each, row: group.row })));
+  for (const [n, node] of [...box.querySelectorAll(".points")].entries()) {
+    const { row, at: place } = shown[n];
+    const at = row === null ? place : scored.findIndex((each) => each.row === row);
+    const total = scored[at]?.scores?.[TRACED]?.value;
+    node.classList.remove("old");
+    node.replaceChildren(...blocksNow().map((block, m) => point(block, m, one.extras?.[`block ${m + 1}`]?.[at])));
+    node.parentElement.querySelector(".total").replaceChildren("score ", el("b.num", worth(total)));
+  }
+  const failed = one.failures?.[0];
+  say(failed ? `It failed: ${plain(cut(failed.message ?? "", 300))}` : "", Boolean(failed));
+}
+const short = (value) =>
+  number(value)
+    .replace(/(\.\d*?)0+$/, "$1")
+    .replace(/\.$/, "");
+const worth = (value) => (value === null || value === undefined ? "none" : short(value));
+function point(block, n, value) {
+  const known = typeof value === "number";
+  const kind = !known ? "" : value >= 0.995 ? ".full" : value > 0 ? ".part" : ".nothing";
+  const label = page.about.kinds[block.kind].label;
+  return el(
+    `span.point${kind}`,
+    {
+      title: known
+        ? `Block ${n + 1} gives ${number(value)}; its weight is ${block.weight}`
+        : "It says nothing of this row",
+    },
+    el("span.number", String(n + 1)),
+    `${label} `,
+    el("b.num", known ? short(value) : "–"),
+  );
+}
+
+export function drawLive() {
+  on("built", () => scoreSoon());
+  on("way", () => (isOn() ? scoreSoon(0) : stopAsking("live")));
+  on("data", () => {
+    shown = [];
+    ofRun = null;
+    from = "probes";
+    box.querySelector(".rows").replaceChildren();
+    offerRun();
+    scoreSoon(0);
+  });
+  for (const what of ["columns", "runs"]) on(what, offerRun);
+  action("other-rows", () => {
+    if (from === "run" && ofRun) return showOfRun(ofRun.next);
+    const last = Math.max(-1, ...shown.map((one) => one.row));
+    fetchRows(of === dataChosen() && shown.length ? [last + 1, last + 2, last + 3] : SHOWN, from);
+  });
+  const rows = () => (shown.length && from !== "run" ? shown.map((one) => one.row) : SHOWN);
+  for (const tab of box.querySelectorAll("[data-answers]"))
+    tab.addEventListener("click", () =>
+      tab.dataset.answers === "run" ? fetchRun() : fetchRows(rows(), tab.dataset.answers, true),
+    );
+}

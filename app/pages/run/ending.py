@@ -1,0 +1,148 @@
+"""How a run that did not end as planned is told: its reason in one sentence, and the one button that can help."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from groupwise.app.core import format
+from groupwise.app.ui.safe_text import visible_text
+from groupwise.storage.home import disk
+from groupwise.storage.library.rewards import library
+from groupwise.storage.record import checkpoint_files, run_files, states
+from groupwise.storage.registry import registry
+from groupwise.storage.registry.messages.facts import Catalogue
+from groupwise.storage.spec.spec import RunSpec
+
+TOLD = (states.FAILED, states.KILLED, states.INTERRUPTED)
+SENTENCE = re.compile(r"(.+?[.!?])\s+(?=[A-Z“])", re.DOTALL)
+PREFIX = re.compile(r"(Failed at step \d+|Could not be started): ")
+# What a sentence says of the cause, where no exit record does.
+GUESSES = (
+    ("out of memory", run_files.MEMORY), ("disk is full", run_files.DISK), ("disk was full", run_files.DISK),
+    ("of disk is free", run_files.DISK), ("Could not be started", run_files.SETTINGS),
+)  # fmt: skip
+FOR_GOOD = (run_files.REWARD, run_files.SETTINGS, run_files.DATA)  # the same settings and code would fail again
+SHORTEST = 64  # tokens of a completion that may be halved
+LORA = {"lora.r": 16, "lora.lora_alpha": 32, "lora.target_modules": "all-linear"}  # common practice
+
+
+@dataclass(frozen=True)
+class Help:
+    """A button: `go` to an address, or something to `do`; and what it changes, or what to do before, in words."""
+
+    label: str
+    go: str = ""
+    do: str = ""
+    note: str = ""
+
+    def as_dict(self) -> dict[str, str]:
+        """As the page draws it."""
+        return {"label": self.label, "go": self.go, "do": self.do, "note": visible_text(self.note)}
+
+
+def describe_end(run: registry.Run) -> dict[str, Any] | None:
+    """What the head says of a run that failed, was killed or interrupted: `headline`, the `rest` of what is known, the
+    traceback's end (`trace`), and what `helps`. None for any other."""
+    if run.state not in TOLD or not run.folder.path.is_dir():
+        return None
+    found = run_files.exit_record(run.folder, run.attempt) if run.state == states.FAILED else None
+    headline, rest = split_sentence((found or {}).get("reason") or PREFIX.sub("", run.sentence))
+    helped = help_with(run, found or {})
+    return {
+        "headline": visible_text(headline), "rest": visible_text(rest),
+        "trace": visible_text((found or {}).get("traceback") or ""), "helps": helped.as_dict() if helped else None,
+    }  # fmt: skip
+
+
+def split_sentence(said: str) -> tuple[str, str]:
+    """The first sentence, as a headline, and the rest."""
+    first = SENTENCE.match(said)
+    headline, rest = (first[1], said[first.end() :]) if first else (said, "")
+    return f"{headline[:1].upper()}{headline[1:]}".rstrip("."), rest
+
+
+def help_with(run: registry.Run, found: dict[str, Any]) -> Help | None:
+    """What can help a run that ended this way; None where nothing is known to."""
+    cause = _cause(run, found)
+    if run.state != states.FAILED or cause == run_files.DISK:
+        return _help_resuming(run, full=cause == run_files.DISK)
+    if cause == run_files.MEMORY:
+        return _help_memory(run)
+    if cause == run_files.REWARD and found.get("function"):
+        return _help_reward(run, found)
+    if cause in (run_files.DATA, run_files.SETTINGS):
+        at = "data.source" if cause == run_files.DATA else ""
+        return Help(
+            "Open a corrected run", _new_run(run, {}, at), note="Its settings open in New run, to be corrected."
+        )
+    return Help("Read the log", f"/run?{urlencode({'id': run.id, 'tab': 'log'})}", note="Its last lines say more.")
+
+
+def _cause(run: registry.Run, found: dict[str, Any]) -> str:
+    return found.get("cause") or next((cause for words, cause in GUESSES if words in run.sentence), "")
+
+
+def can_resume(run: registry.Run) -> bool:
+    """Whether to go on can help: from a checkpoint, or where the run did not fail by itself."""
+    if run.state != states.FAILED:
+        return True
+    cause = _cause(run, run_files.exit_record(run.folder, run.attempt) or {})
+    if cause in FOR_GOOD:
+        return False
+    return cause == run_files.DISK or checkpoint_files.latest_sealed(run.folder.checkpoints) is not None
+
+
+def resume_label(run: registry.Run) -> str:
+    """What the button says: from which step a resume goes on, or that it starts again."""
+    newest = checkpoint_files.latest_sealed(run.folder.checkpoints)
+    return f"Resume from step {format.count(checkpoint_files.step_of(newest))}" if newest else "Start again"
+
+
+def _help_resuming(run: registry.Run, *, full: bool) -> Help:
+    free = disk.free_bytes(run.folder.path) if full else None
+    note = f"Free some space first: {format.size(free)} are free in {run.folder.path}." if free is not None else ""
+    return Help(resume_label(run), do="resume", note=note)
+
+
+def _help_reward(run: registry.Run, found: dict[str, Any]) -> Help:
+    name, line = found["function"], found["line"]
+    place = f" at line {line}" if line else ""
+    if name not in {one.name for one in library.newest_rewards()}:  # one that ships, or was deleted since
+        return Help("Open a corrected run", _new_run(run, {}, "rewards"), note=f"“{name}” failed{place}.")
+    asked = {"name": name, "run": run.id, **({"line": line} if line else {})}
+    return Help(
+        f"Open {format.shorten(name, 40)}{place}", f"/rewards?{urlencode(asked)}",
+        note="Fix it there, then start a new run with “Use these settings”.",
+    )  # fmt: skip
+
+
+def _help_memory(run: registry.Run) -> Help:
+    spec = run_files.spec_of(run.folder)
+    catalogue = registry.read_fact(Catalogue)
+    changed, note = smaller(spec, catalogue.defaults() if catalogue else {}) if spec else ({}, "")
+    return Help("Open a corrected run", _new_run(run, changed, next(iter(changed), "")), note=note)
+
+
+def smaller(spec: RunSpec, defaults: dict[str, Any]) -> tuple[dict[str, Any], str]:
+    """The mildest change that takes less memory, by field, and in words: half the batch, accumulated twice as often,
+    leaves the update what it is; else shorter completions; else an adapter in place of the whole model."""
+    now = defaults | spec.training
+    batch, times = now.get("per_device_train_batch_size"), now.get("gradient_accumulation_steps")
+    if isinstance(batch, int) and isinstance(times, int) and batch > 1 and batch % 2 == 0:
+        changed = {"per_device_train_batch_size": batch // 2, "gradient_accumulation_steps": times * 2}
+        if isinstance(given := spec.training.get("steps_per_generation"), int):
+            changed["steps_per_generation"] = given * 2
+        words = f"{batch // 2} completions per device and accumulation {times * 2}, not {batch} and {times}: the same "
+        return {f"training.{name}": value for name, value in changed.items()}, f"{words}update in less memory."
+    longest = now.get("max_completion_length")
+    if isinstance(longest, int) and longest >= 2 * SHORTEST:
+        words = f"Max completion length {longest // 2:,} tokens, not {longest:,}."
+        return {"training.max_completion_length": longest // 2}, words
+    return ({}, "") if spec.lora else (dict(LORA), "With LoRA: an adapter is trained, not the whole model.")
+
+
+def _new_run(run: registry.Run, settings: dict[str, Any], at: str) -> str:
+    """The address of New run with this run's settings, these among them, open at a field."""
+    sets = [("set", f"{field}={value}") for field, value in settings.items()]
+    return f"/new?{urlencode([('from', run.id), *sets, *([('at', at)] if at else [])])}"

@@ -1,0 +1,113 @@
+"""What the Runs page changes: names, notes and tags of runs; runs are stopped, deleted, restored and erased.
+
+Each function takes `ids`, the runs it is about, and says of those that it could not change why.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from groupwise.app.core import format, worker_process
+from groupwise.app.core.errors import Unanswerable
+from groupwise.app.ui.live import Payload, answer, texts
+from groupwise.storage.record import run_files, states
+from groupwise.storage.registry import commands, labels, registry, trash
+from groupwise.storage.registry.commands import Refused
+
+MOST = 2000  # runs at once
+
+
+def runs_asked(payload: Payload) -> list[str]:
+    """The runs that a payload names, each once. Raises Unanswerable where it names none, or too many."""
+    ids = list(dict.fromkeys(texts(payload, "ids")))
+    if not ids:
+        raise Unanswerable("Choose a run first.")
+    if len(ids) > MOST:
+        raise Unanswerable(f"{MOST:,} runs are the most that can be changed at once.")
+    return ids
+
+
+def words_asked(payload: Payload, key: str, limit: int) -> str:
+    """A text of a payload that is kept as it is. Raises Unanswerable where there is none: it is not cut."""
+    value = payload.get(key)
+    if not isinstance(value, str):
+        raise Unanswerable("Nothing was written.")
+    return value[: 2 * limit]
+
+
+@answer
+def rename_run(payload: Payload) -> dict[str, Any]:
+    """Give the one run of `ids` the name `name`."""
+    labels.rename(_only(payload), words_asked(payload, "name", run_files.LONGEST_NAME))
+    return {"done": 1}
+
+
+@answer
+def annotate_run(payload: Payload) -> dict[str, Any]:
+    """Say `note` of the one run of `ids`."""
+    labels.write_note(_only(payload), words_asked(payload, "note", run_files.LONGEST_NOTE))
+    return {"done": 1}
+
+
+def _only(payload: Payload) -> str:
+    ids = runs_asked(payload)
+    if len(ids) > 1:
+        raise Unanswerable("One run at a time has a name and a note.")
+    return ids[0]
+
+
+@answer
+def tag_runs(payload: Payload) -> dict[str, Any]:
+    """Put the tags `add` on the runs, and take `remove` off."""
+    ids = runs_asked(payload)
+    limit = run_files.LONGEST_TAG * 2
+    labels.retag(ids, add=texts(payload, "add", limit), remove=texts(payload, "remove", limit))
+    return {"done": len(ids)}
+
+
+@answer
+def stop_runs(payload: Payload) -> dict[str, Any]:
+    """Ask the runs among `ids` that train or wait to stop; the others have ended already."""
+    active = {run.id for run in registry.list_runs(only={states.QUEUED, *states.LIVE})}
+    ids = [run_id for run_id in runs_asked(payload) if run_id in active]
+    if not ids:
+        raise Unanswerable("None of these runs trains or waits.")
+    reply = _each(ids, lambda run_id: commands.ask_of_run(run_id, commands.STOP))
+    worker_process.wake_worker()
+    return reply
+
+
+@answer
+def delete_runs(payload: Payload) -> dict[str, Any]:
+    """Delete the runs, for a day so that they can be restored."""
+    return _each(runs_asked(payload), trash.delete_run)
+
+
+@answer
+def restore_runs(payload: Payload) -> dict[str, Any]:
+    """Put deleted runs back."""
+    return _each(runs_asked(payload), trash.restore_run)
+
+
+@answer
+def erase_runs(payload: Payload) -> dict[str, Any]:
+    """Remove deleted runs for good: their disk is free at once."""
+    ids = runs_asked(payload)
+    return {"done": trash.erase(set(ids)), "runs": ids}
+
+
+def _each(ids: list[str], change: Callable[[str], None]) -> dict[str, Any]:
+    """Change each run: how many were, which, and why the first of the others was not. Raises Refused where none was."""
+    done, refused = [], []
+    for run_id in ids:
+        try:
+            change(run_id)
+            done.append(run_id)
+        except (Refused, ValueError) as reason:
+            refused.append(str(reason))
+    if not done:
+        raise Refused(refused[0])
+    left = f"{format.plural(len(refused), 'run')} not changed: {refused[0]}" if refused else ""
+    return {"done": len(done), "runs": done, "left": left}
+
+
+FUNCTIONS = (rename_run, annotate_run, tag_runs, stop_runs, delete_runs, restore_runs, erase_runs)

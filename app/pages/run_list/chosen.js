@@ -1,0 +1,154 @@
+// Runs that are chosen, and what is done to all of them: compared, tagged, stopped, deleted. What is chosen stays so
+// while the table changes, the search hides it, or one looks at another page in this tab.
+
+import { tryStore } from "../../ui/browser_store.js";
+import { setText, show, showText } from "../../ui/dom.js";
+import { ask } from "./ask.js";
+import { boxes, change, find, idOf, look, page, server, wake } from "./core.js";
+import { offerUndo } from "./undo.js";
+
+const MOST = 20; // that can be compared
+export const chosen = new Set();
+let lastChosen = null;
+let told = { found: 0, stoppable: [] };
+const key = () => `groupwise:chosen-runs${look.deleted ? "-deleted" : ""}`;
+const bar = find(".choosing");
+const runs = (n) => `${n.toLocaleString("en")} ${n === 1 ? "run" : "runs"}`;
+
+// `now`: what the server last drew.
+export function drawChosen(now = told) {
+  told = now;
+  for (const id of now.gone ?? []) chosen.delete(id); // deleted or erased elsewhere
+  tryStore(() => sessionStorage.setItem(key(), JSON.stringify([...chosen])));
+  const there = boxes();
+  for (const box of there) {
+    box.checked = chosen.has(idOf(box));
+    box.closest("tr").classList.toggle("picked", box.checked);
+  }
+  drawAll(there);
+  show(bar, chosen.size > 0, find(".search"));
+  if (chosen.size) drawBar(there);
+}
+function drawAll(there) {
+  const all = find("thead .all");
+  if (!all) return;
+  const n = there.filter((box) => box.checked).length;
+  all.checked = n > 0 && n === there.length;
+  all.indeterminate = n > 0 && n < there.length;
+}
+function drawBar(there) {
+  const n = chosen.size;
+  const ticked = there.filter((box) => box.checked).length;
+  setText(find(".choosing .many"), `${runs(n)} chosen`);
+  const go = find(".choosing .go");
+  go.hidden = look.deleted || n > MOST;
+  go.href = `/compare?${new URLSearchParams({ ids: [...chosen].join(",") })}`;
+  setText(go, "Compare");
+  for (const name of ["tag", "delete"]) find(`.choosing .${name}`).hidden = look.deleted;
+  for (const name of ["restore", "erase"]) find(`.choosing .${name}`).hidden = !look.deleted;
+  find(".choosing .stop").hidden = look.deleted || ![...chosen].some((id) => told.stoppable.includes(id));
+  const every = find(".choosing .every");
+  every.hidden = !(ticked === there.length && ticked < told.found && n < told.found);
+  setText(every, `Choose all ${told.found.toLocaleString("en")}`);
+  const hidden = n - ticked;
+  showText(
+    find(".choosing .words"),
+    hidden && n > ticked
+      ? `${hidden.toLocaleString("en")} not in this list`
+      : n > MOST && !look.deleted
+        ? `${MOST} at most can be compared`
+        : n === 1
+          ? "Shift-click chooses a range"
+          : "",
+  );
+}
+export function forgetChosen() {
+  chosen.clear();
+  lastChosen = null;
+  drawChosen();
+}
+// What was chosen in this tab before it was reloaded, or one came back to it. Of the deleted runs other ones are.
+export function recallChosen() {
+  const kept = tryStore(() => JSON.parse(sessionStorage.getItem(key()) ?? "[]"));
+  chosen.clear();
+  lastChosen = null;
+  for (const id of Array.isArray(kept) ? kept : []) if (typeof id === "string") chosen.add(id);
+}
+
+// ---- choosing ----
+function set(id, on) {
+  if (on) chosen.add(id);
+  else chosen.delete(id);
+}
+// With Shift, what a click does to this row it does to all from the last one.
+export function pick(box, range) {
+  const there = boxes();
+  const here = there.indexOf(box);
+  const from = there.findIndex((one) => idOf(one) === lastChosen);
+  const some = range && from >= 0 ? there.slice(Math.min(from, here), Math.max(from, here) + 1) : [box];
+  for (const one of some) set(idOf(one), box.checked);
+  lastChosen = idOf(box);
+  drawChosen();
+  wake(); // the colours of what is chosen are those of Compare
+}
+page.addEventListener("click", (event) => {
+  if (event.target.matches("tbody .pick input")) pick(event.target, event.shiftKey);
+  if (event.target.matches("thead .all")) {
+    for (const box of boxes()) set(idOf(box), event.target.checked);
+    drawChosen();
+    wake();
+  }
+});
+page.addEventListener("mousedown", (event) => {
+  if (event.shiftKey && event.target.closest(".pick")) event.preventDefault();
+});
+find(".choosing .every").addEventListener("click", async () => {
+  const reply = await server.matching_runs({ search: look.search, states: look.states, deleted: look.deleted });
+  for (const id of reply?.runs ?? []) chosen.add(id);
+  drawChosen();
+});
+find(".choosing .clear").addEventListener("click", forgetChosen);
+
+// ---- what is done to them ----
+// `ids` that were done are no longer chosen.
+async function toAll(name, ids, more = {}) {
+  const reply = await change(name, { ids, ...more });
+  for (const id of reply?.runs ?? []) chosen.delete(id);
+  drawChosen();
+  return reply;
+}
+export async function remove(ids) {
+  const reply = await toAll("delete_runs", ids);
+  if (reply) offerUndo(`${runs(reply.done)} deleted.`, () => change("restore_runs", { ids: reply.runs }));
+}
+async function restore(ids) {
+  const reply = await toAll("restore_runs", ids);
+  if (reply) offerUndo(`${runs(reply.done)} restored.`, () => change("delete_runs", { ids: reply.runs }));
+}
+page.addEventListener("click", ({ target }) => {
+  if (target.matches(".act .btn")) restore([idOf(target)]);
+});
+find(".choosing .delete").addEventListener("click", () => remove([...chosen]));
+find(".choosing .restore").addEventListener("click", () => restore([...chosen]));
+find(".choosing .erase").addEventListener("click", async () => {
+  const text = "Their folders, with checkpoints and records, are removed now and cannot be brought back.";
+  if (await ask({ title: `Delete ${runs(chosen.size)} for good?`, text, yes: "Delete for good" }))
+    toAll("erase_runs", [...chosen]);
+});
+find(".choosing .stop").addEventListener("click", async () => {
+  const ids = [...chosen].filter((id) => told.stoppable.includes(id));
+  const text = "A run that trains finishes its step and saves a checkpoint; one that waits leaves the queue.";
+  if (await ask({ title: `Stop ${runs(ids.length)}?`, text, yes: "Stop" })) change("stop_runs", { ids });
+});
+find(".choosing .tag").addEventListener("click", async () => {
+  const words = await ask({
+    title: `Tag ${runs(chosen.size)}`,
+    text: "With commas between tags; a - before a tag takes it off.",
+    field: "Tags",
+    yes: "Save",
+  });
+  const tags = (words || "").split(",").map((tag) => tag.trim());
+  const [remove, add] = [tags.filter((tag) => tag.startsWith("-")).map((tag) => tag.slice(1)), tags];
+  if (tags.some(Boolean))
+    change("tag_runs", { ids: [...chosen], add: add.filter((tag) => tag && !tag.startsWith("-")), remove });
+});

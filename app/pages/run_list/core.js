@@ -1,0 +1,65 @@
+// What the parts of the Runs page share: what the address asks for, and how a change is asked of the server.
+
+import { params, setParams } from "../../ui/address.js";
+import { tryStore } from "../../ui/browser_store.js";
+import { showText } from "../../ui/dom.js";
+import { part } from "../../ui/part.js";
+
+export const { root: page, find, server } = part("pages/run_list/runs_table");
+export let look = {}; // what the address asks for
+const KEY = "groupwise:run-columns";
+const PAGE = 100; // rows at first
+
+// ---- the address ----
+const list = (words) => (words ?? "").split(",").filter(Boolean);
+// A column's key may hold a comma, which stands between keys.
+const write = (keys) => keys.map((key) => key.replaceAll("%", "%25").replaceAll(",", "%2C")).join(",");
+const read = (words) => list(words).map((key) => key.replaceAll("%2C", ",").replaceAll("%25", "%"));
+const remembered = () => {
+  const kept = tryStore(() => JSON.parse(localStorage.getItem(KEY) ?? "[]"));
+  return Array.isArray(kept) ? kept.filter((key) => typeof key === "string") : [];
+};
+export function readAddress() {
+  const now = params();
+  look = {
+    search: now.get("q") ?? "",
+    states: list(now.get("state")),
+    sort: now.get("sort") ?? "",
+    columns: read(now.get("cols")),
+    shown: Number(now.get("n")) || PAGE,
+    deleted: now.get("deleted") === "1",
+  };
+}
+// The columns that were chosen here before stand in the address too, where it can be shared.
+export function useRemembered() {
+  if (!params().has("cols") && remembered().length) setParams({ cols: write(remembered()) });
+}
+// `keys`: none for the usual ones.
+export function setColumns(keys) {
+  tryStore(() => localStorage.setItem(KEY, JSON.stringify(keys)));
+  setParams({ cols: write(keys) }, { push: true });
+}
+
+// ---- the loop, which every part may wake ----
+let waker = () => {};
+export const wakes = (then) => {
+  waker = then;
+};
+export const wake = () => waker();
+
+// ---- asking for a change ----
+// What kept something from being done stays until the next thing that is done.
+export const complain = (words) => showText(find(".problem"), words);
+// What the server says to it; null where it refused, or did not answer, which is said.
+export async function change(name, payload, say = complain) {
+  const reply = await server[name](payload);
+  const words = reply ? (reply.sentence ?? reply.left ?? "") : "The dashboard did not answer. Nothing was changed.";
+  say(words);
+  wake();
+  return reply && !reply.sentence ? reply : null;
+}
+
+// ---- rows ----
+export const rowOf = (id) => find(`tr[data-run="${CSS.escape(id)}"]`);
+export const boxes = () => [...page.querySelectorAll("tbody .pick input")];
+export const idOf = (node) => node.closest("tr").dataset.run;

@@ -1,0 +1,70 @@
+// A run's name, tags and note, written where they stand. Enter keeps, Esc leaves it; nothing that the table does
+// meanwhile takes away what is being written.
+
+import { el, showText } from "../../ui/dom.js";
+import { change, page } from "./core.js";
+
+const KINDS = {
+  name: { label: "Name", call: "rename_run", most: 200, send: (value) => ({ name: value }) },
+  note: { label: "Note", call: "annotate_run", most: 2000, send: (value) => ({ note: value }) },
+  tags: { label: "Tags, with commas between", call: "tag_runs", most: 900, send: retag },
+};
+const split = (words) =>
+  words
+    .split(",")
+    .map((tag) => tag.trim())
+    .filter(Boolean);
+function retag(value, row) {
+  const next = split(value);
+  return { add: next, remove: split(row.dataset.tags).filter((tag) => !next.includes(tag)) };
+}
+
+export function edit(row, what) {
+  if (row.dataset.editing) return row.querySelector(".editing .input").focus();
+  const kind = KINDS[what];
+  const field = el(what === "note" ? "textarea.input.s" : "input.input.s", {
+    "aria-label": kind.label,
+    placeholder: kind.label,
+    maxlength: kind.most,
+    autocomplete: "off",
+    ...(what === "note" ? { rows: 2 } : { type: "text" }),
+  });
+  field.value = row.dataset[what];
+  const problem = el("p.s.problem", { role: "alert", hidden: true });
+  const form = el(
+    "form.editing",
+    field,
+    el("button.btn.s.pri", { type: "submit" }, "Save"),
+    el("button.btn.s.quiet", { type: "button", onclick: () => close(row, form, what) }, "Cancel"),
+    problem,
+  );
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const say = (words) => showText(problem, words);
+    const reply = await change(kind.call, { ids: [row.dataset.run], ...kind.send(field.value, row) }, say);
+    if (reply) close(row, form, what);
+    else field.focus();
+  });
+  field.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") close(row, form, what);
+    if (event.key === "Enter" && !event.shiftKey && what === "note") {
+      event.preventDefault();
+      form.requestSubmit();
+    }
+  });
+  row.dataset.editing = what;
+  row.querySelector("td.name").append(form);
+  field.focus();
+  field.select();
+  return undefined;
+}
+function close(row, form, what) {
+  const had = form.contains(document.activeElement);
+  delete row.dataset.editing;
+  form.remove();
+  if (had) row.querySelector(`[data-edit="${what}"]`)?.focus({ preventScroll: true });
+}
+page.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-edit]");
+  if (button) edit(button.closest("tr"), button.dataset.edit);
+});

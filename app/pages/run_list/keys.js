@@ -1,0 +1,39 @@
+// The table by keyboard: ↑ ↓ from box to box, with Shift all between; F2 renames, Delete deletes, Esc lets go, and /
+// searches.
+
+import { chosen, forgetChosen, pick, remove } from "./chosen.js";
+import { boxes, find, look, page } from "./core.js";
+import { edit } from "./editing.js";
+
+const isWriting = (node) => node.matches("input:not([type=checkbox]), textarea, select, [contenteditable]");
+
+function step(box, by, range) {
+  const there = boxes();
+  const next = there[there.indexOf(box) + by];
+  if (!next) return;
+  next.focus();
+  if (!range) return;
+  for (const one of [box, next]) {
+    one.checked = true;
+    pick(one, false);
+  }
+}
+function inRow(event, row) {
+  const move = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (move && event.target.matches(".pick input")) step(event.target, move, event.shiftKey);
+  else if (event.key === "F2" && !look.deleted) edit(row, "name");
+  else if (event.key === "Delete" && !look.deleted) remove(chosen.size ? [...chosen] : [row.dataset.run]);
+  else return;
+  event.preventDefault();
+}
+page.addEventListener("keydown", (event) => {
+  if (isWriting(event.target) || event.ctrlKey || event.metaKey || event.altKey) return;
+  const row = event.target.closest("tbody tr");
+  if (row) inRow(event, row);
+  if (event.key === "Escape" && chosen.size && !event.target.closest("dialog")) forgetChosen();
+});
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "/" || isWriting(event.target) || event.ctrlKey || event.metaKey || event.altKey) return;
+  event.preventDefault();
+  find(".search").focus();
+});

@@ -1,0 +1,132 @@
+// The drafts of new runs: of this tab one for each address of New run, and which of them it is at; and the last few of
+// this browser, which a tab that begins anew offers. A draft is {text, notes, pending, about, given, early}: the spec's
+// text, what its import said, the edits that are not in it yet, what it stands on ({origin, arrival}, as open_new_run
+// says it), what its data brought (pages/new/new_data.js), and whether it only began, before it was known what is
+// installed.
+
+import { params, setParams } from "./address.js";
+import { tryStore } from "./browser_store.js";
+
+const MOST = 5; // drafts that are offered elsewhere
+const DAYS = 14; // for which they are
+const MOST_NOTES = 100_000; // characters of an import's notes that are kept with a draft
+const ALL = "groupwise:drafts";
+const CURRENT = "groupwise:new"; // → the request whose draft this tab is at
+const ASKED = ["from", "preset", "reward", "set", "draft"];
+
+// What an address of New run asks for, as the query that says it: one draft belongs to it. “draft” is asked of nobody:
+// it sets a draft apart from others of the same beginning.
+export function requestOf(all = params()) {
+  const asked = new URLSearchParams();
+  for (const name of ASKED) for (const value of all.getAll(name)) if (value) asked.append(name, value);
+  return asked.toString();
+}
+// Writes a request into the address, in place of the one that is there.
+export function setRequest(request) {
+  const asked = new URLSearchParams(request);
+  setParams(Object.fromEntries(ASKED.map((name) => [name, asked.getAll(name)])));
+}
+// The same request under a draft of its own, so that it writes over no other.
+export function asOwnDraft(request) {
+  const asked = new URLSearchParams(request);
+  asked.set("draft", Math.random().toString(36).slice(2, 10));
+  return requestOf(asked);
+}
+
+const key = (request) => `${CURRENT}:${request}`;
+const read = (store, name) => JSON.parse(store.getItem(name) ?? "null");
+const write = (request, draft) => sessionStorage.setItem(key(request), JSON.stringify(draft));
+function readDraft(request) {
+  const draft = read(sessionStorage, key(request));
+  const { pending, notes } = draft ?? {};
+  return typeof draft?.text === "string" ? { ...draft, request, notes: asNotes(notes), pending: pending ?? [] } : null;
+}
+const asNotes = (kept) => (Array.isArray(kept) ? kept.filter((note) => typeof note === "string") : []);
+// The first of the notes, as many as are kept.
+function fewNotes(notes) {
+  let left = MOST_NOTES;
+  const kept = notes.filter((note) => (left -= note.length) >= 0);
+  return kept.length < notes.length ? [...kept, `And ${notes.length - kept.length} more.`] : kept;
+}
+
+function tab() {
+  const known = sessionStorage.getItem("groupwise:tab");
+  const name = known ?? Math.random().toString(36).slice(2);
+  if (!known) sessionStorage.setItem("groupwise:tab", name);
+  return name;
+}
+const idOf = (request) => `${tab()} ${key(request)}`;
+function writeAll(drafts) {
+  if (drafts.length) localStorage.setItem(ALL, JSON.stringify(drafts.slice(0, MOST)));
+  else localStorage.removeItem(ALL);
+}
+function readAll() {
+  const since = Date.now() - DAYS * 24 * 3600 * 1000;
+  return (read(localStorage, ALL) ?? []).filter((one) => one.at > since && typeof one.text === "string");
+}
+
+// Keeps the draft of a request, which this tab is at now. `name`: what the run is called; `changed`: whether the text
+// is another than it began with. One that only began with something is offered elsewhere until this tab begins
+// another.
+export function storeDraft(request, whole, { name, changed }) {
+  const draft = { ...whole, notes: fewNotes(whole.notes) };
+  tryStore(() => {
+    write(request, draft);
+    sessionStorage.setItem(CURRENT, request);
+  });
+  tryStore(() => {
+    const id = idOf(request);
+    const untouched = (one) => !one.changed && one.id.startsWith(`${tab()} `);
+    const others = readAll().filter((one) => one.id !== id && !untouched(one));
+    const mine = { ...draft, id, request, name, changed, at: Date.now() };
+    writeAll(changed || (request && !whole.early) ? [mine, ...others] : others);
+  });
+}
+// This tab's draft of a request. Null where there is none, or where it was launched and one `comesAnew`.
+export function draftOf(request, comesAnew) {
+  return tryStore(() => {
+    const draft = readDraft(request);
+    if (!draft?.launched || !comesAnew) return draft;
+    dropDraft(request);
+    return null;
+  });
+}
+// The draft that this tab's New run is at; null where that was launched, or none was begun.
+export const currentDraft = () =>
+  tryStore(() => {
+    const request = sessionStorage.getItem(CURRENT);
+    const draft = request === null ? null : readDraft(request);
+    return draft?.launched ? null : draft;
+  });
+export function dropDraft(request) {
+  tryStore(() => {
+    sessionStorage.removeItem(key(request));
+    if (sessionStorage.getItem(CURRENT) === request) sessionStorage.removeItem(CURRENT);
+  });
+  dropOffered(idOf(request));
+}
+// Puts a draft away: this tab is at none then, and offers it as it offers those of others.
+export function setAside(request) {
+  tryStore(() => {
+    const id = idOf(request);
+    writeAll(readAll().map((one) => (one.id === id ? { ...one, id: `aside ${Date.now()} ${id}` } : one)));
+    sessionStorage.removeItem(key(request));
+    sessionStorage.removeItem(CURRENT);
+  });
+}
+// Drafts of other tabs and requests, the newest first: each as it was stored, with {id, request, name, at}.
+export const offeredDrafts = (request) =>
+  (tryStore(() => readAll().filter((one) => one.id !== idOf(request))) ?? []).map((one) => ({
+    ...one,
+    notes: asNotes(one.notes),
+  }));
+export function dropOffered(id) {
+  tryStore(() => writeAll(readAll().filter((one) => one.id !== id)));
+}
+// It is a run now: no other tab needs it, and this one has it still when one comes back.
+export const noteLaunched = (request) =>
+  tryStore(() => {
+    write(request, { ...readDraft(request), launched: true });
+    sessionStorage.removeItem(CURRENT);
+    dropOffered(idOf(request));
+  });

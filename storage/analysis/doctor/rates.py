@@ -1,0 +1,249 @@
+"""Whether steps are of the right size: too large, too small, held back by the KL, or none that help. Each rule is
+pure."""
+
+import math
+from dataclasses import dataclass
+
+from groupwise.storage.analysis.doctor import changes, grounds
+from groupwise.storage.analysis.doctor.curve import Curve, mean
+from groupwise.storage.analysis.doctor.evidence import Evidence
+from groupwise.storage.analysis.doctor.verdict import (
+    COMMON,
+    CORPUS,
+    DEEPSEEK,
+    PROBLEM,
+    WARNING,
+    Change,
+    Grounds,
+    Link,
+    Place,
+    Verdict,
+    chart,
+    completions,
+    step_groups,
+)
+from groupwise.storage.analysis.doctor.words import percent, setting_text, short_number
+from groupwise.storage.library.models import learning_rates
+
+TREND = 20  # logged steps before a peak in between is believed
+SOON, LATEST = 4, 3  # logged steps before a fall from the very first is believed; those that are “now” for it
+SLOW = 40  # logged steps before it is said that nothing moves
+EARLY = 10  # … where the rate, or the KL, says why
+FELL, LOST = 0.12, 0.4  # of the rewards' scale, below the best; of what had been gained until then
+SURE, SURE_OF_FIRST = 4.0, 3.0  # standard errors: of a fall from a peak, of which there are many, from the first step
+GONE = 1.0  # KL, nats a token, of a model that is no longer what it was
+CHANCE = 1 / 300  # of what is no accident
+STILL = 0.03  # of the scale: a rise that is none
+HARDLY = 0.003  # KL of a model that has hardly moved
+NOWHERE = 3e-4  # KL at the end, of steps that lead nowhere
+HEAVY, PULLED = 0.5, 0.5  # a KL weight; how fast KL grows for that (1: with the steps; 0: not at all)
+NEAR_TOP = 0.9  # of the scale
+
+
+def learning_rate_high(e: Evidence) -> Verdict | None:
+    """The reward rose and has fallen again, or only fell."""
+    fell = fall(e)
+    if fell is None or _rate(e) < learning_rates.LEAST:
+        return None  # steps as small as that are not too large
+    kl, then = e.curve("kl"), f"{short_number(fell.height)} {fell.when}"
+    moved = f", while KL {e.verb} {short_number(kl.now)}" if len(kl) else ""
+    rate = changes.rate_far_off(e)
+    at = "" if rate is None else f" at a learning rate of {setting_text(rate)}"
+    words = (
+        f"The reward was {then} and {e.verb} {short_number(e.reward.now)} {e.at_now}{moved}: the steps are probably "
+        f"too large{at}."
+    )
+    return Verdict(
+        "learning_rate_high", PROBLEM, "The reward is falling", words,
+        f"Shown when it is {short_number(FELL * e.scale)} (an eighth of the rewards' range) below its best, beyond "
+        f"noise, and has lost {percent(LOST)} of what it had gained.",
+        f"{COMMON}; {CORPUS}; {e.usual_rates.words}",
+        (chart("reward"), chart("kl"), step_groups(e.reward.steps[-1], "worst")),
+        changes.smaller_steps(e, 0.3), Grounds(Place.UPDATE, share=1.0, moves=True),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Fall:
+    """From where the reward has fallen to what it is now: the `height`, and `when` it was there, in words."""
+
+    height: float
+    when: str
+
+
+def fall(e: Evidence) -> Fall | None:
+    """From where the reward has fallen, in the figures that pages say; None where it has not, or where its weights
+    move, so that it may fall for that alone."""
+    if e.weights_move or not len(e.reward):
+        return None
+    best = _fall_from_the_peak(e)
+    first = _fall_from_the_first(e)
+    if best is not None and (first is None or best > first):
+        return Fall(best, "at its best")
+    if first is None:
+        return None
+    return Fall(first, "at its first step" if not e.since else f"at step {e.since + 1:,}, the first of this stage,")
+
+
+def _fall_from_the_peak(e: Evidence) -> float | None:
+    """Its best, where it has risen and fallen again."""
+    reward = e.reward
+    lost = min(reward.peak - reward.late, reward.best - reward.now)
+    if len(reward) < TREND or lost < FELL * e.scale or lost <= SURE * reward.error:
+        return None
+    if lost < LOST * max(reward.peak - reward.early, reward.best - reward.start) or not _functions_fell(e):
+        return None
+    return reward.best
+
+
+def _fall_from_the_first(e: Evidence) -> float | None:
+    """The first, where it has fallen from the very first step: that step's completions are the untrained model's."""
+    reward, groups = e.reward, [group for group in e.first_groups if group[0].step == e.since + 1]
+    if len(reward) < SOON or len(groups) < 2 or e.low is None or reward.steps[0] != e.since + 1:
+        return None
+    latest = reward.values[-max(LATEST, min(reward.window, len(reward) // 5)) :]
+    scatter = Curve.of(reward.steps[-len(latest) :], latest).scatter
+    error = math.hypot(math.sqrt(grounds.variance_of_groups(e.first_groups) / len(groups)), scatter)
+    fell, kl = reward.first - max(mean(latest), reward.now), e.curve("kl")
+    if fell < max(FELL * e.scale, LOST * (reward.first - e.low)) or not _functions_fell(e):
+        return None
+    later = [group for group in e.groups if group[0].step > e.since + LATEST]
+    sure = (
+        fell >= SURE_OF_FIRST * error or (len(kl) and kl.now >= GONE) or grounds.chance_above(groups, later) <= CHANCE
+    )
+    return reward.first if sure else None
+
+
+def _functions_fell(e: Evidence) -> bool:
+    """Whether a function's own scores fell, where some have none: the total falls already when one that pays well
+    is silent."""
+    if all(told.failure_share + told.unscored_share < FELL for told in e.functions.values()):
+        return True
+    curves = [e.curves[name] for one in e.functions if (name := f"rewards/{one}/mean") in e.curves]
+    return any(max(curve.first, curve.peak) - curve.late >= LOST * (curve.high - curve.low) > 0 for curve in curves)
+
+
+def beta_high(e: Evidence) -> Verdict | None:
+    """The KL's weight pulls back whatever is learned: KL is there at once and grows no more, or hardly there though
+    the rate is a usual one."""
+    told, reward, beta = e.curve("kl"), e.reward, e.number("beta") or 0.0
+    if beta < HEAVY or len(told) < EARLY or reward.direction(STILL * e.scale) > 0:
+        return None
+    if growth(told) > PULLED and (told.late > HARDLY or _rate(e) < learning_rates.LEAST):
+        return None
+    words = (
+        f"KL {e.verb} held at {short_number(told.now)}, and the {said_of_reward(e)}: with beta {setting_text(beta)} "
+        "the KL term outweighs the reward."
+    )
+    return Verdict(
+        "beta_high", WARNING, "The KL weight (beta) is too high", words,
+        f"Shown from beta {HEAVY} on, where the reward does not rise and KL grows more slowly than with the square "
+        f"root of the steps, or is below {HARDLY}; 0 to 0.1 is usual, DeepSeekMath has "
+        f"{changes.KL_WEIGHT}.", f"{DEEPSEEK}; {CORPUS}",
+        (chart("kl"), chart("reward")), (changes.set_to("beta", changes.KL_WEIGHT), changes.set_to("beta", 0.0)),
+        Grounds(Place.UPDATE, True),
+    )  # fmt: skip
+
+
+def growth(kl: Curve) -> float:
+    """How KL grows: with the steps to the power of this. The first update is held back by nothing, as there is no KL
+    yet; steps that go their way make it grow with the power 1 to 2, a heavy KL weight holds it where it is."""
+    values = [max(value, 1e-12) for value in kl.values[1:]]
+    third = max(3, len(values) // 3)
+    if len(values) < 2 * third:
+        return 1.0
+    early, late = (math.fsum(map(math.log, part)) / third for part in (values[:third], values[-third:]))
+    steps = [mean([math.log(step - kl.steps[0]) for step in part]) for part in (kl.steps[1 : third + 1],
+                                                                               kl.steps[-third:])]  # fmt: skip
+    return (late - early) / (steps[1] - steps[0])
+
+
+def flat_reward(e: Evidence) -> Verdict | None:
+    """The reward goes nowhere: because the model hardly moves, or though it does."""
+    reward = e.reward
+    if len(reward) < EARLY or e.weights_move or learning_rate_high(e) or beta_high(e):
+        return None
+    if e.high is not None and e.low is not None and reward.late >= e.low + NEAR_TOP * e.scale:
+        return None  # there is nowhere to go
+    said = f"The {said_of_reward(e)}"
+    links = (
+        chart("reward"),
+        step_groups(reward.steps[-1], "worst"),
+        completions("Its best completions", sort="-reward"),
+    )
+    low = _rate_low(e, said, links, _rate(e))
+    if low or len(reward) < SLOW or reward.direction(STILL * e.scale, 2.0) != 0 or _is_too_noisy(e):
+        return low
+    words = f"{said}, though groups {e.has} a learning signal. Is the reward one that better completions earn more of?"
+    return Verdict(
+        "flat", WARNING, "The reward is flat", words,
+        f"Shown when it has moved by less than {short_number(STILL * e.scale)} or than noise, in {SLOW} logged steps.",
+        COMMON, links,
+        (*changes.higher_rate(e, 2.0), Change("Other rewards, tried on what it wrote", edit_reward="")),
+        Grounds(Place.RESIDUE),
+    )  # fmt: skip
+
+
+def said_of_reward(e: Evidence) -> str:
+    """How a reward stands that has neither risen nor fallen beyond what noise does, in the figures that pages say:
+    “reward is 0.42 now, about as at the start (0.43)”."""
+    now, start, since = short_number(e.reward.now), short_number(e.reward.start), start_words(e)
+    if abs(e.reward.rise) <= STILL * e.scale:
+        return f"reward {e.verb} {now} {e.at_now}, about as {since} ({start})"
+    return f"reward {e.verb} {now} {e.at_now} and was {start} {since}, which may be noise"
+
+
+def start_words(e: Evidence) -> str:
+    """When the first steps were: at the start, or where the stage began that trains."""
+    return "at the start" if not e.since else f"as this stage began (step {e.since + 1:,})"
+
+
+def _is_too_noisy(e: Evidence) -> bool:
+    return e.reward.error * 3 > 0.1 * e.scale and abs(e.reward.late - e.reward.early) > STILL * e.scale
+
+
+def _rate(e: Evidence) -> float:
+    rates = e.curve("learning_rate")
+    return max(rates.values) if len(rates) else e.number("learning_rate") or learning_rates.DEFAULT
+
+
+def _rate_low(e: Evidence, said: str, links: tuple[Link, ...], rate: float) -> Verdict | None:
+    moved, ahead = e.curve("kl"), _ahead(e)
+    if e.usual_rates.is_high(max(rate, e.number("learning_rate") or 0.0)) or not _stays(e):
+        return None
+    if not (rate < learning_rates.LEAST or ahead is not None and ahead < NOWHERE or _is_still(e)):
+        return None
+    why = f"KL {e.verb} {short_number(moved.now)}" if len(moved) else f"the learning rate is {rate:g}"
+    if ahead is not None and e.total > e.step and not e.ended:
+        why += f", and at this pace {short_number(ahead)} at the end"
+    return Verdict(
+        "learning_rate_low", WARNING, "The learning rate is probably too low",
+        f"{said}, and the model {'had' if e.ended else 'has'} hardly moved: {why}.",
+        f"Shown from {EARLY} logged steps on with a learning rate below {learning_rates.LEAST:g}, or where KL, growing "
+        f"with the square of the steps, stays below {NOWHERE:g} to the end; from {SLOW} on with a flat reward and KL "
+        f"below {HARDLY}.",
+        f"{COMMON}; {CORPUS}; {e.usual_rates.words}",
+        (*links, chart("kl")), changes.higher_rate(e, 5.0),
+        Grounds(Place.UPDATE, True),
+    )  # fmt: skip
+
+
+def _stays(e: Evidence) -> bool:
+    """Whether the model is where it began, as far as can be told."""
+    moved = e.curve("kl")
+    return e.reward.direction(STILL * e.scale, SURE) == 0 and not (len(moved) and moved.late > HARDLY)
+
+
+def _is_still(e: Evidence) -> bool:
+    """Whether neither reward nor KL have moved for long."""
+    flat = e.reward.direction(STILL * e.scale, 2.0) == 0 and not _is_too_noisy(e)
+    return len(e.reward) >= SLOW and flat and len(e.curve("kl")) > 0
+
+
+def _ahead(e: Evidence) -> float | None:
+    """What KL comes to at the end, if steps go on to go one way; None where it is not logged."""
+    moved, done = e.curve("kl"), e.step - e.since
+    return moved.late * ((max(e.total, e.step) - e.since) / done) ** 2 if len(moved) and done > 0 else None
+
+
+RULES = (learning_rate_high, beta_high, flat_reward)

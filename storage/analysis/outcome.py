@@ -1,0 +1,184 @@
+"""What a run came to, for lists of many runs: the doctor's verdict on its end, how long it trained, its metrics' last
+means and the settings that it was given. Worked out once and kept in registry.db: what has ended does not change."""
+
+import functools
+import hashlib
+import json
+import os
+import sqlite3
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from groupwise.storage.analysis.compare import fields, finals
+from groupwise.storage.analysis.doctor import evidence_reader
+from groupwise.storage.analysis.doctor.evidence_reader import Surroundings
+from groupwise.storage.analysis.doctor.examine import Report, examine
+from groupwise.storage.analysis.doctor.verdict import PROBLEM, WARNING
+from groupwise.storage.home import db, paths
+from groupwise.storage.home.value_types import value_if_fitting
+from groupwise.storage.record import group_metrics, recent, record_check, run_files, states
+from groupwise.storage.registry import outcomes, registry
+from groupwise.storage.registry.messages.facts import Catalogue, Hardware, Shipped
+from groupwise.storage.registry.registry import Run
+from groupwise.storage.spec.spec import RunSpec
+
+FELL = "reward fell"
+DAMAGED = "record is damaged"
+SPEED = {"memory", "slow"}  # verdicts that say nothing of what was learned
+JUDGED = {states.FINISHED, states.STOPPED}  # the others say themselves that they did not end well
+LONGEST = 200  # characters of a setting
+MOST_SETTINGS = 500  # of one run
+SECONDS = 10.0  # of reading one record
+AT_ONCE = 16  # outcomes that are kept in one transaction
+REST = 0.5  # seconds, at most, between two runs that are looked at beside a training
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """`verdict` stands beside the state, “” where nothing is wrong, coloured by its `level`; `seconds` of training;
+    `metrics`: what each is at the end (storage.record.recent); `settings` that the spec gives, by dotted name. None and
+    nothing of what is not known."""
+
+    verdict: str = ""
+    seconds: float | None = None
+    metrics: dict[str, float] = field(default_factory=dict)
+    settings: dict[str, Any] = field(default_factory=dict)
+    level: str = ""
+
+
+_KEPT = TypeAdapter(Outcome)
+
+
+def outcomes_kept(runs: Sequence[Run]) -> dict[str, Outcome]:
+    """What is kept of these runs, by run, as far as it is still true."""
+    kept = outcomes.kept_outcomes([run.id for run in runs])
+    found = {}
+    for run in runs:
+        mark, told = kept.get(run.id, ("", ""))
+        outcome = value_if_fitting(_KEPT, json.loads(told)) if mark == mark_of(run) else None
+        if outcome is not None:
+            found[run.id] = outcome
+    return found
+
+
+def work_out(runs: Sequence[Run], *, keep: bool = True) -> Iterator[tuple[str, Outcome]]:
+    """What each of these ended runs came to, as it is found. `keep`: also for whoever asks later."""
+    around, found = published_surroundings(), []
+    for run in runs:
+        mark = mark_of(run)  # before it is read: its record may be written to meanwhile
+        outcome = read_outcome(run, around)
+        found.append((run.id, mark, json.dumps(asdict(outcome))))
+        yield run.id, outcome
+        if keep and len(found) == AT_ONCE:
+            outcomes.keep_outcomes(found)
+            found = []
+    if keep and found:
+        outcomes.keep_outcomes(found)
+
+
+def work_out_some() -> bool:
+    """Work out and keep what some ended runs came to of which it is not known, the newest first, with a rest after each
+    as long as it took; whether there may be more."""
+    ended = registry.list_runs(only=states.ENDED)
+    marks = {run_id: mark for run_id, (mark, _) in outcomes.kept_outcomes([run.id for run in ended]).items()}
+    unknown = [run for run in ended if marks.get(run.id) != mark_of(run)]
+    begun = time.monotonic()
+    for _ in work_out(unknown[:AT_ONCE]):
+        time.sleep(min(REST, time.monotonic() - begun))
+        begun = time.monotonic()
+    return len(unknown) > AT_ONCE
+
+
+def mark_of(run: Run) -> str:
+    """What an outcome hangs on: the run's end, its record's file, and the rules by which it was judged."""
+    return f"{run.attempt} {run.state} {run.state_at} {_record_mark(run.id)} {rules_digest()}"
+
+
+def _record_mark(run_id: str) -> str:
+    """Changes with the file of a run's record, which may be copied or damaged after the run's end."""
+    try:
+        found = os.stat(f"{paths.runs_folder()}/{run_id}/run.db")
+    except (OSError, ValueError):
+        return "-"
+    return f"{found.st_size}-{found.st_mtime_ns}"
+
+
+@functools.cache
+def rules_digest() -> str:
+    """16 hexadecimal digits that change with the doctor's rules, the figures they are told by, or this file."""
+    read = hashlib.sha256()
+    files = [Path(file) for file in (__file__, recent.__file__, group_metrics.__file__)]
+    for path in (*files, *sorted(Path(evidence_reader.__file__).parent.glob("*.py"))):
+        read.update(path.read_bytes())
+    return read.hexdigest()[:16]
+
+
+def read_outcome(run: Run, around: Surroundings) -> Outcome:
+    """What a run came to so far. What of its folder cannot be read is left out; that its record is damaged is said."""
+    spec = run_files.spec_of(run.folder)
+    settings = given_settings(spec) if spec else {}
+    try:
+        return _with_record(run, spec, settings, around)
+    except sqlite3.DatabaseError as error:
+        damaged = db.is_damage(error) or isinstance(error, record_check.OddRecord)
+    except Exception:
+        if record_check.of_file(run.folder.db, odd=True) is None:
+            raise
+        damaged = True
+    return Outcome(DAMAGED, settings=settings, level=PROBLEM) if damaged else Outcome(settings=settings)
+
+
+def _with_record(run: Run, spec: RunSpec | None, settings: dict[str, Any], around: Surroundings) -> Outcome:
+    with record_check.read_record(run.folder.db, seconds=SECONDS) as record:
+        seconds, means = finals.seconds_trained(record), finals.last_means(record)
+    if spec and not any(group_metrics.target(stage.rewards) for stage in spec.by_stage()):  # then nothing is solved
+        means = {name: mean for name, mean in means.items() if not name.endswith("solved")}
+    verdict, level = "", ""
+    if run.state in JUDGED:
+        evidence = evidence_reader.gather(run.folder.db, spec, around)
+        verdict, level = verdict_on(examine(replace(evidence, ended=True)))
+    return Outcome(verdict, seconds, means, settings, level)
+
+
+def verdict_on(report: Report) -> tuple[str, str]:
+    """The words that stand beside the state of a run that ended so, and how grave that is: that its reward fell, or
+    else the gravest verdict on what was learned. A warning counts where the reward did not rise."""
+    if report.kind == "down":
+        return FELL, report.level
+    grave = {PROBLEM} if report.kind in ("up", "waiting") else {PROBLEM, WARNING}
+    told = [verdict for verdict in report.verdicts if verdict.level in grave and verdict.key not in SPEED]
+    return (told[0].title, told[0].level) if told else ("", "")
+
+
+def given_settings(spec: RunSpec) -> dict[str, Any]:
+    """The settings that a spec gives, by dotted name: numbers and truth values as they are, all else as words."""
+    given = {name: one["value"] for name, one in fields.flat(spec).items() if one["set"]}
+    return {name: _plain(value) for name, value in list(given.items())[:MOST_SETTINGS]}
+
+
+def _plain(value: Any) -> Any:
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, (int, float)) and abs(value) < 1e300:
+        return value
+    return fields.words(value)[:LONGEST]
+
+
+def default_settings(defaults: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """What a setting is where no spec gives it: ours, and GRPOConfig's as published."""
+    spec = RunSpec.model_validate({"name": "x", "rewards": [{"name": "x"}]})
+    flat = fields.flat(spec, defaults)
+    return {name: _plain(one["value"]) for name, one in flat.items() if not name.startswith("rewards.")}
+
+
+def published_surroundings() -> Surroundings:
+    """What the worker published, as the doctor takes it into account."""
+    catalogue, shipped = registry.read_fact(Catalogue), registry.read_fact(Shipped)
+    hardware = registry.read_fact(Hardware)
+    gpus = [gpu.as_dict() for gpu in hardware.gpus] if hardware else []
+    return Surroundings(catalogue.defaults() if catalogue else {}, gpus, shipped.extras if shipped else {})

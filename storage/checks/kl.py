@@ -1,0 +1,48 @@
+"""What of a KL weight that follows a target does not fit. Pure."""
+
+from typing import Any
+
+from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.spec.problem import WARNING, Fix, Problem
+from groupwise.storage.spec.spec import KlSpec, RunSpec
+
+USUAL = 0.04  # a KL weight to begin with
+BETA = "training.beta"
+
+
+def check_kl(spec: RunSpec, offer: Offer) -> list[Problem]:
+    """Whether there is a reference model to measure by, and whether the weight begins within its bounds."""
+    if spec.kl.target is None:
+        return _unused(spec.kl)
+    beta: Any = spec.training.get("beta", ((offer.training or {}).get("beta") or {}).get("default", 0.0))
+    if isinstance(beta, bool) or not isinstance(beta, (int, float)):
+        return []  # said where types are checked
+    if spec.kl.least > spec.kl.most:
+        usual = KlSpec()
+        fix = Fix(f"Use {usual.least:g} and {usual.most:g}", {"kl.least": usual.least, "kl.most": usual.most})
+        return [Problem("kl.least", f"should not be above most ({spec.kl.most:g}).", fixes=(fix,))]
+    if beta <= 0:
+        fixes = (Fix(f"Begin with beta {_within(USUAL, spec.kl):g}", {BETA: _within(USUAL, spec.kl)}),
+                 Fix("Keep beta as it is", {}, ("kl",)))  # fmt: skip
+        message = "needs a beta above 0 to begin with: at 0 there is no reference model to measure the KL by."
+        return [Problem("kl.target", message, fixes=fixes)]
+    if beta != _within(beta, spec.kl):
+        fixes = (Fix(f"Begin at {_within(beta, spec.kl):g}", {BETA: _within(beta, spec.kl)}), _widen(beta, spec.kl))
+        message = f"should begin within the bounds of its changes, {spec.kl.least:g} to {spec.kl.most:g}."
+        return [Problem(BETA, message, fixes=fixes)]
+    return []
+
+
+def _unused(kl: KlSpec) -> list[Problem]:
+    if kl == KlSpec():
+        return []
+    fixes = (Fix("Follow a KL of 0.05", {"kl.target": 0.05}), Fix("Remove it", {}, ("kl",)))
+    return [Problem("kl", "is not used: it says no target.", level=WARNING, fixes=fixes)]
+
+
+def _within(beta: float, kl: KlSpec) -> float:
+    return min(max(beta, kl.least), kl.most)
+
+
+def _widen(beta: float, kl: KlSpec) -> Fix:
+    return Fix(f"Let it be {beta:g}", {"kl.least": beta} if beta < kl.least else {"kl.most": beta})

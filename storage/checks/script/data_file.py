@@ -1,0 +1,106 @@
+"""How a run's plain script reads its data file: the same rows as worker.data.file_reading, in plain code."""
+
+import inspect
+from typing import Any
+
+from groupwise.storage.spec.file_format import (
+    FILE_SETTINGS,
+    QUOTES,
+    SEPARATORS,
+    data_suffix,
+    file_kind,
+    usual_separator,
+)
+from groupwise.storage.spec.python_source import call, inline, literal
+from groupwise.storage.spec.sheet_rows import sheet_lines
+from groupwise.storage.spec.spec import DataSpec
+
+# What the constants of a script say in characters, and a spec in words.
+IN_CHARACTERS = {"separator": SEPARATORS, "quote": QUOTES}
+_TEXT_AT_ONCE = (
+    '    if text.lstrip().startswith("["):  # a list of rows, not a row in each line\n'
+    '        text = "\\n".join(map(json.dumps, json.loads(text)))\n'
+    '    lines = HERE / "rows.jsonl"\n'
+    '    lines.write_text(text, encoding="utf-8")\n'
+    '    return load_dataset("json", data_files=str(lines), split="train")\n'
+)
+_CSV_ROWS = (
+    "        names = next(line for line in {reader} if line)\n"
+    "    # Cells are text exactly as they are written: no NA that means nothing, no 007 that becomes 7.\n"
+    '    features = Features({{name: Value("string") for name in names}})\n'
+    "    {load}\n"
+)
+_BOOK = "    book = CalamineWorkbook.from_path(str(path))\n"
+_FIRST_SHEET = (
+    "    sheets = map(book.get_sheet_by_name, book.sheet_names)  # the first that is a table\n"
+    "    size = lambda each: (min(each.total_height, each.total_width) > 1, each.total_height > 0)\n"
+    "    sheet = max(sheets, key=size)\n"
+)
+_SHEET_ROWS = (
+    "    names, *lines = sheet_lines({sheet}.to_python(skip_empty_area=False), {skip})\n"
+    "    return Dataset.from_dict({{name: [line[n] for line in lines] for n, name in enumerate(names)}})\n"
+)
+
+
+def file_settings(data: DataSpec) -> dict[str, Any]:
+    """Of how the file is read, what is said and its kind of file has, as a script's constants say it."""
+    kind = file_kind(data.source.partition(":")[2]) if data.source.startswith("file:") else ""
+    said = {name: getattr(data, name) for name, kinds in FILE_SETTINGS.items() if kind in kinds}
+    return {name: IN_CHARACTERS.get(name, {}).get(value, value) for name, value in said.items() if value is not None}
+
+
+def file_constants(data: DataSpec) -> dict[str, str]:
+    """Constants by name, as source."""
+    return {name.upper(): literal(value) for name, value in file_settings(data).items()}
+
+
+def file_helpers(data: DataSpec) -> str:
+    """The functions that reading the file needs."""
+    return f"\n\n{inspect.getsource(sheet_lines)}" if file_kind(data.source) == "sheet" else ""
+
+
+def read_file(name: str, data: DataSpec) -> str:
+    """The body of rows()."""
+    kind, said = file_kind(name), file_settings(data)
+    place = f'    path = folder_with({literal(name)}, "data") / {literal(name)}\n'
+    if kind == "parquet":
+        return f'{place}    return load_dataset("parquet", data_files=str(path), split="train")\n'
+    if kind == "sheet":
+        sheet = "book.get_sheet_by_name(SHEET)" if "sheet" in said else "sheet"
+        rows = _SHEET_ROWS if "sheet" in said else _FIRST_SHEET + _SHEET_ROWS
+        rows = _BOOK + rows.format(sheet=sheet, skip="SKIP_LINES" if "skip_lines" in said else "0")
+        return place + rows
+    if kind == "csv":
+        return place + _read_csv(name, said)
+    if data_suffix(name) == ".jsonl" and said.get("encoding", "utf-8") == "utf-8":
+        return f'{place}    return load_dataset("json", data_files=str(path), split="train")\n'
+    return f"{place}    with {_opened(name, said)} as file:\n        text = file.read()\n{_TEXT_AT_ONCE}"
+
+
+def _opened(name: str, said: dict[str, Any], more: str = "") -> str:
+    encoding = "ENCODING" if said.get("encoding", "utf-8") != "utf-8" else '"utf-8-sig"'
+    packed = name.lower().endswith(".gz")
+    return f'gzip.open(path, "rt", encoding={encoding}{more})' if packed else f"path.open(encoding={encoding}{more})"
+
+
+def _read_csv(name: str, said: dict[str, Any]) -> str:
+    separator = "SEPARATOR" if "separator" in said else literal(SEPARATORS[usual_separator(name)])
+    quoted = "quote" in said and said["quote"] != '"'
+    reading = {"delimiter": separator} if separator != '","' else {}
+    options = {"data_files": "str(path)", "split": '"train"', "features": "features", "keep_default_na": "False"}
+    options |= {"sep": separator} if reading else {}
+    if quoted and said["quote"]:
+        reading["quotechar"] = options["quotechar"] = "QUOTE"
+    elif quoted:
+        reading["quoting"] = options["quoting"] = "csv.QUOTE_NONE"
+    if said.get("encoding", "utf-8") != "utf-8":
+        options["encoding"] = "ENCODING"
+    skip = ""
+    if said.get("skip_lines"):
+        options["skiprows"] = "SKIP_LINES"
+        skip = "        for _ in range(SKIP_LINES):\n            next(file)\n"
+    reader = f"csv.reader({', '.join(filter(None, ['file', inline(reading)]))})"
+    opened = _opened(name, said, ', newline=""')
+    parts = ['"csv"', *(f"{option}={value}" for option, value in options.items())]
+    rows = _CSV_ROWS.format(reader=reader, load=call("return load_dataset(", parts, ")", indent=4))
+    return f"    with {opened} as file:\n{skip}{rows}"

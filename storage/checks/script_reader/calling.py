@@ -1,0 +1,282 @@
+"""What a script's calls do: its own functions and classes are followed where they are called, with their arguments and
+defaults; attributes and keys that are set on what it does not define are kept as they are said."""
+
+import ast
+import functools
+from dataclasses import dataclass, field
+
+from groupwise.storage.checks.script_reader.command_line import (
+    PARSES,
+    PARSING,
+    decorated_options,
+    parsed_arguments,
+    parsed_object,
+    typer_default,
+)
+from groupwise.storage.checks.script_reader.evaluate import Evaluator
+from groupwise.storage.checks.script_reader.members import Arguments, class_member, is_hashable, is_trl_class
+from groupwise.storage.checks.script_reader.plain import Unknown
+from groupwise.storage.checks.script_reader.scopes import Scope, either
+from groupwise.storage.checks.script_reader.values import (
+    Batch,
+    Class,
+    Either,
+    Function,
+    Given,
+    Items,
+    Made,
+    Mapping,
+    Outer,
+    Part,
+    Plain,
+    Row,
+    Value,
+    plain_or,
+)
+
+MAX_CALLS = 20  # functions of the script inside one another
+
+
+@dataclass(eq=False)
+class Setting:
+    """An attribute or a key that the script sets: `os.environ["X"] = …`, `args.beta = 0.1`."""
+
+    node: ast.AST
+    of: Value
+    name: str
+    value: Value
+    order: int  # how many calls came before it
+
+
+@dataclass(eq=False)
+class Frame:
+    """A function of the script while it is followed: what it has returned so far."""
+
+    returns: list[Value] = field(default_factory=list)
+
+
+class Caller(Evaluator):
+    """Follows calls. `settings`: what the script sets, in its order; `followed`: the functions that were followed;
+    `parsed`: what it reads from its command line; `environment`: the variables that it reads, with a default;
+    `repeated`: calls in a loop whose rounds cannot be told."""
+
+    def __init__(self, not_followed: set[str]) -> None:
+        """`not_followed`: functions whose calls stay as they are said."""
+        super().__init__()
+        self._not_followed = not_followed
+        self.settings: list[Setting] = []
+        self.followed: set[int] = set()
+        self.parsed: list[Value] = []
+        self.repeated: set[int] = set()
+        self.environment: list[tuple[str, ast.AST]] = []
+        self._commands: dict[int, list[Function]] = {}
+        self._frames: list[Frame] = []
+        self._active: list[ast.AST] = []
+        self._loops = 0
+
+    # ---- what a subclass does ----
+    def follow_block(self, body: list[ast.stmt], scope: Scope) -> bool:
+        """Follow statements; whether they end what they stand in."""
+        raise NotImplementedError
+
+    # ---- functions and classes ----
+    def call_function(self, function: Function, call: Arguments, node: ast.AST) -> Value:
+        body = function.node
+        if body in self._active or len(self._active) >= MAX_CALLS or _generates(body):
+            return Value(node)
+        read = any(not isinstance(value, Given) for value in function.options.values())
+        if read and not call.given and not call.named:
+            self.parsed.append(function)
+        self.followed.add(id(body))
+        bound = self._bound(function, call, node)
+        scope = Scope(dict(bound), function.scope)
+        if isinstance(body, ast.Lambda):
+            self._active.append(body)
+            value = self.evaluate(body.body, scope)
+            self._active.pop()
+            return value
+        frame = Frame()
+        self._frames.append(frame)
+        self._active.append(body)
+        if not self.follow_block(body.body, scope):
+            frame.returns.append(Plain(node, None))
+        self._active.pop()
+        self._frames.pop()
+        found: Value | None = None
+        for value in frame.returns:
+            found = value if found is None else either(node, found, value)
+        if isinstance(found, Function) and found.scope is scope and found.made_by is None:
+            found.made_by = Made(node, function.name, [], bound, [])
+        return found if found is not None else Value(node)
+
+    def _bound(self, function: Function, call: Arguments, node: ast.AST) -> dict[str, Value]:
+        """The names of a function's arguments, with what the call gives or their defaults."""
+        given = function.node.args
+        places = [argument.arg for argument in (*given.posonlyargs, *given.args)]
+        names: dict[str, Value] = dict(zip(places, call.given, strict=False))
+        rest = call.given[len(places) :]
+        defaults = dict(zip(places[len(places) - len(given.defaults) :], given.defaults, strict=True))
+        only = zip(given.kwonlyargs, given.kw_defaults, strict=True)
+        defaults |= {argument.arg: default for argument, default in only if default is not None}
+        every = [*places, *(argument.arg for argument in given.kwonlyargs)]
+        extra = {name: value for name, value in call.named.items() if name not in every}
+        for name in every:
+            if name in call.named:
+                names[name] = call.named[name]
+            elif name not in names and name in function.options:
+                names[name] = function.options[name]
+            elif name not in names and name in defaults and not call.dark:
+                names[name] = typer_default(self.evaluate(defaults[name], function.scope))
+            elif name not in names:
+                names[name] = Value(node)
+        if given.vararg:
+            names[given.vararg.arg] = Items(node, rest, bool(call.dark))
+        if given.kwarg:
+            names[given.kwarg.arg] = Mapping(node, dict(extra), list(call.dark))
+        return names
+
+    def make_instance(self, cls: Class, call: Arguments, node: ast.AST) -> Value:
+        """An object of a class of the script; its __init__ is followed where nothing but the script's own is in it."""
+        outer = outer_base(cls)
+        made = self.record_call(outer or cls.name, call, node, None, cls)
+        start = class_member(cls, "__init__")
+        if isinstance(start, Function) and not outer:
+            self.call_function(start, Arguments([made, *call.given], call.named, call.dark), node)
+        elif not outer:
+            made.later |= dict(zip([n for n in cls.members if not isinstance(cls.members[n], Function)], call.given,
+                                   strict=False)) | call.named  # fmt: skip
+        return made
+
+    def call(self, callee: Value, call: Arguments, node: ast.AST) -> Value:
+        path = callee.path if isinstance(callee, Outer) else ""
+        if path == "setattr" and len(call.given) == 3 and isinstance(name := plain_or(call.given[1]), str):
+            self._set(call.given[0], name, call.given[2], node)
+            return Plain(node, None)
+        if path == "getattr" and len(call.given) >= 2 and isinstance(name := plain_or(call.given[1]), str):
+            return self.attribute(call.given[0], name, node)
+        if path == "hasattr" and call.given and is_trl_class(call.given[0]):
+            return Plain(node, True)
+        if path in ENVIRONMENT and len(call.given) == 2 and isinstance(name := plain_or(call.given[0]), str):
+            self.environment.append((name, node))
+            return call.given[1]
+        if id(callee) in self._commands:
+            self._run_commands(callee, node)
+            return Plain(node, None)
+        if path in PARSING and call.given and isinstance(call.given[0], Class):
+            self.parsed.append(Value(node))
+            return parsed_object(call.given[0], node)
+        if isinstance(callee, Made) and callee.cls is not None:
+            method = class_member(callee.cls, "__call__")
+            if isinstance(method, Function):
+                return self.call_function(method, Arguments([callee, *call.given], call.named, call.dark), node)
+        if path in ("dataclasses.replace", "replace") and len(call.given) == 1 and isinstance(call.given[0], Made):
+            old = call.given[0]
+            self.calls = [one for one in self.calls if one is not old]
+            changed = Arguments(old.arguments, {**old.keywords, **old.later, **call.named}, old.dark + call.dark)
+            return self.record_call(old.path, changed, node, None, old.cls)
+        if isinstance(callee, Function) and callee.name in self._not_followed:
+            return self.record_call(callee.name, call, node)
+        for value in call.given[:1] if path.rpartition(".")[2] in RUNNERS else []:
+            if isinstance(value, Function):  # typer.run(main), fire.Fire(main), app.run(main)
+                self.parsed.append(Value(node))
+                self.call_function(value, Arguments([]), node)
+        return super().call(callee, call, node)
+
+    def define_command(self, function: Function, decorators: list[Value]) -> None:
+        """What the decorators of a function say of its arguments: those of click, typer and Hydra."""
+        function.options = decorated_options(function, decorators)
+        for value in decorators:
+            if isinstance(value, Made) and value.name == "command" and value.receiver is not None:
+                self._commands.setdefault(id(value.receiver), []).append(function)
+
+    def _run_commands(self, app: Value, node: ast.AST) -> None:
+        """app(), of typer or a group of click: whichever command is named, so each is followed."""
+        for function in self._commands.pop(id(app)):
+            self.parsed.append(Value(node))
+            self.call_function(function, Arguments([]), node)
+
+    def call_method(self, of: Value, name: str, call: Arguments, node: ast.AST) -> Value:
+        parsed = parsed_arguments(of, name, call, node)
+        if name in PARSES and parsed is not None:
+            self.parsed.append(parsed)
+        return parsed if parsed is not None else super().call_method(of, name, call, node)
+
+    def record_call(
+        self, path: str, call: Arguments, node: ast.AST, receiver: Value | None = None, cls: Class | None = None
+    ) -> Made:
+        made = super().record_call(path, call, node, receiver, cls)
+        if self._loops:
+            self.repeated.add(id(made))
+        return made
+
+    # ---- what is set ----
+    def assign(self, target: ast.expr, value: Value, scope: Scope, node: ast.AST) -> None:
+        if isinstance(target, ast.Attribute):
+            self._set(self.evaluate(target.value, scope), target.attr, value, node)
+        elif isinstance(target, ast.Subscript):
+            self._set_item(self.evaluate(target.value, scope), self.evaluate(target.slice, scope), value, node)
+        else:
+            super().assign(target, value, scope, node)
+
+    def _set(self, of: Value, name: str, value: Value, node: ast.AST) -> None:
+        if isinstance(of, Class):
+            of.members[name] = value
+        elif isinstance(of, Made):
+            doubtful = self.branches > of.branches
+            old = of.later.get(name, of.keywords.get(name))
+            of.later[name] = either(node, old, value) if doubtful else value
+        if not self.quiet and not isinstance(of, Class):
+            self.settings.append(Setting(node, of, name, value, len(self.calls)))
+
+    def _set_item(self, of: Value, key: Value, value: Value, node: ast.AST) -> None:
+        known = plain_or(key, Unknown)
+        plain_key = is_hashable(known)
+        if isinstance(of, Batch) and isinstance(known, str):
+            of.columns[known] = one_of_batch(value)
+        elif isinstance(of, Row) and isinstance(known, str):
+            of.columns[known] = value
+        elif isinstance(of, Mapping) and plain_key:
+            old = of.entries.get(known)
+            of.entries[known] = either(node, old, value) if self.branches else value
+        elif isinstance(of, Mapping):
+            of.dark.append(value)
+        elif isinstance(of, Items):
+            of.open = True
+        elif not self.quiet:
+            self.settings.append(Setting(node, of, known if isinstance(known, str) else "", value, len(self.calls)))
+
+
+ENVIRONMENT = {"os.environ.get", "os.getenv", "environ.get", "getenv"}
+RUNNERS = {"run", "Fire", "launch", "notebook_launcher", "CLI"}
+
+
+def one_of_batch(value: Value) -> Value:
+    """What a row has of a batch's column; unknown where rows do not match."""
+    if isinstance(value, Items) and len(value.items) == 1 and not value.open:
+        return value.items[0]
+    return Value(value.node)
+
+
+def outer_base(cls: Class) -> str:
+    """The path of what a class derives from that the script does not define itself; "" for none, and for plain ones."""
+    for base in cls.bases:
+        if isinstance(base, Outer) and base.path.rpartition(".")[2] not in ("object", "ABC", "Protocol", "Generic"):
+            return base.path
+        if isinstance(base, Class) and (found := outer_base(base)):
+            return found
+        if isinstance(base, (Part, Made, Either)):
+            return getattr(base, "path", None) or cls.name
+    return ""
+
+
+@functools.cache
+def _generates(node: ast.AST) -> bool:
+    """Whether a function yields, so that a call of it does nothing yet."""
+    inner: list[ast.AST] = [node] if isinstance(node, ast.Lambda) else list(ast.iter_child_nodes(node))
+    while inner:
+        now = inner.pop()
+        if isinstance(now, (ast.Yield, ast.YieldFrom)):
+            return True
+        if not isinstance(now, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            inner += ast.iter_child_nodes(now)
+    return False

@@ -1,0 +1,171 @@
+"""Which rows of the data a script trains on: shuffle, select, take, skip, filter and train_test_split, each as a
+setting of a spec or as a note."""
+
+import re
+from typing import Any
+
+from groupwise.storage.checks.script_reader import conditions
+from groupwise.storage.checks.script_reader.reading import Reading
+from groupwise.storage.checks.script_reader.values import Function, Items, Made, Row, Value, plain_or
+
+_SPLIT = re.compile(r"[A-Za-z_]\w*")
+
+
+class ChosenRows:
+    """Takes the steps that choose rows. `taken`: the settings under data so far; `row`: what a row has by then;
+    `split`: the train_test_split that the rows went through."""
+
+    def __init__(self, reading: Reading) -> None:
+        self.reading = reading
+        self.taken: dict[str, Any] = {}
+        self.row = Row(reading.script.tree, {})
+        self.split: Made | None = None
+        self._done: list[str] = []  # filter, shuffle, limit, holdout, in the script's order
+
+    def _order(self, name: str, step: Made, *before: str) -> None:
+        """Note a step that the script does after what comes after it here."""
+        late = [one for one in before if one in self._done]
+        if late:
+            words = {"limit": "the limit", "holdout": "the split", "shuffle": "shuffling"}[late[-1]]
+            self.reading.note(f"{name}(…)", step, f"comes after {words} in the script, and before it here: other rows "
+                              "may be chosen.")  # fmt: skip
+
+    def _do_shuffle(self, step: Made) -> None:
+        value = step_arguments(step, "seed").get("seed")
+        seed = plain_or(value)
+        if not _count(seed, 0):
+            after = "has no seed: rows stay in the order of the source here. Set data.shuffle to shuffle them."
+            said = value is not None and seed is not None
+            self.reading.note(
+                "shuffle(…)", step, "has a seed that could not be taken: set data.shuffle." if said else after
+            )
+            return
+        if "shuffle" in self._done:
+            self.reading.note("A second shuffle(…)", step, "was not taken.")
+            return
+        self._order("shuffle", step, "limit", "holdout")
+        self._done.append("shuffle")
+        self.taken["shuffle"] = seed
+
+    def _do_select(self, step: Made) -> None:
+        value = step_arguments(step, "indices").get("indices")
+        bounds = _range(value)
+        self.reading.account(value)
+        if bounds is None:
+            self.reading.note("select(…)", step, "chooses rows in a way that a spec cannot: set data.limit here.")
+        else:
+            self._rows(step, *bounds)
+
+    def _do_take(self, step: Made) -> None:
+        count = plain_or(step_arguments(step, "n").get("n"))
+        self._rows(step, 0, count) if _count(count, 1) else self.reading.note("take(…)", step, "could not be taken.")
+
+    def _do_skip(self, step: Made) -> None:
+        count = plain_or(step_arguments(step, "n").get("n"))
+        self._rows(step, count, None) if _count(count, 0) else self.reading.note("skip(…)", step, "could not be taken.")
+
+    def _rows(self, step: Made, start: int, end: int | None) -> None:
+        """Rows from `start` on, up to `end`: the limit, or else a slice of the split, where nothing came before."""
+        if start == 0 and end is None:
+            return
+        if end is not None and end <= start:
+            self.reading.note(f"{step.name}(…)", step, "leaves no rows: it was not taken.")
+        elif start == 0:
+            assert end is not None
+            self._order(step.name, step, "holdout")
+            self.taken["limit"] = min(end, self.taken.get("limit", end))
+            self._done.append("limit")
+        elif self._done or self.taken.get("streaming") or not self.taken.get("source", "").startswith("hub:"):
+            until = f" up to {end:,}" if end is not None else ""
+            self.reading.note(f"{step.name}(…)", step, f"leaves out the first {start:,} rows{until}: a spec cannot. "
+                              "Set data.limit, or a filter, here.")  # fmt: skip
+        elif _SPLIT.fullmatch(split := self.taken.get("split", "train")):
+            self.taken["split"] = f"{split}[{start}:{'' if end is None else end}]"
+            self.reading.unsaid.set("data.split", self.taken["split"], f"what {step.name} leaves")
+            self._done.append("limit")
+        else:
+            self.reading.note(f"{step.name}(…)", step, "of a part of the split could not be taken.")
+
+    def _do_train_test_split(self, step: Made) -> None:
+        given = step_arguments(step, "test_size", "train_size", "shuffle", "stratify_by_column", "seed")
+        self.split = step
+        size = plain_or(given["test_size"]) if "test_size" in given else None if "train_size" in given else 0.25
+        train = plain_or(given.get("train_size"))
+        if size is None and isinstance(train, float) and 0 < train < 1:
+            size = round(1 - train, 12)
+        if _count(size, 0) or (isinstance(size, float) and 0 <= size < 1):
+            self.taken["holdout"] = size
+            if "test_size" not in given:
+                self.reading.unsaid.set("data.holdout", size, "as train_test_split has it")
+        else:
+            self.reading.note("The size of train_test_split(…)", step, "could not be taken: set data.holdout.")
+        self._split_seed(step, given)
+        if "stratify_by_column" in given and plain_or(given["stratify_by_column"], 0) is not None:
+            self.reading.note("train_test_split's stratify_by_column", step, "was not taken.")
+        self._done.append("holdout")
+        self.reading.account(*given.values())
+
+    def _split_seed(self, step: Made, given: dict[str, Value]) -> None:
+        """It shuffles, by its seed, before it splits: so does data.shuffle, but other rows are held out."""
+        seed = plain_or(given.get("seed"))
+        if plain_or(given.get("shuffle")) is False:
+            self.reading.note("train_test_split(…)", step, "holds out the last rows; here it is the first.")
+        elif not _count(seed, 0):
+            self.reading.note("train_test_split(…)", step, "has no seed: the first rows are held out here, unshuffled.")
+        elif "shuffle" in self._done or "limit" in self._done:
+            self.reading.note(f"train_test_split's seed {seed}", step, "was not taken: the first rows are held out "
+                              "here.")  # fmt: skip
+        else:
+            self.taken["shuffle"] = seed
+            self._done.append("shuffle")
+            self.reading.note(f"train_test_split's seed {seed}", step, "was taken as data.shuffle: other rows are held "
+                              "out than in the script.")  # fmt: skip
+
+    def _do_filter(self, step: Made) -> None:
+        given = step_arguments(step, "function")
+        function, _ = without_partial(given.get("function"))
+        self.reading.account(*given.values())
+        found = conditions.conditions_of(self.reading, function, self.row) if isinstance(function, Function) else None
+        if found is None:
+            self.reading.note("A filter", step, "was not taken: say which rows to keep here.")
+            return
+        self._order("filter", step, "shuffle", "limit", "holdout")
+        self.taken.setdefault("filter", []).extend(found)
+
+
+def step_arguments(step: Made, *places: str) -> dict[str, Value]:
+    """What a step is given, by name; `places`: the names of what is given by place."""
+    return dict(zip(places, step.arguments, strict=False)) | step.keywords
+
+
+def without_partial(value: Value | None) -> tuple[Value | None, dict[str, Value]]:
+    """The function of partial(function, a=1), with what it is given."""
+    if isinstance(value, Made) and value.name == "partial" and len(value.arguments) == 1:
+        return value.arguments[0], value.keywords
+    return value, {}
+
+
+def _range(value: Value | None) -> tuple[int, int] | None:
+    """The first row of range(first, end), and the one after its last; of range(min(500, len(data))), too."""
+    if isinstance(value, Items) and not value.open:
+        numbers = [plain_or(item) for item in value.items]
+        if all(type(number) is int for number in numbers) and numbers == list(
+            range(numbers[0], numbers[0] + len(numbers))
+        ):
+            return (numbers[0], numbers[0] + len(numbers)) if numbers[0] >= 0 else None
+    if not isinstance(value, Made) or value.path != "range" or value.keywords or not 1 <= len(value.arguments) <= 2:
+        return None
+    bounds = [_bound(argument) for argument in value.arguments]
+    first, end = (0, bounds[0]) if len(bounds) == 1 else (bounds[0], bounds[1])
+    return (first, end) if _count(first, 0) and _count(end, 0) else None
+
+
+def _bound(value: Value) -> Any:
+    if isinstance(value, Made) and value.path == "min":
+        known = [number for argument in value.arguments if type(number := plain_or(argument)) is int]
+        return min(known) if known else None
+    return plain_or(value)
+
+
+def _count(value: Any, least: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value < 2**32

@@ -1,0 +1,249 @@
+"""Expressions of a script to what they stand for (see values): containers, attributes and keys, and calls. Nothing of
+the script is executed: known values are followed, and calls of what it does not define are kept as they are said."""
+
+import ast
+
+from groupwise.storage.checks.script_reader import plain_calls
+from groupwise.storage.checks.script_reader.expressions import MOST_ITEMS, Expressions
+from groupwise.storage.checks.script_reader.members import (
+    Arguments,
+    class_member,
+    is_hashable,
+    note_unknown_change,
+    spread_into,
+)
+from groupwise.storage.checks.script_reader.plain import Unknown
+from groupwise.storage.checks.script_reader.scopes import Scope
+from groupwise.storage.checks.script_reader.values import (
+    Batch,
+    Class,
+    Column,
+    Function,
+    Item,
+    Items,
+    Made,
+    Mapping,
+    Outer,
+    Part,
+    Plain,
+    Row,
+    Value,
+    plain_or,
+)
+
+
+class Evaluator(Expressions):
+    """Reads expressions. `calls`: what was called, in the order in which it would run."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls: list[Made] = []
+        self.quiet = 0  # > 0: inside a function that shapes rows, whose calls are no steps of the script
+        self.branches = 0  # how many undecided conditions stand around what is read now
+
+    # ---- what a subclass does ----
+    def call_function(self, function: Function, call: Arguments, node: ast.AST) -> Value:
+        raise NotImplementedError
+
+    def make_instance(self, cls: Class, call: Arguments, node: ast.AST) -> Value:
+        raise NotImplementedError
+
+    # ---- attributes, keys and containers ----
+    def _read_attribute(self, node: ast.Attribute, scope: Scope) -> Value:
+        return self.attribute(self.evaluate(node.value, scope), node.attr, node)
+
+    def attribute(self, of: Value, name: str, node: ast.AST) -> Value:
+        """What stands at an attribute."""
+        if isinstance(of, Outer):
+            return Outer(node, f"{of.path}.{name}")
+        found = self._member(of, name)
+        if isinstance(found, Function) and isinstance(of, Made):
+            if any(ast.unparse(one).endswith("property") for one in getattr(found.node, "decorator_list", [])):
+                return self.call_function(found, Arguments([of]), node)
+            return Function(found.node, found.scope, found.name, of, within=found.within)
+        return found if found is not None else Part(node, of, name)
+
+    def _member(self, of: Value, name: str) -> Value | None:
+        if isinstance(of, Class):
+            return class_member(of, name)
+        if isinstance(of, Mapping):  # OmegaConf's and their like
+            return of.entries.get(name)
+        if not isinstance(of, Made):
+            return None
+        if name in of.later:
+            return of.later[name]
+        if of.name[:1].isupper() and name in of.keywords:  # settings are read back by their names
+            return of.keywords[name]
+        return class_member(of.cls, name) if of.cls is not None else None
+
+    def _read_subscript(self, node: ast.Subscript, scope: Scope) -> Value:
+        return self.item(self.evaluate(node.value, scope), self.evaluate(node.slice, scope), node)
+
+    def item(self, of: Value, key: Value, node: ast.AST) -> Value:
+        """What stands at a key."""
+        known = plain_or(key, Unknown)
+        if isinstance(of, Mapping) and is_hashable(known) and known in of.entries:
+            return of.entries[known]
+        if isinstance(of, Mapping) and isinstance(known, str) and len(of.dark) == 1 and isinstance(of.dark[0], Row):
+            return self.item(of.dark[0], key, node)
+        if isinstance(of, Items) and type(known) is int and -len(of.items) <= known < len(of.items) and not of.open:
+            return of.items[known]
+        if isinstance(of, Batch) and isinstance(known, str):
+            return plain_calls.batch_column(of, known, node)
+        if isinstance(of, Row) and isinstance(known, str):
+            return of.columns.get(known) or Column(node, known)
+        if isinstance(of, Plain) and isinstance(of.value, str) and type(known) is int and abs(known) < len(of.value):
+            return Plain(node, of.value[known])
+        return Item(node, of, key)
+
+    def _read_slice(self, node: ast.Slice, scope: Scope) -> Value:
+        for part in (node.lower, node.upper, node.step):
+            if part is not None:
+                self.evaluate(part, scope)
+        return Value(node)
+
+    def _read_list(self, node: ast.List | ast.Tuple | ast.Set, scope: Scope) -> Value:
+        made = Items(node, [])
+        for item in node.elts:
+            inner = self.evaluate(item.value if isinstance(item, ast.Starred) else item, scope)
+            if not isinstance(item, ast.Starred):
+                made.items.append(inner)
+            elif isinstance(inner, Items):
+                room = max(MOST_ITEMS - len(made.items), 0)
+                made.items += inner.items[:room]
+                made.open |= inner.open or len(inner.items) > room
+            else:
+                made.open = True
+        return made
+
+    _read_tuple = _read_set = _read_list
+
+    def _read_dict(self, node: ast.Dict, scope: Scope) -> Value:
+        made = Mapping(node)
+        for key, value in zip(node.keys, node.values, strict=True):
+            inner = self.evaluate(value, scope)
+            if key is None:
+                spread_into(made, inner)
+                continue
+            said = plain_or(self.evaluate(key, scope), Unknown)
+            if is_hashable(said):
+                made.entries[said] = inner
+            else:
+                made.dark.append(inner)
+        return made
+
+    def _read_listcomp(self, node: ast.ListComp | ast.GeneratorExp | ast.SetComp, scope: Scope) -> Value:
+        """[f(x) for x in LIST] over a list that is known; what else a comprehension makes is not."""
+        first = node.generators[0]
+        over = plain_calls.items_over(self.evaluate(first.iter, scope))
+        inner = Scope({}, scope)
+        if over is None or len(node.generators) > 1 or len(over) > MOST_ITEMS:
+            return Value(node)
+        made = Items(node, [])
+        for item in over:
+            self.assign(first.target, item, inner, node)
+            kept = [self.truth(self.evaluate(test, inner)) for test in first.ifs]
+            if None in kept:
+                return Value(node)
+            if all(kept):
+                made.items.append(self.evaluate(node.elt, inner))
+        return made
+
+    _read_generatorexp = _read_setcomp = _read_listcomp
+
+    def _read_dictcomp(self, node: ast.DictComp, scope: Scope) -> Value:
+        first, made, inner = node.generators[0], Mapping(node), Scope({}, scope)
+        over = plain_calls.items_over(self.evaluate(first.iter, scope))
+        if over is None or len(node.generators) > 1 or len(over) > MOST_ITEMS:
+            return Value(node)
+        for item in over:
+            self.assign(first.target, item, inner, node)
+            kept = [self.truth(self.evaluate(test, inner)) for test in first.ifs]
+            if None in kept:
+                return Value(node)
+            if not all(kept):
+                continue
+            key = plain_or(self.evaluate(node.key, inner), Unknown)
+            if not is_hashable(key):
+                return Value(node)
+            made.entries[key] = self.evaluate(node.value, inner)
+        return made
+
+    def assign(self, target: ast.expr, value: Value, scope: Scope, node: ast.AST) -> None:
+        """Give a target (a name, a tuple of them) a value; other targets are a subclass's."""
+        if isinstance(target, ast.Name):
+            scope.bind(target.id, value)
+        elif isinstance(target, (ast.Tuple, ast.List)):
+            starred = any(isinstance(each, ast.Starred) for each in target.elts)
+            for number, each in enumerate(target.elts):
+                inner = each.value if isinstance(each, ast.Starred) else each
+                part = Value(node) if starred else self.item(value, Plain(node, number), node)
+                self.assign(inner, part, scope, node)
+
+    # ---- calls ----
+    def _read_call(self, node: ast.Call, scope: Scope) -> Value:
+        if isinstance(node.func, ast.Attribute):
+            receiver = self.evaluate(node.func.value, scope)
+            callee = self.attribute(receiver, node.func.attr, node.func)
+        else:
+            receiver, callee = None, self.evaluate(node.func, scope)
+        call = self._arguments(node, scope)
+        if isinstance(callee, Part) and isinstance(node.func, ast.Attribute):
+            return self.call_method(callee.of, callee.name, call, node)
+        return self.call(callee, call, node)
+
+    def _arguments(self, node: ast.Call, scope: Scope) -> Arguments:
+        call = Arguments([])
+        for argument in node.args:
+            value = self.evaluate(argument, scope)
+            if not isinstance(argument, ast.Starred):
+                call.given.append(value)
+            elif isinstance(value, Items) and not value.open:
+                call.given += value.items[:MOST_ITEMS]
+            else:
+                call.dark.append(value)
+        for keyword in node.keywords:
+            value = self.evaluate(keyword.value, scope)
+            if keyword.arg:
+                call.named[keyword.arg] = value
+                continue
+            spread = Mapping(node)
+            spread_into(spread, value)
+            call.named |= {str(name): inner for name, inner in spread.entries.items()}
+            call.dark += spread.dark
+        return call
+
+    def call(self, callee: Value, call: Arguments, node: ast.AST) -> Value:
+        """What a call makes."""
+        if isinstance(callee, Function):
+            if callee.owner is not None:
+                call = Arguments([callee.owner, *call.given], call.named, call.dark)
+            return self.call_function(callee, call, node)
+        if isinstance(callee, Class):
+            return self.make_instance(callee, call, node)
+        if isinstance(callee, Made) and callee.name == "partial" and callee.arguments:
+            named = {**callee.keywords, **call.named}
+            return self.call(
+                callee.arguments[0], Arguments([*callee.arguments[1:], *call.given], named, call.dark), node
+            )
+        path = callee.path if isinstance(callee, Outer) else ""
+        known = plain_calls.call_known(path, call.given, call.named, call.dark, node) if path else None
+        if known is not None:
+            return known
+        return self.record_call(path, call, node, None if path else callee)
+
+    def record_call(
+        self, path: str, call: Arguments, node: ast.AST, receiver: Value | None = None, cls: Class | None = None
+    ) -> Made:
+        """What a call makes that the script does not define; it is kept among the calls."""
+        made = Made(node, path, call.given, call.named, call.dark, receiver, cls, {}, len(self.calls), self.branches)
+        if not self.quiet:
+            self.calls.append(made)
+        return made
+
+    def call_method(self, of: Value, name: str, call: Arguments, node: ast.AST) -> Value:
+        """What a method makes: of texts, lists and mappings by what it is known to do, else as it is said."""
+        known = plain_calls.call_method(of, name, call.given, call.named, node)
+        if known is not None and self.branches and name in plain_calls.CHANGES:
+            note_unknown_change(of, node)
+        return known if known is not None else self.record_call(f".{name}", call, node, of)

@@ -1,0 +1,303 @@
+"""The last part of the bookkeeping: what a script calls and sets that was neither taken nor noted yet gets its note."""
+
+import ast
+
+from groupwise.storage.checks.script_reader.calling import Setting
+from groupwise.storage.checks.script_reader.members import is_builtin
+from groupwise.storage.checks.script_reader.reading import Reading, short_path
+from groupwise.storage.checks.script_reader.source import is_source
+from groupwise.storage.checks.script_reader.tracker_calls import note_tracker
+from groupwise.storage.checks.script_reader.training import config_values, is_config
+from groupwise.storage.checks.script_reader.unsaid import BY_TRL, FOR_THE_SHELL, NO_CHANGE
+from groupwise.storage.checks.script_reader.values import (
+    Column,
+    Either,
+    Function,
+    Item,
+    Items,
+    Made,
+    Mapping,
+    Outer,
+    Part,
+    Plain,
+    Row,
+    Text,
+    Value,
+    plain_or,
+)
+
+# What neither trains nor changes what is trained.
+_QUIET_ROOTS = {
+    "print", "logging", "logger", "log", "warnings", "time", "datetime", "re", "json", "pathlib", "Path", "math",
+    "typing", "collections", "itertools", "functools", "gc", "tqdm", "pprint", "dataclasses", "argparse", "string",
+    "textwrap", "enum", "uuid", "rich", "traceback", "getpass", "display", "IPython", "inspect", "copy", "operator",
+    "partial", "field", "dataclass", "defaultdict", "Counter", "namedtuple", "matplotlib", "plt", "sys", "platform",
+    "importlib", "ast", "io", "contextlib", "statistics", "hashlib", "np", "numpy",
+    "typer", "click", "fire", "tyro", "hydra", "OmegaConf", "omegaconf",
+}  # fmt: skip
+_QUIET_PATHS = ("os.path", "os.makedirs", "os.getcwd", "os.environ.get", "os.environ.keys", "os.getenv",
+                "os.environ.setdefault",
+                "torch.cuda.is_available", "torch.cuda.is_bf16_supported", "torch.cuda.empty_cache",
+                "torch.cuda.get_device", "torch.cuda.device_count", "torch.cuda.max_memory", "torch.cuda.memory",
+                "torch.device", "transformers.logging", "datasets.logging", "trl.trainer.utils.disable",
+                "os.listdir", "shutil", "accelerate.logging", "unsloth.is_bfloat16_supported",
+                "is_bfloat16_supported", "transformers.utils.logging")  # fmt: skip
+_QUIET_METHODS = {"print_trainable_parameters", "num_parameters", "state_dict", "parameters", "named_parameters",
+                  "get_memory_footprint", "column_names", "features", "info", "warning", "debug", "to_pandas", "head",
+                  "print", "read", "readlines", "write", "close", "items", "keys", "values", "get", "isdir", "exists",
+                  "mkdir", "join", "strip"}  # fmt: skip
+_LOOKS = {"apply_chat_template", "decode", "batch_decode", "encode", "get_added_vocab", "get_vocab", "tokenize",
+          "convert_tokens_to_ids", "convert_ids_to_tokens"}  # fmt: skip
+_QUIET_NAMES = {"SimpleNamespace", "Namespace", "EasyDict", "getLogger", "get_logger", "TrlParser", "HfArgumentParser"}
+_LOUD = {"exec", "eval", "setattr", "open", "compile"}  # of Python's own
+SEED = "was not taken: training.seed sets the seed here."
+_TOKENS = "was not taken: tokens belong in the environment (HF_TOKEN)."
+_SAVED = "was not taken: each run keeps its model in its own folder."
+_HUB = "was not taken: set training.push_to_hub and hub_model_id to push what was trained."
+_TRACKER = "was not taken: every metric is recorded in the run's own file."
+_BY_NAME = {
+    "set_seed": SEED, "manual_seed": SEED, "manual_seed_all": SEED, "seed": SEED, "seed_everything": SEED,
+    "wandb.login": "was not taken: keys belong in the environment of Groupwise (WANDB_API_KEY).",
+    "login": _TOKENS, "notebook_login": _TOKENS, "interpreter_login": _TOKENS,
+    "save_model": _SAVED, "save_pretrained": _SAVED, "save_state": _SAVED, "save_lora": _SAVED, "save_metrics": _SAVED,
+    "log_metrics": _SAVED, "create_model_card": _SAVED, "save_pretrained_merged": _SAVED,
+    "save_pretrained_gguf": _SAVED,
+    "push_to_hub": _HUB, "push_to_hub_merged": _HUB, "push_to_hub_gguf": _HUB, "upload_folder": _HUB,
+    "create_repo": _HUB,
+    "add_callback": "was not taken: a run has no callbacks of one's own.",
+    "remove_callback": "was not taken: a run has no callbacks of one's own.",
+    "init": _TRACKER, "finish": _TRACKER, "log": _TRACKER,
+    "evaluate": "was not taken: set training.eval_strategy to evaluate while it trains.",
+    "LoraConfig": "does not reach the trainer: no LoRA was taken.",
+    "GRPOConfig": "does not reach the trainer: it was not taken.",
+    "BitsAndBytesConfig": "does not reach the model: it was not taken.",
+    "load_dataset": "does not reach the trainer as its training data: it was not taken.",
+    "gradient_checkpointing_enable": "was not taken: training.gradient_checkpointing says it here.",
+    "enable_input_require_grads": "was not taken: TRL does that itself where it is needed.",
+    "PatchFastRL": "is Unsloth's own, and was not taken: TRL trains here.",
+    "for_inference": "is Unsloth's own, and was not taken.",
+    "for_training": "is Unsloth's own, and was not taken.",
+    "from_pretrained": "does not reach the trainer: it was not taken.",
+    "get_peft_model": "does not reach the trainer: no LoRA was taken.",
+    "set_device": "was not taken: which GPUs a run may use, the environment of Groupwise says (CUDA_VISIBLE_DEVICES).",
+    "get_last_checkpoint": "was not taken: use Resume on the run's page.",
+    "notebook_launcher": "was not taken: launch.processes says how many processes train.",
+}  # fmt: skip
+_NO_TRAINER = {"SFTTrainer", "DPOTrainer", "RewardTrainer", "PPOTrainer", "KTOTrainer", "Trainer", "RLOOTrainer"}
+_ENVIRONMENT = {
+    "CUDA_VISIBLE_DEVICES": "is set: it was not taken. Start Groupwise with it, or say launch.processes.",
+    "HF_TOKEN": "is set: it was not taken. Tokens belong in the environment of Groupwise.",
+}
+_TOKENIZER_DEFAULTS = {"pad_token", "pad_token_id", "padding_side"}  # TRL sets these itself
+
+
+def note_leftovers(reading: Reading) -> None:
+    """Note every call and every setting that has to do with training, and was not said yet."""
+    config_values(reading)  # which says what of the trackers was taken
+    for setting in reading.script.settings:
+        if not reading.is_said(setting):
+            _note_setting(reading, setting)
+    after = _first_training(reading)
+    inside: set[int] = set()
+    lost: set[int] = set()
+    late: list[Made] = []
+    for call in reversed(reading.script.calls):  # the outermost of an expression comes last
+        if reading.is_said(call) or id(call.node) in inside or _is_quiet(call):
+            continue
+        inside |= {id(node) for node in ast.walk(call.node)}
+        if call.path == ".train" and call.receiver is not None and _trains(reading, call):
+            _note_train(reading, call)
+        elif call.order > after and call.name not in _BY_NAME:
+            late.append(call)
+        else:
+            _note_call(reading, call, lost)
+    _note_late(reading, list(reversed(late)))
+    for statement in reading.script.skipped:
+        _note_handler(reading, statement)
+
+
+def _first_training(reading: Reading) -> int:
+    trained = [call.order for call in reading.script.calls if call.path == ".train" and _trains(reading, call)]
+    return min(trained, default=10**9)
+
+
+def _trains(reading: Reading, call: Made) -> bool:
+    options = call.receiver.options if isinstance(call.receiver, Either) else [call.receiver]
+    return reading.made_trainer is not None and reading.made_trainer in options
+
+
+def _note_train(reading: Reading, call: Made) -> None:
+    """trainer.train(resume_from_checkpoint=…)."""
+    given = dict(zip(["resume_from_checkpoint"], call.arguments, strict=False)) | call.keywords
+    for name, value in given.items():
+        if plain_or(value, 0) in (None, False):
+            continue
+        after = "was not taken: use Resume on the run's page." if name == "resume_from_checkpoint" else "was not taken."
+        reading.note(f"train's {name}", value, after)
+
+
+def _is_quiet(call: Made) -> bool:
+    if _is_look(call) or (call.name.startswith("is_") and call.name.endswith("_available")):
+        return True
+    if call.receiver is not None:
+        root = _root(call.receiver)
+        if call.name in _BY_NAME and not (
+            isinstance(root, (Outer, Made)) and root.path.partition(".")[0] in _QUIET_ROOTS
+        ):
+            return False
+        if isinstance(root, Made) and root.receiver is None and _is_quiet(root) and root is not call:
+            return True
+        if isinstance(root, Outer):
+            return is_builtin(root.path) or root.path.partition(".")[0] in _QUIET_ROOTS
+        return call.name in _QUIET_METHODS or isinstance(root, (Plain, Items, Mapping, Column, Text, Row, Function))
+    first = call.path.partition(".")[0]
+    if call.name in _BY_NAME and first not in _QUIET_ROOTS:
+        return False
+    if call.cls is not None and call.path == call.cls.name:
+        return True  # an object of the script's own
+    if is_builtin(call.path):
+        return call.path not in _LOUD
+    return first in _QUIET_ROOTS or call.path.startswith(_QUIET_PATHS) or call.name in _QUIET_NAMES
+
+
+def _is_look(call: Made) -> bool:
+    """Whether a call only looks at a row of the data or at what a tokenizer does: dataset[0]["answer"].split("x")."""
+    if call.name in _LOOKS and call.receiver is not None and not _is_data(call):
+        return True
+    value: Value | None = call.receiver
+    while isinstance(value, (Made, Part, Item)):
+        if isinstance(value, Item) and type(plain_or(value.key)) is int and not isinstance(value.of, (Items, Mapping)):
+            root = _root(value)
+            return isinstance(root, Made) and is_source(root)
+        value = value.receiver if isinstance(value, Made) else value.of
+    return False
+
+
+def _root(value: Value) -> Value:
+    """What a chain of attributes, keys and methods begins with."""
+    for _ in range(50):
+        if isinstance(value, (Part, Item)):
+            value = value.of
+        elif isinstance(value, Made) and value.receiver is not None:
+            value = value.receiver
+        else:
+            break
+    return value
+
+
+def _note_call(reading: Reading, call: Made, lost: set[int]) -> None:
+    """`lost`: the datasets of which it was said that what is made of them was not taken."""
+    name = call.name
+    if name == "push_to_hub" and call.receiver is not None and _trains(reading, call):
+        _note_push(reading, call)
+    elif name in _NO_TRAINER or (name.endswith("Trainer") and not is_config(call)):
+        reading.note(
+            f"{name}(…)", call, "was not taken: Groupwise trains by GRPO. What it trains can be this run's model."
+        )
+    elif call.path == ".train" and isinstance(call.receiver, Made) and call.receiver.name.endswith("Trainer"):
+        pass  # said of that trainer
+    elif name not in _BY_NAME and _is_data(call):
+        _note_data(reading, call, lost)
+    elif ast.unparse(call.node).startswith("get_ipython()"):
+        reading.leave_out(f"get_ipython().{name}", call, FOR_THE_SHELL)
+    elif call.path.startswith("subprocess."):
+        reading.leave_out(f"{short_path(call)}(…)", call, NO_CHANGE)
+    elif note_tracker(reading, call):
+        pass
+    elif name in _BY_NAME:
+        reading.note(f"{short_path(call)}(…)", call, _BY_NAME.get(call.path, _BY_NAME[name]))
+    else:
+        reading.note(f"{short_path(call)}(…)", call, "was not taken: a spec has no place for it.")
+
+
+def _note_data(reading: Reading, call: Made, lost: set[int]) -> None:
+    """What is made of a dataset beside the training data: once a dataset, unless its loading is noted by itself."""
+    root = _root(call)
+    within = any(node is root.node for node in ast.walk(call.node))
+    if id(root) not in lost and (within or reading.is_said(root)):
+        reading.note("A dataset", call, "does not reach the trainer as its training data: it was not taken.")
+        lost.add(id(root))
+
+
+def _note_push(reading: Reading, call: Made) -> None:
+    """trainer.push_to_hub(…) does what training.push_to_hub says, if that was taken."""
+    said = config_values(reading)
+    to = plain_or(said.get("hub_model_id"))
+    where = f" to “{to}”" if isinstance(to, str) else ""
+    if plain_or(said.get("push_to_hub")) is True:
+        after = f"is training.push_to_hub here, which was taken: what is saved is pushed{where}."
+    elif where:
+        after = f"was not taken: set training.push_to_hub to push{where} (hub_model_id, which was taken)."
+    else:
+        after = _HUB
+    reading.note(f"{short_path(call)}(…)", call, after)
+    for name, value in call.keywords.items():
+        reading.note(f"push_to_hub's {name}", value, "was not taken.")
+
+
+def _is_data(call: Made) -> bool:
+    """Whether a call is a step on a dataset that was loaded."""
+    root = _root(call)
+    return isinstance(root, Made) and root is not call and is_source(root)
+
+
+def _note_late(reading: Reading, late: list[Made]) -> None:
+    """What is done after the training, in one sentence."""
+    if not late:
+        return
+    names = list(dict.fromkeys(short_path(call) for call in late))
+    listed = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
+    reading.note("What comes after the training", late[0], f"was not taken: {listed}.")
+
+
+def _note_setting(reading: Reading, setting: Setting) -> None:
+    """An attribute or key that is set on what the script does not define."""
+    path = _path_of(setting.of)
+    root = _root(setting.of)
+    if path == "os.environ" and setting.name.startswith("UNSLOTH_"):
+        reading.note(setting.name, setting.node, "is Unsloth's own, and was not taken: TRL trains here.")
+    elif path == "os.environ":
+        after = _ENVIRONMENT.get(setting.name, "is set in the environment: it was not taken. Start Groupwise with it.")
+        reading.note(setting.name or "A variable", setting.node, after)
+    elif isinstance(root, Outer) and root.path.partition(".")[0] in _QUIET_ROOTS:
+        return
+    elif isinstance(root, Made) and is_source(root):
+        return  # a column of a dataset, of which is said that it was not taken
+    elif isinstance(root, Made) and root.cls is not None and root.path == root.cls.name:
+        return  # an object of the script's own
+    elif setting.name in _TOKENIZER_DEFAULTS and _is_default(setting):
+        target = getattr(setting.node, "targets", [setting.node])[0]
+        reading.leave_out(ast.unparse(target)[:60], setting.node, BY_TRL)
+    elif _is_trainer_args(reading, setting):
+        return
+    else:
+        said = ast.unparse(getattr(setting.node, "targets", [setting.node])[0])[:60]
+        reading.note(f"“{said}”", setting.node, "is set, which was not taken: a spec has no place for it.")
+
+
+def _is_default(setting: Setting) -> bool:
+    """pad_token = eos_token, padding_side = "left": what TRL does by itself."""
+    if setting.name == "padding_side":
+        return plain_or(setting.value) == "left"
+    return isinstance(setting.value, (Part, Outer)) and ast.unparse(setting.value.node).endswith(
+        ("eos_token", "eos_token_id")
+    )
+
+
+def _is_trainer_args(reading: Reading, setting: Setting) -> bool:
+    return is_config(setting.of) and reading.is_said(setting.of) and isinstance(setting.value, Plain)
+
+
+def _path_of(value: Value) -> str:
+    if isinstance(value, Part):
+        return f"{_path_of(value.of)}.{value.name}"
+    return value.path if isinstance(value, (Outer, Made)) else ""
+
+
+def _note_handler(reading: Reading, statement: ast.stmt) -> None:
+    """What the script does where something fails: only what trains is worth a word."""
+    for node in ast.walk(statement):
+        name = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+        last = name.rpartition(".")[2]
+        if last.endswith(("Trainer", "Config", "from_pretrained")) or last in ("load_dataset", "train", "setattr"):
+            reading.note(f"{name[:60]}(…)", node, "is called where something fails: it was not taken.")

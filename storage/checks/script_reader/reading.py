@@ -1,0 +1,147 @@
+"""A script that was followed, and the bookkeeping: what of it was taken into the spec, and a sentence for all else."""
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+from groupwise.storage.checks.check import OWNED
+from groupwise.storage.checks.script_reader.calling import Setting
+from groupwise.storage.checks.script_reader.interpret import Interpreter
+from groupwise.storage.checks.script_reader.plain import Unknown
+from groupwise.storage.checks.script_reader.unsaid import FOLDER, NO_CHANGE, Unsaid
+from groupwise.storage.checks.script_reader.values import (
+    Either,
+    Given,
+    Made,
+    Outer,
+    Value,
+    inner_values,
+    origin,
+    plain_or,
+    script_line,
+    to_plain,
+)
+from groupwise.storage.spec.setting_names import REMOVED
+
+FOLDERS = {"output_dir", "overwrite_output_dir", "logging_dir"}  # of GRPOConfig
+_TAKEN_ELSEWHERE = {"model_init_kwargs", "reward_weights"}
+NOTHING: tuple[Any, ...] = (None, False, "none", [], ["none"])  # what a setting says that changes nothing
+
+
+class Reading:
+    """A followed script with its notes. `trainer`: the arguments of the trainer that is trained, by their names."""
+
+    def __init__(self, script: Interpreter, lines: list[str], place: Callable[[int], str] = "line {}".format) -> None:
+        """`lines`: the script's own; `place`: how one is named."""
+        self.script = script
+        self.lines = lines
+        self.place = place
+        self.own = False  # whether it is a script that Groupwise wrote
+        self.trainer: dict[str, Value] = {}
+        self.made_trainer: Made | None = None
+        self.unsaid = Unsaid()
+        self._notes: dict[str, int] = {}
+        self._said: set[int] = set()
+        self._whole: set[int] = set()  # of these, also all that they are made of
+
+    @property
+    def notes(self) -> list[str]:
+        """Every sentence, by line; then what no line says."""
+        said = sorted(self._notes, key=self._notes.__getitem__)
+        return said if self.own else [*said, *self.unsaid.sentences()]
+
+    def note(self, before: str, at: Value | ast.AST, after: str) -> None:
+        """Note once what was not taken, with its line."""
+        line = script_line(at)
+        self._notes.setdefault(f"{before} ({self.place(line)}) {after}", line)
+
+    def leave_out(self, what: str, at: Value | ast.AST, why: str) -> None:
+        """Remember what was left out without a note of its own (see unsaid)."""
+        self.unsaid.leave_out(f"{what} ({self.place(script_line(at))})", why)
+
+    def tell(self, sentence: str, at: Value | ast.AST | None = None) -> None:
+        """Note a whole sentence; without a place it comes last."""
+        self._notes.setdefault(sentence, script_line(at) if at is not None else 10**9)
+
+    def note_computed(self, what: str, value: Value) -> None:
+        """Note that only running the script would tell a value, and that this was said of all that it is made of."""
+        self.note(what, value, f"{_why_unknown(value)}: set it here.")
+        self.account(value)
+
+    def note_dark(self, dark: list[Value], what: str) -> None:
+        """Note what is spread into a call of which the names cannot be told."""
+        for value in dark:
+            self.note(f"Some of {what}", value, "come from what the script computes: set them here.")
+            self.account(value)
+
+    def account(self, *values: Value | None) -> None:
+        """These, and all that they are made of, are taken or noted."""
+        for value in values:
+            if value is not None:
+                found = {id(inner) for inner in inner_values(value, self._whole)}
+                self._said |= found
+                self._whole |= found
+
+    def account_one(self, *values: Value | Setting) -> None:
+        """These themselves are taken or noted, not what they are made of."""
+        self._said |= {id(value) for value in values}
+
+    def is_said(self, value: Value | Setting) -> bool:
+        """Whether a value was taken or noted."""
+        return id(value) in self._said
+
+    def settings(self, section: str, given: dict[str, Value]) -> dict[str, Any]:
+        """The plain values of settings; a note for each that is none, or that is not set here."""
+        taken: dict[str, Any] = {}
+        for name, value in given.items():
+            self.account(value)
+            if section == "training" and self._is_left_out(name, value):
+                continue
+            try:
+                taken[name] = to_plain(value)
+            except Unknown:
+                if section == "training" and name in REMOVED:
+                    self.note(name, value, f"was not taken: TRL has no such setting any more. {REMOVED[name].instead}")
+                elif not (self.own and name == "use_cpu"):
+                    self.note_computed(name, value)
+        return taken
+
+    def _is_left_out(self, name: str, value: Value) -> bool:
+        """Whether a setting of GRPOConfig is none of a spec's; then that is said."""
+        nothing = plain_or(value, ...) in NOTHING
+        if name not in OWNED and not (name == "report_to" and nothing):
+            return False
+        if name in FOLDERS:
+            self.leave_out(name, value, FOLDER)
+        elif name not in _TAKEN_ELSEWHERE and nothing:
+            self.leave_out(name, value, NO_CHANGE)
+        elif name not in _TAKEN_ELSEWHERE:
+            self.note(name, value, f"was left out: {OWNED[name]}")
+        return True
+
+
+_FILES = ("yaml.safe_load", "yaml.load", "yaml.full_load", "json.load", "json.loads", "toml.load", "tomllib.load",
+          "OmegaConf.load", "omegaconf.OmegaConf.load", "configparser.ConfigParser")  # fmt: skip
+
+
+def _why_unknown(value: Value) -> str:
+    """Why only running the script would tell a value."""
+    if isinstance(value, Either):
+        return "depends on a condition"
+    first = origin(value)
+    if isinstance(first, Given):
+        return f"is read from {first.source}"
+    if isinstance(first, Made) and first.path in _FILES:
+        return f"is read from a file ({ast.unparse(value.node)[:60]})"
+    if isinstance(first, Outer) and first.path in ("os.environ", "environ"):
+        return f"is read from the environment ({ast.unparse(value.node)[:60]})"
+    return "is computed by the script"
+
+
+def short_path(value: Value) -> str:
+    """What a call calls, as the script's readers know it: `AutoModelForCausalLM.from_pretrained`."""
+    if not isinstance(value, Made):
+        return value.path if isinstance(value, Outer) else "?"
+    said = ast.unparse(value.node.func) if isinstance(value.node, ast.Call) else value.path
+    said = said if all(part.isidentifier() for part in said.split(".")) else value.path.lstrip(".")
+    return said[:60]

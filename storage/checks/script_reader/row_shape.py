@@ -1,0 +1,168 @@
+"""The prompt and the answer that a script makes of each row → template, system prompt, examples and answer column."""
+
+import re
+from typing import Any
+
+from groupwise.storage.checks.script_reader import answers
+from groupwise.storage.checks.script_reader.calling import one_of_batch
+from groupwise.storage.checks.script_reader.members import Arguments
+from groupwise.storage.checks.script_reader.plain import Unknown
+from groupwise.storage.checks.script_reader.reading import Reading
+from groupwise.storage.checks.script_reader.values import (
+    Batch,
+    Column,
+    Function,
+    Items,
+    Made,
+    Mapping,
+    Plain,
+    Row,
+    Text,
+    Value,
+    plain_or,
+)
+
+COLUMN = re.compile(r"\{[^{}]+\}")
+ANSWERS = ("answer", "solution", "ground_truth", "target", "label")
+_STRIPS = {"strip", "lstrip", "rstrip"}
+
+
+def apply_function(
+    reading: Reading, function: Function, rows: Row | Batch, named: dict[str, Value], at: Value, more: int = 0
+) -> dict[str, Value] | None:
+    """The columns that a function gives a row, or a batch of them; None where that cannot be told. `more`: how many
+    arguments it is given besides (a row's number)."""
+    script = reading.script
+    script.quiet += 1
+    branches, script.branches = script.branches, 0
+    given = [rows, *(Value(at.node) for _ in range(more))]
+    result = script.call_function(function, Arguments(given, named), at.node)
+    script.branches = branches
+    script.quiet -= 1
+    if isinstance(rows, Batch):
+        return _of_batch(result)
+    if isinstance(result, Row):
+        return dict(result.columns)
+    if not isinstance(result, Mapping) or any(not isinstance(part, Row) for part in result.dark):
+        return None
+    inherited = {name: value for part in result.dark if isinstance(part, Row) for name, value in part.columns.items()}
+    return inherited | {str(name): value for name, value in result.entries.items()}
+
+
+def _of_batch(result: Value) -> dict[str, Value] | None:
+    """The columns that a row has of a batch: those of which the function makes as many rows as it got."""
+    if isinstance(result, Batch):
+        return dict(result.columns)
+    if not isinstance(result, Mapping) or any(not isinstance(part, Batch) for part in result.dark):
+        return None
+    inherited = {name: value for part in result.dark if isinstance(part, Batch) for name, value in part.columns.items()}
+    found = {str(name): one_of_batch(value) for name, value in result.entries.items()}
+    known = all(isinstance(value, Items) and len(value.items) == 1 for value in result.entries.values())
+    return inherited | found if known else None
+
+
+def shape_settings(reading: Reading, row: Row, made_by: Value | None) -> dict[str, Any]:
+    """The settings that make prompt and answer of the source's rows."""
+    prompt = row.columns.get("prompt")
+    if prompt is None:
+        taken: dict[str, Any] = {"prompt_column": "prompt"}
+        if made_by is not None and isinstance(made_by, Made) and made_by.name == "map":
+            reading.note("The prompt", made_by, "is not seen to be made: the column “prompt” was taken for it.")
+        else:
+            reading.unsaid.set("data.prompt_column", "prompt", "the column that TRL reads")
+    elif isinstance(prompt, Column):
+        taken = {"prompt_column": prompt.name}
+    else:
+        taken = _prompt(reading, prompt)
+    return taken | _answer(reading, row)
+
+
+def _prompt(reading: Reading, value: Value) -> dict[str, Any]:
+    if isinstance(value, Made) and value.name == "apply_chat_template":
+        given = value.arguments[0] if value.arguments else value.keywords.get("conversation", Value(value.node))
+        extra = set(value.keywords) - {"conversation", "tokenize", "add_generation_prompt"}
+        if extra:
+            reading.note(f"apply_chat_template's {', '.join(sorted(extra))}", value, "was not taken: see "
+                         "training.chat_template_kwargs.")  # fmt: skip
+        reading.note(
+            "apply_chat_template(…)", value, "was left out: TRL itself applies the model's template to a chat."
+        )
+        value = given
+    try:
+        return _messages(reading, value)
+    except Unknown:
+        reading.note("The prompt", value, "is made by the script: set its template here.")
+        return {}
+
+
+def _messages(reading: Reading, value: Value) -> dict[str, Any]:
+    """system, examples and template of a list of messages, or the template of a text."""
+    if not isinstance(value, Items):
+        return {"prompt_template": _template(reading, value)}
+    if value.open:
+        raise Unknown
+    said = [_message(item) for item in value.items]
+    taken: dict[str, Any] = {}
+    if said and said[0][0] == "system":
+        taken["system_prompt"] = _constant(said.pop(0)[1])
+    *before, last = said or [("", Value(value.node))]
+    pairs = list(zip(before[::2], before[1::2], strict=False))
+    if last[0] != "user" or len(before) % 2 or any((a[0], b[0]) != ("user", "assistant") for a, b in pairs):
+        raise Unknown
+    if pairs:
+        texts = [(_constant(a[1]), _constant(b[1])) for a, b in pairs]
+        taken["examples"] = [{"prompt": prompt, "completion": completion} for prompt, completion in texts]
+    return taken | {"prompt_template": _template(reading, last[1])}
+
+
+def _message(item: Value) -> tuple[str, Value]:
+    if not isinstance(item, Mapping) or item.dark or not {"role", "content"} <= set(item.entries):
+        raise Unknown
+    return str(plain_or(item.entries["role"])), item.entries["content"]
+
+
+def _constant(value: Value) -> str:
+    given = plain_or(value)
+    if not isinstance(given, str) or not given:
+        raise Unknown
+    return given
+
+
+def _template(reading: Reading, value: Value) -> str:
+    template = "".join(_piece(reading, part) for part in (value.parts if isinstance(value, Text) else [value]))
+    if not COLUMN.search(template):
+        raise Unknown
+    return template
+
+
+def _piece(reading: Reading, part: Value) -> str:
+    """A piece of a text, {column} where a row's column stands."""
+    if isinstance(part, Column) and re.fullmatch(r"[^{}]+", part.name):
+        return f"{{{part.name}}}"
+    if isinstance(part, Made) and part.name in _STRIPS and not part.arguments and isinstance(part.receiver, Column):
+        reading.note(f"{part.name}()", part, f"of the column “{part.receiver.name}” was left out.")
+        return _piece(reading, part.receiver)
+    given = part.value if isinstance(part, Plain) else None
+    if not isinstance(given, str) or COLUMN.search(given):
+        raise Unknown
+    return given
+
+
+def _answer(reading: Reading, row: Row) -> dict[str, Any]:
+    """The column that an answer comes from, and what is cut out of it; a note on the other columns that are made."""
+    made = {name: value for name, value in row.columns.items() if name != "prompt"}
+    found = next((name for name in ANSWERS if name in made), None)
+    for name, value in made.items():
+        same = isinstance(value, Column) and value.name == name
+        if name in ("image", "images"):
+            reading.note(f"The column “{name}”", value, "was not taken: pictures are not given to a model here.")
+            continue
+        if name == found or same:
+            continue
+        origin = f"is the column “{value.name}” here" if isinstance(value, Column) else "is made by the script"
+        reading.note(f"The column “{name}”", value, f"{origin}: reward functions get the columns of the source.")
+    if found is None:
+        return {"answer_column": None}
+    if found != "answer":
+        reading.note(f"The column “{found}”", made[found], "is the answer, which rewards here are given as “answer”.")
+    return answers.answer_settings(reading, found, made[found])

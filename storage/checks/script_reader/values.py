@@ -1,0 +1,245 @@
+"""What an expression of a script stands for, as far as reading tells: plain values, functions, what calls made."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from groupwise.storage.checks.script_reader.plain import Unknown
+from groupwise.storage.spec.yaml_text import MAX_DEPTH
+
+MAX_PARTS = 50_000  # values inside a value that are looked at: lists of the same list could go on for ever
+
+
+@dataclass(eq=False)
+class Value:
+    """Anything; `node` is where the script says it. Of this class itself: what only running the script would tell."""
+
+    node: ast.AST
+
+
+@dataclass(eq=False)
+class Plain(Value):
+    """None, a truth value, a number or a text."""
+
+    value: Any
+
+
+@dataclass(eq=False)
+class Given(Value):
+    """What the script is given from outside. `source`: from where, in words."""
+
+    source: str
+
+
+@dataclass(eq=False)
+class Items(Value):
+    """A list, tuple or set. `open`: more may be in it than is seen."""
+
+    items: list[Value]
+    open: bool = False
+
+
+@dataclass(eq=False)
+class Mapping(Value):
+    """A dict by its keys; `dark`: what is spread into it, or done to it, of which the keys cannot be told."""
+
+    entries: dict[Any, Value] = field(default_factory=dict)
+    dark: list[Value] = field(default_factory=list)
+
+
+@dataclass(eq=False)
+class Outer(Value):
+    """What the script imports or never defines, by its dotted path: `trl.rewards.accuracy_reward`."""
+
+    path: str
+
+
+@dataclass(eq=False)
+class Function(Value):
+    """A function or lambda of the script. `owner`: the object whose method it is; `within`: the class that it stands
+    in; `made_by`: the call of a function of the script that made it, with all its arguments by their names."""
+
+    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+    scope: Any
+    name: str
+    owner: Value | None = None
+    top: bool = False  # at the script's top level
+    within: Class | None = None
+    made_by: Made | None = None
+    options: dict[str, Value] = field(default_factory=dict)  # what a command line gives its arguments
+
+
+@dataclass(eq=False)
+class Class(Value):
+    """A class of the script, with what its body sets."""
+
+    node: ast.ClassDef
+    name: str
+    bases: list[Value]
+    members: dict[str, Value]
+
+
+@dataclass(eq=False)
+class Made(Value):
+    """What a call makes. `path`: the dotted path of what is called, or “.method”; `receiver`: whose method it is;
+    `later`: the attributes that are set on it; `order`: which call of the script it is."""
+
+    path: str
+    arguments: list[Value]
+    keywords: dict[str, Value]
+    dark: list[Value]
+    receiver: Value | None = None
+    cls: Class | None = None
+    later: dict[str, Value] = field(default_factory=dict)
+    order: int = 0
+    branches: int = 0  # how many undecided conditions stood around it
+    parsed: bool = False  # by a parser of the command line, of which only the defaults are known
+
+    @property
+    def name(self) -> str:
+        """The last part of the path."""
+        return self.path.rpartition(".")[2]
+
+
+@dataclass(eq=False)
+class Part(Value):
+    """An attribute of something: `model.config`."""
+
+    of: Value
+    name: str
+
+
+@dataclass(eq=False)
+class Item(Value):
+    """What stands at a key of something: `splits["train"]`."""
+
+    of: Value
+    key: Value
+
+
+@dataclass(eq=False)
+class Row(Value):
+    """A row of the data as a function gets it. `columns`: what earlier steps put there; others are the source's own."""
+
+    columns: dict[str, Value]
+
+
+@dataclass(eq=False)
+class Batch(Value):
+    """Rows of the data as a function gets them that maps them in batches: lists, of which one row stands for all."""
+
+    columns: dict[str, Value]
+
+
+@dataclass(eq=False)
+class Column(Value):
+    """What a row of the source has in a column."""
+
+    name: str
+
+
+@dataclass(eq=False)
+class Text(Value):
+    """Texts and columns, one after the other: an f-string, or + between them."""
+
+    parts: list[Value]
+
+
+@dataclass(eq=False)
+class Either(Value):
+    """One of several values, by a condition that only running the script would decide."""
+
+    options: list[Value]
+
+
+def origin(value: Value) -> Value:
+    """What a value was taken out of, by keys, attributes, and calls such as float(…)."""
+    for _ in range(50):
+        if isinstance(value, (Part, Item)):
+            value = value.of
+        elif isinstance(value, Made) and value.receiver is not None:
+            value = value.receiver
+        elif isinstance(value, Made) and value.path in ("float", "int", "str", "bool") and value.arguments:
+            value = value.arguments[0]
+        else:
+            break
+    return value
+
+
+def script_line(value: Value | ast.AST) -> int:
+    """The line where a value is said."""
+    node = value.node if isinstance(value, Value) else value
+    return getattr(node, "lineno", 1)
+
+
+def to_plain(value: Value) -> Any:
+    """The Python value of plain values, lists and mappings of them. Raises Unknown."""
+    return _Plainly().read(value, 0)
+
+
+def plain_or(value: Value | None, default: Any = None) -> Any:
+    """The Python value where it can be told, else the default."""
+    try:
+        return default if value is None else to_plain(value)
+    except Unknown:
+        return default
+
+
+class _Plainly:
+    def __init__(self) -> None:
+        self.left = MAX_PARTS
+
+    def read(self, value: Value, depth: int) -> Any:
+        self.left -= 1
+        if depth > MAX_DEPTH + 8 or self.left < 0:
+            raise Unknown
+        if isinstance(value, Plain):
+            return value.value
+        if isinstance(value, Items) and not value.open:
+            return [self.read(item, depth + 1) for item in value.items]
+        if isinstance(value, Mapping) and not value.dark:
+            return {key: self.read(item, depth + 1) for key, item in value.entries.items()}
+        if isinstance(value, Outer) and (said := _enum_value(value.path)) is not None:
+            return said
+        raise Unknown
+
+
+# Enumerations of transformers and PEFT whose values are their names: TaskType.CAUSAL_LM, IntervalStrategy.STEPS.
+_ENUMS = {"IntervalStrategy", "SaveStrategy", "SchedulerType", "OptimizerNames", "HubStrategy", "EvaluationStrategy"}
+
+
+def _enum_value(path: str) -> str | None:
+    *_, owner, name = ["", *path.split(".")]
+    if owner == "TaskType":
+        return name
+    return name.lower() if owner in _ENUMS else None
+
+
+def inner_values(value: Value, known: Collection[int] = ()) -> Iterator[Value]:
+    """A value and all that it is made of, without what is `known` by its id, and what that is made of."""
+    waiting, seen = [value], set[int]()
+    while waiting and len(seen) < MAX_PARTS:
+        now = waiting.pop()
+        if id(now) in seen or id(now) in known:
+            continue
+        seen.add(id(now))
+        yield now
+        waiting += _children(now)
+
+
+def _children(value: Value) -> list[Value]:
+    if isinstance(value, Items):
+        return value.items
+    if isinstance(value, Mapping):
+        return [*value.entries.values(), *value.dark]
+    if isinstance(value, Made):
+        own = [*value.arguments, *value.keywords.values(), *value.dark, *value.later.values()]
+        return [*own, value.receiver] if value.receiver is not None else own
+    if isinstance(value, (Part, Item)):
+        return [value.of]
+    if isinstance(value, (Either, Text)):
+        return value.options if isinstance(value, Either) else value.parts
+    return []

@@ -1,0 +1,44 @@
+"""What columns of data are usually called, by what they mean: which of those that are there was meant by a name."""
+
+import difflib
+import re
+from collections.abc import Collection
+
+CHATS = ("messages", "prompt", "conversation", "conversations", "chat")
+PROMPTS = ("question", "problem", "prompt", "instruction", "query", "input", "text", "task", "puzzle", "goal", "q",
+           "frage", "aufgabe", "pregunta", "domanda")  # fmt: skip
+ANSWERS = ("answer", "final_answer", "solution", "target", "label", "expected", "ground_truth", "expected_answer",
+           "output", "response", "result", "completion", "a", "lösung", "loesung", "antwort", "réponse", "reponse",
+           "respuesta", "answers", "solutions", "targets", "labels", "groundtruth", "gold", "gold_answer", "reference",
+           "reference_answer", "correct_answer", "truth")  # fmt: skip
+TESTS = ("tests", "test_cases", "unit_tests", "test_list", "testcases")
+MEANINGS = (PROMPTS, ANSWERS, TESTS)
+
+
+def find_named(wanted: Collection[str], columns: Collection[str]) -> str | None:
+    """The column that has one of the names, the first of them first."""
+    by_name = {_plain(name): name for name in reversed(list(columns))}
+    return next((by_name[name] for name in wanted if name in by_name), None)
+
+
+def column_of_same_meaning(name: str, columns: Collection[str]) -> str | None:
+    """The column that means the same as `name`, the most usual name first: `answer` for `solution`; None where there is
+    none."""
+    found = (find_named(names, columns) for names in MEANINGS if _plain(name) in names)
+    return next((column for column in found if column), None)
+
+
+def meant_column(name: str, columns: Collection[str]) -> str | None:
+    """The column that was probably meant: one of the same meaning, else one that is spelled nearly so and does not mean
+    something else (of `solution`, `answer` and never `question`); None where there is neither."""
+    if same := column_of_same_meaning(name, columns):
+        return same
+    own = [names for names in MEANINGS if _plain(name) in names]
+    others = {each for names in MEANINGS if own and names not in own for each in names}
+    near = {_plain(column): column for column in columns if _plain(column) not in others}
+    close = difflib.get_close_matches(_plain(name), list(near), n=1, cutoff=0.6)
+    return near[close[0]] if close else None
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\s-]+", "_", name.strip().lower())

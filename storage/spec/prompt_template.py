@@ -1,0 +1,34 @@
+"""A prompt template: text in which {column} stands for each row's value. Column names may hold anything. Pure."""
+
+import re
+from collections.abc import Collection
+
+from groupwise.storage.spec.prompt_cells import cell_in_prompt
+
+COLUMN = re.compile(r"\{([^{}]+)\}")
+PLAIN = re.compile(r"\w[\w .:()/%€$&+#?!-]*")  # what is meant as a column; other braces, as in JSON, are text
+
+
+def fill_template(template: str, row: dict[str, object]) -> str:
+    """The template with the row's cells in place of {column}; braces around anything else stay."""
+    odd = sorted((name for name in row if re.search(r"[{}]", name)), key=len, reverse=True)
+    names = "|".join([*(re.escape("{" + name + "}") for name in odd), r"\{[^{}]+\}"])
+
+    def filled(found: re.Match[str]) -> str:
+        name = found[0][1:-1]
+        return cell_in_prompt(row[name]) if name in row else found[0]
+
+    return re.sub(names, filled, template)
+
+
+def named_columns(template: str, columns: Collection[str] = ()) -> list[str]:
+    """What a template names in braces, each as often as it does; `columns`: those that there are, for names that hold
+    braces themselves."""
+    odd = sorted((name for name in columns if re.search(r"[{}]", name)), key=len, reverse=True)
+    names = "|".join([*(re.escape("{" + name + "}") for name in odd), COLUMN.pattern])
+    return [found[0][1:-1] for found in re.finditer(names, template)]
+
+
+def has_odd_braces(template: str) -> bool:
+    """Whether braces stand in a template beside those around plain names: in a column's name, or in text."""
+    return re.search(r"[{}]", COLUMN.sub("", template)) is not None

@@ -1,0 +1,148 @@
+"""What a person meant by a setting that there is none of: another name, or one that TRL or transformers gave up.
+
+A name is offered only where its meaning is near, and never where that setting is given already: no click writes over
+what was typed. Sources of what was removed: the release notes of TRL 0.28 and of transformers 5, read beside what is
+installed.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from groupwise.storage.spec.problem import Fix, Problem
+
+TRL, TRANSFORMERS_5, TRANSFORMERS_5_15 = "TRL 0.28", "transformers 5.0", "transformers 5.15"
+SHORT = 2  # letters of a word that can stand for all of it
+_STAGE = re.compile(r"^stages\.\d+\.")
+ALIKE = 0.72  # of each word of a name to that of another, from where on one is a slip of the other
+
+
+@dataclass(frozen=True)
+class Removed:
+    """A setting that is gone: since which version, what there is instead, and the setting that takes its value as
+    `convert` makes it (None: that value cannot be had there)."""
+
+    since: str
+    instead: str
+    setting: str = ""
+    convert: Callable[[Any], Any] = lambda value: value
+
+
+def _share_below_one(value: Any) -> float | None:
+    return float(value) if isinstance(value, (int, float)) and 0 <= value < 1 else None
+
+
+REMOVED = {
+    "max_prompt_length": Removed(TRL, "Prompts are no longer cut; leave long ones out with a filter under data."),
+    "use_liger_loss": Removed(TRL, "use_liger_kernel does the same.", "use_liger_kernel"),
+    "vllm_guided_decoding_regex": Removed(
+        TRL, "vllm_structured_outputs_regex does the same.", "vllm_structured_outputs_regex"
+    ),
+    "wandb_log_unique_prompts": Removed(
+        TRL, "log_unique_prompts does the same; every prompt is recorded here anyway.", "log_unique_prompts"
+    ),
+    "warmup_ratio": Removed(
+        TRANSFORMERS_5_15, "warmup_steps takes a share of the steps below 1.", "warmup_steps", _share_below_one
+    ),
+    "evaluation_strategy": Removed(TRANSFORMERS_5, "Its name is eval_strategy.", "eval_strategy"),
+    "no_cuda": Removed(TRANSFORMERS_5, "Its name is use_cpu.", "use_cpu"),
+    "save_safetensors": Removed(TRANSFORMERS_5, "Weights are always saved as safetensors."),
+    "half_precision_backend": Removed(TRANSFORMERS_5, "bf16 and fp16 say all that is needed."),
+    "include_tokens_per_second": Removed(TRANSFORMERS_5, "Groupwise charts tokens per second of every run."),
+}
+
+# Settings that people write beside `training`, though they belong under it.
+UNDER_TRAINING = frozenset({
+    "learning_rate", "max_steps", "num_train_epochs", "beta", "temperature", "num_generations", "loss_type", "epsilon",
+    "per_device_train_batch_size", "gradient_accumulation_steps", "max_completion_length", "warmup_steps", "top_p",
+    "lr_scheduler_type", "optim", "weight_decay", "max_grad_norm", "logging_steps", "save_steps", "save_strategy",
+    "eval_strategy", "eval_steps", "bf16", "fp16", "seed", "use_vllm", "report_to", "run_name",
+    "gradient_checkpointing", "scale_rewards", "num_iterations", "push_to_hub", "hub_model_id", "project",
+})  # fmt: skip
+
+# How others name the same: verl, OpenRLHF, ms-swift, Unsloth's notebooks, and people.
+ELSEWHERE = {
+    "lr": "learning_rate", "epochs": "num_train_epochs", "num_epochs": "num_train_epochs", "steps": "max_steps",
+    "batch_size": "per_device_train_batch_size", "train_batch_size": "per_device_train_batch_size",
+    "group_size": "num_generations", "rollouts": "num_generations", "n_samples_per_prompt": "num_generations",
+    "kl_coef": "beta", "kl_loss_coef": "beta", "init_kl_coef": "beta", "kl_weight": "beta",
+    "max_new_tokens": "max_completion_length", "max_tokens": "max_completion_length",
+    "max_response_length": "max_completion_length", "generate_max_len": "max_completion_length",
+    "grad_accum": "gradient_accumulation_steps", "accumulation_steps": "gradient_accumulation_steps",
+    "cliprange": "epsilon", "clip_range": "epsilon", "clip_ratio": "epsilon", "grad_clip": "max_grad_norm",
+    "warmup": "warmup_steps", "scheduler": "lr_scheduler_type", "optimizer": "optim",
+    "rank": "r", "lora_r": "r", "lora_rank": "r", "alpha": "lora_alpha", "dropout": "lora_dropout",
+    "model_name": "id", "model_name_or_path": "id", "path": "id",
+    "torch_dtype": "dtype", "precision": "dtype", "params": "parameters", "kwargs": "parameters",
+    "dataset": "source", "dataset_name": "source", "test_size": "holdout", "max_samples": "limit",
+}  # fmt: skip
+
+
+def meant_name(name: str, names: Collection[str], given: Collection[str] = ()) -> str | None:
+    """The one of `names` that was meant by `name`: a slip of it, or what others call so; None where no meaning is near,
+    or where that one is `given` as well."""
+    plain = name.casefold().replace("-", "_").replace(" ", "_")
+    other = ELSEWHERE.get(plain, "")
+    near = [one for one in names if _is_slip(plain, one.casefold())]
+    closest = max(near, key=lambda one: difflib.SequenceMatcher(None, plain, one).ratio(), default=None)
+    meant = other if other in names else closest
+    return None if meant in given else meant
+
+
+def _is_slip(typed: str, name: str) -> bool:
+    """Whether two names differ as a slip of the hand does: in letters of a word or in how much of it is written out
+    (hi, high), never in a word."""
+    ours, theirs = typed.split("_"), name.split("_")
+    if "".join(ours) == "".join(theirs):
+        return True
+    return len(ours) == len(theirs) and all(map(_is_slip_of_word, ours, theirs))
+
+
+def _is_slip_of_word(typed: str, word: str) -> bool:
+    shortened = min(len(typed), len(word)) >= SHORT and (typed.startswith(word) or word.startswith(typed))
+    return shortened or difflib.SequenceMatcher(None, typed, word).ratio() >= ALIKE
+
+
+def without_answered(problems: Iterable[Problem]) -> list[Problem]:
+    """The problems without those of a setting that is not given, where another offers to rename onto it what is: what
+    is wrong with its absence or its default is settled by that click, and a fix of its own would be in its way."""
+    found = list(problems)
+    onto = {
+        _STAGE.sub("", path) for one in found for fix in one.fixes if one.field in fix.removed for path in fix.settings
+    }
+    return [one for one in found if _STAGE.sub("", one.field) not in onto]
+
+
+def unknown_setting(
+    path: str, value: Any, names: Collection[str], given: Collection[str], said: str, line: int | None = None
+) -> Problem:
+    """The problem of a setting at `path` that is none of `names`, beside what else is `given` there. `said`: the
+    sentence that there is none."""
+    parent, _, name = path.rpartition(".")
+    remove = Fix("Remove it", {}, (path,))
+    if parent == "training" and name in REMOVED:
+        return _removed_setting(path, value, names, given, line)
+    meant = meant_name(name, names)
+    if meant is None:
+        return Problem(path, said, line, fixes=(remove,))
+    if meant in given:
+        return Problem(path, f"{said} Did you mean “{meant}”? It is set already.", line, fixes=(remove,))
+    rename = Fix(f"Rename it to {meant}", {f"{parent}.{meant}".lstrip("."): value}, (path,))
+    return Problem(path, f"{said} Did you mean “{meant}”?", line, fixes=(rename, remove))
+
+
+def _removed_setting(
+    path: str, value: Any, names: Collection[str], given: Collection[str], line: int | None
+) -> Problem:
+    parent, _, name = path.rpartition(".")
+    gone = REMOVED[name]
+    fixes = [Fix("Remove it", {}, (path,))]
+    taken = gone.convert(value) if gone.setting in names and gone.setting not in given else None
+    if taken is not None:
+        fixes.insert(0, Fix(f"Use {gone.setting}", {f"{parent}.{gone.setting}": taken}, (path,)))
+    also = f" {gone.setting} is set already." if gone.setting and gone.setting in given else ""
+    return Problem(path, f"is no longer there since {gone.since}. {gone.instead}{also}", line, fixes=tuple(fixes))

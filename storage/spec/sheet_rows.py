@@ -1,0 +1,27 @@
+"""The cells of a spreadsheet as lines of text. Pure; a run's plain script has this very code."""
+
+import datetime
+
+
+def sheet_lines(cells: list[list[object]], skip: int) -> list[list[str]]:
+    """The heading and the rows of a sheet, without its empty rows and columns; `skip`: rows above the heading.
+
+    58.0 is 58, a date is ISO text, what is true is “true”. A column without a heading is called “Column 3”.
+    """
+
+    def text(cell: object) -> str:
+        if isinstance(cell, (datetime.date, datetime.time)):
+            return cell.isoformat()
+        if isinstance(cell, datetime.timedelta):
+            seconds = round(cell.total_seconds())
+            return f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+        if isinstance(cell, float) and cell.is_integer() and abs(cell) < 1e16:
+            return str(int(cell))
+        return str(cell).lower() if isinstance(cell, bool) else "" if cell is None else str(cell)
+
+    lines = [[text(cell) for cell in row] for row in cells[skip:]]
+    lines = [line for line in lines if any(cell.strip() for cell in line)]
+    used = [n for n in range(len(lines[0]) if lines else 0) if any(line[n].strip() for line in lines)]
+    lines = [[line[n] for n in used] for line in lines]
+    heading = [[name.strip() or f"Column {n + 1}" for n, name in zip(used, lines[0], strict=True)]] if lines else []
+    return heading + lines[1:]

@@ -1,0 +1,215 @@
+"""Checkpoints and logs as files: read back they are what lay there, and no address reaches anything else."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from starlette.applications import Starlette
+from starlette.routing import Route
+from starlette.testclient import TestClient
+
+from groupwise.app.pages.run import checkpoints, log
+from groupwise.app.server import downloads
+from groupwise.storage.home import paths
+from groupwise.storage.home.paths import RunFolder
+from groupwise.storage.record import checkpoint_files, states
+from groupwise.storage.registry import commands, registry
+from groupwise.worker.training.checkpoints import latest_whole, set_newer_aside
+from tests.support.homes import fresh_home
+from tests.support.made_runs import made_run
+from tests.support.records import seal_checkpoint
+
+
+@pytest.fixture
+def run() -> Iterator[registry.Run]:
+    with fresh_home():
+        found = registry.get_run(made_run("kept", 40, groups=1, size=2, state=states.STOPPED))
+        assert found is not None
+        yield found
+
+
+@pytest.fixture(scope="module")
+def client() -> TestClient:
+    routes = [Route("/download", downloads.download_folder), Route("/log", downloads.download_log)]
+    return TestClient(Starlette(routes=routes), base_url="http://127.0.0.1")
+
+
+def names_of(data: bytes) -> dict[str, bytes]:
+    with tarfile.open(fileobj=io.BytesIO(data)) as tar:
+        return {member.name: (tar.extractfile(member) or io.BytesIO()).read() for member in tar}
+
+
+def test_a_checkpoint_comes_as_a_tar_of_its_files_and_of_nothing_behind_a_link(
+    run: registry.Run, client: TestClient, tmp_path: Path
+) -> None:
+    place = seal_checkpoint(run.folder.checkpoints / "checkpoint-20")
+    (place / ("long-" * 40)).write_bytes(b"x" * 1000)  # a name that takes a header of its own
+    (tmp_path / "secret").write_text("secret")
+    (place / "link").symlink_to(tmp_path / "secret")
+    reply = client.get("/download", params={"id": run.id, "folder": "checkpoints/checkpoint-20"})
+    assert reply.status_code == 200 and int(reply.headers["content-length"]) == len(reply.content)
+    assert reply.headers["content-disposition"] == f'attachment; filename="{run.id}-checkpoint-20.tar"'
+    found = names_of(reply.content)
+    there = {path.name: path.read_bytes() for path in place.iterdir() if not path.is_symlink()}
+    assert found == {f"{run.id}-checkpoint-20/{name}": data for name, data in there.items()}
+
+
+@pytest.mark.parametrize(
+    "folder", ["", ".", "..", "checkpoints", "checkpoints/../checkpoints/checkpoint-20", "../other", "/etc",
+               "checkpoints/checkpoint-21", "checkpoints/linked", "rewards", "final"],
+)  # fmt: skip
+def test_no_other_folder_is_reached(run: registry.Run, client: TestClient, tmp_path: Path, folder: str) -> None:
+    seal_checkpoint(run.folder.checkpoints / "checkpoint-20")
+    (run.folder.checkpoints / "checkpoint-99").symlink_to(tmp_path)
+    reply = client.get("/download", params={"id": run.id, "folder": folder})
+    assert (reply.status_code, reply.text) == (
+        404,
+        "There is no such checkpoint (any more). The Checkpoints tab lists those that there are.\n",
+    )
+    assert client.get("/download", params={"id": run.id, "folder": "checkpoints/checkpoint-99"}).status_code == 404
+
+
+def test_no_other_run_and_no_other_site(run: registry.Run, client: TestClient) -> None:
+    for unknown in ("", "..", "no-such-run", "x" * 300):
+        for path in ("/download", "/log"):
+            reply = client.get(path, params={"id": unknown})
+            assert (reply.status_code, reply.text) == (404, "This address names no run.\n")
+    elsewhere = {"sec-fetch-site": "cross-site"}
+    assert client.get("/log", params={"id": run.id}, headers=elsewhere).status_code == 403
+    assert (
+        client.get("/log", params={"id": run.id}).text
+        == "This run has printed nothing yet, or its folder was deleted.\n"
+    )
+
+
+def test_a_file_that_is_cut_meanwhile_breaks_the_download_off(run: registry.Run) -> None:
+    place = seal_checkpoint(run.folder.checkpoints / "checkpoint-20")
+    members = downloads.list_members(place, "name")
+    (place / "optimizer.pt").write_bytes(b"")
+    with pytest.raises(OSError, match=r"optimizer\.pt was changed while it was read"):
+        list(downloads.write_tar(members))
+
+
+def test_each_checkpoint_is_listed_with_what_it_scored_and_can_be_downloaded(
+    run: registry.Run, client: TestClient
+) -> None:
+    from groupwise.storage.record.record import RunWriter
+    from groupwise.storage.record.step_record import Checkpoint
+
+    writer = RunWriter(run.folder.db, 1, {"format": 1.0, "correctness": 2.0})
+    for step in (10, 20, 30):
+        writer.commit(step, checkpoint=Checkpoint(step, f"checkpoints/checkpoint-{step}", 4000))
+        seal_checkpoint(run.folder.checkpoints / f"checkpoint-{step}", adapter=step == 30)
+    writer.close()
+    (run.folder.checkpoints / "checkpoint-20" / "optimizer.pt").unlink()
+    said = checkpoints.list_checkpoints({"run": run.id})
+    assert said["columns"] == ["reward", "KL"] and said["resumable"]
+    assert [(row["step"], row["state"], row["whole"]) for row in said["rows"]] == [
+        (30, "complete", True), (20, "incomplete: it lacks optimizer.pt", False), (10, "complete", True),
+    ]  # fmt: skip
+    assert all(float(row["values"]["reward"]) > 0 for row in said["rows"])
+    for row in said["rows"]:
+        address = urlsplit(row["download"])
+        assert client.get(f"{address.path}?{address.query}").status_code == 200
+    assert "PeftModel.from_pretrained(base, " in said["rows"][0]["code"]
+    assert f"AutoModelForCausalLM.from_pretrained({said['rows'][2]['path']!r})" in said["rows"][2]["code"]
+    for row in said["rows"]:
+        compile(row["code"], "snippet", "exec")
+
+
+def stages(folder: RunFolder) -> list[Path]:
+    return [seal_checkpoint(folder.checkpoints / f"stage-{stage}" / f"checkpoint-{n}") for stage, n in ((1, 5), (2, 5))]
+
+
+def test_a_resume_from_an_earlier_checkpoint_sets_the_later_ones_aside(run: registry.Run) -> None:
+    folder = run.folder.checkpoints
+    for step in (10, 20, 30):
+        seal_checkpoint(folder / f"checkpoint-{step}")
+    with pytest.raises(commands.Refused, match="There is no complete checkpoint of step 25 to resume from"):
+        commands.ask_of_run(run.id, commands.RESUME, 25)
+    with pytest.raises(commands.Refused, match="no complete checkpoint"):
+        commands.ask_of_run(run.id, commands.STOP if run.state in states.LIVE else commands.RESUME, 0)
+    commands.ask_of_run(run.id, commands.RESUME, 10)
+    [asked] = commands.open_commands()
+    assert (asked.action, asked.step) == (commands.RESUME, 10)
+    assert commands.asked_at(run.id, run.attempt, commands.RESUME) is not None
+    for _ in range(2):  # a supervisor that was killed in between does it once more
+        assert set_newer_aside(folder, 10, 2)
+        assert latest_whole(folder) == (folder / "checkpoint-10", [])
+    aside = [point.relative_to(folder).as_posix() for point in checkpoint_files.set_aside_points(folder)]
+    assert aside == ["before-attempt-2/checkpoint-30", "before-attempt-2/checkpoint-20"]
+    assert not set_newer_aside(folder, 30, 3)
+    rows = checkpoints.list_checkpoints({"run": run.id})["rows"]
+    assert [row["state"] for row in rows] == ["set aside: attempt 2 went on from an earlier step"] * 2
+
+
+def test_of_stages_the_later_ones_are_set_aside_as_they_lay(run: registry.Run) -> None:
+    stages(run.folder)
+    folder = run.folder.checkpoints
+    assert set_newer_aside(folder, 5, 2)  # of the newest that is of this step
+    assert latest_whole(folder)[0] == folder / "stage-2" / "checkpoint-5"
+
+
+# ---- the log ----
+def test_a_log_comes_whole_and_without_its_secrets(run: registry.Run, client: TestClient) -> None:
+    run.folder.log.write_bytes(
+        b"\x1b[31mred\x1b[0m\n 10%|#\r100%|##\napi_key=abcdef123456\n" + b"x\n" * 700_000 + b"end"
+    )
+    reply = client.get("/log", params={"id": run.id})
+    assert reply.headers["content-disposition"] == f'attachment; filename="{run.id}-log.txt"'
+    lines = reply.text.split("\n")
+    assert lines[:3] == ["red", "100%|##", "api_key=…"] and lines[-2:] == ["end", ""] and len(lines) == 700_005
+
+
+def test_metric_lines_are_known_and_nothing_else_is() -> None:
+    assert log.metrics_of("{'loss': 0.01234, 'reward': '1.5', 'kl': nan, 'rewards/format/mean': -2e-05}") == [
+        ["loss", "0.0123"], ["reward", "1.500"], ["kl", "–"], ["rewards/format/mean", "−2.00e-05"],
+    ]  # fmt: skip
+    for other in (
+        "{}",
+        "{'loss': 1} x",
+        "{'loss': 1, 'who': 'me'}",
+        "{'a': __import__('os')}",
+        "{'loss': [1]}",
+        "loss",
+    ):
+        assert log.metrics_of(other) is None
+
+
+def test_a_search_finds_what_is_shown_and_no_secret(run: registry.Run) -> None:
+    path = run.folder.log
+    path.write_bytes(b"One needle\nnothing\nNEEDLE api_key=abcdef123456\n\xc3\x9cber needle\nend needle")
+    found = log.find_lines(path, "needle")
+    assert found == {"hits": [0, 19, 47, 60], "more": ""}
+    assert log.find_lines(path, "\u00fcBER")["hits"] == [47]
+    assert log.find_lines(path, "abcdef")["hits"] == []
+    assert [line[:2] for line in log.read_around(path, 19)["lines"]][2] == [19, "NEEDLE api_key=…"]
+    assert log.search_log({"run": run.id, "words": " "}) == {"hits": [], "more": ""}
+    ranks = b"launcher\n[rank 0] loading\n[rank 1] loading\n[rank 10] {'loss': 0.5, 'reward': 1.0}\n"
+    path.write_bytes(ranks)
+    for rank, hits in {"": [9, 26], "1": [26], "10": [], "x": [9, 26]}.items():
+        assert log.search_log({"run": run.id, "words": "LOAD", "rank": rank})["hits"] == hits
+    *_, last = log.split_lines(ranks, 0)
+    assert last[2] == [["loss", "0.500"], ["reward", "1.000"]]
+
+
+def test_a_search_in_a_large_log_is_bounded(run: registry.Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, line = run.folder.log, b"a line of the log, as long as lines are\n"
+    path.write_bytes(b"needle\n" + line * 300_000 + b"needle\n")
+    assert log.find_lines(path, "needle")["hits"] == [0, 7 + len(line) * 300_000]
+    many = log.find_lines(path, "as long")
+    assert len(many["hits"]) == log.MOST_HITS and many["more"].startswith("from 11")
+    monkeypatch.setattr(log, "LONGEST_SEARCH", 0.0)
+    assert log.find_lines(path, "needle")["hits"] == [7 + len(line) * 300_000]
+
+
+def test_a_folder_that_is_gone_is_said(run: registry.Run) -> None:
+    assert paths.run_folder(run.id).path == run.folder.path
+    run.folder.path.rename(run.folder.path.with_name("elsewhere"))
+    assert "deleted" in log.search_log({"run": run.id, "words": "x"})["sentence"]
+    assert "deleted" in log.log_around({"run": run.id})["sentence"]

@@ -1,0 +1,96 @@
+"""A setting that a YAML text gives twice: two buttons, each of which changes the text in exactly one place."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from groupwise.app.pages.new import new_run
+from tests.support import offer
+
+HEAD = "# mine\nname: a  # the name\nrewards: [{name: format}]\n"
+
+
+@pytest.fixture(autouse=True)
+def offered(registry_home: Path, no_worker: None) -> None:
+    offer.publish()
+
+
+def after(text: str, labels: list[str]) -> list[str]:
+    """The texts after a click on each button of the first problem, which has these labels."""
+    seen = json.loads(json.dumps(new_run.edit_settings({"text": text})))
+    problem = seen["unreadable"]["problems"][0]
+    assert "given twice (first in line " in problem["message"]
+    assert [fix["label"] for fix in problem["fixes"]] == labels
+    made = [new_run.edit_settings({"text": text, "edits": [{"fix": fix}]}) for fix in problem["fixes"]]
+    assert all("unreadable" not in view for view in made)
+    return [view["text"] for view in made]
+
+
+@pytest.mark.parametrize(
+    ("text", "labels", "kept"),
+    [
+        (
+            f"{HEAD}training:\n  beta: 0.02  # first\n  # between\n  max_steps: 5\n  beta: 0.5  # last\n",
+            ["Keep the first (line 5: 0.02)", "Keep the last (line 8: 0.5)"],
+            [
+                f"{HEAD}training:\n  beta: 0.02  # first\n  # between\n  max_steps: 5\n",
+                f"{HEAD}training:\n  # between\n  max_steps: 5\n  beta: 0.5  # last\n",
+            ],
+        ),
+        (
+            f"{HEAD}training: {{beta: 0.02, max_steps: 5, beta: 0.5}}",
+            ["Keep the first (line 4: 0.02)", "Keep the last (line 4: 0.5)"],
+            [f"{HEAD}training: {{beta: 0.02, max_steps: 5}}", f"{HEAD}training: {{max_steps: 5, beta: 0.5}}"],
+        ),
+        (
+            "name: a\nrewards:\n- name: format\n  weight: 2\n  name: length\n",
+            ["Keep the first (line 3: format)", "Keep the last (line 5: length)"],
+            ["name: a\nrewards:\n- name: format\n  weight: 2\n", "name: a\nrewards:\n- weight: 2\n  name: length\n"],
+        ),
+        (
+            f"{HEAD}data:\n  system_prompt: |\n    one\n    two\n\n  limit: 5\n  system_prompt: three",
+            ["Keep the first (line 5: one two)", "Keep the last (line 10: three)"],
+            [
+                f"{HEAD}data:\n  system_prompt: |\n    one\n    two\n\n  limit: 5\n",
+                f"{HEAD}data:\n  limit: 5\n  system_prompt: three",
+            ],
+        ),
+        (
+            f"{HEAD}training:\n  beta: 0.1\n\n# about data\ndata:\n  limit: 5\ntraining:\n  max_steps: 5\n# end\n",
+            ["Keep the first (line 4)", "Keep the last (line 10)"],
+            [
+                f"{HEAD}training:\n  beta: 0.1\n\n# about data\ndata:\n  limit: 5\n# end\n",
+                f"{HEAD}\n# about data\ndata:\n  limit: 5\ntraining:\n  max_steps: 5\n# end\n",
+            ],
+        ),
+    ],
+)
+def test_a_button_keeps_one_of_two_and_every_other_sign(text: str, labels: list[str], kept: list[str]) -> None:
+    assert after(text, labels) == kept
+
+
+def test_a_button_of_a_text_that_has_changed_since_does_nothing() -> None:
+    text = f"{HEAD}training: {{beta: 0.02, beta: 0.5}}\n"
+    fix = new_run.edit_settings({"text": text})["unreadable"]["problems"][0]["fixes"][0]
+    other = text.replace("beta: 0.5", "beta: 0.6")
+    assert new_run.edit_settings({"text": other, "edits": [{"fix": fix}]})["text"] == other
+    for odd in (
+        {"line": 99, "column": 0, "text": "x"},
+        {"line": 1, "column": -1, "text": "#"},
+        {"line": True},
+        [],
+        "x",
+    ):
+        assert new_run.edit_settings({"text": text, "edits": [{"fix": {**fix, "cut": odd}}]})["text"] == text
+
+
+def test_each_of_two_settings_given_twice_has_its_own_buttons() -> None:
+    text = f"{HEAD}training: {{beta: 0.02, beta: 0.5}}\ndata: {{limit: 5, limit: 6}}\n"
+    problems = new_run.edit_settings({"text": text})["unreadable"]["problems"]
+    assert [one["field"] for one in problems] == ["training.beta", "data.limit"]
+    view = new_run.edit_settings({"text": text, "edits": [{"fix": problems[0]["fixes"][1]}]})
+    assert view["text"] == f"{HEAD}training: {{beta: 0.5}}\ndata: {{limit: 5, limit: 6}}\n"
+    assert [one["field"] for one in view["unreadable"]["problems"]] == ["data.limit"]

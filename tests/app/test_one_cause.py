@@ -1,0 +1,106 @@
+"""One slip in a spec's text is one problem, said of what is written: nothing is made up about what is not."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from groupwise.app.pages.new import edits, launch, new_run
+from groupwise.storage.spec.problem import Problem
+from groupwise.storage.spec.yaml_text import COLON, INDENTATION, TAB
+from groupwise.worker.builtin import models
+from tests.support import offer
+
+HEAD = "name: a\nrewards: [{name: format}]\n"
+
+
+@pytest.fixture(autouse=True)
+def offered(registry_home: Path, no_worker: None) -> None:
+    """What the installed libraries offer, and the starter, which reads 512 tokens."""
+    offer.publish_installed()
+    models.install_starter()
+
+
+def said(text: str) -> list[tuple[str, int | None, str]]:
+    return [(one.field, one.line, one.message) for one in launch.problems_of_text(text)]
+
+
+def fixes_of(problem: Problem) -> list[str]:
+    return [fix.label for fix in problem.fixes]
+
+
+def first_fix(problem: Problem) -> list[edits.Edit]:
+    """What a click on the first fix edits, as a page sends it."""
+    return edits.of_fix(json.loads(json.dumps(problem.as_dict()))["fixes"][0])
+
+
+def test_a_misspelt_setting_is_no_missing_one_and_its_value_is_kept_by_the_first_fix() -> None:
+    text = f"{HEAD}training: {{max_completion_lenght: 48}}\n"
+    [problem] = launch.problems_of_text(text)
+    assert problem.field == "training.max_completion_lenght"
+    assert fixes_of(problem) == ["Rename it to max_completion_length", "Remove it"]
+    shown = [one["field"] for one in new_run.edit_settings({"text": text})["problems"] if one["level"] == "blocking"]
+    assert shown == ["training.max_completion_lenght"]
+    mended = edits.apply(text, first_fix(problem))
+    assert launch.problems_of_text(mended) == [] and "max_completion_length: 48" in mended
+
+
+def test_a_misspelt_part_is_not_said_to_be_missing_as_well() -> None:
+    [problem] = launch.problems_of_text("name: a\nrewads: [{name: format}]\ntraining: {max_completion_length: 64}\n")
+    assert problem.field == "rewads" and fixes_of(problem)[0] == "Rename it to rewards"
+
+
+@pytest.mark.parametrize("text", ["name: {{{", "name: {{{\n", "name: {{{\n\n"])
+def test_after_a_slip_of_the_yaml_nothing_is_said_of_what_is_not_there(text: str) -> None:
+    assert said(text) == [("", 1, "This is not YAML: did not find expected node content")]
+
+
+def test_after_a_refused_text_only_what_stands_there_is_judged() -> None:
+    laughs = "a: &a [lol, lol]\nb: &b [*a, *a]\nc: [*b, *b]\ntraining: {max_steps: soon}\n"
+    fields = [field for field, *_ in said(laughs)]
+    assert sorted(fields) == ["", "", "a", "training.max_steps"]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ("name: a: b\n", 1, COLON), ("a:\n  b: 1\n c: 2\n", 3, INDENTATION), ("a:\n  b: 1\n   c: 2\n", 3, INDENTATION),
+        ("a:\n\tb: 1\n", 2, TAB),
+    ],
+)  # fmt: skip
+def test_the_commonest_slips_say_what_to_do(text: str, line: int, words: str) -> None:
+    assert ("", line, f"This is not YAML: {words}") in said(text)
+
+
+def test_a_bare_name_in_a_list_of_rewards_becomes_its_entry() -> None:
+    text = "name: a\nrewards:\n- format\ntraining: {max_completion_length: 64}\n"
+    [problem] = launch.problems_of_text(text)
+    assert (problem.field, problem.line) == ("rewards.0", 3)
+    assert fixes_of(problem) == ["Write it as “name: format”", "Remove this entry"]
+    mended = edits.apply(text, first_fix(problem))
+    assert launch.problems_of_text(mended) == [] and "name: format" in mended
+
+
+def test_a_field_given_twice_says_what_to_do() -> None:
+    assert said("name: a\nname: b\n")[0] == ("name", 2, "given twice (first in line 1): remove one of the two.")
+
+
+@pytest.mark.parametrize(
+    ("text", "renamed"),
+    [
+        (f"{HEAD}model: {{torch_dtype: float32}}\n", "dtype"),
+        ("name: a\nrewards: [{name: format, param: {}}]\n", "parameters"),
+        (f"{HEAD}training: {{epsilon_hi: 0.28}}\n", "epsilon_high"),
+        (f"{HEAD}trainng: {{max_steps: 3}}\n", "training"),
+    ],
+)
+def test_names_that_are_shortened_or_another_librarys_are_renamed_by_a_click(text: str, renamed: str) -> None:
+    labels = [label for problem in launch.problems_of_text(text) for label in fixes_of(problem)]
+    assert f"Rename it to {renamed}" in labels
+
+
+def test_one_completion_is_one() -> None:
+    text = f"{HEAD}training: {{num_generations: 2, per_device_train_batch_size: 1, max_completion_length: 64}}\n"
+    assert "each generation makes 1 completion (1 a device)" in said(text)[0][2]

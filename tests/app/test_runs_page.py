@@ -1,0 +1,338 @@
+"""The table of runs as its page asks for it: sorted, filtered, with any setting or metric, and changed."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from groupwise.app.core import run_facts, run_query
+from groupwise.app.pages.run.header import run_status
+from groupwise.app.pages.run_list import changes, choices, columns, runs_table
+from groupwise.app.ui import live, state_badge
+from groupwise.storage.analysis import outcome
+from groupwise.storage.analysis.doctor.examine import Report
+from groupwise.storage.analysis.doctor.verdict import PROBLEM, SUSPICION, WARNING, Verdict
+from groupwise.storage.analysis.outcome import Outcome
+from groupwise.storage.home import paths
+from groupwise.storage.record import states
+from groupwise.storage.registry import commands, labels, outcomes, registry, trash
+from tests.support.homes import wait_for
+from tests.support.made_runs import made_run, running
+
+SPEC = "name: waits\nrewards: [{name: format}]\ntraining: {learning_rate: 3e-5}\n"
+Draw = dict[str, Any]
+
+
+def fell(step: int) -> dict[str, float | None]:
+    """The reward of a run that ends worse than it began."""
+    return {"reward": 2.0 - step / 30 + step % 3 / 50, "kl": 0.01}
+
+
+def queue(name: str = "waits") -> str:
+    return registry.create_run(SPEC, name=name, model="starter", data="task:arithmetic")
+
+
+def drawn(**payload: Any) -> Draw:
+    """What the page gets once all is known of what it shows."""
+    return wait_for("what the runs came to", lambda: (now := runs_table.draw_runs(payload)).get("settled") and now)
+
+
+def shown(now: Draw) -> list[str]:
+    return re.findall(r'<tr data-run="([^"]+)"', now["rows"])
+
+
+def cells(now: Draw, run_id: str) -> list[str]:
+    """What stands in a run's cells."""
+    row = re.search(rf'<tr data-run="{run_id}".*?</tr>', now["rows"], re.DOTALL)
+    assert row
+    return [re.sub(r"<[^>]+>", "", cell) for cell in re.findall(r"<td.*?</td>", row[0])]
+
+
+# --- order
+
+
+def test_values_of_any_kind_have_an_order_and_none_is_last_either_way() -> None:
+    runs: Any = list("abcdefg")
+    values = [3, None, "B", 1.5, "a", float("nan"), True]
+    assert run_query.in_order(runs, values, False) == ["d", "a", "e", "c", "g", "b", "f"]
+    assert run_query.in_order(runs, values, True) == ["g", "c", "e", "a", "d", "b", "f"]
+    assert run_query.in_order(runs, [1] * 7, True) == runs  # equal ones stay as they are
+
+
+def test_runs_are_sorted_by_any_column(registry_home: Path) -> None:
+    high = made_run("high", 20, training={"learning_rate": 1e-3})
+    low = made_run("Low", 40, training={"learning_rate": 1e-6}, metrics=fell)
+    waits = queue("waits")
+    for sort, order in {
+        "": [waits, low, high], "created": [high, low, waits], "-step": [low, high, waits], "name": [high, low, waits],
+        "-name": [waits, low, high], "set:training.learning_rate": [low, waits, high], "-metric:kl": [high, low, waits],
+        "state": [waits, low, high], "duration": [low, high, waits], "-reward": [high, low, waits],
+    }.items():  # fmt: skip
+        now = drawn(sort=sort, columns=["set:training.learning_rate"])
+        assert shown(now) == order, sort
+        assert now["sort"] == (sort or "-created")
+    marks = re.findall(r'aria-sort="(\w+)"><button type="button" class="sort" data-sort="([^"]+)"', now["head"])
+    assert ("none", "name") in marks and ("none", "set:training.learning_rate") in marks
+    ascending = re.search(r'aria-sort="(\w+)"><button[^>]*data-sort="step"', drawn(sort="step")["head"])
+    assert ascending and ascending[1] == "ascending"
+
+
+@pytest.mark.parametrize("sort", ["nothing", "-", "set:", "metric:", "--step", "drop table", 7, None, []])
+def test_an_order_that_there_is_none_of_is_the_newest_first(registry_home: Path, sort: Any) -> None:
+    ids = [queue(), queue()]
+    now = runs_table.draw_runs({"sort": sort})
+    assert shown(now) == ids[::-1] and now["sort"] == "-created"
+
+
+# --- filters
+
+
+def test_runs_are_found_by_words_in_all_that_is_said_of_them(registry_home: Path) -> None:
+    one, two = queue("alpha"), queue("beta")
+    labels.retag([one], add=["baseline"])
+    labels.write_note(two, "for the Appendix")
+    for words, found in {
+        "ALPHA": [one], "baseline": [one], "appendix beta": [two], "arithmetic": [two, one], "starter": [two, one],
+        one[-8:]: [one], "queued": [two, one], "nowhere": [],
+    }.items():  # fmt: skip
+        assert shown(runs_table.draw_runs({"search": words})) == found, words
+    assert runs_table.draw_runs({"search": "<b>"})["nothing"] == "No run matches “<b>”."
+
+
+def test_chips_count_the_runs_of_each_state_and_filter_by_them(registry_home: Path) -> None:
+    ended = [made_run(f"done {n}", 3, groups=0) for n in range(2)]
+    failed, waits = made_run("broken", 3, groups=0, state=states.FAILED), queue()
+    now = runs_table.draw_runs({})
+    assert [(chip["label"], chip["n"], chip["on"]) for chip in now["chips"]] == [
+        ("Queued", "1", False), ("Finished", "2", False), ("Failed", "1", False),
+    ]  # fmt: skip
+    assert shown(runs_table.draw_runs({"states": ["finished"]})) == ended[::-1]
+    both = runs_table.draw_runs({"states": ["failed", "queued", "nonsense"], "search": "o"})
+    assert shown(both) == [failed] and "showing 1" in both["counts"] and waits not in both["rows"]
+    assert [chip["on"] for chip in both["chips"]] == [True, False, True]
+    stopped = runs_table.draw_runs({"states": ["stopped"]})
+    assert stopped["nothing"] == "No run is stopped." and stopped["chips"][-2]["n"] == "0"
+    assert runs_table.matching_runs({"states": ["finished"], "search": "done"}) == {"runs": ended[::-1]}
+
+
+def test_a_table_is_never_longer_than_asked_and_says_what_is_left(registry_home: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr(runs_table, "PAGE", 2)
+    ids = [queue() for _ in range(5)]
+    now = runs_table.draw_runs({})
+    assert shown(now) == ids[:2:-1] and now["more"] == "Show 2 more of 3" and now["found"] == 5
+    more = runs_table.draw_runs({"shown": 4})
+    assert len(shown(more)) == 4 and more["more"] == "Show 1 more of 1"
+    assert len(shown(runs_table.draw_runs({"shown": 10**9}))) == 5
+    same = {"same": True}
+    assert wait_for("the same", lambda: runs_table.draw_runs({"mark": runs_table.draw_runs({})["mark"]}) == same)
+
+
+# --- columns
+
+
+def test_any_setting_and_metric_can_be_a_column(registry_home: Path) -> None:
+    run_id = made_run("one", 30, training={"learning_rate": 2e-4})
+    keys = ["set:training.learning_rate", "set:data.source", "metric:kl", "metric:none", "id", "set:training.none"]
+    now = drawn(columns=[*keys, "nonsense", "name", keys[0]])
+    assert now["columns"] == keys
+    means = wait_for("its means", lambda: run_facts.outcomes_of([registry.get_run(run_id)])[run_id].metrics)  # type: ignore[list-item]
+    assert cells(now, run_id)[3:] == ["0.0002", "task:arithmetic", f"{means['kl']:.3f}", "–", run_id, "–"]
+    assert 'class="n default long" data-label="data.source" title="the default"' in now["rows"]
+    offered = {
+        group["title"]: [one["key"] for one in group["columns"]] for group in choices.offered_columns({})["groups"]
+    }
+    assert "set:training.beta" in offered["Settings"] and "set:lora" in offered["Settings"]
+    assert "metric:kl" in offered["Metrics"] and offered["Basics"][0] == "spark"
+
+
+def test_no_more_columns_than_fit_are_drawn(registry_home: Path) -> None:
+    queue()
+    now = runs_table.draw_runs({"columns": [f"set:x{n}" for n in range(500)]})
+    assert len(now["columns"]) == columns.MOST
+    assert runs_table.draw_runs({"columns": ["nonsense"]})["columns"] == list(columns.USUAL)
+
+
+def test_a_final_is_the_mean_of_the_last_ten_as_in_compare(registry_home: Path) -> None:
+    run_id = made_run("ten", 30, metrics=lambda step: {"reward": 1.0, "kl": float(step)})
+    found = dict(outcome.work_out(registry.list_runs()))[run_id]
+    assert found.metrics["kl"] == sum(range(21, 31)) / 10 and found.metrics["reward"] == 1.0
+
+
+def test_runs_that_wait_say_their_place_in_the_queue(registry_home: Path) -> None:
+    ids = [queue() for _ in range(12)]
+    live_now = running(made_run("live", 3, groups=0, state=states.STOPPED))
+    said = {run_id: cells(drawn(), run_id)[2] for run_id in [*ids, live_now]}
+    assert [said[ids[n]] for n in (0, 1, 2, 3, 10)] == [
+        f"Queued · {place} in queue" for place in ("1st", "2nd", "3rd", "4th", "11th")
+    ]
+    assert said[live_now] == "Running"
+
+
+# --- verdicts
+
+
+def test_a_run_that_ended_worse_than_it_began_is_no_plain_finished_one(registry_home: Path) -> None:
+    good, bad = made_run("good", 40), made_run("bad", 40, metrics=fell)
+    stopped, failed = (made_run(state, 40, metrics=fell, state=state) for state in (states.STOPPED, states.FAILED))
+    now = drawn()
+    assert [cells(now, run_id)[2] for run_id in (good, bad, stopped, failed)] == [
+        "Finished", "Finished · reward fell", "Stopped · reward fell", "Failed",
+    ]  # fmt: skip
+    pills = dict(re.findall(r'<tr data-run="([^"]+)".*?<span class="pill (\w+)"', now["rows"]))
+    assert (pills[good], pills[bad], pills[stopped], pills[failed]) == ("ok", "bad", "bad", "bad")
+
+
+@pytest.mark.parametrize(
+    ("kind", "found", "words"),
+    [
+        ("down", [], "reward fell"), ("down", [PROBLEM], "reward fell"), ("up", [], ""), ("up", [WARNING], ""),
+        ("up", [SUSPICION, PROBLEM], "A problem"), ("level", [WARNING], "A warning"), ("level", [SUSPICION], ""),
+        ("waiting", [], ""),
+    ],
+)  # fmt: skip
+def test_the_gravest_verdict_on_what_was_learned_stands_beside_the_state(
+    kind: str, found: list[str], words: str
+) -> None:
+    verdicts = tuple(Verdict(level, level, f"A {level}", "", "", "") for level in found)
+    level = WARNING if kind == "down" else ""
+    said, grave = outcome.verdict_on(Report(kind, level, "", verdicts, (), 10))
+    assert said == words
+    assert grave == {"reward fell": WARNING, "A problem": PROBLEM, "A warning": WARNING, "": ""}[words]
+    slow = Verdict("slow", PROBLEM, "Steps are slow", "", "", "")
+    assert outcome.verdict_on(Report("up", PROBLEM, "", (slow,), (), 10)) == ("", "")
+    assert state_badge.label(states.FINISHED, "The reward is flat") == "Finished · the reward is flat"
+
+
+def test_what_runs_came_to_is_worked_out_once(registry_home: Path, monkeypatch: Any) -> None:
+    ids = [made_run(f"run {n}", 20, metrics=fell) for n in range(3)]
+    assert outcome.work_out_some() is False
+    asked: list[str] = []
+    monkeypatch.setattr(outcome, "read_outcome", lambda run, around: asked.append(run.id) or Outcome())
+    now = runs_table.draw_runs({})
+    assert now["settled"] and all(cells(now, run_id)[2] == "Finished · reward fell" for run_id in ids)
+    assert outcome.work_out_some() is False and asked == []
+    registry.set_facts(ids[0], state_at=time.time() + 5)  # it was resumed, and ended again
+    outcome.work_out_some()
+    assert asked == [ids[0]]
+
+
+def test_other_rules_judge_anew(registry_home: Path, monkeypatch: Any) -> None:
+    made_run("one", 20)
+    outcome.work_out_some()
+    runs = registry.list_runs()
+    assert set(outcome.outcomes_kept(runs)) == {runs[0].id}
+    monkeypatch.setattr(outcome, "rules_digest", lambda: "another")
+    assert outcome.outcomes_kept(runs) == {}
+
+
+def test_what_is_kept_of_a_run_and_makes_no_sense_is_worked_out_anew(registry_home: Path) -> None:
+    run = registry.get_run(made_run("one", 20, metrics=fell))
+    assert run
+    outcomes.keep_outcomes([(run.id, outcome.mark_of(run), json.dumps({"metrics": {"kl": "x"}, "verdict": 7}))])
+    assert outcome.outcomes_kept([run]) == {}
+    assert cells(drawn(), run.id)[2] == "Finished · reward fell"
+
+
+def test_a_run_without_a_record_or_settings_breaks_nothing_and_damage_stands_beside_the_state(
+    registry_home: Path,
+) -> None:
+    bare, odd = made_run("bare", 3, groups=0), made_run("odd", 3, groups=0)
+    paths.run_folder(bare).db.unlink()
+    paths.run_folder(bare).spec.unlink()
+    paths.run_folder(odd).db.write_bytes(b"garbage" * 999)
+    now = drawn(columns=["duration", "metric:kl", "set:training.beta"])
+    assert cells(now, bare)[2:] == ["Finished", "–", "–", "–"]
+    assert cells(now, odd)[2:5] == ["Finished · record is damaged", "–", "–"]
+
+
+def test_a_record_that_was_damaged_after_its_end_is_told_of(registry_home: Path) -> None:
+    run_id = made_run("copied in part", 20)
+    assert cells(drawn(), run_id)[2] == "Finished"
+    record = paths.run_folder(run_id).db
+    record.write_bytes(record.read_bytes()[:5000])
+    assert cells(drawn(), run_id)[2] == "Finished · record is damaged"
+    assert 'class="pill bad"' in drawn()["rows"]
+    assert run_status({"run": run_id})["label"] == "Finished · record is damaged"
+
+
+def test_what_lies_among_the_runs_and_is_none_is_said_once_and_as_text(registry_home: Path, monkeypatch: Any) -> None:
+    made_run("one", 3, groups=0)
+    assert drawn()["strays"] == ""
+    (paths.runs_folder() / "my copy").mkdir()
+    assert drawn()["strays"] == "", "it may still be in the making"
+    monkeypatch.setattr(runs_table, "SETTLED", 0.0)
+    assert drawn()["strays"] == "1 entry in runs/ is no run: “my copy” (no spec.yaml)."
+    (paths.runs_folder() / "<b>\u202e\n").mkdir()
+    (paths.runs_folder() / "notes.txt").write_text("x")
+    for name in ("of another", "also !"):
+        (paths.runs_folder() / name).mkdir()
+        (paths.runs_folder() / name / "spec.yaml").write_text("name: x\n")
+    assert drawn()["strays"] == (
+        "5 entries in runs/ are no runs: “<b>⟨U+202E⟩” (no spec.yaml), “also !” (not named as a run is), "
+        "“my copy” (no spec.yaml), and 2 more."
+    )
+    (paths.runs_folder() / "my copy").rmdir()
+    assert "“notes.txt” (not a folder)" in drawn()["strays"]
+
+
+# --- changes
+
+
+@pytest.mark.parametrize("change", changes.FUNCTIONS)
+@pytest.mark.parametrize(
+    "ids", [None, 7, "x", [], {}, [7, None, ""], ["nope"], ["../.."], ["a\0b"], [["x"]], ["x" * 999], ["nope"] * 3000]
+)
+def test_what_names_no_run_changes_nothing(no_worker: None, change: Callable[[Any], Draw], ids: Any) -> None:
+    kept = made_run("kept", 3, groups=0)
+    answer = change({"ids": ids, "name": "x", "note": "x", "add": ["x"], "remove": ["x"]})
+    assert answer.get("sentence") or answer["done"] == 0
+    assert "inside Groupwise" not in str(answer)
+    run = registry.get_run(kept)
+    assert run and (run.name, run.note, run.tags) == ("kept", "", []) and trash.deleted_runs() == []
+
+
+def test_a_page_renames_notes_and_tags(registry_home: Path) -> None:
+    one, two = queue(), queue()
+    assert changes.rename_run({"ids": [one], "name": "new name"}) == {"done": 1}
+    assert changes.annotate_run({"ids": [one], "note": "said"}) == {"done": 1}
+    assert changes.tag_runs({"ids": [one, two], "add": ["a", "b"], "remove": []}) == {"done": 2}
+    run = registry.get_run(one)
+    assert run and (run.name, run.note, run.tags) == ("new name", "said", ["a", "b"])
+    for refused, words in {
+        "A run needs a name.": {"name": " "}, "One run at a time": {"ids": [one, two], "name": "x"},
+        "Nothing was written.": {"name": None}, "at most 200 characters": {"name": "x" * 201},
+    }.items():  # fmt: skip
+        assert refused in changes.rename_run({"ids": [one], **words})["sentence"]
+    assert "at most 2,000" in changes.annotate_run({"ids": [one], "note": "x" * 5000})["sentence"]
+    assert "at most 40" in changes.tag_runs({"ids": [one], "add": ["x" * 41]})["sentence"]
+    assert "2,000 runs are the most" in changes.tag_runs({"ids": [str(n) for n in range(2001)]})["sentence"]
+
+
+def test_many_are_deleted_restored_and_erased_and_those_that_cannot_be_are_named(registry_home: Path) -> None:
+    ended, waits = [made_run(f"done {n}", 3, groups=0) for n in range(2)], queue()
+    said = changes.delete_runs({"ids": [*ended, waits]})
+    assert said["runs"] == ended and said["left"].startswith("1 run not changed: waits waits in the queue")
+    now = runs_table.draw_runs({"deleted": True})
+    assert shown(now) == ended[::-1] and "2 deleted runs" in now["counts"] and "gone in" in now["head"]
+    assert cells(now, ended[0])[-2].startswith(("24 h", "23 h")) and cells(now, ended[0])[-1] == "Restore"
+    assert runs_table.draw_runs({})["chips"][-1] == {"state": "deleted", "label": "Deleted", "n": "2", "on": False}
+    assert runs_table.matching_runs({"deleted": True, "search": ended[1]}) == {"runs": [ended[1]]}
+    refusal = live.answer(lambda payload: {"run": live.run_of(payload)})({"run": ended[0]})["sentence"]
+    assert "was deleted. The Runs page can restore it" in refusal
+    assert changes.restore_runs({"ids": ended[:1]})["done"] == 1 and ended[0] in shown(runs_table.draw_runs({}))
+    assert changes.erase_runs({"ids": [ended[1], ended[0]]})["done"] == 1  # what is not deleted is not erased
+    assert runs_table.draw_runs({"deleted": True})["nothing"] == "No run was deleted in the last day."
+    assert "There is no deleted run" in changes.restore_runs({"ids": [ended[1]]})["sentence"]
+
+
+def test_only_what_trains_or_waits_is_stopped(no_worker: None) -> None:
+    ended, waits = made_run("done", 3, groups=0), queue()
+    assert changes.stop_runs({"ids": [ended]})["sentence"] == "None of these runs trains or waits."
+    assert changes.stop_runs({"ids": [ended, waits]})["runs"] == [waits]
+    assert [(command.run, command.kind) for command in commands.open_commands()] == [(waits, commands.STOP)]

@@ -1,0 +1,308 @@
+"""Functions are built without code: from blocks, with three real rows scored beside them, and open as blocks again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from groupwise.app.pages.new.presets import SHIPPED
+from groupwise.storage.home import paths
+from groupwise.storage.library import presets
+from groupwise.storage.library.rewards import library
+from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
+from tests.browser.new_run_page import reward, write_yaml
+from tests.browser.rewards_page import SHORT, begin, build, do, ready, save, source, text_of, try_it, way, write
+
+GERMAN = "Antwort (richtig)"
+LIVE_FOR = 90_000  # ms: the first answer waits for the worker's imports
+
+
+@pytest.fixture
+def rewards(open_page: OpenPage, shared_dashboard: str) -> Page:
+    """The page, in a home whose library is empty."""
+    for kept in library.newest_rewards():
+        library.delete_reward(kept.name)
+    return ready(open_page(f"{shared_dashboard}/rewards"))
+
+
+def points(page: Page, row: int) -> list[str]:
+    """What the blocks give to a row's answer, once they are scored."""
+    node = page.locator(".live .rows > section").nth(row)
+    expect(node.locator(".points:not(.old) .point").first).to_be_visible(timeout=LIVE_FOR)
+    return [*node.locator(".point b").all_inner_texts(), node.locator(".total b").inner_text()]
+
+
+def expect_points(page: Page, row: int, *values: str) -> None:
+    node = page.locator(".live .rows > section").nth(row)
+    expect(node.locator(".points:not(.old) .point b")).to_have_text(list(values[:-1]), timeout=LIVE_FOR)
+    expect(node.locator(".total b")).to_have_text(values[-1])
+
+
+def test_the_empty_page_offers_to_build_without_code_and_three_rows_are_scored_as_one_builds(rewards: Page) -> None:
+    welcome = rewards.locator(".welcome")
+    expect(welcome.get_by_role("button")).to_have_count(3)
+    picture(rewards, "rewards-welcome")
+    welcome.get_by_role("button", name="Build without code").click()
+    expect(welcome).to_be_hidden()
+    expect(rewards.locator(".live .wait")).to_contain_text("Add a block", timeout=LIVE_FOR)
+    expect(rewards.locator(".given")).to_contain_text("answerthe right answer of the row, e.g.")
+    rewards.locator(".kinds").get_by_role("button", name="Right number").click()
+    assert points(rewards, 0) == ["1", "1"]
+    rewards.locator(".kinds").get_by_role("button", name="Right length").click()
+    rewards.get_by_label("At most").fill("4")
+    expect_points(rewards, 1, "1", "0", "0.5")
+    rewards.locator(".live textarea").nth(1).fill("I do not know")
+    expect_points(rewards, 1, "0", "1", "0.5")
+    rewards.get_by_label("Weight of block 2").fill("3")
+    expect_points(rewards, 1, "0", "1", "0.75")
+    rewards.locator(".kinds").get_by_role("button", name="Contains words").click()
+    expect(rewards.locator(".blocks li").nth(2).locator(".wrong")).to_have_text("Write at least one text to look for.")
+    expect(rewards.locator(".live .wait")).to_have_text("Scores come as soon as the blocks are complete.")
+    expect(rewards.get_by_role("button", name="Save", exact=True)).to_be_disabled()
+    rewards.locator(".ace_content, body").first.press("Control+s")
+    expect(rewards.locator(".said-saved")).to_have_text("Complete the blocks first: what is missing stands at each.")
+    assert library.newest_rewards() == []
+    rewards.locator(".blocks li").nth(2).locator("textarea").fill("<answer>\n</answer>")
+    expect_points(rewards, 0, "1", "0", "1", "0.4")
+    assert rewards.locator(".blocks li .means").nth(2).inner_text() == (
+        "Earns where all of the texts are in it: “<answer>”, “</answer>”."
+    )
+    assert no_sideways_scroll(rewards)
+    picture(rewards, "rewards-builder")
+    rewards.get_by_label("Number of row 3").fill("9")
+    rewards.keyboard.press("Tab")
+    expect(rewards.locator(".live .rows > section").nth(2)).to_have_attribute("aria-label", "Row 9")
+    expect(rewards.locator(".live textarea").nth(1)).to_have_value("I do not know")
+    do(rewards, "Other rows")
+    expect(rewards.locator(".live .rows > section").first).to_have_attribute("aria-label", "Row 10")
+    do(rewards, "written by the model")
+    expect(rewards.locator(".live .how")).to_contain_text("The model wrote these", timeout=LIVE_FOR)
+    expect_points(rewards, 0, *points(rewards, 0))
+    save(rewards)
+    source(rewards, "Probes")
+    expect(try_it(rewards).locator(".card", has_text="my_reward").first).to_be_visible()
+
+
+def test_what_was_built_opens_as_blocks_again_here_in_another_browser_and_from_a_file(
+    rewards: Page, chromium: Browser, tmp_path: Path
+) -> None:
+    form = build(rewards, "Right length", "Contains words")
+    form.locator("[name=name]").fill("polite")
+    form.locator("[name=sentence]").fill("Polite and short.")
+    form.locator("textarea").first.fill("please")
+    form.get_by_label("At most").fill("40")
+    save(rewards)
+    assert "def polite(" in library.get_reward("polite").code
+    for page in (rewards, chromium.new_context().new_page()):
+        page.goto(f"{rewards.url.split('?')[0]}?name=polite")
+        ready(page)
+        assert [page.locator(".blocks li b").nth(n).inner_text() for n in (0, 1)] == ["Right length", "Contains words"]
+        expect(page.locator("[name=sentence]")).to_have_value("Polite and short.")
+        expect(page.get_by_label("At most")).to_have_value("40")
+        expect(page.locator(".way-code")).to_be_hidden()
+    page.context.close()
+    with rewards.expect_download() as exported:
+        do(rewards, "Export")
+    file = tmp_path / "polite.py"
+    file.write_bytes(Path(exported.value.path()).read_bytes())
+    do(rewards, "Import")
+    rewards.locator("dialog.importing .file").set_input_files(file)
+    expect(rewards.locator("dialog.importing")).to_contain_text("Found polite.")
+    rewards.locator("dialog.importing").get_by_role("button", name="Open in the editor").click()
+    expect(rewards.locator(".blocks li")).to_have_count(2)
+    expect(rewards.locator(".way-blocks")).to_be_visible()
+
+
+def test_code_edited_by_hand_goes_back_to_blocks_or_says_which_line_it_is(rewards: Page) -> None:
+    build(rewards, "Right length")
+    rewards.get_by_label("At most").fill("40")
+    rewards.wait_for_function("ace.edit(document.querySelector('.ace')).getValue().includes('<= 40')")
+    way(rewards, "Code")
+    write(rewards, text_of(rewards).replace("<= 40", "<= 77"))
+    way(rewards, "Blocks")
+    expect(rewards.get_by_label("At most")).to_have_value("77")
+    way(rewards, "Code")
+    edited = text_of(rewards).replace("    return [", "    print(len(completions))\n    return [")
+    write(rewards, edited)
+    way(rewards, "Blocks")
+    line = edited.split("\n").index("    print(len(completions))") + 1
+    note = rewards.locator(".by-hand")
+    expect(note).to_contain_text(f"Edited by hand: line {line}.")
+    expect(rewards.locator(".building, .live").first).to_be_hidden()
+    picture(rewards, "rewards-by-hand")
+    note.get_by_role("button", name=f"Go to line {line}").click()
+    write(rewards, edited.replace("    print(len(completions))\n", ""))
+    way(rewards, "Blocks")
+    expect(rewards.get_by_label("At most")).to_have_value("77")
+    begin(rewards, SHORT)
+    way(rewards, "Blocks")
+    expect(note).to_contain_text("This function is written in Python, not made of blocks.")
+    note.get_by_role("button", name="Build another one from blocks").click()
+    expect(rewards.locator("[name=name]")).to_be_focused()
+
+
+def test_blocks_that_are_not_complete_are_there_after_a_reload(rewards: Page) -> None:
+    form = build(rewards, "Matches a pattern")
+    form.locator("[name=name]").fill("numbered")
+    form.get_by_label("Pattern", exact=True).fill("([0-9]+")
+    expect(form.locator(".wrong")).to_contain_text("This is not a regular expression")
+    expect(rewards.locator(".lists")).to_contain_text("numbered")
+    rewards.wait_for_timeout(300)
+    rewards.reload()
+    ready(rewards)
+    expect(rewards.locator(".writing .draft")).to_contain_text("not saved")
+    expect(form.get_by_label("Pattern", exact=True)).to_have_value("([0-9]+")
+    expect(form.locator("[name=name]")).to_have_value("numbered")
+    form.get_by_label("Pattern", exact=True).fill("([0-9]+)")
+    matches = form.get_by_label("Example that matches")
+    matches.fill("four")
+    expect(form.locator(".wrong")).to_contain_text("does not match the example that should match")
+    matches.fill("4")
+    expect(form.locator(".wrong")).to_be_empty()
+    save(rewards)
+    assert 'matches_pattern("4") == 1.0' in library.get_reward("numbered").code
+
+
+def test_columns_of_any_name_are_chosen_with_an_example_and_a_failure_is_said(rewards: Page) -> None:
+    rows = [{"Frage": f"{n}+1?", GERMAN: n + 1, "答案": str(n), "target": n} for n in range(8)]
+    (paths.data_folder() / "any.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    data = "{source: 'file:any.jsonl', prompt_column: Frage, answer_column: target}"
+    if "any columns" not in {kept.name for kept in presets.own_presets()}:
+        presets.save_preset("any columns", "", f"name: any\ndata: {data}\nrewards: [{{name: format}}]\n", SHIPPED)
+    rewards.reload()
+    ready(rewards)
+    build(rewards, "Right number")
+    rewards.get_by_label("Data").select_option("any columns")
+    column = rewards.get_by_label("The right number is in")
+    expect(column.locator("option")).to_contain_text(["answer: the mapped column “target”, e.g. 0"], timeout=LIVE_FOR)
+    column.select_option(GERMAN)
+    rewards.locator(".live textarea").first.fill("<answer>1</answer>")
+    expect_points(rewards, 0, "1", "1")
+    rewards.get_by_label("The right number is in").select_option("答案")
+    expect_points(rewards, 0, "0", "0")
+    rewards.get_by_label("Data").select_option("preset:quickstart")
+    expect(rewards.get_by_label("The right number is in").locator("option").first).to_have_text(
+        "答案: not in this data", timeout=LIVE_FOR
+    )
+    expect(rewards.locator(".live .wait")).to_contain_text("It failed: ", timeout=LIVE_FOR)
+    save(rewards)
+    assert 'kwargs["答案"]' in library.get_reward("my_reward").code
+
+
+def test_a_judge_is_not_asked_while_one_builds(rewards: Page) -> None:
+    form = build(rewards, "A judge says yes")
+    form.get_by_label("Question").fill("Is it polite?")
+    expect(rewards.locator(".live .wait")).to_have_text("A judge is asked only when you press Try.", timeout=LIVE_FOR)
+    expect(rewards.locator(".network input")).to_be_checked()
+
+
+ROWS = "Frage;Lösung\n7,5 + 38,5?;46,0\n1234 + 0,5?;1.234,5\n2 mal 617?;1234,0\n"
+
+
+def test_a_reward_of_three_blocks_for_a_german_file_is_built_tried_saved_and_used_without_code(rewards: Page) -> None:
+    (paths.data_folder() / "Aufgaben.csv").write_text(ROWS, encoding="utf-8")
+    data = "{source: 'file:Aufgaben.csv', prompt_column: Frage, answer_column: Lösung, answer_numbers: comma}"
+    text = f"name: Rechnen\ndata: {data}\nrewards: [{{name: correctness}}]\n"
+    address = rewards.url
+    rewards.goto(address.replace("/rewards", "/new"))
+    expect(rewards.get_by_label("Group size", exact=True)).to_have_value("8")
+    write_yaml(rewards, text)
+    rewards.wait_for_function("() => (sessionStorage.getItem('groupwise:new:') ?? '').includes('Aufgaben')")
+    rewards.goto(address)
+    ready(rewards)
+    form = build(rewards, "Right number")
+    expect(rewards.locator(".data option:checked")).to_have_text("Current draft")
+    expect(rewards.locator(".why-data")).to_have_text("(what New run is set to)")
+    column = form.get_by_label("The right number is in")
+    expect(column.locator("option:checked")).to_have_text(
+        "answer: the mapped column “Lösung”, e.g. 46,0", timeout=LIVE_FOR
+    )
+    expect(form.get_by_label("Numbers are written")).to_have_value("comma")
+    answers = rewards.locator(".live textarea")
+    for said in ("<answer>46,0</answer>", "<answer>46 Stück</answer>", "Das macht 46"):
+        answers.first.fill(said)
+        expect_points(rewards, 0, "1", "1")
+    answers.nth(1).fill("<answer>1.234,5</answer>")
+    answers.nth(2).fill("<answer>1.234</answer>")
+    expect_points(rewards, 1, "1", "1")
+    expect_points(rewards, 2, "1", "1")
+    column.select_option("Lösung")
+    expect_points(rewards, 2, "1", "1")
+    form.get_by_label("Name of the tag").fill("")
+    expect(form.locator(".wrong")).to_have_text(
+        "Type the tag's name, such as answer. If there is no tag, choose the last number of the text."
+    )
+    assert form.get_by_label("Name of the tag").get_attribute("placeholder") == ""
+    form.get_by_label("Where the number stands").select_option("marker")
+    expect(form.get_by_label("Name of the tag")).to_be_hidden()
+    answers.first.fill("7,5 + 38,5 #### 46,0 Euro")
+    expect_points(rewards, 0, "1", "1")
+    form.get_by_label("Where the number stands").select_option("last")
+    for kind in ("Right length", "Contains words"):
+        form.locator(".kinds").get_by_role("button", name=kind).click()
+    form.locator("textarea").first.fill("Euro")
+    expect_points(rewards, 0, "1", "1", "1", "1")
+    form.locator("[name=name]").fill("rechnen richtig")
+    expect(rewards.locator(".way-code")).to_be_hidden()
+    picture(rewards, "rewards-german")
+    do(rewards, "Save and use in a new run")
+    rewards.wait_for_url("**/new**")
+    assert library.get_reward("rechnen_richtig").code
+    expect(reward(rewards, "rechnen_richtig")).to_be_visible()
+
+
+def test_a_function_that_is_not_there_is_said_with_what_there_is_to_do(rewards: Page) -> None:
+    rewards.goto(f"{rewards.url.split('?')[0]}?name=nix")
+    ready(rewards)
+    welcome = rewards.locator(".welcome")
+    expect(welcome.get_by_role("heading")).to_have_text("There is no function “nix”")
+    expect(welcome.get_by_role("button")).to_have_count(3)
+    picture(rewards, "rewards-missing")
+    rewards.goto(f"{rewards.url.split('?')[0]}?name=corectness&x=1")
+    rewards.goto(f"{rewards.url.split('?')[0]}?draft=nix")
+    ready(rewards)
+    expect(welcome.get_by_role("heading")).to_have_text("This draft is not in this browser")
+    rewards.goto(f"{rewards.url.split('?')[0]}?name=format_2")
+    ready(rewards)
+    welcome.get_by_role("button", name="format", exact=True).click()
+    expect(rewards.locator(".writing .title")).to_have_text("format")
+    expect(welcome).to_be_hidden()
+
+
+def test_a_function_that_is_not_ready_says_why_it_cannot_be_used(rewards: Page) -> None:
+    use = rewards.get_by_role("button", name="Save and use in a new run")
+    form = build(rewards)
+    use.click()
+    expect(rewards.locator(".said-saved")).to_have_text("Add a block first.")
+    form.locator(".kinds").get_by_role("button", name="Contains words").click()
+    use.click()
+    expect(rewards.locator(".said-saved")).to_have_text("Complete the blocks first: what is missing stands at each.")
+    begin(rewards, "def broken(completions, **kwargs):\n    return [\n")
+    expect(rewards.locator(".found")).to_contain_text("line")
+    use.click()
+    expect(rewards.locator(".said-saved")).to_contain_text("first: ")
+    assert library.newest_rewards() == []
+
+
+def test_a_text_of_thirty_megabytes_is_refused_before_it_is_in_a_box(rewards: Page) -> None:
+    paste = """(selector, size) => {
+        const brought = new DataTransfer();
+        brought.setData("text/plain", "x".repeat(size));
+        const event = new ClipboardEvent("paste", {clipboardData: brought, bubbles: true, cancelable: true});
+        return document.querySelector(selector).dispatchEvent(event);
+    }"""
+    paste = f"([selector, size]) => ({paste})(selector, size)"
+    build(rewards, "Contains words")
+    assert rewards.evaluate(paste, [".building textarea", 30 * 1024**2]) is False
+    expect(rewards.locator(".trouble")).to_have_text(
+        "What you brought is 30.0 MB: this takes at most 20 KB. Nothing was changed."
+    )
+    assert rewards.evaluate(paste, [".building textarea", 100]) is True
+    do(rewards, "Import")
+    assert rewards.evaluate(paste, ["dialog.importing .paste", 30 * 1024**2]) is False
+    expect(rewards.locator("dialog.importing .said")).to_contain_text("this takes at most 64 KB")
+    expect(rewards.locator("dialog.importing .paste")).to_have_value("")
+    assert rewards.evaluate(paste, [".ace textarea", 30 * 1024**2]) is False

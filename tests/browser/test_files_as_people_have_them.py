@@ -1,0 +1,158 @@
+"""From a file as Excel writes it to a run that learns from it: read, said, changed, its answers made numbers."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import openpyxl
+from playwright.sync_api import Page, expect
+
+from groupwise.storage.registry import registry
+from groupwise.storage.spec import spec
+from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
+from tests.browser.new_run_page import follows, launch, show, yaml_of
+from tests.support.homes import wait_for
+
+ANSWERS = ["{n},0", "{n} Stück", "= {n}", "1.{n:03},5", "{n} €"]
+HEADING = ["Nr.", "Frage (Übung)", "Lösung", "Preis {netto}"]
+
+
+def german_rows(count: int = 40) -> list[list[str]]:
+    rows = [
+        [str(n), f"Wie viel ist „{n} + {n}“; genau?", ANSWERS[n % 5].format(n=2 * n), "1,50 €"] for n in range(count)
+    ]
+    return [HEADING, *rows]
+
+
+def german_csv(place: Path) -> Path:
+    """As Excel in German saves “CSV (Trennzeichen-getrennt)”."""
+    lines = [";".join(f'"{cell}"' if ";" in cell else cell for cell in row) for row in german_rows()]
+    file = place / "Prüfung März.csv"
+    file.write_bytes("".join(f"{line}\r\n" for line in lines).encode("cp1252"))
+    return file
+
+
+def german_workbook(place: Path) -> Path:
+    book = openpyxl.Workbook()
+    book.active.title = "Deckblatt"
+    book.active.append(["Übungen der Klasse 3b"])
+    book.active.append(["nur zur Ansicht"])
+    sheet = book.create_sheet("Aufgaben")
+    for row in german_rows():
+        sheet.append(row)
+    for cell in sheet["C"]:
+        cell.data_type = "s"  # “= 4” is an answer, no formula
+    book.save(file := place / "Aufgaben.xlsx")
+    return file
+
+
+def upload(page: Page, file: Path) -> None:
+    page.locator("label", has_text="File").first.click()
+    with page.expect_file_chooser() as chooser:
+        page.get_by_role("button", name="Upload a file").click()
+    chooser.value.set_files(file)
+    if file.suffix != ".docx":  # the first answer of a worker that has just begun takes a while on a busy machine
+        expect(page.locator(".read-as")).to_contain_text(" row", timeout=90_000)
+
+
+def test_a_german_excel_file_becomes_a_launched_run_without_help(new_run: Page, tmp_path: Path) -> None:
+    begun = time.monotonic()
+    upload(new_run, german_csv(tmp_path))
+    read_as = new_run.locator(".read-as")
+    expect(new_run.get_by_label("File in the home")).to_have_value("file:Prüfung März.csv")
+    expect(read_as).to_contain_text("semicolons, Windows-1252, 40 rows")
+    expect(read_as.locator("th")).to_have_text(HEADING)
+    expect(read_as.locator("tbody tr").first).to_contain_text("Wie viel ist „0 + 0“; genau?")
+    new_run.get_by_role("button", name="Use this mapping").click()
+    follows(new_run, "answer_column: Lösung")
+    expect(new_run.locator(".preview .message.user")).to_contain_text("Wie viel ist")
+    numbers = new_run.locator(".answer-numbers")
+    expect(numbers).to_contain_text("40 of 40 answers are not plain numbers, such as “0,0”, “2 Stück”, “= 4”")
+    expect(numbers).to_contain_text("a completion that says 0 is scored wrong")
+    expect(numbers.locator("tbody tr").nth(1)).to_contain_text("2 Stück")
+    picture(new_run, "new-german-file")
+    assert no_sideways_scroll(new_run)
+    numbers.get_by_role("button", name="Keep only the number (decimal comma)").click()
+    follows(new_run, "answer_numbers: comma")
+    expect(numbers).to_contain_text("Only the number is kept (decimal comma): 40 of 40 answers change")
+    new_run.get_by_label("Row", exact=True).fill("4")
+    new_run.get_by_label("Row", exact=True).press("Enter")
+    expect(new_run.locator(".preview .answer")).to_have_text("Answer: 1006.5 written “1.006,5”")
+    picture(new_run, "new-german-numbers")
+    new_run.get_by_label("Steps", exact=True).fill("2")
+    expect(new_run.locator("#launch-count")).not_to_contain_text("to fix")
+    launch(new_run)
+    new_run.wait_for_url("**/run?id=*")
+    run = registry.list_runs()[0]
+    asked = spec.parse_spec(run.folder.spec.read_text()).data
+    assert (asked.separator, asked.quote, asked.encoding, asked.skip_lines) == ("semicolon", "double", "cp1252", 0)
+    assert asked.answer_numbers == "comma"
+    wait_for("its first step", lambda: registry.list_runs()[0].step >= 1, 120)
+    assert time.monotonic() - begun < 180
+    assert 'SEPARATOR = ";"' in run.folder.script.read_text()
+
+
+def test_a_workbook_shows_its_sheets_and_a_wrong_choice_is_said(new_run: Page, tmp_path: Path) -> None:
+    upload(new_run, german_workbook(tmp_path))
+    read_as = new_run.locator(".read-as")
+    expect(read_as).to_contain_text("the sheet “Aufgaben”, 40 rows")
+    expect(read_as.locator("th")).to_have_text(HEADING)
+    read_as.locator("summary").click()
+    picture(new_run, "new-workbook")
+    read_as.get_by_label("Sheet").select_option("Deckblatt")
+    expect(read_as).to_contain_text("the sheet “Deckblatt”, 1 row")
+    read_as.get_by_label("Lines to skip").fill("50")
+    said = "The sheet “Deckblatt” of Aufgaben.xlsx has nothing below its first 50 lines. Skip fewer."
+    expect(new_run.locator(".verdicts")).to_contain_text(said)
+    picture(new_run, "new-workbook-wrong")
+    new_run.locator(".verdicts").get_by_role("button", name="Find how the file is read").click()
+    expect(read_as).to_contain_text("the sheet “Aufgaben”, 40 rows")
+    new_run.get_by_role("button", name="Use this mapping").click()
+    follows(new_run, "answer_column: Lösung")
+    numbers = new_run.locator(".answer-numbers")
+    numbers.get_by_role("button", name="Keep only the number (decimal comma)").click()
+    follows(new_run, "answer_numbers: comma")
+    new_run.get_by_label("Steps", exact=True).fill("1")
+    expect(new_run.locator("#launch-count")).not_to_contain_text("to fix")
+    launch(new_run)
+    new_run.wait_for_url("**/run?id=*")
+    run = registry.list_runs()[0]
+    asked = spec.parse_spec(run.folder.spec.read_text()).data
+    assert (asked.source, asked.sheet, asked.answer_numbers) == ("file:Aufgaben.xlsx", "Aufgaben", "comma")
+    wait_for("its first step", lambda: registry.list_runs()[0].step >= 1, 120)
+
+
+def test_separator_and_encoding_can_be_chosen_and_what_looks_wrong_is_said(
+    new_run: Page, open_page: OpenPage, tmp_path: Path
+) -> None:
+    file = tmp_path / "utf8.csv"
+    file.write_text("Frage;Antwort\nWie heißt „süß“?;süß\nGröße?;groß\n", encoding="utf-8")
+    upload(new_run, file)
+    read_as = new_run.locator(".read-as")
+    expect(read_as).to_contain_text("semicolons, UTF-8, 2 rows")
+    read_as.locator("summary").click()
+    read_as.get_by_label("Encoding").select_option("cp1252")
+    expect(new_run.locator(".verdicts")).to_contain_text("Looks wrong: “")
+    expect(read_as.locator("tbody")).to_contain_text("sÃ¼ÃŸ")
+    read_as.get_by_label("Encoding").select_option("")
+    expect(read_as.locator("tbody")).to_contain_text("süß")
+    read_as.get_by_label("Separator").select_option("comma")
+    expect(new_run.locator(".verdicts")).to_contain_text("only one column; it looks separated by semicolons")
+    expect(read_as.locator("th")).to_have_count(1)
+    show(new_run, "YAML")
+    assert "separator: comma" in yaml_of(new_run)
+    show(new_run, "Form")
+    new_run.locator(".verdicts").get_by_role("button", name="Separate by semicolons").click()
+    expect(read_as.locator("th")).to_have_count(2)
+    show(new_run, "Script")
+    expect(new_run.locator(".script pre")).to_contain_text('SEPARATOR = ";"')
+
+
+def test_what_cannot_be_read_is_refused_with_what_to_do(new_run: Page, tmp_path: Path) -> None:
+    file = tmp_path / "Aufgaben.docx"
+    file.write_bytes(b"PK\x03\x04")
+    upload(new_run, file)
+    expect(new_run.locator(".source")).to_contain_text(
+        "“Aufgaben.docx” is of a kind that cannot be read. Save it as .xlsx or .csv"
+    )

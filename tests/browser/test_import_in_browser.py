@@ -1,0 +1,261 @@
+"""What people bring to New run: a script, a notebook or a recipe, pasted, chosen or dropped, with its functions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from groupwise.storage.library.rewards import library
+from groupwise.storage.spec import spec
+from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
+from tests.browser.new_run_page import editor, follows, reward, show, yaml_of
+from tests.support.foreign_scripts import GSM8K, OPEN_R1_RECIPE, UNSLOTH_NOTEBOOK, notebook
+
+
+@pytest.fixture
+def importing(new_run: Page) -> Locator:
+    """The dialog, open."""
+    new_run.get_by_role("button", name="Import", exact=True).click()
+    return new_run.locator("dialog.importing")
+
+
+def paste(dialog: Locator, text: str) -> None:
+    dialog.get_by_label("Script, notebook or YAML to import").fill(text)
+
+
+def take(dialog: Locator) -> None:
+    dialog.locator(".take-it").click()
+    expect(dialog).to_be_hidden()
+
+
+def test_a_pasted_script_is_shown_first_and_its_functions_go_into_the_library(
+    new_run: Page, importing: Locator
+) -> None:
+    kept = "def short(completions, **kwargs):\n    return [0.0 for _ in completions]\n"
+    library.save_reward("short", kept)
+    before = yaml_of(new_run)
+    paste(importing, GSM8K)
+    expect(importing.locator(".kind")).to_have_text("Read as a TRL script.")
+    expect(importing.locator(".summary")).to_contain_text("hub:openai/gsm8k")
+    functions = importing.locator(".functions li")
+    expect(functions).to_have_count(2)
+    expect(functions.nth(0)).to_contain_text("import re")
+    functions.nth(0).locator("summary").click()
+    expect(functions.nth(0).locator("pre")).to_contain_text("def last_number(text):")
+    expect(functions.nth(1)).to_contain_text("Saved as short_2. Your library has another function “short”.")
+    expect(importing.locator(".left-out")).to_contain_text("LoraConfig(…) (line 45) does not reach the trainer")
+    picture(new_run, "new-import")
+    assert no_sideways_scroll(new_run)
+    assert yaml_of(new_run) == before and [one.name for one in library.newest_rewards()] == ["short"]
+    expect(importing.locator(".take-it")).to_have_text("Import with 2 functions")
+    take(importing)
+    follows(new_run, "short_2")
+    assert library.get_reward("short").code == kept
+    assert library.get_reward("right_answer").code.startswith("import re\n\nNUMBER")
+    assert "def short_2(completions, *, most=200, **kwargs):" in library.get_reward("short_2").code
+    expect(reward(new_run, "right_answer")).to_contain_text("1 for the right number.")
+    expect(new_run.locator(".import-note")).to_contain_text(
+        "replace(',', '') (line 32) on “answer” became answer_numbers"
+    )
+    picture(new_run, "new-imported")
+    read = spec.parse_spec(yaml_of(new_run))
+    assert [one.name for one in read.rewards] == ["right_answer", "short_2"] and read.lora is None
+    new_run.get_by_role("button", name="Undo").click()
+    follows(new_run, "arithmetic")
+    for name in ("short", "short_2", "right_answer"):
+        library.delete_reward(name)
+
+
+def test_a_function_that_is_not_wanted_stays_out_of_the_library(new_run: Page, importing: Locator) -> None:
+    paste(importing, GSM8K)
+    importing.locator(".functions li", has_text="short").get_by_role("checkbox").uncheck()
+    expect(importing.locator(".take-it")).to_have_text("Import with 1 function")
+    take(importing)
+    expect(new_run.locator(".import-note")).to_contain_text("short was not saved in the library")
+    assert [one.name for one in library.newest_rewards()] == ["right_answer"]
+    library.delete_reward("right_answer")
+
+
+def test_a_notebook_is_chosen_or_dropped_with_the_cell_of_each_note(
+    new_run: Page, importing: Locator, tmp_path: Path
+) -> None:
+    brought = tmp_path / "Qwen3 (4B)-GRPO.ipynb"
+    brought.write_text(UNSLOTH_NOTEBOOK.replace('"outputs": []', '"outputs": [{"data": "' + "A" * 600_000 + '"}]', 1))
+    importing.locator("input.import").set_input_files(brought)
+    expect(importing.locator(".kind")).to_have_text("Read as a notebook.")
+    expect(importing.locator(".left-out")).to_contain_text("“!pip install unsloth vllm \\” (code cell 1, line 2)")
+    expect(importing.locator(".summary")).to_contain_text("unsloth/Qwen3-4B-Base")
+    expect(importing.locator(".summary")).to_contain_text("with LoRA")
+    drop = """(node, [name, text]) => {
+      const data = new DataTransfer();
+      data.items.add(new File([text], name));
+      for (const kind of ["dragover", "drop"])
+        node.dispatchEvent(new DragEvent(kind, { dataTransfer: data, bubbles: true, cancelable: true }));
+    }"""
+    importing.locator(".drop").evaluate(drop, ["mine.py", GSM8K])
+    expect(importing.locator(".kind")).to_have_text("Read as a TRL script.")
+    expect(importing.locator(".chosen")).to_have_text("mine.py")
+
+
+def test_a_recipe_that_is_pasted_into_the_yaml_is_converted(new_run: Page) -> None:
+    show(new_run, "YAML")
+    editor(new_run).evaluate(
+        """(node, text) => {
+          const data = new DataTransfer();
+          data.setData("text/plain", text);
+          node.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
+        }""",
+        OPEN_R1_RECIPE,
+    )
+    dialog = new_run.locator("dialog.importing")
+    expect(dialog.locator(".kind")).to_have_text("Read as a recipe of TRL or open-r1.")
+    take(dialog)
+    follows(new_run, "hub:open-r1/OpenR1-Math-220k")
+    read = spec.parse_spec(yaml_of(new_run))
+    assert [one.name for one in read.rewards] == ["math_equivalence", "regular_expression", "format", "cosine_length"]
+    expect(new_run.locator(".import-note")).to_contain_text("names “length”, which was not taken")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("def f(:\n    pass\nimport trl", "Line 1: This is not Python"),
+        ("import os\nprint(1)", "This is not a GRPO script"),
+        ("- 1\n- 2", "This is not a GRPO script"),
+        ('{"cells": [{"cell_type"', "not valid JSON: it is damaged or was cut off"),
+        (notebook("x = 1", "y = ="), "Code cell 2, line 1: This is not Python"),
+        ("# " + "x" * 300_000, "This is larger than 256 KB. Import only the part that trains."),
+        ("from trl import GRPOTrainer\na = " + "-" * 50_000 + "1", "nested too deeply"),
+        ("<img src=x onerror=alert(1)> = GRPOTrainer(", "This is not Python"),
+    ],
+)
+def test_what_cannot_be_imported_is_refused_in_the_dialog(importing: Locator, text: str, words: str) -> None:
+    paste(importing, text)
+    expect(importing.locator(".said")).to_contain_text(words)
+    expect(importing.locator(".take-it")).to_be_disabled()
+
+
+def test_a_file_that_is_no_text_or_too_large_is_refused(importing: Locator, tmp_path: Path) -> None:
+    picture_file, large = tmp_path / "x.py", tmp_path / "large.ipynb"
+    picture_file.write_bytes(b"\x89PNG\xff\xfe")
+    importing.locator("input.import").set_input_files(picture_file)
+    expect(importing.locator(".said")).to_have_text("“x.py” is not text in UTF-8.")
+    with large.open("wb") as file:
+        file.truncate(100 * 1024 * 1024)
+    importing.locator("input.import").set_input_files(large)
+    expect(importing.locator(".said")).to_have_text("“large.ipynb” is larger than 50 MB.")
+
+
+def paste_large(page: Page, box: Locator, text: str) -> None:
+    """Paste by the keyboard, over what is there; the text, made in the page, is repeated to 30 MB."""
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.evaluate("text => navigator.clipboard.writeText(text.repeat(Math.ceil(3e7 / text.length)))", text)
+    box.press("Control+a")
+    box.press("Control+v")
+
+
+def test_thirty_megabytes_stay_out_of_the_box(new_run: Page, importing: Locator, tmp_path: Path) -> None:
+    box = importing.get_by_label("Script, notebook or YAML to import")
+    paste(importing, "import os")
+    expect(importing.locator(".said")).to_contain_text("This is not a GRPO script")
+    paste_large(new_run, box, "x = 1  # a line\n")
+    said = "What was pasted is larger than 256 KB. Import only the part that trains. It was left out."
+    expect(importing.locator(".said")).to_have_text(said)
+    expect(box).to_have_value("import os")
+    large = tmp_path / "big.py"
+    large.write_text("x = 1\n" * 5_000_000)
+    importing.locator("input.import").set_input_files(large)
+    expect(importing.locator(".said")).to_have_text("“big.py” is larger than 256 KB. Import only the part that trains.")
+    expect(box).to_have_value("import os")
+    drop = """node => {
+      const data = new DataTransfer();
+      data.setData("text/plain", "y = 2\\n".repeat(100_000));
+      return node.dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
+    }"""
+    assert box.evaluate(drop) is False
+    expect(importing.locator(".said")).to_have_text(said)
+
+
+def test_a_pasted_notebook_leaves_its_pictures_behind(new_run: Page, importing: Locator) -> None:
+    box = importing.get_by_label("Script, notebook or YAML to import")
+    with_picture = UNSLOTH_NOTEBOOK.replace('"outputs": []', '"outputs": [{"data": "' + "A" * 600_000 + '"}]', 1)
+    new_run.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    new_run.evaluate("text => navigator.clipboard.writeText(text)", with_picture)
+    box.press("Control+v")
+    expect(importing.locator(".kind")).to_have_text("Read as a notebook.")
+    assert len(box.input_value()) < 20_000
+
+
+def test_thirty_megabytes_stay_out_of_the_yaml(new_run: Page) -> None:
+    before = yaml_of(new_run)
+    show(new_run, "YAML")
+    paste_large(new_run, editor(new_run), "name: x\n")
+    refused = new_run.locator(".view-yaml .refused")
+    expect(refused).to_have_text("A run's YAML has at most 256 KB: nothing was pasted.")
+    picture(new_run, "new-yaml-too-large")
+    assert yaml_of(new_run) == before
+    editor(new_run).press("End")
+    editor(new_run).press_sequentially(" ")
+    expect(refused).to_be_hidden()
+
+
+def test_what_is_pasted_over_a_files_text_is_of_no_file(importing: Locator, tmp_path: Path) -> None:
+    brought = tmp_path / "mine.py"
+    brought.write_text("def f(:\n")
+    importing.locator("input.import").set_input_files(brought)
+    expect(importing.locator(".said")).to_contain_text("“mine.py”, line 1")
+    page = importing.page
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.evaluate("navigator.clipboard.writeText('name: pasted')")
+    box = importing.get_by_label("Script, notebook or YAML to import")
+    box.press("Control+a")
+    box.press("Control+v")
+    expect(importing.locator(".kind")).to_have_text("Read as a run in YAML.")
+    expect(importing.locator(".chosen")).to_have_text("or drop it here, or paste it below")
+
+
+def test_the_notes_of_an_import_stay_with_its_draft(new_run: Page, importing: Locator, open_page: OpenPage) -> None:
+    script = (
+        "from trl import *\n\n\nf('<i>tok</i>').x = 1\nGRPOTrainer('a/b', reward_funcs=think_format_reward).train()"
+    )
+    paste(importing, script)
+    take(importing)
+    note = new_run.locator(".import-note")
+    expect(note).to_contain_text("“f('<i>tok</i>').x” (line 4) is set")
+    follows(new_run, "a/b")
+    new_run.reload()
+    expect(note).to_contain_text("“f('<i>tok</i>').x” (line 4) is set")
+    assert note.locator("i").count() == 0
+    new_run.goto(new_run.url.replace("/new", "/runs"))
+    new_run.go_back()
+    expect(note).to_contain_text("(line 4) is set")
+    other = open_page(new_run.url)  # a tab that begins anew offers the draft
+    other.get_by_role("button", name="Continue with it").click()
+    expect(other.locator(".import-note")).to_contain_text("(line 4) is set")
+    new_run.get_by_role("button", name="Dismiss").click()
+    new_run.reload()
+    follows(new_run, "a/b")
+    expect(note).to_be_hidden()
+
+
+def test_undo_takes_the_notes_of_an_import_back(new_run: Page, importing: Locator) -> None:
+    paste(importing, "from trl import *\nmine()\nGRPOTrainer('a/b', reward_funcs=think_format_reward).train()")
+    take(importing)
+    expect(new_run.locator(".import-note")).to_contain_text("mine(…) (line 2)")
+    new_run.get_by_role("button", name="Undo").click()
+    expect(new_run.locator(".import-note")).to_be_hidden()
+
+
+def test_a_secret_in_a_function_is_not_saved_and_hostile_text_is_text(new_run: Page, importing: Locator) -> None:
+    key = "sk-ant-api03-" + "a1B2" * 20
+    body = f"def judge(completions, **kwargs):\n    key = '{key}'\n    return [0.0 for c in completions]\n"
+    paste(importing, f"from trl import *\n{body}GRPOTrainer('<img src=x>', reward_funcs=judge).train()")
+    row = importing.locator(".functions li")
+    expect(row).to_contain_text("The code holds a secret: it cannot be saved.")
+    expect(row.get_by_role("checkbox")).to_be_disabled()
+    expect(importing.locator(".summary")).to_contain_text("<img src=x>")
+    assert importing.locator("img").count() == 0
+    take(importing)
+    assert library.newest_rewards() == []

@@ -1,0 +1,178 @@
+"""Launch, and what keeps a run from it, in sight wherever one is on the New run page; and all of it at once."""
+
+from __future__ import annotations
+
+import random
+import re
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from groupwise.app.pages.new import presets
+from groupwise.storage.registry import registry
+from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
+from tests.browser.new_run_page import follows, show, write_yaml, yaml_of
+from tests.support.made_runs import curves, made_run
+
+MANY = {"Group size": "7", "Learning rate": "fast", "Model": "/no/such/folder", "Steps": "soon", "Temperature": "0.2"}
+
+
+def launch_button(page: Page) -> Locator:
+    return page.get_by_role("button", name="Launch", exact=True)
+
+
+def scroll(page: Page, to: int) -> None:
+    page.evaluate("top => scrollTo({ top, behavior: 'instant' })", to)
+
+
+def make_wrong(page: Page, fields: dict[str, str] = MANY) -> None:
+    for label, typed in fields.items():
+        page.get_by_label(label, exact=True).fill(typed)
+
+
+def test_estimates_problems_and_launch_stay_in_sight(new_run: Page) -> None:
+    make_wrong(new_run)
+    expect(new_run.locator(".verdict.blocking")).to_have_count(4)
+    for place in (0, 700, 1500, 10**6):
+        scroll(new_run, place)
+        for what in (
+            launch_button(new_run),
+            new_run.locator(".launch-bar .blocking"),
+            new_run.locator(".happening p").first,
+        ):
+            expect(what).to_be_in_viewport(ratio=0.9)
+    new_run.set_viewport_size({"width": 1280, "height": 420})  # too low for all of it: what starts the run stays
+    for place in (0, 10**6):
+        new_run.locator(".right").evaluate("(side, top) => side.scrollTo(0, top)", place)
+        expect(launch_button(new_run)).to_be_in_viewport(ratio=0.9)
+
+
+def test_on_a_phone_a_slim_bar_has_launch_and_what_is_wrong(new_run: Page) -> None:
+    make_wrong(new_run)
+    expect(new_run.locator(".launch-bar .count")).to_contain_text("4 problems")
+    new_run.set_viewport_size({"width": 390, "height": 844})
+    for place in (0, 900, 10**6):
+        scroll(new_run, place)
+        expect(launch_button(new_run)).to_be_in_viewport(ratio=1)
+        expect(new_run.locator(".launch-bar .blocking")).to_be_in_viewport(ratio=1)
+    bar = new_run.locator(".launch-bar").bounding_box()
+    assert bar and bar["height"] < 70 and bar["y"] + bar["height"] == pytest.approx(844, abs=1)
+    scroll(new_run, 0)
+    new_run.locator(".launch-bar .count").click()
+    expect(new_run.locator(".of-level.blocking")).to_be_in_viewport()
+    assert no_sideways_scroll(new_run)
+
+
+def test_the_head_of_a_phone_is_low_with_all_that_it_may_have(new_run: Page) -> None:
+    new_run.set_viewport_size({"width": 390, "height": 844})
+    new_run.evaluate("for (const one of document.querySelectorAll('.gw-topbar [hidden]')) one.hidden = false")
+    bar = new_run.locator(".gw-topbar").bounding_box()
+    assert bar and bar["height"] < 160, bar
+
+
+def test_the_keyboard_skips_to_launch(new_run: Page) -> None:
+    skip = new_run.get_by_role("link", name="Skip to Launch")
+    expect(skip).not_to_be_in_viewport()
+    new_run.keyboard.press("Tab")
+    new_run.keyboard.press("Enter")  # past the bar
+    new_run.keyboard.press("Tab")
+    expect(skip).to_be_focused()
+    expect(skip).to_be_in_viewport()
+    new_run.keyboard.press("Enter")
+    expect(launch_button(new_run)).to_be_focused()
+
+
+def test_problems_warnings_and_advice_are_told_apart(new_run: Page) -> None:
+    make_wrong(new_run, {**MANY, "KL weight": "0"})
+    heads = new_run.locator(".of-level")
+    expect(heads).to_have_text([
+        "◆ 4 problems to fix before this can be launched", "▲ 1 warning the run can start all the same",
+        "· 1 piece of advice",
+    ])  # fmt: skip
+    expect(new_run.locator(".launch-bar .count span")).to_have_text(["◆ 4 problems", "▲ 1 warning"])
+    levels = new_run.locator(".verdicts > *").evaluate_all("all => all.map(({ className }) => className.split(' ')[1])")
+    assert levels == ["blocking"] * 5 + ["warning"] * 2 + ["advice"] * 2
+    first = new_run.locator(".verdict.blocking").first
+    expect(first.get_by_role("button", name="Model", exact=True)).to_be_visible()
+    expect(first.get_by_role("img", name="problem:")).to_have_text("◆")
+    picture(new_run, "new-problems")
+    first.get_by_role("button", name="Model", exact=True).click()
+    expect(new_run.get_by_label("Model", exact=True)).to_be_focused()
+    for label in ("Group size", "Learning rate", "Steps"):
+        new_run.get_by_label(label, exact=True).fill("")
+    new_run.get_by_label("Model", exact=True).fill("starter")
+    expect(new_run.locator(".of-level.blocking")).to_have_count(0)
+    expect(new_run.locator(".launch-bar .count")).to_have_text("▲ 1 warning")
+
+
+def test_a_limit_that_blocks_is_not_said_again_as_a_warning(new_run: Page) -> None:
+    new_run.get_by_label("Max completion length", exact=True).fill("100000")
+    expect(new_run.locator(".verdict.blocking", has_text="training.max_completion_length")).to_have_count(1)
+    new_run.wait_for_timeout(1500)  # the worker's word, and what the checks of the data make of it
+    expect(new_run.locator(".verdict", has_text="training.max_completion_length")).to_have_count(1)
+
+
+def test_a_slip_of_the_yaml_hides_nothing_of_the_rest(new_run: Page) -> None:
+    show(new_run, "YAML")
+    text = yaml_of(new_run).replace("max_steps: 60", "max_steps: soon").replace("id: starter", "id: /no/such")
+    broken = text.replace("limit: 4000", "limit: [4000").replace("beta: 0.02", "beta: 0.02\n  beta: 0.1")
+    write_yaml(new_run, broken)
+    verdicts = new_run.locator(".verdict.blocking")
+    expect(verdicts.filter(has_text="This is not YAML")).to_have_count(1)
+    expect(verdicts.filter(has_text="given twice (first in line")).to_have_count(1)
+    expect(verdicts.filter(has_text="There is no folder /no/such")).to_have_count(1)
+    expect(new_run.locator(".launch-bar .blocking")).to_have_text(f"◆ {verdicts.count()} problems")
+    verdicts.filter(has_text="given twice").get_by_role("button", name="KL weight").click()
+    selected = new_run.locator(".yaml textarea").evaluate(
+        "box => box.value.slice(box.selectionStart, box.selectionEnd)"
+    )
+    assert selected.strip() == "beta: 0.1"
+
+
+def test_what_was_changed_of_a_run_is_named_on_arrival(open_page: OpenPage, shared_dashboard: str) -> None:
+    run_id = registry.create_run(presets.quickstart_text(), name="<b>sums</b>", model="starter", data="task:arithmetic")
+    registry.set_state(run_id, "stopped", "Taken off for the test.")
+    asked = "set=training.max_completion_length=96&set=rewards.0.weight=0.5&set=training.top_p=0.9"
+    page = open_page(f"{shared_dashboard}/new?from={run_id}&{asked}")
+    told = page.locator(".arrival")
+    expect(told.locator("p").first).to_have_text("From run <b>sums</b>, with:")
+    expect(told.locator("li")).to_have_text(
+        ["Max completion length 48 → 96", "Weight of format 1.0 → 0.5", "top_p 1.0 → 0.9"]
+    )
+    expect(told).to_contain_text("This is a new run, named <b>sums</b>-2. That one stays as it is.")
+    expect(page.get_by_label("Name", exact=True)).to_have_value("<b>sums</b>-2")
+    expect(page.get_by_label("Max completion length", exact=True)).to_have_value("96")
+    picture(page, "new-from-a-verdict")
+    assert no_sideways_scroll(page)
+    told.get_by_role("button", name="Dismiss").click()
+    expect(told).to_be_hidden()
+    expect(page.get_by_label("Name", exact=True)).to_be_focused()
+    page.goto(f"{shared_dashboard}/new?from={run_id}")
+    expect(told).to_contain_text("From run <b>sums</b>, with nothing changed.")
+    told.get_by_role("link").click()
+    expect(page).to_have_url(re.compile(rf"/run\?id={run_id}"))
+
+
+def test_lists_and_shelves_of_other_pages_stay_in_sight(open_page: OpenPage, shared_dashboard: str) -> None:
+    run_id = made_run("long", 12, metrics=lambda step: curves(step, 12, random.Random(step)))
+    page = open_page(f"{shared_dashboard}/run?id={run_id}&tab=groups")
+    expect(page.locator(".part-groups .option").first).to_be_visible()
+    page.add_style_tag(content=".part-groups .gw { min-height: 3000px }")
+    scroll(page, 900)
+    expect(page.locator(".sides .list").first).to_be_in_viewport()
+    page.goto(f"{shared_dashboard}/rewards")
+    shelf = page.locator(".gw-rewards_page .shelf")
+    expect(shelf).to_be_visible()
+    page.add_style_tag(content=".gw-rewards_page .shelf + * { min-height: 3000px }")
+    scroll(page, 900)
+    expect(shelf).to_be_in_viewport()
+
+
+def test_every_view_of_the_page_can_be_launched(new_run: Page) -> None:
+    """From the YAML and the script, too, nobody scrolls for it."""
+    for view in ("YAML", "Script"):
+        show(new_run, view)
+        scroll(new_run, 10**6)
+        expect(launch_button(new_run)).to_be_in_viewport(ratio=0.9)
+    show(new_run, "Form")
+    follows(new_run, "name: arithmetic-quickstart")

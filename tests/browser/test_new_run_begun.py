@@ -1,0 +1,243 @@
+"""What a form was begun from stays with it: on the way out and back, over a reload, in the next tab; and it is said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from groupwise.app.pages.new import presets
+from groupwise.storage.library.rewards import library
+from groupwise.storage.registry import registry
+from groupwise.storage.registry.messages.facts import Catalogue
+from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
+from tests.browser.new_run_page import follows, launch, reward, show, write_yaml, yaml_of
+
+SHORT = "def short(completions, **kwargs):\n    return [float(len(text) < 9) for text in completions]\n"
+
+
+@pytest.fixture(scope="module")
+def past(shared_dashboard: str) -> str:
+    """A run that was made before; its id."""
+    run_id = registry.create_run(presets.quickstart_text(), name="sums", model="starter", data="task:arithmetic")
+    registry.set_state(run_id, "stopped", "Taken off for the test.")
+    library.save_reward("short", SHORT)
+    return run_id
+
+
+def leave_and_come_back(page: Page) -> None:
+    """By the bar on top, as a person does."""
+    page.get_by_role("link", name="Rewards", exact=True).click()
+    expect(page.locator(".gw-rewards_page .shelf")).to_be_visible()
+    page.get_by_role("link", name="New run", exact=True).click()
+    expect(page.locator(".gw-new_run[data-ready]")).to_be_attached()
+
+
+def test_a_form_begun_from_a_run_is_there_after_leaving_reloading_and_in_the_next_tab(
+    open_page: OpenPage, shared_dashboard: str, past: str
+) -> None:
+    page = open_page(f"{shared_dashboard}/new?from={past}&set=training.max_completion_length=96")
+    length = page.get_by_label("Max completion length", exact=True)
+    expect(length).to_have_value("96")
+    for way in (leave_and_come_back, lambda one: one.reload()):
+        way(page)
+        expect(length).to_have_value("96")
+        expect(page.locator(".origin")).to_have_text("From run “sums”")
+        expect(page.locator(".arrival li")).to_have_text(["Max completion length 48 → 96"])
+        assert f"from={past}" in page.url
+    page.get_by_label("Steps", exact=True).fill("77")
+    follows(page, "max_steps: 77")
+    leave_and_come_back(page)
+    expect(page.get_by_label("Steps", exact=True)).to_have_value("77")
+    expect(page.locator(".origin")).to_have_text("From run “sums” · Draft restored. Start over")
+    said = page.locator(".arrival > p")
+    expect(said).to_have_text(["And with what you changed since.", "This is a new run. That one stays as it is."])
+    picture(page, "new-from-a-run-again")
+    assert no_sideways_scroll(page)
+    page.close()
+    second = open_page(f"{shared_dashboard}/new")
+    offered = second.locator(".offered li")
+    expect(offered).to_contain_text("Unfinished draft sums-2 · From run “sums”")
+    offered.get_by_role("button", name="Continue with it").click()
+    expect(second.get_by_label("Steps", exact=True)).to_have_value("77")
+    expect(second.locator(".arrival li")).to_have_text(["Max completion length 48 → 96"])
+    leave_and_come_back(second)
+    expect(second.get_by_label("Steps", exact=True)).to_have_value("77")
+    second.get_by_role("button", name="Start over").click()
+    expect(second.get_by_label("Steps", exact=True)).to_have_value("60")
+    expect(second.get_by_label("Max completion length", exact=True)).to_have_value("96")
+
+
+def test_a_page_that_has_to_load_itself_anew_still_knows_how_one_came(
+    open_page: OpenPage, shared_dashboard: str, past: str
+) -> None:
+    page = open_page(f"{shared_dashboard}/new?from={past}&set=training.max_completion_length=96")
+    expect(page.locator(".gw-new_run[data-ready]")).to_be_attached()
+    page.goto(f"{shared_dashboard}/rewards")
+    page.route("**/pages/new/*.js*", lambda route: route.abort())
+    page.get_by_role("link", name="New run", exact=True).click()
+    expect(page.locator("#gw-lost")).to_have_text("Reconnecting…")
+    page.unroute("**/pages/new/*.js*")
+    expect(page.get_by_label("Max completion length", exact=True)).to_have_value("96")
+    expect(page.locator(".origin")).to_have_text("From run “sums”")
+    assert page.evaluate("performance.getEntriesByType('navigation')[0].type") == "reload"
+
+
+@pytest.fixture
+def held_back(catalogue: Any, shared_dashboard: str) -> Iterator[Callable[[], None]]:
+    """For a test the worker has not said yet what is installed, until what this gives is called."""
+    with registry.write_registry() as db:
+        db.execute("DELETE FROM published WHERE key = ?", [Catalogue.key])
+
+    def say() -> None:
+        registry.publish_fact(Catalogue.from_plain(catalogue))
+
+    yield say
+    say()
+
+
+def test_a_form_begun_before_it_is_known_what_is_installed_is_not_lost(
+    open_page: OpenPage, shared_dashboard: str, past: str, held_back: Callable[[], None]
+) -> None:
+    page = open_page(f"{shared_dashboard}/new?from={past}&set=training.max_completion_length=96")
+    expect(page.locator(".waiting")).to_be_visible()
+    refused = "Not changed: “training.max_completion_length”; the worker has not said yet which settings there are."
+    expect(page.locator(".arrival")).to_contain_text(refused)
+    expect(page.locator(".gw-new_run[data-ready]")).to_be_attached()
+    leave_and_come_back(page)
+    expect(page.locator(".origin")).to_have_text("From run “sums”")
+    assert f"from={past}" in page.url
+    page.goto(f"{shared_dashboard}/rewards")
+    page.get_by_role("link", name="New run", exact=True).click()
+    expect(page.locator(".waiting")).to_be_visible()
+    held_back()
+    for _ in range(2):
+        expect(page.get_by_label("Max completion length", exact=True)).to_have_value("96")
+        expect(page.locator(".origin")).to_have_text("From run “sums”")
+        expect(page.locator(".arrival li")).to_have_text(["Max completion length 48 → 96"])
+        assert page.evaluate("document.documentElement.dataset.came") == "navigate"
+        leave_and_come_back(page)
+
+
+def test_what_is_typed_before_it_is_known_what_is_installed_stays_with_what_was_asked_for(
+    open_page: OpenPage, shared_dashboard: str, past: str, held_back: Callable[[], None]
+) -> None:
+    page = open_page(f"{shared_dashboard}/new?from={past}&set=training.beta=0.5&reward=length")
+    expect(page.locator(".waiting")).to_be_visible()
+    page.get_by_label("Name", exact=True).fill("mine")
+    follows(page, "name: mine")
+    held_back()
+    expect(page.get_by_label("KL weight", exact=True)).to_have_value("0.5")
+    expect(page.get_by_label("Name", exact=True)).to_have_value("mine")
+    expect(reward(page, "length")).to_be_visible()
+    changes = page.locator(".arrival li")
+    expect(changes).to_have_text(["Reward length not set → weight 1", "KL weight 0.02 → 0.5"])
+    expect(page.locator(".arrival .warn")).to_have_count(0)
+
+
+def test_a_form_begun_and_not_touched_is_offered_once_its_tab_is_closed(
+    open_page: OpenPage, shared_dashboard: str, past: str
+) -> None:
+    page = open_page(f"{shared_dashboard}/new?from={past}&set=training.beta=0.5")
+    for beta in ("0.5", "0.7"):  # a person looks at one proposal, then at the next
+        page.goto(f"{shared_dashboard}/new?from={past}&set=training.beta={beta}")
+        expect(page.get_by_label("KL weight", exact=True)).to_have_value(beta)
+        expect(page.locator(".gw-new_run[data-ready]")).to_be_attached()
+    page.close()
+    second = open_page(f"{shared_dashboard}/new")
+    expect(second.locator(".offered li")).to_have_count(1)
+    second.get_by_role("button", name="Continue with it").click()
+    expect(second.get_by_label("KL weight", exact=True)).to_have_value("0.7")
+
+
+def test_a_preset_and_an_import_say_what_they_are_after_a_way_out_and_back(
+    open_page: OpenPage, shared_dashboard: str, past: str
+) -> None:
+    page = open_page(f"{shared_dashboard}/new?from={past}")
+    expect(page.locator(".origin")).to_have_text("From run “sums”")
+    page.get_by_role("button", name="Import", exact=True).click()
+    page.get_by_label("Script, notebook or YAML to import").fill(
+        presets.quickstart_text().replace("max_steps: 60", "max_steps: 41")
+    )
+    page.locator("dialog.importing .take-it").click()
+    for _ in range(2):
+        expect(page.get_by_label("Steps", exact=True)).to_have_value("41")
+        expect(page.locator(".origin")).to_contain_text("Imported.")
+        expect(page.locator(".arrival")).to_be_hidden()
+        leave_and_come_back(page)
+    page.get_by_role("button", name="Presets", exact=True).click()
+    page.locator("dialog.presets .take", has_text="Dr. GRPO").first.click()
+    for _ in range(2):
+        expect(page.locator(".origin")).to_have_text("Preset: Dr. GRPO")
+        leave_and_come_back(page)
+
+
+def test_what_is_not_there_is_said_and_nothing_of_it_is_done(
+    open_page: OpenPage, shared_dashboard: str, past: str
+) -> None:
+    page = open_page(f"{shared_dashboard}/new?from=zz&set=training.beta=0.9")
+    handed = page.locator(".handed")
+    expect(handed).to_contain_text("There is no run “zz”. Nothing was taken from it or changed.")
+    expect(page.get_by_label("KL weight", exact=True)).to_have_value("0.02")
+    expect(page.locator(".origin")).to_have_text("Preset: Quickstart")
+    expect(page.locator(".arrival")).to_be_hidden()
+    assert "zz" not in page.url
+    picture(page, "new-no-such-run")
+    page.goto(f"{shared_dashboard}/new?reward=nix")
+    expect(page.locator("main, .gw-new_run")).to_contain_text(["There is no reward function “nix”, so none was added."])
+    page.get_by_label("Name", exact=True).fill("mine")
+    follows(page, "name: mine")
+    page.goto(f"{shared_dashboard}/new?preset=nix")  # a draft of the plain page is not lost to it
+    expect(handed).to_contain_text("There is no preset “nix”. Nothing was taken from it or changed.")
+
+
+def use(page: Page, address: str, name: str) -> None:
+    """On Rewards, the button that takes a function into a new run."""
+    page.goto(f"{address}/rewards?name={name}")
+    page.get_by_role("button", name="Use in a new run").click()
+    page.wait_for_url("**/new*")
+    expect(page.locator(".gw-new_run[data-ready]")).to_be_attached()
+
+
+def test_a_function_comes_into_a_new_run_after_a_launch(open_page: OpenPage, shared_dashboard: str, past: str) -> None:
+    page = open_page(f"{shared_dashboard}/new")
+    page.get_by_label("Steps", exact=True).fill("7")
+    launch(page)
+    page.wait_for_url("**/run?id=*")
+
+    use(page, shared_dashboard, "short")  # tried on the data of that run, which is the newest
+    expect(page.locator(".origin")).to_have_text("From run “arithmetic-quickstart”")
+    expect(page.get_by_label("Steps", exact=True)).to_have_value("7")
+    expect(reward(page, "short")).to_be_visible()
+    expect(page.locator(".arrival li")).to_have_text(["Reward short not set → weight 1"])
+    use(page, shared_dashboard, "length")  # into the draft that is there now
+    expect(page.locator(".handed")).to_contain_text("“length” was added to this draft’s rewards, with weight 1.")
+    expect(reward(page, "length")).to_be_visible()
+    expect(reward(page, "short")).to_be_visible()
+    picture(page, "new-function-added")
+    use(page, shared_dashboard, "length")
+    expect(page.locator(".handed")).to_contain_text("“length” is one of this draft’s rewards already.")
+
+
+def test_a_draft_that_cannot_be_read_is_no_dead_end_for_a_function(
+    open_page: OpenPage, shared_dashboard: str, past: str
+) -> None:
+    page = open_page(f"{shared_dashboard}/new")
+    expect(page.locator(".gw-new_run[data-ready]")).to_be_attached()
+    write_yaml(page, "name: [broken\nmodel: {id: starter}\n")
+    expect(page.locator(".unreadable-note")).to_be_visible()
+    use(page, shared_dashboard, "short")
+    handed = page.locator(".handed")
+    expect(handed).to_contain_text("“short” was not added: the YAML of this draft cannot be read.")
+    picture(page, "new-function-not-added")
+    handed.get_by_role("button", name="Fix the YAML").click()
+    assert "broken" in yaml_of(page)  # at once: what is fixed is the text that was refused
+    handed.get_by_role("button", name="Start from the quickstart with short").click()
+    expect(page.locator(".arrival li")).to_have_text(["Reward short not set → weight 1"])
+    show(page, "Form")
+    expect(reward(page, "short")).to_be_visible()
+    page.locator(".offered").get_by_role("button", name="Continue with it").click()
+    show(page, "YAML")
+    follows(page, "broken")

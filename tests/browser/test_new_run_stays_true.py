@@ -1,0 +1,180 @@
+"""What New run says stays true when the form changes: what other data brought, an old answer, figures, marks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from groupwise.storage.home import paths
+from tests.browser.conftest import bring, no_sideways_scroll, picture
+from tests.browser.new_run_page import editor, follows, launch, show, write_yaml, yaml_of
+from tests.browser.test_nothing_lost import choose
+
+ROWS = "Frage;Antwort\n" + "".join(f"Was ist {n} + {n}?;{2 * n},0\n" for n in range(40))
+
+
+@pytest.fixture
+def with_file(new_run: Page) -> Iterator[Page]:
+    """The page, with a German file of 40 rows in the home."""
+    path = paths.data_folder() / "zahlen-anna.csv"
+    path.write_text(ROWS)
+    new_run.reload()
+    expect(new_run.locator(".preview .of")).to_have_text("of 4,000", timeout=90_000)
+    yield new_run
+    path.unlink()
+
+
+def take_file(page: Page) -> None:
+    choose(page, "File")
+    page.get_by_label("File in the home").select_option("file:zahlen-anna.csv")
+
+
+def test_what_belonged_to_the_quickstarts_data_leaves_with_it(with_file: Page) -> None:
+    page = with_file
+    take_file(page)
+    fitted = page.locator(".fitted")
+    expect(fitted).to_contain_text(
+        "Changed with the data: the run is called zahlen-anna; all its rows are used; "
+        "4 of 40 rows are held out for evaluation.",
+        timeout=90_000,
+    )
+    follows(page, "name: zahlen-anna")
+    assert "holdout: 4\n" in yaml_of(page) and "limit:" not in yaml_of(page)
+    picture(page, "new-own-data")
+    assert no_sideways_scroll(page)
+    page.reload()  # and another file, a day later, is named again
+    expect(page.get_by_label("Name", exact=True)).to_have_value("zahlen-anna")
+    choose(page, "Built-in task")
+    follows(page, "name: arithmetic-quickstart")
+    follows(page, "holdout: 16")
+    assert "limit: 4000" in yaml_of(page)
+
+
+def test_what_a_person_typed_stays_with_other_data(with_file: Page) -> None:
+    page = with_file
+    page.get_by_label("Name", exact=True).fill("mine")
+    page.get_by_text("Which rows", exact=True).click()
+    page.get_by_label("Held out", exact=True).fill("0.25")
+    follows(page, "holdout: 0.25")
+    take_file(page)
+    expect(page.locator(".fitted")).to_contain_text("Changed with the data: all its rows are used.", timeout=90_000)
+    follows(page, "zahlen-anna")
+    assert "name: mine" in yaml_of(page) and "holdout: 0.25" in yaml_of(page)
+    page.get_by_role("button", name="Keep what was there").click()
+    follows(page, "limit: 4000")
+    expect(page.locator(".fitted")).to_be_hidden()
+    for kind in ("Hub dataset", "Built-in task"):  # looked through, and back to what the form began with
+        choose(page, kind)
+    expect(page.locator(".preview .of")).to_have_text("of 4,000", timeout=90_000)
+    page.wait_for_timeout(500)
+    assert "name: mine" in yaml_of(page) and "holdout: 0.25" in yaml_of(page)
+
+
+def test_few_rows_are_not_held_out_and_nothing_evaluates(with_file: Page) -> None:
+    (paths.data_folder() / "five.csv").write_text("question,answer\n" + "".join(f"{n}+0?,{n}\n" for n in range(5)))
+    with_file.reload()
+    choose(with_file, "File")
+    with_file.get_by_label("File in the home").select_option("file:five.csv")
+    expect(with_file.locator(".fitted")).to_contain_text(
+        "5 rows are too few to hold some out, so nothing is evaluated", timeout=90_000
+    )
+    follows(with_file, "name: five")
+    assert "holdout" not in yaml_of(with_file) and "eval_strategy" not in yaml_of(with_file)
+    expect(with_file.locator(".verdict.blocking", has_text="held-out")).to_have_count(0)
+
+
+def test_a_name_for_data(bare_page: Page) -> None:
+    bring(bare_page, "pages/new/data_names.js", "nameOfData", "fittingHoldout")
+    names = {
+        "file:Zahlen.csv.gz": "Zahlen", "file:a.b.xlsx": "a.b", "hub:openai/gsm8k": "gsm8k", "task:arithmetic":
+        "arithmetic", "gym:leg_counting": "leg_counting", "file:.csv": ".csv", "file:": "", "hub:a/": "",
+    }  # fmt: skip
+    for source, name in names.items():
+        assert bare_page.evaluate("nameOfData", source) == name
+    assert len(bare_page.evaluate("nameOfData", f"file:{'😀' * 90}.csv")) == 60
+    for before, rows, held in ((16, 4000, 16), (16, 40, 4), (16, 9, 0), (2, 10_000, 2)):
+        assert bare_page.evaluate("([before, rows]) => fittingHoldout(before, rows)", [before, rows]) == held
+
+
+def test_an_old_answer_of_launch_goes_when_it_is_no_longer_true(new_run: Page) -> None:
+    note = new_run.locator(".launch-note")
+    choose(new_run, "Hub dataset")
+    expect(new_run.locator(".source > .said .blocking")).to_contain_text("Choose a dataset")
+    launch(new_run)
+    expect(note).to_contain_text("Not started yet. Choose a dataset")
+    choose(new_run, "File")  # which is not chosen either, but that is another sentence
+    expect(new_run.locator(".source > .said .blocking")).to_contain_text("Choose a file")
+    expect(note).to_be_empty()
+    new_run.get_by_label("Steps", exact=True).fill("61")
+    launch(new_run)
+    expect(note).to_contain_text("Not started yet. Choose a file")
+    new_run.get_by_label("Steps", exact=True).fill("62")
+    follows(new_run, "max_steps: 62")
+    expect(note).to_contain_text("Not started yet. Choose a file")  # which is true still
+
+
+def mark(page: Page, words: str) -> Locator:
+    """The number of the line of the YAML that begins so."""
+    lines = editor(page).input_value().split("\n")
+    [at] = [n for n, line in enumerate(lines) if line.strip().startswith(words)]
+    return page.locator(".gutter span").nth(at)
+
+
+def test_each_line_has_the_mark_of_what_is_said_of_it(new_run: Page) -> None:
+    show(new_run, "YAML")
+    text = yaml_of(new_run).replace("id: starter", "id: nobody/nothing-like-it").replace("beta: 0.02", "beta: 0.0")
+    text = text.replace("task:arithmetic", "hub:nobody/no-such-data")
+    text = text.replace("  seed: 42", "  use_vllm: true\n  push_to_hub: true\n  num_generations_eval_: 1")
+    write_yaml(new_run, text)
+    expect(mark(new_run, "num_generations_eval_")).to_have_class("at blocking")
+    expect(mark(new_run, "beta")).to_have_class("at advice")
+    expect(mark(new_run, "use_vllm")).to_have_class("at blocking", timeout=90_000)
+    expect(mark(new_run, "push_to_hub")).to_have_class(re.compile("at (blocking|warning)"))
+    expect(mark(new_run, "source")).to_have_class("at blocking")
+    expect(mark(new_run, "id: nobody")).to_have_class("at warning")
+    for verdict in new_run.locator(".verdict:has(.path)").all():
+        expect(verdict.locator(".path")).to_contain_text(", line ")
+    picture(new_run, "new-marks")
+
+
+def test_figures_of_before_an_error_are_said_to_be_old(new_run: Page) -> None:
+    happening, note = new_run.locator(".happening"), new_run.locator(".happening-note")
+    expect(happening).to_contain_text("64 completions a step")
+    show(new_run, "YAML")
+    good = yaml_of(new_run)
+    write_yaml(new_run, good + "training: [\n")
+    expect(note).to_have_text("The YAML cannot be read: fix it first. This is what the run would have done before.")
+    expect(happening).to_have_class("happening old")
+    expect(new_run.locator(".preflight .figures").first).to_have_class("figures old")
+    write_yaml(new_run, good)
+    expect(note).to_be_hidden()
+    expect(happening).to_have_class("happening")
+
+
+def test_the_columns_move_nothing_when_they_come(new_run: Page) -> None:
+    """Where the fields below them are, before and after."""
+    new_run.add_init_script(
+        """const look = () => {
+          const box = document.querySelector(".mapping .answers .field");
+          if (box) (window.seen ??= new Set()).add(Math.round(box.getBoundingClientRect().top + scrollY));
+          requestAnimationFrame(look);
+        };
+        requestAnimationFrame(look);"""
+    )
+    new_run.reload()
+    expect(new_run.locator(".as-template .chips .chip").first).to_be_visible(timeout=90_000)
+    tops = new_run.evaluate("[...window.seen]")
+    drawn = new_run.evaluate(
+        "Math.round(document.querySelector('.mapping .answers .field').getBoundingClientRect().top + scrollY)"
+    )
+    assert drawn in tops
+    moved = new_run.evaluate("""() => {
+      const chips = document.querySelector('.as-template .chips');
+      const before = chips.offsetHeight;
+      chips.replaceChildren(chips.firstElementChild);
+      return before - chips.offsetHeight;
+    }""")
+    assert moved == 0

@@ -1,0 +1,381 @@
+"""The Runs page as a person works with it: sort, filter, columns, names, notes and tags, many at once, delete and take
+back; and what one writes or chose stays while the table lives on."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import BrowserContext, Locator, Page, expect
+
+from groupwise.storage.record import states
+from groupwise.storage.registry import labels, registry, trash
+from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
+from tests.support.homes import dashboard, fresh_home, no_worker, wait_for
+from tests.support.made_runs import made_run, running
+
+SPEC = "name: waits\nrewards: [{name: format}]\n"
+HOSTILE = '<img src=x onerror=alert(1)>"\u202e'
+COUNTER = itertools.count()
+
+
+@pytest.fixture(scope="module")
+def home() -> Iterator[str]:
+    """The address of a dashboard whose runs only these tests change, with no worker; each test makes its own."""
+    with fresh_home(), no_worker(), dashboard() as (_, address):
+        yield address
+
+
+def some(count: int, **options: object) -> tuple[str, list[str]]:
+    """A word in the names of some runs of this test's own, and their ids, the oldest first."""
+    word = f"test{next(COUNTER)}"
+    return word, [made_run(f"{word} {n}", 12, groups=1, size=2, **options) for n in range(count)]  # type: ignore[arg-type]
+
+
+def table(open_page: OpenPage, home: str, word: str, n: int, more: str = "") -> Page:
+    page = open_page(f"{home}/?q={word}{more}")
+    expect(page.locator("tbody tr")).to_have_count(n)
+    return page
+
+
+def order(page: Page, ids: list[str]) -> None:
+    """Waits until the rows stand so."""
+    page.wait_for_function(
+        "ids => JSON.stringify([...document.querySelectorAll('tbody tr')].map(row => row.dataset.run)) === ids",
+        arg=json.dumps(ids, separators=(",", ":")),
+    )
+
+
+def run(page: Page, run_id: str) -> Locator:
+    return page.locator(f'tr[data-run="{run_id}"]')
+
+
+def name_of(run_id: str) -> str:
+    found = registry.get_run(run_id)
+    assert found is not None
+    return found.name
+
+
+def test_a_click_or_the_keyboard_sorts_and_the_address_keeps_it(open_page: OpenPage, home: str) -> None:
+    word, (high, low) = some(2)
+    registry.set_facts(high, reward=9.0)
+    registry.set_facts(low, reward=1.0)
+    page = table(open_page, home, word, 2)
+    order(page, [low, high])
+    head = page.locator('th:has([data-sort="reward"])')
+    expect(head).to_have_attribute("aria-sort", "none")
+    page.locator('[data-sort="reward"]').click()
+    order(page, [high, low])
+    expect(head).to_have_attribute("aria-sort", "descending")
+    page.locator('[data-sort="reward"]').focus()
+    page.keyboard.press("Enter")
+    order(page, [low, high])
+    expect(head).to_have_attribute("aria-sort", "ascending")
+    expect(page.locator('[data-sort="reward"]')).to_be_focused()
+    expect(page).to_have_url(re.compile("sort=reward"))
+    page.reload()
+    order(page, [low, high])
+    expect(head).to_have_attribute("aria-sort", "ascending")
+    page.go_back()
+    order(page, [high, low])
+
+
+def test_states_and_words_narrow_the_table_and_stand_in_the_address(open_page: OpenPage, home: str) -> None:
+    word, (done,) = some(1)
+    broken = made_run(f"{word} broken", 3, groups=0, state=states.FAILED)
+    page = table(open_page, home, word, 2)
+    chip = page.locator('.chip[data-state="failed"]')
+    expect(chip).to_have_text("Failed 1")
+    chip.click()
+    order(page, [broken])
+    expect(chip).to_have_attribute("aria-pressed", "true")
+    page.reload()
+    order(page, [broken])
+    chip.click()
+    order(page, [broken, done])
+    page.get_by_label("Search runs").fill(f"{word} nothing")
+    expect(page.locator(".none")).to_have_text(f"No run matches “{word} nothing”.")
+    page.get_by_label("Search runs").fill(f"{word} broken")
+    order(page, [broken])
+    page.wait_for_url("**broken**")
+
+
+def test_columns_of_any_setting_or_metric_are_remembered_and_shared(
+    context: BrowserContext, open_page: OpenPage, home: str
+) -> None:
+    word, (one,) = some(1, training={"learning_rate": 3e-4})
+    page = table(open_page, home, word, 1)
+    page.get_by_role("button", name="Columns").click()
+    chooser = page.get_by_role("dialog", name="Columns")
+    chooser.get_by_label("Search columns").fill("learning")
+    chooser.get_by_label("training.learning_rate").check()
+    chooser.get_by_label("Search columns").fill("kl")
+    chooser.get_by_label("kl", exact=True).check()
+    chooser.get_by_label("Search columns").fill("launched")
+    chooser.get_by_label("launched").uncheck()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("button", name="Columns")).to_be_focused()
+    expect(run(page, one).locator('[data-label="learning_rate"]')).to_have_text("0.0003")
+    expect(run(page, one).locator('[data-label="kl"]')).to_have_text(re.compile(r"0\.\d+"))
+    expect(page.locator('[data-sort="created"]')).to_have_count(0)
+    shared = page.url
+    again = open_page(f"{home}/?q={word}")
+    expect(run(again, one).locator('[data-label="learning_rate"]')).to_have_text("0.0003")
+    again.evaluate("localStorage.clear()")
+    theirs = open_page(shared)
+    expect(run(theirs, one).locator('[data-label="kl"]')).to_have_text(re.compile(r"0\.\d+"))
+    theirs.get_by_role("button", name="Columns").click()
+    theirs.get_by_role("button", name="Usual columns").click()
+    expect(theirs.locator('[data-sort="created"]')).to_have_count(1)
+    expect(theirs.locator('[data-label="kl"]')).to_have_count(0)
+
+
+def test_many_columns_fit_beside_each_other_and_long_names_give_way(open_page: OpenPage, home: str) -> None:
+    word = f"test{next(COUNTER)}"
+    long = made_run(f"{word} a name as long as names of experiments are when they say all", 12, groups=1, size=2)
+    other = made_run(f"{word} short", 12, groups=1, size=2, training={"beta": 0.5})
+    usual = "spark,reward,step,duration,data,created"
+    page = table(open_page, home, word, 2, f"&cols={usual},set:training.learning_rate,set:training.beta,metric:kl")
+    expect(run(page, other).locator('[data-label="beta"]')).to_have_text("0.5")
+    fits = "() => [...document.querySelectorAll('.panel.flush')].every(box => box.scrollWidth <= box.clientWidth)"
+    page.wait_for_function(fits)
+    expect(run(page, long).locator(".title")).to_have_attribute("title", name_of(long))
+    tools = run(page, long).locator(".edits")
+    seen = "node => getComputedStyle(node).opacity"
+    page.mouse.move(5, 5)
+    assert tools.evaluate(seen) == "0"
+    run(page, long).get_by_role("checkbox").focus()  # by keyboard the tools are there
+    assert tools.evaluate(seen) == "1"
+    page.get_by_role("button", name="Columns").click()
+    groups = page.locator(".chooser legend")
+    expect(groups).to_have_text(["Basics", "Settings that differ", "Other settings", "Metrics"])
+    expect(page.locator(".chooser fieldset").nth(1)).to_contain_text("training.beta")
+    page.set_viewport_size({"width": 390, "height": 844})
+    cut = """() => [...document.querySelectorAll("tbody td[data-label]")].filter((cell) => {
+      const label = getComputedStyle(cell, "::before");
+      return label.display !== "none" && cell.scrollWidth > cell.clientWidth;
+    }).map((cell) => cell.dataset.label)"""
+    assert page.evaluate(cut) == []
+
+
+def test_a_name_a_note_and_tags_are_written_where_they_stand(open_page: OpenPage, home: str) -> None:
+    word, (one,) = some(1)
+    page = table(open_page, home, word, 1)
+    row = run(page, one)
+    row.hover()
+    row.get_by_role("button", name="Rename").click()
+    field = row.get_by_label("Name", exact=True)
+    expect(field).to_have_value(f"{word} 0")
+    field.fill("  ")
+    page.keyboard.press("Enter")
+    expect(row.get_by_role("alert")).to_have_text("A run needs a name.")
+    field.fill(f"{word} {HOSTILE}")
+    page.keyboard.press("Enter")
+    expect(row.locator(".title")).to_have_text(f"{word} {HOSTILE[:-1]}⟨U+202E⟩")
+    expect(row.get_by_role("button", name="Rename")).to_be_focused()
+    assert name_of(one) == f"{word} {HOSTILE}"
+    row.get_by_role("button", name="Edit note").click()
+    row.get_by_label("Note", exact=True).fill("why does it fall?")
+    page.keyboard.press("Enter")
+    expect(row.locator("bdi.note")).to_have_text("why does it fall?")
+    row.get_by_role("button", name="Edit tags").click()
+    row.get_by_label("Tags, with commas between").fill("baseline, paper")
+    row.get_by_role("button", name="Save").click()
+    expect(row.locator(".tag")).to_have_text(["baseline", "paper"])
+    row.get_by_role("button", name="Edit tags").click()
+    row.get_by_label("Tags, with commas between").fill("paper")
+    page.keyboard.press("Escape")
+    expect(row.locator(".tag")).to_have_text(["baseline", "paper"])
+    row.get_by_role("button", name="Edit tags").click()
+    row.get_by_label("Tags, with commas between").fill("paper")
+    page.keyboard.press("Enter")
+    expect(row.locator(".tag")).to_have_text(["paper"])
+    picture(page, "runs-labels")
+    row.locator(".tag").click()
+    page.wait_for_url("**q=paper**")
+    order(page, [one])
+
+
+def test_nothing_that_happens_takes_away_what_is_written_chosen_or_focused(open_page: OpenPage, home: str) -> None:
+    word, (one, two) = some(2)
+    page = table(open_page, home, word, 2)
+    run(page, two).get_by_role("checkbox").check()
+    run(page, one).hover()
+    run(page, one).get_by_role("button", name="Edit note").click()
+    page.keyboard.type("half a thou")
+    third = made_run(f"{word} 2", 3, groups=0)
+    labels.rename(one, f"{word} renamed elsewhere")
+    labels.write_note(one, "said by another")
+    registry.set_facts(two, reward=5.0)
+    expect(page.locator("tbody tr")).to_have_count(3)
+    expect(run(page, two).locator('[data-label="now"]')).to_have_text("5.00")
+    page.keyboard.type("ght")
+    expect(run(page, one).get_by_label("Note", exact=True)).to_have_value("half a thought")
+    expect(run(page, one).get_by_label("Note", exact=True)).to_be_focused()
+    expect(run(page, two).get_by_role("checkbox")).to_be_checked()
+    page.locator('[data-sort="name"]').click()
+    order(page, [two, third, one])
+    expect(run(page, one).get_by_label("Note", exact=True)).to_have_value("half a thought")
+    run(page, one).get_by_role("button", name="Save").click()
+    expect(run(page, one).locator("bdi.note")).to_have_text("half a thought")
+    expect(run(page, one).locator(".title")).to_have_text(f"{word} renamed elsewhere")
+    run(page, two).get_by_role("checkbox").focus()
+    registry.set_facts(two, reward=6.0)
+    expect(run(page, two).locator('[data-label="now"]')).to_have_text("6.00")
+    expect(run(page, two).get_by_role("checkbox")).to_be_focused()
+
+
+def test_many_are_chosen_tagged_deleted_and_taken_back(open_page: OpenPage, home: str) -> None:
+    word, ids = some(5)
+    page = table(open_page, home, word, 5)
+    boxes = page.locator("tbody .pick input")
+    boxes.nth(0).click()
+    boxes.nth(2).click(modifiers=["Shift"])
+    expect(page.locator(".choosing .many")).to_have_text("3 runs chosen")
+    picture(page, "runs-chosen")
+    page.locator(".choosing").get_by_role("button", name="Tag").click()
+    page.get_by_label("Tags", exact=True).fill("night, -day")
+    page.keyboard.press("Enter")
+    expect(page.locator("tbody .tag")).to_have_text(["night"] * 3)
+    page.locator(".choosing").get_by_role("button", name="Delete", exact=True).click()
+    expect(page.locator("tbody tr")).to_have_count(2)
+    expect(page.locator(".undo span")).to_have_text("3 runs deleted.")
+    expect(page.locator(".choosing")).to_be_hidden()
+    assert {gone.run.id for gone in trash.deleted_runs()} >= set(ids[2:])
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator("tbody tr")).to_have_count(5)
+    expect(page.locator("tbody .tag")).to_have_text(["night"] * 3)
+    page.get_by_label("Choose all runs of this list").check()
+    expect(page.locator(".choosing .many")).to_have_text("5 runs chosen")
+    waits = registry.create_run(SPEC, name=f"{word} waits", model="starter", data="task:arithmetic")
+    run(page, waits).get_by_role("checkbox").check()
+    page.locator(".choosing").get_by_role("button", name="Delete", exact=True).click()
+    expect(page.locator(".problem[role=alert]").last).to_contain_text("1 run not changed")
+    order(page, [waits])
+    assert registry.get_run(waits) is not None
+
+
+def test_deleted_runs_are_found_restored_and_removed_for_good(open_page: OpenPage, home: str) -> None:
+    word, (one, two) = some(2)
+    for run_id in (one, two):
+        trash.delete_run(run_id)
+    page = open_page(f"{home}/?q={word}")
+    expect(page.locator(".none")).to_have_text(f"No run matches “{word}”.")
+    page.locator('.chip[data-state="deleted"]').click()
+    page.wait_for_url("**deleted=1**")
+    order(page, [two, one])
+    picture(page, "runs-deleted")
+    expect(page.locator(".kept-for")).to_contain_text("A deleted run stays here for 24 hours.")
+    run(page, one).get_by_role("button", name="Restore").click()  # nothing has to be chosen first
+    order(page, [two])
+    wait_for("the run to be back", lambda: page.wait_for_timeout(30) or registry.get_run(one))
+    expect(page.locator(".undo span")).to_have_text("1 run restored.")
+    assert no_sideways_scroll(page)
+    run(page, two).get_by_role("checkbox").check()
+    page.get_by_role("button", name="Delete for good").first.click()
+    page.get_by_role("dialog").get_by_role("button", name="Cancel").click()
+    order(page, [two])
+    page.get_by_role("button", name="Delete for good").first.click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete for good").click()
+    expect(page.locator(".none")).to_have_text("No run was deleted in the last day.")
+    assert not trash.trashed_folder(two).path.exists()
+    trash.delete_run(one)
+    gone = open_page(f"{home}/run?id={one}")
+    expect(gone.locator(".gw-header .why")).to_contain_text("was deleted. The Runs page can restore it")
+
+
+def test_the_keyboard_does_it_all(open_page: OpenPage, home: str) -> None:
+    word, ids = some(4)
+    page = table(open_page, home, word, 4)
+    page.keyboard.press("/")
+    expect(page.get_by_label("Search runs")).to_be_focused()
+    page.locator("tbody .pick input").first.focus()
+    for keys in ("Shift+ArrowDown", "Shift+ArrowDown"):
+        page.keyboard.press(keys)
+    expect(page.locator(".choosing .many")).to_have_text("3 runs chosen")
+    page.keyboard.press("Escape")
+    expect(page.locator(".choosing")).to_be_hidden()
+    page.locator("tbody .pick input").first.focus()
+    page.keyboard.press("F2")
+    page.keyboard.press("ControlOrMeta+a")
+    page.keyboard.type(f"{word} by keyboard")
+    page.keyboard.press("Enter")
+    expect(run(page, ids[3]).locator(".title")).to_have_text(f"{word} by keyboard")
+    page.locator("tbody .pick input").nth(1).focus()
+    page.keyboard.press("Delete")
+    order(page, [ids[3], ids[1], ids[0]])
+    expect(page.locator(".undo span")).to_have_text("1 run deleted.")
+
+
+def test_what_a_run_came_to_stands_beside_its_state_and_the_queue_says_who_is_next(
+    open_page: OpenPage, home: str
+) -> None:
+    word, (bad,) = some(1)
+    bad = made_run(f"{word} bad", 40, groups=0, metrics=lambda step: {"reward": 2.0 - step / 30, "kl": 0.01})
+    live_now = running(made_run(f"{word} live", 5, groups=0, state=states.STOPPED))
+    waits = [registry.create_run(SPEC, name=f"{word} waits", model="starter", data="task:arithmetic") for _ in range(2)]
+    page = table(open_page, home, word, 5)
+    expect(run(page, bad).locator(".pill.bad")).to_have_text("Finished · reward fell")
+    expect(run(page, live_now).locator(".pill.run")).to_have_text("Running")
+    places = [run(page, one).locator(".pill").inner_text() for one in waits]
+    assert [int(re.findall(r"(\d+)(?:st|nd|rd|th) in queue", place)[0]) for place in places] == sorted(
+        int(re.findall(r"\d+", place)[0]) for place in places
+    )
+    for one in (live_now, *waits):
+        expect(run(page, one).get_by_role("checkbox")).to_be_visible()
+        run(page, one).get_by_role("checkbox").check()
+    page.locator(".choosing").get_by_role("button", name="Stop").click()
+    expect(page.get_by_role("dialog")).to_contain_text("Stop 3 runs?")
+    page.get_by_role("dialog").get_by_role("button", name="Stop").click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    assert no_sideways_scroll(page)
+    picture(page, "runs")
+
+
+def test_the_chosen_runs_have_their_colours_in_compare_and_compare_is_in_the_navigation(
+    open_page: OpenPage, home: str
+) -> None:
+    word, ids = some(3)
+    registry.set_facts(ids[0], number=7)
+    registry.set_facts(ids[1], number=27)  # of the same colour by itself
+    page = table(open_page, home, word, 3)
+    for run_id in ids:
+        run(page, run_id).get_by_role("checkbox").check()
+    colour = "node => getComputedStyle(node).backgroundColor"
+    page.wait_for_function(
+        "() => new Set([...document.querySelectorAll('tbody .dot')].map(dot => dot.style.background)).size === 3"
+    )
+    page.wait_for_timeout(1500)
+    seen = [run(page, run_id).locator(".dot").evaluate(colour) for run_id in ids]
+    assert len(set(seen)) == 3
+    page.locator('[data-sort="name"]').click()
+    order(page, ids)
+    page.locator(".choosing").get_by_role("link", name="Compare").click()
+    page.wait_for_selector(".gw-compare[data-drawn]")
+    page.go_back()  # everything is as it was left
+    order(page, ids)
+    expect(page.locator(".choosing .many")).to_have_text("3 runs chosen")
+    expect(run(page, ids[0]).get_by_role("checkbox")).to_be_checked()
+    page.reload()
+    expect(page.locator(".choosing .many")).to_have_text("3 runs chosen")
+    trash.delete_run(ids[2])  # elsewhere
+    expect(page.locator(".choosing .many")).to_have_text("2 runs chosen")
+    trash.restore_run(ids[2])
+    run(page, ids[2]).get_by_role("checkbox").check()
+    page.wait_for_timeout(1500)
+    page.locator(".choosing").get_by_role("link", name="Compare").click()
+    page.wait_for_selector(".gw-compare[data-drawn]")
+    drawn = "node => getComputedStyle(node).stroke"
+    assert [page.locator(f'.chosen[data-run="{run_id}"] line').evaluate(drawn) for run_id in ids] == seen
+    page.get_by_role("navigation", name="Pages").get_by_role("link", name="Compare").click()
+    expect(page.get_by_role("heading", name="Choose runs to compare")).to_be_visible()
+    expect(page.locator(".choose .go")).to_have_attribute("aria-disabled", "true")
+    page.get_by_role("checkbox", name=f"{word} 0").check()
+    page.get_by_role("checkbox", name=f"{word} 2").check()
+    assert no_sideways_scroll(page)
+    picture(page, "compare-empty")
+    page.get_by_role("link", name="Compare 2 runs").click()
+    expect(page.locator(".chosen")).to_have_count(2)

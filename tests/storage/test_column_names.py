@@ -1,0 +1,26 @@
+"""Which column was meant: by what names mean first, and only then by how they are spelled."""
+
+from __future__ import annotations
+
+import pytest
+
+from groupwise.storage.spec.column_names import meant_column
+
+
+@pytest.mark.parametrize(
+    ("name", "columns", "meant"),
+    [
+        ("solution", ["question", "answer"], "answer"),
+        ("solution", ["question", "ground-truth"], "ground-truth"),
+        ("solution", ["question", "metadata"], None),
+        ("problem", ["Frage", "Antwort"], "Frage"),
+        ("ground_truth", ["prompt", "label"], "label"),
+        ("anser", ["question", "answer"], "answer"),
+        ("anwser_text", ["answer_text", "question"], "answer_text"),
+        ("metadta", ["question", "metadata"], "metadata"),
+        ("tests", ["question", "answer"], None),
+        ("level", [], None),
+    ],
+)
+def test_the_column_that_was_meant(name: str, columns: list[str], meant: str | None) -> None:
+    assert meant_column(name, columns) == meant

@@ -1,0 +1,121 @@
+"""What the doctor's verdicts propose: one click leads to a value that works, and one cause has one change."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from groupwise.storage.analysis.doctor.evidence import Evidence, Function
+from groupwise.storage.analysis.doctor.examine import RULES, examine
+from groupwise.storage.spec import spec
+from tests.storage.test_doctor import FLAT, told
+from tests.support.doctor import drawn, healthy, line, scored
+
+
+def _first_change(evidence: Evidence, key: str) -> dict[str, Any]:
+    verdict = next(one for one in examine(evidence).verdicts if one.key == key)
+    return verdict.changes[0].settings
+
+
+@pytest.mark.parametrize(
+    ("kind", "usual"),
+    [
+        ({}, 1e-4), ({"lora": True}, 5e-4), ({"parameters": 7_000_000_000}, 5e-6), ({"parameters": None}, 5e-6),
+        ({"lora": True, "parameters": None}, 2e-5),
+    ],
+)  # fmt: skip
+def test_a_rate_that_is_far_off_goes_to_a_usual_one_at_once(kind: dict[str, Any], usual: float) -> None:
+    """Seen: 0.05 → 0.01, and five clicks to a rate that works."""
+    falls = {"reward": drawn(lambda x: 1.0 + 0.6 * math.sin(x * math.pi)), "kl": line(0.01, 0.4)}
+    for rate in (0.05, 1.0, 100 * usual):
+        high = healthy(curves=falls, training={"learning_rate": rate}, **kind)
+        assert _first_change(high, "learning_rate_high") == {"training.learning_rate": usual}
+    near = healthy(curves=falls, training={"learning_rate": usual}, **kind)
+    assert _first_change(near, "learning_rate_high") == {"training.learning_rate": float(f"{0.3 * usual:.1g}")}
+    still = {**FLAT, "kl": line(0.0, 0.0004)}
+    low = healthy(curves=still, training={"learning_rate": 1e-9}, **kind)
+    assert _first_change(low, "learning_rate_low") == {"training.learning_rate": usual}
+    assert f"{usual:g} is usual {'with LoRA' if 'lora' in kind else 'for training all weights'}" in (
+        examine(low).verdicts[0].source
+    )
+
+
+def test_of_two_that_cancel_out_one_click_leaves_something_to_learn() -> None:
+    opposed = scored(format=[1.0, 0.0, 1.0, 0.0], correctness=[0.0, 1.0, 0.0, 0.9])
+    functions = {name: replace(told, std=0.5) for name, told in healthy().functions.items()}
+    changed = _first_change(healthy(last=opposed, functions=functions), "conflict")
+    ((place, weight),) = changed.items()
+    lighter = ("format", "correctness")[int(place.split(".")[1])]
+    quieter = functions | {lighter: replace(functions[lighter], weight=weight)}
+    assert "conflict" not in told(healthy(last=opposed, functions=quieter))
+
+
+def test_a_reward_of_nothing_but_length_is_named_from_the_first_groups() -> None:
+    """As it was seen: `length` with one limit gives 1 or 0, and was taken for a reward that tells right from wrong."""
+    only = healthy(rewards=[spec.RewardSpec(name="length")], last=scored(length=[1.0, 1.0, 0.0, 1.0]))
+    (verdict,) = [one for one in examine(only).verdicts if one.key == "length_alone"]
+    assert verdict.sentence == (
+        "“length” is the only function that counts: the reward depends on the length alone, not on what is said."
+    )
+    assert [change.label for change in verdict.changes] == ["Also correctness", "A reward for what it says"]
+    beside = healthy(rewards=[spec.RewardSpec(name="length"), spec.RewardSpec(name="correctness")],
+                     last=scored(length=[1.0, 1.0, 0.0, 1.0], correctness=[0.0, 1.0, 0.0, 1.0]))  # fmt: skip
+    assert "length_alone" not in told(beside)
+
+
+def test_a_kl_weight_that_is_high_already_is_not_raised() -> None:
+    far = healthy(curves={"kl": line(0.01, 0.9)}, training={"beta": 0.3})
+    assert not any("training.beta" in one.settings for one in examine(far).verdicts[0].changes)
+
+
+def test_a_length_that_all_have_says_nothing_of_the_prompts() -> None:
+    """Seen: “the prompts are too easy”, where `length` gave every completion under its limit the same."""
+    all_have = healthy(
+        rewards=[spec.RewardSpec(name="length")],
+        curves={"groups/solved": line(1.0, 1.0), "rewards/length/mean": line(1, 1)},
+        functions={"length": Function(1.0, {"ok": 256}, 1.0, 1.0, 0.0, (1.0, 1.0))},
+    )  # fmt: skip
+    assert told(all_have) == ["constant"]
+
+
+@pytest.mark.parametrize(("name", "keys"), [("broken_reward", ["constant"]), ("correctness", ["too_easy"])])
+def test_right_is_nothing_that_a_function_says_of_everything(name: str, keys: list[str]) -> None:
+    """As it was seen: “too easy” of what a function called right that gives everything 1."""
+    run = healthy(
+        rewards=(spec.RewardSpec(name="format"), spec.RewardSpec(name=name)),
+        functions={"correctness": Function(0.0), name: Function(1.0, {"ok": 256}, 1.0, 1.0, 0.0, (1.0, 1.0))},
+        curves={f"rewards/{name}/mean": line(1, 1), "groups/solved": line(1, 1), "groups/any_solved": line(1, 1)},
+    )  # fmt: skip
+    found = [verdict.key for verdict in examine(run).verdicts]
+    assert [key for key in found if key in ("constant", "too_easy")][-1:] == keys
+    assert ("too_easy" in found) == (name == "correctness")
+
+
+def test_a_rate_far_off_is_named_and_nothing_else_is_proposed() -> None:
+    fell = drawn(lambda share: 1.8 - 1.5 * max(0, share - 0.5) * 2)
+    runs = {rate: healthy(curves={"reward": fell, "kl": line(0, 2)}, training={"learning_rate": rate})
+            for rate in (0.05, 2e-4)}  # fmt: skip
+    far, near = (examine(run).verdicts[0] for run in runs.values())
+    assert far.key == near.key == "learning_rate_high"
+    assert far.sentence.endswith("the steps are probably too large at a learning rate of 0.05.")
+    assert [change.label for change in far.changes] == ["Learning rate 0.0001"]
+    assert near.sentence.endswith("the steps are probably too large.") and len(near.changes) == 2
+
+
+def test_no_rule_on_the_steps_proposes_another_change_beside_a_rate_far_off() -> None:
+    sick: dict[str, Any] = {
+        "kl": {"curves": {"kl": line(0, 2)}},
+        "clipping": {"curves": {"clip_ratio/region_mean": line(0.4, 0.6)}, "training": {"num_iterations": 4}},
+        "entropy": {"curves": {"entropy": line(1, 0), "reward": line(1, 1), "groups/solved": line(0.5, 0.5)}},
+        "collapse": {"curves": {"groups/spread": line(0.7, 0)}},
+        "not_finite": {"not_finite": {"loss": 50}, "training": {"fp16": True}},
+    }
+    for key, changed in sick.items():
+        training = changed.get("training", {}) | {"learning_rate": 0.05}
+        run = healthy(**changed | {"training": training})
+        said = [verdict for rule in RULES if (verdict := rule(run)) and verdict.key == key]
+        changes = [change.settings for verdict in said for change in verdict.changes]
+        assert changes == [{"training.learning_rate": 1e-4}], key

@@ -1,0 +1,70 @@
+"""Numbers written with a comma: what they may mean, said and offered wherever a spec takes a number."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from groupwise.storage.checks.check import check_spec
+from groupwise.storage.spec.number_text import meant_numbers
+from groupwise.storage.spec.problem import Problem, SpecError
+from groupwise.storage.spec.spec import from_dict, parse_spec
+from tests.support.offer import OFFER
+
+NUMBER = 'should be a number, not "0,0002". Did you mean 0.0002?'
+HEAD = "name: a\nrewards: [{name: format}]\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("0,0002", [0.0002]), ("-0,5", [-0.5]), (",5", [0.5]), ("5,0e-6", [5e-6]), (" 2,5 ", [2.5]),
+        ("1,234", [1.234, 1234]), ("1.234,5", [1234.5]), ("1,234.5", [1234.5]), ("1.234.567", [1234567]),
+        ("1,234,567", [1234567]), ("0,123", [0.123]),
+        ("1,", []), ("1,2,3", []), ("1.2,3", []), ("0.5", []), ("12", []), ("a,5", []), ("", []), ("9" * 50 + ",5", []),
+        (0.5, []), (None, []),
+    ],
+)  # fmt: skip
+def test_a_text_with_a_comma_may_mean_one_number_two_or_none(text: Any, meant: list[float]):
+    assert list(meant_numbers(text).values()) == meant
+    assert list(meant_numbers(text, whole=True).values()) == [number for number in meant if isinstance(number, int)]
+
+
+def said(text: str) -> Problem:
+    try:
+        found = check_spec(parse_spec(text), OFFER)
+    except SpecError as error:
+        found = error.problems
+    assert len(found) == 1, found
+    return found[0]
+
+
+@pytest.mark.parametrize(
+    ("part", "words", "buttons"),
+    [
+        ("training: {learning_rate: '0,0002'}", NUMBER, ["Use 0.0002"]),
+        ("training:\n  learning_rate: 0,0002", NUMBER, ["Use 0.0002"]),
+        ("training: {beta: '1,234'}", 'should be a number, not "1,234". Did you mean 1.234 or 1234?',
+         ["Use 1.234", "Use 1234"]),
+        ("training: {max_steps: '1,000'}", 'should be a whole number, not "1,000". Did you mean 1000?', ["Use 1000"]),
+        ("training: {max_steps: '1,5'}", 'should be a whole number, not "1,5".', []),
+        ("data: {holdout: '0,1'}",
+         "should be a number of rows, or a share of them below 1, not '0,1'. Did you mean 0.1?", ["Use 0.1"]),
+        ("data: {limit: '1.234.567'}", "should be a whole number, not '1.234.567'. Did you mean 1234567?",
+         ["Use 1234567"]),
+        ("kl: {target: '0,1'}", "should be a number, not '0,1'. Did you mean 0.1?", ["Use 0.1"]),
+    ],
+)  # fmt: skip
+def test_a_field_that_takes_a_number_offers_the_one_that_was_meant(part: str, words: str, buttons: list[str]):
+    problem = said(f"{HEAD}{part}\n")
+    assert problem.message == words
+    assert [fix.label for fix in problem.fixes if "default" not in fix.label] == buttons
+
+
+def test_a_weight_with_a_comma_too():
+    with pytest.raises(SpecError) as raised:
+        from_dict({"name": "a", "rewards": [{"name": "format", "weight": "0,5"}]})
+    [problem] = raised.value.problems
+    assert problem.message == "should be a number, not '0,5'. Did you mean 0.5?"
+    assert problem.fixes[0].settings == {"rewards.0.weight": 0.5}

@@ -1,0 +1,266 @@
+"""What is said of how a run went: every number in a sentence is the figure that it is called, whatever was recorded,
+and the run's page, Runs, Compare and the command tell the same of it."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from groupwise.app.core.format import number
+from groupwise.storage.analysis import outcome
+from groupwise.storage.analysis.compare import finals
+from groupwise.storage.analysis.doctor import evidence_reader, gradient, length, rates, sampling
+from groupwise.storage.analysis.doctor.curve import Curve
+from groupwise.storage.analysis.doctor.evidence import Evidence
+from groupwise.storage.analysis.doctor.examine import WAIT, Report, examine
+from groupwise.storage.analysis.doctor.verdict import CALM, PROBLEM, WARNING
+from groupwise.storage.analysis.doctor.words import percent, short_number
+from groupwise.storage.home import paths
+from groupwise.storage.record import metrics, recent, record_check, run_files
+from groupwise.storage.registry import registry
+from tests.support.doctor import healthy, scored
+from tests.support.made_runs import made_run
+
+NUMBER = r"(−?[\d.,]+(?:e-?\d+)?)"
+ROSE = re.compile(
+    rf"reward (?:is|went) (up|down) from {NUMBER} (at the start|at its best|at its first step) to {NUMBER} "
+)
+STAYED = re.compile(rf"reward (?:is|was) {NUMBER} (?:now|at the end), about as at the start \({NUMBER}\)")
+NOISY = re.compile(rf"reward (?:is|was) {NUMBER} (?:now|at the end) and was {NUMBER} at the start, which may be noise")
+
+
+def plain_start(values: list[float]) -> float:
+    """The mean of the first five, or of the first half of fewer than ten: written again, for the test."""
+    return _mean(values[: 5 if len(values) >= 10 else max(1, len(values) // 2)])
+
+
+def plain_best(values: list[float]) -> float:
+    size = _size(values)
+    return max(plain_start(values), *(_mean(values[at : at + size]) for at in range(len(values) - size + 1)))
+
+
+def plain_now(values: list[float]) -> float:
+    return _mean(values[-_size(values) :])
+
+
+def _size(values: list[float]) -> int:
+    return 10 if len(values) >= 20 else max(1, len(values) // 2)
+
+
+def _mean(values: list[float]) -> float:
+    return math.fsum(values) / len(values)
+
+
+def evidence_of(values: list[float], **changed: Any) -> Evidence:
+    steps = range(1, len(values) + 1)
+    return healthy(curves={"reward": Curve.of(steps, values)}, low=min(values), high=max(values), **changed)
+
+
+# ---- any reward at all ----
+@st.composite
+def rewards(draw: st.DrawFn) -> list[float]:
+    """A run whose reward goes from height to height, with noise: one that learns, collapses, stays, or all of these."""
+    heights = draw(st.lists(st.floats(-2, 2), min_size=1, max_size=4))
+    noise = draw(st.sampled_from([0.0, 0.02, 0.2]))
+    wobble = draw(st.lists(st.floats(-1, 1), min_size=8, max_size=8))
+    each = draw(st.integers(1, 40))
+    return [height + noise * wobble[(n * 5 + at) % 8] for at, height in enumerate(heights) for n in range(each)]
+
+
+@settings(max_examples=300, deadline=None)
+@given(rewards(), st.booleans())
+def test_every_number_of_the_headline_is_the_figure_that_it_is_called(values: list[float], ended: bool) -> None:
+    report = examine(evidence_of(values, ended=ended))
+    if len(values) < WAIT:
+        assert report.kind == "waiting" and report.steps == 0
+        return
+    start, best, now = plain_start(values), plain_best(values), plain_now(values)
+    rose, stayed = ROSE.search(report.headline), STAYED.search(report.headline) or NOISY.search(report.headline)
+    assert (rose is None) != (stayed is None), report.headline
+    if rose:
+        way, from_what, when, to_what = rose.groups()
+        height = {"at the start": start, "at its best": best, "at its first step": values[0]}[when]
+        assert (from_what, to_what) == (short_number(height), short_number(now))
+        assert (way, report.kind) == (("up", "up") if now > height else ("down", "down"))
+    if stayed:
+        assert stayed.groups() == (short_number(now), short_number(start))
+        assert report.kind == "level"
+        apart = abs(now - start) > rates.STILL * (max(values) - min(values) or 1.0)
+        assert bool(NOISY.search(report.headline)) == apart, "alike is said of what is alike"
+        assert not rates.fall(evidence_of(values)), "and never of a run that fell"
+    assert report.steps == _size(values)
+
+
+@settings(max_examples=200, deadline=None)
+@given(rewards())
+def test_the_verdict_the_headline_and_the_words_beside_the_state_agree(values: list[float]) -> None:
+    report = examine(evidence_of(values, ended=True))
+    fell = [verdict for verdict in report.verdicts if verdict.key == "learning_rate_high"]
+    said, level = outcome.verdict_on(report)
+    assert (report.kind == "down") == (said == outcome.FELL)
+    if fell:
+        assert report.kind == "down" and report.headline.startswith("Got worse: reward went down from ")
+        named = re.search(
+            rf"The reward was {NUMBER} (at its best|at its first step) and was {NUMBER} at the end", fell[0].sentence
+        )
+        in_headline = ROSE.search(report.headline)
+        assert named and in_headline and named.groups() == in_headline.groups()[1:]
+    if said:
+        assert level == report.level, "one severity, and so one colour, wherever it stands"
+
+
+def test_a_run_that_rose_and_collapsed_to_where_it_began_is_not_as_at_the_start() -> None:
+    """As it was seen: “about as it was at the start (0)” above “was 0.84 at its best and is 0 now”."""
+    values = [0.0] * 10 + [0.84] * 20 + [0.0] * 15
+    report = examine(evidence_of(values, ended=True))
+    assert report.headline.startswith("Got worse: reward went down from 0.84 at its best to 0 at the end; ")
+    assert "The reward was 0.84 at its best and was 0 at the end, while KL was" in report.verdicts[0].sentence
+    assert (report.level, outcome.verdict_on(report)) == (PROBLEM, ("reward fell", PROBLEM))
+
+
+def test_prompts_that_were_solved_in_between_are_not_called_too_hard() -> None:
+    values = [0.0] * 10 + [0.84] * 20 + [0.0] * 15
+    tied = Curve.of(range(1, 46), [float(value == 0) for value in values])
+    solved = Curve.of(range(1, 46), [float(value > 0) for value in values])
+    zeros = {"groups/tied": tied, "groups/all_low": tied, "groups/solved": solved, "groups/any_solved": solved}
+    run = replace(evidence_of(values), curves={**evidence_of(values).curves, **zeros})
+    assert [verdict.key for verdict in examine(run).verdicts] == ["learning_rate_high"]
+
+
+# ---- runs that are over, and too short ----
+@pytest.mark.parametrize(("steps", "words"), [
+    (0, "It ended, and nothing was logged, so whether it learned cannot be said."),
+    (1, "It ended after 1 logged step: too short for diagnostics, which need 10."),
+    (9, "It ended after 9 logged steps: too short for diagnostics, which need 10."),
+])  # fmt: skip
+def test_a_run_that_ended_too_soon_is_told_of_as_over(steps: int, words: str) -> None:
+    few = Curve.of(range(1, steps + 1), [0.5] * steps)
+    report = examine(Evidence(curves={"reward": few}, ended=True))
+    assert (report.headline, report.kind, report.level) == (words, "waiting", "waiting")
+    unscored = examine(Evidence(step=20, ended=True))
+    assert unscored.headline == "It ended, and no reward was logged, so whether it learned cannot be said."
+    going_on = examine(Evidence(curves={"reward": few}))
+    assert going_on.headline == f"Diagnostics need 10 steps ({steps}/10)."
+    broken = examine(Evidence(curves={"reward": few}, not_finite={"loss": 1}, ended=True))
+    if steps:
+        assert broken.headline.endswith(". It ended before trends could be seen (10 steps).")
+        assert broken.headline.startswith("A problem after ")
+
+
+def test_a_stage_that_just_began_is_what_has_too_few_steps() -> None:
+    early = Evidence(curves={"reward": Curve.of(range(31, 34), [0.5] * 3)}, since=30)
+    assert examine(early).headline == "Diagnostics of this stage need 10 steps (3/10)."
+
+
+def test_no_sentence_of_a_run_that_is_over_says_now_or_so_far() -> None:
+    from tests.storage.test_doctor import SICK
+
+    for evidence, _, _ in SICK.values():
+        report = examine(replace(evidence, ended=True))
+        for said in (report.headline, *(verdict.sentence for verdict in report.verdicts)):
+            assert not re.search(r"\b(now|so far)\b", said), said
+
+
+def test_a_fall_without_a_verdict_is_no_calm_headline() -> None:
+    report = Report("down", WARNING, "", (), (), 10)
+    assert outcome.verdict_on(report) == (outcome.FELL, WARNING)
+    slow = [2.0 - n / 100 for n in range(60)]
+    moving = [one.model_copy(update={"schedule": [[0, 1.0], [60, 0.5]]}) for one in healthy().rewards]
+    told = examine(evidence_of(slow, rewards=moving))
+    assert (told.kind, told.level) == ("down", WARNING) and told.headline.startswith("Getting worse: reward is down")
+    assert examine(healthy()).level == CALM
+
+
+# ---- the same from a record, whoever reads it ----
+@pytest.mark.usefixtures("no_worker")
+@pytest.mark.parametrize("steps", [4, 15, 60, 700])
+def test_every_reader_of_a_record_says_the_same_now(steps: int) -> None:
+    run_id = made_run("read by all", steps, groups=1)
+    run = registry.get_run(run_id)
+    assert run is not None
+    folder = paths.run_folder(run_id)
+    curve = evidence_reader.gather(folder.db, run_files.spec_of(folder)).reward
+    with record_check.read_record(folder.db) as record:
+        key = record.execute("SELECT id FROM metric_key WHERE name = 'reward'").fetchone()[0]
+        logged = [value for (value,) in record.execute("SELECT value FROM metric WHERE key = ? ORDER BY step", [key])]
+        means = finals.last_means(record)
+        row = finals.final_values(record)["reward"]
+    came_to = outcome.read_outcome(run, outcome.published_surroundings())
+    now = pytest.approx(plain_now(logged))
+    assert [
+        curve.now,
+        means["reward"],
+        row,
+        metrics.progress(folder.db)["reward"],
+        run.reward,
+        came_to.metrics["reward"],
+    ] == [now] * 6
+    assert curve.start == pytest.approx(plain_start(logged))
+    assert curve.best >= max(curve.start, curve.now)
+    if steps <= evidence_reader.RAW_STEPS:
+        assert curve.best == pytest.approx(plain_best(logged))
+    assert metrics.step_seconds(folder.db) == pytest.approx(means["step_time"])
+
+
+def test_what_it_was_at_the_start_does_not_change_while_it_trains() -> None:
+    values = [0.1 * n for n in range(40)]
+    courses = [recent.course_of(values[:count]) for count in range(WAIT, 40)]
+    assert [course.start for course in courses] == pytest.approx([0.2] * len(courses))
+    assert {course.begin for course in courses} == {5}
+
+
+def test_what_no_mean_says_anything_of_is_its_last_value() -> None:
+    for name in ("eval_reward", "num_tokens", "time/elapsed", "rewards/format/weight", "learning_rate"):
+        assert recent.now_of(name, [1.0, 2.0, 3.0, 9.0]) == 9.0
+    assert recent.now_of("reward", [1.0, 2.0, 3.0, 9.0]) == 6.0
+    assert recent.mean_of_recent([]) is None and recent.course_of([]) == recent.Course()
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.floats(-1e8, 1e8).filter(lambda value: value == 0 or abs(value) >= 1e-3))
+def test_a_number_is_rounded_alike_in_a_sentence_and_in_a_figure(value: float) -> None:
+    """But for zeros at its end, and for numbers of the size at which one of the two writes 1e+09."""
+    shown = number(value)
+    assert short_number(value) == (shown.rstrip("0").rstrip(".") if "." in shown else shown)
+
+
+# ---- shares of groups, in verdicts as in the headline and the box ----
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(0, 40), min_size=10, max_size=60), st.sampled_from([(1.0, 0.0), (1.0, 1.0)]))
+def test_the_ties_of_small_groups_are_those_of_the_headline(tied: list[int], lately: tuple[float, float]) -> None:
+    shares = [count / 40 for count in tied]
+    run = healthy(
+        curves={"groups/tied": Curve.of(range(1, len(shares) + 1), shares)},
+        last=scored(groups=16, correctness=lately), first=[], training={"num_generations": 2}, ended=True,
+    )  # fmt: skip
+    verdict = sampling.group_small(run)
+    assert verdict is not None
+    expected = f"{percent(plain_now(shares))} of the groups of the last {_size(shares)} logged step"
+    assert expected in verdict.sentence
+    assert f"{percent(1 - plain_now(shares))} of groups had a learning signal" in examine(run).headline
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(26, 40), min_size=10, max_size=60), st.sampled_from(["groups/all_low", "groups/spread"]))
+def test_other_shares_in_verdicts_are_of_the_last_logged_steps_too(counts: list[int], with_it: str) -> None:
+    curve = Curve.of(range(1, len(counts) + 1), [count / 40 for count in counts])
+    share, steps = percent(curve.now), f"the last {_size(list(curve.values))} logged step"
+    run = healthy(curves={"groups/tied": curve, "completions/clipped_ratio": curve, with_it: curve})
+    for verdict in (gradient.no_gradient(run), length.truncation(run)):
+        assert verdict is None or f"{share} of the " in verdict.sentence and steps in verdict.sentence
+    assert length.truncation(run)
+
+
+def test_a_share_is_rounded_a_half_up_everywhere() -> None:
+    assert [percent(share) for share in (0.125, 0.175, 0.0, 1.0)] == [
+        "13\u202f%",
+        "18\u202f%",
+        "0\u202f%",
+        "100\u202f%",
+    ]

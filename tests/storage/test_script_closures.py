@@ -1,0 +1,180 @@
+"""Reward functions that are made by other code: known copies become built-ins, all others come along with what they
+were made with, and score as they do in the script."""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from groupwise.storage.checks.script_reader import ScriptImport, read_script
+
+COSINE = '''
+import math
+from trl import GRPOConfig, GRPOTrainer
+
+
+def get_cosine_scaled_reward(
+    min_value_wrong: float = -1.0,
+    max_value_wrong: float = -0.5,
+    min_value_correct: float = 0.5,
+    max_value_correct: float = 1.0,
+    max_len: int = 1000,
+):
+    def cosine_scaled_reward(completions, solution, **kwargs):
+        """Shorter right answers get more."""
+        scores = []
+        for text, right in zip(completions, solution):
+            turn = math.cos(math.pi * len(text) / max_len)
+            low, high = (min_value_correct, max_value_correct) if right in text else (max_value_wrong, min_value_wrong)
+            scores.append(low + (high - low) * (1 + turn) / 2)
+        return scores
+
+    return cosine_scaled_reward
+
+
+trainer = GRPOTrainer("a/b", reward_funcs=[get_cosine_scaled_reward(max_len=300)])
+trainer.train()
+'''
+
+
+def test_a_copy_of_open_r1s_factory_becomes_the_built_in_with_the_calls_arguments():
+    found = read_script(COSINE)
+    assert found.functions == []
+    (reward,) = found.raw["rewards"]
+    assert reward["name"] == "cosine_length" and reward["parameters"] == {
+        "min_value_wrong": -1.0, "max_value_wrong": -0.5, "min_value_correct": 0.5, "max_value_correct": 1.0,
+        "max_len": 300,
+    }  # fmt: skip
+    assert found.raw["data"].get("answer_column") is None  # there is no data in the script
+    line = COSINE[: COSINE.index("trainer = ")].count("\n") + 1
+    assert found.notes[0].startswith(
+        f"get_cosine_scaled_reward (line {line}) became the built-in “cosine_length”. max_len counts tokens here, "
+    )
+
+
+def test_one_that_counts_tokens_is_trls():
+    text = COSINE.replace("(completions, solution, **", "(completions, solution, completion_ids, **")
+    (note, *_) = read_script(text).notes
+    assert "became the built-in “cosine_length”. Answers are compared by value" in note
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("max_len: int = 1000,", "max_len: int = 1000,\n    bonus: float = 1.0,"),  # it takes more
+        ("math.cos(", "math.sin("),  # it does something else
+        ("max_len: int = 1000,", "most: int = 1000,"),
+        ("get_cosine_scaled_reward", "make_reward"),
+    ],
+)
+def test_what_only_looks_like_it_comes_along_as_it_is(change: tuple[str, str]):
+    text = COSINE.replace(*change)
+    text = text.replace("math.pi * len(text) / max_len", "math.pi * len(text) / 9").replace("max_len=300", "")
+    found = read_script(text)
+    assert [one["name"] for one in found.raw["rewards"]] == ["cosine_scaled_reward"]
+    (one,) = found.functions
+    assert "min_value_wrong = -1.0" in one.code and one.places == [0]
+
+
+def test_a_copy_of_the_penalty_for_repetition_counts_words_as_open_r1_does():
+    made = (
+        "def get_repetition_penalty_reward(ngram_size: int, max_penalty: float, language: str = 'en'):\n"
+        "    def repetition_penalty_reward(completions, **kwargs):\n"
+        "        return [max_penalty * len(set(c.split())) / ngram_size for c in completions]\n"
+        "    return repetition_penalty_reward\n"
+    )
+    text = f"from trl import *\n{made}GRPOTrainer('a/b', reward_funcs=get_repetition_penalty_reward(4, -0.5)).train()"
+    found = read_script(text)
+    assert found.raw["rewards"] == [
+        {"name": "repetition_penalty", "parameters": {"unit": "words", "ngram_size": 4, "max_penalty": -0.5},
+         "weight": 1.0}
+    ]  # fmt: skip
+    assert any("language (line 2) was not taken: the built-in has no such parameter." in note for note in found.notes)
+
+
+# ---- what comes along ----
+TOP = "import re\nWORDS = ['a', 'b']\ndef known(text):\n    return text in WORDS\n"
+MADE = [
+    # what the script has, what reaches the trainer, the name in the library, what the note says
+    ("def make(weight, words=('a',)):\n    def scorer(completions, **kwargs):\n        # a comment\n"
+     "        return [weight * known(c) + len(words) for c in completions]\n    return scorer\n",
+     "make(2)", "scorer", "is made by make(…): it comes along with the values"),
+    ("def make(pattern):\n    import math\n    found = re.compile(pattern)\n    def helper(text):\n"
+     "        return math.floor(len(found.findall(text)) / 2)\n    def scorer(completions, **kwargs):\n"
+     "        return [helper(c) for c in completions]\n    return scorer\n",
+     "make(r'\\w')", "scorer", "is made by make(…)"),
+    ("", "lambda completions, **kwargs: [1.0 if known(c) else 0.0 for c in completions]", "reward",
+     "is a lambda: it comes along as a function of this name"),
+    ("class LongJudge:\n    def __init__(self, limit=3):\n        self.limit = limit\n"
+     "    def __call__(self, completions, **kwargs):\n        \"\"\"Long \\\"ones\\\".\"\"\"\n"
+     "        return [float(len(c) > self.limit) for c in completions]\n",
+     "LongJudge(limit=1)", "long_judge", "is a method of an object"),
+    ("class Judge:\n    limit = 1\n    def score(self, completions, **kwargs):\n"
+     "        return [float(len(c) > self.limit) for c in completions]\njudge = Judge()\n",
+     "judge.score", "score", "is a method of an object"),
+    ("class Judge:\n    @staticmethod\n    def score(completions, **kwargs):\n"
+     "        return [float(known(c)) for c in completions]\n",
+     "Judge.score", "score", "is a method of Judge"),
+    ("class Judge:\n    async def __call__(self, completions, **kwargs):\n"
+     "        return [float(known(c)) for c in completions]\n",
+     "Judge()", "judge", "is a method of an object"),
+]  # fmt: skip
+COMPLETIONS = ["a", "abcd", "", "b"]
+
+
+def reading(before: str, reward: str) -> ScriptImport:
+    return read_script(f"{TOP}{before}from trl import GRPOTrainer\nGRPOTrainer('x/y', reward_funcs=[{reward}]).train()")
+
+
+def scores(function: Any) -> list[float]:
+    made = function(completions=COMPLETIONS, prompts=COMPLETIONS)
+    if not asyncio.iscoroutine(made):
+        return made
+    with ThreadPoolExecutor(1) as apart:  # the browser's tests of this process keep a loop in this thread
+        return apart.submit(asyncio.run, made).result()
+
+
+@pytest.mark.parametrize(("before", "reward", "name", "words"), MADE, ids=[f"{row[1][:20]}-{row[2]}" for row in MADE])
+def test_what_other_code_made_comes_along_and_scores_the_same(before: str, reward: str, name: str, words: str):
+    found = reading(before, reward)
+    (one,) = found.functions
+    assert (one.name, one.places, one.problems) == (name, [0], []), one.code
+    assert f"The reward “{name}” (line " in "\n".join(found.notes) and words in "\n".join(found.notes)
+    theirs: dict[str, Any] = {}
+    exec(f"{TOP}{before}made = {reward}", theirs)  # noqa: S102
+    ours: dict[str, Any] = {}
+    exec(one.code, ours)  # noqa: S102
+    assert scores(ours[name]) == scores(theirs["made"])
+
+
+def test_one_factory_that_is_called_twice_gives_two_functions():
+    found = reading(MADE[0][0], "make(2), make(3)")
+    assert [one["name"] for one in found.raw["rewards"]] == ["scorer", "scorer_2"]
+    assert ["weight = 2" in one.code for one in found.functions] == [True, False]
+    assert "def scorer_2(completions" in found.functions[1].code and "# a comment" in found.functions[1].code
+
+
+@pytest.mark.parametrize(
+    ("before", "reward", "words"),
+    [
+        ("def make(tokenizer):\n    def score(completions, **k):\n        return [len(tokenizer(c))]\n"
+         "    return score\n", "make(load('x'))", "it uses “tokenizer”, which is known only while the script runs"),
+        ("def make():\n    count = 0\n    def score(completions, **k):\n        nonlocal count\n        count += 1\n"
+         "        return [count for c in completions]\n    return score\n", "make()", "(nonlocal)"),
+        ("class Judge:\n    def __init__(self, model):\n        self.model = model\n"
+         "    def __call__(self, completions, **k):\n        return [0.0 for c in completions]\n",
+         "Judge(load('x'))", "“Judge(1)”"),
+        ("def make(WORDS):\n    def score(completions, **k):\n        return [known('c') + len(WORDS)]\n"
+         "    return score\n", "make(['z'])", "“WORDS”, which means two things"),
+        ("class Judge:\n    def score(self, completions, **k):\n        return [0.0]\n", "Judge.score",
+         "an object of Judge"),
+    ],
+)  # fmt: skip
+def test_what_only_running_the_script_would_tell_is_named(before: str, reward: str, words: str):
+    found = reading(before, reward)
+    assert found.functions == [] and "rewards" not in found.raw
+    said = "\n".join(found.notes)
+    assert words in said and "Write it under Rewards." in said

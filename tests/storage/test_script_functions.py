@@ -1,0 +1,92 @@
+"""The reward functions of a script, each with what it needs of it and nothing else."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from groupwise.storage.checks.script_reader import read_script
+from groupwise.storage.checks.script_reader.reward_code import ScriptFunction
+from tests.support.foreign_scripts import GSM8K, UNSLOTH_NOTEBOOK
+
+REST = "\nfrom trl import GRPOTrainer\nGRPOTrainer('a/b', reward_funcs=[score]).train()\n"
+
+
+def function(text: str) -> ScriptFunction:
+    (found,) = read_script(text + REST).functions
+    ast.parse(found.code)
+    return found
+
+
+def test_a_function_brings_what_it_needs_and_no_more():
+    one, two = read_script(GSM8K).functions
+    assert one.imports == ["import re"] and one.problems == [] and one.places == [0]
+    assert [getattr(node, "name", None) for node in ast.parse(one.code).body] == [
+        None,
+        None,
+        "last_number",
+        "right_answer",
+    ]
+    assert two.code.startswith("def short(") and two.imports == [] and "a global that" not in two.code
+
+
+@pytest.mark.parametrize(
+    ("before", "needs"),
+    [
+        ("import numpy as np", "np.mean([1])"),
+        ("try:\n    import regex as re\nexcept ImportError:\n    import re", "re.findall('a', 'b')"),
+        ("WORDS = {}\nWORDS['a'] = 1", "WORDS['a']"),
+        ("class Judge:\n    limit = 3", "Judge.limit"),
+        ("A = 2\nB = A + 1", "B"),
+        ("if True:\n    LIMIT = 3\nelse:\n    LIMIT = 4", "LIMIT"),
+        ("def old():\n    return 1\n\n\ndef old():\n    return 2", "old()"),
+    ],
+)
+def test_what_it_uses_comes_along(before: str, needs: str):
+    body = f"def score(completions, **kwargs):\n    return [{needs} for _ in completions]\n"
+    found = function(f"unused = load()\n{before}\n{body}")
+    assert "unused" not in found.code and "GRPOTrainer" not in found.code
+    kept = before if "old" not in before else "def old():\n    return 2"
+    assert kept in found.code and body.rstrip() in found.code
+    assert before.count("return 1") == 0 or "return 1" not in found.code
+
+
+def test_the_last_function_of_a_name_is_the_one_that_is_trained_with():
+    found = function("def score(completions, **k):\n    return [1]\n\n\ndef score(completions, **k):\n    return [2]\n")
+    assert "return [2]" in found.code and "return [1]" not in found.code
+
+
+def test_decorators_and_future_imports_stay():
+    text = "from __future__ import annotations\nimport functools\n\n\n@functools.wraps(print)\n"
+    found = function(text + "def score(completions, **k):\n    return [0.0 for _ in completions]\n")
+    assert found.code.startswith("from __future__ import annotations\nimport functools\n\n\n@functools.wraps(print)\n")
+
+
+def test_what_is_wrong_with_a_function_is_said_by_its_own_lines():
+    found = function("x = 1\n\n\ndef score(completions):\n    return len(completions)\n")
+    assert [(problem.line, "**kwargs" in problem.message) for problem in found.problems] == [(1, True)]
+    heavy = function(
+        "tok = AutoTokenizer.from_pretrained('a')\n\n\ndef score(completions, **k):\n    return tok(completions)\n"
+    )
+    assert heavy.code.startswith("# tok = AutoTokenizer.from_pretrained('a')\n")
+    assert [problem.message for problem in heavy.problems] == [
+        "“tok” got its value from what the script loaded. Give it one above."
+    ]
+
+
+def test_a_function_of_a_notebook_has_its_code_without_commands():
+    (found,) = read_script(UNSLOTH_NOTEBOOK).functions
+    assert found.name == "check_answer" and "!pip" not in found.code
+
+
+def test_a_function_with_parameters_and_one_that_is_named_twice():
+    text = "def score(completions, *, most=3, **k):\n    return [0.0 for _ in completions]\n"
+    found = read_script(
+        f"from functools import partial\n{text}GRPOTrainer('a/b', reward_funcs=[partial(score, most=5), score])"
+    )
+    assert found.raw["rewards"] == [
+        {"name": "score", "parameters": {"most": 5}, "weight": 1.0},
+        {"name": "score", "weight": 1.0},
+    ]
+    assert [one.places for one in found.functions] == [[0, 1]]

@@ -1,0 +1,294 @@
+"""What a script says arrives in the spec, or is said: every argument of the trainer, every field of its config, and
+each thing that people do between them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from groupwise.storage.checks.script_reader import read_script
+from groupwise.storage.checks.script_reader.training import PLACES
+from tests.support.foreign_scripts import without_closing
+
+HEAD = """
+import os, random, torch
+from datasets import load_dataset, concatenate_datasets
+from peft import LoraConfig, get_peft_model
+from transformers import AutoModelForCausalLM, AutoTokenizer, set_seed
+from trl import GRPOConfig, GRPOTrainer
+from trl.rewards import think_format_reward
+"""
+
+
+def script(before: str = "", data: str = "load_dataset('a/b', split='train')", model: str = "'a/m'", more: str = "",
+           config: str = "", after: str = "") -> str:  # fmt: skip
+    """A whole script with something in one of its places."""
+    return (
+        f"{HEAD}args = GRPOConfig(output_dir='o', beta=0.1{config})\ndata = {data}\nmodel = {model}\n{before}\n"
+        f"trainer = GRPOTrainer(model=model, reward_funcs=think_format_reward, args=args, train_dataset=data{more})\n"
+        f"trainer.train()\n{after}\n"
+    )
+
+
+ALWAYS = "think_format_reward (line 7) became the built-in "
+
+
+def read(text: str) -> tuple[dict[str, Any], str]:
+    """The settings, and the notes that not every script has: what the import always says is in test_script_unsaid."""
+    found = read_script(text)
+    return found.raw, "\n".join(note for note in without_closing(found.notes) if not note.startswith(ALWAYS))
+
+
+def test_the_script_that_the_others_vary_is_taken_without_a_word():
+    raw, said = read(script())
+    assert said == "" and raw["training"] == {"beta": 0.1} and raw["data"]["source"] == "hub:a/b"
+    assert raw["model"] == {"id": "a/m", "dtype": "float32"} and "lora" not in raw
+
+
+# ---- faults that were found: taken wrongly, without a word ----
+def test_a_lora_config_that_is_not_passed_is_not_taken():
+    raw, said = read(script("peft = LoraConfig(r=8)"))
+    assert "lora" not in raw and "LoraConfig(…) (line 11) does not reach the trainer: no LoRA was taken." in said
+    raw, said = read(script("one = LoraConfig(r=8)\ntwo = LoraConfig(r=4)", more=", peft_config=two"))
+    assert raw["lora"] == {"r": 4} and "LoraConfig(…) (line 11) does not reach the trainer" in said
+
+
+def test_unsloths_get_peft_model_is_taken():
+    made = "FastLanguageModel.from_pretrained('u/m', load_in_4bit=True)"
+    wrap = (
+        "model, tokenizer = model\nmodel = FastLanguageModel.get_peft_model(model, r=32, lora_alpha=64, random_state=7)"
+    )
+    raw, said = read(script(wrap, model=made, more=", processing_class=tokenizer"))
+    assert raw["lora"] == {"r": 32, "lora_alpha": 64}
+    assert raw["model"] == {"id": "u/m", "quantization": "4bit"} and "random_state (line 12)" in said
+    raw, said = read(script(wrap, model="FastLanguageModel.from_pretrained('u/m')"))
+    assert (
+        raw["model"]["quantization"] == "4bit" and "Unsloth (line 10) loads in 4 bit where nothing else is said" in said
+    )
+
+
+def test_of_two_datasets_the_one_that_reaches_the_trainer_is_taken():
+    two = "other = load_dataset('c/d', split='train')\nother = other.map(lambda r: {'prompt': r['z']})"
+    raw, said = read(script(two, data="load_dataset('a/b', split='train').map(lambda r: {'prompt': 'Q ' + r['q']})"))
+    assert raw["data"]["source"] == "hub:a/b" and raw["data"]["prompt_template"] == "Q {q}"
+    assert "load_dataset(…) (line 11) does not reach the trainer as its training data" in said
+    raw, said = read(script(f"{two}\ndata = other"))
+    assert raw["data"]["source"] == "hub:c/d" and raw["data"]["prompt_column"] == "z"
+    assert "load_dataset(…) (line 9) does not reach the trainer" in said
+
+
+def test_of_two_maps_the_second_works_on_what_the_first_made():
+    data = (
+        "load_dataset('a/b', split='train').map(lambda r: {'text': 'Task: ' + r['q'], 'gold': r['a'].split('####')[1]})"
+        ".map(lambda r: {'prompt': r['text'] + ' Go.', 'answer': r['gold'].strip()}, remove_columns=['q'])"
+    )
+    raw, said = read(script(data=data))
+    assert raw["data"]["prompt_template"] == "Task: {q} Go." and raw["data"]["answer_column"] == "a"
+    assert raw["data"]["answer_pattern"] == r"####\s*(.+)" and "Removing columns (line 9)" in said
+
+
+@pytest.mark.parametrize(
+    ("cut", "pattern", "note"),
+    [
+        ("r['a'].split('####')[-1].strip()", r"####\s*(.+)", None),
+        ("r['a'].split('####')[1].strip().replace(',', '')", r"####\s*(.+)", "replace(',', '') (line 9) on “answer”"),
+        ("r['a'].replace(',', '').replace('$', '')", None, "replace('$', '') (line 9) on “answer”"),
+        ("r['a'].lower()", None, "lower() (line 9) on “answer”"),
+        ("float(r['a'])", None, "“answer” (line 9) is made float in the script"),
+        ("re.search(r'is (\\d+)', r['a']).group(1)", r"is (\d+)", None),
+        ("re.sub('x', '', r['a'])", None, "sub('x', '') (line 9) on “answer”"),
+        ("r['a'].rpartition(': ')[2]", r"(?:\A|:\ )((?:(?!:\ )[\s\S])*)\Z", None),
+        ("solve(r['a'])", None, "“answer” (line 9) is cut out of the column “a”: set the answer pattern here."),
+        ("r['a'] + r['b']", None, "“answer” (line 9) is computed by the script"),
+    ],
+)
+def test_what_is_cut_out_of_an_answer_is_a_pattern_or_said(cut: str, pattern: str | None, note: str | None):
+    data = f"load_dataset('a/b', split='train').map(lambda r: {{'prompt': r['q'], 'answer': {cut}}})"
+    raw, said = read(script(data=data))
+    assert raw["data"].get("answer_pattern") == pattern
+    assert (note in said) if note else said == ""
+
+
+@pytest.mark.parametrize(
+    ("cut", "numbers"),
+    [
+        ("r['a'].replace(',', '')", "point"),
+        ("r['a'].strip().replace(',', '.')", "comma"),
+        ("r['a'].replace('x', '')", None),
+    ],
+)
+def test_what_makes_plain_numbers_of_answers_is_a_setting(cut: str, numbers: str | None):
+    data = f"load_dataset('a/b', split='train').map(lambda r: {{'prompt': r['q'], 'answer': {cut}}})"
+    raw, said = read(script(data=data))
+    assert raw["data"].get("answer_numbers") == numbers
+    assert (f"became answer_numbers: {numbers}" if numbers else "was not taken") in said
+
+
+# ---- dropped without a word ----
+TRAINER = [name for name in PLACES if name not in ("model", "reward_funcs", "args", "train_dataset")]
+
+
+@pytest.mark.parametrize("name", TRAINER)
+def test_every_argument_of_the_trainer_is_taken_or_said(name: str):
+    raw, said = read(script(more=f", {name}=thing()"))
+    assert "lora" not in raw and f"{name if name != 'quantization_config' else 'The quantization'} (line 12)" in said
+    assert read(script(more=f", {name}=None"))[1] == ""
+
+
+OWN_CLASS = "class T(GRPOTrainer):\n    def {}(self, *a, **k):\n        return 0"
+DROPPED = [
+    # what a script does, and the words that say so
+    (script(more=", callbacks=[Stop()]"), "callbacks (line 12) was not taken"),
+    (script("opt = torch.optim.AdamW(model.parameters())", more=", optimizers=(opt, None)"), "optimizers (line 12)"),
+    (script("tok = AutoTokenizer.from_pretrained('other/tok')", more=", processing_class=tok"),
+     "is another tokenizer (other/tok)"),
+    (script("tok = AutoTokenizer.from_pretrained('a/m')\ntok.chat_template = 'x'", more=", processing_class=tok"),
+     "“tok.chat_template” (line 12) is set, which was not taken"),
+    (script("test = load_dataset('a/b', split='test')", more=", eval_dataset=test"), "eval_dataset (line 11)"),
+    (script(data="load_dataset('a/b', split='train').shuffle(seed=1).select(range(10, 20))"),
+     "select(…) (line 9) leaves out the first 10 rows up to 20"),
+    (script(data="load_dataset('a/b', split='train').shuffle(seed=1).skip(5)"),
+     "skip(…) (line 9) leaves out the first"),
+    (script(data="load_dataset('a/b', split='train').select([1, 5, 7])"), "select(…) (line 9) chooses rows in a way"),
+    (script(data="load_dataset('a/b', split='train').sort('x')"), "sort(…) (line 9) on the data was not taken"),
+    (script("data = concatenate_datasets([data, data])"), "concatenate_datasets(…) (line 11) was not taken"),
+    (script(data="load_dataset('a/b', split='train').shuffle()"), "shuffle(…) (line 9) has no seed"),
+    (script(data="load_dataset('a/b', split='train').train_test_split(0.1)['train']"),
+     "train_test_split(…) (line 9) has no"),
+    (script(data="load_dataset('a/b', split='train').take(9).shuffle(seed=1)"),
+     "shuffle(…) (line 9) comes after the limit"),
+    (script(data="load_dataset('a/b', split='train').filter(lambda r: good(r))"), "A filter (line 9) was not taken"),
+    (script(data="load_dataset('a/b', split='train').map(make)"), "map(…) (line 9) calls a function"),
+    (script(data="load_dataset('a/b', split='train').map(lambda b: f(b), batched=True)"),
+     "map(…, batched=True) (line 9)"),
+    (script(data="load_dataset('a/b', split='train').rename_column(x, 'prompt')"),
+     "rename_column(…) (line 9) is computed"),
+    (script(data="load_dataset('a/b', split='train', data_dir='d')"), "load_dataset's data_dir (line 9)"),
+    (script(data="Dataset.from_list(rows)"), "Dataset.from_list(…) (line 9) makes the data in the script"),
+    (script("setattr(args, name, 3)"), "setattr(…) (line 11) was not taken"),
+    (script("set_seed(3)"), "set_seed(…) (line 11) was not taken: training.seed"),
+    (script("torch.manual_seed(3)\nrandom.seed(4)"), "torch.manual_seed(…) (line 11) was not taken: training.seed"),
+    (script("torch.manual_seed(3)\nrandom.seed(4)"), "random.seed(…) (line 12) was not taken: training.seed"),
+    (script("os.environ['CUDA_VISIBLE_DEVICES'] = '0'"), "CUDA_VISIBLE_DEVICES (line 11) is set: it was not taken."),
+    (script("os.environ['WANDB_PROJECT'] = 'p'"), "WANDB_PROJECT (line 11) is set in the environment"),
+    (script(after="trainer.push_to_hub()"), "trainer.push_to_hub(…) (line 14) was not taken: set training.push_to_hub"),
+    (script(after="print(trainer.evaluate())"), "trainer.evaluate(…) (line 14) was not taken"),
+    (script(model="AutoModelForCausalLM.from_pretrained('a/m')", after="x = model.generate(y)\nprint(x)"),
+     "What comes after the training (line 14) was not taken: model.generate."),
+    (script(after="args.beta = 3"), "beta (line 14) is set after the training: it was not taken."),
+    (script("model.config.use_cache = False"), "“model.config.use_cache” (line 11) is set, which was not taken"),
+    (script("trainer = SFTTrainer(model=model)\ntrainer.train()"), "SFTTrainer(…) (line 11) was not taken"),
+    (script("GRPOTrainer._get_per_token_logps = mine"), "“GRPOTrainer._get_per_token_logps” (line 11) is set"),
+    (script("wandb.init(project='p')"), "wandb.init(…) (line 11) was not taken"),
+    (script("login('hf_abc')"), "login(…) (line 11) was not taken: tokens belong in the environment"),
+    (script(model="AutoModelForCausalLM.from_pretrained('a/m', device_map='auto')"),
+     "The model's device_map (line 10)"),
+    (script(model="AutoModelForCausalLM.from_pretrained('a/m', rope_scaling={})"),
+     "The model's rope_scaling (line 10)"),
+    (script(model="change(AutoModelForCausalLM.from_pretrained('a/m'))"), "change(…) (line 10) which the model goes"),
+    (script(model="PeftModel.from_pretrained(AutoModelForCausalLM.from_pretrained('a/m'), 'x')"),
+     "A saved adapter (line 10)"),
+    (script("args = args if fast else GRPOConfig()"), "args (line 11) depends on a condition"),
+    (script("beta = 1 if fast else 2\nargs.beta = beta"), "beta (line 11) depends on a condition"),
+    (script("if fast:\n    args.beta = 0.3"), "beta (line 12) depends on a condition"),
+    (script("for rate in rates():\n    args.learning_rate = rate"), "learning_rate (line 12) depends on a condition"),
+    (script("try:\n    import x\nexcept ImportError:\n    data = load_dataset('c/d')"),
+     "load_dataset(…) (line 14) is called "
+     "where something fails"),
+    (script(more=", **extra()"), "Some of the trainer's settings (line 12) come from what the script computes"),
+    (script(more=", max_prompt=3"), "max_prompt (line 12) was not taken: TRL's GRPOTrainer has no such argument."),
+    (script().replace("trainer.train()", "trainer.train(resume_from_checkpoint=True)"),
+     "train's resume_from_checkpoint (line 13)"),
+    (script(OWN_CLASS.format("compute_loss")).replace("= GRPOTrainer(", "= T("),
+     "T.compute_loss (line 12) is its own method, which was not taken"),
+    (script(OWN_CLASS.format("__init__")).replace("= GRPOTrainer(", "= T("),
+     "T.__init__ (line 12) is its own method"),
+    (script().replace("= GRPOTrainer(", "= AsyncGRPOTrainer("),
+     "AsyncGRPOTrainer (line 12) was read as TRL's GRPOTrainer"),
+    (script(data="load_dataset('a/b', split='train').map(lambda r: {'prompt': r['q'], 'image': r['image']})"),
+     "The column “image” (line 9) was not taken: pictures"),
+    (script(after="GRPOTrainer(model='x/y', reward_funcs=f)"), "GRPOTrainer (line 14) is made and never trained"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "words"), DROPPED, ids=[row[1][:40] for row in DROPPED])
+def test_what_has_no_place_in_a_spec_is_said_with_its_line(text: str, words: str):
+    raw, said = read(text)
+    assert words in said, said
+    assert "hf_abc" not in said + str(raw)
+
+
+# ---- taken, as it reaches the trainer ----
+TAKEN = [
+    (script("setattr(args, 'beta', 0.5)\nargs.top_k = 3"), "training", {"beta": 0.5, "top_k": 3}),
+    (script("args.beta = 0.2\nargs.beta = 0.3"), "training", {"beta": 0.3}),
+    (script("args = GRPOConfig(seed=3)"), "training", {"seed": 3}),
+    (script("class C(GRPOConfig):\n    pass\nargs = C(seed=4)"), "training", {"seed": 4}),
+    (script("def make(rate=1e-5, **rest):\n    return GRPOConfig(learning_rate=rate, **rest)\nargs = make(seed=1)"),
+     "training", {"learning_rate": 1e-5, "seed": 1}),
+    (script("import argparse\np = argparse.ArgumentParser()\np.add_argument('-l', '--max-steps', type=int, default=5)\n"
+            "o = p.parse_args()\nargs = GRPOConfig(max_steps=o.max_steps)"), "training", {"max_steps": 5}),
+    (script("from dataclasses import dataclass\n@dataclass\nclass S:\n    rate: float = 2e-5\n    n: int = 4\n"
+            "s = S(n=8)\nargs = GRPOConfig(learning_rate=s.rate, num_generations=s.n)"),
+     "training", {"learning_rate": 2e-5, "num_generations": 8}),
+    (script("args = GRPOConfig(eval_strategy=IntervalStrategy.STEPS)"), "training", {"eval_strategy": "steps"}),
+    (script("FAST = True\nif FAST:\n    args.seed = 1\nelse:\n    args.seed = 2"),
+     "training", {"beta": 0.1, "seed": 1}),
+    (script("for k, v in {'seed': 1, 'top_k': 2}.items():\n    setattr(args, k, v)"), "training",
+     {"beta": 0.1, "seed": 1, "top_k": 2}),
+    (script(model="AutoModelForCausalLM.from_pretrained('a/x').to('cuda')"), "model", {"id": "a/x"}),
+    (script(model="AutoModelForCausalLM.from_pretrained('a/x').to(torch.float16)"),
+     "model", {"id": "a/x", "dtype": "float16"}),
+    (script("model = get_peft_model(model, LoraConfig(r=2))", model="AutoModelForCausalLM.from_pretrained('a/x')"),
+     "lora", {"r": 2}),
+    (script(data="load_dataset('a/b', split='train').select(range(10, 20))"), "data",
+     {"source": "hub:a/b", "split": "train[10:20]", "prompt_column": "prompt", "answer_column": None}),
+    (script("import dataclasses\nargs.seed = 3\nargs = dataclasses.replace(args, beta=0.2)"), "training",
+     {"beta": 0.2, "seed": 3}),
+    (script("KNOWN = {'think': think_format_reward}\nfuncs = []\nfor name in ['think']:\n    if name in KNOWN:\n"
+            "        funcs.append(KNOWN[name])\n    else:\n        raise ValueError(name)").replace(
+                "reward_funcs=think_format_reward", "reward_funcs=funcs"), "rewards",
+     [{"name": "regular_expression", "parameters": {"pattern": r"\A<think>(?!.*<think>).*?</think>"}, "weight": 1.0}]),
+    (script("data, rest = load_dataset('c/d', split=['train[:9]', 'test'])"), "data",
+     {"source": "hub:c/d", "split": "train", "limit": 9, "prompt_column": "prompt", "answer_column": None}),
+    (script(data="load_dataset('a/b', split='train').skip(7)"), "data",
+     {"source": "hub:a/b", "split": "train[7:]", "prompt_column": "prompt", "answer_column": None}),
+    (script(data="load_dataset('a/b')['train'].filter(lambda r: r['n'] > 3 and 'x' in r['t']).shuffle(seed=2)"
+                 ".select(range(min(50, 100)))"), "data",
+     {"source": "hub:a/b", "split": "train", "filter": ["n > 3", 't contains "x"'], "shuffle": 2, "limit": 50,
+      "prompt_column": "prompt", "answer_column": None}),
+    (script(data="load_dataset('a/b', split='train').train_test_split(test_size=50, seed=9)['train']"), "data",
+     {"source": "hub:a/b", "split": "train", "holdout": 50, "shuffle": 9, "prompt_column": "prompt",
+      "answer_column": None}),
+    (script(data="load_dataset('a/b', split='train').rename_columns({'q': 'prompt', 'a': 'answer'})"), "data",
+     {"source": "hub:a/b", "split": "train", "prompt_column": "q", "answer_column": "a"}),
+    (script("def shape(r, tokenizer):\n    chat = [{'role': 'user', 'content': r['q']}]\n    return {'prompt': "
+            "tokenizer.apply_chat_template(chat, tokenize=False, add_generation_prompt=True)}\n"
+            "data = data.map(shape, fn_kwargs={'tokenizer': tok})"), "data",
+     {"source": "hub:a/b", "split": "train", "prompt_template": "{q}", "answer_column": None}),
+    (script("data = load_dataset('csv', data_files={'train': 'd/x.csv'})['train']"), "data",
+     {"source": "file:x.csv", "prompt_column": "prompt", "answer_column": None}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "part", "found"), TAKEN, ids=[f"{n}-{row[1]}" for n, row in enumerate(TAKEN)])
+def test_the_value_that_reaches_the_trainer_is_taken(text: str, part: str, found: object):
+    assert read(text)[0].get(part) == found
+
+
+def test_what_is_set_after_the_trainer_was_made_is_taken_and_said():
+    text = script().replace("trainer.train()", "trainer.args.max_steps = 7\ntrainer.train()")
+    raw, said = read(text)
+    assert raw["training"]["max_steps"] == 7 and "max_steps (line 13) is set after the trainer was made" in said
+
+
+def test_the_trainer_that_is_trained_is_taken():
+    text = HEAD + "a = GRPOTrainer('a/a', reward_funcs=f)\nb = GRPOTrainer('b/b', reward_funcs=g)\nb.train()"
+    raw, said = read(text)
+    assert raw["model"]["id"] == "b/b" and "GRPOTrainer (line 8) is made and never trained" in said
+
+
+def test_a_function_that_nobody_calls_is_followed_with_its_defaults():
+    raw, said = read(HEAD + "def main(rate=1e-4):\n    GRPOTrainer('a/m', args=GRPOConfig(learning_rate=rate)).train()")
+    assert raw["training"] == {"learning_rate": 1e-4} and "main (line 8) is called nowhere in the script" in said

@@ -1,0 +1,87 @@
+"""A setting that there is none of: what was meant by it is offered, what was removed says so, nothing typed is lost."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+from trl import GRPOConfig
+
+from groupwise.storage.spec.problem import Problem, SpecError
+from groupwise.storage.spec.setting_names import ELSEWHERE, REMOVED, meant_name, unknown_setting
+from groupwise.storage.spec.spec import RunSpec, parse_spec
+
+TRL_FIELDS = {field.name for field in dataclasses.fields(GRPOConfig)}
+REMOVE = "Remove it"
+
+
+def about(name: str, value: object, **given: object) -> Problem:
+    return unknown_setting(f"training.{name}", value, TRL_FIELDS, {name: value, **given}, "TRL has no such field.")
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("learning_rat", "learning_rate"), ("Learning-Rate", "learning_rate"), ("learningrate", "learning_rate"),
+        ("num_generation", "num_generations"), ("eval_step", "eval_steps"), ("lr", "learning_rate"),
+        ("group_size", "num_generations"), ("kl_coef", "beta"), ("max_new_tokens", "max_completion_length"),
+    ],
+)  # fmt: skip
+def test_a_slip_and_what_others_call_it_is_offered(typed: str, meant: str) -> None:
+    problem = about(typed, 3)
+    assert f"Did you mean “{meant}”?" in problem.message
+    assert problem.fixes[0].settings == {f"training.{meant}": 3}
+    assert [fix.label for fix in problem.fixes] == [f"Rename it to {meant}", REMOVE]
+
+
+@pytest.mark.parametrize(
+    "typed", ["max_prompt_length", "max_prompt", "top_j", "reward_threshold", "prompt_length", "zz"]
+)
+def test_a_name_of_another_meaning_is_not_offered(typed: str) -> None:
+    assert meant_name(typed, TRL_FIELDS - {"top_k", "top_p"}) is None
+    assert [fix.label for fix in about(typed, 3).fixes][-1] == REMOVE
+
+
+@pytest.mark.parametrize("typed", ["learning_rat", "lr"])
+def test_no_fix_writes_over_what_is_set(typed: str) -> None:
+    problem = about(typed, 3, learning_rate=1e-5)
+    assert problem.message == "TRL has no such field. Did you mean “learning_rate”? It is set already."
+    assert [(fix.label, fix.settings) for fix in problem.fixes] == [(REMOVE, {})]
+    assert meant_name(typed, TRL_FIELDS, {"learning_rate"}) is None
+
+
+@pytest.mark.parametrize("name", REMOVED)
+def test_a_removed_setting_is_gone_from_what_is_installed_and_says_since_when(name: str) -> None:
+    gone = REMOVED[name]
+    assert name not in TRL_FIELDS and (not gone.setting or gone.setting in TRL_FIELDS)
+    problem = about(name, True)
+    assert problem.message.startswith(f"is no longer there since {gone.since}. {gone.instead}")
+    assert problem.fixes[-1].label == REMOVE and problem.fixes[-1].removed == (f"training.{name}",)
+
+
+def test_a_removed_setting_gives_its_value_to_what_replaced_it_unless_that_is_set() -> None:
+    assert about("warmup_ratio", 0.1).fixes[0].settings == {"training.warmup_steps": 0.1}
+    assert [fix.label for fix in about("warmup_ratio", 1.0).fixes] == [REMOVE], "1 would be one step"
+    taken = about("warmup_ratio", 0.1, warmup_steps=5)
+    assert [fix.label for fix in taken.fixes] == [REMOVE] and taken.message.endswith("warmup_steps is set already.")
+
+
+def test_786_tokens_of_prompt_do_not_become_the_length_of_completions() -> None:
+    problem = about("max_prompt_length", 256, max_completion_length=786)
+    assert [(fix.label, fix.settings) for fix in problem.fixes] == [(REMOVE, {})]
+
+
+def test_what_others_call_it_leads_to_a_setting_that_there_is() -> None:
+    spec = {name for part in ("model", "data") for name in type(RunSpec.model_fields[part].default).model_fields}
+    lora = {"r", "lora_alpha", "lora_dropout"}
+    assert [name for name, ours in ELSEWHERE.items() if ours not in TRL_FIELDS | spec | lora] == []
+    assert [name for name in ELSEWHERE if name in TRL_FIELDS] == []
+
+
+def test_a_field_of_the_spec_beside_the_one_that_was_meant_is_only_removed() -> None:
+    with pytest.raises(SpecError) as caught:
+        parse_spec("name: a\nrewards: [{name: format}]\ndata: {source: 'task:arithmetic', dataset: x, spit: train}\n")
+    by_field = {problem.field: problem for problem in caught.value.problems}
+    assert [fix.label for fix in by_field["data.dataset"].fixes] == [REMOVE]
+    assert "Did you mean “source”? It is set already." in by_field["data.dataset"].message
+    assert by_field["data.spit"].fixes[0].settings == {"data.split": "train"} and by_field["data.spit"].line == 3

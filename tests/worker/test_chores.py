@@ -1,0 +1,68 @@
+"""What the supervisor has done beside the runs: no run waits for it, and it does not hang on what is in a folder."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from groupwise.storage.analysis import outcome
+from groupwise.storage.home import paths
+from groupwise.storage.registry import registry, trash
+from groupwise.worker import supervisor
+from groupwise.worker.chores import Chore, Chores
+from tests.support.homes import wait_for
+from tests.support.made_runs import made_run
+
+
+def test_a_deleted_run_is_removed_after_a_day_by_the_supervisor(registry_home: Path) -> None:
+    old, new = made_run("old", 3, groups=0), made_run("new", 3, groups=0)
+    for run_id in (old, new):
+        trash.delete_run(run_id)
+    with registry.write_registry() as index:
+        index.execute("UPDATE trash SET deleted_at = deleted_at - ? WHERE id = ?", [trash.KEPT + 1, old])
+    watching = supervisor.Supervisor()
+    watching.tick()
+    wait_for("the old one to be gone", lambda: not trash.trashed_folder(old).path.exists())
+    assert [gone.run.id for gone in trash.deleted_runs()] == [new] and registry.list_runs() == []
+    assert trash.trashed_folder(new).path.is_dir()
+
+
+def test_what_runs_came_to_is_kept_once_they_have_ended(registry_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("groupwise.worker.chores.JUDGE_EVERY", 0.01)
+    monkeypatch.setattr(outcome, "AT_ONCE", 2)
+    made_run("good", 20)
+    made_run("fell", 40, metrics=lambda step: {"reward": 2 - step / 30})
+    broken = made_run("broken", 3, groups=0)
+    paths.run_folder(broken).db.write_bytes(b"garbage" * 999)
+    chores = Chores()
+    runs = registry.list_runs()
+    wait_for("all to be looked at", lambda: (chores.look(), len(outcome.outcomes_kept(runs)) == len(runs))[1])
+    assert {run.name: outcome.outcomes_kept(runs)[run.id].verdict for run in runs} == {
+        "good": "", "fell": "reward fell", "broken": "record is damaged",
+    }  # fmt: skip
+    wait_for("nothing to be left", lambda: not chores.unjudged)
+
+
+def test_a_chore_is_never_done_twice_at_a_time_and_one_that_fails_is_done_again(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    release, done = threading.Event(), []
+
+    def work() -> None:
+        done.append(time.monotonic())
+        release.wait(10)
+        raise sqlite3.OperationalError("database is locked")
+
+    chore = Chore("judge", 0.0, work)
+    with caplog.at_level(logging.WARNING, "groupwise.supervisor"):
+        for _ in range(5):
+            chore.begin_if_due()
+        assert len(done) == 1
+        release.set()
+        wait_for("it to be done again", lambda: (chore.begin_if_due(), len(done) > 1)[1])
+    assert "the judge could not do its work this time: database is locked" in caplog.text

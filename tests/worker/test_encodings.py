@@ -1,0 +1,98 @@
+"""Which encoding sentences are found to be in: many letters and few, in each language and what people save it in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from groupwise.storage.home import paths
+from groupwise.storage.spec.file_format import ENCODING_WORDS
+from groupwise.storage.spec.spec import DataSpec, ModelSpec
+from groupwise.worker.data import preview
+from groupwise.worker.data.text_encoding import Encoded, find_encoding
+
+WEST, CENTRAL = ["cp1252", "mac-roman", "cp850"], ["cp1250", "iso8859-2"]
+# Language: (sentences, the encodings that people save them in).
+SENTENCES = {
+    "German": ("Wie groß ist die Fläche? Übrig bleiben fünf Äpfel, „süß“ für 3 €", ["cp1252", "mac-roman"]),
+    "German DOS": ("Wie groß ist die Fläche? Übrig bleiben fünf Äpfel, süß", ["cp850"]),
+    "French": ("Où est l’élève ? Ça coûte très cher, là-bas, à 5 € le mètre…", ["cp1252", "mac-roman"]),
+    "French DOS": ("Où est l'élève ? Ça coûte très cher, là-bas, à la mairie", ["cp850"]),
+    "Spanish": ("¿Cuántos niños más? Mañana él dirá: ¡sí! El número está aquí, según Ángel", WEST),
+    "Portuguese": ("Quantas maçãs são? Não há lições, só três questões, é óbvio que já está", WEST),
+    "Italian": ("Quanto è la metà? Perché così più grande, però già la città va giù", WEST),
+    "Danish": ("Hvor mange æbler får Søren på én dag? Åse køber øl", ["cp1252", "mac-roman"]),
+    "Swedish": ("Hur många äpplen är det på bordet? Åsa köper två öl", WEST),
+    "English": ("It’s “about 5 °C” – she doesn’t know… 3 € each—or more", ["cp1252", "mac-roman"]),
+    "Polish": ("Ile jabłek ma Ania? Łącznie są trzy, więc pięć mniej. Żółć, źle, oś", CENTRAL),
+    "Czech": ("Kolik jablek má Petr? Čtyři, šest a tři žluté. Příště dům, něco, těší", CENTRAL),
+    "Slovak": ("Koľko jabĺk má Ján? Štyri, päť a šesť. Čaká ho ťažká úloha, môže ísť, vôňa žitá", CENTRAL),
+    "Hungarian": ("Hány alma van összesen? Öt szőlő, hűtő, tíz körte; kettőször több fiú ült ott, újra", CENTRAL),
+    "Croatian": ("Koliko ima čaša i šoljica? Đak čita, žaba skače, noć će doći", CENTRAL),
+    "Russian": ("Сколько яблок у Маши? Ответ: три, а у Пети ещё пять", ["cp1251", "koi8-r"]),
+    "Ukrainian": ("Скільки яблук є у Марії? П’ять, а їх шість", ["cp1251"]),
+    "Greek": ("Πόσα μήλα έχει η Μαρία; Έχει πέντε και τρία", ["cp1253"]),
+    "Turkish": ("Ayşe’nin kaç elması var? Beş kırmızı, üç yeşil; ağaç güneşte, öğle, ışık", ["cp1254"]),
+    "Lithuanian": ("Kiek obuolių turi Ąžuolas? Šeši, ačiū. Žalių yra trys, jį ėmė", ["cp1257"]),
+    "Latvian": ("Cik ābolu ir Jānim? Četri, šeši; ļoti zaļi, ķirsis, dzīve, ģimene, būs", ["cp1257"]),
+    "Hebrew": ("כמה תפוחים יש לדני בבית", ["cp1255"]),
+    "Arabic": ("كم عدد التفاحات عند أحمد", ["cp1256"]),
+    "Chinese": ("小明有三个苹果,小红给了他两个,现在一共有多少个?", ["gb18030"]),
+    "Japanese": ("こんにちは世界,はい。りんごはいくつありますか", ["shift-jis", "euc-jp"]),
+    "Korean": ("사과가 몇 개 있습니까? 세 개", ["euc-kr"]),
+}  # fmt: skip
+SAVED = [(language, encoding) for language, (_, encodings) in SENTENCES.items() for encoding in encodings]
+
+
+def found_in(content: bytes) -> Encoded:
+    parts = iter([content])
+    return find_encoding(lambda _: next(parts, b""), "a.csv")
+
+
+@pytest.mark.parametrize("times", [1, 40])
+@pytest.mark.parametrize(("language", "encoding"), SAVED, ids=[" ".join(each) for each in SAVED])
+def test_a_sentence_of_each_language_is_read_as_it_was_written(language: str, encoding: str, times: int) -> None:
+    text = f"no,sentence\n{'1,' + SENTENCES[language][0]}\n" * times
+    found = found_in(text.encode(encoding))
+    assert text.encode(encoding).decode(found.name) == text, found
+
+
+FEW = [
+    ("cp1252", "Größe"), ("cp1252", "café"), ("cp1252", "¿Qué tal?"), ("cp1252", "Fläche (m²)"), ("cp1252", "5 °C"),
+    ("cp1252", "3 €"), ("cp1252", "don’t"), ("cp1252", "Straße 1–3"), ("cp1252", "größer\nöfter\n“sic”"),
+    ("mac-roman", "Größe"), ("mac-roman", "café"), ("mac-roman", "für"), ("mac-roman", "élève"),
+    ("cp850", "Größe"), ("cp850", "café"), ("cp850", "für"), ("cp850", "mañana"),
+    ("cp1250", "są jabłka"), ("cp1250", "źdźbło"), ("cp1250", "příští šťáva"), ("cp1250", "Łódź"),
+    ("cp1251", "привет"), ("cp1251", "Сколько"), ("koi8-r", "Сколько"), ("koi8-r", "привет как дела"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("encoding", "text"), FEW, ids=[f"{e} {t}" for e, t in FEW])
+def test_a_word_may_do(encoding: str, text: str) -> None:
+    content = f"question,answer\n{text},1\n".encode(encoding)
+    found = found_in(content)
+    assert content.decode(found.name) == content.decode(encoding), found
+
+
+@pytest.mark.parametrize("more", ["w“w", "c“w\nd“e", "a€b"])
+def test_a_sign_amid_a_word_does_not_outweigh_what_all_others_say(more: str) -> None:
+    content = "Lösung,Größe\n".encode("cp1252") + f"{more},1\n".encode("cp1252") * 9
+    assert found_in(content).name == "cp1252"
+
+
+def test_where_two_encodings_fit_windows_1252_is_taken_and_both_readings_are_shown(registry_home: Path) -> None:
+    assert found_in("question,answer\nmère,1\n".encode("cp1252")) == Encoded("cp1252", "cp1250", "mère", "mčre")
+    path = paths.data_folder() / "a.csv"
+    path.write_bytes("question,answer\nmère,1\n".encode("cp1252"))
+    asked = DataSpec(source="file:a.csv")
+    (said,) = [each for each in preview.preview(asked, ModelSpec(), 0).problems if each.field == "data.encoding"]
+    assert said.level == "advice" and said.message == (
+        f"read as Windows-1252, which few letters tell: “mère” would be “mčre” in {ENCODING_WORDS['cp1250']}. If it "
+        "looks wrong, change the encoding."
+    )
+    assert said.fixes[0].settings == {"data.encoding": "cp1250"}
+    chosen = preview.preview(asked.model_copy(update={"encoding": "cp1252"}), ModelSpec(), 0)
+    assert "data.encoding" not in [each.field for each in chosen.problems]  # a person said it
+    path.write_bytes("question,answer\nmère élève,à ça\n".encode("cp1252"))
+    assert "data.encoding" not in [each.field for each in preview.preview(asked, ModelSpec(), 0).problems]

@@ -1,0 +1,416 @@
+"""Files as people have them: what is found of each, that reading gives back what was written, and hostile ones."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import datetime
+import gzip
+import io
+import json
+import re
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pytest
+from hypothesis import HealthCheck, assume, example, given, settings
+from hypothesis import strategies as st
+
+from groupwise.storage.home import paths
+from groupwise.storage.spec.file_format import QUOTES, SEPARATORS
+from groupwise.storage.spec.spec import DataSpec, ModelSpec
+from groupwise.worker.data import convert, data_checks, file_reading, plain_file, preview, separators, table, workbook
+from groupwise.worker.data.data_error import DataError
+
+LETTERS = "abc äöüß ÄÖÜ éèàç „“ € 0123 .,;|\t"
+
+
+def put(name: str, content: bytes | str) -> Path:
+    path = paths.data_folder() / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def opened(name: str, **said: Any) -> table.Table:
+    return table.open_table(table.find_data_file(name), DataSpec(source=f"file:{name}", **said))
+
+
+def rows_of(name: str, **said: Any) -> list[list[str]]:
+    found = opened(name, **said)
+    return [found.columns, *(list(row.values()) for row in found.rows())]
+
+
+def shown(name: str, row: int = 0, **said: Any) -> Any:
+    return preview.preview(DataSpec(source=f"file:{name}", **said), ModelSpec(), row)
+
+
+# ---- text: separators, quotes, encodings ----
+# What no one writes, and what therefore says nothing of an encoding: a capital amid a word, a sign amid one, and more
+# than two letters in a row that are not ASCII.
+UNWRITTEN = re.compile(r"[a-zäöüßéèàç][ÄÖÜ]|[^\W\d_][„“€]+[^\W\d_]|€[^\W\d_]|[^\W\d_]„|[^\x00-\x7f]{3}")
+CELL = (
+    st.text(st.sampled_from(LETTERS), min_size=1, max_size=12)
+    .map(lambda cell: f"w{cell}w")
+    .filter(lambda cell: not UNWRITTEN.search(cell))
+)
+AS_WRITTEN = ("comma", "double", "cp1252", csv.QUOTE_MINIMAL, "\n")  # how the examples that once failed were
+
+
+@example([["cÄw", "w“w", "wàw"]] * 3, *AS_WRITTEN)
+@example([["waw", "w“w", "wbw"]] * 9, *AS_WRITTEN)
+@example([["wàw", "wäw", "wèw"]] * 9, *AS_WRITTEN)
+@given(
+    st.lists(st.lists(CELL, min_size=3, max_size=3, unique=True), min_size=3, max_size=12),
+    st.sampled_from(sorted(SEPARATORS)),
+    st.sampled_from(["double", "single"]),
+    st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "cp1252"]),
+    st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
+    st.sampled_from(["\n", "\r\n"]),
+)
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_what_was_written_is_found_and_read_back(
+    tmp_path: Path, rows: list[list[str]], separator: str, quote: str, encoding: str, quoting: int, end: str
+) -> None:
+    assume(quote == "double" or quoting == csv.QUOTE_ALL)
+    heading = ["Frage Nr.", "Lösung", "Größe (cm)"]
+    sink = io.StringIO()
+    writer = csv.writer(
+        sink, delimiter=SEPARATORS[separator], quotechar=QUOTES[quote], quoting=quoting, lineterminator=end
+    )
+    writer.writerows([heading, *rows])
+    content = sink.getvalue().encode(encoding)
+    path = tmp_path / "any.csv"
+    path.write_bytes(content)
+    found = file_reading.find_reading(path, DataSpec())
+    assert (found.separator, found.quote) == (separator, quote)
+    wrote = {"utf-8-sig": "utf-8"}.get(encoding, encoding)
+    assert found.encoding == wrote or content.decode(found.encoding) == content.decode(wrote)  # both say the same
+    text = convert_text(path, found)
+    assert separators.parse_rows(text, found.separator, found.quote, whole=True) == [heading, *rows]
+
+
+def convert_text(path: Path, found: file_reading.FileReading) -> str:
+    """The text as the process that converts writes it."""
+    convert.convert(path, path.with_suffix(".plain"), found)
+    return path.with_suffix(".plain").read_bytes().decode()
+
+
+FOUND = [
+    ("cp1252", "Frage;Lösung\nÜber?;58,0 €\n", "semicolons, Windows-1252"),
+    ("utf-8-sig", "Frage;Lösung\nÜber?;58,0 €\n", "semicolons, UTF-8"),
+    ("utf-16", "Frage\tLösung\nÜber?\t58,0 €\n", "tabs, UTF-16"),
+    ("utf-16-be", "Frage\tLösung\nÜber?\t58,0 €\n", "tabs, UTF-16 BE"),
+    ("mac-roman", "Größe,Straße\nÄpfel,öl\n", "commas, Mac Roman"),
+    ("cp850", "Größe,Straße\nläuft,öl\n", "commas, DOS 850"),
+    ("cp1251", "вопрос,ответ\nпривет как дела,да\n", "commas, Windows-1251 (Cyrillic)"),
+    ("gb18030", "问题,答案\n你好世界今天天气,是的是的\n", "commas, GB 18030 (Chinese)"),
+    ("shift-jis", "質問,答え\nこんにちは世界,はい\n", "commas, Shift JIS (Japanese)"),
+    ("ascii", "a|b\n1,5|2\n", "pipes (|), UTF-8"),
+    ("ascii", "sep=;\r\na;b\r\n1;2\r\n", "semicolons, UTF-8, heading in line 2"),
+    ("ascii", 'a;b\n"5" x;3\n"6" y;4\n', "semicolons, no quotes, UTF-8"),
+    ("ascii", "Name, Vorname;Alter\nMeier, Anna;30\nWu, Li;9\n", "semicolons, UTF-8"),
+    ("ascii", 'question,answer\n"a; b; c",1\n"d; e",2\n', "commas, UTF-8"),
+    ("ascii", "question\nis it so; or not\n", "commas, UTF-8"),
+]
+
+
+@pytest.mark.parametrize(("encoding", "text", "words"), FOUND, ids=[words for _, _, words in FOUND])
+def test_how_a_file_is_read_is_found_and_said(registry_home: Path, encoding: str, text: str, words: str) -> None:
+    put("a.csv", text.encode(encoding))
+    found = opened("a.csv")
+    assert found.reading is not None and found.reading.in_words() == words
+    assert "\ufffd" not in str(rows_of("a.csv"))
+    said = shown("a.csv", answer_column=None).read_as
+    assert (said.words, said.heading) == (words, found.columns)
+    assert said.found == ["data.separator", "data.quote", "data.encoding", "data.skip_lines"]
+
+
+def test_the_same_file_is_read_the_same_way_once_what_was_found_is_said(registry_home: Path) -> None:
+    put("a.csv", "sep=;\r\nä;b\r\n1,5;2\r\n".encode("cp1252"))
+    spec = file_reading.with_found(DataSpec(source="file:a.csv"))
+    assert (spec.separator, spec.quote, spec.encoding, spec.skip_lines) == ("semicolon", "double", "cp1252", 1)
+    found = {name: getattr(spec, name) for name in ("separator", "quote", "encoding", "skip_lines")}
+    assert rows_of("a.csv") == rows_of("a.csv", **found) == [["ä", "b"], ["1,5", "2"]]
+
+
+def test_letters_that_come_late_say_the_encoding(registry_home: Path) -> None:
+    plain = b"question,answer\n" + b"what is it,1\n" * 200_000
+    put("late.csv", plain + "süß,2\n".encode("cp1252"))
+    found = opened("late.csv")
+    assert found.reading is not None and found.reading.encoding == "cp1252"
+    assert found.row(200_000)[0] == {"question": "süß", "answer": "2"}
+
+
+WRONG = [
+    ("ä;b\n1;2\n", "cp1252", {"encoding": "utf-8"}, "line 1 of a.csv is not UTF-8", "data.encoding"),
+    ("ä;b\n1;2\n", "utf-8", {"encoding": "utf-16"}, "is not in UTF-16. Choose another", "data.encoding"),
+    ("a;b\nü\u201d;2\n", "utf-8", {"encoding": "cp1252"}, "line 2 of a.csv is not in Windows-1252", "data.encoding"),
+    ('a;b\n"x;y";2\n', "ascii", {"separator": "comma", "quote": "double"}, "goes on after its closing", "data.source"),
+    ("a,b\n1,2\n", "ascii", {"skip_lines": 9}, "nothing below its first 9 lines", "data.skip_lines"),
+    ("a,b\n1,2,3\n", "ascii", {"separator": "comma"}, "Is it separated by commas", "data.source"),
+]
+
+
+@pytest.mark.parametrize(("text", "encoding", "said", "words", "field"), WRONG, ids=[words for *_, words, _ in WRONG])
+def test_a_wrong_choice_is_a_sentence_with_a_way_back(
+    registry_home: Path, text: str, encoding: str, said: dict[str, Any], words: str, field: str
+) -> None:
+    put("a.csv", text.encode(encoding))
+    asked = DataSpec(source="file:a.csv", **said)
+    answer = preview.answer_preview(preview.PreviewQuestion(data=asked))
+    assert words in answer.error and answer.field == field  # type: ignore[attr-defined]
+    problem = answer.problems[0]  # type: ignore[attr-defined]
+    assert problem.fixes[0].removed == [
+        f"data.{name}" for name in ("separator", "quote", "encoding", "skip_lines") if name in said
+    ]
+
+
+def test_letters_read_in_another_encoding_are_warned_of(registry_home: Path) -> None:
+    put("a.csv", "Frage,Antwort\nsüß?,über\n")
+    found = shown("a.csv", encoding="latin-1", prompt_template="{Frage}", answer_column="Antwort")
+    said = [problem for problem in found.problems if problem.field == "data.encoding"]
+    assert "looks wrong: “sÃ¼Ã\x9f?”" in said[0].message and said[0].fixes[0].removed == ["data.encoding"]
+    put("b.csv", "Frage,Antwort\nsÃ¼ÃŸ?,Ã¼ber\n")  # damaged before: no choice here mends it
+    found = shown("b.csv", prompt_template="{Frage}", answer_column="Antwort")
+    assert "some letters were damaged before the file was saved: “sÃ¼ÃŸ?”" in [p.message for p in found.problems][0]
+
+
+# ---- packed, lists, workbooks ----
+def test_packed_text_and_lists_are_read(registry_home: Path) -> None:
+    put("a.csv.gz", gzip.compress("ä;b\n1;2\n".encode("cp1252")))
+    assert rows_of("a.csv.gz") == [["ä", "b"], ["1", "2"]]
+    entries = [{"q": "a\nb", "n": 12345678901234567}, {"q": "“c”", "n": 2}]
+    for name, content in (("l.json", json.dumps(entries, indent=2)), ("m.jsonl", json.dumps(entries))):
+        put(name, content)
+        assert list(opened(name).rows()) == entries
+        assert opened(name).row(1) == (entries[1], True)
+    put("l.json.gz", gzip.compress(json.dumps(entries).encode("utf-16")))
+    assert list(opened("l.json.gz").rows()) == entries
+    put("lines.json", '{"q": "a"}\n{"q": "b"}\n')
+    assert list(opened("lines.json").rows()) == [{"q": "a"}, {"q": "b"}]
+
+
+def book(name: str, **sheets: list[list[Any]]) -> openpyxl.Workbook:
+    made = openpyxl.Workbook()
+    made.remove(made.active)
+    for title, rows in sheets.items():
+        sheet = made.create_sheet(title)
+        for row in rows:
+            sheet.append(row)
+    made.save(paths.data_folder() / name)
+    return made
+
+
+def test_cells_of_a_workbook_are_text_as_people_read_them(registry_home: Path) -> None:
+    at = datetime.datetime(2024, 3, 1, 10, 30)
+    book("a.xlsx", Cover=[["Title"]], Zwei=[
+        ["Frage Nr.", "n", "wann", "ja"], ["ä\nb", 58.0, at, True], [None] * 4, ["007", 58.5, at.date(), False],
+        [None, 10**15, at.time(), None], [0, -3, datetime.timedelta(hours=30, seconds=5), "x"],
+    ])  # fmt: skip
+    assert rows_of("a.xlsx") == [
+        ["Frage Nr.", "n", "wann", "ja"], ["ä\nb", "58", "2024-03-01T10:30:00", "true"],
+        ["007", "58.5", "2024-03-01", "false"], ["", "1000000000000000", "10:30:00", ""],
+        ["0", "-3", "30:00:05", "x"],
+    ]  # fmt: skip
+    said = shown("a.xlsx", prompt_template="{n}", answer_column=None).read_as
+    assert (said.words, said.sheets) == ("the sheet “Zwei”", ["Cover", "Zwei"])
+    assert said.settings == {"data.sheet": "Zwei", "data.skip_lines": 0}
+    with pytest.raises(DataError, match="has a heading line, but no rows"):
+        opened("a.xlsx", sheet="Cover")
+    with pytest.raises(DataError, match="has no sheet “Drei”. It has “Cover”, “Zwei”"):
+        opened("a.xlsx", sheet="Drei")
+    with pytest.raises(DataError, match="the sheet “Cover” of a.xlsx has nothing below its first 5 lines. Skip fewer"):
+        opened("a.xlsx", sheet="Cover", skip_lines=5)
+    book("b.xlsx", A=[[None]], B=[["q"], ["x"]])
+    with pytest.raises(DataError, match="the sheet “A” of b.xlsx is empty. Choose another"):
+        opened("b.xlsx", sheet="A")
+
+
+ODS_SPACES = " ".join(
+    f'xmlns:{short}="urn:oasis:names:tc:opendocument:xmlns:{long}:1.0"'
+    for short, long in (("office", "office"), ("table", "table"), ("text", "text"))
+)
+
+
+def spreadsheet(name: str, sheets: dict[str, list[list[str | float]]]) -> None:
+    """A file of LibreOffice: a zip with the parts that ODF asks for, by hand."""
+
+    def cell(value: str | float) -> str:
+        said = (
+            'office:value-type="string"'
+            if isinstance(value, str)
+            else f'office:value-type="float" office:value="{value}"'
+        )
+        return f"<table:table-cell {said}><text:p>{value}</text:p></table:table-cell>"
+
+    def row(cells: list[str | float]) -> str:
+        return f"<table:table-row>{''.join(map(cell, cells))}</table:table-row>"
+
+    tables = "".join(
+        f'<table:table table:name="{title}">{"".join(map(row, rows))}</table:table>' for title, rows in sheets.items()
+    )
+    content = (
+        f'<?xml version="1.0" encoding="UTF-8"?><office:document-content {ODS_SPACES} office:version="1.3">'
+        f"<office:body><office:spreadsheet>{tables}</office:spreadsheet></office:body></office:document-content>"
+    )
+    kind = "application/vnd.oasis.opendocument.spreadsheet"
+    space = "urn:oasis:names:tc:opendocument:xmlns:manifest:1.0"
+    entries = "".join(
+        f'<m:file-entry m:full-path="{path}" m:media-type="{media}"/>'
+        for path, media in (("/", kind), ("content.xml", "text/xml"))
+    )
+    with zipfile.ZipFile(paths.data_folder() / name, "w") as archive:
+        archive.writestr("mimetype", kind)  # first, and not packed
+        archive.writestr("content.xml", content, zipfile.ZIP_DEFLATED)
+        archive.writestr("META-INF/manifest.xml", f'<m:manifest xmlns:m="{space}">{entries}</m:manifest>')
+
+
+def test_a_spreadsheet_of_libreoffice_is_read(registry_home: Path) -> None:
+    spreadsheet("a.ods", {"Deckblatt": [["Übungen"]], "Aufgaben": [["Frage", "Lösung"], ["2 + 2?", 4], ["1/2?", 0.5]]})
+    assert rows_of("a.ods") == [["Frage", "Lösung"], ["2 + 2?", "4"], ["1/2?", "0.5"]]
+    said = shown("a.ods", prompt_template="{Frage}", answer_column="Lösung").read_as
+    assert said.words == "the sheet “Aufgaben”" and said.sheets == ["Deckblatt", "Aufgaben"]
+    with pytest.raises(DataError, match="a.ods has no sheet “Drei”. It has “Deckblatt”, “Aufgaben”."):
+        opened("a.ods", sheet="Drei")
+    (paths.data_folder() / "b.ods").write_bytes((paths.data_folder() / "a.ods").read_bytes()[:200])
+    with pytest.raises(DataError, match="b.ods cannot be read as a workbook. It may be damaged"):
+        opened("b.ods")
+
+
+def test_what_is_odd_in_a_workbook_is_said(registry_home: Path) -> None:
+    made = book("a.xlsx", A=[["Klasse 3b", None, None, None], ["q", "a", None, None], ["x", "=1+1", "y", None]])
+    made["A"].merge_cells("A1:C1")
+    made.save(paths.data_folder() / "a.xlsx")
+    notes = " ".join(opened("a.xlsx").notes)
+    assert "columns without a heading; they are called Column 2, Column 3." in notes
+    assert "cells of the heading of a.xlsx are merged" in notes
+    assert "has formulas without a value, which are empty here" in notes
+    assert rows_of("a.xlsx", skip_lines=1) == [["q", "a", "Column 3"], ["x", "", "y"]]
+    assert "merged" not in " ".join(opened("a.xlsx", skip_lines=1).notes)
+
+
+# ---- hostile ----
+def test_what_unpacks_to_far_more_than_its_size_is_refused(
+    registry_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put("bomb.csv.gz", gzip.compress(b"a,b\n" + b"1,2\n" * (80 * 2**20), 1))
+    before = plain_file_drafts()  # what processes that were killed have left
+    with pytest.raises(DataError, match="unpacks to more than 256 MB, which is out of proportion"):
+        opened("bomb.csv.gz")
+    assert plain_file_drafts() == before
+    book("a.xlsx", A=[["q"], ["x"]])
+    monkeypatch.setattr(workbook, "UNPACKED", 1000)
+    with pytest.raises(DataError, match="unpacks to more than 0 GB"):
+        workbook.write_sheet(paths.data_folder() / "a.xlsx", paths.data_folder() / "t", "", 0)
+
+
+def plain_file_drafts() -> list[Path]:
+    import datasets
+
+    return sorted((Path(datasets.config.HF_DATASETS_CACHE) / "groupwise").glob(".*"))
+
+
+def test_a_sheet_that_reaches_over_all_cells_is_refused_and_the_process_may_die(registry_home: Path) -> None:
+    made = book("wide.xlsx", A=[["q", "a"], ["x", "y"]])
+    made["A"].cell(1_048_576, 16_384).value = "far"
+    made.save(paths.data_folder() / "wide.xlsx")
+    with pytest.raises(DataError, match="too many to read|finds no room in memory"):
+        opened("wide.xlsx")
+
+
+HOSTILE = [
+    ("a.csv.gz", gzip.compress(b"a,b\n1,2\n" * 99)[:-9], "a.csv.gz is damaged: it cannot be unpacked"),
+    ("a.csv.gz", b"a,b\n1,2\n", "it is no gzip file"),
+    ("a.csv.gz", gzip.compress(bytes(1000)), "a.csv.gz holds zero bytes only: its content was lost"),
+    ("a.xlsx", b"PK\x03\x04rubbish", "cannot be read as a workbook. It may be damaged, or need a password"),
+    ("a.xlsx", b"\xd0\xcf\x11\xe0rest", "one that needs a password. Open it, and save it as .xlsx or .csv"),
+    ("a.xls", b"\xd0\xcf\x11\xe0rest", "cannot be read as a workbook"),
+    ("a.xls", b"<html><table>", "cannot be read as XLS: it is no workbook. Open it, and save it as .xlsx"),
+    ("a.csv", b"PK\x03\x04rest", "it is a zip archive. If it is an Excel workbook, let its name end in .xlsx"),
+    ("a.csv", codecs.BOM_UTF32_LE + "a,b\n1,2".encode("utf-32-le"), "is in UTF-32. Save it as UTF-8 text"),
+    ("a.json", b'[{"a": 1}, {"b"', "entry 2 is no whole JSON value, or the list is never closed"),
+    ("a.json", b"[" + b'{"a":' * 50_000, "nested|never closed"),
+    ("a.json", b'{"a": [1,\n2]}', "each line should be one whole object"),
+    ("a.docx", b"x", "is of a kind that cannot be read. Save it as .xlsx or .csv"),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "words"), HOSTILE, ids=[f"{n} {w[:25]}" for n, _, w in HOSTILE])
+def test_hostile_and_damaged_files_are_sentences(registry_home: Path, name: str, content: bytes, words: str) -> None:
+    put(name, content)
+    with pytest.raises(DataError, match=words):
+        opened(name)
+    answer = preview.answer_preview(preview.PreviewQuestion(data=DataSpec(source=f"file:{name}")))
+    assert answer.error  # type: ignore[attr-defined]
+
+
+def test_a_converted_file_is_made_once_and_anew_when_it_changes(registry_home: Path) -> None:
+    path = put("a.csv", "ä;b\n1;2\n".encode("cp1252"))
+    reading = file_reading.find_reading(path, DataSpec())
+    first, _ = plain_file.make_plain(path, reading)
+    made = first.stat().st_mtime_ns
+    assert plain_file.make_plain(path, reading)[0].stat().st_mtime_ns == made
+    put("a.csv", "ä;b\n1;3\n4;5\n".encode("cp1252"))
+    assert rows_of("a.csv") == [["ä", "b"], ["1", "3"], ["4", "5"]]
+
+
+# ---- answers ----
+def checked(answers: list[str], **said: Any) -> Any:
+    put("n.jsonl", "\n".join(json.dumps({"question": f"q{n}", "answer": a}) for n, a in enumerate(answers)))
+    return data_checks.check_data(DataSpec(source="file:n.jsonl", **said), ModelSpec(), 64, True)
+
+
+def about_numbers(found: Any) -> list[tuple[str, str, list[dict[str, Any]]]]:
+    told = [problem for problem in found.problems if problem.field == "data.answer_numbers"]
+    return [(problem.level, problem.message, [fix.settings for fix in problem.fixes]) for problem in told]
+
+
+COMMA, POINT = {"data.answer_numbers": "comma"}, {"data.answer_numbers": "point"}
+COLUMNS = [
+    (["58,0", "58 Stück", "= 7", "4"], "warning", "3 of 4 answers are not plain numbers, such as “58,0”", [COMMA]),
+    (["58 Stück", "= 58", "4"], "warning", "2 of 3 answers are not plain numbers", [POINT]),
+    (["1.234,5", "1.234"], "warning", "that says 1234.5 is scored wrong", [COMMA]),
+    (["$1,234.50", "$2.5"], "warning", "that says 1234.5 is scored wrong", [POINT]),
+    (["1.234", "5"], "advice", "“1.234” may be 1.234 or 1234, and no answer says which: choose.", [POINT, COMMA]),
+    (["1,234", "5"], "advice", "“1,234” may be 1234 or 1.234, and no answer says which: choose.", [POINT, COMMA]),
+    (["1,5", "2,5", "2.5"], "warning", "2 have a decimal comma, 1 a decimal point. Choose", [COMMA, POINT]),
+]
+
+
+@pytest.mark.parametrize(("answers", "level", "words", "fixes"), COLUMNS, ids=[" ".join(c[0]) for c in COLUMNS])
+def test_answers_that_no_number_equals_are_noticed_and_a_doubt_is_never_guessed_away(
+    registry_home: Path, answers: list[str], level: str, words: str, fixes: list[dict[str, Any]]
+) -> None:
+    found = checked(answers)
+    ((said_level, message, said_fixes),) = about_numbers(found)
+    assert said_level == level and words in message and said_fixes == fixes
+    assert found.answer_numbers is not None and not found.answer_numbers.on
+
+
+@pytest.mark.parametrize(
+    "answers", [["58", "1.5", "-3"], ["1,234", "1.5"], ["ja", "nein", "58 Stück"], ["2/3", "10:30"], ["a" * 80 + " 5"]]
+)
+def test_answers_that_are_plain_numbers_or_none_are_left_alone(registry_home: Path, answers: list[str]) -> None:
+    found = checked(answers)
+    assert about_numbers(found) == [] and found.answer_numbers is None
+
+
+def test_what_is_switched_on_is_shown_on_rows_and_is_what_training_gets(registry_home: Path) -> None:
+    found = checked(["58,0", "58 Stück", "drei", "4"], answer_numbers="comma")
+    assert [(one.row, one.before, one.after) for one in found.answer_numbers.examples] == [
+        (0, "58,0", "58"), (1, "58 Stück", "58"),
+    ]  # fmt: skip
+    assert (found.answer_numbers.on, found.answer_numbers.changed, found.answer_numbers.of) == (True, 2, 4)
+    assert [message for _, message, _ in about_numbers(found)] == [
+        "1 of 4 answers hold no number, or several, such as “drei”: they stay as they are."
+    ]
+    assert [each for each, _ in found.answers.top] == ["58", "drei", "4"]
+    row = shown("n.jsonl", row=1, answer_numbers="comma")
+    assert (row.answer, row.written_answer) == ("58", "58 Stück")
+    assert shown("n.jsonl", row=3, answer_numbers="comma").written_answer is None
+    found = checked(["1,5", "2,5"], answer_numbers="point")
+    ((_, message, fixes),) = about_numbers(found)
+    assert "2 answers are written with a decimal comma, 0 with a decimal point, which is chosen" in message
+    assert fixes == [COMMA]

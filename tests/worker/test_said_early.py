@@ -1,0 +1,71 @@
+"""What used to end a run at its first step, or to let it train for nothing, in one small training; and what it says."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from groupwise.storage.home import files, paths
+from groupwise.storage.library.rewards import library
+from groupwise.worker.training import train
+from groupwise.worker.training.failures import FIRST_CALLS, Failures
+from groupwise.worker.training.scoring import Note
+from tests.support.runs import ask_db, make_spec, queue
+
+pytestmark = pytest.mark.usefixtures("keep_signal_handler")
+
+# Names of parameters on the way from the dataset to a reward function, ours and TRL's.
+COLUMNS = ("self", "cls", "args", "batch", "row", "rows", "name", "function", "parameters", "timeout", "inputs", "chat",
+           "trainer_state", "log_extra", "log_metric", "prompts", "completions", "environment", "model")  # fmt: skip
+SEEN = """
+def mine(completions, log_extra, **kwargs):
+    log_extra("seen", [kwargs["self"][0] + kwargs["timeout"][0] + str(kwargs["name"][0])] * len(completions))
+    return [float(len(c[-1]["content"]) if isinstance(c, list) else len(c)) for c in completions]
+"""
+NOTHING = "def nothing(completions, **kwargs):\n    return [None] * len(completions)\n"
+
+
+def test_columns_of_any_name_train_and_what_is_left_out_or_never_scores_is_an_event(registry_home: Path) -> None:
+    """A column called self was a second value for an argument: the run ended at step 0."""
+    rows = [{"question": f"{n}+1?", "answer": str(n + 1), **dict.fromkeys(COLUMNS, "x")} for n in range(20)]
+    rows += [{**rows[0], "question": empty} for empty in (None, "", "  ")]
+    (paths.data_folder() / "odd.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    library.save_reward("mine", SEEN)
+    library.save_reward("nothing", NOTHING)
+    rewards = [{"name": "format"}, {"name": "mine"}, {"name": "nothing"}]
+    folder = queue(make_spec(data={"source": "file:odd.jsonl", "limit": None}, rewards=rewards))
+    train.main(folder.id)
+    record = files.read_json(folder.exit)
+    assert isinstance(record, dict) and record["outcome"] == "finished", record
+    logged = [json.loads(str(row)) for (row,) in ask_db(folder, "SELECT columns FROM extra")]
+    assert {one["seen"] for one in logged} == {"xxx"}
+    said = [message for (message,) in ask_db(folder, "SELECT message FROM event WHERE kind = 'warning' ORDER BY id")]
+    assert said == [
+        "3 of 23 rows have nothing to ask, and are left out: “question” is empty there.",
+        f"nothing has not scored once: it gave None to all 20 completions of its first {FIRST_CALLS} calls, so it "
+        "teaches nothing. Look at the columns and the parameters it goes by.",
+    ]
+    asked = {str(prompt) for (prompt,) in ask_db(folder, "SELECT prompt FROM prompt")}
+    assert asked and not [prompt for prompt in asked if "None" in prompt]
+
+
+def test_a_function_that_scored_once_or_fails_is_not_said_to_have_never_scored() -> None:
+    failures = Failures(0)
+    none, some = Note("a", ["none"] * 4), Note("b", ["none", "ok"])
+    wrong = Note("c", ["error"], [{"row": None, "message": "No.", "line": None, "traceback": ""}])
+    said = [event.message for _ in range(FIRST_CALLS + 3) for event in failures.saw([none, some, wrong])]
+    assert [message for message in said if "not scored once" in message] == [
+        "a has not scored once: it gave None to all 20 completions of its first 5 calls, so it teaches nothing. "
+        "Look at the columns and the parameters it goes by."
+    ]
+
+
+def test_what_ends_the_run_is_said_with_the_same_count_in_the_event_and_in_the_reason() -> None:
+    """As it was seen: “in 5 calls in a row” above an event, and so a verdict, that said “(4 times)”."""
+    failures = Failures(5)
+    failed = Note("mine", ["error"] * 4, [{"row": None, "message": "KeyError: 'answer'", "line": 3}])
+    events = [[event.message for event in failures.saw([failed])] for _ in range(5)]
+    assert failures.reason is not None and "scored nothing in 5 calls in a row" in failures.reason
+    assert [len(said) for said in events] == [1, 1, 0, 1, 1] and events[4][0].endswith("(5 times).")

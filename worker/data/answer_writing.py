@@ -1,0 +1,146 @@
+"""How the answers of a column write their numbers, and whether a completion's plain number could equal them."""
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any, cast, get_args
+
+from groupwise.storage.registry.messages.data_checks import EXAMPLES, AnswerExample, AnswerNumbers
+from groupwise.storage.spec.answer_numbers import ONLY, RUN, number_of_answer
+from groupwise.storage.spec.file_format import DecimalMark
+from groupwise.storage.spec.problem import ADVICE, WARNING, Fix, Problem
+
+LONGEST_ANSWER = 60  # characters: what is longer is a text with a number in it
+MOST = 0.6  # share of answers with one number in them, from which the column is one of numbers
+FIELD = "data.answer_numbers"
+# What the reward `correctness` takes for a number, and compares by value.
+PLAIN_NUMBER = re.compile(r"[-+]?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?")
+NORMAL = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
+EITHER = re.compile(r"[1-9][0-9]{0,2}[.,][0-9]{3}")
+WORDS = {"comma": "decimal comma", "point": "decimal point"}
+
+
+@dataclass
+class AnswerWriting:
+    """Counts over the answers of a column, as they are before only the number is kept. `votes`: answers that can be
+    written with this decimal mark only; `readable`: that are one number when it is taken so; `changed`: of these, that
+    no plain number equals before, or another one."""
+
+    answered: int = 0
+    either: str = ""  # an answer that can be read both ways
+    votes: Counter[str] = field(default_factory=Counter)
+    readable: Counter[str] = field(default_factory=Counter)
+    changed: Counter[str] = field(default_factory=Counter)
+    unread: dict[str, str] = field(default_factory=dict)  # an example of what holds no number, by decimal mark
+    examples: dict[str, list[AnswerExample]] = field(default_factory=dict)
+    _forms: set[tuple[str, str]] = field(default_factory=set)
+
+    def note_answer(self, row: int, answer: Any) -> None:
+        """Count the answer of a row."""
+        text = answer.strip() if isinstance(answer, str) else "" if answer is None else str(answer)
+        if not text:
+            return
+        self.answered += 1
+        for run in RUN.findall(text):
+            self.votes.update(mark for mark, only in ONLY.items() if only.fullmatch(run))
+            self.either = self.either or (run if EITHER.fullmatch(run) else "")
+        as_now = str(number_of_answer(text, "point")) if PLAIN_NUMBER.fullmatch(text) else None
+        for mark in get_args(DecimalMark) if len(text) <= LONGEST_ANSWER else ():
+            self._note_as(mark, row, text, as_now)
+
+    def _note_as(self, mark: str, row: int, text: str, as_now: str | None) -> None:
+        taken = str(number_of_answer(text, mark))
+        if not NORMAL.fullmatch(taken):
+            self.unread.setdefault(mark, text[:40])
+            return
+        self.readable[mark] += 1
+        if taken == as_now:
+            return
+        self.changed[mark] += 1
+        form = (mark, re.sub(r"[0-9]+", "0", text))
+        shown = self.examples.setdefault(mark, [])
+        if form not in self._forms and len(shown) < EXAMPLES and len(self._forms) < 1000:
+            self._forms.add(form)
+            shown.append(AnswerExample(row=row, before=text[:120], after=taken[:120]))
+
+    def likely_marks(self) -> list[str]:
+        """The decimal marks that the answers may be written with, the likelier first; one where the column says it."""
+        comma, point = self.votes["comma"], self.votes["point"]
+        if bool(comma) != bool(point):
+            return ["comma"] if comma else ["point"]
+        if comma and point:
+            return ["comma", "point"] if comma > point else ["point", "comma"]
+        return ["point", "comma"] if self.either else ["point"]
+
+    def summary(self, chosen: str | None) -> AnswerNumbers | None:
+        """What to show; None where answers are numbers already, or not numbers at all."""
+        mark = chosen or self.likely_marks()[0]
+        if chosen is None and not self.problems(None):
+            return None
+        mark = mark if self.changed[mark] or chosen else self.likely_marks()[-1]
+        return AnswerNumbers(
+            decimal=cast(DecimalMark, mark), on=chosen is not None, changed=self.changed[mark], of=self.answered,
+            examples=self.examples.get(mark, []),
+        )  # fmt: skip
+
+    def problems(self, chosen: str | None) -> list[Problem]:
+        """What to say of the answers; `chosen`: data.answer_numbers."""
+        return self._of_choice(chosen) if chosen else self._of_writing()
+
+    def _of_writing(self) -> list[Problem]:
+        marks = self.likely_marks()
+        first = next((mark for mark in marks if self.changed[mark]), None)
+        if first is None or self.readable[first] < MOST * self.answered:
+            return []
+        shown = self.examples[first]
+        some = ", ".join(f"“{each.before}”" for each in shown[:3])
+        said = (
+            f"{self.changed[first]:,} of {self.answered:,} answers are not plain numbers, such as {some}: a completion "
+            f"that says {number_in_words(shown[0].after)} is scored wrong."
+        )
+        certain = self.changed[marks[0]] > 0 or len(marks) == 1
+        return [
+            Problem(FIELD, said + self._doubt(marks), level=WARNING if certain else ADVICE, fixes=self._fixes(marks))
+        ]
+
+    def _doubt(self, marks: list[str]) -> str:
+        if len(marks) == 1:
+            return ""
+        if self.votes.total():
+            counts = f"{self.votes[marks[0]]:,} have a {WORDS[marks[0]]}, {self.votes[marks[1]]:,} a {WORDS[marks[1]]}"
+            return f" They are not written alike: {counts}. Choose which one counts."
+        readings = " or ".join(number_in_words(number_of_answer(self.either, mark)) for mark in marks)
+        return f" “{self.either}” may be {readings}, and no answer says which: choose."
+
+    def _fixes(self, marks: list[str]) -> tuple[Fix, ...]:
+        if len(marks) == 1 and not self.votes.total():
+            return (Fix("Keep only the number", {FIELD: marks[0]}),)
+        if self.votes.total():
+            return tuple(Fix(f"Keep only the number ({WORDS[mark]})", {FIELD: mark}) for mark in marks)
+        return tuple(
+            Fix(f"{self.either} is {number_in_words(number_of_answer(self.either, mark))}", {FIELD: mark})
+            for mark in marks
+        )
+
+    def _of_choice(self, chosen: str) -> list[Problem]:
+        other = "point" if chosen == "comma" else "comma"
+        if self.votes[other] > self.votes[chosen]:
+            message = (
+                f"{self.votes[other]:,} answers are written with a {WORDS[other]}, {self.votes[chosen]:,} with a "
+                f"{WORDS[chosen]}, which is chosen."
+            )
+            return [Problem(FIELD, message, level=WARNING, fixes=(Fix(f"Use the {WORDS[other]}", {FIELD: other}),))]
+        left = self.answered - self.readable[chosen]
+        if not left:
+            return []
+        message = (
+            f"{left:,} of {self.answered:,} answers hold no number, or several, such as “{self.unread[chosen]}”: they "
+            "stay as they are."
+        )
+        return [Problem(FIELD, message, level=ADVICE)]
+
+
+def number_in_words(number: object) -> str:
+    """A number as a sentence says it: 1.234, of which the column keeps 1.2340, since 1.234 could be a thousand."""
+    text = str(number)
+    return text.rstrip("0").rstrip(".") if "." in text else text

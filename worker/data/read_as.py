@@ -1,0 +1,78 @@
+"""What the preview says of how a file was read: in words, with its first rows, and what looks read wrongly."""
+
+from typing import Any
+
+from groupwise.storage.registry.messages.preview import RAW_CELL, RAW_COLUMNS, RAW_ROWS, SHEETS, ReadAs
+from groupwise.storage.spec.file_format import ENCODING_WORDS, SEPARATOR_WORDS, SEPARATORS
+from groupwise.storage.spec.problem import ADVICE, WARNING, Fix, Problem
+from groupwise.storage.spec.spec import DataSpec
+from groupwise.worker.data import mapping
+from groupwise.worker.data.text_encoding import misread_letters
+
+
+def describe_reading(table: Any, first: mapping.Rows, asked: DataSpec) -> ReadAs | None:
+    """How the file of a table.Table was read; None for what is no file."""
+    reading = table.reading
+    if reading is None:
+        return None
+    columns = table.columns[:RAW_COLUMNS]
+    return ReadAs(
+        kind=reading.kind,
+        words=reading.in_words(),
+        settings={f"data.{name}": value for name, value in reading.settings().items()},
+        found=[f"data.{name}" for name in reading.settings() if getattr(asked, name) is None],
+        sheets=[name[:200] for name in reading.sheets[:SHEETS]],
+        heading=[mapping.shorten_cell(name, RAW_CELL) for name in columns],
+        lines=[[mapping.shorten_cell(row.get(name), RAW_CELL) for name in columns] for row in first[:RAW_ROWS]],
+    )
+
+
+def reading_problems(table: Any, first: mapping.Rows, asked: DataSpec) -> list[Problem]:
+    """What looks read wrongly, each with what would read it otherwise."""
+    reading = table.reading
+    if reading is None:
+        return []
+    return [*_one_column(table.columns, reading, asked), *(_misread(table, first, asked) or _doubt(reading))]
+
+
+def _doubt(reading: Any) -> list[Problem]:
+    """Two encodings fit: few letters tell them apart. Both readings of a word are shown, to choose by."""
+    if reading.doubt is None:
+        return []
+    here, there = (ENCODING_WORDS[name] for name in (reading.doubt.name, reading.doubt.rival))
+    message = (
+        f"read as {here}, which few letters tell: “{reading.doubt.word}” would be “{reading.doubt.rival_word}” in "
+        f"{there}. If it looks wrong, change the encoding."
+    )
+    fix = Fix(f"Read it as {there}", {"data.encoding": reading.doubt.rival})
+    return [Problem("data.encoding", message, level=ADVICE, fixes=(fix,))]
+
+
+def _one_column(columns: list[str], reading: Any, asked: DataSpec) -> list[Problem]:
+    if len(columns) > 1 or not reading.separator:
+        return []
+    other = next((name for name, mark in SEPARATORS.items() if mark in columns[0] and name != reading.separator), None)
+    if other is None or asked.separator is None:
+        return []
+    message = (
+        f"with {SEPARATOR_WORDS[reading.separator]} there is only one column; it looks separated by "
+        f"{SEPARATOR_WORDS[other]}."
+    )
+    fix = Fix(f"Separate by {SEPARATOR_WORDS[other]}", {"data.separator": other})
+    return [Problem("data.separator", message, level=WARNING, fixes=(fix,))]
+
+
+def _misread(table: Any, first: mapping.Rows, asked: DataSpec) -> list[Problem]:
+    texts = [*table.columns, *(cell for row in first for cell in row.values() if isinstance(cell, str))]
+    example = misread_letters(texts)
+    if not example:
+        return []
+    fixes: tuple[Fix, ...] = ()
+    if asked.encoding not in (None, "utf-8") and table.reading.encoding:
+        fixes = (Fix("Find the encoding", {}, ("data.encoding",)),)
+        message = f"looks wrong: “{example}”. The file may be in another encoding."
+        return [Problem("data.encoding", message, level=WARNING, fixes=fixes)]
+    message = (
+        f"some letters were damaged before the file was saved: “{example}”. Export it again, with UTF-8 throughout."
+    )
+    return [Problem("data.source", message, level=WARNING)]

@@ -1,0 +1,126 @@
+"""A sheet of a workbook (.xlsx, .xls, .ods) as CSV. Formulas give the values they had when the workbook was saved;
+nothing in it is run. For a process that may be ended (worker.data.convert)."""
+
+import csv
+import re
+import zipfile
+from pathlib import Path
+from typing import Any
+
+from python_calamine import CalamineError, CalamineWorkbook, ZipError
+
+from groupwise.storage.spec.sheet_rows import sheet_lines
+from groupwise.worker.data.data_error import DataError
+
+UNPACKED = 2 * 2**30  # bytes that a workbook may say it unpacks to
+PARTS = 10_000  # files in a workbook
+CELLS = 20_000_000  # cells from the first to the last that is used, which a sheet may have
+NO_VALUE = re.compile(rb"</f><v\s*/>|</f><v></v>|</f></c>|<f>[^<]*</f>\s*</c>")
+LOOKED_THROUGH = 64 * 2**20  # bytes of a sheet's XML in which formulas without a value are looked for
+ADVICE = "It may be damaged, or need a password. Open it, and save it as .xlsx or .csv without one."
+HIDDEN_NAMES = 20  # sheets that a sentence names
+
+
+def write_sheet(source: Path, target: Path, sheet: str, skip: int) -> dict[str, Any]:
+    """Write a sheet ("": the first that is a table) as CSV; the names of all sheets, its own, and what to say about it.
+    Raises DataError."""
+    if source.suffix.lower() != ".xls":
+        _refuse_bombs(source)
+    book = _open(source)
+    names = list(book.sheet_names)
+    if sheet and sheet not in names:
+        listed = ", ".join(f"“{name}”" for name in names[:HIDDEN_NAMES])
+        raise DataError(f"{source.name} has no sheet “{sheet}”. It has {listed}.", "data.sheet")
+    chosen = sheet or _first_table(source, book, names)
+    try:
+        found = book.get_sheet_by_name(chosen)
+        if found.total_height * found.total_width > CELLS:
+            raise DataError(
+                f"the sheet “{chosen}” of {source.name} reaches over {found.total_height:,} rows and "
+                f"{found.total_width:,} columns, too many to read. Delete what is empty, or save it as .csv."
+            )
+        cells, merged = found.to_python(skip_empty_area=False), found.merged_cell_ranges or []
+    except CalamineError as error:
+        raise DataError(_damaged_sheet(source, chosen)) from error
+    lines = sheet_lines(cells, skip)
+    if not lines and sheet_lines(cells, 0):
+        message = f"the sheet “{chosen}” of {source.name} has nothing below its first {skip} lines. Skip fewer."
+        raise DataError(message, "data.skip_lines")
+    if not lines:
+        raise DataError(f"the sheet “{chosen}” of {source.name} is empty. Choose another.", "data.sheet")
+    with target.open("w", encoding="utf-8", newline="") as sink:
+        csv.writer(sink).writerows(lines)
+    notes = [*_heading_notes(source.name, lines[0], cells[skip:], merged, skip), *_formula_notes(source)]
+    return {"sheets": names, "sheet": chosen, "notes": notes}
+
+
+def _open(source: Path) -> CalamineWorkbook:
+    try:
+        return CalamineWorkbook.from_path(str(source))
+    except (CalamineError, ZipError, OSError, ValueError) as error:
+        raise DataError(f"{source.name} cannot be read as a workbook. {ADVICE}") from error
+
+
+def _refuse_bombs(source: Path) -> None:
+    """Raises DataError for what is no zip archive, or says itself that it unpacks to too much."""
+    try:
+        with zipfile.ZipFile(source) as archive:
+            parts = archive.infolist()
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
+        raise DataError(f"{source.name} cannot be read as a workbook. {ADVICE}") from error
+    if len(parts) > PARTS or sum(part.file_size for part in parts) > UNPACKED:
+        raise DataError(
+            f"{source.name} unpacks to more than {UNPACKED >> 30} GB. Save the sheet that is meant as .csv."
+        )
+
+
+def _first_table(source: Path, book: CalamineWorkbook, names: list[str]) -> str:
+    """The first sheet with rows and columns, or else with any cell: a run's plain script takes the same."""
+    sheets, unread = [], []
+    for name in names:
+        try:
+            sheets.append(book.get_sheet_by_name(name))
+        except CalamineError:  # a chart's sheet, which has no cells; or one that is damaged
+            unread.append(name)
+    best = max(
+        sheets, key=lambda each: (min(each.total_height, each.total_width) > 1, each.total_height > 0), default=None
+    )
+    if best is None or not best.total_height:
+        raise DataError(
+            _damaged_sheet(source, unread[0]) if unread else f"{source.name} has no sheet with cells in it."
+        )
+    return str(best.name)
+
+
+def _damaged_sheet(source: Path, sheet: str) -> str:
+    return (
+        f"the sheet “{sheet}” of {source.name} cannot be read: it holds no cells, or is damaged. Open the file, and "
+        "save it again as .xlsx or .csv."
+    )
+
+
+def _heading_notes(name: str, heading: list[str], cells: list[list[object]], merged: list[Any], skip: int) -> list[str]:
+    found = []
+    unnamed = [each for each in heading if re.fullmatch(r"Column [0-9]+", each)]
+    if unnamed:
+        found.append(f"{name} has columns without a heading; they are called {', '.join(unnamed[:5])}.")
+    wide = [(top, left) for (top, left), (bottom, right) in merged if top <= skip <= bottom and right > left]
+    if wide:
+        found.append(
+            f"cells of the heading of {name} are merged: only the first of them has the name. If it is a title above "
+            "the heading, skip its line."
+        )
+    return found
+
+
+def _formula_notes(source: Path) -> list[str]:
+    """Formulas that a program wrote, and that no spreadsheet has worked out yet, read as empty."""
+    if source.suffix.lower() != ".xlsx":
+        return []
+    with zipfile.ZipFile(source) as archive:
+        for part in archive.namelist():
+            if part.startswith("xl/worksheets/") and part.endswith(".xml"):
+                with archive.open(part) as file:
+                    if NO_VALUE.search(file.read(LOOKED_THROUGH)):
+                        return [f"{source.name} has formulas without a value, which are empty here. Open and save it."]
+    return []

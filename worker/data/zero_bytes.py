@@ -1,0 +1,56 @@
+"""What zero bytes in a text file mean, in a sentence: another encoding, a damaged place, a lost end, or no text."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from groupwise.worker.data.data_error import DataError
+
+CONTROL = re.compile(rb"[\x01-\x08\x0b\x0e-\x1a\x1c-\x1f]")  # bytes that no text has
+BLOCK = 2**20
+AGAIN = "Save or download it again."
+
+
+def find_utf16(head: bytes, name: str) -> str:
+    """UTF-16 without its mark: every other byte of plain letters is zero. Raises DataError where they are not."""
+    even, odd = (head[start::2].count(0) / max(len(head[start::2]), 1) for start in (0, 1))
+    if b"\0" in head.partition(b"\n")[0] and max(even, odd) > 0.3 and min(even, odd) < 0.05:
+        return "utf-16-le" if odd > even else "utf-16-be"
+    raise DataError(_fault_of(head, name))
+
+
+def _fault_of(head: bytes, name: str) -> str:
+    at = head.index(b"\0")
+    line = head.count(b"\n", 0, at) + 1
+    if not head.strip(b"\0"):
+        return f"{name} holds zero bytes only: its content was lost, as when a disk is full or a copy stops. {AGAIN}"
+    if len(CONTROL.findall(head)) > 0.01 * len(head):
+        return f"{name} is not text: it is binary. Save it as .xlsx or .csv."
+    if not head[at:].strip(b"\0"):
+        return (
+            f"line {line:,} of {name} and all after it are zero bytes: the end is lost, as when a copy stops. {AGAIN}"
+        )
+    if line > 1 and head.count(b"\0", at) > 0.3 * (len(head) - at):
+        return (
+            f"{name} begins as plain text, and is UTF-16 from line {line:,} on: two files were joined that are written "
+            "differently. Save both as UTF-8, and join them again."
+        )
+    return damaged_line(name, line)
+
+
+def damaged_line(name: str, line: int) -> str:
+    """What to say of a line of text that has a zero byte."""
+    return (
+        f"line {line:,} of {name} has a zero byte (NUL), which no text has: the file is damaged there. Save or "
+        "download it again, or delete that character in an editor."
+    )
+
+
+def refuse_zero_bytes(path: Path, going_on: Callable[[], bool] = lambda: True) -> None:
+    """Raises DataError for the first line of a text in UTF-8 that has a zero byte, as far as is looked (`going_on`)."""
+    lines = 0
+    with path.open("rb") as file:
+        while going_on() and (block := file.read(BLOCK)):
+            if b"\0" in block:
+                raise DataError(damaged_line(path.name, lines + block.count(b"\n", 0, block.index(b"\0")) + 1))
+            lines += block.count(b"\n")

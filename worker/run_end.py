@@ -1,0 +1,53 @@
+"""What is done once a run's process is gone: what it kept beside its record is written, its log is searched for
+secrets, and what was left behind says how it ended (worker.training.endings)."""
+
+import contextlib
+import logging
+import sqlite3
+
+from groupwise.storage.home import process, process_log
+from groupwise.storage.record import checkpoint_files, record, run_files, states
+from groupwise.storage.registry import commands
+from groupwise.storage.registry.registry import Run
+from groupwise.worker.training import endings
+
+log = logging.getLogger("groupwise.supervisor")
+
+
+def state_of_end(run: Run, code: int | None, *, elsewhere: bool) -> tuple[str, str]:
+    """How it ended: (state, sentence). `code`: of the process, None where it was not our child; `elsewhere`: it lives
+    on in another folder, of which this is a copy."""
+    whole = checkpoint_files.latest_sealed(run.folder.checkpoints)
+    saved = checkpoint_files.step_of(whole) if whole else None
+    if run.boot is not None and run.boot != process.boot_id():
+        sentence = f"The machine restarted at step {run.step}. {endings.resume_words(saved)}"
+        return states.INTERRUPTED, sentence
+    if elsewhere:
+        return states.INTERRUPTED, endings.in_a_copy(saved)
+    killed = commands.asked_at(run.id, run.attempt, commands.KILL) is not None
+    return endings.ending(
+        run_files.exit_record(run.folder, run.attempt), code, step=run.step, saved=saved, killed_on_request=killed,
+        stopping=run.state == states.STOPPING,
+    )  # fmt: skip
+
+
+def is_drained(run: Run) -> bool:
+    """Whether what a run kept beside its record is written, or never can be. It cannot be while the record is locked,
+    or its disk is full."""
+    try:
+        with contextlib.suppress(sqlite3.OperationalError):
+            return record.drain(run.folder.db)
+    except (sqlite3.DatabaseError, OSError) as error:
+        log.warning("%s: what was kept beside run.db cannot be written: %s", run.id, error)
+        return True
+    return False
+
+
+def scrub_log(run: Run) -> None:
+    """Take out of its log what did not pass Python on its way there, such as the output of a program that it
+    started."""
+    try:
+        if process_log.scrub(run.folder.log):
+            log.info("%s: secrets were taken out of its log", run.id)
+    except OSError as error:
+        log.warning("%s: its log could not be searched for secrets: %s", run.id, error)
