@@ -61,6 +61,12 @@ def known(worker_home: Path) -> Path:
     return worker_home
 
 
+@pytest.fixture
+def none_starting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """This process has started no worker yet, whatever its other tests did."""
+    monkeypatch.setattr(worker_process, "_child", None)
+
+
 def environment_of(pid: int) -> dict[str, str]:
     pairs = Path(f"/proc/{pid}/environ").read_bytes().decode().split("\0")
     return dict(pair.split("=", 1) for pair in pairs if "=" in pair)
@@ -119,7 +125,7 @@ def test_a_killed_worker_is_back_in_seconds_and_the_run_never_noticed(known: Pat
 
 
 def test_a_worker_that_ends_at_once_is_started_ever_more_seldom(
-    registry_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    registry_home: Path, none_starting: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     starts = tmp_path / "starts"
     package = tmp_path / "groupwise"
@@ -138,7 +144,7 @@ def test_a_worker_that_ends_at_once_is_started_ever_more_seldom(
 
 
 def test_a_worker_that_cannot_be_started_is_said_and_tried_again(
-    registry_home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    registry_home: Path, none_starting: None, capsys: pytest.CaptureFixture[str]
 ):
     paths.worker_log().mkdir()
     watch = worker_process.Watch()

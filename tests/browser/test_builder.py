@@ -300,7 +300,13 @@ def test_a_text_of_thirty_megabytes_is_refused_before_it_is_in_a_box(rewards: Pa
     expect(rewards.locator(".trouble")).to_have_text(
         "What you brought is 30.0 MB: this takes at most 20 KB. Nothing was changed."
     )
+    with rewards.expect_response(lambda reply: "component_server" in reply.url):
+        # Another answer does not take away what is to be read.
+        rewards.get_by_label("Data of").select_option(index=1)
+    expect(rewards.locator(".trouble")).to_contain_text("Nothing was changed.")
     assert rewards.evaluate(paste, [".building textarea", 100]) is True
+    rewards.locator(".building textarea").first.fill("fits")
+    expect(rewards.locator(".trouble")).to_be_hidden()
     do(rewards, "Import")
     assert rewards.evaluate(paste, ["dialog.importing .paste", 30 * 1024**2]) is False
     expect(rewards.locator("dialog.importing .said")).to_contain_text("this takes at most 64 KB")

@@ -42,10 +42,20 @@ export const action = (name, then) => {
 // Off, but still in its place for the keyboard: a button that is “disabled” under the focus loses it.
 export const setOff = (name, off) => find(`[data-do=${name}]`).setAttribute("aria-disabled", String(off));
 export const button = (words, onclick, kind = "btn s") => el("button", { class: kind, type: "button", onclick }, words);
-export const trouble = (words) => showText(find(".trouble"), words);
+let ofAnAnswer = false;
+export function trouble(words) {
+  ofAnAnswer = false;
+  showText(find(".trouble"), words);
+}
+// An answer takes back what an earlier one said, and nothing else: what was refused stays to be read.
+function ofAnswer(words) {
+  if (!words && !ofAnAnswer) return;
+  trouble(words);
+  ofAnAnswer = Boolean(words);
+}
 export const NO_ANSWER = "The server did not answer. Try again.";
 // Calls a function of the server: its answer; undefined (and a sentence on top) where there is none.
-export async function call(name, payload = {}, speak = trouble) {
+export async function call(name, payload = {}, speak = ofAnswer) {
   let got;
   try {
     got = await server[name](payload);

@@ -6,6 +6,7 @@ import { page, root, trouble } from "./core.js";
 const BLOCK_TEXT = 20_000; // characters of a box of the builder or of a completion
 const size = (length) =>
   length < 1024 ** 2 ? `${Math.ceil(length / 1024)} KB` : `${(length / 1024 ** 2).toFixed(1)} MB`;
+let refused = false;
 const boxOf = ({ target }) => target.closest?.("textarea, input, .ace") ?? null;
 
 function roomFor(event) {
@@ -18,6 +19,18 @@ function refuse(text, event) {
   const words = `What you brought is ${size(text.length)}: this takes at most ${most}. Nothing was changed.`;
   const dialog = boxOf(event).closest("dialog");
   if (dialog) dialog.querySelector(".said").textContent = words;
-  else trouble(words);
+  else {
+    trouble(words);
+    refused = true;
+  }
 }
-export const guardPastes = () => limitPaste(root, roomFor, refuse);
+// What was said of a refusal goes as soon as something else is typed.
+function takeBack(event) {
+  if (!refused || !boxOf(event)) return;
+  refused = false;
+  trouble("");
+}
+export function guardPastes() {
+  limitPaste(root, roomFor, refuse);
+  root.addEventListener("input", takeBack);
+}
