@@ -23,9 +23,9 @@ from groupwise.storage.record.record import RunWriter
 from groupwise.storage.record.step_record import Completion, Event, Group
 from groupwise.storage.registry import registry
 from groupwise.storage.spec import spec
-from tests.storage.test_doctor import SICK
 from tests.support import offer
 from tests.support.doctor import healthy
+from tests.support.doctor_cases import SICK
 from tests.support.made_runs import made_run
 
 HOSTILE = "<img src=x onerror=alert(1)>${alert(1)}\x1b[31m\u202e"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -15,113 +15,16 @@ from groupwise.storage.analysis.doctor import verdict as verdicts
 from groupwise.storage.analysis.doctor.curve import POINTS, Curve
 from groupwise.storage.analysis.doctor.evidence import Evidence, Function, Sample
 from groupwise.storage.analysis.doctor.examine import RULES, examine
-from groupwise.storage.spec import spec
-from tests.support.doctor import STEPS, drawn, healthy, line, paid_by_length, said, scored
+from tests.support.doctor import STEPS, drawn, healthy, line, said, scored
+from tests.support.doctor_cases import SICK, WELL
 
 DOCTOR = Path(verdicts.__file__).parent
 CALM_ONLY = {"learned", "loss_near_zero", "no_kl"}
-FLAT = {"reward": line(1.0, 1.0, 0.03)}
-NO_GROUPS: dict[str, Any] = {
-    f"groups/{name}": None for name in ("tied", "all_low", "all_high", "spread", "solved", "any_solved", "alike")
-}
 
 
 def told(evidence: Evidence) -> list[str]:
     """The keys of what is said that is not calm."""
     return [verdict.key for verdict in examine(evidence).verdicts]
-
-
-# What each sick run shows; the verdict's key and level.
-SICK: dict[str, tuple[Evidence, str, str]] = {
-    "tied, all failed": (
-        healthy(curves={**FLAT, "groups/tied": line(0.8, 0.95), "groups/all_low": line(0.8, 0.93)}),
-        "too_hard", "problem"),
-    "tied, all top score from the start": (
-        healthy(curves={**FLAT, "groups/tied": line(0.7, 0.75), "groups/all_high": line(0.7, 0.75)}),
-        "too_easy", "warning"),
-    "tied in between": (
-        healthy(curves={**FLAT, "groups/tied": line(0.2, 0.95), "groups/all_high": line(0, 0)}), "tied", "problem"),
-    "ties as TRL says them": (
-        healthy(curves={**FLAT, **NO_GROUPS, "frac_reward_zero_std": line(0.7, 0.8)}), "tied", "warning"),
-    "never solved": (
-        healthy(curves={"groups/solved": line(0, 0), "groups/any_solved": line(0, 0),
-                        "rewards/correctness/mean": line(0, 0)},
-                functions={"correctness": Function(1.0, {"ok": 256}, 0, 0, 0, (0, 0))}), "too_hard", "warning"),
-    "form is earned, the answer never": (
-        healthy(rewards=[spec.RewardSpec(name="format", weight=1.5), spec.RewardSpec(name="correctness")],
-                curves={"rewards/correctness/mean": line(0, 0)},
-                functions={"format": Function(1.5, {"ok": 256}, 0, 1, 0.4, (0, 1)),
-                           "correctness": Function(1.0, {"ok": 256}, 0, 0, 0, (0, 0))}), "too_hard", "warning"),
-    "solved from the start": (
-        healthy(curves={"groups/solved": line(0.95, 0.97), "groups/all_high": line(0.5, 0.6),
-                        "groups/tied": line(0.5, 0.6)}), "too_easy", "warning"),
-    "collapse of the spread": (healthy(curves={"groups/spread": line(0.7, 0.02)}), "collapse", "problem"),
-    "collapse of the words": (
-        healthy(curves={"groups/alike": line(0.1, 0.9), "groups/solved": line(0.3, 0.3)}), "collapse", "warning"),
-    "KL far away": (healthy(curves={"kl": line(0.01, 0.9)}), "kl", "warning"),
-    "KL doubling": (healthy(curves={"kl": drawn(lambda x: 0.35 * math.exp(8 * (x - 1)))}), "kl", "warning"),
-    "reward flat": (healthy(curves={**FLAT, "kl": line(0.005, 0.05)}), "flat", "warning"),
-    "held-out falls": (
-        healthy(curves={"eval_reward": Curve.of(range(5, 65, 5), [1.2] * 4 + [1.3] * 2 + [1.0, 0.9, 0.8] + [0.7] * 3)}),
-        "held_out", "warning"),
-    "length explodes": (healthy(curves={**FLAT, "kl": line(0.005, 0.05), "completions/mean_length": line(60, 300, 5)}),
-                        "length", "warning"),
-    "long but better": (healthy(curves={"completions/mean_length": line(60, 300, 5)}), "length", "suspicion"),
-    "cut off": (healthy(curves={"completions/clipped_ratio": line(0.1, 0.5)}), "truncated", "warning"),
-    "mostly cut off": (healthy(curves={"completions/clipped_ratio": line(0.9, 0.9)}), "truncated", "problem"),
-    "entropy collapse": (
-        healthy(curves={"entropy": line(1.0, 0.01), "reward": line(1.0, 1.1, 0.01)}), "entropy", "warning"),
-    "one function drowns the other": (
-        healthy(functions={"format": Function(1.0, {"ok": 256}, 0, 100, 40.0, (0, 100))}, high=101.0,
-                curves={"reward": line(20, 60, 2), "rewards/format/mean": line(20, 60, 2)}), "dominating", "warning"),
-    "a constant function": (
-        healthy(functions={"format": Function(1.0, {"ok": 256}, 0.5, 0.5, 0.0, (0.5, 0.5))},
-                curves={"rewards/format/mean": line(0.5, 0.5)}), "constant", "warning"),
-    "a failing function": (
-        healthy(functions={"format": Function(1.0, {"ok": 200, "error": 56}, 0, 1, 0.2, message="<b>no</b>")}),
-        "failing", "warning"),
-    "a function that only fails": (
-        healthy(functions={"format": Function(1.0, {"timeout": 256})}), "failing", "problem"),
-    "much is clipped": (healthy(curves={"clip_ratio/region_mean": line(0.3, 0.45)}), "clipping", "warning"),
-    "gradient spikes": (
-        healthy(curves={"grad_norm": Curve.of(range(1, 61), [9.0 if n % 5 == 0 else 0.4 for n in range(60)])}),
-        "spikes", "warning"),
-    "no numbers": (healthy(not_finite={"loss": 59, "grad_norm": 60}), "not_finite", "problem"),
-    "memory": (healthy(curves={"system/memory_share": line(0.9, 0.99)}), "memory", "warning"),
-    "slow with a GPU": (
-        healthy(curves={"step_time": line(40, 40), "time/generation": line(35, 35), "time/update": line(4, 4)},
-                gpus=[{"name": "NVIDIA L4"}], extras={"vllm": "1"}), "slow", "warning"),
-    "slow without one": (healthy(curves={"step_time": line(50, 50)}), "slow", "warning"),
-    "rate too high": (
-        healthy(curves={"reward": drawn(lambda x: 1.0 + 0.6 * math.sin(x * math.pi)), "kl": line(0.01, 0.4)}),
-        "learning_rate_high", "problem"),
-    "rate too low": (healthy(curves={**FLAT, "kl": line(0.0, 0.0004)}), "learning_rate_low", "warning"),
-    "rate tiny, no KL": (
-        healthy(curves={**FLAT, "kl": None, "learning_rate": line(1e-8, 1e-8)}), "learning_rate_low", "warning"),
-    "repeats for reward": (healthy(curves={"groups/repetition": line(0.3, 0.8)}), "hacking_repetition", "suspicion"),
-    "one against the others": (
-        healthy(curves={"rewards/correctness/mean": line(0.6, 0.3, 0.02), "rewards/format/mean": line(0.2, 1.0, 0.02)}),
-        "hacking_one", "suspicion"),
-    "one text at temperature 0.01": (
-        healthy(training={"temperature": 0.01}, last=scored(format=[1.0] * 4, text="4")), "temperature_low", "problem"),
-    "noise at temperature 4": (
-        healthy(training={"temperature": 4.0}, curves={"entropy": line(4.5, 4.4)}), "temperature_high", "problem"),
-    "groups of two": (healthy(first=[], last=scored(format=[1.0, 0.0])), "group_small", "warning"),
-    "held by beta": (
-        healthy(training={"beta": 10.0}, curves={**FLAT, "kl": drawn(lambda x: 0.002 if x > 0.02 else 0)}),
-        "beta_high", "warning"),
-    "no answers to compare with": (
-        healthy(functions={"correctness": Function(1.0, {"ok": 128, "none": 128}, 0, 1, 0.4, (0, 1))}),
-        "unscored", "problem"),
-    "two that cancel out": (
-        healthy(last=scored(format=[1.0, 0.0, 1.0, 0.0], correctness=[0.0, 1.0, 0.0, 0.9])), "conflict", "warning"),
-    "paid by length": (
-        healthy(last=paid_by_length([10, 20, 30, 40], lambda tokens: tokens / 20)), "length_alone", "warning"),
-    "tags stuffed": (healthy(last=said("<think></think>" * 20)), "hacking_pattern", "suspicion"),
-    "nothing written": (healthy(last=said("  \n ")), "hacking_pattern", "suspicion"),
-    "the prompt copied": (
-        healthy(last=said("x" * 50 + "!", prompt="x" * 50)), "hacking_pattern", "suspicion"),
-}  # fmt: skip
 
 
 @pytest.mark.parametrize("what", SICK)
@@ -151,58 +54,6 @@ def test_a_healthy_run_is_told_so_in_one_calm_line() -> None:
     assert report.headline.startswith("No problems detected: reward is up from 1.0")
     assert "% of groups have a learning signal." in report.headline
     assert [verdict.key for verdict in report.calm] == ["loss_near_zero"]
-
-
-# What comes near a verdict and is none.
-WELL: dict[str, Evidence] = {
-    "ties half of the time": healthy(curves={"groups/tied": line(0.4, 0.6)}),
-    "learned: tied at the top": healthy(
-        curves={"groups/tied": line(0.0, 0.99), "groups/all_high": line(0, 0.99), "groups/solved": line(0.4, 1.0),
-                "groups/spread": line(0.7, 0.0), "entropy": line(1.0, 0.01),
-                "reward": drawn(lambda x: min(2.0, 1 + 1.4 * x))}),
-    "a target with another scale": healthy(
-        curves={"groups/solved": line(0, 0), "groups/any_solved": line(0, 0)},
-        functions={"correctness": Function(1.0, {"ok": 256}, 0.0, 0.6, 0.2, (0.0, 0.5))}),
-    "spread falls as it learns": healthy(curves={"groups/spread": line(0.8, 0.3, 0.03)}),
-    "rewards of 0 to 0.01": healthy(
-        curves={"groups/spread": line(0.004, 0.003), "reward": line(0.002, 0.006, 0.0003)}, low=0.0, high=0.01),
-    "rewards of −500 to 500": healthy(
-        curves={"reward": line(-100, 200, 20), "groups/spread": line(300, 200)}, low=-500, high=500),
-    "KL grows as usual": healthy(curves={"kl": line(0.02, 0.12, 0.01)}),
-    "KL begins at nothing": healthy(curves={"kl": drawn(lambda x: 0.15 * x**4)}),
-    "a noisy reward that rises": healthy(curves={"reward": line(1.0, 1.5, 0.25)}),
-    "a reward at its ceiling": healthy(curves={"reward": line(1.95, 1.96, 0.01), "groups/tied": line(0.5, 0.5)}),
-    "held-out as noisy as few prompts make it": healthy(
-        curves={"eval_reward": Curve.of(range(10, 70, 10), [1.2, 1.5, 1.3, 1.6, 1.4, 1.5])}),
-    "long from the start": healthy(curves={"completions/mean_length": line(280, 300)}),
-    "twice as long, but short": healthy(curves={"completions/mean_length": line(12, 50)}),
-    "a few cut off": healthy(curves={"completions/clipped_ratio": line(0.05, 0.2)}),
-    "a function that is learned": healthy(functions={"format": Function(1.0, {"ok": 256}, 1.0, 1.0, 0.0, (0.0, 1.0))}),
-    "a function without weight": healthy(
-        functions={"format": Function(0.0, {"ok": 256}, 0.5, 0.5, 0.0, (0.5, 0.5))},
-        curves={"rewards/format/mean": line(0.5, 0.5)}),
-    "one failure of hundreds": healthy(functions={"format": Function(1.0, {"ok": 255, "error": 1}, 0, 1, 0.2, (0, 1))}),
-    "no score is no failure": healthy(functions={"format": Function(0.4, {"ok": 56, "none": 200}, 0, 1, 0.2, (0, 1))}),
-    "each function has rows of its own": healthy(
-        functions={"format": Function(1.0, {"ok": 128, "none": 128}, 0, 1, 0.2, (0, 1)),
-                   "correctness": Function(1.0, {"ok": 128, "none": 128}, 0, 1, 0.4, (0, 1))},
-        last=scored(format=[1.0, None], correctness=[None, 1.0])),
-    "one spike": healthy(curves={"grad_norm": Curve.of(range(1, 61), [0.4] * 59 + [30.0])}),
-    "a slow step on a CPU": healthy(curves={"step_time": line(20, 20)}),
-    "repetition, but the reward stays": healthy(curves={"groups/repetition": line(0.75, 0.8)}),
-    "empty, and it earns nothing": healthy(last=said("", [0.0] * 32) + said("<answer>4</answer>")),
-    "a short answer": healthy(last=said("4")),
-    "longer, and that is all that differs": healthy(last=paid_by_length([10, 20, 30, 40], lambda tokens: tokens > 25)),
-    "cool, but of many words": healthy(training={"temperature": 0.2}, last=scored(format=[1.0] * 4)),
-    "one answer, and right": healthy(last=scored(format=[1.0] * 4, text="4")),
-    "groups of three": healthy(last=scored(format=[1.0, 0.0, 0.0])),
-    "hot, and it still makes sense": healthy(training={"temperature": 1.5}, curves={"entropy": line(0.9, 0.5)}),
-    "a heavy KL, and it learns": healthy(training={"beta": 2.0}),
-    "two that differ": healthy(last=scored(format=[1.0, 0.0, 1.0, 0.0], correctness=[0.0, 1.0, 1.0, 0.0])),
-    "a falling reward after weights moved": healthy(
-        rewards=[spec.RewardSpec(name="correctness", adapt=spec.AdaptSpec())],
-        curves={"reward": drawn(lambda x: 1.0 + 0.6 * math.sin(x * math.pi))}),
-}  # fmt: skip
 
 
 @pytest.mark.parametrize("what", WELL)
@@ -262,6 +113,12 @@ def test_one_cause_gets_one_verdict() -> None:
         "clip_ratio/region_mean": line(0.1, 0.6), "groups/spread": line(0.7, 0.01),
     })  # fmt: skip
     assert told(evidence) == ["learning_rate_high"]
+
+
+def test_titles_of_an_ended_run_say_how_it_went_and_not_how_it_goes() -> None:
+    for evidence, _, _ in SICK.values():
+        for verdict in examine(replace(evidence, ended=True)).verdicts:
+            assert not re.search(r"(is|are) \w+ing", verdict.title.removesuffix("?")), verdict.title
 
 
 def test_the_gravest_comes_first() -> None:

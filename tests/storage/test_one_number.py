@@ -159,7 +159,7 @@ def test_a_stage_that_just_began_is_what_has_too_few_steps() -> None:
 
 
 def test_no_sentence_of_a_run_that_is_over_says_now_or_so_far() -> None:
-    from tests.storage.test_doctor import SICK
+    from tests.support.doctor_cases import SICK
 
     for evidence, _, _ in SICK.values():
         report = examine(replace(evidence, ended=True))

@@ -172,7 +172,7 @@ def collapse(e: Evidence) -> Verdict | None:
             f"Shown below {short_number(least)} and falling; 0.1 where rewards are up to 2 apart, in proportion else."
         )
         return Verdict(
-            "collapse", PROBLEM, "The groups are collapsing", words, threshold, COMMON,
+            "collapse", PROBLEM, f"The groups {'collapsed' if e.ended else 'are collapsing'}", words, threshold, COMMON,
             (*links, step_groups(spread.steps[-1], "worst")), changes.diverse(e), Grounds(Place.COURSE, share=1.0),
         )  # fmt: skip
     alike = e.curve("groups/alike")
@@ -186,7 +186,7 @@ def collapse(e: Evidence) -> Verdict | None:
         f"{percent(solved.now)} are right."
     )
     return Verdict(
-        "collapse", WARNING, "Completions are becoming alike", words,
+        "collapse", WARNING, f"Completions {'became' if e.ended else 'are becoming'} alike", words,
         f"Shown from {percent(ALIKE)} on, where it has risen by {percent(ALIKE_MORE)} and the solve rate has not.",
         MEASURED, (links[1], step_groups(alike.steps[-1], "worst")), changes.diverse(e),
         Grounds(Place.COURSE, share=alike.now),

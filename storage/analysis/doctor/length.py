@@ -129,8 +129,9 @@ def exploding(e: Evidence) -> Verdict | None:
         fixes = [
             changes.add_reward(e, "soft_overlong_punishment", max_completion_len=limit, soft_punish_cache=limit // 5)
         ]
+    title = "Completions grew long" if e.ended else "Completions are growing long"
     return Verdict(
-        "length", SUSPICION if up else WARNING, "Completions are growing long", words,
+        "length", SUSPICION if up else WARNING, title, words,
         f"Shown when they are {TIMES:.0f} times as long as at the start, and longer than {LONG} tokens.",
         f"{DR_GRPO} on the bias towards length; {MEASURED}",
         (chart("completions/mean_length", "The chart of length"),

@@ -54,7 +54,7 @@ def learning_rate_high(e: Evidence) -> Verdict | None:
         f"too large{at}."
     )
     return Verdict(
-        "learning_rate_high", PROBLEM, "The reward is falling", words,
+        "learning_rate_high", PROBLEM, "The reward fell" if e.ended else "The reward is falling", words,
         f"Shown when it is {short_number(FELL * e.scale)} (an eighth of the rewards' range) below its best, beyond "
         f"noise, and has lost {percent(LOST)} of what it had gained.",
         f"{COMMON}; {CORPUS}; {e.usual_rates.words}",

@@ -60,7 +60,7 @@ def kl(e: Evidence) -> Verdict | None:
             "where it began."
         )
         return Verdict(
-            "kl", WARNING, "KL is running away", words,
+            "kl", WARNING, "KL ran away" if e.ended else "KL is running away", words,
             f"Shown from {KL_FAR} on; 0.02 to 0.12 in 400 steps is healthy.",
             f"{COMMON}; the KL term is from {DEEPSEEK}", links, fixes, Grounds(Place.TREND, share=1.0),
         )  # fmt: skip
@@ -71,7 +71,7 @@ def kl(e: Evidence) -> Verdict | None:
         f"it soon passes {KL_FAR}."
     )
     return Verdict(
-        "kl", WARNING, "KL is running away", words,
+        "kl", WARNING, "KL ran away" if e.ended else "KL is running away", words,
         f"Shown from {KL_GROWING} on, where it has doubled within a sixth of the run.", f"{COMMON}; {MEASURED}",
         links, fixes, Grounds(Place.TREND, share=1.0),
     )  # fmt: skip
@@ -142,7 +142,7 @@ def held_out(e: Evidence) -> Verdict | None:
         f"{short_number(now)} in the last {third}, while on the prompts it trains on it went on rising."
     )
     return Verdict(
-        "held_out", WARNING, "Held-out reward is falling", words,
+        "held_out", WARNING, f"Held-out reward {'fell' if e.ended else 'is falling'}", words,
         f"Shown when it is {short_number(0.1 * e.scale)} (a tenth of the rewards' range) below its best, beyond noise.",
         COMMON,
         (chart("eval_reward"), chart("reward"), completions("Held-out completions", mode="eval", sort="reward")),

@@ -2,8 +2,9 @@
 
 For models as people have them, what is published (read in 2026):
 
-- whole: 1e-6 in TRL (GRPOConfig's default, “LoRA Without Regret”), in DeepSeekMath and Dr. GRPO; 3e-6 to 2e-5 in
-  open-r1's recipes. The middle of it is 5e-6.
+- whole: 1e-6 in TRL (GRPOConfig's default, “LoRA Without Regret”), in DeepSeekMath (section 4.2) and in Dr. GRPO's
+  published command; 1e-6 (DeepSeek-R1-Distill-Qwen-1.5B) to 2e-5 (Qwen2.5-1.5B-Instruct) in open-r1's recipes. The
+  middle of it is 5e-6.
 - LoRA: 5e-6 in Unsloth's notebooks, 1e-5 and 5e-5 in TRL's “LoRA Without Regret” (Thinking Machines: ten times the rate
   of a whole model), 2e-5 in Hugging Face's course, which is the middle of it.
 
