@@ -86,8 +86,11 @@ def _label(field: str, text: str) -> str:
 
 
 def _own_label(field: str) -> str:
+    """The form's word for it; else its name, in words unless that is the library's own: Data source, top_p."""
     part, _, name = field.rpartition(".")
-    return field_labels.SHORT[field][0] if field in field_labels.SHORT else name if part in NAMED else field
+    if field in field_labels.SHORT:
+        return field_labels.SHORT[field][0]
+    return name if part in NAMED else re.sub(r"[._]", " ", field).capitalize()
 
 
 def _refusal(refused: list[str], offer: Offer) -> str:
