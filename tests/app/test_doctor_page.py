@@ -196,8 +196,8 @@ def test_changes_of_an_address_are_made_as_the_form_would() -> None:
 
 def test_a_setting_without_a_label_of_its_own_is_called_in_words() -> None:
     text = "name: x\ndata: {source: task:arithmetic}\nrewards: [{name: format}]\n"
-    _, changes, _ = url_settings.change(text, ["data.source=hub:openai/gsm8k", "training.top_p=0.9"], offer.OFFER)
-    assert [one.label for one in changes] == ["Data source", "top_p"]
+    _, changes, _ = url_settings.change(text, ["data.source=hub:openai/gsm8k", "training.loss_type=bnpo"], offer.OFFER)
+    assert [one.label for one in changes] == ["Data source", "loss_type"]
 
 
 def _told(changes: list[url_settings.Change]) -> list[str]:
