@@ -28,6 +28,7 @@ from groupwise.worker.warm_start import WarmStart
 log = logging.getLogger("groupwise.supervisor")
 
 TICK = 0.1  # seconds between looks at the registry
+CALM = 1.0  # … where it is as it was, no run lives and nothing was asked
 PROGRESS_EVERY = 1.0  # seconds between looks at a run's record, once it trains
 STOP_GRACE = 300.0  # seconds a stop may take before it is enforced, unless a step is known to take longer
 TERM_GRACE = 30.0  # seconds between SIGTERM and SIGKILL
@@ -49,14 +50,26 @@ class Supervisor:
         self.looked_at_folders = 0.0
         self.busy_at = time.monotonic()
         self.leaving = False
+        self._is_calm = False  # whether the last look found nothing to look after
+        self._looked_at, self._seen = 0.0, registry.change_stamp()
 
     def run(self) -> None:
         """Look after everything until told to leave, or idle."""
         while not self.leaving:
-            self.tick()
+            if self._is_due():
+                self.tick()
             time.sleep(TICK)
         self.helpers.end()
         self.warm_start.end()
+
+    def _is_due(self) -> bool:
+        """Whether to look: whatever is asked for is written into the registry, so that of one that is as it was there
+        is next to nothing to see."""
+        stamp = registry.change_stamp()
+        rests = self._is_calm and stamp == self._seen and time.monotonic() - self._looked_at < CALM
+        if not rests:
+            self._seen, self._looked_at = stamp, time.monotonic()
+        return not rests
 
     def tick(self) -> None:
         """Look once at commands, runs, questions and helpers."""
@@ -79,7 +92,9 @@ class Supervisor:
                 self._wait_in_line(run, live[0] if live else queued[-1])
         except (sqlite3.Error, OSError) as error:
             log.warning("the registry could not be used this time: %s", error)
+            self._is_calm = False
             return
+        self._is_calm = not (active or working)
         if active or working or locks.is_held(paths.app_lock()):
             self.busy_at = time.monotonic()
         self.leaving = self.leaving or time.monotonic() - self.busy_at > IDLE

@@ -308,6 +308,16 @@ def _open_writer(*, make: bool) -> Iterator[Database]:
             registry.close()
 
 
+def change_stamp() -> tuple[int, int, int]:
+    """What another write to the registry changes, as far as its file tells without being opened: two within some
+    milliseconds may look like one. Zeros where there is none."""
+    try:
+        found = paths.registry_path().stat()
+    except OSError:
+        return 0, 0, 0
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
 @contextlib.contextmanager
 def read_registry() -> Iterator[Database]:
     """The registry, opened to be read. Raises RegistryError."""

@@ -13,6 +13,7 @@ import pytest
 from groupwise.storage.analysis import outcome
 from groupwise.storage.home import paths
 from groupwise.storage.registry import registry, trash
+from groupwise.storage.registry.messages.facts import Catalogue
 from groupwise.worker import supervisor
 from groupwise.worker.chores import Chore, Chores
 from tests.support.homes import wait_for
@@ -66,3 +67,24 @@ def test_a_chore_is_never_done_twice_at_a_time_and_one_that_fails_is_done_again(
         release.set()
         wait_for("it to be done again", lambda: (chore.begin_if_due(), len(done) > 1)[1])
     assert "the judge could not do its work this time: database is locked" in caplog.text
+
+
+def test_a_worker_without_work_looks_seldom_and_sees_at_once_what_is_asked(
+    registry_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[float] = []
+    tick = supervisor.Supervisor.tick
+    monkeypatch.setattr(supervisor.Supervisor, "tick", lambda self: (looks.append(time.monotonic()), tick(self)))
+    monkeypatch.setattr(supervisor, "CALM", 30.0)
+    watching = supervisor.Supervisor()
+    thread = threading.Thread(target=watching.run)
+    thread.start()
+    try:
+        wait_for("it to rest", lambda: looks and time.monotonic() - looks[-1] > 10 * supervisor.TICK)
+        before = len(looks)
+        registry.publish_fact(Catalogue(versions={}))
+        wait_for("it to look again", lambda: len(looks) > before)
+        assert len(looks) < 10
+    finally:
+        watching.leaving = True
+        thread.join()
