@@ -11,8 +11,9 @@ import pytest
 from groupwise.storage.analysis.doctor.evidence import Evidence, Function
 from groupwise.storage.analysis.doctor.examine import RULES, examine
 from groupwise.storage.spec import spec
-from tests.storage.test_doctor import FLAT, told
+from tests.storage.test_doctor import told
 from tests.support.doctor import drawn, healthy, line, scored
+from tests.support.doctor_cases import FLAT
 
 
 def _first_change(evidence: Evidence, key: str) -> dict[str, Any]:
