@@ -23,6 +23,7 @@ from groupwise.storage.checks.script_reader.values import (
     Row,
     Text,
     Value,
+    beginning,
     plain_or,
 )
 
@@ -140,7 +141,7 @@ def _is_quiet(call: Made) -> bool:
     if _is_look(call) or (call.name.startswith("is_") and call.name.endswith("_available")):
         return True
     if call.receiver is not None:
-        root = _root(call.receiver)
+        root = beginning(call.receiver)
         if call.name in _BY_NAME and not (
             isinstance(root, (Outer, Made)) and root.path.partition(".")[0] in _QUIET_ROOTS
         ):
@@ -167,22 +168,10 @@ def _is_look(call: Made) -> bool:
     value: Value | None = call.receiver
     while isinstance(value, (Made, Part, Item)):
         if isinstance(value, Item) and type(plain_or(value.key)) is int and not isinstance(value.of, (Items, Mapping)):
-            root = _root(value)
+            root = beginning(value)
             return isinstance(root, Made) and is_source(root)
         value = value.receiver if isinstance(value, Made) else value.of
     return False
-
-
-def _root(value: Value) -> Value:
-    """What a chain of attributes, keys and methods begins with."""
-    for _ in range(50):
-        if isinstance(value, (Part, Item)):
-            value = value.of
-        elif isinstance(value, Made) and value.receiver is not None:
-            value = value.receiver
-        else:
-            break
-    return value
 
 
 def _note_call(reading: Reading, call: Made, lost: set[int]) -> None:
@@ -212,7 +201,7 @@ def _note_call(reading: Reading, call: Made, lost: set[int]) -> None:
 
 def _note_data(reading: Reading, call: Made, lost: set[int]) -> None:
     """What is made of a dataset beside the training data: once a dataset, unless its loading is noted by itself."""
-    root = _root(call)
+    root = beginning(call)
     within = any(node is root.node for node in ast.walk(call.node))
     if id(root) not in lost and (within or reading.is_said(root)):
         reading.note("A dataset", call, "does not reach the trainer as its training data: it was not taken.")
@@ -237,7 +226,7 @@ def _note_push(reading: Reading, call: Made) -> None:
 
 def _is_data(call: Made) -> bool:
     """Whether a call is a step on a dataset that was loaded."""
-    root = _root(call)
+    root = beginning(call)
     return isinstance(root, Made) and root is not call and is_source(root)
 
 
@@ -253,7 +242,7 @@ def _note_late(reading: Reading, late: list[Made]) -> None:
 def _note_setting(reading: Reading, setting: Setting) -> None:
     """An attribute or key that is set on what the script does not define."""
     path = _path_of(setting.of)
-    root = _root(setting.of)
+    root = beginning(setting.of)
     if path == "os.environ" and setting.name.startswith("UNSLOTH_"):
         reading.note(setting.name, setting.node, "is Unsloth's own, and was not taken: TRL trains here.")
     elif path == "os.environ":

@@ -130,15 +130,20 @@ def _merged(given: list[Value], node: ast.AST) -> Value:
 
 def _dict(given: list[Value], named: dict[str, Value], dark: list[Value], node: ast.AST) -> Value:
     made = Mapping(node)
-    for value in given:
-        if isinstance(value, Mapping):
-            made.entries |= value.entries
-            made.dark += value.dark
-        else:
-            made.dark.append(value)
-    made.entries |= named
+    _update(made, given, named)
     made.dark += dark
     return made
+
+
+def _update(of: Mapping, given: list[Value], named: dict[str, Value]) -> None:
+    """What dict.update takes in; of what is not known to be a mapping, that it is there."""
+    for value in given:
+        if isinstance(value, Mapping):
+            of.entries |= value.entries
+            of.dark += value.dark
+        else:
+            of.dark.append(value)
+    of.entries |= named
 
 
 def _range(given: list[Value], node: ast.AST) -> Value | None:
@@ -257,13 +262,7 @@ def _change_mapping(
     of: Mapping, name: str, key: Any, given: list[Value], named: dict[str, Value], node: ast.AST
 ) -> Value | None:
     if name == "update":
-        for value in given:
-            if isinstance(value, Mapping):
-                of.entries |= value.entries
-                of.dark += value.dark
-            else:
-                of.dark.append(value)
-        of.entries |= named
+        _update(of, given, named)
     elif name == "pop" and not isinstance(key, (list, dict)) and key in of.entries:
         return of.entries.pop(key)
     elif name == "setdefault" and not isinstance(key, (list, dict)) and len(given) == 2 and not of.dark:

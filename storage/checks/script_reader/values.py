@@ -155,18 +155,23 @@ class Either(Value):
     options: list[Value]
 
 
-def origin(value: Value) -> Value:
-    """What a value was taken out of, by keys, attributes, and calls such as float(…)."""
+def beginning(value: Value, through: tuple[str, ...] = ()) -> Value:
+    """What a chain of attributes, keys and methods begins with; also of calls of the functions `through`."""
     for _ in range(50):
         if isinstance(value, (Part, Item)):
             value = value.of
         elif isinstance(value, Made) and value.receiver is not None:
             value = value.receiver
-        elif isinstance(value, Made) and value.path in ("float", "int", "str", "bool") and value.arguments:
+        elif isinstance(value, Made) and value.path in through and value.arguments:
             value = value.arguments[0]
         else:
             break
     return value
+
+
+def origin(value: Value) -> Value:
+    """What a value was taken out of, by keys, attributes, and calls such as float(…)."""
+    return beginning(value, ("float", "int", "str", "bool"))
 
 
 def script_line(value: Value | ast.AST) -> int:
