@@ -76,6 +76,8 @@ def write_others(folder: Path) -> None:
     (folder / "bare.tsv").write_text('q\ta\n"5" a\t5\n"6" b\t6\n')
     (folder / "list.json").write_text(json.dumps(ROWS, indent=1))
     (folder / "latin.jsonl").write_bytes('{"q": "süß", "a": "58 Stück"}\n{"q": "größer", "a": 3}\n'.encode("cp1252"))
+    (folder / "mixed.csv").write_bytes("q,a\nsüß,über\n".encode() + "größer,3 €\n".encode("cp1252"))
+    (folder / "mixed.jsonl").write_bytes('{"q": "süß"}\n'.encode() + '{"q": "größer"}\n'.encode("cp1252"))
     (folder / "rows.jsonl.gz").write_bytes(gzip.compress((folder / "rows.jsonl").read_bytes()))
     book = openpyxl.Workbook()
     book.active.append(["Deckblatt"])
@@ -140,6 +142,8 @@ SPECS: list[dict[str, Any]] = [
     {"source": "file:list.json", **MAPPED, "answer_pattern": "#### (.+)", "answer_numbers": "point"},
     {"source": "file:rows.jsonl.gz", **MAPPED},
     {"source": "file:latin.jsonl", "prompt_template": "{q}", "answer_column": None},
+    {"source": "file:mixed.csv", "prompt_template": "{q}", "answer_column": "a"},
+    {"source": "file:mixed.jsonl", "prompt_template": "{q}", "answer_column": None},
     {
         "source": "file:rows.xlsx",
         "prompt_template": "{Frage} {Column 3}",

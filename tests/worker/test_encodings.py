@@ -8,6 +8,7 @@ import pytest
 
 from groupwise.storage.home import paths
 from groupwise.storage.spec.file_format import ENCODING_WORDS
+from groupwise.storage.spec.mixed_text import MIXED
 from groupwise.storage.spec.spec import DataSpec, ModelSpec
 from groupwise.worker.data import preview
 from groupwise.worker.data.text_encoding import Encoded, find_encoding
@@ -96,3 +97,32 @@ def test_where_two_encodings_fit_windows_1252_is_taken_and_both_readings_are_sho
     assert "data.encoding" not in [each.field for each in chosen.problems]  # a person said it
     path.write_bytes("question,answer\nmère élève,à ça\n".encode("cp1252"))
     assert "data.encoding" not in [each.field for each in preview.preview(asked, ModelSpec(), 0).problems]
+
+
+WESTERN = "question,answer\n" + "".join(f"Größe {n} süß?,„über {n}“ €\n" for n in range(30))
+PLAIN = "question,answer\n" + "what,1\n" * 200_000
+
+
+def reading_told(content: bytes, **said: str) -> list[str]:
+    (paths.data_folder() / "a.csv").write_bytes(content)
+    found = preview.preview(DataSpec(source="file:a.csv", **said), ModelSpec(), 0).problems
+    return [each.message.replace(",", "") for each in found if each.field == "data.encoding"]
+
+
+def test_lines_in_two_encodings_are_each_read_as_what_they_are_and_it_is_said(registry_home: Path) -> None:
+    first = WESTERN.encode() + WESTERN.partition("\n")[2].encode("cp1252")
+    (told,) = reading_told(first)
+    assert told.startswith("30 lines of a.csv line 32 first are not in UTF-8 as the rest is: read as Windows-1252")
+    assert "“Größe 0 süß?”" not in told and "“Größe” is in line 32" in told
+    late = PLAIN.encode() + "süß,1\n".encode() + "größer,2\n".encode("cp1252")
+    assert reading_told(late)[0].startswith("line 200003 of a.csv is not in UTF-8 as the rest is")
+    assert reading_told("question,answer\nÜber?,1\n".encode("cp1252") + "süß,2\n".encode())[0].startswith("line 2 of")
+    table = preview.preview_source.table_of(DataSpec(source="file:a.csv"))
+    assert [row["question"] for row in table.rows()] == ["Über?", "süß"]
+    assert reading_told(first, encoding=MIXED) == []  # a person said it
+
+
+@pytest.mark.parametrize("text", ["Der Spaß“ war,größer\nüber,1", "Сколько яблок,привет", "Fläche (m²),5 °C"])
+def test_a_text_in_one_encoding_is_not_taken_for_two(registry_home: Path, text: str) -> None:
+    for encoding in ("utf-8", "cp1251" if "я" in text else "cp1252"):
+        assert reading_told(f"question,answer\n{text}\n".encode(encoding) * 3) == []

@@ -4,7 +4,6 @@
 or {"error", "field"}: why not.
 """
 
-import codecs
 import json
 import os
 import resource
@@ -17,6 +16,7 @@ from typing import IO, Any
 from groupwise.storage.home import disk
 from groupwise.storage.home.process import go_with
 from groupwise.storage.spec.file_format import ENCODING_WORDS
+from groupwise.storage.spec.mixed_text import new_decoder
 from groupwise.worker.data import workbook
 from groupwise.worker.data.data_error import DataError
 from groupwise.worker.data.file_reading import FileReading, file_faults, open_bytes
@@ -68,7 +68,7 @@ def unpacked_text_limit(size: int) -> int:
 
 def _decoded(source: Path, reading: FileReading) -> Iterator[str]:
     """The text of a file, piece by piece. Raises DataError, at the encoding, for bytes that it does not have."""
-    decoder = codecs.getincrementaldecoder(reading.encoding)()
+    decoder = new_decoder(reading.encoding)
     lines, first = 1, True
     for block in _with_end(_blocks(source, reading.packed)):
         try:
@@ -129,7 +129,7 @@ def main(source: str, target: str, how: str) -> int:
     go_with(os.getppid(), signal.SIGKILL)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     said = json.loads(how)
-    reading = FileReading(**{**said, "sheets": (), "notes": (), "doubt": None})
+    reading = FileReading(**{**said, "sheets": (), "notes": (), "doubt": None, "odd": None})
     try:
         found = convert(Path(source), Path(target), reading)
     except DataError as error:

@@ -9,9 +9,9 @@ from typing import Any, BinaryIO
 
 from groupwise.storage.spec.file_format import SEPARATOR_WORDS
 from groupwise.storage.spec.number_words import count_words
-from groupwise.storage.spec.problem import Fix
 from groupwise.worker.data.data_error import DataError
 from groupwise.worker.data.file_reading import FileReading
+from groupwise.worker.data.mixed_lines import READ_MIXED
 from groupwise.worker.data.separators import csv_options
 from groupwise.worker.data.zero_bytes import damaged_line
 
@@ -21,7 +21,6 @@ EVERY = 500  # rows between two places that are noted
 COLUMNS = 2000
 csv.field_size_limit(CELL)
 USUAL = FileReading("csv", "comma", "double", "utf-8")
-IN_WINDOWS = Fix("Read it as Windows-1252", {"data.encoding": "cp1252"})
 
 
 class CsvTable:
@@ -144,6 +143,10 @@ def read_rows(
         file.seek(offset)
         while line := file.readline(CELL):
             offset, lines = offset + len(line), lines + 1
+            if len(line) == CELL and not line.endswith(b"\n"):
+                raise DataError(
+                    f"line {lines} of {name} is longer than {CELL >> 20} MB: too long for a row of prompts."
+                )
             text = line.decode("utf-8").removeprefix("\ufeff" if lines == 1 else "")
             if "\0" in text:
                 raise DataError(damaged_line(name, lines))
@@ -162,7 +165,7 @@ def read_rows(
         except UnicodeDecodeError as error:
             raise DataError(
                 f"line {lines} of {name} is not UTF-8 (byte {error.start + 1}). Choose another encoding, or save it as "
-                "UTF-8.", "data.encoding", (IN_WINDOWS,),
+                "UTF-8.", "data.encoding", (READ_MIXED,),
             ) from error  # fmt: skip
         except csv.Error as error:
             raise DataError(f"line {begun} of {name} cannot be read: {_error_in_words(error)}.") from error

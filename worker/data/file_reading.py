@@ -24,9 +24,11 @@ from groupwise.storage.spec.file_format import (
     file_kind,
     usual_separator,
 )
+from groupwise.storage.spec.mixed_text import MIXED, new_decoder
 from groupwise.storage.spec.spec import DataSpec
 from groupwise.worker.data import separators, text_encoding
 from groupwise.worker.data.data_error import DataError
+from groupwise.worker.data.mixed_lines import OddLines, find_odd_lines
 from groupwise.worker.data.text_encoding import Encoded, find_encoding
 
 
@@ -34,7 +36,7 @@ from groupwise.worker.data.text_encoding import Encoded, find_encoding
 class FileReading:
     """How a file is read, in the names of a spec; "" for what its kind does not have. `sheets`: the names in a
     workbook, known once it was opened; `notes`: sentences worth saying about it; `doubt`: its encoding, where another
-    fits about as well."""
+    fits about as well; `odd`: lines in another encoding than the rest."""
 
     kind: str
     separator: str = ""
@@ -47,6 +49,7 @@ class FileReading:
     sheets: tuple[str, ...] = ()
     notes: tuple[str, ...] = field(default=())
     doubt: Encoded | None = None
+    odd: OddLines | None = None
 
     def settings(self) -> dict[str, Any]:
         """What its kind of file has, as settings of a spec's data that find nothing by themselves."""
@@ -78,18 +81,23 @@ def find_reading(path: Path, data: DataSpec) -> FileReading:
     with file_faults(path), open_bytes(path, packed) as file:
         found = Encoded(data.encoding) if data.encoding else find_encoding(file.read, path.name)
         file.seek(0)
+        odd = None if data.encoding or found.name.startswith("utf-16") else find_odd_lines(file.read)
+        found = Encoded(MIXED) if odd else found
+        file.seek(0)
         head = file.read(text_encoding.HEAD)
     text = _decode(head, found.name)
     doubt = found if found.rival else None
     if kind == "json":
         as_list = text.lstrip().startswith("[")
-        return FileReading(kind, encoding=found.name, packed=packed, as_list=as_list, doubt=doubt)
+        return FileReading(kind, encoding=found.name, packed=packed, as_list=as_list, doubt=doubt, odd=odd)
     said = {name: value for name in ("separator", "quote") if (value := getattr(data, name)) is not None}
     whole = len(head) < text_encoding.HEAD
     layout = separators.find_layout(
         text, whole=whole, usual=usual_separator(path.name), said=said, skip=data.skip_lines
     )
-    return FileReading(kind, layout.separator, layout.quote, found.name, layout.skip_lines, packed=packed, doubt=doubt)
+    return FileReading(
+        kind, layout.separator, layout.quote, found.name, layout.skip_lines, packed=packed, doubt=doubt, odd=odd
+    )  # fmt: skip
 
 
 def with_found(data: DataSpec) -> DataSpec:
@@ -112,8 +120,8 @@ def open_bytes(path: Path, packed: bool) -> IO[bytes]:
 
 def _decode(head: bytes, encoding: str) -> str:
     """The beginning of a file as text. What does not fit is said when the file is read."""
-    text = codecs.getincrementaldecoder("utf-16-le" if encoding == "utf-16" and not _has_mark(head) else encoding)
-    return text("replace").decode(head).removeprefix("\ufeff")
+    decoder = new_decoder("utf-16-le" if encoding == "utf-16" and not _has_mark(head) else encoding, "replace")
+    return decoder.decode(head).removeprefix("\ufeff")
 
 
 def _has_mark(head: bytes) -> bool:

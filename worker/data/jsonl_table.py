@@ -24,6 +24,7 @@ from groupwise.storage.spec.number_words import count_words
 from groupwise.worker.data.data_error import DataError
 from groupwise.worker.data.file_reading import FileReading
 from groupwise.worker.data.json_words import json_fault, misfit
+from groupwise.worker.data.mixed_lines import READ_MIXED
 from groupwise.worker.data.zero_bytes import refuse_zero_bytes
 
 BLOCK = 4 * 2**20  # bytes
@@ -199,7 +200,8 @@ def _check_text(block: bytes, name: str, before: int) -> None:
         block.decode("utf-8")
     except UnicodeDecodeError as error:
         number = before + block.count(b"\n", 0, error.start) + 1
-        raise DataError(f"line {number} of {name} is not UTF-8. Save the file as UTF-8.") from error
+        message = f"line {number} of {name} is not UTF-8. Choose another encoding, or save it as UTF-8."
+        raise DataError(message, "data.encoding", (READ_MIXED,)) from error
     if block.count(b"[") + block.count(b"{") <= DEPTH:
         return
     for number, line in enumerate(block.split(b"\n"), before + 1):

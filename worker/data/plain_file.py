@@ -72,7 +72,7 @@ def _move(draft: Path, folder: Path) -> None:
 
 def _convert(path: Path, target: Path, reading: FileReading) -> dict[str, Any]:
     """What the process that converts says: sheets, sheet, notes. Raises DataError."""
-    how = json.dumps(dataclasses.asdict(reading))
+    how = json.dumps(dataclasses.asdict(dataclasses.replace(reading, doubt=None, odd=None)))
     words = [sys.executable, "-m", "groupwise.worker.data.convert", str(path), str(target), how]
     try:
         done = subprocess.run(

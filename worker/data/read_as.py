@@ -32,7 +32,11 @@ def reading_problems(table: Any, first: mapping.Rows, asked: DataSpec) -> list[P
     reading = table.reading
     if reading is None:
         return []
-    return [*_one_column(table.columns, reading, asked), *(_misread(table, first, asked) or _doubt(reading))]
+    return [
+        *_one_column(table.columns, reading, asked),
+        *(_misread(table, first, asked) or _doubt(reading)),
+        *_mixed(table, reading),
+    ]
 
 
 def _doubt(reading: Any) -> list[Problem]:
@@ -46,6 +50,24 @@ def _doubt(reading: Any) -> list[Problem]:
     )
     fix = Fix(f"Read it as {there}", {"data.encoding": reading.doubt.rival})
     return [Problem("data.encoding", message, level=ADVICE, fixes=(fix,))]
+
+
+def _mixed(table: Any, reading: Any) -> list[Problem]:
+    """Lines in another encoding than the rest: which, and how they are read."""
+    odd = reading.odd
+    if odd is None:
+        return []
+    which = (
+        f"line {odd.first:,} of {table.path.name} is"
+        if odd.count == 1
+        else (f"{odd.count:,} lines of {table.path.name}, line {odd.first:,} first, are")
+    )
+    message = (
+        f"{which} not in UTF-8 as the rest is: read as Windows-1252, so “{odd.word}” is in line {odd.first:,}. If it "
+        "looks wrong, save the file anew in UTF-8."
+    )
+    fix = Fix("Read all of it as Windows-1252", {"data.encoding": "cp1252"})
+    return [Problem("data.encoding", message, level=WARNING, fixes=(fix,))]
 
 
 def _one_column(columns: list[str], reading: Any, asked: DataSpec) -> list[Problem]:

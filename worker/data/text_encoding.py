@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import get_args
 
 from groupwise.storage.spec.file_format import Encoding
+from groupwise.storage.spec.mixed_text import MIXED
 from groupwise.worker.data.data_error import DataError
 from groupwise.worker.data.usual_letters import LATIN, WRITTEN, is_likely, reading_cost
 from groupwise.worker.data.zero_bytes import find_utf16
@@ -71,6 +72,11 @@ def _find_by_letters(evidence: bytes) -> Encoded:
     return _likeliest(evidence)
 
 
+def likeliest_encoding(evidence: bytes) -> str:
+    """The encoding of one byte a letter in which the bytes read best, by its name in a spec."""
+    return _likeliest(evidence).name
+
+
 def _likeliest(evidence: bytes) -> Encoded:
     """The encoding in which the bytes read best."""
     read = {name: evidence.decode(name) for name in WRITTEN if _decodes(evidence, name)}
@@ -104,7 +110,8 @@ def _find_by_language(evidence: bytes, likeliest: str) -> str:
     from charset_normalizer import from_bytes
 
     names = {codecs.lookup(name).name: name for name in get_args(Encoding) if not name.startswith("utf")}
-    best = from_bytes(evidence, cp_isolation=list(get_args(Encoding))).best()
+    named = [name for name in get_args(Encoding) if name != MIXED]
+    best = from_bytes(evidence, cp_isolation=named).best()
     found = names.get(codecs.lookup(best.encoding).name) if best is not None else None
     return found or likeliest
 

@@ -192,12 +192,12 @@ async function check(all = false) {
   const said = last?.problems.some(({ level }) => level === "blocking");
   setText(inNode(".wait-checks"), said ? "" : sentence(found.error ?? ""));
   inNode(".results").hidden = Boolean(found.error);
+  workerSaid("check_data", mine, found.problems ?? []);
   if (found.error) return settleIn(0); // at least how many rows there are is known
   if (found.lengths?.unit === "tokens")
     page.known.prompt_tokens = Math.round(found.lengths.longest?.length ?? found.lengths.p95);
   if (found.rows.exact && found.checked >= found.rows.count)
     Object.assign(page.known, { rows: found.kept + found.held_out, rows_of: rows });
-  workerSaid("check_data", mine, found.problems);
   drawChecks(found);
   settleIn(0); // the estimates know the prompts' length now
 }

@@ -49,7 +49,9 @@ def _title(spec: RunSpec) -> str:
 
 
 # Every import that a script can need.
-_STANDARD = ["csv", "dataclasses", "datetime", "enum", "functools", "gzip", "inspect", "json", "os", "re", "typing"]
+_STANDARD = [
+    "codecs", "csv", "dataclasses", "datetime", "enum", "functools", "gzip", "inspect", "json", "os", "re", "typing",
+]  # fmt: skip
 _THIRD = {
     "numpy": [], "torch": [], "reasoning_gym": [],
     "datasets": ["Dataset", "Features", "Value", "load_dataset"],

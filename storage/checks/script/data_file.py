@@ -11,6 +11,7 @@ from groupwise.storage.spec.file_format import (
     file_kind,
     usual_separator,
 )
+from groupwise.storage.spec.mixed_text import HANDLER, MIXED, bytes_as_cp1252
 from groupwise.storage.spec.python_source import call, inline, literal
 from groupwise.storage.spec.sheet_rows import sheet_lines
 from groupwise.storage.spec.spec import DataSpec
@@ -51,11 +52,14 @@ def file_settings(data: DataSpec) -> dict[str, Any]:
 
 def file_constants(data: DataSpec) -> dict[str, str]:
     """Constants by name, as source."""
-    return {name.upper(): literal(value) for name, value in file_settings(data).items()}
+    return {name.upper(): literal(value) for name, value in file_settings(data).items() if value != MIXED}
 
 
 def file_helpers(data: DataSpec) -> str:
     """The functions that reading the file needs."""
+    if file_settings(data).get("encoding") == MIXED:
+        register = f"codecs.register_error({literal(HANDLER)}, {bytes_as_cp1252.__name__})"
+        return f"\n\n{inspect.getsource(bytes_as_cp1252)}\n\n{register}\n"
     return f"\n\n{inspect.getsource(sheet_lines)}" if file_kind(data.source) == "sheet" else ""
 
 
@@ -78,7 +82,8 @@ def read_file(name: str, data: DataSpec) -> str:
 
 
 def _opened(name: str, said: dict[str, Any], more: str = "") -> str:
-    encoding = "ENCODING" if said.get("encoding", "utf-8") != "utf-8" else '"utf-8-sig"'
+    encoding = "ENCODING" if said.get("encoding", "utf-8") not in ("utf-8", MIXED) else '"utf-8-sig"'
+    encoding += f", errors={literal(HANDLER)}" if said.get("encoding") == MIXED else ""
     packed = name.lower().endswith(".gz")
     return f'gzip.open(path, "rt", encoding={encoding}{more})' if packed else f"path.open(encoding={encoding}{more})"
 
@@ -93,7 +98,9 @@ def _read_csv(name: str, said: dict[str, Any]) -> str:
         reading["quotechar"] = options["quotechar"] = "QUOTE"
     elif quoted:
         reading["quoting"] = options["quoting"] = "csv.QUOTE_NONE"
-    if said.get("encoding", "utf-8") != "utf-8":
+    if said.get("encoding") == MIXED:
+        options["encoding_errors"] = literal(HANDLER)
+    elif said.get("encoding", "utf-8") != "utf-8":
         options["encoding"] = "ENCODING"
     skip = ""
     if said.get("skip_lines"):
