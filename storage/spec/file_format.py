@@ -5,9 +5,9 @@ from typing import Literal
 Separator = Literal["comma", "semicolon", "tab", "pipe"]
 Quote = Literal["double", "single", "none"]
 Encoding = Literal[
-    "utf-8", "utf-8+cp1252", "utf-16", "utf-16-le", "utf-16-be", "cp1252", "latin-1", "iso8859-15", "mac-roman", "cp437", "cp850",
-    "cp1250", "iso8859-2", "cp1251", "koi8-r", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "shift-jis", "euc-jp",
-    "gb18030", "big5", "euc-kr",
+    "utf-8", "utf-8+cp1252", "utf-16", "utf-16-le", "utf-16-be", "cp1252", "latin-1", "iso8859-15", "mac-roman",
+    "cp437", "cp850", "cp1250", "iso8859-2", "cp1251", "koi8-r", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257",
+    "shift-jis", "euc-jp", "gb18030", "big5", "euc-kr",
 ]  # fmt: skip
 DecimalMark = Literal["point", "comma"]
 
@@ -17,7 +17,8 @@ SEPARATOR_WORDS = {"comma": "commas", "semicolon": "semicolons", "tab": "tabs", 
 QUOTE_WORDS = {"double": "double quotes", "single": "single quotes", "none": "no quotes"}
 # By Python's names of the codecs; utf-8+cp1252 is ours (mixed_text.py).
 ENCODING_WORDS: dict[str, str] = {
-    "utf-8": "UTF-8", "utf-8+cp1252": "UTF-8, and Windows-1252 where it is not", "utf-16": "UTF-16", "utf-16-le": "UTF-16 LE", "utf-16-be": "UTF-16 BE",
+    "utf-8": "UTF-8", "utf-8+cp1252": "UTF-8 and Windows-1252 mixed",
+    "utf-16": "UTF-16", "utf-16-le": "UTF-16 LE", "utf-16-be": "UTF-16 BE",
     "cp1252": "Windows-1252", "latin-1": "Latin-1", "iso8859-15": "Latin-9", "mac-roman": "Mac Roman",
     "cp437": "DOS 437", "cp850": "DOS 850", "cp1250": "Windows-1250 (Central European)",
     "iso8859-2": "Latin-2 (Central European)", "cp1251": "Windows-1251 (Cyrillic)", "koi8-r": "KOI8-R (Cyrillic)",
