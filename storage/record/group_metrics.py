@@ -133,11 +133,12 @@ def _ties(groups: list[list[float]], seen: Range | None) -> Metrics:
 
 
 def _solved_share(groups: Sequence[Group], solver: int, threshold: float) -> Metrics:
+    """Of what the solver scored: one that it gave nothing is not wrong, but not scored."""
     scores = [[completion.scores[solver][0] for completion in group.completions] for group in groups]
-    solved = [[float(score is not None and score >= threshold) for score in group] for group in scores]
+    solved = [[float(score >= threshold) for score in group if score is not None] for group in scores]
     return {
         "groups/solved": _mean([one for group in solved for one in group]),
-        "groups/any_solved": _mean([max(group, default=0.0) for group in solved]),
+        "groups/any_solved": _mean([max(group) for group in solved if group]),
     }
 
 

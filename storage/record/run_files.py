@@ -68,6 +68,7 @@ def kept_state(folder: RunFolder) -> tuple[dict[str, Any], str]:
 
 # Why a training process ended of itself, as far as that decides what helps.
 MEMORY, DISK, REWARD, SETTINGS, DATA, OTHER = "memory", "disk", "reward", "settings", "data", "other"
+WEIGHTS = "weights"  # of the model, whose output is inf or nan
 
 
 class Exit(Form):
@@ -79,7 +80,7 @@ class Exit(Form):
     step: Whole
     planned: Whole
     reason: Text = ""
-    cause: Literal["", "memory", "disk", "reward", "settings", "data", "other"] = ""
+    cause: Literal["", "memory", "disk", "reward", "settings", "data", "weights", "other"] = ""
     function: Text = ""
     line: Whole = 0
     traceback: Text = ""

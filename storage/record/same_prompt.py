@@ -38,13 +38,14 @@ def times(path: Path, prompt_id: int, solver: Solver | None = None, most: int = 
 
 
 def _solved_shares(run: Database, ids: list[int], solver: Solver | None) -> dict[int, float]:
-    """The share of solved completions by group."""
+    """The share of solved completions by group, of those that were scored; no group of which none was."""
     function = run.execute("SELECT id FROM reward_function WHERE name = ?", [solver[0]]).fetchone() if solver else None
     if function is None or solver is None:
         return {}
     marks = ", ".join("?" for _ in ids)
     rows = run.execute(
-        f"SELECT grp, total(value >= ?) / count(*) FROM score WHERE function = ? AND grp IN ({marks}) GROUP BY grp",
+        f"SELECT grp, avg(value >= ?) FROM score WHERE function = ? AND grp IN ({marks}) AND value IS NOT NULL "
+        "GROUP BY grp",
         [solver[1], function[0], *ids],
     )
     return dict(rows.fetchall())

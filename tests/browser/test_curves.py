@@ -89,7 +89,7 @@ def test_the_newest_steps_of_a_long_run_are_drawn_as_its_other_points_are(page: 
     }
     assert taken(page, more) == {"reward", "late"}
     assert page.evaluate(f"[{drawn}.x, {drawn}.y, {drawn}.of]") == [[2, 6, 9, 13], [0, 1, 3, 7], 14]
-    assert page.evaluate("[curves.now('reward'), curves.lastStep, curves.notFinite('reward')]") == [7, 14, 3]
+    assert page.evaluate("[curves.now('reward'), curves.lastStep, curves.missing('reward')]") == [7, 14, 3]
     assert page.evaluate("[curves.get('late').y, curves.now('late')]") == [[7], 7]
     same = {"reset": False, "curves": {"reward": {"x": [13], "y": [9.0]}}}
     assert taken(page, same) == set()

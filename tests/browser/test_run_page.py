@@ -85,6 +85,25 @@ def test_out_of_memory_offers_a_run_that_takes_less(open_page: OpenPage, address
     expect(page.get_by_label("Completions per device", exact=True)).to_have_value("4")
 
 
+def test_weights_that_are_lost_are_the_rate_and_not_the_prompts(open_page: OpenPage, address: str) -> None:
+    reason = "the model's weights are ruined: its output is inf or nan, so it cannot generate. Lower learning_rate."
+    run_id = ended("ruined", f"Failed at step 12: {reason}", reason=reason, cause=run_files.WEIGHTS)
+    folder = paths.run_folder(run_id)
+    told = folder.spec.read_text(encoding="utf-8")
+    folder.spec.write_text(re.sub('"learning_rate": [^,]+', '"learning_rate": 0.5', told), encoding="utf-8")
+    page = open_page(f"{address}/run?id={run_id}")
+    expect(head(page).get_by_role("heading", name="The model's weights are ruined")).to_be_visible()
+    expect(head(page).get_by_role("button")).to_have_count(0)
+    expect(head(page).locator(".helps")).to_contain_text("Learning rate 0.0001, not 0.5")
+    first = page.locator(".gw-doctor article").first
+    expect(first.get_by_role("heading", name="The learning rate is too high")).to_be_visible()
+    expect(first).to_contain_text("Steps at a learning rate of 0.5 are too large.")
+    picture(page, "ruined")
+    head(page).get_by_role("link", name="Open a corrected run").click()
+    page.wait_for_url(re.compile(r"/new\?.*learning_rate"))
+    expect(page.get_by_label("Learning rate", exact=True)).to_have_value("0.0001")
+
+
 def test_a_failed_reward_function_opens_at_its_line(open_page: OpenPage, address: str) -> None:
     from groupwise.storage.library.rewards import library
 

@@ -44,9 +44,12 @@ def test_spread_best_and_worst_are_means_over_groups():
     assert (found["groups/best"], found["groups/worst"]) == (pytest.approx(8 / 3), pytest.approx(6 / 3))
 
 
-def test_solved_is_told_by_the_target_function():
+def test_solved_is_told_by_the_target_function_of_what_it_scored():
     found = group_metrics.metrics_of_groups([made(0, 2, 3, None), made(0, 1, 0, 1)], (0.0, 3.0), 1, 1.0)
-    assert (found["groups/solved"], found["groups/any_solved"]) == (0.25, 0.5)
+    assert (found["groups/solved"], found["groups/any_solved"]) == (2 / 7, 0.5)
+    without = group_metrics.metrics_of_groups([made(None, None), made(2, 0)], (0.0, 3.0), 1, 1.0)
+    assert (without["groups/solved"], without["groups/any_solved"]) == (0.5, 1.0)
+    assert "groups/solved" not in group_metrics.metrics_of_groups([made(None, None)], None, 1)
     assert "groups/solved" not in group_metrics.metrics_of_groups([made(0, 2)], (0.0, 2.0), None)
 
 
@@ -58,7 +61,7 @@ def test_what_the_run_has_seen_widens_with_each_step():
 
 def test_nothing_scored_says_nothing_of_rewards():
     found = group_metrics.metrics_of_groups([made(None, None)], None, 1)
-    assert found == {"groups/alike": 0.0, "groups/solved": 0.0, "groups/any_solved": 0.0}
+    assert found == {"groups/alike": 0.0}
 
 
 def test_alike_counts_the_very_same_texts():

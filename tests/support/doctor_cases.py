@@ -68,6 +68,10 @@ SICK: dict[str, tuple[Evidence, str, str]] = {
     "gradient spikes": (
         healthy(curves={"grad_norm": Curve.of(range(1, 61), [9.0 if n % 5 == 0 else 0.4 for n in range(60)])}),
         "spikes", "warning"),
+    "weights that are lost, whatever the prompts": (
+        healthy(ended=True, broke_off=True, weights_lost=True, training={"learning_rate": 0.1},
+                curves={**FLAT, "groups/tied": line(0.9, 0.95), "groups/all_low": line(0.9, 0.93)}),
+        "not_finite", "problem"),
     "no numbers": (healthy(not_finite={"loss": 59, "grad_norm": 60}), "not_finite", "problem"),
     "memory": (healthy(curves={"system/memory_share": line(0.9, 0.99)}), "memory", "warning"),
     "slow with a GPU": (

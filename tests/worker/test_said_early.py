@@ -9,6 +9,7 @@ import pytest
 
 from groupwise.storage.home import files, paths
 from groupwise.storage.library.rewards import library
+from groupwise.storage.record import run_files
 from groupwise.worker.training import train
 from groupwise.worker.training.failures import FIRST_CALLS, Failures
 from groupwise.worker.training.scoring import Note
@@ -69,3 +70,13 @@ def test_what_ends_the_run_is_said_with_the_same_count_in_the_event_and_in_the_r
     events = [[event.message for event in failures.saw([failed])] for _ in range(5)]
     assert failures.reason is not None and "scored nothing in 5 calls in a row" in failures.reason
     assert [len(said) for said in events] == [1, 1, 0, 1, 1] and events[4][0].endswith("(5 times).")
+
+
+def test_a_rate_that_ruins_the_weights_is_what_ended_the_run(registry_home: Path) -> None:
+    """It was torch's words on a probability tensor, from which nobody could tell what to change."""
+    folder = queue(make_spec(training={"learning_rate": 1e8, "max_steps": 4}))
+    assert train.main(folder.id) == 1
+    record = run_files.exit_record(folder, 1)
+    assert record is not None and record["cause"] == run_files.WEIGHTS, record
+    assert record["reason"].startswith("the model's weights are ruined: its output is inf or nan")
+    assert "lower learning_rate" in record["reason"] and "probability tensor" in record["traceback"]

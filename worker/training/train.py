@@ -122,12 +122,19 @@ def cause_of(error: BaseException) -> str:
         return run_files.DISK
     if isinstance(error, data.DataError):
         return run_files.DATA
+    if _cannot_draw(error):
+        return run_files.WEIGHTS
     settings_at_fault = (trainer.CannotRun, SpecError, shipped.ShippedError)
     return run_files.SETTINGS if isinstance(error, settings_at_fault) else run_files.OTHER
 
 
 def _is_out_of_memory(error: BaseException) -> bool:
     return type(error).__name__ == "OutOfMemoryError" or "out of memory" in str(error).lower()
+
+
+def _cannot_draw(error: BaseException) -> bool:
+    """Whether torch refuses to draw a token, as the model's output is no probabilities (torch.multinomial)."""
+    return isinstance(error, RuntimeError) and "probability tensor contains" in str(error)
 
 
 def explain(error: BaseException) -> str:
@@ -138,6 +145,11 @@ def explain(error: BaseException) -> str:
         return (
             "the device ran out of memory. Lower per_device_train_batch_size or max_completion_length, "
             "or train with LoRA."
+        )
+    if _cannot_draw(error):
+        return (
+            "the model's weights are ruined: its output is inf or nan, so it cannot generate. Steps that are too large "
+            "do this: lower learning_rate."
         )
     if disk.is_full(error):
         return "the disk is full. Free some space; Resume continues from the last whole checkpoint."

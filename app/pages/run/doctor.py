@@ -73,10 +73,12 @@ def _report(run: registry.Run, seq: int) -> dict[str, Any]:
             return known[2]
         begun = time.monotonic()
         evidence = evidence_reader.gather(run.folder.db, run_files.spec_of(run.folder), _surroundings())
-        evidence = replace(evidence, ended=run.state in states.ENDED, broke_off=run.state in ending.TOLD)
-        report = examine(evidence)
-        if run.state == states.FAILED:
-            report = without_fix_of(report, (run_files.exit_record(run.folder, run.attempt) or {}).get("function"))
+        failed = (run_files.exit_record(run.folder, run.attempt) if run.state == states.FAILED else None) or {}
+        lost = failed.get("cause") == run_files.WEIGHTS
+        evidence = replace(
+            evidence, ended=run.state in states.ENDED, broke_off=run.state in ending.TOLD, weights_lost=lost
+        )
+        report = without_fix_of(examine(evidence), failed.get("function"))
         found = draw_report(run.id, report, evidence.step) | {"seq": seq}
         _reports.pop(run.id, None)
         now = time.monotonic()

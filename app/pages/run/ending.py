@@ -7,9 +7,11 @@ from urllib.parse import urlencode
 
 from groupwise.app.core import format
 from groupwise.app.ui.safe_text import visible_text
+from groupwise.storage.analysis.doctor.evidence_reader import places
 from groupwise.storage.home import disk
+from groupwise.storage.library.models import learning_rates, model_files
 from groupwise.storage.library.rewards import library
-from groupwise.storage.record import checkpoint_files, run_files, states
+from groupwise.storage.record import checkpoint_files, groups, run_files, states
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.facts import Catalogue
 from groupwise.storage.spec.spec import RunSpec
@@ -22,7 +24,9 @@ GUESSES = (
     ("out of memory", run_files.MEMORY), ("disk is full", run_files.DISK), ("disk was full", run_files.DISK),
     ("of disk is free", run_files.DISK), ("Could not be started", run_files.SETTINGS),
 )  # fmt: skip
-FOR_GOOD = (run_files.REWARD, run_files.SETTINGS, run_files.DATA)  # the same settings and code would fail again
+# The same settings and code would fail again.
+FOR_GOOD = (run_files.REWARD, run_files.SETTINGS, run_files.DATA, run_files.WEIGHTS)
+LOWER = 0.2  # of a learning rate that ruined the weights
 SHORTEST = 64  # tokens of a completion that may be halved
 LORA = {"lora.r": 16, "lora.lora_alpha": 32, "lora.target_modules": "all-linear"}  # common practice
 
@@ -69,6 +73,8 @@ def help_with(run: registry.Run, found: dict[str, Any]) -> Help | None:
         return _help_resuming(run, full=cause == run_files.DISK)
     if cause == run_files.MEMORY:
         return _help_memory(run)
+    if cause == run_files.WEIGHTS:
+        return _help_weights(run)
     if cause == run_files.REWARD and found.get("function"):
         return _help_reward(run, found)
     if cause in (run_files.DATA, run_files.SETTINGS):
@@ -122,6 +128,30 @@ def _help_memory(run: registry.Run) -> Help:
     catalogue = registry.read_fact(Catalogue)
     changed, note = smaller(spec, catalogue.defaults() if catalogue else {}) if spec else ({}, "")
     return Help("Open a corrected run", _new_run(run, changed, next(iter(changed), "")), note=note)
+
+
+def _help_weights(run: registry.Run) -> Help:
+    spec, catalogue = run_files.spec_of(run.folder), registry.read_fact(Catalogue)
+    stage = groups.newest_stage(run.folder.db) if spec and spec.stages else 0
+    changed, note = gentler(spec, catalogue.defaults() if catalogue else {}, stage) if spec else ({}, "")
+    return Help("Open a corrected run", _new_run(run, changed, next(iter(changed), "")), note=note)
+
+
+def gentler(spec: RunSpec, defaults: dict[str, Any], stage: int = 0) -> tuple[dict[str, Any], str]:
+    """A learning rate that is usual, in the stage of this number (from 1) where that has its own; where it was one,
+    bf16, whose numbers reach as far as those of 32 bits: by field, and in words."""
+    now = defaults | spec.by_stage()[max(0, stage - 1)].training
+    usual = learning_rates.usual_rates(
+        spec.lora is not None, learning_rates.parameters_of(spec.model, model_files.facts_at_hand(spec.model))
+    )
+    rate = float(now.get("learning_rate") or learning_rates.DEFAULT)
+    if now.get("fp16") is True and not usual.is_high(rate):
+        return {"training.fp16": False, "training.bf16": True}, "bf16, not fp16: its numbers reach further."
+    lower = usual.lower(rate, LOWER)
+    if lower is None:
+        return {}, ""
+    place = places(spec, stage).get("training.learning_rate", "training.learning_rate")
+    return {place: lower}, f"Learning rate {lower:g}, not {rate:g}: {usual.words}."
 
 
 def smaller(spec: RunSpec, defaults: dict[str, Any]) -> tuple[dict[str, Any], str]:

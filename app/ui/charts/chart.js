@@ -152,12 +152,18 @@ export class Chart {
     return at < 0 ? undefined : curve.y[at];
   }
 
-  // What a reader must know of what is drawn: values that are no numbers, a scale that does not fit.
+  // What a reader must know of what is drawn: where there is no number, and why; a scale that does not fit.
   note(names) {
-    const count = names.reduce((sum, name) => sum + this.board.curves.notFinite(name), 0);
-    const odd = count ? `${count.toLocaleString("en")} value${count === 1 ? " was" : "s were"} not finite` : "";
-    const linear = this.board.log ? this.offLog(names) : "";
-    setText(this.told, dotted(odd, linear));
+    const [unscored, odd] = [true, false].map((of) =>
+      this.lacking(names.filter((name) => Curves.isScore(name) === of)),
+    );
+    const gaps = unscored ? `no score in ${unscored.toLocaleString("en")} step${unscored === 1 ? "" : "s"}` : "";
+    const wrong = odd ? `${odd.toLocaleString("en")} value${odd === 1 ? " was" : "s were"} not finite` : "";
+    setText(this.told, dotted(gaps, wrong, this.board.log ? this.offLog(names) : ""));
+  }
+  // How many values of the metric that lacks most are no numbers.
+  lacking(names) {
+    return Math.max(0, ...names.map((name) => this.board.curves.missing(name)));
   }
   // What a log scale does not show.
   offLog(names) {

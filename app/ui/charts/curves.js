@@ -113,8 +113,13 @@ export class Curves {
     return /^(eval_)?(groups|time|system)\//.test(name);
   }
 
-  // How many values are NaN or infinite: those that are here, and those that the server counted.
-  notFinite(name) {
+  // Whether it is what completions scored: TRL logs NaN where none of a step has a score.
+  static isScore(name) {
+    return /^(eval_)?(reward|reward_std|frac_reward_zero_std|rewards\/.*)$/.test(name);
+  }
+
+  // How many values are no numbers: those that are here, and those that the server counted.
+  missing(name) {
     const curve = this.get(name);
     return (this.odd[name] ?? 0) + ((curve?.tail ?? curve)?.y.filter((value) => value === null).length ?? 0);
   }

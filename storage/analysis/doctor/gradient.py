@@ -99,7 +99,7 @@ def never_solved(e: Evidence) -> Verdict | None:
     needed = TREND if solved.values and solved.high else SEVERAL
     if len(any_solved) < needed or not any_solved.at_most(NEVER) or other:
         return None
-    about = grounds.last_of(e, lambda one: (one.scores.get(e.target) or 0.0) < e.target_score)
+    about = grounds.last_of(e, lambda one: (score := one.scores.get(e.target)) is not None and score < e.target_score)
     from_start = any_solved.first <= SELDOM and rates.fall(e) is None
     words = (
         f"“{e.target}” has called {percent(solved.now)} of the completions of {last_steps(solved)} right, and "

@@ -13,13 +13,15 @@ from groupwise.storage.analysis.doctor.verdict import (
     WARNING,
     Change,
     Grounds,
+    Link,
     Place,
     Verdict,
     chart,
     completions,
     step_groups,
 )
-from groupwise.storage.analysis.doctor.words import percent, short_number
+from groupwise.storage.analysis.doctor.words import percent, setting_text, short_number
+from groupwise.storage.library.models import learning_rates
 
 TREND = 20  # logged steps before a trend is believed
 KL_FAR, KL_GROWING, KL_TIMES = 0.5, 0.2, 2.0  # nats a token; from KL_GROWING on, doubling is running away
@@ -28,7 +30,9 @@ SPIKE, SPIKES = 12.0, 3  # times the median; of the last points
 
 
 def not_finite_values(e: Evidence) -> Verdict | None:
-    """Loss, gradient, reward or KL were no numbers."""
+    """Loss, gradient, reward or KL were no numbers, or the weights are none any more."""
+    if e.weights_lost:
+        return _weights_lost(e)
     if not e.not_finite:
         return None
     names = ", ".join(e.not_finite)
@@ -37,14 +41,38 @@ def not_finite_values(e: Evidence) -> Verdict | None:
         f"{names} {'was' if len(e.not_finite) == 1 else 'were'} not a finite number as late as step {step:,}. "
         "What is learned from there on is nothing, or harmful."
     )
-    fixes = [*changes.lower_rate(e, 0.2)]
-    if e.training.get("fp16") is True:
-        fixes.insert(0, Change("bf16 instead of fp16", {"training.fp16": False, "training.bf16": True}))
     return Verdict(
         "not_finite", PROBLEM, "Values that are no numbers", words, "Shown at the first in the last 100 steps.", TRL,
-        (chart(next(iter(e.not_finite))), step_groups(step, "worst")), changes.rate_first(e, tuple(fixes)),
+        (chart(next(iter(e.not_finite))), step_groups(step, "worst")), changes.rate_first(e, _steadier(e)),
         Grounds(Place.UPDATE, share=1.0, moves=True),
     )  # fmt: skip
+
+
+def _weights_lost(e: Evidence) -> Verdict:
+    """Why a run ended whose model could no longer generate, whatever its prompts or rewards were."""
+    rate = e.number("learning_rate") or learning_rates.DEFAULT
+    high = e.step > 0 and e.usual_rates.is_high(rate)
+    cause = (
+        f"Steps at a learning rate of {setting_text(rate)} are too large."
+        if high
+        else "Steps that are too large do this."
+    )
+    words = (
+        f"After step {e.step:,} the model's output was inf or nan, and it could not generate: its weights are ruined."
+    )
+    return Verdict(
+        "not_finite", PROBLEM, "The learning rate is too high" if high else "The model's weights are ruined",
+        f"{words} {cause}",
+        "Shown where torch refused to draw a token, as the model's output was no probabilities.",
+        f"{TRL}; {e.usual_rates.words}", (Link("The log", "log"), chart("kl"), chart("grad_norm")),
+        changes.rate_first(e, _steadier(e)), Grounds(Place.SAMPLING, True, 1.0, moves=True),
+    )  # fmt: skip
+
+
+def _steadier(e: Evidence) -> tuple[Change, ...]:
+    """A lower rate; before it, bf16 where it computes in fp16, whose numbers end early."""
+    bf16 = Change("bf16 instead of fp16", {"training.fp16": False, "training.bf16": True})
+    return (*((bf16,) if e.training.get("fp16") is True else ()), *changes.lower_rate(e, 0.2))
 
 
 def kl(e: Evidence) -> Verdict | None:

@@ -66,10 +66,12 @@ class Statistics:
         return [GroupRow(*row) for row in rows]
 
     def solved_by_group(self, function: int, threshold: float) -> list[Solved]:
-        """Each group that this function scored, oldest first, with how many of its completions have the threshold."""
+        """Each group that this function scored, oldest first, with how many of its scored completions have the
+        threshold."""
         rows = self._run.execute(
-            "SELECT step, prompt, count(*), coalesce(sum(value >= ?), 0) FROM grp NOT INDEXED "
-            f"JOIN score ON score.grp = grp.id AND function = ? WHERE {self._where} GROUP BY grp.id ORDER BY grp.id",
+            "SELECT step, prompt, count(*), sum(value >= ?) FROM grp NOT INDEXED "
+            "JOIN score ON score.grp = grp.id AND function = ? AND value IS NOT NULL "
+            f"WHERE {self._where} GROUP BY grp.id ORDER BY grp.id",
             [threshold, function, *self._values],
         )
         return [Solved(*row) for row in rows]
