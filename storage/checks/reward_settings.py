@@ -5,6 +5,7 @@ from itertools import pairwise
 from typing import Any
 
 from groupwise.storage.checks.values import fixes_of_value, value_fault
+from groupwise.storage.library.rewards import signature
 from groupwise.storage.spec.problem import WARNING, Fix, Problem
 from groupwise.storage.spec.setting_names import meant_name
 from groupwise.storage.spec.spec import AdaptSpec, RewardSpec, RunSpec
@@ -18,20 +19,29 @@ def check_settings(spec: RunSpec, index: int, about: dict[str, Any]) -> Iterator
     (storage.library.capabilities); its parameters are held against nothing where that is nothing."""
     reward, path = spec.rewards[index], f"rewards.{index}"
     if about.get("parameters") is not None:
-        yield from _parameters(reward, path, {one["name"]: one for one in about["parameters"]})
+        plain = signature.plain_arguments(str(about.get("code") or ""), reward.name)
+        yield from _parameters(reward, path, {one["name"]: one for one in about["parameters"]}, plain)
     yield from _one_score_for_all(spec, reward, path)
     yield from _schedule(reward, path, spec.training.get("max_steps"))
     if reward.adapt is not None:
         yield from _adapt(reward, path, reward.adapt)
 
 
-def _parameters(reward: RewardSpec, path: str, fields: dict[str, dict[str, Any]]) -> Iterator[Problem]:
+def _parameters(
+    reward: RewardSpec, path: str, fields: dict[str, dict[str, Any]], plain: dict[str, str]
+) -> Iterator[Problem]:
+    """`plain`: the function's arguments that stand before any *, each as it is written."""
     for name, value in reward.parameters.items():
         place = f"{path}.parameters.{name}"
         if name not in fields:
             known = f" It has {', '.join(fields)}." if fields else " It has none."
             close = meant_name(name, fields, reward.parameters)
             hint = f" Did you mean “{close}”?" if close else known
+            if name in plain and not close:
+                hint = (
+                    " It has an argument of this name, but only those after a * are parameters. Under Rewards, write "
+                    f"def {reward.name}(completions, *, {plain[name]}, **kwargs)."
+                )
             message = f"“{reward.name}” has no parameter “{name}”.{hint}"
             yield Problem(place, message, fixes=_renamed_or_removed(reward, path, name, close))
         elif wrong := value_fault(value, fields[name]):

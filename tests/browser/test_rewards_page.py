@@ -110,6 +110,40 @@ def test_versions_are_kept_compared_and_opened(rewards: Page) -> None:
     assert text_of(rewards) == SHORT
 
 
+def test_a_version_that_another_tab_saved_is_not_written_over_unsaid(rewards: Page) -> None:
+    begin(rewards, SHORT)
+    save(rewards)
+    theirs = library.save_reward("short", SHORT.replace("20", "30")).hash
+    write(rewards, SHORT.replace("20", "40"))
+    do(rewards, "Save")
+    said = rewards.locator(".said-saved")
+    expect(said).to_contain_text(
+        f"Not saved: another version of “short” was saved meanwhile, version {theirs[:8]}, saved just now."
+    )
+    picture(rewards, "rewards-newer")
+    do(rewards, "What differs")
+    dialog = rewards.locator("dialog.versions")
+    expect(dialog.locator(".line.removed")).to_contain_text("most: int = 30")
+    expect(dialog.locator(".line.added")).to_contain_text("most: int = 40")
+    dialog.get_by_role("button", name="Close").click()
+    do(rewards, "Open the other one")
+    expect(rewards.locator(".writing .state")).to_have_text(f"version {theirs[:8]}")
+    assert library.get_reward("short").hash == theirs
+    mine = rewards.locator(".shelf .lists ul").first  # stays, under “Not saved”
+    mine.get_by_role("button", name="short just now").click()
+    rewards.wait_for_function("ace.edit(document.querySelector('.ace')).getValue().includes('= 40')")
+    do(rewards, "Save")
+    expect(said).to_contain_text("your library has another “short” already")
+    do(rewards, "Save mine as the newest")
+    expect(said).to_contain_text("Saved as version")
+    assert library.get_reward("short").code == SHORT.replace("20", "40")
+    old = rewards.locator(".shelf .age").first
+    expect(old).to_have_text("just now")
+    rewards.evaluate("node => (node.dataset.then -= 3 * 60 * 1000)", old.element_handle())
+    rewards.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    expect(old).to_have_text("3 min ago")
+
+
 def test_the_data_s_columns_are_completed_and_asked_for_in_vain_is_said(rewards: Page) -> None:
     begin(rewards, "def f(completions, anser, **kwargs):\n    return [1.0 if c else 0.0 for c in completions]\n")
     expect(rewards.locator(".found")).to_contain_text("Did you mean", timeout=60_000)
@@ -168,6 +202,15 @@ def test_a_notebook_s_functions_are_pasted_exported_and_imported_again(rewards: 
     assert text_of(rewards) == file.read_text()
     wrong = tmp_path / "wrong.py"
     wrong.write_bytes(b"\xff\xfe\x00")
+    drop = """([name, text]) => {
+        const brought = new DataTransfer();
+        brought.items.add(new File([text], name));
+        const event = new DragEvent("drop", {dataTransfer: brought, bubbles: true, cancelable: true});
+        document.querySelector(".shelf h1").dispatchEvent(event);
+    }"""
+    rewards.evaluate(drop, ["mine.py", SHORT])
+    expect(dialog).to_contain_text("Found short.")
+    dialog.get_by_role("button", name="Close").click()
     do(rewards, "Import")
     dialog.locator(".file").set_input_files(wrong)
     expect(dialog.locator(".said")).to_contain_text("UTF-8")
@@ -188,6 +231,11 @@ def test_a_training_script_becomes_functions_and_each_is_saved_by_its_own_name(r
     expect(rewards.get_by_role("button", name="Delete…", exact=True)).to_be_hidden()
     save(rewards)
     assert {one.name: one.code for one in library.newest_rewards()} == {"short": kept, "wordy": kept}
+    rewards.locator(".which").select_option("short")  # saved under this name, too
+    version = library.get_reward("short").hash[:8]
+    expect(rewards.locator(".writing .state")).to_have_text(f"version {version}")
+    expect(rewards.get_by_role("button", name="Save", exact=True)).to_be_disabled()
+    assert "name=short" in rewards.url
 
 
 def test_a_whole_notebook_is_imported_and_only_its_reward_functions_stay(rewards: Page) -> None:
@@ -196,10 +244,13 @@ def test_a_whole_notebook_is_imported_and_only_its_reward_functions_stay(rewards
     dialog.locator(".paste").fill(NOTEBOOKS["the file itself, with the end mark"].text)
     expect(dialog).to_contain_text("Found match_eos.")
     expect(dialog.get_by_label("Comment out the script around the functions")).to_be_checked()
-    expect(dialog.locator(".told .verdict-at")).to_have_count(0)
+    expect(dialog.locator(".told .verdict-at:not(.advice)")).to_have_count(0)
+    changed = 'tokenizer.eos_token became the text "<eos_token>"'
+    expect(dialog.locator(".told")).to_contain_text(changed)
     picture(rewards, "rewards-notebook")
     dialog.get_by_role("button", name="Open in the editor").click()
     expect(rewards.locator(".writing .title")).to_have_text("match_eos")
+    expect(rewards.locator(".said-saved")).to_contain_text(changed)
     expect(rewards.locator(".found .verdict-at")).to_have_count(0)
     left = [line for line in text_of(rewards).splitlines() if line and not line.startswith("#")]
     assert left[0].startswith('reasoning_end   = "</think>"') and not any("tokenizer" in line for line in left)
@@ -275,6 +326,7 @@ def test_scores_of_other_code_say_so_and_a_failure_is_no_clean_bill(rewards: Pag
     rewards.get_by_label("Completion 1", exact=True).fill("40")
     results = try_it(rewards)
     expect(rewards.locator(".loopholes")).to_contain_text("An empty answer earns 1 from short")
+    expect(results.get_by_label("Groups")).to_contain_text("1 with too few scores to compare")
     expect(rewards.locator(".outdated")).to_be_hidden()
     write(rewards, SHORT.replace("return [", "return 1 / 0, ["))
     expect(rewards.locator(".outdated")).to_contain_text("before your last change")

@@ -294,6 +294,9 @@ def test_what_is_no_python_is_said_at_its_line(rewards: Page) -> None:
     begin(rewards, text)
     expect(rewards.locator(".found .blocking")).to_contain_text(f"line {line(text)}")
     expect(rewards.locator(".found .blocking")).to_contain_text("This is not Python")
+    for way, said in (("Try", ".view-try .go .wait"), ("Save", ".said-saved")):
+        do(rewards, way)
+        expect(rewards.locator(said)).to_contain_text(f"Line {line(text)}: This is not Python")
 
 
 def test_trying_is_cancelled(rewards: Page) -> None:

@@ -119,6 +119,17 @@ def test_each_problem_is_said_at_its_field_and_any_of_its_fixes_mends_it(
         ]
 
 
+def test_an_argument_before_a_star_is_said_to_be_no_parameter():
+    code = "def mine(completions, most=20, **kwargs):\n    return [most for _ in completions]\n"
+    about = {**OFFERED.rewards["mine"], "code": code, "parameters": [], "arguments": ["completions"]}
+    offered = replace(OFFERED, rewards={**OFFERED.rewards, "mine": about})
+    [problem] = problems({"name": "mine", "parameters": {"most": 5}}, offered=offered)
+    assert problem.message == (
+        "“mine” has no parameter “most”. It has an argument of this name, but only those after a * are parameters. "
+        "Under Rewards, write def mine(completions, *, most = 20, **kwargs)."
+    )
+
+
 def test_a_reward_that_is_said_well_has_no_problem():
     good = [
         {"name": "format", "parameters": {"tags": ["plan", "answer"], "strict": False}, "timeout": 0.5},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from groupwise.storage.library.rewards.strip_script import keep_only
+from groupwise.storage.library.rewards.strip_script import keep_only, stand_ins
 
 
 def commented(code: str) -> list[int]:
@@ -60,3 +60,13 @@ def test_only_what_the_functions_need_stays(kind: str) -> None:
     script, lines = CASES[kind]
     assert commented(script) == lines
     assert commented(keep_only(script)) == []
+
+
+def test_what_is_written_in_place_of_a_tokenizers_tokens_is_told() -> None:
+    script = (
+        "tokenizer = AutoTokenizer.from_pretrained('a')\nEND = tokenizer.eos_token\n"
+        "def reward(completions, **kwargs):\n    return [c.endswith(END) for c in completions]\n"
+    )
+    kept = keep_only(script)
+    assert 'END = "<eos_token>"' in kept and stand_ins(script, kept) == ["eos_token"]
+    assert stand_ins(kept, kept) == []

@@ -42,6 +42,17 @@ def test_the_model_writes_groups_as_its_training_would() -> None:
     assert "12 completions of starter" in found["sentence"]
 
 
+def test_how_far_the_model_is_is_said_after_each_token() -> None:
+    said: list[tuple[int, int, int, int]] = []
+    spec = make_spec(training={"max_completion_length": 6})
+    sampling.sample(
+        sampling.load_once(spec.model), ["1+1?"] * 2, 2, spec.training, lambda *far: said.append(far)
+    )  # fmt: skip
+    assert said[0] == (0, 4, 0, 6)
+    assert [tokens for _, _, tokens, _ in said] == list(range(len(said)))
+    assert sorted(done for done, _, _, _ in said) == [done for done, _, _, _ in said]
+
+
 def test_sampling_follows_the_settings_and_is_new_each_time() -> None:
     spec = make_spec(training={"max_completion_length": 40, "temperature": 1.5}).model_dump()
     texts = [

@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 
-from groupwise.storage.registry import registry
+from groupwise.storage.registry import progress, questions, registry
 from groupwise.storage.registry.messages.facts import TrustRewardCode
+from groupwise.storage.registry.messages.score import ScoreQuestion
 from groupwise.storage.registry.questions import COMPLETIONS, SCORE
 from groupwise.worker.builtin import shipped
 from groupwise.worker.questions.workbench import calling
+from groupwise.worker.questions.workbench.score import answer_score
 from tests.support.workbench import READS, SPEC, answered, end_warm_hosts, group, own
 
 SHOUTS = """
@@ -61,6 +63,20 @@ def test_scores_totals_and_advantages_stand_beside_each_completion() -> None:
     none = ask([shouts, own(READS)], [group("2", "0", "4")], scale_rewards="none")
     assert none["groups"][0]["completions"][2]["advantage"] == pytest.approx(1.5)
     assert "ids" not in first[0]
+
+
+def test_what_is_scored_and_how_much_of_it_is_said_meanwhile() -> None:
+    asked = {"functions": [own(LAZY), own(READS)], "groups": [group(*["1"] * 12)]}
+    question = ScoreQuestion.from_plain(asked)
+    number = questions.ask_question(question)
+    progress.about(number)
+    try:
+        answer_score(question)
+    finally:
+        progress.about(None)
+    found = questions.get_question(number)
+    assert found and found.progress
+    assert found.progress["sentence"] == "Scoring 12 completions with reads (2 of 2 functions)."
 
 
 def test_each_function_is_summed_up() -> None:

@@ -19,6 +19,7 @@ from groupwise.worker.sandbox.syscall_filter import NoFilter
 from groupwise.worker.sandbox.tiers import NoSandbox
 
 FLOODED = f"It printed more than the {Limits().output >> 10} KB of a call that are kept: the rest is left out."
+RAISE_IT = "A longer timeout can be set beside the function's weight."
 STATE = ("global_step", "max_steps", "epoch")  # what of the trainer's state a sandboxed function is given
 _JSON_PROBLEMS = (TypeError, ValueError, RecursionError)
 
@@ -180,6 +181,16 @@ def _with_flood_note(result: Result) -> Result:
 
 
 def _ask(process: Process, name: str, batch: dict[str, Any], rows: int, timeout: float) -> dict[str, Any]:
+    """The reply to a call. Raises Broken, and where it took too long says what can be done."""
+    try:
+        return _call_in(process, name, batch, rows, timeout)
+    except Broken as broken:
+        if broken.status == "timeout":
+            raise Broken("timeout", f"{broken} {RAISE_IT}") from broken
+        raise
+
+
+def _call_in(process: Process, name: str, batch: dict[str, Any], rows: int, timeout: float) -> dict[str, Any]:
     question: dict[str, Any] = {"name": name, "rows": rows, "seconds": timeout, "withheld": {}}
     if "trainer_state" in batch and not isinstance(batch["trainer_state"], dict):
         batch = {**batch, "trainer_state": {key: getattr(batch["trainer_state"], key, None) for key in STATE}}

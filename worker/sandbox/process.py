@@ -96,7 +96,7 @@ class Process:
 
     def _make_ready(self, setup: dict[str, Any], is_script: bool) -> None:
         """Have it give up what it does not need; nobody's code has run in it before. Raises Broken and OSError."""
-        self._exchange(setup, launch.START_WITHIN)
+        self._exchange(setup, launch.START_WITHIN, launch.START_WITHIN)
         launch.first_to_go(self._started.pid)
         self._awaits_listener = False
         if self._proxy is not None:
@@ -115,13 +115,14 @@ class Process:
         deadline = time.monotonic() + seconds
         reply = self._ask_once(question, seconds)
         # A function that wrote this reply itself is still at it: its host's own reply would come in this one's place.
-        self._ask_once({"call": os.urandom(8).hex()}, max(deadline - time.monotonic(), LAST_WORD))
+        self._ask_once({"call": os.urandom(8).hex()}, max(deadline - time.monotonic(), LAST_WORD), said=seconds)
         self._signal(signal.SIGSTOP)
         self._drain()
         return reply
 
-    def _ask_once(self, question: dict[str, Any], seconds: float) -> dict[str, Any]:
-        reply = self._exchange(question, seconds)
+    def _ask_once(self, question: dict[str, Any], seconds: float, *, said: float | None = None) -> dict[str, Any]:
+        """`said`: the limit as whoever waits knows it, where it is another than these seconds."""
+        reply = self._exchange(question, seconds, seconds if said is None else said)
         if reply.get("call") != question["call"]:
             raise Broken("error", JUNK)
         return reply
@@ -164,7 +165,7 @@ class Process:
         if to is not None:
             self._poll.register(to, select.POLLOUT)
         while True:
-            ready = self._wait(deadline)
+            ready = self._wait(deadline, seconds)
             if to in ready:
                 left = self._feed(left)
             if self._started.pidfd in ready:
@@ -187,14 +188,14 @@ class Process:
             self._started.stdin = None
         return left
 
-    def _exchange(self, message: dict[str, Any], seconds: float) -> dict[str, Any]:
+    def _exchange(self, message: dict[str, Any], seconds: float, said: float) -> dict[str, Any]:
         outgoing, incoming = memoryview(wire.pack(message)), bytearray()
         deadline, channel = time.monotonic() + seconds, self._started.channel
         if self._receive() is not None:
             raise Broken("error", JUNK)
         while True:
             self._poll.modify(channel.fileno(), select.POLLIN | (select.POLLOUT if outgoing else 0))
-            ready = self._wait(deadline)
+            ready = self._wait(deadline, said)
             happened = ready.get(channel.fileno(), 0)
             if happened & select.POLLOUT:
                 with contextlib.suppress(BlockingIOError, BrokenPipeError, ConnectionResetError):
@@ -224,12 +225,12 @@ class Process:
         except ConnectionResetError:
             return b""
 
-    def _wait(self, deadline: float) -> dict[int, int]:
-        """What is ready: descriptor → events; what it prints is taken meanwhile. Raises Broken when the time is up, or
-        it has too many threads."""
+    def _wait(self, deadline: float, limit: float) -> dict[int, int]:
+        """What is ready: descriptor → events; what it prints is taken meanwhile. Raises Broken when the time is up (it
+        had `limit` seconds), or it has too many threads."""
         now = time.monotonic()
         if now > deadline:
-            raise Broken("timeout", "It took longer than it may, and was ended.")
+            raise Broken("timeout", f"It took longer than {limit:g} s, and was ended.")
         if now - self._watched > WATCH_EVERY:
             self._watched = now
             if _threads(self._started.pid) > self._limits.threads:

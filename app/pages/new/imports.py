@@ -133,7 +133,7 @@ def _describe_function(one: ScriptFunction, offer: Offer) -> dict[str, Any]:
 
 def take_brought(brought: Brought, chosen: Iterable[str], offer: Offer) -> dict[str, Any]:
     """Save the chosen functions into the library, under names that are free; the spec's text, which names them so, and
-    all notes. What cannot be saved is a note."""
+    all notes. What cannot be saved is a note, and what got another name than the script's."""
     chosen, notes = set(chosen), list(brought.notes[:MOST_SHOWN])
     raw = json.loads(json.dumps(brought.raw)) if brought.functions else brought.raw
     saved = []
@@ -141,13 +141,15 @@ def take_brought(brought: Brought, chosen: Iterable[str], offer: Offer) -> dict[
         if one.name not in chosen:
             notes.append(f"{one.name} was not saved in the library: save it under Rewards, or choose another reward.")
             continue
-        name, _ = import_names.library_name(one.name, one.code, offer)
+        name, why = import_names.library_name(one.name, one.code, offer)
         try:
             library.save_reward(name, import_names.rename_function(one.code, one.name, name))
         except LibraryError as error:
             notes.append(f"{one.name} was not saved in the library: {error}")
             continue
         saved.append(name)
+        if name != one.name:
+            notes.append(f"{one.name} was saved as {name}. {why}")
         for place in one.places:
             raw["rewards"][place]["name"] = name
     return {"text": yaml_text.dump(raw) if saved else brought.text, "notes": notes, "saved": saved}

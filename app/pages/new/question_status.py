@@ -18,7 +18,7 @@ DOING = {
     questions.BUILD: "Checking the settings with TRL…",
     questions.MODEL: "Reading the model's files…",
     questions.TRY: "Loading the libraries…",
-    questions.COMPLETIONS: "Loading the model…",
+    questions.COMPLETIONS: "Preparing the completions…",
     questions.SCORE: "Scoring…",
     questions.RESCORE: "Reading the run's completions…",
 }

@@ -118,14 +118,12 @@ async function build() {
   if (mine !== turn || !got) return;
   const problems = desk.blocks.length ? got.problems : [];
   sayOfCards(desk, got.words, problems);
-  form
-    .querySelector(".said")
-    .replaceChildren(
-      ...problems.filter((one) => one.block === null).map((one) => el("p.verdict-at.warning", plain(one.message))),
-    );
-  traced = { code: got.traced, why: got.untraced || "Scores come as soon as the blocks are complete." };
+  const fault = problems.find((one) => one.setting === "name")?.message ?? "";
+  sayOfAll(problems, fault);
+  const what = fault ? "the function has a name that can be used" : "the blocks are complete";
+  traced = { code: got.traced, why: got.untraced || `Scores come as soon as ${what}.` };
   const isEmpty = !desk.blocks.length && !page.text.trim();
-  page.unfinished = got.code || isEmpty ? null : { ...sent, blocks: desk.blocks };
+  page.unfinished = got.code || isEmpty ? null : { ...sent, blocks: desk.blocks, fault };
   if (got.code && got.code !== page.text) {
     made = got.code;
     page.which = sent.name;
@@ -136,6 +134,14 @@ async function build() {
     drawState();
   }
   tell("built");
+}
+// What is wrong with no block of its own: with the name, at its field, or with all of them.
+function sayOfAll(problems, fault) {
+  const said = (words) => el("p.verdict-at.warning", plain(words));
+  form.querySelector(".of-name").replaceChildren(...(fault ? [said(fault)] : []));
+  nameBox.setAttribute("aria-invalid", String(Boolean(fault)));
+  const others = problems.filter((one) => one.block === null && one.setting !== "name");
+  form.querySelector(".said").replaceChildren(...others.map((one) => said(one.message)));
 }
 // A judge needs the network.
 function allowNetwork() {

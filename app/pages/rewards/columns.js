@@ -28,8 +28,25 @@ export function aboutColumn(name) {
   if (name !== "answer" || answer === null) return example(sample);
   const from = mapped && mapped !== "answer" ? `the mapped column “${cut(mapped, 30)}”` : "the right answer of the row";
   // where only its number is kept, as the column writes it: so the block's setting says how numbers are written
-  return [from, example((decimal && sampleOf(mapped)) || answer || sample)].filter(Boolean).join(", ");
+  const written = (decimal && sampleOf(mapped)) || answer || sample;
+  const compared = written !== answer && answer ? `compared as ${example(answer).replace("e.g. ", "")}` : "";
+  return [from, example(written), compared].filter(Boolean).join(", ");
 }
+// A row's columns as “name: value”, none that says just the prompt; an answer of which only the number is kept stands
+// once, with how its column writes it.
+export function columnsInWords(columns, most, prompt = null) {
+  const inWords = (value) => cut(plain(typeof value === "string" ? value : JSON.stringify(value)), most);
+  const mapped = page.given?.decimal ? page.given.mapped : "";
+  const pair = mapped !== "answer" && mapped in columns && "answer" in columns;
+  const words = ([name, value]) =>
+    pair && name === "answer"
+      ? `answer: ${inWords(value)}${differ(value, columns[mapped]) ? ` (written ${inWords(columns[mapped])})` : ""}`
+      : `${cut(plain(name), 30)}: ${inWords(value)}`;
+  return Object.entries(columns)
+    .filter(([name, value]) => value !== prompt && !(pair && name === mapped))
+    .map(words);
+}
+const differ = (value, written) => String(value) !== String(written);
 // [value, words] for each column that can be chosen; the one that is set stays, also where this data has none of it.
 export function columnChoices(chosen) {
   const names = page.given ? givenNames() : [];

@@ -1,6 +1,7 @@
 // What is typed and not saved is kept in this browser, and is there again after a reload.
 
 import { tryStore } from "../../ui/browser_store.js";
+import { ageNode } from "./ages.js";
 import { button, find, on, page, tell } from "./core.js";
 import { drawState, setCode, unsaved } from "./editor.js";
 
@@ -42,16 +43,6 @@ function drawDraftsSoon() {
   draftsTimer = setTimeout(() => tell("library"), 400);
 }
 
-export function age(then) {
-  const past = (Date.now() - then) / 1000;
-  return past < 60
-    ? "just now"
-    : past < 3600
-      ? `${Math.floor(past / 60)} min ago`
-      : past < 86_400
-        ? `${Math.floor(past / 3600)} h ago`
-        : `${Math.floor(past / 86_400)} d ago`;
-}
 // Says that what is shown was typed earlier, and takes it back where that is wished: to the text that
 // was there `before`, or where there was none, by `begin` with a template.
 export function sayDraft(kept, before, begin) {
@@ -59,7 +50,9 @@ export function sayDraft(kept, before, begin) {
   note.hidden = !kept;
   if (!kept) return;
   note.replaceChildren(
-    `Draft from ${age(kept.at)} restored; not saved yet. `,
+    "Draft from ",
+    ageNode(kept.at),
+    " restored; not saved yet. ",
     button(
       "Discard it",
       () => {

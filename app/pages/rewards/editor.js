@@ -215,7 +215,15 @@ const marked = [];
 export const GRAVE = { error: "blocking", warning: "warning", info: "advice" };
 async function cleanUp(name, more = {}) {
   const got = await call(name, { text: page.text, ...more });
-  if (got) code.setValue(got.text, -1); // as if typed: Ctrl+Z brings it back
+  if (!got) return;
+  code.setValue(got.text, -1); // as if typed: Ctrl+Z brings it back
+  sayNote(standInWords(got.stand_ins));
+}
+// What was written in place of a tokenizer's tokens, for there is no tokenizer where a reward function runs.
+export function standInWords(tokens) {
+  if (!tokens?.length) return "";
+  const each = tokens.map((token) => `tokenizer.${token} became the text "<${token}>"`).join(", ");
+  return `Changed: ${each}. The tokenizer is not at hand here, and completions come without its special tokens.`;
 }
 export function goToLine(line) {
   tell("line"); // it is shown as code
@@ -228,7 +236,26 @@ export function showFailures(failures) {
   drawAnnotations();
 }
 
+// Why there is no function to do something with: what is wrong with the text, else that it has none.
+export function noFunction(what) {
+  const error = page.problems.find((one) => one.level === "error");
+  return error
+    ? `Line ${error.line}: ${plain(error.message)}`
+    : `There is no function to ${what} yet: a reward function is a def that gets completions.`;
+}
+
+// Why blocks make no code yet.
+export const unfinished = () => page.unfinished?.fault || "Complete the blocks first: what is missing stands at each.";
+
 // ---- the head above it ----
+// Said above the text; where something went wrong, in sight.
+export function sayNote(text, wrong = false, ...more) {
+  const note = find(".said-saved");
+  note.hidden = !text;
+  note.className = `said-saved s ${wrong ? "verdict-at blocking" : "mut"}`;
+  note.replaceChildren(text, ...more);
+  if (wrong) note.scrollIntoView({ block: "nearest" });
+}
 // Whether what stands here is not what a run that takes this function by its name would get.
 export function isUnsaved() {
   const { open } = page;

@@ -2,11 +2,11 @@
 
 import { onAddress, params, setParams } from "../../ui/address.js";
 import { el, remover, setText } from "../../ui/dom.js";
+import { ageNode, ofServer, takeLibrary } from "./ages.js";
 import { sayOutdated, stopTrying, tryNow } from "./workbench.js";
 import { action, button, call, find, NO_ANSWER, on, page, root, server, tell } from "./core.js";
-import { DRAFTS, age, dropDraft, keepDraft, newDrafts, readDraft, sayDraft } from "./drafts.js";
-import { settle } from "./builder.js";
-import { code, drawLooked, drawState, looked, setCode } from "./editor.js";
+import { DRAFTS, dropDraft, keepDraft, newDrafts, readDraft, sayDraft } from "./drafts.js";
+import { code, drawLooked, drawState, sayNote, setCode } from "./editor.js";
 import { plain, plural } from "./text.js";
 
 const entry = (name, words, current, onclick, more = null) =>
@@ -16,7 +16,7 @@ const entry = (name, words, current, onclick, more = null) =>
       "button.take",
       { type: "button", ...(current ? { "aria-current": "true" } : {}), onclick },
       el("b.mono", plain(name)),
-      words ? el("span.xs.mut", plain(words)) : null,
+      words ? el("span.xs.mut", typeof words === "string" ? plain(words) : words) : null,
     ),
     more,
   );
@@ -27,7 +27,7 @@ function ownEntry(one) {
     one.hash.slice(0, 6),
     readDraft(`name:${one.name}`) ? el("span", { title: "Changed, and not saved" }, " •") : "",
     el("br"),
-    one.age,
+    ageNode(ofServer(one.at)),
   );
   return entry(one.name, one.help, isOpen(one.name), () => openNamed(one.name), about);
 }
@@ -61,7 +61,7 @@ export function drawLibrary() {
       drafts.map((one) =>
         entry(
           one.which || "a new function",
-          age(one.at),
+          ageNode(one.at),
           page.open?.draft === one.id,
           () => openDraft(one.id),
           remover(`Throw ${one.which || "this"} away`, () => dropNew(one.id)),
@@ -119,12 +119,6 @@ async function openNewest(name, version) {
   if (there) sayNote(`There is no version ${version.slice(0, 8)} of it. This is the newest.`);
   return there;
 }
-export function sayNote(text, wrong = false) {
-  const note = find(".said-saved");
-  note.hidden = !text;
-  note.className = `said-saved s ${wrong ? "verdict-at blocking" : "mut"}`;
-  setText(note, text);
-}
 export function openDraft(id) {
   const kept = readDraft(`new:${id}`);
   if (!kept) return false;
@@ -165,63 +159,30 @@ function begin_(text, readOnly) {
   drawState();
   tell("open");
 }
+// Another function of the same text. Where the library has it, saved with just this text, that one is open now.
+async function turnTo(name) {
+  page.which = name;
+  page.failures = [];
+  find(".said-saved").hidden = true;
+  const mayBeKept = page.open.hash && page.about.library.own.some((one) => one.name === name);
+  const got = mayBeKept ? await call("show_function", { name }) : null;
+  if (page.which !== name) return;
+  if (got?.code === page.text) {
+    const { built_in: builtIn, code: clean, ...kept } = got;
+    page.open = { ...UNSAVED, ...kept, builtIn, clean, version: "" };
+    find(".network input").checked = page.open.network;
+    setParams({ name, version: null, draft: null });
+    drawLibrary();
+  }
+  drawLooked();
+  tell("looked");
+  keepDraft();
+  sayOutdated();
+}
 export function openFirst() {
   const { own, built_in: builtIn } = page.about.library;
   const first = own[0] ?? builtIn.find((one) => one.name === "format") ?? builtIn[0];
   return first ? openNamed(first.name) : false;
-}
-
-// ---- saving ----
-const UNFINISHED = "Complete the blocks first: what is missing stands at each.";
-const NO_FUNCTION = "There is no function to save yet: a reward function is a def that gets completions.";
-// What keeps the text from being a function that can be used; empty where nothing does.
-export function obstacle() {
-  if (!page.text.trim() && !page.unfinished && !find(".way-blocks").hidden) return "Add a block first.";
-  if (page.unfinished) return UNFINISHED;
-  const error = page.problems.find((one) => one.level === "error");
-  if (error) return `Fix line ${error.line} first: ${plain(error.message)}`;
-  return page.which ? "" : NO_FUNCTION;
-}
-// True once it is saved.
-export async function save() {
-  if (page.open.builtIn) return false;
-  await settle();
-  const isSeen = await looked();
-  const missing = page.unfinished ? UNFINISHED : !isSeen ? NO_ANSWER : page.which ? "" : NO_FUNCTION;
-  if (missing) {
-    sayNote(missing, true);
-    return false;
-  }
-  const network = find(".network input").checked;
-  const text = page.text;
-  const got = await call("save_function", { name: page.which, text, network }, (said) => sayNote(said, true));
-  if (!got) return false;
-  dropDraft();
-  page.about.library = got.library;
-  const renamed = page.open.hash && page.open.name !== got.name ? page.open.name : "";
-  const kept = await server.show_function({ name: got.name, version: got.hash }); // versions and users as they are now
-  Object.assign(page.open, {
-    name: got.name,
-    hash: got.hash,
-    newest: got.hash,
-    clean: text,
-    network,
-    draft: null,
-    version: "",
-    blocks: kept?.blocks ?? null,
-    begun: null,
-    versions: kept?.versions ?? [],
-    users: kept?.users ?? [],
-  });
-  setParams({ name: got.name, version: null, draft: null });
-  sayDraft(null);
-  sayNote(
-    `Saved as version ${got.hash.slice(0, 8)}. Runs that are under way keep the version they began with.` +
-      (renamed ? ` It is a function of its own now; ${renamed} is as it was.` : ""),
-  );
-  drawState();
-  tell("library");
-  return true;
 }
 
 // ---- versions ----
@@ -235,7 +196,11 @@ function drawVersions() {
         "span.s",
         el("span.mono", one.hash.slice(0, 8)),
         " ",
-        el("span.mut", `${one.age}${n === 0 ? ", the newest" : ""}${one.hash === open.hash ? ", open" : ""}`),
+        el(
+          "span.mut",
+          ageNode(ofServer(one.at)),
+          `${n === 0 ? ", the newest" : ""}${one.hash === open.hash ? ", open" : ""}`,
+        ),
       ),
       el(
         "span.row.tight",
@@ -260,17 +225,24 @@ function drawVersions() {
   dialog.querySelector(".difference").hidden = true;
 }
 async function compare(one) {
-  const box = find("dialog.versions .difference");
   const [old, now] = await Promise.all([
     server.show_function({ name: page.open.name, version: one.hash }),
     server.show_function({ name: page.open.name, version: page.open.newest }),
   ]);
-  const got =
-    old?.code !== undefined && now?.code !== undefined
-      ? await server.compare_texts({ old: old.code, new: now.code })
-      : null;
+  await drawDifference(old?.code, now?.code, `From ${one.hash.slice(0, 8)} to the newest`);
+}
+// What differs between two texts, in the dialog of the versions; undefined: there was no answer.
+export async function drawDifference(before, after, words) {
+  const dialog = find("dialog.versions");
+  if (!dialog.open) {
+    drawVersions();
+    dialog.showModal();
+  }
+  const box = dialog.querySelector(".difference");
+  const known = before !== undefined && after !== undefined;
+  const got = known ? await server.compare_texts({ old: before, new: after }).catch(() => null) : null;
   box.hidden = false;
-  setText(box.querySelector("h3"), got?.lines ? `From ${one.hash.slice(0, 8)} to the newest` : NO_ANSWER);
+  setText(box.querySelector("h3"), got?.lines ? words : NO_ANSWER);
   const kinds = { "+": "added", "-": "removed" };
   const lines = (got?.lines ?? []).map((line) =>
     el("span", { class: `line ${kinds[line.kind] ?? ""}` }, `${line.kind} ${plain(line.text)}\n`),
@@ -278,16 +250,13 @@ async function compare(one) {
   box.querySelector("pre").replaceChildren(...lines, ...(got?.lines?.length === 0 ? ["The same text."] : []));
 }
 
-on("save", save);
-
 export function drawLibraryActions() {
-  action("save", save);
   root.addEventListener("keydown", (event) => {
     // in the editor its own keys have done it
     if (event.defaultPrevented || !(event.ctrlKey || event.metaKey) || root.querySelector("dialog[open]")) return;
     if (event.key === "s") {
       event.preventDefault();
-      save();
+      tell("save");
     }
     if (event.key === "Enter") {
       event.preventDefault();
@@ -298,15 +267,7 @@ export function drawLibraryActions() {
     drawVersions();
     find("dialog.versions").showModal();
   });
-  find(".which").addEventListener("change", ({ target }) => {
-    page.which = target.value;
-    page.failures = [];
-    find(".said-saved").hidden = true;
-    drawLooked();
-    tell("looked");
-    keepDraft();
-    sayOutdated();
-  });
+  find(".which").addEventListener("change", ({ target }) => turnTo(target.value));
   find(".network input").addEventListener("change", () => {
     drawState();
   });
@@ -325,7 +286,7 @@ export function drawLibraryActions() {
     const got = await call("delete_function", { name: page.open.name });
     if (!got) return;
     dropDraft();
-    page.about.library = got.library;
+    takeLibrary(got.library);
     openFirst();
   });
   onAddress(() => {

@@ -2,10 +2,10 @@
 
 import difflib
 import functools
+import time
 from dataclasses import asdict
 from typing import Any
 
-from groupwise.app.core import format
 from groupwise.app.pages.new import view
 from groupwise.app.pages.rewards import lint
 from groupwise.storage.library.capabilities import Offer
@@ -24,11 +24,11 @@ TRL_NAMES = {
 }
 
 
-def list_functions(offer: Offer) -> dict[str, list[dict[str, Any]]]:
-    """The library's functions, {own, built_in}: each with its name, first sentence, arguments and parameters; one's own
-    with hash, age and whether it may use the network."""
+def list_functions(offer: Offer) -> dict[str, Any]:
+    """The library's functions, {own, built_in, now: the server's clock}: each with its name, first sentence, arguments
+    and parameters; one's own with hash, when it was saved and whether it may use the network."""
     own = [
-        {"name": kept.name, **_signature(kept.code, kept.name), "hash": kept.hash, "age": format.age(kept.at),
+        {"name": kept.name, **_signature(kept.code, kept.name), "hash": kept.hash, "at": kept.at,
          "network": kept.network}
         for kept in library.newest_rewards()
     ]  # fmt: skip
@@ -37,7 +37,7 @@ def list_functions(offer: Offer) -> dict[str, list[dict[str, Any]]]:
         for name, about in sorted(offer.rewards.items())
         if not about.get("own")
     ]
-    return {"own": own, "built_in": built_in}
+    return {"own": own, "built_in": built_in, "now": time.time()}
 
 
 def describe_function(name: str, version: str, offer: Offer) -> dict[str, Any]:
@@ -54,7 +54,7 @@ def describe_function(name: str, version: str, offer: Offer) -> dict[str, Any]:
         "network": kept.network,
         "newest": versions[0].hash if versions else kept.hash,
         "blocks": describe_reading(kept.code, name),
-        "versions": [{"hash": one.hash, "age": format.age(one.at)} for one in versions],
+        "versions": [{"hash": one.hash, "at": one.at} for one in versions],
         "users": users(name),
     }
 
@@ -181,9 +181,10 @@ def _weight(value: Any) -> float:
 
 def clean_text(text: str) -> dict[str, Any]:
     """What was pasted or chosen, as Python: {text, cleaned, alone: without the script around its functions, empty where
-    there is none; functions, problems: of that}."""
+    there is none; stand_ins: what of it was written in place of a tokenizer's tokens; functions, problems: of that}."""
     clean = pasted.clean_paste(text)
     alone = strip_script.keep_only(clean)
     return {
-        "text": clean, "cleaned": clean != text, "alone": alone if alone != clean else "", **analyse_text(alone),
+        "text": clean, "cleaned": clean != text, "alone": alone if alone != clean else "",
+        "stand_ins": strip_script.stand_ins(clean, alone), **analyse_text(alone),
     }  # fmt: skip

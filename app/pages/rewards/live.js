@@ -4,7 +4,8 @@
 import { el, press, setText } from "../../ui/dom.js";
 import { number } from "../../ui/number.js";
 import { blocksNow, traced, waysShown } from "./builder.js";
-import { action, askWorker, find, on, page, stopAsking } from "./core.js";
+import { action, askWorker, button, find, on, page, stopAsking } from "./core.js";
+import { columnsInWords } from "./columns.js";
 import { dataChosen, runOfData } from "./source.js";
 import { cut, plain, wordsOf } from "./text.js";
 
@@ -16,9 +17,13 @@ const say = (words, wrong = false) => {
   setText(box.querySelector(".wait"), words);
   box.classList.toggle("failed", wrong);
 };
-// [{row, prompt, columns, text}]; of a run also `at`, the place of the completion among all that were brought, and no
-// row.
+// [{row, prompt, columns, text, given: the text that stood there before anybody typed}]; of a run also `at`, the place
+// of the completion among all that were brought, and no row.
 let shown = [];
+// What was typed, by data, who answered and row: there again whenever the row is.
+const typed = new Map();
+const typedKey = (row) => JSON.stringify([of, from, row]);
+let past = []; // the rows that were shown before these, the last of them first
 let of = ""; // whose rows they are
 let from = "probes"; // who answers: the probes, the model, or a run
 let kept = null; // {key, question}: the completions as the worker has them
@@ -33,35 +38,35 @@ const HOW = {
 };
 
 // ---- the rows ----
-// `anew`: what stands in the boxes is replaced, too.
+// Whether they came. `anew`: what the model wrote is replaced, too; what was typed stays.
 async function fetchRows(rows, source = "probes", anew = false) {
   const data = dataChosen();
   say(source === "model" ? "Waiting for the model…" : "Reading the rows…");
   const asked = { from: source, data, rows, size: 1 };
   const got = await askWorker("completions", asked, (words) => say(words), "live-rows");
-  if (!got || data !== dataChosen()) return;
+  if (!got || data !== dataChosen()) return false;
   if (!got.answer) {
     say(got.sentence ?? "", Boolean(got.sentence));
-    return;
+    return false;
   }
   const before = of === data && from === source && !anew ? shown : [];
-  const texts = new Map(before.map((one) => [one.row, one.text]));
+  const texts = new Map(before.map((one) => [one.row, one.given]));
   of = data;
-  shown = got.answer.groups
-    .slice(0, SHOWN)
-    .map((group) => ({
-      row: group.row,
-      prompt: group.prompt,
-      columns: group.columns ?? {},
-      text: texts.get(group.row) ?? textOfGroup(group, source),
-    }));
+  from = source;
+  shown = got.answer.groups.slice(0, SHOWN).map((group) => {
+    const given = texts.get(group.row) ?? textOfGroup(group, source);
+    const text = typed.get(typedKey(group.row)) ?? given;
+    return { row: group.row, prompt: group.prompt, columns: group.columns ?? {}, given, text };
+  });
   come(source, HOW[source]);
+  return true;
 }
 function come(source, words) {
   from = source;
   kept = null;
   press(box.querySelectorAll("[data-answers]"), (one) => one.dataset.answers === from);
   setText(box.querySelector(".how"), words);
+  find("[data-do=earlier-rows]").hidden = !past.length;
   draw();
   scoreSoon(0);
 }
@@ -85,17 +90,18 @@ async function fetchRun() {
   }
   let at = 0;
   const groups = got.answer.groups.map(({ prompt, columns, completions, step }) =>
-    completions.map(({ text }) => ({ row: null, at: at++, prompt, columns: columns ?? {}, text, step })),
+    completions.map(({ text }) => ({ row: null, at: at++, prompt, columns: columns ?? {}, given: text, text, step })),
   );
   const longest = Math.max(...groups.map((group) => group.length));
   const listed = Array.from({ length: longest }, (_, n) => groups.map((group) => group[n]).filter(Boolean)).flat();
   of = data;
   ofRun = { question: got.question, listed, name: plain(run.label).split(" · ")[0], step: groups[0][0].step };
+  past = [];
   showOfRun(0);
 }
 function showOfRun(first) {
   shown = ofRun.listed.slice(first, first + SHOWN);
-  ofRun.next = first + SHOWN < ofRun.listed.length ? first + SHOWN : 0;
+  ofRun.first = first;
   come(
     "run",
     `“${cut(ofRun.name, 40)}” wrote these at step ${ofRun.step}: real answers, to see how they would be scored.`,
@@ -113,10 +119,7 @@ function draw() {
 }
 function rowCard(one, n) {
   const prompt = plain(wordsOf(one.prompt)).split("\n").filter(Boolean).at(-1) ?? "";
-  const columns = Object.entries(one.columns)
-    .filter(([, value]) => value !== prompt)
-    .slice(0, 4);
-  const inWords = (value) => cut(plain(typeof value === "string" ? value : JSON.stringify(value)), 60);
+  const columns = columnsInWords(one.columns, 60, prompt).slice(0, 4);
   const place = one.row === null ? `Completion ${n + 1}` : `Row ${one.row + 1}`;
   return el(
     "section.row-of",
@@ -127,28 +130,40 @@ function rowCard(one, n) {
       el("span.s.prompt", { title: cut(prompt, 600) }, cut(prompt, 120)),
       el("span.s.total"),
     ),
-    columns.length
-      ? el("p.xs.mut", columns.map(([name, value]) => `${cut(plain(name), 30)}: ${inWords(value)}`).join(" · "))
-      : "",
-    answerBox(one, n),
+    columns.length ? el("p.xs.mut", columns.join(" · ")) : "",
+    ...answerBox(one, n),
     el("div.points", { "aria-live": "polite" }),
   );
 }
-// What a run wrote stays as it is.
+// What a run wrote stays as it is; what was changed can be put back.
 function answerBox(one, n) {
   const area = el("textarea.input.mono", {
     rows: "3",
     spellcheck: "false",
     readonly: one.row === null,
     "aria-label": one.row === null ? `What the run wrote, ${n + 1}` : `Answer to row ${one.row + 1}`,
-    placeholder: "what the model might write",
   });
   area.value = one.row === null ? plain(one.text) : one.text;
+  const nothing = el("span.xs.warn.empty");
+  const back = button(`Put back what ${from === "model" ? "the model wrote" : "stood here"}`, putBack, "link xs");
+  const say_ = () => {
+    setText(nothing, one.text === "" ? "(empty: no text at all)" : one.text.trim() ? "" : "(only white space)");
+    back.hidden = one.text === one.given;
+  };
   area.addEventListener("input", () => {
     one.text = area.value;
+    if (one.text === one.given) typed.delete(typedKey(one.row));
+    else typed.set(typedKey(one.row), one.text);
+    say_();
     scoreSoon();
   });
-  return area;
+  function putBack() {
+    area.value = one.given;
+    area.dispatchEvent(new Event("input", { bubbles: true }));
+    area.focus();
+  }
+  say_();
+  return [area, el("div.row.tight.of-answer", nothing, back)];
 }
 function rowNumber(one, n) {
   const which = el("input.input.num", {
@@ -228,7 +243,7 @@ const short = (value) =>
 const worth = (value) => (value === null || value === undefined ? "none" : short(value));
 function point(block, n, value) {
   const known = typeof value === "number";
-  const kind = !known ? "" : value >= 0.995 ? ".full" : value > 0 ? ".part" : ".nothing";
+  const kind = !known ? "" : value >= 0.995 ? ".full" : value > 0 ? ".some" : ".nothing";
   const label = page.about.kinds[block.kind].label;
   return el(
     `span.point${kind}`,
@@ -243,11 +258,32 @@ function point(block, n, value) {
   );
 }
 
+const isOfData = () => of === dataChosen() && shown.length > 0;
+async function otherRows() {
+  if (from === "run" && ofRun) {
+    past.push(ofRun.first);
+    const next = ofRun.first + SHOWN;
+    return showOfRun(next < ofRun.listed.length ? next : 0);
+  }
+  if (!isOfData()) return fetchRows(SHOWN, from);
+  const rows = shown.map((one) => one.row);
+  const last = Math.max(...rows);
+  past.push(rows);
+  if (!(await fetchRows([last + 1, last + 2, last + 3], from))) past.pop();
+  return undefined;
+}
+function earlierRows() {
+  const rows = past.pop();
+  if (rows === undefined) return undefined;
+  return from === "run" ? showOfRun(rows) : fetchRows(rows, from);
+}
+
 export function drawLive() {
   on("built", () => scoreSoon());
   on("way", () => (isOn() ? scoreSoon(0) : stopAsking("live")));
   on("data", () => {
     shown = [];
+    past = [];
     ofRun = null;
     from = "probes";
     box.querySelector(".rows").replaceChildren();
@@ -255,14 +291,12 @@ export function drawLive() {
     scoreSoon(0);
   });
   for (const what of ["columns", "runs"]) on(what, offerRun);
-  action("other-rows", () => {
-    if (from === "run" && ofRun) return showOfRun(ofRun.next);
-    const last = Math.max(-1, ...shown.map((one) => one.row));
-    fetchRows(of === dataChosen() && shown.length ? [last + 1, last + 2, last + 3] : SHOWN, from);
-  });
+  action("other-rows", otherRows);
+  action("earlier-rows", earlierRows);
   const rows = () => (shown.length && from !== "run" ? shown.map((one) => one.row) : SHOWN);
   for (const tab of box.querySelectorAll("[data-answers]"))
-    tab.addEventListener("click", () =>
-      tab.dataset.answers === "run" ? fetchRun() : fetchRows(rows(), tab.dataset.answers, true),
-    );
+    tab.addEventListener("click", () => {
+      if (from === "run") past = []; // places among a run's completions, not rows
+      return tab.dataset.answers === "run" ? fetchRun() : fetchRows(rows(), tab.dataset.answers, true);
+    });
 }

@@ -3,7 +3,7 @@
 import { setParams } from "../../ui/address.js";
 import { option, setText } from "../../ui/dom.js";
 import { action, askWorker, call, find, NO_ANSWER, on, page, setOff, stopAsking } from "./core.js";
-import { looked, showFailures } from "./editor.js";
+import { looked, noFunction, showFailures } from "./editor.js";
 import { chosenFunctions, editedName, nameSettings, settingsOf } from "./functions.js";
 import { drawRescored } from "./rescored.js";
 import { plural, seconds } from "./text.js";
@@ -82,7 +82,7 @@ async function rescore() {
     return;
   }
   if (!editedName()) {
-    endRescore("There is no function in the editor yet.", true);
+    endRescore(noFunction("score with"), true);
     return;
   }
   const instead = find("select.instead").value;

@@ -4,6 +4,7 @@ import { el, setText, table } from "../../ui/dom.js";
 import { number } from "../../ui/number.js";
 import { dotted } from "../../ui/text.js";
 import { advantageBar, histogram, score, scoreBar } from "./charts.js";
+import { columnsInWords } from "./columns.js";
 import { button, page } from "./core.js";
 import { goToLine } from "./editor.js";
 import { editedName } from "./functions.js";
@@ -81,7 +82,7 @@ const TIES = [
   ["all_high", "all at the highest reward", "var(--ink-3)"],
   ["other", "tied in between", "var(--line-strong)"],
   ["all_low", "all failed", "var(--low)"],
-  ["unscored", "not scored", "var(--line)"],
+  ["unscored", "with too few scores to compare", "var(--line)"],
 ];
 function tiesCard(ties) {
   if (!ties?.groups) return "";
@@ -131,10 +132,8 @@ const statusWords = { none: "no score", error: "error", timeout: "timed out" };
 const asWords = (value) => (typeof value === "string" ? value : JSON.stringify(value));
 // What reward functions get beside a group's prompt.
 function columnsOf(group) {
-  const columns = Object.entries(group.columns ?? {});
-  if (!columns.length) return "";
-  const said = columns.map(([name, value]) => `${name}: ${cut(plain(asWords(value)), 80)}`);
-  return el("p.xs.mut.columns-of", said.join(" · "));
+  const said = columnsInWords(group.columns ?? {}, 80);
+  return said.length ? el("p.xs.mut.columns-of", said.join(" · ")) : "";
 }
 // What a full bar stands for: 1 where scores lie from 0 to 1, so that a third is a third of the bar in every try; else
 // the largest score, which is said.

@@ -2,6 +2,7 @@
 
 import { params } from "../../ui/address.js";
 import { el, setText } from "../../ui/dom.js";
+import { keepAges, takeLibrary } from "./ages.js";
 import { drawWorkbench } from "./workbench.js";
 import { drawBuilder } from "./builder.js";
 import { drawLive } from "./live.js";
@@ -10,6 +11,7 @@ import { goToLine, makeEditor } from "./editor.js";
 import { drawFunctionActions, drawFunctions } from "./functions.js";
 import { drawLibrary, drawLibraryActions, openDraft, openFirst, openNamed } from "./library.js";
 import { drawHistory, drawRescore } from "./rescore.js";
+import { drawSaving } from "./saving.js";
 import { drawSource } from "./source.js";
 import { guardPastes } from "./pastes.js";
 import { cut, plain } from "./text.js";
@@ -22,6 +24,7 @@ async function begin() {
     return;
   }
   page.about = got;
+  takeLibrary(got.library);
   sayLevelOfSafety();
   try {
     await makeEditor();
@@ -32,6 +35,8 @@ async function begin() {
   guardPastes();
   drawTransfer();
   drawLibraryActions();
+  drawSaving();
+  keepAges();
   drawBuilder();
   drawLive();
   drawFunctionActions();
@@ -104,8 +109,8 @@ function welcome(missing = []) {
     ["templates", "Write Python", "Begin with a template in TRL's own form."],
     [
       "import",
-      "Paste or import",
-      "A function, a script or a whole notebook: its reward functions are taken out of it.",
+      "Paste or upload code",
+      "A function, a script or a whole notebook, pasted or as a file: its reward functions are taken out of it.",
     ],
   ];
   const box = find(".welcome");
@@ -136,12 +141,8 @@ function waitForWorker(times = 100) {
     async () => {
       const now = await server.open_rewards({}).catch(() => null);
       if (now?.library) {
-        Object.assign(page.about, {
-          library: now.library,
-          complete: now.complete,
-          sandbox: now.sandbox,
-          kinds: now.kinds,
-        });
+        takeLibrary(now.library);
+        Object.assign(page.about, { complete: now.complete, sandbox: now.sandbox, kinds: now.kinds });
         tell("library");
         sayLevelOfSafety();
         drawFunctions();

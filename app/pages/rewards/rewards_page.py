@@ -66,9 +66,17 @@ def analyse_code(payload: Payload) -> dict[str, Any]:
 
 @answer
 def save_function(payload: Payload) -> dict[str, Any]:
-    """Keep the text as the newest version of a function; the library then."""
-    kept = library.save_reward(text(payload, "name", 80), code_of(payload), network=payload.get("network") is True)
-    return {"name": kept.name, "hash": kept.hash, "library": library_view.list_functions(Offer.read_published())}
+    """Keep the text as the newest version of a function; the library then. `onto`: the newest version that the page
+    knows of, "" for none: where the library has another, nothing is saved and that one is told, as `newer`."""
+    name, network, onto = text(payload, "name", 80), payload.get("network") is True, payload.get("onto")
+    try:
+        kept = library.save_reward(
+            name, code_of(payload), network=network, onto=onto if isinstance(onto, str) else None
+        )
+        found: dict[str, Any] = {"name": kept.name, "hash": kept.hash}
+    except library.NewerVersion as error:
+        found = {"newer": {"hash": error.newest.hash, "at": error.newest.at, "code": error.newest.code}}
+    return {**found, "library": library_view.list_functions(Offer.read_published())}
 
 
 @answer
@@ -92,8 +100,11 @@ def clean_paste(payload: Payload) -> dict[str, Any]:
 
 @answer
 def strip_code(payload: Payload) -> dict[str, Any]:
-    """What was pasted, as Python, with all that its reward functions do not need turned into comments."""
-    return {"text": strip_script.keep_only(pasted.clean_paste(code_of(payload)))}
+    """What was pasted, as Python, with all that its reward functions do not need turned into comments; `stand_ins` as
+    in `clean_paste`."""
+    clean = pasted.clean_paste(code_of(payload))
+    alone = strip_script.keep_only(clean)
+    return {"text": alone, "stand_ins": strip_script.stand_ins(clean, alone)}
 
 
 @answer

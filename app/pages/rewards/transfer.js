@@ -3,8 +3,9 @@
 import { download, el, setText, textOf } from "../../ui/dom.js";
 import { action, call, find, page } from "./core.js";
 import { settle } from "./builder.js";
-import { GRAVE, asksFor, code, isUnsaved, looked } from "./editor.js";
-import { beginBuilding, newText, obstacle, save, sayNote } from "./library.js";
+import { GRAVE, asksFor, code, isUnsaved, looked, sayNote, standInWords } from "./editor.js";
+import { beginBuilding, newText } from "./library.js";
+import { obstacle, save } from "./saving.js";
 import { beginningOfRun } from "./source.js";
 import { plain } from "./text.js";
 
@@ -59,6 +60,7 @@ function draw() {
       ),
     brought.cleaned ? el("p.mut", "Notebook and terminal prompts around the Python were removed.") : "",
     brought.alone ? aloneChoice() : "",
+    !whole && brought.stand_ins.length ? el("p.verdict-at.advice", standInWords(brought.stand_ins)) : "",
   );
 }
 // Of a script only the functions and what they need, unless all of it is wanted.
@@ -67,9 +69,11 @@ function aloneChoice() {
   input.checked = !whole;
   input.addEventListener("change", () => {
     whole = !input.checked;
+    draw();
+    importing.querySelector(".alone input").focus(); // it was drawn anew
   });
   return el(
-    "label.choice",
+    "label.choice.alone",
     input,
     el(
       "span",
@@ -79,9 +83,7 @@ function aloneChoice() {
   );
 }
 
-async function takeFile() {
-  const [got] = file.files;
-  file.value = "";
+async function takeFile(got) {
   if (!got) return undefined;
   const most = page.about.most_code;
   if (got.size > most)
@@ -101,6 +103,7 @@ async function openImported(event) {
   if (!brought) return;
   importing.close();
   newText(brought.alone && !whole ? brought.alone : brought.text, { which: chosen });
+  if (brought.alone && !whole) sayNote(standInWords(brought.stand_ins));
   const line = brought.functions.find((one) => one.name === chosen)?.line;
   if (line) code.gotoLine(line, 0, false);
   code.focus();
@@ -163,19 +166,33 @@ function drawTemplates() {
     ),
   );
 }
+function openImport() {
+  paste.value = "";
+  brought = null;
+  chosen = "";
+  whole = false;
+  draw();
+  wrong("");
+  importing.showModal();
+  paste.focus();
+}
 function drawImport() {
-  action("import", () => {
-    paste.value = "";
-    brought = null;
-    chosen = "";
-    whole = false;
-    draw();
-    wrong("");
-    importing.showModal();
-    paste.focus();
-  });
+  action("import", openImport);
   importing.querySelector(".choose").addEventListener("click", () => file.click());
-  file.addEventListener("change", takeFile);
+  file.addEventListener("change", () => {
+    takeFile(file.files[0]);
+    file.value = "";
+  });
+  const bringsFile = (event) => event.dataTransfer?.types.includes("Files");
+  for (const place of [importing, find(".shelf"), find(".welcome")])
+    for (const kind of ["dragover", "drop"])
+      place.addEventListener(kind, (event) => {
+        if (!bringsFile(event)) return;
+        event.preventDefault();
+        if (kind === "dragover") return;
+        if (!importing.open) openImport();
+        takeFile(event.dataTransfer.files[0]);
+      });
   paste.addEventListener("input", () => {
     clearTimeout(timer);
     timer = setTimeout(read, 250);

@@ -55,11 +55,22 @@ def with_plain_line_ends(code: str) -> str:
     return code.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def save_reward(name: str, code: str, *, network: bool = False, taken: Collection[str] | None = None) -> Reward:
+class NewerVersion(LibraryError):
+    """Another version than the one a text began with is the newest by now."""
+
+    def __init__(self, newest: Reward) -> None:
+        super().__init__(f"Your library has another version of “{newest.name}” by now.")
+        self.newest = newest
+
+
+def save_reward(
+    name: str, code: str, *, network: bool = False, taken: Collection[str] | None = None, onto: str | None = None
+) -> Reward:
     """Keep this code as the newest version of a function; the same code is the same version.
 
     `name` is the Python function's, which the code defines; what stands beside it is kept. `taken`: the names of the
-    built-in functions; None: those that the worker published. Raises LibraryError.
+    built-in functions; None: those that the worker published. `onto`: the hash of the version that is to be the newest
+    so far, "" for none; None: whichever is. Raises LibraryError, and NewerVersion where that is another.
     """
     code = with_plain_line_ends(code)
     if redaction.holds(code):
@@ -70,6 +81,8 @@ def save_reward(name: str, code: str, *, network: bool = False, taken: Collectio
         _refuse_other_case(db, name)
         newest = _newest_version(db, name)
         same = newest is not None and newest.hash == hash_of(code)
+        if newest is not None and not same and onto not in (None, newest.hash):
+            raise NewerVersion(newest)
         reward = Reward(name, hash_of(code), code, newest.at if newest and same else time.time(), network)
         _insert(db, reward, about)
         db.execute("INSERT OR REPLACE INTO reward (name, hash) VALUES (?, ?)", [name, reward.hash])

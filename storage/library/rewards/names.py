@@ -3,6 +3,7 @@
 import builtins
 import keyword
 import re
+import unicodedata
 from collections.abc import Collection
 
 # What TRL 1.16 hands to every reward function, beside the dataset's columns.
@@ -20,7 +21,7 @@ def problem_with(name: str, taken: Collection[str] = ()) -> str:
     if len(name) > LONGEST:
         return f"The name has {len(name)} characters; {LONGEST} is the most."
     if not NAME.fullmatch(name):
-        return f"“{name}” cannot be a function's name. Use letters, digits and _, and begin with a letter."
+        return _misfit_in_words(name)
     if keyword.iskeyword(name):
         return f"“{name}” is a word of Python itself. Choose another name."
     if name in TRL_ARGUMENTS or name in ("args", "kwargs"):
@@ -30,3 +31,26 @@ def problem_with(name: str, taken: Collection[str] = ()) -> str:
     if hasattr(builtins, name):
         return f"“{name}” would hide Python's own {name}. Choose another name."
     return ""
+
+
+_SPELLED = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue", "ß": "ss", "æ": "ae",
+                          "Æ": "Ae", "ø": "oe", "Ø": "Oe", "ł": "l", "Ł": "L"})  # fmt: skip
+
+
+def _misfit_in_words(name: str) -> str:
+    """What of a name cannot stand in it, and one that is near and can be used."""
+    odd = next((letter for letter in name if not re.fullmatch(r"[A-Za-z0-9_]", letter)), "")
+    why = f"it has “{odd}” in it" if odd.isprintable() and odd else "it begins with no letter"
+    if odd and not odd.isprintable():
+        why = "it has a character in it that cannot be seen"
+    near = _spell_plainly(name)
+    hint = f", such as “{near}”" if near else ""
+    return f"“{name}” cannot be the name: {why}. Use only a to z, A to Z, digits and _, and begin with a letter{hint}."
+
+
+def _spell_plainly(name: str) -> str:
+    """The name in letters without accents: höflich → hoeflich; empty where nothing is left that can be a name."""
+    bare = unicodedata.normalize("NFKD", unicodedata.normalize("NFC", name).translate(_SPELLED))
+    words = re.sub(r"[^A-Za-z0-9]+", "_", "".join(letter for letter in bare if not unicodedata.combining(letter)))
+    near = words.lstrip("_0123456789").rstrip("_")[:LONGEST]
+    return near if NAME.fullmatch(near) and not problem_with(near) else ""

@@ -177,6 +177,18 @@ def _required_arguments(function: Function) -> list[ast.arg]:
     return [*plain, *(argument for argument, default in only if default is None)]
 
 
+def plain_arguments(code: str, name: str) -> dict[str, str]:
+    """The arguments with a default of a function that stand before any *, so that they are no parameters: {name: as it
+    is written}. Empty where there is no such function."""
+    module, _ = _parse(code)
+    found = next((one for one in defined.top_level_functions(module) if one.name == name), None) if module else None
+    if found is None:
+        return {}
+    given = [*found.args.posonlyargs, *found.args.args]
+    pairs = zip(given[len(given) - len(found.args.defaults) :], found.args.defaults, strict=True)
+    return {one.arg: f"{ast.unparse(one)} = {ast.unparse(default)}" for one, default in pairs}
+
+
 def _adjustable(function: Function, doc: str) -> list[dict[str, Any]]:
     """The keyword-only arguments with a default that are none of TRL's own."""
     pairs = [

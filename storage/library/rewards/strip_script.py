@@ -58,6 +58,11 @@ def keep_only(code: str) -> str:
     return stripped
 
 
+def stand_ins(code: str, kept: str) -> list[str]:
+    """The special tokens (eos_token) for which `keep_only` wrote a text of their own."""
+    return sorted(token for token in _SPECIAL if f"<{token}>" in kept and f"<{token}>" not in code)
+
+
 def is_heavy(statement: ast.stmt) -> bool:
     """Whether running a statement loads a model or data, trains, or needs a notebook."""
     return any(

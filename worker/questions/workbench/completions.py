@@ -49,8 +49,11 @@ def _sample_completions(question: CompletionsQuestion) -> Made:
         progress.report(f"Loading the model {parts.model.id}.", at_once=True)
     model = sampling.load_once(parts.model)
 
-    def say(done: int, total: int) -> None:
-        progress.report(f"{done} of {count_words(total, 'completion')} {are_words(done)} written.", done, total)
+    def say(done: int, total: int, tokens: int, most: int) -> None:
+        far = f", at {tokens:,} of at most {count_words(most, 'token')}" if tokens else ""
+        whole = count_words(total, "completion")
+        said = f"Generating on the processor: {done} of {whole} {are_words(done)} done{far}."
+        progress.report(said, done, total, at_once=not done and not tokens)
 
     sampled = sampling.sample(model, [row.prompt for row in found], size, parts.training, say)
     groups = [

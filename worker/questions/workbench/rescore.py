@@ -94,9 +94,11 @@ def _call_functions(
     reader = ids.of_run(record.folder) if any(caller.needs("completion_ids") for caller in callers) else None
     planned = metrics.standing(record.folder.db)["total"] or 1
     stepwise = any(caller.needs("trainer_state") for caller in callers)
+    asked = ", ".join(outcome.function.name for outcome in outcomes) or "other weights"
     for chunk in _chunks(groups, stepwise):
         first = chunk[0].first
-        progress.report(f"{first:,} of {count_words(total, 'completion')} {are_words(first)} scored.", first, total)
+        said = f"Scoring with {asked}: {first:,} of {count_words(total, 'completion')} {are_words(first)} done."
+        progress.report(said, first, total, at_once=not first)
         stored = list(record.completions(chunk))
         if len(stored) != sum(group.size for group in chunk):
             raise Refused("The run's record is not whole: completions are missing. Was it just deleted?", "run")

@@ -22,7 +22,7 @@ FREE_SHARE = 0.7  # of the free memory that the weights may take
 SETTINGS = ("max_completion_length", "temperature", "top_p", "top_k", "min_p", "repetition_penalty",
             "chat_template_kwargs", "generation_kwargs", "cache_implementation")  # fmt: skip
 
-Say = Callable[[int, int], None]  # completions done, of how many
+Say = Callable[[int, int, int, int], None]  # completions done, of how many; tokens of the longest, of at most how many
 
 
 @dataclass
@@ -117,8 +117,13 @@ def sample(found: Loaded, prompts: list[Any], size: int, training: dict[str, Any
     try:
         config = _config(found, settings)
         while len(done) < len(flat) and time.monotonic() < until:
-            say(len(done), len(flat))
-            done += _generate(found, flat[len(done) : len(done) + AT_ONCE], config, until)
+            count = len(done)
+
+            def say_more(ended: int, tokens: int, count: int = count) -> None:
+                say(count + ended, len(flat), tokens, config.max_new_tokens)
+
+            say_more(0, 0)
+            done += _generate(found, flat[count : count + AT_ONCE], config, until, say_more)
     except (TypeError, ValueError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0][:300].rstrip(".")
         raise Refused(f"The model cannot sample with these settings: {reason}.", "training") from error
@@ -157,8 +162,25 @@ def _config(found: Loaded, settings: dict[str, Any]) -> Any:
     )
 
 
-def _generate(found: Loaded, prompts: list[list[int]], config: Any, until: float) -> list[Sampled]:
+def _watch(prompt: int, ends: list[int], say: Callable[[int, int], None]) -> Callable[..., Any]:
+    """A stopping criterion that stops nothing: after each token it says how many completions have ended, and how many
+    tokens there are. `prompt`: how many of them are the prompt's."""
     import torch
+
+    def look(ids: Any, scores: Any, **_: Any) -> Any:
+        written = ids[:, prompt:]
+        ended = torch.isin(written, torch.tensor(ends)).any(dim=1)
+        say(int(ended.sum()), int(written.shape[1]))
+        return torch.zeros(len(ids), dtype=torch.bool)
+
+    return look
+
+
+def _generate(
+    found: Loaded, prompts: list[list[int]], config: Any, until: float, say: Callable[[int, int], None]
+) -> list[Sampled]:
+    import torch
+    from transformers import StoppingCriteriaList
 
     padded = found.tokenizer.pad({"input_ids": prompts}, padding=True, padding_side="left", return_tensors="pt")
     model = found.model
@@ -166,8 +188,9 @@ def _generate(found: Loaded, prompts: list[list[int]], config: Any, until: float
     config.max_time = max(until - time.monotonic(), 1.0)
     with torch.inference_mode():
         whole = model.generate(
-            input_ids=padded["input_ids"], attention_mask=padded["attention_mask"], generation_config=config
-        )
+            input_ids=padded["input_ids"], attention_mask=padded["attention_mask"], generation_config=config,
+            stopping_criteria=StoppingCriteriaList([_watch(padded["input_ids"].shape[1], found.ends, say)]),
+        )  # fmt: skip
     return [_cut_at_end(found, row.tolist()) for row in whole[:, padded["input_ids"].shape[1] :]]
 
 

@@ -16,10 +16,12 @@ from groupwise.storage.registry.messages.score import (
     ScoreAnswer,
     ScoreQuestion,
 )
+from groupwise.storage.spec.number_words import count_words
 from groupwise.worker.questions.workbench import analysis, loopholes, request, words
 from groupwise.worker.questions.workbench.calling import Caller, Rows, chat
 from groupwise.worker.sandbox import client
 
+QUICK = 8  # completions that are scored before anybody could read how far it is
 # A run before its first step, for functions that look.
 STATE = {"global_step": 0, "max_steps": 1, "epoch": 0.0}
 
@@ -34,7 +36,10 @@ def answer_score(question: ScoreQuestion) -> ScoreAnswer:
     rows = _rows(groups, question.columns or [])
     results = []
     for done, function in enumerate(functions):
-        progress.report(f"Waiting for {function.name}.", done, len(functions), at_once=function.network)
+        progress.report(
+            _waits_for(function, done, len(functions), rows), done, len(functions),
+            at_once=function.network or len(rows.completions) > QUICK,
+        )  # fmt: skip
         results.append(_call(Caller(function), rows))
     scores = np.array([[np.nan if value is None else value for value in one.values] for one, _ in results]).T
     found = _weigh(groups, functions, scores.astype(np.float64), scale, together)
@@ -47,6 +52,12 @@ def answer_score(question: ScoreQuestion) -> ScoreAnswer:
         "ties": found["ties"], "agreement": found["agreement"], "loopholes": found["loopholes"],
         "sentences": _sentences(functions, results, found), "seconds": time.perf_counter() - begun,
     })  # fmt: skip
+
+
+def _waits_for(function: Function, done: int, functions: int, rows: Rows) -> str:
+    which = f" ({done + 1} of {functions} functions)" if functions > 1 else ""
+    slow = ", which may ask a judge over the network" if function.network else ""
+    return f"Scoring {count_words(len(rows.completions), 'completion')} with {function.name}{which}{slow}."
 
 
 def _rows(groups: list[Group], names: list[str]) -> Rows:

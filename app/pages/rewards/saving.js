@@ -1,0 +1,101 @@
+// Saving: what keeps a text from it, and what happens where another version was saved meanwhile.
+
+import { setParams } from "../../ui/address.js";
+import { el } from "../../ui/dom.js";
+import { ageNode, ofServer, takeLibrary } from "./ages.js";
+import { settle } from "./builder.js";
+import { action, button, call, find, NO_ANSWER, on, page, server, tell } from "./core.js";
+import { dropDraft, keepDraft, sayDraft } from "./drafts.js";
+import { drawState, looked, noFunction, sayNote, unfinished } from "./editor.js";
+import { drawDifference, newText, openNamed } from "./library.js";
+import { plain } from "./text.js";
+
+// What keeps the text from being a function that can be used; empty where nothing does.
+export function obstacle() {
+  if (!page.text.trim() && !page.unfinished && !find(".way-blocks").hidden) return "Add a block first.";
+  if (page.unfinished) return unfinished();
+  const error = page.problems.find((one) => one.level === "error");
+  if (error) return `Fix line ${error.line} first: ${plain(error.message)}`;
+  return page.which ? "" : noFunction("save");
+}
+// True once it is saved. `over`: also where the library has another version by now than the one this text began with.
+export async function save(over = false) {
+  if (page.open.builtIn) return false;
+  await settle();
+  const isSeen = await looked();
+  const missing = page.unfinished ? unfinished() : !isSeen ? NO_ANSWER : page.which ? "" : noFunction("save");
+  if (missing) {
+    sayNote(missing, true);
+    return false;
+  }
+  const network = find(".network input").checked;
+  const text = page.text;
+  const name = page.which;
+  const onto = over ? null : page.open.name === name ? (page.open.newest ?? "") : "";
+  const got = await call("save_function", { name, text, network, onto }, (said) => sayNote(said, true));
+  if (!got) return false;
+  takeLibrary(got.library);
+  if (got.newer) {
+    sayNewer(name, got.newer);
+    return false;
+  }
+  await takeSaved(got, text, network);
+  return true;
+}
+async function takeSaved(got, text, network) {
+  dropDraft();
+  const renamed = page.open.hash && page.open.name !== got.name ? page.open.name : "";
+  const kept = await server.show_function({ name: got.name, version: got.hash }); // versions and users as they are now
+  Object.assign(page.open, {
+    name: got.name,
+    hash: got.hash,
+    newest: got.hash,
+    clean: text,
+    network,
+    draft: null,
+    version: "",
+    blocks: kept?.blocks ?? null,
+    begun: null,
+    versions: kept?.versions ?? [],
+    users: kept?.users ?? [],
+  });
+  setParams({ name: got.name, version: null, draft: null });
+  sayDraft(null);
+  sayNote(
+    `Saved as version ${got.hash.slice(0, 8)}. Runs that are under way keep the version they began with.` +
+      (renamed ? ` It is a function of its own now; ${renamed} is as it was.` : ""),
+  );
+  drawState();
+  tell("library");
+}
+// Two versions of one name: nothing is saved until a person says which is to be the newest.
+function sayNewer(name, newer) {
+  const begun = page.open.name === name && page.open.hash;
+  const words = begun
+    ? `Not saved: another version of “${name}” was saved meanwhile, `
+    : `Not saved: your library has another “${name}” already, `;
+  const hash = newer.hash.slice(0, 8);
+  const said = [`version ${hash}, saved `, ageNode(ofServer(newer.at)), ". Both can be kept as versions. "];
+  const ways = [
+    button("Save mine as the newest", () => save(true)),
+    button("Open the other one", () => openOther(name)),
+    button("What differs", () => drawDifference(newer.code, page.text, `From ${hash} to yours`)),
+  ];
+  sayNote(words, true, ...said, el("div.row.tight.wrap.of-both", ...ways));
+  tell("library");
+}
+// The text that is here stays, as one that is not saved.
+async function openOther(name) {
+  const { text, which } = page;
+  const network = find(".network input").checked;
+  if (page.open.hash) {
+    dropDraft();
+    newText(text, { which, network });
+  } else keepDraft();
+  await openNamed(name);
+}
+
+export function drawSaving() {
+  on("save", () => save());
+  action("save", () => save());
+}
