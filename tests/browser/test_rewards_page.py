@@ -235,7 +235,7 @@ def test_a_training_script_becomes_functions_and_each_is_saved_by_its_own_name(r
     version = library.get_reward("short").hash[:8]
     expect(rewards.locator(".writing .state")).to_have_text(f"version {version}")
     expect(rewards.get_by_role("button", name="Save", exact=True)).to_be_disabled()
-    assert "name=short" in rewards.url
+    rewards.wait_for_url("**name=short**")
 
 
 def test_a_whole_notebook_is_imported_and_only_its_reward_functions_stay(rewards: Page) -> None:
@@ -256,7 +256,8 @@ def test_a_whole_notebook_is_imported_and_only_its_reward_functions_stay(rewards
     assert left[0].startswith('reasoning_end   = "</think>"') and not any("tokenizer" in line for line in left)
     source(rewards, "Probes")
     expect(try_it(rewards).locator(".failure")).to_have_count(0)
-    save(rewards)
+    do(rewards, "Save")
+    expect(rewards.locator(".said-saved")).to_contain_text("Saved as version")
     do(rewards, "Import")
     dialog.locator(".paste").fill(SCRIPT)
     dialog.get_by_label("Comment out the script around the functions").uncheck()

@@ -15,7 +15,7 @@ from groupwise.storage.registry.messages.completions import (
 )
 from groupwise.storage.registry.messages.facts import Hardware
 from groupwise.storage.registry.messages.message import Answer
-from groupwise.storage.spec.number_words import are_words, count_words
+from groupwise.storage.spec.number_words import count_words
 from groupwise.worker.data import preview
 from groupwise.worker.data.data_error import DataError
 from groupwise.worker.questions.workbench import history, ids, probes, rows, sampling
@@ -50,9 +50,10 @@ def _sample_completions(question: CompletionsQuestion) -> Made:
     model = sampling.load_once(parts.model)
 
     def say(done: int, total: int, tokens: int, most: int) -> None:
-        far = f", at {tokens:,} of at most {count_words(most, 'token')}" if tokens else ""
+        rest = "it is" if total - done == 1 else "the others are" if done else "they are"
+        far = f"; {rest} at {tokens:,} of at most {count_words(most, 'token')}" if tokens and done < total else ""
         whole = count_words(total, "completion")
-        said = f"Generating on the processor: {done} of {whole} {are_words(done)} done{far}."
+        said = f"Generating on the processor: {done} of {whole} done{far}."
         progress.report(said, done, total, at_once=not done and not tokens)
 
     sampled = sampling.sample(model, [row.prompt for row in found], size, parts.training, say)

@@ -24,7 +24,7 @@ from groupwise.storage.registry.messages.rescore import (
     RescoreAnswer,
     RescoreQuestion,
 )
-from groupwise.storage.spec.number_words import are_words, count_words
+from groupwise.storage.spec.number_words import count_words
 from groupwise.worker.questions.workbench import analysis, compare, history, ids, request, top_groups
 from groupwise.worker.questions.workbench.analysis import Floats, Ints
 from groupwise.worker.questions.workbench.calling import Caller, Rows, chat
@@ -97,7 +97,7 @@ def _call_functions(
     asked = ", ".join(outcome.function.name for outcome in outcomes) or "other weights"
     for chunk in _chunks(groups, stepwise):
         first = chunk[0].first
-        said = f"Scoring with {asked}: {first:,} of {count_words(total, 'completion')} {are_words(first)} done."
+        said = f"Scoring with {asked}: {first:,} of {count_words(total, 'completion')} done."
         progress.report(said, first, total, at_once=not first)
         stored = list(record.completions(chunk))
         if len(stored) != sum(group.size for group in chunk):
