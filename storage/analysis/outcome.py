@@ -112,7 +112,7 @@ def _record_mark(run_id: str) -> str:
 def rules_digest() -> str:
     """16 hexadecimal digits that change with the doctor's rules, the figures they are told by, or this file."""
     read = hashlib.sha256()
-    files = [Path(file) for file in (__file__, recent.__file__, group_metrics.__file__)]
+    files = [Path(file) for file in (__file__, finals.__file__, recent.__file__, group_metrics.__file__)]
     for path in (*files, *sorted(Path(evidence_reader.__file__).parent.glob("*.py"))):
         read.update(path.read_bytes())
     return read.hexdigest()[:16]

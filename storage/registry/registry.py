@@ -86,7 +86,9 @@ COLUMNS = ", ".join(column.name for column in fields(Run))
 LISTS = ("spark", "tags")  # columns that are JSON
 _LISTS_AT = [at for at, column in enumerate(fields(Run)) if column.name in LISTS]
 MOST_COPIES = 5  # of a row that others change as it is copied
-NEXT_NUMBER = "(SELECT coalesce(max(number), -1) + 1 FROM run)"
+# After those of deleted runs, too: one that is restored has the colour of no run that was launched since.
+NEXT_NUMBER = """(SELECT coalesce(max(number), -1) + 1 FROM (
+    SELECT number FROM run UNION ALL SELECT json_extract(row, '$.number') FROM trash))"""
 
 
 def open_registry() -> bool:

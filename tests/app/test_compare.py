@@ -17,12 +17,13 @@ from groupwise.app.pages.compare import compare
 from groupwise.app.pages.compare import prompts as compare_prompts
 from groupwise.app.pages.compare import settings as compare_settings
 from groupwise.app.pages.compare.runs import MOST
+from groupwise.app.pages.new.field_labels import compared_label
 from groupwise.storage.analysis.compare import alike, code, curves, fields, finals, prompts
 from groupwise.storage.home import db, paths
-from groupwise.storage.record import metrics
+from groupwise.storage.record import metrics, states
 from groupwise.storage.record.record import RunWriter
 from groupwise.storage.record.step_record import Completion, Event, Group
-from groupwise.storage.registry import registry
+from groupwise.storage.registry import registry, trash
 from groupwise.storage.registry.messages.facts import Catalogue, Setting
 from groupwise.storage.spec import spec
 from tests.support.made_runs import made_run
@@ -184,15 +185,37 @@ def test_a_scale_that_begins_anew_goes_on_from_where_it_was() -> None:
 
 
 # ---- finals ----
-def test_finals_are_the_means_of_the_last_ten_over_all_attempts_and_the_best_evaluation(tmp_path: Path) -> None:
+def test_finals_are_the_means_of_the_last_ten_over_all_attempts_and_the_last_evaluation(tmp_path: Path) -> None:
     path = tmp_path / "run.db"
     first = {s: {"reward": 1.0, "eval_reward": float(s == 2), "num_tokens": 10.0 * s} for s in range(1, 19)}
     written(path, first)
     second = {s: {"reward": 3.0, "eval_reward": 0.5, "num_tokens": 10.0 * (s - 15)} for s in range(16, 21)}
     written(path, second, attempt=2, begin=15)
     found = final(path)
-    assert (found["step"], found["reward"], found["held_out"]) == (20, 2.0, 1.0)
+    assert (found["step"], found["reward"], found["held_out"]) == (20, 2.0, 0.5)
     assert found["tokens"] == 150 + 50 and found["kl"] is None and found["time"] is not None
+
+
+def test_a_run_that_collapsed_is_not_ranked_by_its_peak_and_every_reader_has_the_same_held_out_reward(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "run.db"
+    rising = {s: {"reward": s / 40, "eval_reward": s / 40 if s % 10 == 0 else None} for s in range(1, 41)}
+    written(path, {0: {"eval_reward": 0.5}, **rising, **{s: {"reward": 0.1} for s in range(41, 60)}})
+    record = db.open_reader(path)
+    assert final(path)["held_out"] == 1.0 == finals.last_means(record)["eval_reward"]
+    assert (final(path)["held_out_at"], final(path)["step"]) == (40, 59)
+    record.close()
+    written(path, {60: {"reward": 0.1, "eval_reward": 0.2}}, attempt=2, begin=59)
+    record = db.open_reader(path)
+    assert final(path)["held_out"] == 0.2 == finals.last_means(record)["eval_reward"]
+    assert final(path)["held_out_at"] == 60 and final(path)["reward"] == pytest.approx(0.1)
+    record.close()
+
+
+def test_an_evaluation_before_the_first_step_is_the_last_of_a_run_that_had_no_other(tmp_path: Path) -> None:
+    written(tmp_path / "run.db", {0: {"eval_reward": 0.5}, 1: {"reward": 1.0}})
+    assert final(tmp_path / "run.db")["held_out"] == 0.5
 
 
 def test_finals_of_what_was_never_a_number_are_none(tmp_path: Path) -> None:
@@ -298,6 +321,10 @@ def test_shared_prompts_with_how_each_run_did_at_first_and_at_last(registry_home
     ]  # fmt: skip
     assert row["runs"][2] is None
     assert compare_prompts.shared_prompts({"ids": [one, two], "words": "1+"})["count"] == 1
+    for words, seen in (("", 2), ("lonely", 1), ("nowhere", 0)):
+        asked_for = {"ids": [run_with("alone", [asked(2, "lonely", [0, 1])]), three], "words": words}
+        found = compare_prompts.shared_prompts(asked_for)
+        assert (found["rows"], found["count"], found["seen"]) == ([], 0, seen)
     assert compare_prompts.shared_prompts({"ids": [one, two], "words": "%"})["count"] == 0
 
 
@@ -404,6 +431,31 @@ def test_settings_that_differ_with_the_published_defaults(registry_home: Path) -
         {"words": "1", "number": 1.0, "set": False}, {"words": "0.5", "number": 0.5, "set": True},
     ]  # fmt: skip
     assert found["fields"][1]["values"][0] is None
+    assert [field["label"] for field in found["fields"]] == ["Temperature", "seed", "KL weight"]
+
+
+@pytest.mark.parametrize(
+    ("name", "label"),
+    [
+        ("training.learning_rate", "Learning rate"), ("training.top_p", "top_p"), ("data.source", "Data source"),
+        ("training.model_init_kwargs.dtype", "model_init_kwargs.dtype"), ("lora", "LoRA"), ("lora.r", "LoRA rank"),
+        ("rewards.format.weight", "Weight of format"), ("rewards.format.parameters.tags", "tags of format"),
+        ("rewards.format.schedule", "Schedule of format"), ("stages.2.training.beta", "KL weight in stage 2"),
+        ("stages.1.rewards.format.weight", "Weight of format in stage 1"),
+    ],
+)  # fmt: skip
+def test_a_setting_is_called_what_the_form_calls_it(name: str, label: str) -> None:
+    assert compared_label(name) == label
+
+
+def test_a_failed_run_says_why_and_a_deleted_one_where_it_is(registry_home: Path) -> None:
+    well, failed, deleted = made_run("well", 2), made_run("ill", 2, state=states.FAILED), made_run("gone", 2)
+    registry.set_state(failed, states.FAILED, "Failed at step 2: CUDA ran out of memory. See the log.")
+    trash.delete_run(deleted)
+    runs = compare.compare_runs({"ids": [well, failed, deleted]})["runs"]
+    assert [run.get("reason") for run in runs] == ["", "CUDA ran out of memory", None]
+    assert (runs[2]["name"], runs[2]["there"]) == ("gone", False)
+    assert runs[2]["problem"] == "Deleted. It can be restored on the Runs page, under Deleted."
 
 
 def test_the_search_finds_runs_that_are_not_compared_yet(registry_home: Path) -> None:

@@ -372,5 +372,5 @@ def test_the_table_of_runs_says_shares_in_percent_and_which_learning_rate_is_whi
     cells = {name: column.text(row) for name in came_to if (column := columns.column_of(f"metric:{name}"))}
     assert cells["groups/tied"] == "18\u202f%" and cells["reward"] == "0.42"
     setting, metric = columns.column_of("set:training.learning_rate"), columns.column_of("metric:learning_rate")
-    assert setting and metric and (setting.title, metric.title) == ("learning_rate", "learning_rate (logged)")
+    assert setting and metric and (setting.title, metric.title) == ("Learning rate", "learning_rate (logged)")
     assert metric.about == "learning_rate: its last logged value"

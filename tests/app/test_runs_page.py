@@ -143,7 +143,8 @@ def test_any_setting_and_metric_can_be_a_column(registry_home: Path) -> None:
     assert now["columns"] == keys
     means = wait_for("its means", lambda: run_facts.outcomes_of([registry.get_run(run_id)])[run_id].metrics)  # type: ignore[list-item]
     assert cells(now, run_id)[3:] == ["0.0002", "task:arithmetic", f"{means['kl']:.3f}", "–", run_id, "–"]
-    assert 'class="n default long" data-label="data.source" title="the default"' in now["rows"]
+    assert 'class="n default long" data-label="Data source" title="the default"' in now["rows"]
+    assert 'title="training.learning_rate"><bdi>Learning rate</bdi>' in now["head"]
     offered = {
         group["title"]: [one["key"] for one in group["columns"]] for group in choices.offered_columns({})["groups"]
     }
@@ -182,8 +183,10 @@ def test_a_run_that_ended_worse_than_it_began_is_no_plain_finished_one(registry_
     stopped, failed = (made_run(state, 40, metrics=fell, state=state) for state in (states.STOPPED, states.FAILED))
     now = drawn()
     assert [cells(now, run_id)[2] for run_id in (good, bad, stopped, failed)] == [
-        "Finished", "Finished · reward fell", "Stopped · reward fell", "Failed",
+        "Finished", "Finished · reward fell", "Stopped · reward fell", "FailedIt ended",
     ]  # fmt: skip
+    registry.set_state(failed, states.FAILED, "Failed at step 40: The reward function “<b>” failed. See the log.")
+    assert '<div class="why s" dir="auto" title="The reward function “&lt;b&gt;” failed">' in drawn()["rows"]
     pills = dict(re.findall(r'<tr data-run="([^"]+)".*?<span class="pill (\w+)"', now["rows"]))
     assert (pills[good], pills[bad], pills[stopped], pills[failed]) == ("ok", "bad", "bad", "bad")
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import itertools
 import re
 import shutil
 from collections.abc import Iterator
@@ -74,7 +77,7 @@ def test_runs_are_chosen_and_compared(open_page: OpenPage, sweeps: tuple[str, li
     expect(bar).to_contain_text("4 runs chosen")
     page.get_by_label("Search runs").fill("seed-1")
     expect(boxes).to_have_count(2)
-    expect(bar).to_contain_text("2 not in this list")
+    expect(bar).to_contain_text("2 not in this list: “lr 0.0001 seed 2”, “lr 1e-05 seed 2”")
     page.get_by_label("Search runs").fill("")
     expect(page.locator("tbody .pick input:checked")).to_have_count(4)
     bar.locator(".go").click()
@@ -101,7 +104,7 @@ def test_curves_are_laid_over_each_other_hidden_and_grouped(open_page: OpenPage,
     expect(page.locator(".chosen.off")).to_have_count(1)
     page.locator(".chosen .toggle").first.click()
     page.get_by_label("Group the runs by").select_option("training.learning_rate")
-    expect(page.locator(".together .label").first).to_have_text("learning_rate 1e-05 2 runs")
+    expect(page.locator(".together .label").first).to_have_text("Learning rate 1e-05 2 runs")
     assert [trace["fill"] for trace in traces(page, "reward")] == ["", "tonexty", ""] * 2
     page.reload()
     page.wait_for_selector(".gw-compare[data-drawn]")
@@ -144,11 +147,18 @@ def test_tables_code_and_prompts(open_page: OpenPage, sweeps: tuple[str, list[st
     expect(finals.locator("tbody tr")).to_have_count(5)
     finals.get_by_role("button", name="reward", exact=True).click()
     expect(page).to_have_url(re.compile("sort=-reward"))
+    saved = rows_saved(page, "the final metrics")
+    assert saved[0][:6] == ["run", "id", "state", "reason", "steps", "reward"] and len(saved) == 6
+    assert [row[1] for row in saved[1:]] == sweeps[1] and saved[5][0] == HOSTILE
     values = [float(text.split()[-1]) for text in finals.locator("td:nth-child(4)").all_inner_texts()]
     assert values == sorted(values, reverse=True)
     expect(finals.locator("td:nth-child(4).best").first).to_contain_text("▲")
     settings = page.locator("table.settings")
-    expect(settings.get_by_role("button", name="training.learning_rate")).to_be_visible()
+    expect(settings.get_by_role("button", name="Learning rate")).to_be_visible()
+    expect(settings.get_by_role("row", name=re.compile("Learning rate"))).to_contain_text("training.learning_rate")
+    assert ["Learning rate", "training.learning_rate", "0.00001", "0.00001"] in [
+        row[:4] for row in rows_saved(page, "the settings that differ")
+    ]
     expect(settings.get_by_role("row", name=re.compile("training.seed")).locator("td").first).to_have_text("1")
     expect(page.locator(".sweep .plot .main-svg").first).to_be_attached()
     assert page.locator(".sweep .plot").evaluate("node => node.data.length") == 5
@@ -158,6 +168,8 @@ def test_tables_code_and_prompts(open_page: OpenPage, sweeps: tuple[str, list[st
     expect(code.locator(".added")).to_contain_text("return 1")
     page.locator(".alike").scroll_into_view_if_needed()
     page.locator(".prompts [data-hash]").first.click()
+    asked = page.locator(".prompts [data-hash]").first.inner_text()
+    assert rows_saved(page, "the shared prompts")[1][0] == asked
     cards = page.locator(".cards .comp")
     expect(cards).to_have_count(5)
     expect(cards.first).to_contain_text("solved")
@@ -168,11 +180,21 @@ def test_tables_code_and_prompts(open_page: OpenPage, sweeps: tuple[str, list[st
     picture(page, "compare")
 
 
+def rows_saved(page: Page, what: str) -> list[list[str]]:
+    """The rows of the CSV file that a table's button saves."""
+    with page.expect_download() as saved:
+        page.get_by_role("button", name=f"Download {what} as CSV").click()
+    return list(csv.reader(io.StringIO(saved.value.path().read_text(encoding="utf-8-sig"))))
+
+
 def test_a_zoom_is_in_the_address_and_brings_every_step(open_page: OpenPage, sweeps: tuple[str, list[str]]) -> None:
     long = made_run("long", 3000, groups=0)
     page = open_page(f"{sweeps[0]}/compare?ids={sweeps[1][0]},{long}")
     page.wait_for_selector(".gw-compare[data-drawn]")
     chart = page.locator('[data-chart="reward"]')
+    traces(page, "reward")
+    ticks = chart.locator(".xtick text").all_inner_texts()
+    assert ticks[-1] == "3,000", "the axis goes as far as the run, whose last point is the mean of some steps"
     look_closer(chart)
     for _ in range(2):
         seen = traces(page, "reward")
@@ -231,7 +253,7 @@ def test_a_stretch_of_an_axis_keeps_the_runs_through_it(open_page: OpenPage, swe
     plot.scroll_into_view_if_needed()
     expect(plot.locator(".main-svg").first).to_be_visible()
     axes = "[...node.layout.annotations].filter(a => a.hovertext).map(a => a.hovertext)"
-    at = plot.evaluate(f"node => {axes}").index("training.learning_rate")
+    at = plot.evaluate(f"node => {axes}").index("Learning rate · training.learning_rate")
     inside = """(node, [at, ys]) => {
         const { xaxis, yaxis } = node._fullLayout;
         return ys.map(y => [xaxis._offset + xaxis.l2p(at), yaxis._offset + yaxis.l2p(y)]);
@@ -260,11 +282,9 @@ def test_a_stretch_of_an_axis_keeps_the_runs_through_it(open_page: OpenPage, swe
     expect(page.locator(".kept")).to_be_hidden()
     for _ in range(at):
         page.keyboard.press("ArrowRight")
-    expect(axis).to_have_attribute(
-        "aria-valuetext", re.compile("^training.learning_rate: all of it; 4 of 4 runs pass$")
-    )
+    expect(axis).to_have_attribute("aria-valuetext", re.compile("^Learning rate: all of it; 4 of 4 runs pass$"))
     page.keyboard.press("ArrowDown")
-    expect(axis).to_have_attribute("aria-valuetext", "training.learning_rate: 1e-05; 2 of 4 runs pass")
+    expect(axis).to_have_attribute("aria-valuetext", "Learning rate: 1e-05; 2 of 4 runs pass")
     page.keyboard.press("ArrowUp")
     expect(page.locator(".kept")).to_be_hidden()
     page.keyboard.press("Shift+ArrowUp")
@@ -285,6 +305,28 @@ def test_a_stretch_of_an_axis_keeps_the_runs_through_it(open_page: OpenPage, swe
     expect(page.get_by_label("smoothed")).to_be_focused()
     expect(page.locator(".chosen.beside")).to_have_count(0)
     curves_of(page, "reward", 4)
+
+    # on a phone, with as many axes as there may be, no name lies over another
+    names = ("max_completion_length", "per_device_train_batch_size", "gradient_accumulation_steps", "temperature")
+    other = made_run("other", 30, groups=0, training=dict.fromkeys(names, 2))
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{sweeps[0]}/compare?ids={','.join([*sweeps[1][:2], other])}")
+    page.wait_for_selector(".gw-compare[data-drawn]")
+    plot.scroll_into_view_if_needed()
+    expect(plot.locator(".main-svg").first).to_be_visible()
+    heads = """node => node.layout.annotations.flatMap(({ hovertext }, i) => {
+        const drawn = node.querySelector(`.annotation[data-index="${i}"]`);
+        const { left, right, top, bottom } = drawn.getBoundingClientRect();
+        return hovertext ? [[hovertext, left, right, top, bottom]] : [];
+    })"""
+    found = plot.evaluate(heads)
+    assert len(found) == 9
+    assert not [
+        (one[0], other[0])
+        for one, other in itertools.combinations(found, 2)
+        if one[1] < other[2] and other[1] < one[2] and one[3] < other[4] and other[3] < one[4]
+    ]
+    picture(page, "compare-axes-on-a-phone")
 
 
 def test_runs_come_and_go_and_what_is_missing_is_said(open_page: OpenPage, sweeps: tuple[str, list[str]]) -> None:
@@ -313,7 +355,11 @@ def test_runs_come_and_go_and_what_is_missing_is_said(open_page: OpenPage, sweep
     page.wait_for_selector(".gw-compare[data-drawn]")
     expect(page.locator(".legend")).to_contain_text("Its folder was deleted.")
     expect(page.locator(".legend")).to_contain_text("There is no run of this id here.")
+    expect(page.locator(".stale")).to_contain_text("1 of the 4 runs of this address is not here.")
     assert [trace["n"] for trace in traces(page, "reward") if trace["hover"]] == [40, 40]
+    page.get_by_role("button", name="Remove it").click()
+    expect(page).to_have_url(re.compile(f"ids={gone}%2C{sweeps[1][0]}%2C{sweeps[1][1]}$"))
+    expect(page.locator(".stale")).to_be_hidden()
 
 
 def test_a_live_run_goes_on_in_its_curve(open_page: OpenPage, sweeps: tuple[str, list[str]]) -> None:
@@ -354,11 +400,11 @@ def test_runs_with_all_settings_but_the_seed_alike_are_a_group(lines: Page) -> N
         return [None if value is None else {"words": f"{value:g}", "number": value} for value in values]
 
     fields = [
-        {"name": "training.learning_rate", "values": cells(3, 1, 1)},
-        {"name": "training.seed", "values": cells(1, 1, 2)},
+        {"name": "training.learning_rate", "label": "Learning rate", "values": cells(3, 1, 1)},
+        {"name": "training.seed", "label": "seed", "values": cells(1, 1, 2)},
     ]
     runs = [{"id": name, "there": True} for name in "abc"] + [{"id": "d", "there": False}]
     words = "([runs, fields, by]) => Lines.groups(runs, fields, by).map(({label, ids}) => [label, ids.join('')])"
-    assert lines.evaluate(words, [runs, fields, "settings"]) == [["learning_rate 1", "bc"], ["learning_rate 3", "a"]]
+    assert lines.evaluate(words, [runs, fields, "settings"]) == [["Learning rate 1", "bc"], ["Learning rate 3", "a"]]
     assert lines.evaluate(words, [runs, fields, "training.seed"]) == [["seed 1", "ab"], ["seed 2", "c"]]
     assert lines.evaluate(words, [runs, [], "settings"]) == [["the same settings", "abc"]]

@@ -132,12 +132,12 @@ def test_a_closed_list_of_runs_stays_closed(open_page: OpenPage, runs: Runs) -> 
 def test_runs_are_grouped_by_their_own_settings(open_page: OpenPage, runs: Runs) -> None:
     page = compared(open_page, runs, "&by=training.learning_rate")
     labels = page.locator(".together .label")
-    expect(labels).to_have_text(["learning_rate 1e-05 2 runs", "learning_rate 0.0001 2 runs"])
+    expect(labels).to_have_text(["Learning rate 1e-05 2 runs", "Learning rate 0.0001 2 runs"])
     questions = Held(page, "compare_settings")
     remove(page, "run 1")
     held(page, questions)
     assert [" ".join(label.split()) for label in labels.all_inner_texts()] == [
-        "learning_rate 1e-05 1 run", "learning_rate 0.0001 2 runs",
+        "Learning rate 1e-05 1 run", "Learning rate 0.0001 2 runs",
     ]  # fmt: skip
     questions.release()
 
@@ -205,14 +205,15 @@ def test_curves_keep_their_axis_until_the_others_have_come(open_page: OpenPage, 
     questions.release()
     page.wait_for_function(f"{SUFFIX} !== ''")
     assert "zoom=" not in page.url  # in steps, it would be somewhere else in time
-    page.wait_for_function("document.querySelector('[data-chart=reward] .plot').layout.xaxis.autorange")
+    ends = "document.querySelector('[data-chart=reward] .plot')._fullLayout.xaxis.range"
+    page.wait_for_function(f"{ends}[0] === 0 && {ends}[1] > 5.72")  # all eleven steps
 
 
 def test_buttons_drawn_anew_keep_the_focus(open_page: OpenPage, runs: Runs) -> None:
     page = compared(open_page, runs)
     page.get_by_text("All metrics").click()
     for button in (
-        page.locator("table.settings").get_by_role("button", name="training.learning_rate"),
+        page.locator("table.settings").get_by_role("button", name="Learning rate"),
         page.locator(".all .names").get_by_role("button", name="groups/spread", exact=True),
     ):
         button.focus()

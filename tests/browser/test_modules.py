@@ -235,7 +235,7 @@ RUNS = [
     {"id": "b", "name": "b", "there": True, "kind": "ok", "label": "Finished", "alike": {"reward": "x", "solved": "s"},
      "final": {"reward": 2.0, "solved": 0.25, "held_out": None}},
     {"id": "c", "name": "c", "there": True, "kind": "bad", "label": "Failed", "alike": {"reward": "y", "solved": "s"},
-     "final": {"reward": 9.0, "solved": 0.75, "held_out": None}},
+     "reason": "no memory", "final": {"reward": 9.0, "solved": 0.75, "held_out": None}},
 ]  # fmt: skip
 
 
@@ -245,15 +245,25 @@ def test_a_best_is_marked_only_among_runs_with_the_same_rewards(bare_page: Page)
       return [...table.querySelectorAll(".best")].map(cell => [cell.closest("tr").dataset.run, cell.cellIndex,
         cell.querySelector("span").title]) }"""
     assert page.evaluate(marked, RUNS) == [
-        ["b", 3, "the best of the 2 runs here with the same rewards"], ["c", 5, "the best of these runs"],
+        ["b", 3, "the best of the 2 runs here with the same rewards at the end"],
+        ["c", 5, "the best of these runs at the end"],
     ]  # fmt: skip
     said = page.evaluate("runs => unlikeWords(runs)", RUNS)
     assert said.startswith("The rewards of these runs are not the same (functions, weights, parameters or code), so")
     assert said.endswith("▲ marks the best among runs with the same rewards only.")
     assert page.evaluate("runs => unlikeWords(runs)", RUNS[:2]) == ""
-    assert page.evaluate(marked, RUNS[:2]) == [["a", 5, "the best of these runs"], ["b", 3, "the best of these runs"]]
+    assert page.evaluate(marked, RUNS[:2]) == [
+        ["a", 5, "the best of these runs at the end"],
+        ["b", 3, "the best of these runs at the end"],
+    ]
+    peak = {**RUNS[0]["final"], "step": 60, "held_out": 0.9, "held_out_at": 40}  # type: ignore[dict-item]
+    cells = """runs => { const table = document.createElement("table"); drawFinals(table, runs, "", () => {});
+      return [...table.rows].slice(1).map(row => row.cells[4].textContent) }"""
+    told = [{**RUNS[0], "final": peak}, {**RUNS[1], "final": {**peak, "held_out_at": 60}}]
+    assert page.evaluate(cells, told) == ["0.900 step 40", "0.900"], "an evaluation before the end says when it was"
     alone = [RUNS[0], {**RUNS[2], "alike": {}}]
     assert page.evaluate(marked, alone) == [], "of unknown rewards: like no other's"
     assert page.evaluate("runs => shortWords(runs)", RUNS) == [
-        "Solved at the end, best first: c 75\u202f%, a 50\u202f%, b 25\u202f%.", "Look first at: c (Failed).",
+        "Solved at the end, best first: c 75\u202f%, a 50\u202f%, b 25\u202f%.",
+        "Look first at: c (Failed: no memory).",
     ]  # fmt: skip

@@ -118,12 +118,12 @@ def test_columns_of_any_setting_or_metric_are_remembered_and_shared(
     chooser.get_by_label("launched").uncheck()
     page.keyboard.press("Escape")
     expect(page.get_by_role("button", name="Columns")).to_be_focused()
-    expect(run(page, one).locator('[data-label="learning_rate"]')).to_have_text("0.0003")
+    expect(run(page, one).locator('[data-label="Learning rate"]')).to_have_text("0.0003")
     expect(run(page, one).locator('[data-label="kl"]')).to_have_text(re.compile(r"0\.\d+"))
     expect(page.locator('[data-sort="created"]')).to_have_count(0)
     shared = page.url
     again = open_page(f"{home}/?q={word}")
-    expect(run(again, one).locator('[data-label="learning_rate"]')).to_have_text("0.0003")
+    expect(run(again, one).locator('[data-label="Learning rate"]')).to_have_text("0.0003")
     again.evaluate("localStorage.clear()")
     theirs = open_page(shared)
     expect(run(theirs, one).locator('[data-label="kl"]')).to_have_text(re.compile(r"0\.\d+"))
@@ -139,7 +139,7 @@ def test_many_columns_fit_beside_each_other_and_long_names_give_way(open_page: O
     other = made_run(f"{word} short", 12, groups=1, size=2, training={"beta": 0.5})
     usual = "spark,reward,step,duration,data,created"
     page = table(open_page, home, word, 2, f"&cols={usual},set:training.learning_rate,set:training.beta,metric:kl")
-    expect(run(page, other).locator('[data-label="beta"]')).to_have_text("0.5")
+    expect(run(page, other).locator('[data-label="KL weight"]')).to_have_text("0.5")
     fits = "() => [...document.querySelectorAll('.panel.flush')].every(box => box.scrollWidth <= box.clientWidth)"
     page.wait_for_function(fits)
     expect(run(page, long).locator(".title")).to_have_attribute("title", name_of(long))
@@ -245,8 +245,16 @@ def test_many_are_chosen_tagged_deleted_and_taken_back(open_page: OpenPage, home
     expect(page.locator(".undo span")).to_have_text("3 runs deleted.")
     expect(page.locator(".choosing")).to_be_hidden()
     assert {gone.run.id for gone in trash.deleted_runs()} >= set(ids[2:])
+    page.goto(f"{home}/new")  # elsewhere, and back by another way
+    page.goto(f"{home}/?q={word}")
+    expect(page.locator(".undo span")).to_have_text("3 runs deleted.")
+    picture(page, "runs-undo")
     page.get_by_role("button", name="Undo").click()
     expect(page.locator("tbody tr")).to_have_count(5)
+    expect(page.locator(".undo")).to_be_hidden()
+    page.reload()
+    expect(page.locator("tbody tr")).to_have_count(5)
+    expect(page.locator(".undo")).to_be_hidden()
     expect(page.locator("tbody .tag")).to_have_text(["night"] * 3)
     page.get_by_label("Choose all runs of this list").check()
     expect(page.locator(".choosing .many")).to_have_text("5 runs chosen")
@@ -256,6 +264,10 @@ def test_many_are_chosen_tagged_deleted_and_taken_back(open_page: OpenPage, home
     expect(page.locator(".problem[role=alert]").last).to_contain_text("1 run not changed")
     order(page, [waits])
     assert registry.get_run(waits) is not None
+    page.get_by_role("button", name="See Deleted").click()
+    page.wait_for_url("**deleted=1**")
+    expect(page.locator(".undo")).to_be_hidden()
+    expect(page.locator("tbody tr", has_text=word)).to_have_count(5)
 
 
 def test_deleted_runs_are_found_restored_and_removed_for_good(open_page: OpenPage, home: str) -> None:
@@ -357,14 +369,17 @@ def test_the_chosen_runs_have_their_colours_in_compare_and_compare_is_in_the_nav
     page.wait_for_selector(".gw-compare[data-drawn]")
     page.go_back()  # everything is as it was left
     order(page, ids)
-    expect(page.locator(".choosing .many")).to_have_text("3 runs chosen")
+    expect(page.locator(".choosing .many")).to_have_text("3 runs still chosen")
     expect(run(page, ids[0]).get_by_role("checkbox")).to_be_checked()
     page.reload()
-    expect(page.locator(".choosing .many")).to_have_text("3 runs chosen")
+    expect(page.locator(".choosing .many")).to_have_text("3 runs still chosen")
     trash.delete_run(ids[2])  # elsewhere
-    expect(page.locator(".choosing .many")).to_have_text("2 runs chosen")
+    expect(page.locator(".choosing .many")).to_have_text("2 runs still chosen")
+    expect(page.locator(".choosing .words")).to_have_text("1 run deleted meanwhile")
     trash.restore_run(ids[2])
     run(page, ids[2]).get_by_role("checkbox").check()
+    expect(page.locator(".choosing .many")).to_have_text("3 runs chosen")
+    expect(page.locator(".choosing .words")).to_be_hidden()
     page.wait_for_timeout(1500)
     page.locator(".choosing").get_by_role("link", name="Compare").click()
     page.wait_for_selector(".gw-compare[data-drawn]")

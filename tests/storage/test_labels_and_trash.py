@@ -104,7 +104,13 @@ def test_what_a_folder_says_that_cannot_be_is_left_out(registry_home: Path) -> N
 
 
 def test_runs_are_numbered_in_the_order_in_which_they_came(registry_home: Path) -> None:
-    assert [get(make()).number for _ in range(3)] == [0, 1, 2]
+    ids = [make() for _ in range(3)]
+    assert [get(run_id).number for run_id in ids] == [0, 1, 2]
+    registry.set_state(ids[2], states.STOPPED, "It was taken off.")
+    trash.delete_run(ids[2])
+    newer = make()
+    trash.restore_run(ids[2])
+    assert (get(ids[2]).number, get(newer).number) == (2, 3)  # and so of another colour
 
 
 def test_a_registry_of_before_is_numbered_by_age(tmp_path: Path) -> None:

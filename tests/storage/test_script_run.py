@@ -28,12 +28,17 @@ STAGES = [
 LORA = {"r": 4, "lora_alpha": 128, "target_modules": ["q_proj", "v_proj"]}
 
 
-def run_plain(folder: RunFolder) -> str:
-    """What the run's train.py prints, where no Groupwise can be imported."""
-    plain = subprocess.run(
+def run_script(folder: RunFolder) -> subprocess.CompletedProcess[str]:
+    """The run's train.py, where no Groupwise can be imported."""
+    return subprocess.run(
         [sys.executable, "-I", "-c", WITHOUT_GROUPWISE],
         cwd=folder.path, capture_output=True, text=True, timeout=180, check=False,
     )  # fmt: skip
+
+
+def run_plain(folder: RunFolder) -> str:
+    """What it prints."""
+    plain = run_script(folder)
     assert plain.returncode == 0, plain.stderr[-3000:]
     return plain.stdout
 
@@ -83,6 +88,14 @@ def test_it_makes_the_same_steps_with_no_groupwise_of_a_german_file_whose_answer
         printed = printed_of(name, plain)
         assert len(printed) == 4, (name, plain)
         assert printed == pytest.approx(curves[name]["y"], rel=1e-3), name
+
+
+def test_a_model_folder_that_is_not_there_is_said_before_anything_is_loaded(registry_home: Path) -> None:
+    folder = queue(make_spec(model={"id": "/nowhere/model"}))
+    plain = run_script(folder)
+    said = "There is no model folder /nowhere/model. Put it there, or change MODEL in train.py.\n"
+    assert (plain.returncode, plain.stdout, plain.stderr.splitlines(keepends=True)[-1]) == (1, "", said)
+    assert "Traceback" not in plain.stderr
 
 
 @pytest.mark.parametrize("lora", [None, LORA], ids=["whole model", "lora"])

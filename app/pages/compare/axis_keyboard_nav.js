@@ -73,7 +73,7 @@ export class AxisKeyboardNav {
     const said = (place) => axis.words[y.indexOf(places[place])];
     const [first, last] = AxisKeyboardNav.within(places, ends ?? [0, 1]);
     const stretch = !ends ? "all of it" : first === last ? said(first) : `${said(first)} to ${said(last)}`;
-    return `${axis.full}: ${stretch}; ${passing} of ${runs.filter(({ there }) => there).length} runs pass`;
+    return `${axis.title}: ${stretch}; ${passing} of ${runs.filter(({ there }) => there).length} runs pass`;
   }
   // Where it has the focus: around the axis, and what is chosen of it.
   again() {

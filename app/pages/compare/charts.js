@@ -26,7 +26,7 @@ export class CompareChart {
   }
 
   // `series`: [{key, label, colour, dash, lines: [{x, y, per, attempt}], group}] of what is shown; `view`: x, band,
-  // smooth, zoom.
+  // smooth, zoom, end (of the axis that all charts share).
   show(series, view) {
     const some = series.filter(({ lines }) => lines.length);
     this.series = some;
@@ -54,9 +54,9 @@ export class CompareChart {
   }
 
   figure() {
-    const longest = Math.max(0, ...this.series.flatMap(({ lines }) => lines.map((line) => line.x.at(-1) ?? 0)));
+    const farthest = this.view.zoom?.[1] ?? this.view.end;
     this.over = this.view.x;
-    const [by, unit] = (this.unit = this.view.x === "time" ? Lines.unit(longest) : [1, ""]);
+    const [by, unit] = (this.unit = this.view.x === "time" ? Lines.unit(farthest) : [1, ""]);
     const scale = this.about.unit === "%" ? 100 : 1;
     const scaled = (line) => ({
       ...line,
@@ -135,17 +135,19 @@ export class CompareChart {
   layout(by, unit) {
     const tokens = this.view.x === "tokens";
     const { zoom } = this.view;
+    // a little more, so that neither a mark at the end nor the figure under it is cut off
+    const [from, to] = zoom ?? [0, 1.01 * this.view.end || 1];
     return Plots.layout({
       height: 220,
       hovermode: "closest",
       hoverdistance: 30,
       uirevision: `${this.view.x} ${zoom}`,
-      margin: { l: 48, r: 8, t: 6, b: 24 },
+      margin: { l: 48, r: 20, t: 6, b: 24 },
       x: {
-        rangemode: "tozero",
         tickformat: tokens ? "~s" : ",~g",
         ticksuffix: unit ? `\u202f${unit}` : "",
-        ...(zoom ? { range: zoom.map((end) => end / by), autorange: false } : { autorange: true }),
+        range: [from / by, to / by],
+        autorange: false,
       },
       y: {
         fixedrange: true,

@@ -8,6 +8,7 @@ import "./adder.js";
 import { AxisKeyboardNav } from "./axis_keyboard_nav.js";
 import { CompareChart } from "./charts.js";
 import {
+  axisEnd,
   besideChosen,
   fields,
   find,
@@ -21,13 +22,16 @@ import {
   page,
   readAddress,
   runs,
+  runsDrawn,
   runsHere,
   server,
+  setIds,
   shown,
   state,
   takeRuns,
   takeSettings,
 } from "./core.js";
+import { finalRows, offerCsv, settingRows } from "./csv.js";
 import { drawLegend } from "./legend.js";
 import * as Parallel from "./parallel.js";
 import { hear, loadPrompt, loadPrompts } from "./shared_prompts.js";
@@ -72,7 +76,7 @@ function layCharts(abouts) {
 }
 function drawCurves() {
   const former = over !== state.x;
-  const view = former ? { ...state, x: over, zoom: null } : state;
+  const view = { ...state, ...(former ? { x: over, zoom: null } : {}), end: axisEnd(over) };
   find(".charts").setAttribute("aria-busy", `${former}`);
   for (const [name, chart] of charts) chart.show(series(name), view);
   const there = order.filter((run) => run.seq > 0);
@@ -127,11 +131,8 @@ function drawControls() {
   find(".band").hidden = !state.by;
   show(find(".all-of-it"), state.zoom, find(".smooth"));
   find(".smooth").checked = state.smooth;
-  options(
-    find(".by"),
-    [["", "nothing"], ["settings", "all settings but seeds"], ...fields.map(({ name }) => [name, name])],
-    state.by,
-  );
+  const settings = fields.map(({ name, label }) => [name, `${label} (${name})`]);
+  options(find(".by"), [["", "nothing"], ["settings", "all settings but seeds"], ...settings], state.by);
   const named = runsHere().map(({ id, name }) => [id, name]);
   ["a", "b"].forEach((which, n) => options(find(`.code .${which}`), named, pair()[n]));
 }
@@ -152,14 +153,24 @@ for (const which of ["a", "b"])
 // ---- what is asked once for these runs ----
 function drawFinals() {
   const key = JSON.stringify([
-    order.map(({ id, name, colour, dash, label, final, alike }) => [id, name, colour, dash, label, final, alike]),
+    runsDrawn().map(({ id, name, colour, dash, label, reason, final, alike }) => [
+      id,
+      name,
+      colour,
+      dash,
+      label,
+      reason,
+      final,
+      alike,
+    ]),
     state.sort,
   ]);
   if (page.dataset.finals === key) return;
   page.dataset.finals = key;
   showText(find(".unlike"), tables.unlikeWords(runsHere()));
   find(".short").replaceChildren(...tables.shortWords(runsHere()).map((words) => el("li", { dir: "auto" }, words)));
-  tables.drawFinals(find("table.finals"), runsHere(), state.sort, (key) => {
+  const drawn = runsDrawn().filter(({ there }) => there);
+  tables.drawFinals(find("table.finals"), drawn, state.sort, (key) => {
     const usual = ["name", "state"].includes(key) ? key : `-${key}`;
     setParams({ sort: state.sort === usual ? (usual.startsWith("-") ? key : `-${key}`) : usual });
   });
@@ -181,16 +192,21 @@ function drawParallel() {
     `${count - beside.size} of ${count} runs pass through what is chosen under “Settings vs. final metrics”; ` +
       "the others are faint, and in no curve.",
   );
+  find(".sweep .lay").style.minWidth = `${Parallel.narrowest(axes)}px`;
   const figure = () =>
     Parallel.figure(
-      order.map((run, index) => ({ ...run, index })).filter((run) => run.there && !state.hidden.has(run.id)),
+      runsDrawn()
+        .map((run, index) => ({ ...run, index }))
+        .filter((run) => run.there && !state.hidden.has(run.id)),
       axes,
       state.chosen,
       besideChosen(),
+      find(".sweep .plot").clientWidth,
     );
   Plots.draw(find(".sweep .plot"), figure, (plot) => Parallel.listen(plot, () => Parallel.axes(order, fields), pick));
   axisKeys.again();
 }
+new ResizeObserver(() => order.length && drawParallel()).observe(find(".sweep .lay"));
 const axisKeys = new AxisKeyboardNav(
   find(".sweep .plot"),
   () => ({ axes: Parallel.axes(order, fields), runs: order, chosen: state.chosen }),
@@ -217,7 +233,7 @@ async function loadSettings() {
   setText(find(".settled"), problems.join(" "));
   find(".settled").hidden = !problems.length;
   find("table.settings").parentElement.hidden = !fields.length;
-  tables.drawSettings(find("table.settings"), order, fields, state.by, (name) =>
+  tables.drawSettings(find("table.settings"), runsDrawn(), fields, state.by, (name) =>
     setParams({ by: state.by === name ? null : name }),
   );
   drawAll();
@@ -251,11 +267,21 @@ function hint() {
       `${leftOut} of the address ${leftOut === 1 ? "is" : "are"} left out.`
     : "";
   showText(find(".hint"), [some, more].filter(Boolean).join(" "));
+  const missing = order.length - here;
+  show(find(".stale"), missing > 0, find(".adder input"));
+  setText(
+    find(".stale span"),
+    `${missing} of the ${order.length} runs of this address ${missing === 1 ? "is" : "are"} not here.`,
+  );
+  setText(find(".stale button"), missing === 1 ? "Remove it" : "Remove them");
   offerRuns();
   find(".whole").hidden = !here;
   for (const part of page.querySelectorAll(".several")) part.hidden = here < 2;
   document.title = here ? `${here} ${here === 1 ? "run" : "runs"} compared · Groupwise` : "Compare · Groupwise";
 }
+find(".stale button").addEventListener("click", () => setIds(runsHere().map(({ id }) => id)));
+offerCsv(".differ", "settings", () => settingRows(order, fields));
+offerCsv(".results", "final-metrics", () => finalRows(runsHere()));
 function take(now) {
   takeRuns(now);
   hear();

@@ -39,7 +39,8 @@ TEMPLATE = """
 placeholder="add a run by name, state, model" aria-label="Add a run"><div class="found panel" hidden></div></div></div>
 <p class="s problem" role="status" hidden></p><div class="legend" role="group" aria-label="Runs"></div>
 <p class="s mut kept" role="status" hidden><span></span> <button class="link s every" type="button">Show
-all</button></p><p class="s mut hint" hidden></p>
+all</button></p><p class="s mut hint" hidden></p><p class="s mut stale" role="status" hidden><span></span>
+<button class="link s" type="button"></button></p>
 <section class="choose panel" aria-label="Choose runs" hidden><h2>Choose runs to compare</h2><p class="lead">Lay the
 curves of several runs over each other, see in which settings they differ and what each came to, and read what they
 answered to the same prompts.</p><div class="row between"><p class="s mut said">Choose two or more of the newest runs,
@@ -47,7 +48,8 @@ or search for others above. On the Runs page any can be ticked.</p><a class="btn
 aria-disabled="true">Compare</a></div>
 <div class="offers" role="group" aria-label="Runs"></div></section>
 <div class="whole" hidden><ul class="short s several" aria-label="In short"></ul>
-<section class="differ several"><h2>Settings that differ <span class="mut xs">faint: the default</span></h2>
+<section class="differ several"><h2>Settings that differ <span class="mut xs">faint: the default</span>
+<button class="link s csv" type="button" aria-label="Download the settings that differ as CSV">CSV</button></h2>
 <p class="s mut settled"></p>
 <div class="panel flush scroll" tabindex="-1"><table class="settings"></table></div></section>
 <section><div class="row controls"><h2>Curves</h2><span class="s mut">over</span><span class="switch s x" role="group"
@@ -60,7 +62,10 @@ aria-label="Lay the curves over"><button data-x="step">step</button><button data
 <p class="s mut unlaid" hidden></p><div class="grid two charts"></div><details class="all"><summary>All
 metrics <span class="mut s"></span></summary><input class="input" type="search" placeholder="search metrics"
 aria-label="Search metrics"><div class="names"></div></details></section>
-<section><h2>Final metrics <span class="mut xs">as each run’s own page has them; ▲ the best</span></h2>
+<section class="results"><h2>Final metrics <span class="mut xs">▲ the best at the end</span>
+<button class="link s csv" type="button" aria-label="Download the final metrics as CSV">CSV</button></h2>
+<p class="s mut about">Each run at its end, as its own page has it: the mean of its last 10 logged steps (of fewer than
+20, of the later half); held-out, its last evaluation. An earlier peak does not count.</p>
 <p class="s mut unlike" hidden></p>
 <div class="panel flush scroll" tabindex="-1"><table class="finals"></table></div></section>
 <section class="sweep several"><h2>Settings vs. final metrics <span class="mut xs">one line a run; drag along an axis to
@@ -72,7 +77,8 @@ class="input s a" aria-label="Reward code of this run"></select></label><label c
 aria-label="Against the reward code of this run"></select></label></div><div class="functions"></div></section>
 <section class="alike several"><div class="row controls"><h2>The same prompts <span class="mut xs">solved at first → at
 last</span></h2><input class="input s" type="search"
-placeholder="words in the prompt" aria-label="Search prompts"></div>
+placeholder="words in the prompt" aria-label="Search prompts">
+<button class="link s csv" type="button" aria-label="Download the shared prompts as CSV">CSV</button></div>
 <p class="s mut told">Looking…</p><div class="panel flush scroll prompts" tabindex="-1"><table></table></div>
 <div class="one"></div></section></div>
 """
@@ -123,7 +129,7 @@ def lines_of_run(
 ) -> dict[str, Any]:
     """One run's lines and finals, if there is anything new; its metrics' names are added to `names`."""
     if run is None:
-        return {"problem": "There is no run of this id here."}
+        return {}
     try:
         with open_run_record(run) as record:
             names.update(curves.keys_of(record))

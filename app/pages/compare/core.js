@@ -63,12 +63,26 @@ export function shown() {
   const beside = besideChosen();
   return order.filter((run) => run.there && !state.hidden.has(run.id) && !beside.has(run.id));
 }
+// Where the longest of the shown runs ends on an axis. A point of a curve may stand for some steps: the last of them
+// lie behind it.
+export function axisEnd(x) {
+  const last = shown().flatMap(({ curves, final }) => [
+    final?.[x] ?? 0,
+    ...Object.values(curves ?? {}).flatMap((lines) => lines.map((line) => line.x.at(-1) ?? 0)),
+  ]);
+  return Math.max(0, ...last);
+}
 
 export function looksOf() {
   const look = new Map(order.map((run) => [run.id, run]));
   for (const group of grouped())
     for (const id of group.ids) look.set(id, { ...look.get(id), colour: group.colour, dash: group.dash });
   return look;
+}
+// The runs as their curves are drawn: where these are grouped, in their group's colour.
+export function runsDrawn() {
+  const look = looksOf();
+  return order.map(({ id }) => look.get(id));
 }
 export const grouped = () => (state.by ? Lines.groups(order, fields, state.by) : []);
 

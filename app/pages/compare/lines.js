@@ -55,7 +55,7 @@ export class Lines {
     runs.forEach(({ id, there }, i) => {
       if (!there) return;
       const cells = those.map((field) => field.values[i] ?? null);
-      const words = those.map((field, n) => `${field.name.split(".").at(-1)} ${cells[n]?.words ?? "–"}`);
+      const words = those.map((field, n) => `${field.label} ${cells[n]?.words ?? "–"}`);
       const label = words.join(", ") || "the same settings";
       if (!found.has(label)) found.set(label, { label, ids: [], order: cells[0]?.number ?? null });
       found.get(label).ids.push(id);

@@ -15,18 +15,16 @@ const finals = [
 ];
 const plain = /(^|\.)(seed|data_seed|run_name|output_dir|logging_dir)$/;
 
-// The axes: settings that differ, then the finals that at least two runs have; [{title, full, values, words}].
+// The axes: settings that differ, then the finals that at least two runs have; [{title, full, values, words}], `full`
+// being the name by which the address knows it.
 export function axes(runs, fields) {
   const settings = fields
     .filter(
       ({ name, values }) =>
         !plain.test(name) && new Set(values.filter((_, i) => runs[i]?.there).map((v) => v?.words ?? "–")).size > 1,
     )
-    .map(({ name, values }) => ({
-      title: name
-        .split(".")
-        .slice(name.startsWith("rewards.") ? 1 : -1)
-        .join("."),
+    .map(({ name, label, values }) => ({
+      title: label,
       full: name,
       values: values.map((value) => value?.number ?? null),
       words: values.map((value) => value?.words ?? "–"),
@@ -148,18 +146,28 @@ export function listen(plot, axesNow, then) {
   plot.addEventListener("pointercancel", end);
 }
 
-// The name of each axis and of the places on it.
-function notes(axes, placed) {
+const CHARACTER = 6.6; // pixels
+export const narrowest = (axes) => axes.length * 92; // pixels, in which their names can be read
+
+// The name of each axis and of the places on it, `apart` pixels from axis to axis. Names that are longer stand in two
+// rows by turns, where each has the room of two.
+function notes(axes, placed, apart) {
+  const room = Math.floor(apart / CHARACTER);
+  const turns = axes.some(({ title }) => title.length > room);
+  const cut = (words, most) => Plots.plain(words.length > most ? `${words.slice(0, most - 1)}…` : words);
+  const named = ({ title, full }) => Plots.plain(title === full ? full : `${title} · ${full}`);
+  // the first has no room on its left
+  const where = (i) => (i ? {} : { xanchor: "left", xshift: -apart / 2 });
   const font = { size: 12, color: colour("--ink-3") };
   const note = (x, y, text, more) => ({ x, y, text, showarrow: false, font, ...more });
   const beside = { xanchor: "right", xshift: -6, bgcolor: colour("--panel"), opacity: 0.92, borderpad: 1 };
-  const short = (words) => Plots.plain(words.length > 22 ? `${words.slice(0, 21)}…` : words);
   return axes.flatMap((axis, i) => [
-    note(i, 1.12, short(axis.title), {
+    note(i, turns && i % 2 === 0 ? 1.19 : 1.11, cut(axis.title, turns ? 2 * room - 2 : room), {
       font: { size: 12, color: colour(axis.final ? "--ink" : "--ink-2") },
-      hovertext: Plots.plain(axis.full),
+      hovertext: named(axis),
+      ...where(i),
     }),
-    ...placed[i].ticks.map(([y, words]) => note(i, y, short(words), beside)),
+    ...placed[i].ticks.map(([y, words]) => note(i, y, cut(words, Math.max(5, Math.min(22, room - 2))), beside)),
   ]);
 }
 
@@ -177,8 +185,8 @@ function shapesOf(axes, chosen) {
   return shapes;
 }
 
-// `faint`: the ids of the runs that are in no chosen stretch.
-export function figure(runs, axes, chosen, faint) {
+// `faint`: the ids of the runs that are in no chosen stretch; `width`: the pixels there are.
+export function figure(runs, axes, chosen, faint, width) {
   const placed = axes.map((axis) => place(axis));
   const data = runs.map(({ id, name, colour: own, dash, index }) => ({
     opacity: faint.has(id) ? 0.14 : 1,
@@ -189,10 +197,10 @@ export function figure(runs, axes, chosen, faint) {
     connectgaps: true,
     line: { color: Plots.colour(own), width: 1.8, dash },
     marker: { color: Plots.colour(own), size: 6 },
-    text: axes.map((axis) => `${Plots.plain(axis.full)}: ${Plots.plain(axis.words[index])}`),
+    text: axes.map((axis) => `${Plots.plain(axis.title)}: ${Plots.plain(axis.words[index])}`),
     hovertemplate: `<b>${Plots.plain(name)}</b><br>%{text}<extra></extra>`,
   }));
-  const annotations = notes(axes, placed);
+  const annotations = notes(axes, placed, (width - 32) / (axes.length - 0.2));
   const shapes = shapesOf(axes, chosen);
   return {
     data,
@@ -204,7 +212,7 @@ export function figure(runs, axes, chosen, faint) {
       shapes,
       margin: { l: 16, r: 16, t: 8, b: 8 },
       x: { visible: false, range: [-0.55, axes.length - 0.75], fixedrange: true },
-      y: { visible: false, range: [-0.06, 1.2], fixedrange: true },
+      y: { visible: false, range: [-0.06, 1.24], fixedrange: true },
     }),
   };
 }

@@ -21,7 +21,7 @@ LONGEST = 4000  # characters of a completion; the whole of it stands in its grou
 @answer
 def shared_prompts(payload: Payload) -> dict[str, Any]:
     """Prompts with `words` in them that at least two of the runs had: hash, text, and for each run in the order of
-    `ids` how it did on it, null where it did not have it."""
+    `ids` how it did on it, null where it did not have it. `count` of them, of `seen` that any of the runs had."""
     ids, words = run_ids(payload), text(payload, "words")
     runs = [run_by_id(run_id) for run_id in ids]
     had = [sample(run, words) for run in runs]
@@ -34,7 +34,7 @@ def shared_prompts(payload: Payload) -> dict[str, Any]:
         {"hash": digest, "prompt": first_text(index, columns), "runs": [one["ends"][index] for one in columns]}
         for index, digest in enumerate(shown)
     ]
-    return {"ids": ids, "rows": rows, "count": len(both)}
+    return {"ids": ids, "rows": rows, "count": len(both), "seen": len(union)}
 
 
 def sample(run: registry.Run | None, words: str) -> list[str]:

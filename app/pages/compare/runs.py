@@ -2,11 +2,12 @@
 
 import contextlib
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from groupwise.app.core import run_facts
 from groupwise.app.core.errors import Unanswerable
+from groupwise.app.pages.run import ending
 from groupwise.app.ui import run_colours
 from groupwise.app.ui.live import Payload, is_ongoing, texts
 from groupwise.app.ui.safe_text import visible_text
@@ -14,12 +15,14 @@ from groupwise.app.ui.state_badge import kind, label
 from groupwise.storage.analysis.outcome import Outcome
 from groupwise.storage.home.sqlite_tools import Database
 from groupwise.storage.record import record_check, run_files, states
-from groupwise.storage.registry import registry
+from groupwise.storage.registry import registry, trash
 from groupwise.storage.spec import spec as specs
 from groupwise.storage.spec.problem import SpecError
 from groupwise.storage.spec.spec import RunSpec
 
 MOST = run_colours.PALETTE
+DELETED = "Deleted. It can be restored on the Runs page, under Deleted."
+UNKNOWN = "There is no run of this id here."
 
 
 def run_ids(payload: Payload) -> list[str]:
@@ -67,15 +70,28 @@ def line_styles(runs: list[tuple[str, registry.Run | None]]) -> list[dict[str, A
     there = [run for _, run in runs if run is not None]
     colours = run_colours.colours_of(there)
     verdicts = run_facts.outcomes_of(there)
-    names = [visible_text(run.name if run else run_id[:80]) for run_id, run in runs]
+    gone = deleted_among([run_id for run_id, run in runs if run is None])
+    names = [visible_text(run.name if run else gone.get(run_id, run_id[:80])) for run_id, run in runs]
     found = []
     for (run_id, run), name in zip(runs, names, strict=True):
         colour = colours.get(run_id, run_colours.NONE)
-        about = {"state": run.state, **badge_of(run, verdicts), "live": is_ongoing(run)} if run else {}
+        about = about_run(run, verdicts) if run else {"problem": DELETED if run_id in gone else UNKNOWN}
         called = f"{name} · {run_id.rpartition('-')[2]}" if names.count(name) > 1 else name
         drawn = {"id": run_id, "name": called, "colour": colour, "dash": run_colours.dash_of(colour)}
         found.append(drawn | {"there": bool(run)} | about)
     return found
+
+
+def deleted_among(run_ids: Collection[str]) -> dict[str, str]:
+    """The names of those of these runs that were deleted and can be restored, by id."""
+    deleted = trash.deleted_runs() if run_ids else []
+    return {one.run.id: one.run.name for one in deleted if one.run.id in run_ids}
+
+
+def about_run(run: registry.Run, verdicts: Mapping[str, Outcome]) -> dict[str, Any]:
+    """A run's state, how it is shown, and why it did not end as planned."""
+    reason = visible_text(ending.reason_of(run))
+    return {"state": run.state, **badge_of(run, verdicts), "live": is_ongoing(run), "reason": reason}
 
 
 def badge_of(run: registry.Run, facts: Mapping[str, Outcome]) -> dict[str, str]:

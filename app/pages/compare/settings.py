@@ -5,6 +5,7 @@ from typing import Any
 from groupwise.app.core import format
 from groupwise.app.core.errors import Unanswerable
 from groupwise.app.pages.compare.runs import run_ids, run_spec
+from groupwise.app.pages.new.field_labels import compared_label
 from groupwise.app.ui.live import Payload, answer, run_by_id, text
 from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.analysis.compare import code as codes
@@ -19,16 +20,20 @@ MOST_FIELDS = 300
 
 @answer
 def compare_settings(payload: Payload) -> dict[str, Any]:
-    """The fields in which the runs differ, each with one value a run, in the order of `ids`: `words` to read, `number`
-    where it is one, `set`: false where it is the default; null where a run has no such field. The field `by` is among
-    them, whether it differs or not. `problems`: run id → why its settings are not known."""
+    """The fields in which the runs differ, each with its `label` and one value a run, in the order of `ids`: `words` to
+    read, `number` where it is one, `set`: false where it is the default; null where a run has no such field. The field
+    `by` is among them, whether it differs or not. `problems`: run id → why its settings are not known."""
     ids, by = run_ids(payload), text(payload, "by")
     problems: dict[str, str] = {}
     flat = [run_settings(run_id, problems) for run_id in ids]
     found = fields.differing_fields(flat)
     if by and all(field["name"] != by for field in found):
         found += [{"name": by, "values": [run.get(by) if run else None for run in flat]}]
-    drawn = [{"name": field["name"], "values": [cell(value) for value in field["values"]]} for field in found]
+    drawn = [
+        {"name": field["name"], "label": visible_text(compared_label(field["name"])),
+         "values": [cell(value) for value in field["values"]]}
+        for field in found
+    ]  # fmt: skip
     return {"ids": ids, "fields": drawn[:MOST_FIELDS], "left_out": max(0, len(drawn) - MOST_FIELDS),
             "problems": problems}  # fmt: skip
 

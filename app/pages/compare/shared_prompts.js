@@ -1,8 +1,9 @@
 // The prompts that the compared runs share, asked for once one looks at them.
 
 import { setParams } from "../../ui/address.js";
-import { el, showText } from "../../ui/dom.js";
-import { drawnIds, find, order, page, server, state } from "./core.js";
+import { el, show, showText } from "../../ui/dom.js";
+import { drawnIds, find, order, page, runsDrawn, server, state } from "./core.js";
+import { offerCsv, promptRows } from "./csv.js";
 import { drawPrompt, drawTable } from "./prompts.js";
 
 const FOLLOW = 15000; // ms; a look at shared prompts reads every run's record
@@ -10,6 +11,7 @@ let shared = "";
 let reported = {};
 let heard = {};
 let searching = null;
+let drawn = { runs: [], rows: [] };
 
 const words = find(".alike input");
 let inView = false;
@@ -31,11 +33,27 @@ export function hear() {
   if (heard.ids !== ids || (heard.seqs !== seqs && Date.now() - heard.at > FOLLOW))
     heard = { ids, seqs, at: Date.now() };
 }
-const sharedKey = () => JSON.stringify([drawnIds(), words.value, heard.seqs]);
-const reportedKey = () => JSON.stringify([drawnIds(), state.prompt]);
+const sharedKey = () => JSON.stringify([drawnIds(), words.value, heard.seqs, state.by]);
+const reportedKey = () => JSON.stringify([drawnIds(), state.prompt, state.by]);
 // Whether someone would lose their place in it.
 const isRead = (node) =>
   node.matches(":hover, :focus-within") || (!getSelection().isCollapsed && node.contains(getSelection().anchorNode));
+// What is said of the shared prompts where the table does not say it all.
+function sharedWords({ rows, count, seen }, asked) {
+  const many = (n) => `${n.toLocaleString("en")} ${n === 1 ? "prompt" : "prompts"}`;
+  if (rows.length)
+    return count > rows.length
+      ? `${rows.length} of ${count.toLocaleString("en")} shared prompts. Search for others.`
+      : "";
+  if (asked)
+    return seen
+      ? `${many(seen)} of these runs ${seen === 1 ? "has" : "have"} these words, none shared by two of them.`
+      : "No prompt of these runs has these words.";
+  return seen
+    ? "These runs share no prompt: each was trained on other rows, so nothing can stand side by side."
+    : "None of these runs has recorded a prompt yet.";
+}
+offerCsv(".alike", "prompts", () => promptRows(drawn.runs, drawn.rows));
 export async function loadPrompts() {
   if (!inView || order.length < 2) return;
   const key = sharedKey();
@@ -43,19 +61,13 @@ export async function loadPrompts() {
     const now = await server.shared_prompts({ ids: drawnIds(), words: words.value });
     if (!now || key !== sharedKey()) return; // what is asked for by now was asked for when it changed
     shared = key;
-    showText(
-      find(".told"),
-      now.sentence ??
-        (now.rows.length
-          ? now.count > now.rows.length
-            ? `${now.rows.length} of ${now.count.toLocaleString("en")} shared prompts. Search for others.`
-            : ""
-          : words.value
-            ? "No shared prompt contains these words."
-            : "No prompt is shared by two of these runs."),
-    );
-    find(".prompts").hidden = !now.rows?.length;
-    drawTable(find(".prompts table"), order, now.rows ?? [], state.prompt, (hash) =>
+    const rows = now.rows ?? [];
+    drawn = { runs: runsDrawn(), rows };
+    showText(find(".told"), now.sentence ?? sharedWords(now, words.value));
+    find(".prompts").hidden = !rows.length;
+    show(find(".alike .csv"), rows.length, find(".adder input"));
+    show(words, rows.length || words.value, find(".adder input"));
+    drawTable(find(".prompts table"), runsDrawn(), rows, state.prompt, (hash) =>
       setParams({ prompt: hash }, { push: true }),
     );
   }
@@ -71,7 +83,7 @@ export async function loadPrompt() {
   const now = state.prompt ? await server.prompt_in_runs({ ids: drawnIds(), hash: state.prompt }) : null;
   if (now === undefined || key !== reportedKey() || (same && isRead(find(".one")))) return;
   reported = { key, seqs };
-  if (now?.runs) drawPrompt(find(".one"), order, now);
+  if (now?.runs) drawPrompt(find(".one"), runsDrawn(), now);
   else
     find(".one").replaceChildren(
       el("p.s.mut", now?.sentence ?? (find(".prompts").hidden ? "" : "Choose a prompt to see each run’s completions.")),

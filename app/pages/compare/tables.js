@@ -1,4 +1,4 @@
-// The tables of Compare: finals, settings that differ, reward code.
+// The tables of Compare: final metrics, settings that differ, reward code.
 
 import { el } from "../../ui/dom.js";
 import { number, percent, seconds } from "../../ui/number.js";
@@ -19,6 +19,8 @@ export function named(run) {
 export function pill(run) {
   return run.there ? el("span", { class: `pill ${run.kind}` }, el("i"), run.label) : el("span.mut.s", "–");
 }
+// Why a run failed, was killed or interrupted.
+const reason = (run) => (run.reason ? el("div.s.mut.reason", { dir: "auto", title: run.reason }, run.reason) : null);
 
 // The head of a table with a column for each run.
 export function head(first, runs) {
@@ -32,10 +34,10 @@ const duration = (value) => (value === null ? "–" : seconds(value));
 const whole = (value) => (value === null ? "–" : Math.round(value).toLocaleString("en"));
 // Of each column: its key, head, how a value is written, and which end is the better one (1: the highest, 0: neither
 // by itself: the least KL and the fewest tied groups are those of a run that has not begun to learn).
-const COLUMNS = [
+export const COLUMNS = [
   ["step", "steps", whole, 0],
   ["reward", "reward", number, 1],
-  ["held_out", "best held-out", number, 1],
+  ["held_out", "held-out", number, 1],
   ["solved", "solved", share, 1],
   ["kl", "kl", number, 0],
   ["length", "length", number, 0],
@@ -66,7 +68,7 @@ function bestOf(runs, key, better) {
     const top = Math.max(...values);
     if (values.every((value) => value === top)) continue;
     const of = lots.length > 1 ? `the ${lot.length} runs here with the same rewards` : "these runs";
-    for (const run of lot) if (run.final[key] === top) best.set(run.id, `the best of ${of}`);
+    for (const run of lot) if (run.final[key] === top) best.set(run.id, `the best of ${of} at the end`);
   }
   return best;
 }
@@ -86,7 +88,8 @@ export function shortWords(runs) {
   const solved = rankWords(runs, "solved", "Solved at the end", share);
   const reward = rankWords(runs, "reward", "Reward at the end", number);
   const ill = runs.filter(({ kind }) => kind === "bad" || kind === "warn");
-  const badly = ill.length ? `Look first at: ${ill.map(({ name, label }) => `${name} (${label})`).join(", ")}.` : "";
+  const told = ({ name, label, reason }) => `${name} (${label}${reason ? `: ${reason}` : ""})`;
+  const badly = ill.length ? `Look first at: ${ill.map(told).join(", ")}.` : "";
   return [solved || reward, badly].filter(Boolean);
 }
 function rankWords(runs, key, title, write) {
@@ -128,12 +131,14 @@ export function drawFinals(table, runs, order, sort) {
   const best = Object.fromEntries(COLUMNS.map(([key, , , better]) => [key, bestOf(runs, key, better)]));
   const cell = (run, [key, , write]) => {
     const value = run.final?.[key] ?? null;
+    const at = key === "held_out" ? run.final?.held_out_at : null;
     const first = best[key].get(run.id);
     return el(
       "td",
       { class: first ? "n best" : "n" },
       first ? el("span.xs", { title: first }, "▲ ") : null,
       write(value),
+      at && at < run.final.step ? el("span.xs.mut", ` step ${at.toLocaleString("en")}`) : null,
     );
   };
   const focused = table.contains(document.activeElement) ? document.activeElement.dataset.sort : null;
@@ -152,7 +157,7 @@ export function drawFinals(table, runs, order, sort) {
             "td.name",
             run.there ? el("a", { href: `/run?id=${encodeURIComponent(run.id)}` }, named(run)) : named(run),
           ),
-          el("td", pill(run)),
+          el("td", pill(run), reason(run)),
           ...COLUMNS.map((column) => cell(run, column)),
         ),
       ),
@@ -172,8 +177,8 @@ export function drawSettings(table, runs, fields, by, group) {
         )
       : el("td.mut", "–");
   const title = "Group the curves by this";
-  const look = ({ name }) => ({ dir: "auto", title, "aria-pressed": `${name === by}` });
-  const focused = table.contains(document.activeElement) ? document.activeElement.textContent : null;
+  const look = ({ name }) => ({ dir: "auto", title, "data-name": name, "aria-pressed": `${name === by}` });
+  const focused = table.contains(document.activeElement) ? document.activeElement.dataset.name : null;
   table.replaceChildren(
     head("setting", runs),
     el(
@@ -184,14 +189,15 @@ export function drawSettings(table, runs, fields, by, group) {
           el(
             "th",
             { scope: "row" },
-            el("button.link.mono", { ...look(field), onclick: () => group(field.name) }, field.name),
+            el("button.link", { ...look(field), onclick: () => group(field.name) }, field.label),
+            el("bdi.mono.xs.mut", field.name),
           ),
           ...field.values.filter((_, i) => runs[i]?.there).map(cell),
         ),
       ),
     ),
   );
-  if (focused !== null) [...table.querySelectorAll("button")].find((one) => one.textContent === focused)?.focus();
+  if (focused) table.querySelector(`[data-name="${CSS.escape(focused)}"]`)?.focus();
 }
 
 // ---- reward code ----

@@ -4,6 +4,8 @@ Everything else about a setting (type, default, help, choices) is read from what
 practice, as guides to GRPO give them.
 """
 
+import re
+
 from groupwise.storage.library.models.learning_rates import LORA as LORA_RATES
 from groupwise.storage.library.models.learning_rates import SMALL_WHOLE, WHOLE, as_typed
 
@@ -107,4 +109,27 @@ REWARD = {
 }
 # What LoRA begins with when it is switched on: common practice.
 USUAL_LORA = {"r": 16, "lora_alpha": 32, "lora_dropout": 0.05, "target_modules": "all-linear"}
+NAMED = ("training", "lora")  # parts whose settings are called by their names
 LONG_TEXTS = {"data.system_prompt", "data.prompt_template"}
+
+
+def own_label(field: str) -> str:
+    """The form's word for a setting; else its name, in words unless that is the library's own: Data source, top_p."""
+    part, _, name = field.partition(".")
+    if field in SHORT:
+        return SHORT[field][0]
+    return name if part in NAMED and name else re.sub(r"[._]", " ", field).capitalize()
+
+
+def compared_label(name: str) -> str:
+    """What a person calls a setting of the dotted names that runs are compared by (storage.analysis.compare.fields):
+    Learning rate, Weight of format, KL weight in stage 2."""
+    if name.startswith("stages."):
+        _, number, inner = name.split(".", 2)
+        return f"{compared_label(inner)} in stage {number}"
+    if not name.startswith("rewards."):
+        return "LoRA" if name == "lora" else own_label(name)
+    _, function, inner = name.split(".", 2)
+    if inner.startswith("parameters."):
+        return f"{inner.removeprefix('parameters.')} of {function}"
+    return f"{REWARD[inner][0] if inner in REWARD else own_label(inner)} of {function}"

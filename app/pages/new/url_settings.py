@@ -10,7 +10,6 @@ from groupwise.storage.library.capabilities import Offer
 
 MOST, LONGEST = 20, 300  # changes in one address; characters of each
 NOT_THERE = "not set"
-NAMED = ("training", "lora")  # parts whose settings are called by their names
 REWARDS = re.compile(r"(stages\.[0-9]{1,4}\.)?rewards")
 
 
@@ -75,22 +74,14 @@ def _label(field: str, text: str) -> str:
     part, _, name = field.rpartition(".")
     stage, _, inner = field.removeprefix("stages.").partition(".")
     if field.startswith("stages.") and inner.startswith("training."):
-        return f"{_own_label(inner)} in stage {int(stage) + 1}"
+        return f"{field_labels.own_label(inner)} in stage {int(stage) + 1}"
     plain = yaml_edit.load(text) or {}
     if part.endswith(".parameters"):
         return f"{name} of {format.shorten(str(edits.value_at(plain, part.removesuffix('parameters') + 'name')), 80)}"
     reward = edits.value_at(plain, part)
     if isinstance(reward, dict) and isinstance(reward.get("name"), str) and name in field_labels.REWARD:
         return f"{field_labels.REWARD[name][0]} of {format.shorten(reward['name'], 80)}"
-    return _own_label(field)
-
-
-def _own_label(field: str) -> str:
-    """The form's word for it; else its name, in words unless that is the library's own: Data source, top_p."""
-    part, _, name = field.rpartition(".")
-    if field in field_labels.SHORT:
-        return field_labels.SHORT[field][0]
-    return name if part in NAMED else re.sub(r"[._]", " ", field).capitalize()
+    return field_labels.own_label(field)
 
 
 def _refusal(refused: list[str], offer: Offer) -> str:

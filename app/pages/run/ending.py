@@ -59,6 +59,11 @@ def describe_end(run: registry.Run) -> dict[str, Any] | None:
     }  # fmt: skip
 
 
+def reason_of(run: registry.Run) -> str:
+    """Why a run that failed, was killed or interrupted ended so, in short, for lists of runs; "" of any other."""
+    return split_sentence(PREFIX.sub("", run.sentence))[0] if run.state in TOLD else ""
+
+
 def split_sentence(said: str) -> tuple[str, str]:
     """The first sentence, as a headline, and the rest."""
     first = SENTENCE.match(said)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from groupwise.app.core import run_facts, run_query
+from groupwise.app.pages.new.field_labels import compared_label
 from groupwise.app.pages.run_list import columns
 from groupwise.app.ui.live import Payload, answer
 from groupwise.app.ui.safe_text import visible_text
@@ -30,8 +31,8 @@ def setting_defaults() -> Mapping[str, Any]:
 
 @answer
 def offered_columns(payload: Payload) -> dict[str, Any]:
-    """The columns, as groups of {key, words}: the basics, the settings in which runs differ, the others that runs give
-    and then those that have a default, and the metrics."""
+    """The columns, as groups of {key, words, name}, `name` being a setting's own: the basics, the settings in which
+    runs differ, the others that runs give and then those that have a default, and the metrics."""
     known = run_facts.outcomes_of(registry.list_runs(curves=False)).values()
     defaults = setting_defaults()
     given = sorted({name for facts in known for name in facts.settings})
@@ -61,8 +62,11 @@ def differing_settings(given: Sequence[Mapping[str, Any]], defaults: Mapping[str
 
 
 def _settings_group(title: str, names: Sequence[str]) -> dict[str, Any]:
-    return {"title": title, "columns": [_offer(columns.SETTING + name, name) for name in names[:MOST]]}
+    return {
+        "title": title,
+        "columns": [_offer(columns.SETTING + name, compared_label(name), name) for name in names[:MOST]],
+    }
 
 
-def _offer(key: str, words: str) -> dict[str, str]:
-    return {"key": key, "words": visible_text(words)}
+def _offer(key: str, words: str, name: str = "") -> dict[str, str]:
+    return {"key": key, "words": visible_text(words), "name": visible_text(name)}

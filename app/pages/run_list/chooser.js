@@ -26,7 +26,10 @@ function draw() {
   const focused = panel.contains(document.activeElement) ? document.activeElement.value : null;
   panel.querySelector(".offered").replaceChildren(
     ...offered.groups.map(({ title, columns }) => {
-      const found = columns.filter(({ words: name }) => words.every((word) => name.toLowerCase().includes(word)));
+      const found = columns.filter((one) => {
+        const said = `${one.words} ${one.name}`.toLowerCase();
+        return words.every((word) => said.includes(word));
+      });
       found.sort((a, b) => ticked.has(b.key) - ticked.has(a.key));
       const left = found.length - SHOWN;
       return el(
@@ -34,7 +37,7 @@ function draw() {
         el("legend.s", title),
         ...found
           .slice(0, SHOWN)
-          .map(({ key, words: name }) =>
+          .map(({ key, words: label, name }) =>
             el(
               "label.s",
               el("input", {
@@ -43,7 +46,8 @@ function draw() {
                 checked: ticked.has(key),
                 disabled: full && !ticked.has(key),
               }),
-              el("bdi", { title: name }, name),
+              el("bdi", { title: name || label }, label),
+              name ? el("bdi.mut.mono.xs", name) : null,
             ),
           ),
         found.length ? null : el("p.s.mut", "None has this in its name."),

@@ -10,7 +10,9 @@ import { offerUndo } from "./undo.js";
 const MOST = 20; // that can be compared
 export const chosen = new Set();
 let lastChosen = null;
-let told = { found: 0, stoppable: [] };
+let told = { found: 0, stoppable: [], elsewhere: [] };
+let earlier = false; // whether what is chosen was so before this page was loaded or come back to
+let lost = 0; // chosen runs that were deleted meanwhile
 const key = () => `groupwise:chosen-runs${look.deleted ? "-deleted" : ""}`;
 const bar = find(".choosing");
 const runs = (n) => `${n.toLocaleString("en")} ${n === 1 ? "run" : "runs"}`;
@@ -18,7 +20,7 @@ const runs = (n) => `${n.toLocaleString("en")} ${n === 1 ? "run" : "runs"}`;
 // `now`: what the server last drew.
 export function drawChosen(now = told) {
   told = now;
-  for (const id of now.gone ?? []) chosen.delete(id); // deleted or erased elsewhere
+  for (const id of now.gone ?? []) lost += Number(chosen.delete(id)); // deleted or erased elsewhere
   tryStore(() => sessionStorage.setItem(key(), JSON.stringify([...chosen])));
   const there = boxes();
   for (const box of there) {
@@ -39,7 +41,7 @@ function drawAll(there) {
 function drawBar(there) {
   const n = chosen.size;
   const ticked = there.filter((box) => box.checked).length;
-  setText(find(".choosing .many"), `${runs(n)} chosen`);
+  setText(find(".choosing .many"), `${runs(n)} ${earlier ? "still " : ""}chosen`);
   const go = find(".choosing .go");
   go.hidden = look.deleted || n > MOST;
   go.href = `/compare?${new URLSearchParams({ ids: [...chosen].join(",") })}`;
@@ -50,20 +52,29 @@ function drawBar(there) {
   const every = find(".choosing .every");
   every.hidden = !(ticked === there.length && ticked < told.found && n < told.found);
   setText(every, `Choose all ${told.found.toLocaleString("en")}`);
-  const hidden = n - ticked;
-  showText(
-    find(".choosing .words"),
-    hidden && n > ticked
-      ? `${hidden.toLocaleString("en")} not in this list`
-      : n > MOST && !look.deleted
-        ? `${MOST} at most can be compared`
-        : n === 1
-          ? "Shift-click chooses a range"
-          : "",
-  );
+  const said = [
+    lost ? `${runs(lost)} deleted meanwhile` : "",
+    hiddenWords(n - ticked),
+    n > MOST && !look.deleted ? `${MOST} at most can be compared` : "",
+  ].filter(Boolean);
+  showText(find(".choosing .words"), said.join("; ") || (n === 1 ? "Shift-click chooses a range" : ""));
 }
+// Which chosen runs are not in the list, as far as they are known by now.
+function hiddenWords(hidden) {
+  const names = told.elsewhere.slice(0, hidden).map((name) => `“${name}”`);
+  const more = hidden - names.length;
+  const all = more && names.length ? [...names, `${more.toLocaleString("en")} more`] : names;
+  const which = all.length ? `: ${all.join(", ")}` : "";
+  return hidden > 0 ? `${hidden.toLocaleString("en")} not in this list${which}` : "";
+}
+// What one chooses now is not chosen from before, nor news that some were lost.
+const chooseAnew = () => {
+  earlier = false;
+  lost = 0;
+};
 export function forgetChosen() {
   chosen.clear();
+  chooseAnew();
   lastChosen = null;
   drawChosen();
 }
@@ -73,10 +84,13 @@ export function recallChosen() {
   chosen.clear();
   lastChosen = null;
   for (const id of Array.isArray(kept) ? kept : []) if (typeof id === "string") chosen.add(id);
+  chooseAnew();
+  earlier = chosen.size > 0;
 }
 
 // ---- choosing ----
 function set(id, on) {
+  chooseAnew();
   if (on) chosen.add(id);
   else chosen.delete(id);
 }
@@ -119,11 +133,11 @@ async function toAll(name, ids, more = {}) {
 }
 export async function remove(ids) {
   const reply = await toAll("delete_runs", ids);
-  if (reply) offerUndo(`${runs(reply.done)} deleted.`, () => change("restore_runs", { ids: reply.runs }));
+  if (reply) offerUndo(`${runs(reply.done)} deleted.`, "restore_runs", reply.runs);
 }
 async function restore(ids) {
   const reply = await toAll("restore_runs", ids);
-  if (reply) offerUndo(`${runs(reply.done)} restored.`, () => change("delete_runs", { ids: reply.runs }));
+  if (reply) offerUndo(`${runs(reply.done)} restored.`, "delete_runs", reply.runs);
 }
 page.addEventListener("click", ({ target }) => {
   if (target.matches(".act .btn")) restore([idOf(target)]);

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from groupwise.app.core import format, run_query
+from groupwise.app.pages.new.field_labels import compared_label
 from groupwise.app.ui import figures
 from groupwise.app.ui.safe_text import escape
 from groupwise.storage.analysis.compare import fields
@@ -114,8 +115,8 @@ def column_of(key: str) -> Column | None:
         return KNOWN[key]
     kind, _, name = key.partition(":")
     if f"{kind}:" == SETTING and name:
-        return Column(_short(name), lambda row: setting_value(row, name), lambda row: setting_words(row, name),
-                      about=name)  # fmt: skip
+        return Column(compared_label(name), lambda row: setting_value(row, name),
+                      lambda row: setting_words(row, name), about=name)  # fmt: skip
     if f"{kind}:" == METRIC and name:
         return Column(_head_of_metric(name), lambda row: metric_value(row, name), lambda row: metric_words(row, name),
                       about=f"{name}: {LAST_ABOUT if recent.SINGLE.match(name) else METRIC_ABOUT}")  # fmt: skip
@@ -125,11 +126,6 @@ def column_of(key: str) -> Column | None:
 def _head_of_metric(name: str) -> str:
     """A metric's name in a head; one named as a setting of the training is says which of the two it is."""
     return f"{name} (logged)" if name in NAMED_AS_SETTINGS else name
-
-
-def _short(name: str) -> str:
-    """A setting's name in a head: training.learning_rate is learning_rate; the whole name is in its title."""
-    return name.removeprefix("training.")
 
 
 def setting_value(row: Row, name: str) -> Any:

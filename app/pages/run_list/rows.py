@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from groupwise.app.core import format, run_query
+from groupwise.app.pages.run import ending
 from groupwise.app.pages.run_list.columns import FIXED, Row, column_of, draw_cell
 from groupwise.app.ui.run_colours import NONE
 from groupwise.app.ui.safe_text import escape
@@ -12,6 +13,7 @@ from groupwise.storage.registry.trash import KEPT
 NAME = 70  # characters of a name that are shown
 NOTE = 160
 TAGS = 6
+REASON = 120  # characters of why a run failed
 
 
 def table_head(keys: Sequence[str], sort: str) -> str:
@@ -67,13 +69,23 @@ def _row(row: Row, colour: str, cells: str, *, editable: bool) -> str:
     return (
         f'<tr data-run="{escape(run.id)}" {raw}><td class="pick">{box}</td>'
         f"{_name_cell(row, name, colour, editable)}"
-        f'<td class="state" data-label="state">{_state_pill(row)}</td>'
+        f'<td class="state" data-label="state">{_state_pill(row)}{_reason(row)}</td>'
         f"{cells}</tr>"
     )
 
 
 def _state_pill(row: Row) -> str:
     return pill(row.run.state, row.verdict, row.level, run_query.queue_words(row.place))
+
+
+def _reason(row: Row) -> str:
+    """Why it failed, was killed or interrupted."""
+    why = ending.reason_of(row.run)
+    return (
+        f'<div class="why s" dir="auto" title="{escape(why)}">{escape(format.shorten(why, REASON))}</div>'
+        if why
+        else ""
+    )
 
 
 def _short_name(row: Row) -> str:

@@ -9,6 +9,7 @@ import "./editing.js";
 import "./keys.js";
 import { complain, find, look, page, readAddress, server, useRemembered, wake, wakes } from "./core.js";
 import { drawRows } from "./table.js";
+import { recallUndo } from "./undo.js";
 
 const search = find(".search");
 const PAGE = 100;
@@ -143,6 +144,7 @@ onAddress(follow);
 useRemembered();
 readAddress();
 recallChosen();
+recallUndo();
 search.value = look.search;
 
 for (const button of page.querySelectorAll(".quickstart")) {

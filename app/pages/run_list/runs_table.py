@@ -25,6 +25,7 @@ PAGE, MOST = 100, 400  # rows drawn at first, and as many more at a time; at mos
 NEWEST = "-created"
 DELETED = "deleted"
 STRAYS = 3  # that are named
+NAMED = 3  # of the chosen runs that are in no row
 SETTLED = 10.0  # seconds after which a folder is no longer in the making
 TEMPLATE = """
 <div class="row between"><h1>Runs</h1><div class="row tools">
@@ -61,7 +62,9 @@ a real GRPO run with a tiny model, under a minute, no GPU.</span></p>
 <div class="row"><button class="btn pri quickstart" type="button">Run the quickstart</button><a class="btn quiet"
 href="/new">Set up a run</a></div><p class="s mut">The quickstart trains a tiny model with TRL on this machine: under a
 minute, no GPU.</p></section><p class="s problem" role="alert" hidden></p>
-<div class="undo layer" role="status" hidden><span></span><button type="button">Undo</button></div>
+<div class="undo layer" role="status" hidden><span></span><button class="back" type="button">Undo</button><button
+class="where" type="button" title="Deleted runs can be restored there for 24 hours">See Deleted</button><button
+class="shut" type="button" aria-label="Close" title="Close">×</button></div>
 <dialog class="ask"><form method="dialog"><h2></h2><p></p><label class="s" hidden><span></span><input class="input"
 autocomplete="off"></label><div class="row end"><button value="cancel" class="btn">Cancel</button><button value="yes"
 class="btn pri yes"></button></div></form></dialog>
@@ -118,6 +121,7 @@ def draw_runs(payload: Payload) -> dict[str, object]:
         "nothing": "" if found else nothing_words(payload, asked), "strays": strays_words(ids),
         "stoppable": [row.run.id for row in shown if row.run.state in {states.QUEUED, *states.LIVE}],
         "gone": [run_id for run_id in asked.chosen if run_id not in ids], "hardware": hardware_words(),
+        "elsewhere": names_elsewhere(asked.chosen, [row.run for row in shown], everything),
     })  # fmt: skip
 
 
@@ -180,7 +184,15 @@ def draw_deleted(asked: Asked, now: float) -> dict[str, object]:
         "more": more_words(len(gone), len(drawn)), "found": len(gone), "settled": True, "empty": False,
         "nothing": "" if gone else "No run was deleted in the last day.", "strays": "", "stoppable": [], "hardware": "",
         "gone": [run_id for run_id in asked.chosen if run_id not in ids],
+        "elsewhere": names_elsewhere(asked.chosen, [one.run for one in drawn], [one.run for one in every]),
     }  # fmt: skip
+
+
+def names_elsewhere(chosen: Sequence[str], shown: Sequence[Run], everything: Sequence[Run]) -> list[str]:
+    """The names of the first chosen runs that are in no row."""
+    there, by_id = {run.id for run in shown}, {run.id: run.name for run in everything}
+    hidden = [by_id[run_id] for run_id in chosen if run_id in by_id and run_id not in there]
+    return [visible_text(format.shorten(name, 40)) for name in hidden[:NAMED]]
 
 
 def chips(runs: Sequence[Run], wanted: Sequence[str], gone: int, *, deleted: bool = False) -> list[dict[str, object]]:

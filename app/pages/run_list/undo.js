@@ -1,29 +1,51 @@
-// The bar that offers to take back what was just done: for some seconds, and no shorter than one looks at it.
+// The bar that offers to take back what was just done: for a minute, no shorter than one looks at it, and also after
+// the page was left or loaded anew. What was deleted lies longer under Deleted, where it leads.
 
-import { setText } from "../../ui/dom.js";
-import { find } from "./core.js";
+import { setParams } from "../../ui/address.js";
+import { tryStore } from "../../ui/browser_store.js";
+import { setText, show } from "../../ui/dom.js";
+import { change, find, look } from "./core.js";
 
-const SHOWN = 10_000; // ms
+const SHOWN = 60_000; // ms
+const KEY = "groupwise:undo";
 const bar = find(".undo");
 let timer = null;
-let takeBack = null;
+let offer = null;
 
-const later = () => {
+const keepOffer = () => tryStore(() => sessionStorage.setItem(KEY, JSON.stringify(offer)));
+const closeAfter = (wait) => {
   clearTimeout(timer);
-  timer = setTimeout(() => (bar.matches(":hover, :focus-within") ? later() : close()), SHOWN);
+  timer = setTimeout(() => (bar.matches(":hover, :focus-within") ? closeAfter(SHOWN / 6) : close()), wait);
 };
 function close() {
   clearTimeout(timer);
-  bar.hidden = true;
+  offer = null;
+  keepOffer();
+  show(bar, false, find(".search"));
 }
-export function offerUndo(words, does) {
-  setText(bar.querySelector("span"), words);
-  takeBack = does;
+function open() {
+  setText(bar.querySelector("span"), offer.words);
+  bar.querySelector(".where").hidden = offer.call !== "restore_runs" || look.deleted;
   bar.hidden = false;
-  later();
+  closeAfter(offer.until - Date.now());
 }
-bar.querySelector("button").addEventListener("click", () => {
+// `call`: the change of these runs that takes it back.
+export function offerUndo(words, call, ids) {
+  offer = { words, call, ids, until: Date.now() + SHOWN };
+  keepOffer();
+  open();
+}
+export function recallUndo() {
+  offer = tryStore(() => JSON.parse(sessionStorage.getItem(KEY)));
+  if (offer?.until > Date.now() && Array.isArray(offer.ids)) open();
+}
+bar.querySelector(".back").addEventListener("click", () => {
+  const { call, ids } = offer;
   close();
-  find(".search").focus();
-  takeBack?.();
+  change(call, { ids });
 });
+bar.querySelector(".where").addEventListener("click", () => {
+  close();
+  setParams({ deleted: "1", q: null, state: null, n: null }, { push: true });
+});
+bar.querySelector(".shut").addEventListener("click", close);

@@ -136,7 +136,11 @@ export class Curves {
   // What a metric is now: the mean of the last steps, as many as the server says (storage/record/recent.py); of what
   // only grows, is set, or is seldom measured, the last value.
   now(name) {
-    return Curves.single(name) ? this.newest(name).at(-1) : this.recent(name)?.mean;
+    return Curves.single(name) ? this.newest(name, this.stageBegan()).at(-1) : this.recent(name)?.mean;
+  }
+  // The step after which the stage that trains began.
+  stageBegan() {
+    return this.marks.findLast(({ kind }) => kind === "stage")?.step ?? -1;
   }
   static single(name) {
     return /^(eval_|num_tokens$|epoch$|learning_rate$|time\/elapsed$|rewards\/.*\/weight$)/.test(name);
@@ -144,8 +148,7 @@ export class Curves {
   // Mean of the last values, and of how many (`n`), of the stage that trains: ten, or half of fewer than twenty, as
   // window_of in storage/record/recent.py has it.
   recent(name) {
-    const stage = this.marks.findLast(({ kind }) => kind === "stage")?.step ?? -1;
-    const known = this.newest(name, stage);
+    const known = this.newest(name, this.stageBegan());
     if (!known.length) return null;
     const values = known.slice(-Math.max(1, Math.min(this.window, Math.floor(known.length / 2))));
     return { mean: values.reduce((a, b) => a + b, 0) / values.length, n: values.length };

@@ -6,29 +6,31 @@ from groupwise.storage.analysis.compare.curves import Part, keys_of, rising
 from groupwise.storage.home.sqlite_tools import Database
 from groupwise.storage.record import metrics, recent
 
-# What is in the row: the metric whose last values it is the mean of; of several, the first that the run has.
-MEANS = {
+# What is in the row: the metric that it is the last of; of several, the first that the run has.
+ENDS = {
     "reward": ("reward",),
     "solved": ("groups/solved",),
     "kl": ("kl",),
     "length": ("completions/mean_length",),
     "tied": ("groups/tied", "frac_reward_zero_std"),
+    "held_out": ("eval_reward",),
 }
 
 
 def final_values(run: Database, counting: list[Part] | None = None) -> dict[str, Any]:
-    """step; reward, solved, kl, length, tied: as they are at the end (storage.record.recent), `held_out`: the best one;
-    tokens, and time in seconds. None for what was not recorded, or never was a number.
+    """step; reward, solved, kl, length, tied and held_out as they are at the end (storage.record.recent), so that a run
+    is ranked by what it came to and not by a peak before a collapse; held_out_at, the step of that evaluation; tokens,
+    and time in seconds. None for what was not recorded, or never was a number.
     `counting`: as for curves.read_curves."""
     keys, parts = keys_of(run), metrics.stretches(run) if counting is None else counting
     lately = _of_last_stage(run, parts)
     found: dict[str, Any] = {"step": parts[-1][2] if parts else 0}
-    for name, candidates in MEANS.items():
-        key = next((keys[metric] for metric in candidates if metric in keys), None)
-        found[name] = recent.mean_of_recent(recent.recent_values(run, key, lately)) if key is not None else None
+    for name, candidates in ENDS.items():
+        metric = next((metric for metric in candidates if metric in keys), "")
+        found[name] = recent.now_of(metric, recent.recent_values(run, keys.get(metric), lately))
     if found["reward"] is None and "groups/tied" not in keys:
         found["tied"] = None  # nothing was scored: TRL then calls no group tied
-    found["held_out"] = _highest(run, keys.get("eval_reward"), parts)
+    found["held_out_at"] = _last_step(run, keys.get("eval_reward"), lately)
     found["tokens"] = _last_total(run, keys.get("num_tokens"), parts)
     found["time"] = seconds_trained(run, parts)
     return found
@@ -53,19 +55,21 @@ def seconds_trained(run: Database, counting: list[Part] | None = None) -> float 
 
 
 def _of_last_stage(run: Database, parts: list[Part]) -> list[Part]:
-    return recent.since(parts, recent.stage_began(run)[0])
+    after, number = recent.stage_began(run)
+    return recent.since(parts, after if number else -1)  # the evaluation before the first step, too
 
 
-def _highest(run: Database, key: int | None, parts: list[Part]) -> float | None:
-    found = [
-        run.execute(
-            "SELECT max(value) FROM metric WHERE key = ? AND attempt = ? AND step BETWEEN ? AND ? "
+def _last_step(run: Database, key: int | None, parts: list[Part]) -> int | None:
+    """The step of a metric's last finite value within these stretches."""
+    for part in reversed(parts if key is not None else []):
+        found: int | None = run.execute(
+            "SELECT max(step) FROM metric WHERE key = ? AND attempt = ? AND step BETWEEN ? AND ? "
             "AND abs(value) < 9e999",
             [key, *part],
         ).fetchone()[0]
-        for part in (parts if key is not None else [])
-    ]
-    return max((value for value in found if value is not None), default=None)
+        if found is not None:
+            return found
+    return None
 
 
 def _last_total(run: Database, key: int | None, parts: list[Part]) -> float | None:

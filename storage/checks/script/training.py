@@ -34,11 +34,23 @@ def _model(model_id: str) -> str:
     return f"str(Path({literal(model_id)}).expanduser())" if model_id.startswith("~") else literal(model_id)
 
 
+def _model_there(model: ModelSpec) -> str:
+    """A folder that is not there is said before anything is loaded: of a path, Transformers says that it is no name of
+    a repository."""
+    if model.id != "starter" and model_files.model_folder(model.id) is None:
+        return ""
+    return (
+        '    if MODEL.startswith(("/", ".")) and not Path(MODEL).is_dir():\n'
+        '        raise SystemExit(f"There is no model folder {MODEL}. Put it there, or change MODEL in train.py.")\n'
+    )
+
+
 def main(spec: RunSpec) -> str:
     """The script from its stages, if there are any, to its end."""
     parts = [
         _stage_constants(spec) if spec.stages else "",
         "\n\ndef main():\n",
+        _model_there(spec.model),
         # The reference model is loaded from the same place by TRL itself, without the revision.
         '    folder = snapshot_download(MODEL, revision=REVISION, ignore_patterns=["*.bin", "*.pt", "*.pth"])\n'
         if has_revision(spec.model)
