@@ -256,11 +256,11 @@ def test_a_best_is_marked_only_among_runs_with_the_same_rewards(bare_page: Page)
         ["a", 5, "the best of these runs at the end"],
         ["b", 3, "the best of these runs at the end"],
     ]
-    peak = {**RUNS[0]["final"], "step": 60, "held_out": 0.9, "held_out_at": 40}  # type: ignore[dict-item]
+    peak = {"reward": 1.0, "solved": 0.5, "step": 60, "held_out": 0.9, "held_out_at": 40}
     cells = """runs => { const table = document.createElement("table"); drawFinals(table, runs, "", () => {});
       return [...table.rows].slice(1).map(row => row.cells[4].textContent) }"""
     told = [{**RUNS[0], "final": peak}, {**RUNS[1], "final": {**peak, "held_out_at": 60}}]
-    assert page.evaluate(cells, told) == ["0.900 step 40", "0.900"], "an evaluation before the end says when it was"
+    assert page.evaluate(cells, told) == ["0.90 step 40", "0.90"], "an evaluation before the end says when it was"
     alone = [RUNS[0], {**RUNS[2], "alike": {}}]
     assert page.evaluate(marked, alone) == [], "of unknown rewards: like no other's"
     assert page.evaluate("runs => shortWords(runs)", RUNS) == [
