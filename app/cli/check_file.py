@@ -11,8 +11,8 @@ from groupwise.app.pages.new.known import Known
 from groupwise.app.pages.new.launch import estimates
 from groupwise.storage.checks.check import examine_spec
 from groupwise.storage.library.capabilities import Offer
-from groupwise.storage.spec.problem import ADVICE, BLOCKING, WARNING, Problem
-from groupwise.storage.spec.spec import RunSpec, line_of
+from groupwise.storage.spec.problem import ADVICE, BLOCKING, WARNING, Problem, line_of, without_advice_on_refused
+from groupwise.storage.spec.spec import RunSpec
 
 SOON = 20.0  # seconds for the worker's word where the spec cannot be launched anyway
 WORDS = {BLOCKING: "", WARNING: "warning", ADVICE: "advice"}
@@ -34,7 +34,7 @@ def problems_of_file(
     else:
         found = _found_here(spec, offer, lines, Known(**confirmed.known), form)
         found += [one for one in confirmed.problems if not _is_said(one, found)]
-    placed = [replace(one, line=one.line or line_of(one.field, lines)) for one in found]
+    placed = [replace(one, line=one.line or line_of(one.field, lines)) for one in without_advice_on_refused(found)]
     return sorted(_once(placed), key=lambda one: (_gravity(one), one.line or 0))
 
 

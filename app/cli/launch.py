@@ -19,10 +19,12 @@ from groupwise.storage.home import paths
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.facts import Catalogue, Shipped
+from groupwise.storage.spec.number_text import ask_for_thousands
 from groupwise.storage.spec.problem import BLOCKING, WARNING, Problem, SpecError
 from groupwise.storage.spec.spec import RunSpec, line_numbers, parse_spec, to_yaml
 from groupwise.storage.spec.yaml_text import MAX_BYTES, read_yaml
 
+CHECKING = "Checking the settings, the data and the model…"
 PATIENCE = 60.0  # seconds for a worker's first word; importing TRL on a cold disk takes most of it
 
 
@@ -62,7 +64,7 @@ def _set_name(spec: RunSpec, name: str | None) -> RunSpec:
     if name is None:
         return spec
     try:
-        return RunSpec.model_validate({**spec.model_dump(), "name": name})
+        return RunSpec.model_validate({**spec.model_dump(exclude_unset=True), "name": name})
     except ValueError as error:
         raise CommandError("--name takes 1 to 80 characters.", WRONG_INPUT) from error
 
@@ -99,6 +101,7 @@ def _create_run(
     Raises SpecError, with nothing made, where it cannot run, or with `strict` where there is a warning."""
     lines = line_numbers(text)
     offer = published_offer()
+    print(CHECKING, file=sys.stderr, flush=True)  # the libraries take up to 20 s to be imported
     spec.model.id = _absolute_model_id(spec.model.id, beside)
     written = spec.data.source
     source = _outside_file(written, beside)
@@ -110,7 +113,7 @@ def _create_run(
     if copied is not None:
         spec.data.source = f"file:{copied.name}"
     try:
-        found = problems_of_file(spec, offer, lines, PATIENCE, form)
+        found = ask_for_thousands(problems_of_file(spec, offer, lines, PATIENCE, form), text)
         if any(problem.level == BLOCKING or (strict and problem.level == WARNING) for problem in found):
             raise SpecError([_add_hint(problem, written, beside) for problem in found])
     except (SpecError, CommandError):

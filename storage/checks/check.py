@@ -15,14 +15,16 @@ from groupwise.storage.checks.limits import check_limits
 from groupwise.storage.checks.model import check_model
 from groupwise.storage.checks.reward_columns import check_seen_columns
 from groupwise.storage.checks.rewards import check_rewards
+from groupwise.storage.checks.spaces import check_spaces
 from groupwise.storage.checks.stages import check_stages
 from groupwise.storage.checks.texts import check_texts
 from groupwise.storage.checks.trackers import check_trackers
 from groupwise.storage.checks.values import fixes_of_value, value_fault
 from groupwise.storage.library.capabilities import Offer
-from groupwise.storage.spec.problem import BLOCKING, Fix, Problem
+from groupwise.storage.spec.misplaced import misplaced_problem
+from groupwise.storage.spec.problem import BLOCKING, Fix, Problem, line_of
 from groupwise.storage.spec.setting_names import unknown_setting
-from groupwise.storage.spec.spec import RunSpec, line_of
+from groupwise.storage.spec.spec import RunSpec
 
 # Settings of GRPOConfig that Groupwise decides itself, and where a person says it instead.
 OWNED = {
@@ -60,9 +62,11 @@ def examine_spec(
 
 def _examine_one(spec: RunSpec, offer: Offer, columns: list[str] | None) -> list[Problem]:
     """Of a run that trains in one go, or of one stage of a run."""
+    spaces = list(check_spaces(spec))
+    named = {problem.field for problem in spaces}
     found = [
-        *_settings("training", spec.training, offer.training),
-        *_settings("lora", spec.lora or {}, offer.lora),
+        *_settings("training", spec.training, offer, spec),
+        *_settings("lora", spec.lora or {}, offer, spec),
         *check_limits(spec),
         *check_trackers(spec, offer),
         *check_kl(spec, offer),
@@ -71,13 +75,15 @@ def _examine_one(spec: RunSpec, offer: Offer, columns: list[str] | None) -> list
         *check_seen_columns(spec, offer, columns),
         *check_model(spec, offer),
     ]
+    found = [*spaces, *(problem for problem in found if problem.field not in named)]
     wrong = {problem.field for problem in found} & {f"training.{name}" for name in BATCH_FIELDS}
     found += check_held_out(spec, offer) if wrong else check_batch(spec, offer)
     return with_fitting_lengths(found, spec, offer)
 
 
-def _settings(section: str, values: dict[str, Any], fields: dict[str, dict[str, Any]] | None) -> list[Problem]:
+def _settings(section: str, values: dict[str, Any], offer: Offer, spec: RunSpec) -> list[Problem]:
     """Unknown names, wrong types and impossible choices, by the published fields."""
+    fields = offer.training if section == "training" else offer.lora
     found = []
     for name, value in values.items():
         path = f"{section}.{name}"
@@ -85,10 +91,22 @@ def _settings(section: str, values: dict[str, Any], fields: dict[str, dict[str, 
         if section == "training" and name in OWNED:
             found.append(Problem(path, f"cannot be set here: {OWNED[name]}", fixes=(remove,)))
         elif fields is not None and name not in fields:
-            library = "TRL's GRPOConfig" if section == "training" else "PEFT's LoraConfig"
-            found.append(unknown_setting(path, value, fields, values, f"{library} has no such field."))
+            found.append(_unknown(path, value, fields, values, offer, spec))
         elif fields is not None:
             message = value_fault(value, fields[name])
             if message:
                 found.append(Problem(path, message, fixes=fixes_of_value(path, value, fields[name])))
     return found
+
+
+def _unknown(
+    path: str, value: Any, fields: dict[str, dict[str, Any]], values: dict[str, Any], offer: Offer, spec: RunSpec
+) -> Problem:
+    """Of a setting that the library has none of: it belongs to another part, is misspelt, or there is none."""
+    given = {"training": spec.training, "lora": spec.lora, "model": spec.model.model_fields_set,
+             "data": spec.data.model_fields_set, "launch": spec.launch.model_fields_set}  # fmt: skip
+    misplaced = misplaced_problem(path, value, given, training=offer.training or (), lora=offer.lora or ())
+    if misplaced:
+        return misplaced
+    library = "TRL's GRPOConfig" if path.startswith("training.") else "PEFT's LoraConfig"
+    return unknown_setting(path, value, fields, values, f"{library} has no such field.")

@@ -69,7 +69,10 @@ def _wrong_source(message: str, better: str | None = None) -> Problem:
 
 
 def _guess_source(source: str) -> str | None:
-    """What was meant by a source that lacks its kind."""
+    """What was meant by a source that lacks its kind, or has it in capitals."""
+    kind, colon, name = source.partition(":")
+    if colon and kind.strip().lower() in TO_CHOOSE and name.strip():
+        return f"{kind.strip().lower()}:{name.strip()}"
     if source.lower().endswith(DATA_SUFFIXES) and paths.DATA_NAME.fullmatch(source):
         return f"file:{source}"
     return f"hub:{source}" if HUB_DATASET.fullmatch(source) else None

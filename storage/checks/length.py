@@ -23,7 +23,9 @@ def check_length(spec: RunSpec, offer: Offer, facts: ModelFacts | None) -> list[
         length: Any = stage.training.get("max_completion_length", default)
         if isinstance(length, int) and length >= room:
             field, fits = f"{inside}{FIELD}", _fitting(room)
-            message = f"{length} tokens, but the model reads at most {room}, the prompt's included."
+            given = "max_completion_length" in stage.training
+            said = f"{length} tokens" if given else f"is not set: TRL's default is {length} tokens"
+            message = f"{said}, but the model reads at most {room}, the prompt's included."
             return [Problem(field, message, fixes=(Fix(f"Use {fits}", {field: fits}),))]
     return []
 

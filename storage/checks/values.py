@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from groupwise.storage.spec.number_text import meant_number_words, number_fixes
+from groupwise.storage.spec.odd_spaces import trimmed_words
 from groupwise.storage.spec.problem import Fix, did_you_mean, nearest_name
 from groupwise.storage.spec.yaml_text import yaml_number
 
@@ -35,7 +36,8 @@ def value_fault(value: Any, field: dict[str, Any]) -> str:
         hint = hint or (meant_number_words(value, whole="float" not in types) if _takes_numbers(types) else "")
         return f"should be {wanted}, not {json.dumps(value, default=str, ensure_ascii=False)[:60]}.{hint}"
     if choices and value is not None and value not in choices:
-        return f"should be one of {', '.join(map(str, choices))}.{did_you_mean(str(value), [str(c) for c in choices])}"
+        hint = trimmed_words(value) + did_you_mean(str(value), [str(choice) for choice in choices])
+        return f"should be one of {', '.join(map(str, choices))}.{hint}"
     if isinstance(value, float) and not math.isfinite(value):
         return "should be a finite number."
     return ""
@@ -51,7 +53,7 @@ def fixes_of_value(path: str, value: Any, field: dict[str, Any]) -> tuple[Fix, .
         number = yaml_number(value)
         if number is not None and not value_fault(number, field):
             fixes.append(Fix(f"Use {value}", {path: number}))
-    if _takes_numbers(types):
+    if _takes_numbers(types) and not fixes:
         fixes += number_fixes(path, value, whole="float" not in types)
     meant_value = None if fixes else _meant_value(value, types)
     if meant_value is not None and not value_fault(meant_value, field):
@@ -90,5 +92,5 @@ def _takes_numbers(types: list[str]) -> bool:
 
 
 def _quoted_number(value: Any, types: list[str]) -> bool:
-    number = isinstance(value, str) and {"int", "float"} & set(types) and re.fullmatch(r"[-+.\deE]*\d", value)
+    number = isinstance(value, str) and {"int", "float"} & set(types) and re.fullmatch(r"[-+.0-9eE]*[0-9]", value)
     return bool(number)

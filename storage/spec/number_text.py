@@ -1,10 +1,16 @@
-"""Numbers as people write them who write a comma where a spec has a point: 0,0002. Pure."""
+"""Numbers as people write them and YAML does not read them: 0,0002, 1 000, 5k, 2×10⁻⁵, other scripts. Pure."""
 
 import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
-from groupwise.storage.spec.problem import Fix
-from groupwise.storage.spec.yaml_text import yaml_number
+from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+from groupwise.storage.spec.odd_spaces import trim_spaces
+from groupwise.storage.spec.problem import WARNING, Fix, Problem, SpecError
+from groupwise.storage.spec.yaml_text import parse_document, yaml_number
 
 LONGEST = 40  # characters of what may be a number
 _NUMERAL = re.compile(r"([-+]?)([0-9][0-9.,]*|,[0-9]+)([eE][-+]?[0-9]{1,3})?")
@@ -14,35 +20,114 @@ _POINTS = re.compile(r"[1-9][0-9]{0,2}(?:\.[0-9]{3})+,[0-9]+|[1-9][0-9]{0,2}(?:\
 _COMMAS = re.compile(r"[1-9][0-9]{0,2}(?:,[0-9]{3})+\.[0-9]+|[1-9][0-9]{0,2}(?:,[0-9]{3}){2,}")  # 1,234.5  1,234,567
 
 
+_SPACED = re.compile(r"([-+]?[1-9][0-9]{0,2})((?:[ '’_][0-9]{3})+)")  # 1 000 and 1'000
+_TIMES_TEN = re.compile(r"\s*[×x·*]\s*10\s*\^?\s*(?=[-+]?[0-9])")  # 2×10⁻⁵
+_SHORT = re.compile(r"([-+]?[0-9]+(?:\.[0-9]+)?)\s*([kKM%])")
+_WORTH = {"k": 1e3, "K": 1e3, "M": 1e6, "%": 1e-2}
+_THOUSAND = re.compile(r"[1-9][0-9]{0,2}\.[0-9]{3}")  # 1.000 is one to YAML, and a thousand to many
+
+
 def meant_numbers(value: Any, *, whole: bool = False) -> dict[str, int | float]:
     """The numbers that a text may mean which is none as it is written, by their plain writing: of 0,0002 and of 1.234,5
     one, of 1,234 two; none of what is no such text. `whole`: only whole numbers are taken."""
-    found = _NUMERAL.fullmatch(value.strip()) if isinstance(value, str) and len(value) <= LONGEST else None
-    if found is None:
+    if not isinstance(value, str) or len(value) > LONGEST:
         return {}
-    sign, run, exponent = found.groups("")
-    read = {plain: yaml_number(plain) for plain in (f"{sign}{one}{exponent}" for one in _plain(run))}
+    text = _in_plain_signs(value)
+    read = {plain: yaml_number(plain) for plain in _readings(text) if plain != value.strip(" ")}
     return {plain: number for plain, number in read.items() if isinstance(number, int if whole else (int, float))}
 
 
+def _in_plain_signs(value: str) -> str:
+    """A text with the digits and signs that ASCII has: Arabic, full-width and raised ones, and the true minus."""
+    text = unicodedata.normalize("NFKC", trim_spaces(value)).translate(_SIGNS)
+    digits = (str(unicodedata.decimal(sign, sign)) for sign in text)
+    return _TIMES_TEN.sub("e", "".join(digits))
+
+
+_SIGNS = str.maketrans({"−": "-", "–": "-", "٫": ".", "٬": ",", "\u00a0": " ", "\u202f": " ", "\u2009": " "})
+
+
+def _readings(text: str) -> list[str]:
+    """The plain writings of what may be a number; of what is one as it stands, that."""
+    found = _NUMERAL.fullmatch(text)
+    if found is not None:
+        sign, run, exponent = found.groups("")
+        return [f"{sign}{one}{exponent}" for one in _plain(run)]
+    if spaced := _SPACED.fullmatch(text):
+        return [spaced[1] + re.sub("[^0-9]", "", spaced[2])]
+    if short := _SHORT.fullmatch(text):
+        return [f"{float(short[1]) * _WORTH[short[2]]:.12g}"]
+    return []
+
+
 def _plain(run: str) -> list[str]:
-    """The plain writings of a numeral, the likeliest first; none of one that is plain already."""
+    """The plain writings of a numeral, the likeliest first."""
     if _EITHER.fullmatch(run):
         return [run.replace(",", "."), run.replace(",", "")]
     if _DECIMAL.fullmatch(run):
         return [run.replace(",", ".") if run[0] != "," else f"0.{run[1:]}"]
     if _POINTS.fullmatch(run):
         return [run.replace(".", "").replace(",", ".")]
-    return [run.replace(",", "")] if _COMMAS.fullmatch(run) else []
+    if _COMMAS.fullmatch(run):
+        return [run.replace(",", "")]
+    return [run] if re.fullmatch(r"[0-9]+(?:\.[0-9]*)?", run) else []
 
 
 def meant_number_words(value: Any, *, whole: bool = False) -> str:
     """“ Did you mean 0.0002?”; nothing where no number is meant."""
     meant = " or ".join(meant_numbers(value, whole=whole))
-    return f" Did you mean {meant}?" if meant else ""
+    if not meant:
+        return ""
+    odd = isinstance(value, str) and any(sign.isdecimal() and not sign.isascii() for sign in value)
+    return f"{' Its digits are of another script.' if odd else ''} Did you mean {meant}?"
 
 
 def number_fixes(path: str, value: Any, *, whole: bool = False) -> tuple[Fix, ...]:
     """A button for each number that may be meant."""
     meant = meant_numbers(value, whole=whole)
     return tuple(Fix(f"Use {plain}", {path: number}) for plain, number in meant.items())
+
+
+def thousands_or_ones(text: str) -> dict[str, str]:
+    """The numbers of a spec that YAML reads as decimals and many mean as thousands (1.000), as they are written, by
+    dotted path; of a text that is no YAML none."""
+    try:
+        root = parse_document(text).root
+    except SpecError:
+        return {}
+    return dict(_written_so(root, "")) if root is not None and "." in text else {}
+
+
+def _written_so(node: Node, path: str) -> Iterator[tuple[str, str]]:
+    if isinstance(node, ScalarNode) and node.style is None and _THOUSAND.fullmatch(node.value):
+        yield path, node.value
+    elif isinstance(node, MappingNode):
+        for key, value in node.value:
+            yield from _written_so(value, f"{path}.{key.value}".lstrip("."))
+    elif isinstance(node, SequenceNode):
+        for place, value in enumerate(node.value):
+            yield from _written_so(value, f"{path}.{place}".lstrip("."))
+
+
+def ask_for_thousands(problems: Iterable[Problem], text: str) -> list[Problem]:
+    """The problems of a text, asking which number was meant by a whole one, or a count of steps, that is written 1.000.
+    Where decimals are taken there is no doubt."""
+    written = thousands_or_ones(text)
+    found = [_ask(one, written[one.field]) if one.field in written else one for one in problems]
+    named = {one.field for one in found}
+    counts = [path for path in written if path.endswith("_steps") and path not in named]
+    lines = parse_document(text).lines if counts else {}
+    return [*found, *(_ask(Problem(path, "", lines.get(path), WARNING), written[path]) for path in counts)]
+
+
+def _ask(problem: Problem, written: str) -> Problem:
+    point, thousands = float(written), int(written.replace(".", ""))
+    should, is_other, _ = problem.message.partition(", not ")
+    if problem.message and not (is_other and "number" in should):
+        return problem
+    meant = [int(point), thousands] if point.is_integer() else [thousands]
+    fixes = tuple(Fix(f"Use {number}", {problem.field: number}) for number in meant)
+    others = tuple(fix for fix in problem.fixes if fix.label not in {one.label for one in fixes})
+    message = f"{should}: {written}" if should else written
+    message += f" is read as {point:g}. Did you mean {' or '.join(map(str, meant))}?"
+    return replace(problem, message=message, fixes=(*fixes, *others))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -70,11 +70,26 @@ class SpecError(Exception):
 
 
 def nearest_name(name: str, names: list[str]) -> str | None:
-    """The one of `names` that was probably meant."""
-    return next(iter(difflib.get_close_matches(name, names, n=1, cutoff=0.6)), None)
+    """The one of `names` that was probably meant; capitals are no difference."""
+    by_plain = {one.casefold(): one for one in reversed(names)}
+    close = difflib.get_close_matches(name.strip().casefold(), by_plain, n=1, cutoff=0.6)
+    return by_plain[close[0]] if close else None
 
 
 def did_you_mean(name: str, names: list[str]) -> str:
     """“ Did you mean …?”, or nothing where no name is near."""
     close = nearest_name(name, names)
     return f" Did you mean “{close}”?" if close else ""
+
+
+def line_of(field: str, lines: dict[str, int]) -> int | None:
+    """The line of a field, or else of the part of the spec that it would stand in."""
+    path = field.split(".")
+    return next((lines[".".join(path[:n])] for n in range(len(path), 0, -1) if ".".join(path[:n]) in lines), None)
+
+
+def without_advice_on_refused(problems: Iterable[Problem]) -> list[Problem]:
+    """The problems without the warnings and the advice on a value that is refused: it is another once it is fixed."""
+    found = list(problems)
+    refused = {one.field for one in found if one.level == BLOCKING and one.field}
+    return [one for one in found if one.level == BLOCKING or one.field not in refused]

@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from groupwise.storage.spec.odd_spaces import trim_spaces
 from groupwise.storage.spec.problem import Fix, Problem
 
 TRL, TRANSFORMERS_5, TRANSFORMERS_5_15 = "TRL 0.28", "transformers 5.0", "transformers 5.15"
@@ -85,7 +86,7 @@ ELSEWHERE = {
 def meant_name(name: str, names: Collection[str], given: Collection[str] = ()) -> str | None:
     """The one of `names` that was meant by `name`: a slip of it, or what others call so; None where no meaning is near,
     or where that one is `given` as well."""
-    plain = name.casefold().replace("-", "_").replace(" ", "_")
+    plain = trim_spaces(name).casefold().replace("-", "_").replace(" ", "_")
     other = ELSEWHERE.get(plain, "")
     near = [one for one in names if _is_slip(plain, one.casefold())]
     closest = max(near, key=lambda one: difflib.SequenceMatcher(None, plain, one).ratio(), default=None)

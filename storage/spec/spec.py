@@ -19,10 +19,9 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from groupwise.storage.spec.file_format import DecimalMark, Encoding, Quote, Separator
-from groupwise.storage.spec.misfits import in_words
-from groupwise.storage.spec.number_text import meant_number_words, number_fixes
-from groupwise.storage.spec.problem import Fix, Problem, SpecError
-from groupwise.storage.spec.setting_names import UNDER_TRAINING, unknown_setting, without_answered
+from groupwise.storage.spec.problem import Problem, SpecError
+from groupwise.storage.spec.setting_names import without_answered
+from groupwise.storage.spec.spec_problems import problem_of_error, usual_fixes
 from groupwise.storage.spec.yaml_text import MAX_DIGITS, dump, read_yaml
 
 ENDLESS = f"has more than {MAX_DIGITS} digits: too large to mean anything."
@@ -225,6 +224,16 @@ class RunSpec(_Part):
         ] or [self]
 
 
+# The class of each part of a spec, by its path without the places in lists.
+_PARTS: dict[tuple[str, ...], type[BaseModel]] = {
+    (): RunSpec, ("model",): ModelSpec, ("data",): DataSpec, ("launch",): LaunchSpec, ("kl",): KlSpec,
+    ("rewards",): RewardSpec,
+    ("data", "examples"): Example, ("stages",): StageSpec, ("stages", "rewards"): RewardSpec,
+    ("rewards", "schedule"): SchedulePoint, ("rewards", "adapt"): AdaptSpec,
+    ("stages", "rewards", "schedule"): SchedulePoint, ("stages", "rewards", "adapt"): AdaptSpec,
+}  # fmt: skip
+
+
 def parse_spec(text: str) -> RunSpec:
     """The spec that a YAML text means. Raises SpecError with every problem of its form."""
     raw, lines = read_yaml(text)
@@ -236,14 +245,15 @@ def from_dict(raw: Any, lines: dict[str, int] | None = None) -> RunSpec:
     if not isinstance(raw, dict):
         raise SpecError([Problem("", "A spec is a mapping of settings such as “name: my-run”.")])
     endless = [
-        Problem(path, ENDLESS, (lines or {}).get(path), fixes=_to_usual(path.split("."))) for path in _endless(raw)
+        Problem(path, ENDLESS, (lines or {}).get(path), fixes=usual_fixes(path.split("."), _PARTS))
+        for path in _endless(raw)
     ]
     if endless:
         raise SpecError(endless)
     try:
         return RunSpec.model_validate(raw)
     except ValidationError as error:
-        found = [_problem(detail, lines or {}, raw) for detail in error.errors()]
+        found = [problem_of_error(detail, lines or {}, raw, _PARTS) for detail in error.errors()]
         raise SpecError(without_answered(found)) from error
 
 
@@ -268,115 +278,3 @@ def line_numbers(text: str) -> dict[str, int]:
 def to_yaml(spec: RunSpec) -> str:
     """The spec as YAML, in the order people think: name, model, data, rewards, training."""
     return dump(spec.model_dump())
-
-
-TAKES_NUMBERS = ("int_type", "float_type", "count_or_share")  # what pydantic, and this file, call a text that is none
-
-
-def _problem(detail: Any, lines: dict[str, int], raw: dict[str, Any]) -> Problem:
-    """A pydantic error in a person's words. `raw`: all that was validated."""
-    path = [str(part) for part in detail["loc"]]
-    field = ".".join(path)
-    line = line_of(field, lines)
-    if detail["type"] == "extra_forbidden":
-        misplaced = _misplaced(path, detail["input"], line, raw)
-        if misplaced:
-            return misplaced
-        given: Any = raw
-        for part in detail["loc"][:-1]:
-            given = given[part]
-        siblings = _part_at(path[:-1]).model_fields
-        return unknown_setting(field, detail["input"], siblings, given, "there is no such field.", line)
-    message = "is needed." if detail["type"] == "missing" else in_words(detail)
-    numbers: tuple[Fix, ...] = ()
-    if detail["type"] in TAKES_NUMBERS:
-        whole = detail["type"] == "int_type"
-        message += meant_number_words(detail["input"], whole=whole)
-        numbers = number_fixes(field, detail["input"], whole=whole)
-    meant = (*_to_part(field, detail["input"]), *_to_named(field, detail), *numbers)
-    return Problem(field, message, line, fixes=(*meant, *_to_usual(path)))
-
-
-def _misplaced(path: list[str], value: Any, line: int | None, raw: dict[str, Any]) -> Problem | None:
-    """The problem of a setting of `training` that stands elsewhere, or of a whole part that is indented too far."""
-    field, name = ".".join(path), path[-1]
-    remove = Fix("Remove it", {}, (field,))
-    if name in UNDER_TRAINING:
-        there = raw.get("training")
-        if isinstance(there, dict) and name in there:
-            return Problem(field, f"belongs under training, where {name} is set already.", line, fixes=(remove,))
-        move = Fix("Move it under training", {f"training.{name}": value}, (field,))
-        return Problem(field, "belongs under training.", line, fixes=(move, remove))
-    if len(path) > 1 and name in RunSpec.model_fields:
-        return Problem(field, f"is indented too far: “{name}” begins at the left edge.", line, fixes=(remove,))
-    return None
-
-
-_LORA = {"r": 16, "lora_alpha": 32, "target_modules": "all-linear"}
-
-
-def _to_part(field: str, value: Any) -> tuple[Fix, ...]:
-    """Of a part that is written as one value: the setting that was meant by it."""
-    value = value[0] if isinstance(value, list) and len(value) == 1 else value
-    if field == "lora" and value is True:
-        return (Fix("Use LoRA of rank 16", {"lora": dict(_LORA)}),)
-    if not isinstance(value, str) or len(value) > MOST_NAME:
-        return ()
-    if field == "model":
-        return (Fix(f"Write it as “id: {value}”", {"model": {"id": value}}),)
-    if field == "data":
-        source = value if re.match(r"(hub|file|task):", value) else f"hub:{value}"
-        is_source = re.fullmatch(r"(hub|file|task):\S+", source) and ("/" in source or source == value)
-        return (Fix(f"Write it as “source: {source}”", {"data": {"source": source}}),) if is_source else ()
-    return ()
-
-
-def _to_named(field: str, detail: Any) -> tuple[Fix, ...]:
-    """Of a reward function that is written as its bare name, or in a writer's quotes: what was meant."""
-    name = detail["input"]
-    plain = name.strip("“”„‘’'\"« »") if isinstance(name, str) else ""
-    if detail["type"] == "string_pattern_mismatch" and plain != name and FUNCTION_NAME.fullmatch(plain):
-        return (Fix(f"Use {plain}", {field: plain}),)
-    is_entry = re.fullmatch(r"(stages\.\d+\.)?rewards\.\d+", field)
-    if not is_entry or not isinstance(name, str) or not FUNCTION_NAME.fullmatch(name) or len(name) > MOST_NAME:
-        return ()
-    return (Fix(f"Write it as “name: {name}”", {field: {"name": name}}),)
-
-
-def line_of(field: str, lines: dict[str, int]) -> int | None:
-    """The line of a field, or else of the part of the spec that it would stand in."""
-    path = field.split(".")
-    return next((lines[".".join(path[:n])] for n in range(len(path), 0, -1) if ".".join(path[:n]) in lines), None)
-
-
-# What stands where a value must be given and has no default.
-_USUAL: dict[str, Any] = {"name": "my-run", "rewards": [{"name": "format", "weight": 1.0}]}
-
-
-def _to_usual(path: list[str]) -> tuple[Fix, ...]:
-    """Back to the default; without one, to something that works, or without the list's entry."""
-    field = ".".join(path)
-    if field in _USUAL:
-        words = _USUAL[field] if isinstance(_USUAL[field], str) else "format"
-        return (Fix(f"Use “{words}”", {field: _USUAL[field]}),)
-    owner = _part_at(path[:-1]) if tuple(p for p in path[:-1] if not p.isdigit()) in _PARTS else None
-    info = owner.model_fields.get(path[-1]) if owner else None
-    if info is not None and not info.is_required():
-        words = "nothing" if info.default in (None, [], {}) else str(info.default)[:40]
-        return (Fix(f"Use the default ({words})" if not isinstance(info.default, BaseModel) else "Use the defaults",
-                    {}, (field,)),)  # fmt: skip
-    entry = next((n for n in range(len(path), 0, -1) if path[n - 1].isdigit()), None)
-    return (Fix("Remove this entry", {}, (".".join(path[:entry]),)),) if entry else ()
-
-
-_PARTS: dict[tuple[str, ...], type[BaseModel]] = {
-    (): RunSpec, ("model",): ModelSpec, ("data",): DataSpec, ("launch",): LaunchSpec, ("kl",): KlSpec,
-    ("rewards",): RewardSpec,
-    ("data", "examples"): Example, ("stages",): StageSpec, ("stages", "rewards"): RewardSpec,
-    ("rewards", "schedule"): SchedulePoint, ("rewards", "adapt"): AdaptSpec,
-    ("stages", "rewards", "schedule"): SchedulePoint, ("stages", "rewards", "adapt"): AdaptSpec,
-}  # fmt: skip
-
-
-def _part_at(path: list[str]) -> type[BaseModel]:
-    return _PARTS[tuple(part for part in path if not part.isdigit())]

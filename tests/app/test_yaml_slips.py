@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
-from groupwise.app.pages.new import edits, launch
+from groupwise.app.pages.new import edits, launch, view
 from groupwise.storage.library.capabilities import Offer
 
 HEAD = "name: a\nrewards:\n- name: format\n"
 FIELDS: dict[str, Any] = {
     "bf16": {"types": ["bool", "none"], "default": None}, "max_steps": {"types": ["int"], "default": -1},
     "gradient_checkpointing": {"types": ["bool"], "default": True}, "beta": {"types": ["float"], "default": 0.0},
-    "learning_rate": {"types": ["float"], "default": 1e-6},
+    "learning_rate": {"types": ["float"], "default": 1e-6}, "save_steps": {"types": ["float"], "default": 500},
+    "loss_type": {"types": ["str"], "default": "dapo", "choices": ["grpo", "dapo", "bnpo"]},
 }  # fmt: skip
 OFFER = Offer(FIELDS, {"r": {"types": ["int"], "default": 8}, "lora_alpha": {"types": ["int"], "default": 8},
                        "target_modules": {"types": ["str", "list"], "default": None}}, {"format": {}})  # fmt: skip
@@ -36,6 +38,50 @@ def problems(text: str) -> list[Any]:
         (HEAD + "training:\n  learning_rate: 1,5e-5\n", 5,
          'should be a number, not "1,5e-5". Did you mean 1.5e-5?', "Use 1.5e-5",
          ("training", {"learning_rate": 1.5e-5})),
+        (HEAD + "training:\n  loss_type: GRPO\n", 5, "should be one of grpo, dapo, bnpo. Did you mean “grpo”?",
+         "Use grpo", ("training", {"loss_type": "grpo"})),
+        (HEAD + "training:\n  loss_type: ' dapo'\n", 5,
+         "should be one of grpo, dapo, bnpo. There is a space at its beginning. Did you mean “dapo”?", "Use dapo",
+         ("training", {"loss_type": "dapo"})),
+        (HEAD + "launch: {engine: Local}\n", 4, "should be 'local', not 'Local'. Did you mean “local”?", "Use local",
+         ("launch", {"engine": "local"})),
+        (HEAD + "model: {dtype: fp32}\n", 4,
+         "should be 'auto', 'float32', 'bfloat16' or 'float16', not 'fp32'. Did you mean “float32”?", "Use float32",
+         ("model", {"dtype": "float32"})),
+        (HEAD + "data: {source: Task:arithmetic}\n", 4, "should be task:NAME (built in), gym:NAME (reasoning-gym), "
+         "file:NAME (in the home's data folder) or hub:ORG/NAME. Did you mean “task:arithmetic”?",
+         "Use task:arithmetic", ("data", {"source": "task:arithmetic"})),
+        (HEAD + "model:\n  id: starter\u00a0\n", 5, "should be “starter”. There is a space that cannot be seen at its "
+         "end.", "Use starter", ("model", {"id": "starter"})),
+        (HEAD + "data: {source: 'task:arithmetic '}\n", 4, "should be “task:arithmetic”. There is a space at its end.",
+         "Use task:arithmetic", ("data", {"source": "task:arithmetic"})),
+        (HEAD + "training:\n  max_steps: ٥٠\n", 5,
+         'should be a whole number, not "٥٠". Its digits are of another script. Did you mean 50?', "Use 50",
+         ("training", {"max_steps": 50})),
+        (HEAD + "training:\n  beta: ０．０２\n", 5,
+         'should be a number, not "０．０２". Its digits are of another script. Did you mean 0.02?', "Use 0.02",
+         ("training", {"beta": 0.02})),
+        (HEAD + "training:\n  learning_rate: 2×10⁻⁵\n", 5, 'should be a number, not "2×10⁻⁵". Did you mean 2e-5?',
+         "Use 2e-5", ("training", {"learning_rate": 2e-5})),
+        (HEAD + "training:\n  max_steps: 1 000\n", 5, 'should be a whole number, not "1 000". Did you mean 1000?',
+         "Use 1000", ("training", {"max_steps": 1000})),
+        (HEAD + "training:\n  max_steps: 1.000\n", 5,
+         "should be a whole number: 1.000 is read as 1. Did you mean 1 or 1000?", "Use 1",
+         ("training", {"max_steps": 1})),
+        (HEAD + "training:\n  save_steps: 2.000\n", 5, "2.000 is read as 2. Did you mean 2 or 2000?", "Use 2",
+         ("training", {"save_steps": 2})),
+        (HEAD + "data: {limit: 4.500}\n", 4, "should be a whole number: 4.500 is read as 4.5. Did you mean 4500?",
+         "Use 4500", ("data", {"limit": 4500})),
+        (HEAD + "lora_r: 8\n", 4, "belongs under lora as r.", "Move it under lora as r", ("lora", {"r": 8})),
+        (HEAD + "training: {lora_alpha: 8}\n", 4, "belongs under lora.", "Move it under lora",
+         ("lora", {"lora_alpha": 8})),
+        (HEAD + "model: {learning_rate: 1e-5}\n", 4, "belongs under training.", "Move it under training",
+         ("training", {"learning_rate": 1e-5})),
+        (HEAD + "training: {dtype: float32}\n", 4, "belongs under model.", "Move it under model",
+         ("model", {"dtype": "float32"})),
+        (HEAD + "training: {limit: 8}\n", 4, "belongs under data.", "Move it under data", ("data", {"limit": 8})),
+        (HEAD + "lora: {r: 8, beta: 0.1}\n", 4, "belongs under training.", "Move it under training",
+         ("training", {"beta": 0.1})),
         (HEAD + "learning_rate: 1e-5\n", 4, "belongs under training.", "Move it under training",
          ("training", {"learning_rate": 1e-5})),
         (HEAD + "  max_steps: 5\n", 4, "belongs under training.", "Move it under training",
@@ -69,6 +115,42 @@ def test_a_slip_is_one_problem_and_its_fix_is_what_was_meant(
         plain = got if isinstance(got, dict) else got.model_dump()
         assert {key: plain[key] for key in wanted} == wanted
     assert not any(one.field == problem.field for one in read.problems)
+
+
+def test_what_a_function_takes_is_moved_under_its_parameters() -> None:
+    text = "name: a\nrewards:\n- name: format\n  strict: false\n"
+    (problem,) = problems(text)
+    assert problem.message == "there is no such field. What a function takes stands under parameters."
+    mended = edits.apply(text, edits.of_fix({"settings": problem.fixes[0].settings, "removed": ["rewards.0.strict"]}))
+    read = launch.check_text(mended, OFFER).spec
+    assert read is not None and read.rewards[0].parameters == {"strict": False}
+
+
+def test_nothing_is_moved_over_a_part_that_is_no_mapping() -> None:
+    by_field = {one.field: one for one in problems(HEAD + "dtype: float32\nmodel: org/name\n")}
+    assert [fix.label for fix in by_field["dtype"].fixes] == ["Remove it"]
+
+
+@pytest.mark.parametrize(
+    "part",
+    ["training: {lr.rate: 5}", "training: {5: 1}", "training: {0.5: 1}", "training: {~: 1}", "training: {true: 1}",
+     "model: {id.x: 1}", "rewards: [{name: format, parameters: {a.b: 1}}]", "training: {a..b: 1}", "'': 1",
+     "training: {beta: 0.1}\nlora: {x.y: {z: 1}}", "training: {loss_type: GRPO}\nlora_r: 4", "a b: 1", "kl: {rat: 1}"],
+)  # fmt: skip
+def test_every_button_changes_the_text(part: str) -> None:
+    text = part + "\n" if part.startswith("rewards") else HEAD + part + "\n"
+    text = text if "name: a\n" in text else "name: a\n" + text
+    said = view.describe_text(text, OFFER)["problems"]
+    assert said
+    for problem in said:
+        for fix in problem["fixes"]:
+            assert edits.apply(text, edits.of_fix(json.loads(json.dumps(fix)))) != text, fix["label"]
+
+
+def test_a_refused_value_is_not_advised_on() -> None:
+    text = HEAD + "training: {learning_rate: -1, max_completion_length: 5}\n"
+    said = [one for one in view.describe_text(text, OFFER)["problems"] if one["field"] == "training.learning_rate"]
+    assert [(one["level"], one["message"]) for one in said] == [("blocking", "should be at least 0.")]
 
 
 def test_a_setting_that_is_under_training_too_is_not_moved_onto_it() -> None:

@@ -1,4 +1,5 @@
-"""Numbers written with a comma: what they may mean, said and offered wherever a spec takes a number."""
+"""Numbers written with a comma, or otherwise as YAML does not read them: what they may mean, said and offered wherever
+a spec takes a number."""
 
 from __future__ import annotations
 
@@ -23,10 +24,12 @@ HEAD = "name: a\nrewards: [{name: format}]\n"
         ("1,234", [1.234, 1234]), ("1.234,5", [1234.5]), ("1,234.5", [1234.5]), ("1.234.567", [1234567]),
         ("1,234,567", [1234567]), ("0,123", [0.123]),
         ("1,", []), ("1,2,3", []), ("1.2,3", []), ("0.5", []), ("12", []), ("a,5", []), ("", []), ("9" * 50 + ",5", []),
-        (0.5, []), (None, []),
+        ("1 000", [1000]), ("12'000'000", [12000000]), ("2k", [2000]), ("1.5M", [1500000]), ("10 %", [0.1]),
+        ("٥٠", [50]), ("٠٫٠٠١", [0.001]), ("０．０２", [0.02]), ("1e−5", [1e-5]), ("2×10⁻⁵", [2e-5]), ("5\u00a0", [5]),
+        ("1 00", []), ("k", []), ("٥ apples", []), (0.5, []), (None, []),
     ],
 )  # fmt: skip
-def test_a_text_with_a_comma_may_mean_one_number_two_or_none(text: Any, meant: list[float]):
+def test_a_text_may_mean_one_number_two_or_none(text: Any, meant: list[float]):
     assert list(meant_numbers(text).values()) == meant
     assert list(meant_numbers(text, whole=True).values()) == [number for number in meant if isinstance(number, int)]
 

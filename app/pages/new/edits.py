@@ -7,6 +7,7 @@ from typing import Any
 from groupwise.app.pages.new import field_values, form_rows, yaml_edit
 from groupwise.app.pages.new.yaml_edit import ABSENT
 from groupwise.storage.spec import yaml_text
+from groupwise.storage.spec.problem import Fix
 
 MOST = 200  # edits in one request
 STAGE_SETTINGS = re.compile(r"stages\.[0-9]{1,4}\.training")  # typed as the YAML they are
@@ -102,6 +103,8 @@ def apply(text: str, edits: list[Edit]) -> str:
 def _make_edit(raw: dict[str, Any], edit: Edit) -> bool:
     """Make an edit in plain values; whether it has a place there."""
     parts = edit.path.split(".")
+    if edit.value is ABSENT and value_at(raw, edit.path) is ABSENT and _remove_by_odd_name(raw, parts):
+        return True
     place = next((n for n, part in enumerate(parts) if _is_place(part)), None)
     if place is None:
         if _passes_a_list(raw, parts):
@@ -115,6 +118,31 @@ def _make_edit(raw: dict[str, Any], edit: Edit) -> bool:
         return False
     yaml_edit.set_setting(raw, tuple(parts[:place]), listed)
     return True
+
+
+def _remove_by_odd_name(container: Any, parts: list[str]) -> bool:
+    """Remove a setting that is found only by a name with a dot in it, or by one that is a number; whether there is
+    one."""
+    if isinstance(container, list):
+        return len(parts) > 1 and _remove_by_odd_name(_child_of(container, parts[0]), parts[1:])
+    for n in range(len(parts), 0, -1) if isinstance(container, dict) else ():
+        key = next((key for key in container if str(key) == ".".join(parts[:n])), ABSENT)
+        if key is not ABSENT and n == len(parts):
+            del container[key]
+            return True
+        if key is not ABSENT and _remove_by_odd_name(container[key], parts[n:]):
+            return True
+    return False
+
+
+def changes_something(raw: dict[str, Any], fix: Fix) -> bool:
+    """Whether a fix makes a difference to these settings: a button that does not is no help."""
+    if fix.cut:
+        return True
+    after = yaml_text.copy_plain(raw)
+    for edit in of_fix({"settings": fix.settings, "removed": list(fix.removed)}):
+        _make_edit(after, edit)
+    return not yaml_edit.is_written_alike(raw, after)
 
 
 def _passes_a_list(raw: dict[str, Any], parts: list[str]) -> bool:

@@ -17,6 +17,7 @@ from groupwise.storage.library.models import model_files
 from groupwise.storage.registry import registry
 from groupwise.storage.spec import spec as specs
 from groupwise.storage.spec import yaml_text
+from groupwise.storage.spec.number_text import ask_for_thousands
 from groupwise.storage.spec.problem import BLOCKING, Problem, SpecError
 from groupwise.storage.spec.setting_names import without_answered
 from groupwise.storage.spec.spec import RunSpec
@@ -75,7 +76,8 @@ def _is_inside(path: str, of: str) -> bool:
 def check_text(text: str, offer: Offer | None = None, known: Any = None) -> Reading:
     """Read and check a text. Where its form is wrong somewhere, the rest is checked all the same, so that problems do
     not come in waves. `known`: what the page's preview has found out (app.pages.new.known)."""
-    return _check(read_form(text), offer, known)
+    reading = _check(read_form(text), offer, known)
+    return replace(reading, problems=ask_for_thousands(reading.problems, text))
 
 
 def _check(reading: Reading, offer: Offer | None, known: Any = None) -> Reading:

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import Any
 
-from groupwise.app.pages.new import form_rows, found_reading, launch, presets, yaml_edit
+from groupwise.app.pages.new import edits, form_rows, found_reading, launch, presets, yaml_edit
 from groupwise.app.pages.new.field_values import field_text
 from groupwise.app.pages.new.found_reading import reading_key
 from groupwise.app.pages.new.known import is_chosen, rows_key, short_hash, source_key
@@ -16,9 +16,9 @@ from groupwise.storage.registry.messages.data_checks import CheckDataQuestion
 from groupwise.storage.registry.messages.message import FARTHEST, Ask
 from groupwise.storage.registry.messages.model import ModelQuestion
 from groupwise.storage.registry.messages.preview import PreviewQuestion
-from groupwise.storage.spec.problem import BLOCKING, Problem, SpecError
+from groupwise.storage.spec.problem import BLOCKING, Problem, SpecError, line_of, without_advice_on_refused
 from groupwise.storage.spec.setting_names import without_answered
-from groupwise.storage.spec.spec import DataSpec, RunSpec, line_of
+from groupwise.storage.spec.spec import DataSpec, RunSpec
 from groupwise.storage.spec.yaml_text import read_yaml
 
 View = dict[str, Any]
@@ -43,8 +43,8 @@ def describe_text(text: str, offer: Offer, known: Any = None, hidden: Collection
     reading = launch.check_text(text, offer, known)
     spec, sound = reading.spec, reading.sound
     about = launch.estimates(sound, offer, known, told="preflight" not in hidden) if sound is not None else None
-    said = without_answered(reading.problems + (about.problems if about else []))
-    problems = [replace(one, line=one.line or line_of(one.field, reading.lines)) for one in said]
+    said = without_advice_on_refused(without_answered(reading.problems + (about.problems if about else [])))
+    problems = [_place_problem(one, raw, reading.lines) for one in said]
     seen = {
         "text": text,
         "shown": fields(raw),
@@ -65,6 +65,12 @@ def describe_text(text: str, offer: Offer, known: Any = None, hidden: Collection
         found = found_reading.known_reading(spec, known) if spec is not None else None
         seen["script"] = script.to_script(found) if found is not None else ""
     return json_value(seen)
+
+
+def _place_problem(problem: Problem, raw: dict[str, Any], lines: dict[str, int]) -> Problem:
+    """A problem with its line, and only such buttons as do something."""
+    fixes = tuple(fix for fix in problem.fixes if edits.changes_something(raw, fix))
+    return replace(problem, line=problem.line or line_of(problem.field, lines), fixes=fixes)
 
 
 def _say_unreadable(problems: list[Problem]) -> dict[str, Any]:

@@ -1,0 +1,58 @@
+"""A setting in a part of a spec where it does not belong: where it does, and the click that moves it. Pure."""
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from groupwise.storage.spec.problem import Fix, Problem
+from groupwise.storage.spec.setting_names import UNDER_TRAINING
+
+# The parts in which each name means one thing, as there is no other of that name.
+_PARTS = {
+    "model": ("id", "dtype", "attn_implementation", "quantization"),
+    "data": (
+        "source", "split", "streaming", "separator", "quote", "encoding", "sheet", "skip_lines", "filter", "shuffle",
+        "limit", "holdout", "system_prompt", "examples", "prompt_template", "prompt_column", "answer_column",
+        "answer_pattern", "answer_numbers", "columns",
+    ),
+    "lora": ("r", "lora_alpha", "lora_dropout", "target_modules", "modules_to_save", "use_rslora", "use_dora"),
+    "launch": ("engine", "processes", "reward_failures"),
+    "training": tuple(UNDER_TRAINING),
+}  # fmt: skip
+_HOMES = {name: (part, name) for part, names in _PARTS.items() for name in names}
+# What others call a setting of LoRA, where it stands among the rest.
+_HOMES |= {"lora_r": ("lora", "r"), "lora_rank": ("lora", "r"), "lora_target_modules": ("lora", "target_modules")}
+
+
+def misplaced_problem(
+    path: str,
+    value: Any,
+    given: Mapping[str, Any],
+    line: int | None = None,
+    *,
+    training: Collection[str] = (),
+    lora: Collection[str] = (),
+) -> Problem | None:
+    """The problem of a setting at `path` that belongs to another part; None of one that does not. `given`: what the
+    parts hold, by their name. `training`, `lora`: the settings that there are, where that is known.
+
+    It is moved only where nothing is written over: neither the setting there, nor a part that is no mapping.
+    """
+    parent, _, name = path.rpartition(".")
+    home = _HOMES.get(name) or _offered(name, training, lora)
+    if home is None or parent.split(".")[-1] == home[0]:
+        return None
+    part, there = home[0], given.get(home[0])
+    remove = Fix("Remove it", {}, (path,))
+    if there is not None and (not isinstance(there, Collection) or isinstance(there, str)):
+        return Problem(path, f"belongs under {part}.", line, fixes=(remove,))
+    called = "" if home[1] == name else f" as {home[1]}"
+    if there is not None and home[1] in there:
+        return Problem(path, f"belongs under {part}, where {home[1]} is set already.", line, fixes=(remove,))
+    move = Fix(f"Move it under {part}{called}", {f"{part}.{home[1]}": value}, (path,))
+    return Problem(path, f"belongs under {part}{called}.", line, fixes=(move, remove))
+
+
+def _offered(name: str, training: Collection[str], lora: Collection[str]) -> tuple[str, str] | None:
+    if name in training:
+        return "training", name
+    return ("lora", name) if name in lora else None

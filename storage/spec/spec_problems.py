@@ -1,0 +1,150 @@
+"""What pydantic says of a spec, as problems: at which field and line, in a person's words, and what one click does."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel
+
+from groupwise.storage.spec.misfits import in_words
+from groupwise.storage.spec.misplaced import misplaced_problem
+from groupwise.storage.spec.number_text import meant_number_words, number_fixes
+from groupwise.storage.spec.odd_spaces import trimmed_fix, trimmed_words
+from groupwise.storage.spec.problem import Fix, Problem, line_of, nearest_name
+from groupwise.storage.spec.setting_names import unknown_setting
+
+Parts = Mapping[tuple[str, ...], type[BaseModel]]  # the class of each part of a spec
+TAKES_NUMBERS = ("int_type", "float_type", "count_or_share")  # what pydantic, and spec.py, call a text that is none
+LONGEST = 80  # characters of a value that is offered on a button
+# How others call a precision (model.dtype).
+_DTYPES = {"bf16": "bfloat16", "fp16": "float16", "half": "float16", "fp32": "float32", "float": "float32"}
+
+
+def problem_of_error(detail: Any, lines: dict[str, int], raw: dict[str, Any], parts: Parts) -> Problem:
+    """A pydantic error in a person's words. `raw`: all that was validated."""
+    path = [str(part) for part in detail["loc"]]
+    if path[-1] == "[key]":
+        return _no_name(path[:-1], lines)
+    field = ".".join(path)
+    line = line_of(field, lines)
+    if detail["type"] == "extra_forbidden":
+        return _unknown(detail, path, line, raw, parts)
+    message = "is needed." if detail["type"] == "missing" else in_words(detail)
+    value = detail["input"]
+    numbers: tuple[Fix, ...] = ()
+    if detail["type"] in TAKES_NUMBERS:
+        whole = detail["type"] == "int_type"
+        message += meant_number_words(value, whole=whole)
+        numbers = number_fixes(field, value, whole=whole)
+    if detail["type"] == "string_pattern_mismatch":
+        message += trimmed_words(value)
+    choice = _to_choice(field, detail)
+    message += f" Did you mean “{choice[0].settings[field]}”?" if choice else ""
+    meant = (*_to_part(field, value), *_to_named(field, detail), *choice, *numbers)
+    return Problem(field, message, line, fixes=(*meant, *usual_fixes(path, parts)))
+
+
+def _no_name(path: list[str], lines: dict[str, int]) -> Problem:
+    """Of a setting whose name is a number, true, false or nothing."""
+    field = ".".join(path)
+    message = f"the name of a setting is a word, not {path[-1]}."
+    return Problem(field, message, line_of(field, lines), fixes=(Fix("Remove it", {}, (field,)),))
+
+
+def _unknown(detail: Any, path: list[str], line: int | None, raw: dict[str, Any], parts: Parts) -> Problem:
+    """Of a setting that its part has none of: it belongs elsewhere, is misspelt, or there is none."""
+    field, value, name = ".".join(path), detail["input"], path[-1]
+    remove = Fix("Remove it", {}, (field,))
+    given: Any = raw
+    for part in detail["loc"][:-1]:
+        given = given[part]
+    siblings = _part_at(path[:-1], parts).model_fields
+    misplaced = misplaced_problem(field, value, raw, line)
+    if misplaced:
+        return misplaced
+    if len(path) > 1 and name in parts[()].model_fields:
+        return Problem(field, f"is indented too far: “{name}” begins at the left edge.", line, fixes=(remove,))
+    found = unknown_setting(field, value, siblings, given, "there is no such field.", line)
+    if _is_entry(".".join(path[:-1])) and found.fixes == (remove,) and "parameters" not in given:
+        move = Fix("Move it under parameters", {f"{'.'.join(path[:-1])}.parameters": {name: value}}, (field,))
+        return Problem(field, f"{found.message} What a function takes stands under parameters.", line,
+                       fixes=(move, remove))  # fmt: skip
+    return found
+
+
+_LORA = {"r": 16, "lora_alpha": 32, "target_modules": "all-linear"}
+
+
+def _to_part(field: str, value: Any) -> tuple[Fix, ...]:
+    """Of a part that is written as one value: the setting that was meant by it."""
+    value = value[0] if isinstance(value, list) and len(value) == 1 else value
+    if field == "lora" and value is True:
+        return (Fix("Use LoRA of rank 16", {"lora": dict(_LORA)}),)
+    if not isinstance(value, str) or len(value) > LONGEST:
+        return ()
+    if field == "model":
+        return (Fix(f"Write it as “id: {value}”", {"model": {"id": value}}),)
+    if field == "data":
+        source = value if re.match(r"(hub|file|task):", value) else f"hub:{value}"
+        is_source = re.fullmatch(r"(hub|file|task):\S+", source) and ("/" in source or source == value)
+        return (Fix(f"Write it as “source: {source}”", {"data": {"source": source}}),) if is_source else ()
+    return ()
+
+
+def _to_named(field: str, detail: Any) -> tuple[Fix, ...]:
+    """Of a reward function that is written as its bare name, in a writer's quotes, or with a space too many: what was
+    meant."""
+    name = detail["input"]
+    if not isinstance(name, str):
+        return ()
+    plain = name.strip("“”„‘’'\"« »")
+    if detail["type"] == "string_pattern_mismatch" and _is_function_name(trimmed_name := plain.strip()):
+        return (
+            (Fix(f"Use {trimmed_name}", {field: trimmed_name}),) if trimmed_name != name else trimmed_fix(field, name)
+        )
+    if not _is_entry(field) or not _is_function_name(name):
+        return ()
+    return (Fix(f"Write it as “name: {name}”", {field: {"name": name}}),)
+
+
+def _is_entry(field: str) -> bool:
+    return bool(re.fullmatch(r"(stages\.\d+\.)?rewards\.\d+", field))
+
+
+def _is_function_name(name: str) -> bool:
+    return name.isascii() and name.isidentifier() and len(name) <= LONGEST
+
+
+def _to_choice(field: str, detail: Any) -> tuple[Fix, ...]:
+    """Of a value that is none of those that may be chosen: the one that was meant."""
+    value = detail["input"]
+    if detail["type"] != "literal_error" or not isinstance(value, str):
+        return ()
+    choices = re.findall(r"'([^']*)'", str((detail.get("ctx") or {}).get("expected", "")))
+    meant = _DTYPES.get(value.strip().lower()) if field.endswith("dtype") else None
+    meant = meant or nearest_name(value, choices)
+    return (Fix(f"Use {meant}", {field: meant}),) if meant in choices else ()
+
+
+# What stands where a value must be given and has no default.
+_USUAL: dict[str, Any] = {"name": "my-run", "rewards": [{"name": "format", "weight": 1.0}]}
+
+
+def usual_fixes(path: list[str], parts: Parts) -> tuple[Fix, ...]:
+    """Back to the default; without one, to something that works, or without the list's entry."""
+    field = ".".join(path)
+    if field in _USUAL:
+        words = _USUAL[field] if isinstance(_USUAL[field], str) else "format"
+        return (Fix(f"Use “{words}”", {field: _USUAL[field]}),)
+    owner = _part_at(path[:-1], parts) if tuple(p for p in path[:-1] if not p.isdigit()) in parts else None
+    info = owner.model_fields.get(path[-1]) if owner else None
+    if info is not None and not info.is_required():
+        words = "nothing" if info.default in (None, [], {}) else str(info.default)[:40]
+        return (Fix(f"Use the default ({words})" if not isinstance(info.default, BaseModel) else "Use the defaults",
+                    {}, (field,)),)  # fmt: skip
+    entry = next((n for n in range(len(path), 0, -1) if path[n - 1].isdigit()), None)
+    return (Fix("Remove this entry", {}, (".".join(path[:entry]),)),) if entry else ()
+
+
+def _part_at(path: list[str], parts: Parts) -> type[BaseModel]:
+    return parts[tuple(part for part in path if not part.isdigit())]
