@@ -144,8 +144,8 @@ class Supervisor:
             run_spec = run_start.prepare_folder(run)
         except Exception as error:  # whatever is wrong with one run's folder, the others go on
             log.exception("%s could not be prepared", run.id)
-            first = (str(error) or type(error).__name__).splitlines()[0]
-            registry.set_state(run.id, states.FAILED, f"Could not be started: {first}")
+            sentence = f"Could not be started: {run_start.why_not_started(error)}"
+            registry.set_state(run.id, states.FAILED, sentence)
             return
         tag = f"{run.id}:{run.attempt}:{os.urandom(8).hex()}"
         # The tag is on record before the process exists: a supervisor that is killed between the two leaves

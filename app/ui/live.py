@@ -32,8 +32,7 @@ LOG.addFilter(Repeats())  # a page asks again and again
 MOST_RUNS = 50  # of a payload
 GONE = "The folder of this run was deleted. What it recorded is gone with it."
 DAMAGED = (
-    "This run's record is damaged, or was copied only in part ({}). Where it was copied, copy it again, whole. If the "
-    "run is resumed, this record is set aside and another begun."
+    "This run's record is damaged, or was copied only in part ({}). If run.db was copied here, copy it again, whole."
 )
 # As this is run, the part's element is there: see ui/mount.js.
 BEGIN = 'dispatchEvent(new CustomEvent("groupwise:part", {{ detail: {{ name: "{}", element, server }} }}));'

@@ -21,7 +21,7 @@ from groupwise.storage.home.value_types import (
 from groupwise.storage.record import states
 from groupwise.storage.spec.problem import SpecError
 from groupwise.storage.spec.spec import RunSpec, parse_spec
-from groupwise.storage.spec.yaml_text import MAX_BYTES
+from groupwise.storage.spec.yaml_text import MAX_BYTES, read_yaml
 
 LONGEST_SENTENCE = 4000  # characters
 LONGEST_NAME, LONGEST_NOTE, LONGEST_TAG, MOST_TAGS = 200, 2000, 40, 20  # characters that a person may write; tags
@@ -69,6 +69,8 @@ def kept_state(folder: RunFolder) -> tuple[dict[str, Any], str]:
 # Why a training process ended of itself, as far as that decides what helps.
 MEMORY, DISK, REWARD, SETTINGS, DATA, OTHER = "memory", "disk", "reward", "settings", "data", "other"
 WEIGHTS = "weights"  # of the model, whose output is inf or nan
+# … and why it could not even be started: its settings cannot be read, or its folder cannot be used.
+SPEC, FOLDER = "spec", "folder"
 
 
 class Exit(Form):
@@ -128,6 +130,34 @@ def spec_of(folder: RunFolder) -> RunSpec | None:
         return None
 
 
+def spec_fault(folder: RunFolder) -> str:
+    """Why nothing can be read of a run's spec.yaml, as a sentence without its stop; "" where its settings can be read,
+    though a check may refuse some."""
+    try:
+        settings, _ = read_yaml(spec_text(folder))
+    except FileNotFoundError:
+        return "its spec.yaml is missing"
+    except SpecError as error:
+        return f"its spec.yaml is damaged (line {error.problems[0].line or 1} is not YAML)"
+    except UnicodeDecodeError:
+        return "its spec.yaml is damaged (it is not text in UTF-8)"
+    except (OSError, ValueError) as error:
+        return f"its spec.yaml cannot be read ({getattr(error, 'strerror', None) or error})"
+    return "" if isinstance(settings, dict) else "its spec.yaml is damaged (it holds no settings)"
+
+
+def how_to_restore(folder: RunFolder) -> str:
+    """What to do where spec.yaml is missing or damaged."""
+    again = "Or start a new run: its train.py has the same settings."
+    words = f"Put the file as it was into {folder.path}, then resume."
+    return f"{words} {again}" if files.is_file(folder.script) else words
+
+
 def spec_text(folder: RunFolder) -> str:
     """The run's spec.yaml. Raises OSError, and UnicodeDecodeError (a ValueError)."""
     return files.read_text(folder.spec, MAX_BYTES)
+
+
+def script_text(folder: RunFolder) -> str:
+    """The run as a plain script, which has every setting of its spec. Raises as `spec_text` does."""
+    return files.read_text(folder.script, MAX_BYTES)

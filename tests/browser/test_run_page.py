@@ -14,17 +14,23 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from groupwise.app.pages.run.checkpoints import remove_checkpoint
+from groupwise.storage.checks.script import to_script
 from groupwise.storage.home import files, paths
 from groupwise.storage.record import run_files, states
 from groupwise.storage.record.record import RunWriter
 from groupwise.storage.record.step_record import Checkpoint
 from groupwise.storage.registry import commands, registry
 from groupwise.storage.registry.messages.facts import Catalogue
+from groupwise.storage.spec.spec import parse_spec
 from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
 from tests.support.homes import dashboard, fresh_home, no_worker, wait_for
 from tests.support.made_runs import made_run, running
 from tests.support.records import seal_checkpoint
 
+# What of the head is not within the page, or cut off; the tabs can be scrolled, and show that they can.
+OVERFLOWS = """() => [...document.querySelectorAll(".gw-header .found :is(h1, .pill, .line, .sentence, .btn)")]
+  .filter((one) => one.getClientRects().length && (one.scrollHeight > one.clientHeight + 2 && one.matches("h1")
+    || one.getBoundingClientRect().right > 390)).map((one) => one.className || one.tagName)"""
 TRACE = 'Traceback (most recent call last):\n  File "x.py", line 7, in <module>\nValueError: <b>no</b>'
 
 
@@ -133,10 +139,56 @@ def test_a_full_disk_says_to_free_some_and_offers_resume(open_page: OpenPage, ad
 def test_what_failed_before_a_checkpoint_for_another_reason_leads_to_its_log(open_page: OpenPage, address: str) -> None:
     run_id = ended("odd", "Failed at step 3: KeyError: 'x'", reason="KeyError: '<img src=x>'", cause="other")
     page = open_page(f"{address}/run?id={run_id}")
-    expect(head(page).get_by_role("heading", name="KeyError: '<img src=x>'")).to_be_visible()
+    expect(head(page).get_by_role("heading", name="An unexpected error ended it")).to_be_visible()
+    expect(head(page).locator(".rest")).to_have_text("KeyError: '<img src=x>'")
     expect(head(page).get_by_role("button")).to_have_count(0)
     head(page).get_by_role("link", name="Read the log").click()
     expect(page.get_by_role("tab", name="Log")).to_have_attribute("aria-selected", "true")
+
+
+def test_a_run_whose_spec_is_lost_says_so_and_leads_on(open_page: OpenPage, address: str) -> None:
+    words = "Stopped at step 12, as asked. Resume continues from step 10."
+    run_id = ended("lost spec", words, states.STOPPED, saved=10)
+    folder = paths.run_folder(run_id)
+    before = folder.spec.read_text()
+    folder.script.write_text(to_script(parse_spec(before)))
+    page = open_page(f"{address}/run?id={run_id}")
+    resume = head(page).get_by_role("button", name="Resume from step 10")
+    expect(resume).to_be_visible()
+    expect(head(page).locator(".sentence")).to_have_text("Stopped at step 12, as asked.")  # the button says the rest
+    folder.spec.unlink()
+    expect(head(page).locator(".note")).to_have_text(
+        f"Its spec.yaml is missing. Put the file as it was into {folder.path}, then resume. Or start a new run: its "
+        "train.py has the same settings."
+    )
+    expect(resume).to_have_count(0)
+    registry.set_state(run_id, states.QUEUED, "Waiting.", attempt=2)
+    told = f"its spec.yaml is missing. {run_files.how_to_restore(folder)}"
+    registry.set_state(run_id, states.FAILED, f"Could not be started: {told}")
+    expect(head(page).get_by_role("heading", name="Its spec.yaml is missing")).to_be_visible()
+    expect(head(page).locator(".note")).to_be_hidden()  # it is said above
+    picture(page, "no-spec")
+    assert no_sideways_scroll(page)
+    folder.spec.write_text(before)
+    expect(head(page).locator(".helps").get_by_role("button", name="Resume from step 10")).to_be_visible()
+    folder.spec.write_text("rewards: [: {{ nothing\n")
+    head(page).get_by_role("link", name="New run from its train.py").click()
+    arrival = page.locator(".arrival")
+    expect(arrival).to_contain_text("cannot be read: it is not YAML. These settings were read from its train.py")
+    expect(page.get_by_label("Steps", exact=True)).to_have_value("40")
+
+
+@pytest.mark.parametrize("saved", [0, 1200])
+def test_a_phone_shows_the_whole_head_in_160_pixels(open_page: OpenPage, address: str, saved: int) -> None:
+    name = "grpo-qwen2.5-0.5b-instruct-gsm8k-lora-r16-lr1e-5-beta0.04-seed3-final"
+    words = "Stopped at step 1207, as asked. Resume continues from step 1200."
+    run_id = ended(name, words, states.STOPPED, saved=saved) if saved else running(made_run(name, state=states.QUEUED))
+    page = open_page(f"{address}/run?id={run_id}")
+    page.set_viewport_size({"width": 390, "height": 844})
+    expect(head(page).get_by_role("button").last).to_be_visible()
+    assert page.evaluate(OVERFLOWS) == []
+    box = head(page).bounding_box()
+    assert box and box["height"] <= 160
 
 
 # ---- what is asked answers at once ----

@@ -210,8 +210,8 @@ MAKERS: dict[str, Callable[[], str]] = {
 # Those of which nothing can be read, and a word of what must be said of each.
 UNREADABLE = {
     "stepless": "before|recorded|No ", "deleted_folder": "deleted", "no_record": "recorded|before|No ",
-    "half_copied": "malformed|damaged|could not be read|recorded",
-    "begun_copy": "damaged|recorded|before|No ", "no_database": "not a database",
+    "half_copied": "malformed|damaged|cannot be read|could not be read|recorded",
+    "begun_copy": "damaged|recorded|before|No ", "no_database": "not a database|cannot be read",
 }  # fmt: skip
 
 

@@ -22,6 +22,7 @@ from groupwise.storage.record import states
 from groupwise.storage.registry import questions, registry
 from groupwise.storage.spec.problem import WARNING
 from groupwise.worker import run_start
+from groupwise.worker.training import train
 from tests.support.asking import answer_of, ask, children, put, taken
 from tests.support.homes import wait_for
 from tests.support.runs import make_spec, queue
@@ -106,7 +107,7 @@ def test_a_spec_that_was_edited_by_hand_stops_neither_the_worker_nor_the_next_ru
     broken = {
         "source: file:foo.docx": "is of a kind that cannot be read",
         "source: task:nothing": "no built-in task “nothing”",
-        "source: \xe9": "can't decode",
+        "source: \xe9": "its spec.yaml is damaged (it is not text in UTF-8). Put the file as it was into ",
     }
     folders = [queue(make_spec()) for _ in broken]
     for folder, line in zip(folders, broken, strict=True):
@@ -119,6 +120,37 @@ def test_a_spec_that_was_edited_by_hand_stops_neither_the_worker_nor_the_next_ru
         assert reason in wait_state(folder.id, states.FAILED).sentence
     wait_state(after.id, states.FINISHED)
     assert supervisor.poll() is None
+
+
+def test_what_python_says_of_a_folder_that_is_not_ready_stands_in_a_sentence(registry_home: Path) -> None:
+    folder = queue(make_spec())
+    folder.spec.unlink()
+    run = registry.get_run(folder.id)
+    assert run is not None
+    with pytest.raises(paths.HomeError) as refused:
+        run_start.prepare_folder(run)
+    told = f"its spec.yaml is missing. Put the file as it was into {folder.path}, then resume."
+    assert run_start.why_not_started(refused.value).startswith(told)
+    denied = PermissionError(13, "Permission denied", "/x/rewards")
+    told = "its folder could not be used at /x/rewards (Permission denied). Resume tries again."
+    assert run_start.why_not_started(denied) == told
+    told = run_start.why_not_started(KeyError("x"))
+    assert told == f"its folder could not be made ready. KeyError: 'x'. The traceback is in {paths.worker_log()}."
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (KeyError("x"), "an unexpected error ended it. KeyError: 'x'"),
+        (ModuleNotFoundError("No module named 'peft'"), "a Python package could not be imported. Module"),
+        (ConnectionError("refused"), "a server could not be reached. ConnectionError: refused"),
+        (OSError("gone"), "a file could not be read or written. OSError: gone"),
+        (RuntimeError("CUDA error: x"), "the GPU reported an error. RuntimeError: CUDA error: x"),
+        (SystemExit(3), "the process was told to exit. SystemExit: 3"),
+    ],
+)
+def test_what_python_says_of_a_failure_stands_below_a_sentence(error: BaseException, told: str) -> None:
+    assert train.explain(error).startswith(told)
 
 
 def test_a_run_folder_that_is_copied_into_the_home_appears(start_worker: StartWorker, tmp_path: Path) -> None:

@@ -157,7 +157,23 @@ def explain(error: BaseException) -> str:
         return f"its record could not be opened ({first})."
     if isinstance(error, (trainer.CannotRun, data.DataError, shipped.ShippedError, SpecError, client.NoSandbox)):
         return first
-    return f"{name}: {first[:400]}"
+    return f"{_kind_of_error(error)}. {name}: {first[:400]}"
+
+
+def _kind_of_error(error: BaseException) -> str:
+    """What happened, as far as an error of Python or of a library tells: its own words stand behind."""
+    name, text = type(error).__name__, str(error)
+    if isinstance(error, ImportError):
+        return "a Python package could not be imported"
+    if isinstance(error, (SystemExit, KeyboardInterrupt)):
+        return "the process was told to exit"
+    if "valid model identifier" in text:
+        return "the model could not be found"
+    if isinstance(error, (ConnectionError, TimeoutError)) or "HTTP" in name or "Connect" in name:
+        return "a server could not be reached"
+    if isinstance(error, OSError):
+        return "a file could not be read or written"
+    return "the GPU reported an error" if "CUDA" in text else "an unexpected error ended it"
 
 
 if __name__ == "__main__":

@@ -12,12 +12,14 @@ from groupwise.app.core import format
 from groupwise.app.core.errors import Unanswerable
 from groupwise.app.pages.new import edits, url_settings, yaml_edit
 from groupwise.app.pages.new.url_settings import Change
+from groupwise.storage.checks import script_reader
 from groupwise.storage.home import paths
 from groupwise.storage.library import presets
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.presets import PresetExists
 from groupwise.storage.record import run_files
 from groupwise.storage.registry import registry
+from groupwise.storage.spec import yaml_text
 from groupwise.storage.spec.problem import SpecError
 from groupwise.storage.spec.spec import MOST_NAME
 
@@ -63,7 +65,7 @@ def begin(
     found, known = _find_beginning(run_id, name, as_is=as_is), offer or Offer()
     if found.missing:
         return found
-    text, refused = found.text, []
+    text, refused = found.text, [found.refused] if found.refused else []
     changes: list[Change] = []
     if reward and (unknown := unknown_reward(reward, known)):
         refused.append(unknown)
@@ -116,9 +118,13 @@ def _find_beginning(run_id: str, name: str, *, as_is: bool) -> Beginning:
     """Where a run or a preset leads, with nothing changed but a run's name, and `as_is` not even that."""
     if run_id:
         text, why = _settings_of(run_id)
-        if why:
+        said = ""
+        if why and (script := _settings_in_script(run_id)):
+            text, said = script, f"{why}. These settings were read from its train.py, which has the same."
+        elif why:
             return _begin_without(why)
-        return Beginning(text, f"The settings of {run_id}") if as_is else _begin_from_run(run_id, text)
+        found = Beginning(text, f"The settings of {run_id}") if as_is else _begin_from_run(run_id, text)
+        return replace(found, refused=said)
     shipped = {preset.name: preset for preset in presets.shipped_presets(SHIPPED)}
     found = shipped.get(name or QUICKSTART)
     if found is None:
@@ -145,6 +151,15 @@ def _settings_of(run_id: str) -> tuple[str, str]:
     if yaml_edit.load(text) is None:
         return "", f"The spec.yaml of “{run_id}” cannot be read: it is not YAML"
     return text, ""
+
+
+def _settings_in_script(run_id: str) -> str:
+    """The YAML of a run as the plain script in its folder has it; "" where there is none that can be read."""
+    try:
+        found = script_reader.read_script(run_files.script_text(paths.run_folder(run_id)))
+    except (OSError, ValueError, SpecError):
+        return ""
+    return yaml_text.dump(found.raw)
 
 
 def _begin_without(why: str) -> Beginning:

@@ -2,7 +2,7 @@
 // removed, and the trained model.
 
 import { params } from "../../ui/address.js";
-import { copy, el, setText, showText } from "../../ui/dom.js";
+import { copy, el, setText, showText, whyNothing } from "../../ui/dom.js";
 import { part } from "../../ui/part.js";
 import { poll } from "../../ui/poll.js";
 
@@ -111,7 +111,7 @@ const aside = (together) =>
 const wake = poll(view, async () => {
   const now = await server.list_checkpoints({ run });
   if (!now) return undefined;
-  showText(find(".wait"), now.sentence ?? now.wait);
+  showText(find(".wait"), whyNothing(now) ?? now.wait);
   if (now.sentence) return 5000;
   find(".list").hidden = !now.rows.length;
   find(".lead").hidden = !now.rows.length;

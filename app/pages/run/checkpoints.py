@@ -13,7 +13,7 @@ from groupwise.app.core import format
 from groupwise.app.ui.live import Payload, Unanswerable, answer, has_record, live, run_of, whole_number
 from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.home import files, paths
-from groupwise.storage.record import checkpoint_files, metrics, states
+from groupwise.storage.record import checkpoint_files, metrics, run_files, states
 from groupwise.storage.registry import commands, registry
 
 MEASURED = {"reward": "reward", "KL": "kl", "held-out reward": "eval_reward"}  # columns, and the metrics in them
@@ -48,9 +48,15 @@ def list_checkpoints(payload: Payload) -> dict[str, Any]:
         "aside": _by_attempt(run, aside),
         "wait": "" if rows else nothing(run.state),
         "final": _model(run, folder.final) if files.is_folder(folder.final) else None, "use": use(run),
-        "resumable": run.state in states.RESUMABLE and not commands.waiting_action(run.id, run.attempt),
+        "resumable": can_be_resumed(run),
         "removable": is_at_rest(run),
     }  # fmt: skip
+
+
+def can_be_resumed(run: registry.Run) -> bool:
+    """Whether the run can go on from one of its checkpoints, and was not asked to."""
+    asked = run.state in states.RESUMABLE and commands.waiting_action(run.id, run.attempt)
+    return run.state in states.RESUMABLE and not asked and not run_files.spec_fault(run.folder)
 
 
 def is_at_rest(run: registry.Run) -> bool:

@@ -1,7 +1,7 @@
 // The Completions: the form and the address say the same; what the address asks for is fetched, drawn and exported.
 
 import { onAddress, openGroup, params, setParams } from "../../ui/address.js";
-import { el, option, setHtml, setText, show, showText, touched } from "../../ui/dom.js";
+import { el, option, setHtml, setText, show, showText, touched, whyNothing } from "../../ui/dom.js";
 import { part } from "../../ui/part.js";
 import { poll } from "../../ui/poll.js";
 
@@ -237,7 +237,7 @@ const wake = poll(view, async () => {
   const wait = now.wait ?? "";
   showText(find(".wait"), wait);
   find("form").hidden = !!wait;
-  trouble(now.problem ?? now.sentence);
+  trouble(now.problem ?? whyNothing(now));
   find(".result").hidden = !!(wait || now.problem || now.sentence);
   if (now.sentence || wait) return now.live ? 1000 : 5000;
   drawn = query;

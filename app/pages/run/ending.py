@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from groupwise.app.core import format
 from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.analysis.doctor.evidence_reader import places
-from groupwise.storage.home import disk
+from groupwise.storage.home import disk, files
 from groupwise.storage.library.models import learning_rates, model_files
 from groupwise.storage.library.rewards import library
 from groupwise.storage.record import checkpoint_files, groups, run_files, states
@@ -17,13 +17,16 @@ from groupwise.storage.registry.messages.facts import Catalogue
 from groupwise.storage.spec.spec import RunSpec
 
 TOLD = (states.FAILED, states.KILLED, states.INTERRUPTED)
+RESUMES = re.compile(r" Resume continues from step \d+\.$")
 SENTENCE = re.compile(r"(.+?[.!?])\s+(?=[A-Z“])", re.DOTALL)
 PREFIX = re.compile(r"(Failed at step \d+|Could not be started): ")
 # What a sentence says of the cause, where no exit record does.
 GUESSES = (
     ("out of memory", run_files.MEMORY), ("disk is full", run_files.DISK), ("disk was full", run_files.DISK),
-    ("of disk is free", run_files.DISK), ("Could not be started", run_files.SETTINGS),
+    ("of disk is free", run_files.DISK), ("its spec.yaml ", run_files.SPEC), (" its folder ", run_files.FOLDER),
+    ("is not a folder, or", run_files.FOLDER), ("Could not be started", run_files.SETTINGS),
 )  # fmt: skip
+RAW = re.compile(r"[A-Za-z_][\w.]*(Error|Exception|Exit|Interrupt|Warning)\b")  # Python's words: no headline
 # The same settings and code would fail again.
 FOR_GOOD = (run_files.REWARD, run_files.SETTINGS, run_files.DATA, run_files.WEIGHTS)
 LOWER = 0.2  # of a learning rate that ruined the weights
@@ -65,7 +68,9 @@ def reason_of(run: registry.Run) -> str:
 
 
 def split_sentence(said: str) -> tuple[str, str]:
-    """The first sentence, as a headline, and the rest."""
+    """The first sentence, as a headline, and the rest. What a library said is no headline: it stands below one."""
+    if RAW.match(said):
+        return "An unexpected error ended it", said
     first = SENTENCE.match(said)
     headline, rest = (first[1], said[first.end() :]) if first else (said, "")
     return f"{headline[:1].upper()}{headline[1:]}".rstrip("."), rest
@@ -74,7 +79,9 @@ def split_sentence(said: str) -> tuple[str, str]:
 def help_with(run: registry.Run, found: dict[str, Any]) -> Help | None:
     """What can help a run that ended this way; None where nothing is known to."""
     cause = _cause(run, found)
-    if run.state != states.FAILED or cause == run_files.DISK:
+    if run_files.spec_fault(run.folder):
+        return _help_without_spec(run)
+    if run.state != states.FAILED or cause in (run_files.DISK, run_files.SPEC, run_files.FOLDER):
         return _help_resuming(run, full=cause == run_files.DISK)
     if cause == run_files.MEMORY:
         return _help_memory(run)
@@ -95,13 +102,22 @@ def _cause(run: registry.Run, found: dict[str, Any]) -> str:
 
 
 def can_resume(run: registry.Run) -> bool:
-    """Whether to go on can help: from a checkpoint, or where the run did not fail by itself."""
+    """Whether to go on can help: from a checkpoint, or where the run did not fail by itself; and its settings can be
+    read."""
+    if run_files.spec_fault(run.folder):
+        return False
     if run.state != states.FAILED:
         return True
     cause = _cause(run, run_files.exit_record(run.folder, run.attempt) or {})
     if cause in FOR_GOOD:
         return False
-    return cause == run_files.DISK or checkpoint_files.latest_sealed(run.folder.checkpoints) is not None
+    may_be_right_now = cause in (run_files.DISK, run_files.SPEC, run_files.FOLDER)  # whoever reads it saw to it
+    return may_be_right_now or checkpoint_files.latest_sealed(run.folder.checkpoints) is not None
+
+
+def without_resume(sentence: str) -> str:
+    """A sentence on a run's end without what the button beside it says."""
+    return RESUMES.sub("", sentence)
 
 
 def resume_label(run: registry.Run) -> str:
@@ -114,6 +130,25 @@ def _help_resuming(run: registry.Run, *, full: bool) -> Help:
     free = disk.free_bytes(run.folder.path) if full else None
     note = f"Free some space first: {format.size(free)} are free in {run.folder.path}." if free is not None else ""
     return Help(resume_label(run), do="resume", note=note)
+
+
+def can_be_copied(run: registry.Run) -> bool:
+    """Whether a new run can take its settings from this one's folder."""
+    return not run_files.spec_fault(run.folder) or files.is_file(run.folder.script)
+
+
+def note_on_spec(run: registry.Run) -> str:
+    """What keeps a run that may be resumed from being so, where its end does not say it already; "" of any other."""
+    if run.state not in states.RESUMABLE or "its spec.yaml " in run.sentence:
+        return ""
+    fault = run_files.spec_fault(run.folder)
+    return f"{fault[:1].upper()}{fault[1:]}. {run_files.how_to_restore(run.folder)}" if fault else ""
+
+
+def _help_without_spec(run: registry.Run) -> Help:
+    if not files.is_file(run.folder.script):
+        return Help("New run", "/new", note="Its folder has no train.py either, from which to take the settings.")
+    return Help("New run from its train.py", _new_run(run, {}, ""), note="The same settings, under another name.")
 
 
 def _help_reward(run: registry.Run, found: dict[str, Any]) -> Help:

@@ -1,7 +1,7 @@
 // The Groups: slider, list and the chosen group, or this prompt over time; the address keeps what is shown.
 
 import { onAddress, params, setParams } from "../../ui/address.js";
-import { el, option, press, setHtml, setText, showText, touched } from "../../ui/dom.js";
+import { el, option, press, setHtml, setText, showText, touched, whyNothing } from "../../ui/dom.js";
 import { part } from "../../ui/part.js";
 import { poll } from "../../ui/poll.js";
 import { Keys } from "./group_keys.js";
@@ -261,7 +261,7 @@ async function drawGroup() {
   if (location.search !== address || writing()) return true; // what is elsewhere, or came meanwhile, is asked next
   if (found.sentence) {
     touched(one);
-    one.replaceChildren(el("p.s.problem", found.sentence));
+    one.replaceChildren(el("p.s.problem", whyNothing(found)));
     drawn = prompt = null;
     return true;
   }
@@ -302,7 +302,7 @@ const wake = poll(view, async () => {
   });
   if (!told) return undefined;
   if (writing()) return 700; // since it was asked
-  const words = told.sentence ?? told.wait ?? "";
+  const words = whyNothing(told) ?? told.wait ?? "";
   showText(find(".wait"), words);
   find(".sides").hidden = !!words;
   for (const row of view.querySelectorAll(".picker")) row.classList.toggle("bare", !!words);

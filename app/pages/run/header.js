@@ -149,6 +149,7 @@ function draw(given) {
   setText(find(".title .pill span"), now.label);
   setText(find(".line"), now.line);
   showText(find(".sentence"), now.end ? "" : now.sentence);
+  find(".found").toggleAttribute("data-asked", now.label !== given.label || Boolean(now.asked));
   drawEnd(now.end);
   showText(find(".note"), now.note);
   const percent = Math.round(now.progress * 1000) / 10;
@@ -180,8 +181,9 @@ const wake = poll(head, async () => {
     document.title = "No such run · Groupwise";
     return 5000;
   }
-  if (document.body.dataset.state !== now.state) {
-    document.body.dataset.state = now.state;
+  const record = now.unreadable ? "unreadable" : "";
+  if (document.body.dataset.state !== now.state || document.body.dataset.record !== record) {
+    Object.assign(document.body.dataset, { state: now.state, record });
     wakeAll();
   }
   draw(now);

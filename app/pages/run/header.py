@@ -39,7 +39,7 @@ TEMPLATE = """
 <div class="row"><a class="btn pri" href="/">See all runs</a><a class="btn" href="/new">New run</a></div></div>
 <div class="found" hidden>
 <div class="row between"><div class="row title"><span class="dot"></span><h1 dir="auto"></h1>
-<span class="pill"><i></i><span></span></span><span class="mut s line"></span></div>
+<span class="stand"><span class="pill"><i></i><span></span></span> <span class="mut s line"></span></span></div>
 <div class="row actions"></div></div>
 <section class="ending" aria-label="How it ended" hidden><h2 dir="auto"></h2><p class="s rest" dir="auto"></p>
 <div class="row helps"></div>
@@ -79,7 +79,10 @@ def _status(run: registry.Run, now: float) -> dict[str, object]:
     asked = commands.waiting_action(run.id, run.attempt) if live_now or run.state in states.RESUMABLE else None
     busy = registry.list_runs(only={states.QUEUED, *states.LIVE}, curves=False) if run.state in WAITING else []
     told = meanwhile(run, busy, pace["step"])
+    offered = [] if gone else actions(run, problem, asked)
     label, sentence = told[asked] if asked in told else (label_with_place(run, busy), run.sentence)
+    if any(action.get("do") == commands.RESUME for action in offered):
+        sentence = ending.without_resume(sentence)
     came_to = Outcome() if asked or live_now else run_facts.outcomes_of([run]).get(run.id, Outcome())
     return {
         "name": visible_text(run.name), "state": run.state, "asked": asked or "",
@@ -88,8 +91,9 @@ def _status(run: registry.Run, now: float) -> dict[str, object]:
         "sentence": visible_text(sentence), "end": None if asked else ending.describe_end(run), "meanwhile": told,
         **_progress(run, facts, pace, now),
         "note": "The folder of this run was deleted. Only this row is left of it." if gone
-        else problem or waits(run) or stall_warning(run.state, facts.get("at"), pace["median"], now),
-        "actions": [] if gone else actions(run, problem, asked), "poll": POLL if live_now else POLL_ENDED,
+        else note_on_files(run, problem) or waits(run) or stall_warning(run.state, facts.get("at"), pace["median"], now),
+        "unreadable": problem not in ("", record_check.NEWER_SENTENCE),
+        "actions": offered, "poll": POLL if live_now else POLL_ENDED,
     }  # fmt: skip
 
 
@@ -155,7 +159,8 @@ def read_standing(run: registry.Run) -> tuple[dict[str, Any], dict[str, float | 
     except sqlite3.OperationalError:
         raise
     except sqlite3.DatabaseError as error:
-        return {}, unknown, DAMAGED.format(error)
+        again = " A resume sets it aside and begins another." if run.state in states.RESUMABLE else ""
+        return {}, unknown, DAMAGED.format(error) + again
     return facts, pace, record_check.NEWER_SENTENCE if record_check.is_newer(run.folder.db) else ""
 
 
@@ -186,6 +191,11 @@ def progress_line(
 def silent(at: float | None, pace: float | None, now: float) -> bool:
     """Whether no step came for longer than ten usual ones and a minute."""
     return at is not None and now - at > max(60.0, 10 * (pace or 0.0))
+
+
+def note_on_files(run: registry.Run, problem: str) -> str:
+    """What is wrong with the files of a run: its record (`problem`), and its spec.yaml."""
+    return " ".join(filter(None, (problem, ending.note_on_spec(run))))
 
 
 def waits(run: registry.Run) -> str:
@@ -222,10 +232,11 @@ def actions(run: registry.Run, problem: str = "", asked: str | None = None) -> l
     elif run.state in states.RESUMABLE and problem != record_check.NEWER_SENTENCE and ending.can_resume(run):
         main = {"look": "pri"} if run.state == states.STOPPED else {}
         found.append({"do": "resume", "label": ending.resume_label(run), **main})
-    if run.state in states.ENDED:
+    copied = run.state in states.ENDED and ending.can_be_copied(run)
+    if copied:
         found.insert(0, {"go": f"/new?from={run.id}", "label": "Use these settings"})
-        if problem in ("", record_check.NEWER_SENTENCE) and has_record(run):
-            found.insert(1, {"go": f"/rewards?view=rescore&run={run.id}", "label": "Re-score"})
+    if run.state in states.ENDED and problem in ("", record_check.NEWER_SENTENCE) and has_record(run):
+        found.insert(int(copied), {"go": f"/rewards?view=rescore&run={run.id}", "label": "Re-score"})
     return found
 
 

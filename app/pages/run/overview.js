@@ -3,7 +3,7 @@
 import { openGroup, params, setParams } from "../../ui/address.js";
 import { Board } from "../../ui/charts/board.js";
 import { Chart } from "../../ui/charts/chart.js";
-import { el, setText, showText } from "../../ui/dom.js";
+import { el, setText, showText, whyNothing } from "../../ui/dom.js";
 import { news } from "../../ui/news.js";
 import { number, percent, seconds } from "../../ui/number.js";
 import { part } from "../../ui/part.js";
@@ -194,7 +194,8 @@ async function look() {
   // Nothing that could be read: then there is nothing to draw, and no empty panel stands beside the reason.
   const blank = Boolean(now.unreadable) && !curves.names.length;
   for (const part of [find(".charted"), find("aside")]) part.hidden = blank;
-  showText(find(".problem"), now.sentence);
+  // The head says why a record cannot be read, and the diagnostics that there are none.
+  showText(find(".problem"), whyNothing(now) === now.sentence ? now.sentence : "");
   if (now.sentence) return 2000;
   take(now);
   view.dataset.seq = cursor;

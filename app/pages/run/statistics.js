@@ -4,7 +4,7 @@ import { onAddress, params, setParams, without } from "../../ui/address.js";
 import { FigureKeyboardNav } from "../../ui/charts/figure_keyboard_nav.js";
 import { Plots } from "../../ui/charts/plots.js";
 import * as Figures from "./statistics_figures.js";
-import { el, option, press, setText, showText } from "../../ui/dom.js";
+import { el, option, press, setText, showText, whyNothing } from "../../ui/dom.js";
 import { part } from "../../ui/part.js";
 import { poll } from "../../ui/poll.js";
 import { drawPromptTable } from "./prompt_table.js";
@@ -76,7 +76,7 @@ async function fill() {
 
 // ---- drawing ----
 function show({ node, name, mark, settings }, data) {
-  const wait = data.sentence ?? data.wait ?? "";
+  const wait = whyNothing(data) ?? data.wait ?? "";
   showText(node.querySelector(".wait"), wait);
   setText(node.querySelector(".says"), wait ? "" : (data.says ?? ""));
   node.querySelector(".drawn").hidden = !!wait;
@@ -267,7 +267,7 @@ const wake = poll(view, async () => {
   const now = await server.statistics_summary({ run, mode });
   if (!now) return undefined;
   if (mode !== asked().mode) return 0;
-  const words = now.sentence ?? now.wait;
+  const words = whyNothing(now) ?? now.wait;
   showText(find(".nothing"), words);
   find(".sections").hidden = !!words;
   showTools(now);
