@@ -123,8 +123,8 @@ def _find_beginning(run_id: str, name: str, *, as_is: bool) -> Beginning:
             text, said = script, f"{why}. These settings were read from its train.py, which has the same."
         elif why:
             return _begin_without(why)
-        found = Beginning(text, f"The settings of {run_id}") if as_is else _begin_from_run(run_id, text)
-        return replace(found, refused=said)
+        begun = Beginning(text, f"The settings of {run_id}") if as_is else _begin_from_run(run_id, text)
+        return replace(begun, refused=said)
     shipped = {preset.name: preset for preset in presets.shipped_presets(SHIPPED)}
     found = shipped.get(name or QUICKSTART)
     if found is None:

@@ -91,7 +91,8 @@ def _status(run: registry.Run, now: float) -> dict[str, object]:
         "sentence": visible_text(sentence), "end": None if asked else ending.describe_end(run), "meanwhile": told,
         **_progress(run, facts, pace, now),
         "note": "The folder of this run was deleted. Only this row is left of it." if gone
-        else note_on_files(run, problem) or waits(run) or stall_warning(run.state, facts.get("at"), pace["median"], now),
+        else note_on_files(run, problem) or waits(run)
+        or stall_warning(run.state, facts.get("at"), pace["median"], now),
         "unreadable": problem not in ("", record_check.NEWER_SENTENCE),
         "actions": offered, "poll": POLL if live_now else POLL_ENDED,
     }  # fmt: skip
