@@ -16,7 +16,7 @@ LOGGING_STEPS = 10  # GRPOConfig's default, for where the worker has not said it
 def panel(
     title: str, keys: list[str | tuple[str, ...]], labels: list[str] | None = None, *, pattern: str = "",
     note: str = "", unit: str = "", instead: str = "", wait: str = "", smooth: bool = True,
-    spread: tuple[str, ...] = (), stack: bool = False, colours: tuple[str, ...] = (),
+    spread: tuple[str, ...] = (), stack: bool = False, colours: tuple[str, ...] = (), teller: str = "",
 ) -> Panel:  # fmt: skip
     """One chart. A key that is several names is the first of them that the record has.
 
@@ -24,12 +24,13 @@ def panel(
     chart that can never have data, `wait` says what it waits for beyond the first step; what has no noise is drawn
     without a smoothed line. `spread`: the metric that says how far the values lie around the line. `stack`: the
     metrics after the first are the parts that make it up. `colours`: CSS variables, in place of the usual ones.
+    `teller`: the reward function that says what is right, where its scores may be by another scale.
     """
     names = [[key] if isinstance(key, str) else list(key) for key in keys]
     return {
         "title": title, "keys": names, "labels": labels or [either[0] for either in names], "pattern": pattern,
         "note": note, "unit": unit, "instead": instead, "wait": wait, "smooth": smooth, "spread": list(spread),
-        "stack": stack, "colours": list(colours),
+        "stack": stack, "colours": list(colours), "teller": teller,
     }  # fmt: skip
 
 
@@ -37,10 +38,16 @@ NOTHING_RIGHT = "No reward function of this run says what is right: each looks a
 
 
 def sections(
-    training: dict[str, Any] | None, over: bool = False, *, kl_target: bool = False, tells_right: bool = True
+    training: dict[str, Any] | None,
+    over: bool = False,
+    *,
+    kl_target: bool = False,
+    tells_right: bool = True,
+    teller: str = "",
 ) -> list[dict[str, Any]]:
     """The board's sections for a run with these settings (GRPOConfig's names); None: not known. `over`: it ended;
-    `kl_target`: its beta follows the KL; `tells_right`: a reward function of it says what is right."""
+    `kl_target`: its beta follows the KL; `tells_right`: a reward function of it says what is right; `teller`: that one,
+    where its scores may be by another scale."""
     beta = 1 if training is None else training.get("beta") or 0
     training = training or {}
     wait = ""
@@ -48,15 +55,15 @@ def sections(
         wait = f"Waiting for the first evaluation{first_evaluation(training)}."
         wait = "This run ended before its first evaluation." if over else wait
     made = {
-        "Learning": learning_panels(wait, tells_right),
-        "Held-out evaluation": held_out_panels(wait, tells_right) if wait else [],
+        "Learning": learning_panels(wait, tells_right, teller),
+        "Held-out evaluation": held_out_panels(wait, tells_right, teller) if wait else [],
         "Stability": stability_panels(beta == 0, kl_target), "Length": length_panels(), "Speed": speed_panels(),
     }  # fmt: skip
     return [{"title": title, "panels": panels} for title, panels in made.items() if panels]
 
 
-def learning_panels(wait: str, tells_right: bool = True) -> list[Panel]:
-    """`wait`: what held-out reward waits for; empty in a run that never evaluates. `tells_right`: as for `sections`."""
+def learning_panels(wait: str, tells_right: bool = True, teller: str = "") -> list[Panel]:
+    """`wait`: what held-out reward waits for; empty in a run that never evaluates. The rest as for `sections`."""
     instead = "" if tells_right else NOTHING_RIGHT
     panels = [
         panel(
@@ -66,7 +73,7 @@ def learning_panels(wait: str, tells_right: bool = True) -> list[Panel]:
         panel("rewards by function", [], pattern="rewards/*/mean", note="unweighted"),
         panel(
             "solved", ["groups/solved", "groups/any_solved"], ["completions", "groups with ≥ 1 solved"], unit="%",
-            note="scored correct by the reward that says what is right", instead=instead,
+            note="scored correct by the reward that says what is right", instead=instead, teller=teller,
         ),
     ]  # fmt: skip
     if wait:
@@ -75,14 +82,14 @@ def learning_panels(wait: str, tells_right: bool = True) -> list[Panel]:
     return panels
 
 
-def held_out_panels(wait: str, tells_right: bool = True) -> list[Panel]:
-    """Draw what evaluations log. `wait`: what they wait for; `tells_right`: as for `sections`."""
+def held_out_panels(wait: str, tells_right: bool = True, teller: str = "") -> list[Panel]:
+    """Draw what evaluations log. `wait`: what they wait for; the rest as for `sections`."""
     instead = "" if tells_right else NOTHING_RIGHT
     return [
         panel("held-out rewards by function", [], pattern="eval_rewards/*/mean", note="unweighted", wait=wait),
         panel(
             "held-out solved", ["eval_groups/solved", "eval_groups/any_solved"],
-            ["completions", "groups with ≥ 1 solved"], unit="%", wait=wait, instead=instead,
+            ["completions", "groups with ≥ 1 solved"], unit="%", wait=wait, instead=instead, teller=teller,
         ),
         panel(
             "held-out length", ["eval_completions/mean_length", "eval_completions/mean_terminated_length"],

@@ -20,8 +20,9 @@ from groupwise.storage.analysis.doctor.evidence_reader import Surroundings
 from groupwise.storage.analysis.doctor.examine import Report, examine
 from groupwise.storage.analysis.doctor.verdict import PROBLEM, WARNING
 from groupwise.storage.home import db, paths
+from groupwise.storage.home.sqlite_tools import Database
 from groupwise.storage.home.value_types import value_if_fitting
-from groupwise.storage.record import group_metrics, recent, record_check, run_files, states
+from groupwise.storage.record import group_metrics, recent, record_check, right, run_files, states
 from groupwise.storage.registry import outcomes, registry
 from groupwise.storage.registry.messages.facts import Catalogue, Hardware, Shipped
 from groupwise.storage.registry.registry import Run
@@ -112,7 +113,9 @@ def _record_mark(run_id: str) -> str:
 def rules_digest() -> str:
     """16 hexadecimal digits that change with the doctor's rules, the figures they are told by, or this file."""
     read = hashlib.sha256()
-    files = [Path(file) for file in (__file__, finals.__file__, recent.__file__, group_metrics.__file__)]
+    files = [
+        Path(file) for file in (__file__, finals.__file__, recent.__file__, group_metrics.__file__, right.__file__)
+    ]
     for path in (*files, *sorted(Path(evidence_reader.__file__).parent.glob("*.py"))):
         read.update(path.read_bytes())
     return read.hexdigest()[:16]
@@ -136,8 +139,8 @@ def read_outcome(run: Run, around: Surroundings) -> Outcome:
 def _with_record(run: Run, spec: RunSpec | None, settings: dict[str, Any], around: Surroundings) -> Outcome:
     with record_check.read_record(run.folder.db, seconds=SECONDS) as record:
         seconds, means = finals.seconds_trained(record), finals.last_means(record)
-    if spec and not any(group_metrics.target(stage.rewards) for stage in spec.by_stage()):  # then nothing is solved
-        means = {name: mean for name, mean in means.items() if not name.endswith("solved")}
+        if spec and not _tells_right(record, spec):  # then nothing is solved
+            means = {name: mean for name, mean in means.items() if not name.endswith("solved")}
     verdict, level = "", ""
     if run.state in JUDGED:
         evidence = evidence_reader.gather(run.folder.db, spec, around)
@@ -145,13 +148,21 @@ def _with_record(run: Run, spec: RunSpec | None, settings: dict[str, Any], aroun
     return Outcome(verdict, seconds, means, settings, level)
 
 
+def _tells_right(record: Database, spec: RunSpec) -> bool:
+    """Whether a function of a stage says what is right, as far as its scores bear it out."""
+    told = [group_metrics.target(stage.rewards) for stage in spec.by_stage()]
+    return any(target is not None and not right.scores_otherwise(record, target) for target in told)
+
+
 def verdict_on(report: Report) -> tuple[str, str]:
-    """The words that stand beside the state of a run that ended so, and how grave that is: that its reward fell, or
-    else the gravest verdict on what was learned. A warning counts where the reward did not rise."""
+    """The words that stand beside the state of a run that ended so, everywhere, and how grave that is, as on its
+    Overview: that its reward fell, or else the gravest verdict on what was learned; before a warning, what speaks
+    against a reward that rose."""
     if report.kind == "down":
         return FELL, report.level
-    grave = {PROBLEM} if report.kind in ("up", "waiting") else {PROBLEM, WARNING}
-    told = [verdict for verdict in report.verdicts if verdict.level in grave and verdict.key not in SPEED]
+    told = [one for one in report.verdicts if one.level in (PROBLEM, WARNING) and one.key not in SPEED]
+    if report.against and not (told and told[0].level == PROBLEM):
+        return report.against, WARNING
     return (told[0].title, told[0].level) if told else ("", "")
 
 

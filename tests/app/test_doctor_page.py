@@ -50,7 +50,7 @@ def test_anything_may_be_sent(sent: Any) -> None:
 def test_a_healthy_run_is_told_once_until_something_new_is_recorded() -> None:
     run_id = made_run("well", 60)
     first = doctor.diagnose_run({"run": run_id})
-    assert first["headline"].startswith("No problems detected: reward went up")
+    assert first["headline"].startswith("Learned, no problems detected: reward went up")
     assert first["at"] == "at step 60 · means of the first 5 and the last 10 logged steps"
     assert doctor.diagnose_run({"run": run_id, "after": first["seq"]}) == {"poll": 10_000, "seq": first["seq"]}
     json.dumps(first, allow_nan=False)

@@ -194,7 +194,7 @@ def test_a_run_that_ended_worse_than_it_began_is_no_plain_finished_one(registry_
 @pytest.mark.parametrize(
     ("kind", "found", "words"),
     [
-        ("down", [], "reward fell"), ("down", [PROBLEM], "reward fell"), ("up", [], ""), ("up", [WARNING], ""),
+        ("down", [], "reward fell"), ("down", [PROBLEM], "reward fell"), ("up", [], ""), ("up", [WARNING], "A warning"),
         ("up", [SUSPICION, PROBLEM], "A problem"), ("level", [WARNING], "A warning"), ("level", [SUSPICION], ""),
         ("waiting", [], ""),
     ],

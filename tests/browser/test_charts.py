@@ -44,9 +44,13 @@ def runs(reading_dashboard: str) -> dict[str, str]:
     def bare(step: int) -> dict[str, float | None]:
         return {"reward": step / 10, "<b>&lt;i": 1.0}
 
+    def otherwise(step: int) -> dict[str, float | None]:
+        return {"reward": step - 20.0, "rewards/mine/mean": step - 20.0, "groups/solved": 0.0, "groups/any_solved": 0.0}
+
     made = {
         "long": made_run("long", STEPS, groups=0, metrics=logged, resumed_at=2000),
         "bare": made_run("bare", 8, groups=0, metrics=bare, training={"beta": 0.0}),
+        "mine": made_run("mine", 8, functions=("mine",), groups=0, metrics=otherwise),
         "failed": made_run("failed", 0, groups=0, state=states.FAILED),
     }
     return made | {"address": reading_dashboard}
@@ -232,3 +236,34 @@ def test_what_a_run_lacks_is_said_where_it_is_missed(open_page: OpenPage, runs: 
     expect(page.locator(".board figure.chart").first).to_be_hidden()
     page.get_by_role("link", name="Read the log").click()
     page.wait_for_url("**tab=log**")
+
+    # a share of right answers is not said of a function that scores by another scale
+    page.goto(f"{runs['address']}/run?id={runs['mine']}&tab=overview")
+    solved = page.locator('[data-chart="solved"]')
+    expect(solved.locator(".wait")).to_contain_text("“mine” has not scored 1 so far")
+    expect(solved.locator(".values")).to_have_text("")
+
+
+def test_a_function_has_one_colour_in_every_chart(open_page: OpenPage, reading_dashboard: str) -> None:
+    """As was seen: correctness came first where only it was logged, and had the colour of format there."""
+
+    def logged(step: int) -> dict[str, float | None]:
+        return {"reward": 1.0, "rewards/format/mean": 0.5, "rewards/correctness/mean": step / 20,
+                "eval_rewards/correctness/mean": step / 20}  # fmt: skip
+
+    run_id = made_run("colours", 20, metrics=logged, training={"eval_strategy": "steps", "eval_steps": 5})
+    page = open_page(f"{reading_dashboard}/run?id={run_id}")
+    key = '[data-chart="rewards by function"] .values .key'
+    expect(page.locator(key)).to_have_count(2)
+    drawn = """title => document.querySelector(`[data-chart="${title}"] .js-plotly-plot`)?.data
+      ?.filter(t => t.hovertemplate).map(t => [t.name, t.marker.color])"""
+    both = page.wait_for_function(drawn, arg="rewards by function").json_value()
+    page.locator('[data-chart="held-out rewards by function"]').scroll_into_view_if_needed()
+    held_out = page.wait_for_function(drawn, arg="held-out rewards by function").json_value()
+    assert held_out == [["correctness", dict(both)["correctness"]]] and len(set(dict(both).values())) == 2
+    page.get_by_role("tab", name="Statistics").click()
+    page.locator('[data-panel="share"]').scroll_into_view_if_needed()
+    of_share = """() => document.querySelector('[data-panel="share"] .js-plotly-plot')?.data
+      ?.map(t => [t.name, t.line.color])"""
+    shares = page.wait_for_function(of_share).json_value()
+    assert dict(shares) == dict(both)

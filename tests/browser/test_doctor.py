@@ -91,7 +91,9 @@ def _shows_the_chart(page: Page) -> None:
 
 def test_a_healthy_run_and_one_that_ended_too_soon_are_told_so(open_page: OpenPage, reading_dashboard: str) -> None:
     page = open_page(f"{reading_dashboard}/run?id={made_run('well', 60)}")
-    expect(page.locator(".gw-doctor .headline")).to_contain_text("No problems detected: reward went up", timeout=LONG)
+    expect(page.locator(".gw-doctor .headline")).to_contain_text(
+        "Learned, no problems detected: reward went up", timeout=LONG
+    )
     expect(page.locator(".gw-doctor article")).to_have_count(0)
     page.locator(".gw-doctor .calm summary").click()
     expect(page.locator(".gw-doctor .calm li")).to_contain_text(["normal in GRPO"])

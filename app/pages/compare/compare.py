@@ -17,7 +17,7 @@ from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.analysis.compare import alike, curves, finals
 from groupwise.storage.analysis.compare import code as codes
 from groupwise.storage.home.sqlite_tools import Database
-from groupwise.storage.record import metrics, recent
+from groupwise.storage.record import group_metrics, metrics, recent, right
 from groupwise.storage.registry import registry
 
 POLL, POLL_ENDED = 2000, 15000  # ms
@@ -143,9 +143,14 @@ def alike_marks(run: registry.Run, record: Database) -> dict[str, str]:
     """By what the run's rewards can be compared with another's (`alike.reward_marks`); nothing where its settings
     cannot be read: then they cannot."""
     try:
-        return alike.reward_marks(run_spec(run), codes.code_by_function(run.folder), recent.stage_began(record)[1])
+        spec, stage = run_spec(run), recent.stage_began(record)[1]
     except Unanswerable:
         return {}
+    marks = alike.reward_marks(spec, codes.code_by_function(run.folder), stage)
+    target = group_metrics.target_of_stage(spec, stage)
+    if target is not None and right.scores_otherwise(record, target):
+        del marks["solved"]
+    return marks
 
 
 def with_marks(found: dict[str, Any], marks: dict[str, str]) -> dict[str, Any]:

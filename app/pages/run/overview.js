@@ -170,6 +170,7 @@ function addEvents(events) {
 function take(now) {
   if (now.sections) layOut(now.sections);
   if (now.window) curves.window = now.window;
+  if (now.colours) board.colours = new Map(Object.entries(now.colours));
   if (now.events?.length) addEvents(now.events);
   const before = board.live;
   const changed = board.take(now);

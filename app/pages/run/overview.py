@@ -13,10 +13,11 @@ from groupwise.app.core.run_stamp import mark_of_run
 from groupwise.app.pages.run import ending
 from groupwise.app.pages.run.header import run_progress
 from groupwise.app.ui import figures
+from groupwise.app.ui.function_colours import colours_of_functions
 from groupwise.app.ui.live import Payload, answer, is_ongoing, live, record_of, run_of, texts, whole_number
 from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.home import db
-from groupwise.storage.record import group_metrics, groups, metrics, record_check, run_files, states
+from groupwise.storage.record import find, group_metrics, groups, metrics, record_check, right, run_files, states
 from groupwise.storage.record.recent import RECENT
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.facts import Catalogue
@@ -98,6 +99,7 @@ def _board(run: registry.Run, payload: Payload, seen: str) -> dict[str, Any]:
     out["head"] = run_progress(run)
     if new["seq"] != after:
         out["latest"] = latest_group(record)
+        out["colours"] = colours_of_functions(find.function_names(record))
         out["events"] = events(record, event)
         if not new["reset"] and any(row["kind"] in ("begin", "stage") for row in out["events"]):
             out["marks"] = metrics.marks(record)
@@ -139,14 +141,15 @@ def grpo_settings(run: registry.Run) -> dict[str, Any] | None:
     return defaults | spec.training if spec else None
 
 
-def drawn_by_spec(run: registry.Run) -> dict[str, bool]:
-    """What else of the run's spec decides what is drawn: whether beta follows the KL towards a target, and whether a
-    reward function says what is right, in any stage."""
+def drawn_by_spec(run: registry.Run) -> dict[str, Any]:
+    """What else of the run's spec decides what is drawn: whether beta follows the KL towards a target, whether a
+    reward function says what is right, in any stage, and which one, where its scores may be by another scale."""
     spec = run_files.spec_of(run.folder)
     if spec is None:
         return {}
-    tells_right = any(group_metrics.target(stage.rewards) for stage in spec.by_stage())
-    return {"kl_target": spec.kl.target is not None, "tells_right": tells_right}
+    told = {target for stage in spec.by_stage() if (target := group_metrics.target(stage.rewards))}
+    teller = next(iter(told))[0] if len(told) == 1 and all(map(right.may_score_otherwise, told)) else ""
+    return {"kl_target": spec.kl.target is not None, "tells_right": bool(told), "teller": teller}
 
 
 def latest_group(record: Path) -> dict[str, Any] | None:

@@ -166,7 +166,7 @@ const DRAW = {
   correlation: lines(Figures.correlation, (data) =>
     Figures.correlation(data).data.map(({ name }, i) => [name, `var(--r${(i % 8) + 1})`]),
   ),
-  share: lines(Figures.share, (data) => data.names.map((name, i) => [name, `var(--r${(i % 8) + 1})`])),
+  share: lines(Figures.share, (data) => data.names.map((name, i) => [name, `var(${data.colours[i]})`])),
   prompts: drawPrompts,
   reward: whole(Figures.heat, (point, data) => {
     const [row, column] = cell(point);
@@ -205,7 +205,7 @@ function drawScores(box, data) {
     plot(
       part,
       one.asked,
-      () => Figures.histogram({ ...one, place }),
+      () => Figures.histogram(one),
       ({ pointIndex }) =>
         toCompletions(data, {
           function: `${one.asked}:${exactly(one.histogram.bounds[pointIndex])}`,

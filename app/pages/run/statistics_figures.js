@@ -111,7 +111,9 @@ export function correlation(data) {
   });
 }
 export function share(data) {
-  const traces = data.names.map((name, i) => drawLine(data, name, hundredfold(data.share[i]), Plots.colour(i), shares));
+  const traces = data.names.map((name, i) =>
+    drawLine(data, name, hundredfold(data.share[i]), Plots.colour(data.colours[i]), shares),
+  );
   return overSteps(data, traces, {
     y: { ticksuffix: " %", rangemode: "tozero", zeroline: true, zerolinecolor: Plots.colour("--line-strong") },
   });
@@ -178,9 +180,9 @@ function heatScale() {
   ];
 }
 
-export function histogram({ histogram, place }) {
+export function histogram({ histogram, colour: variable }) {
   const { edges, bounds, counts, exact } = histogram;
-  const colour = Plots.colour(place);
+  const colour = Plots.colour(variable);
   const all = counts.reduce((a, b) => a + b, 0);
   const words = bounds.map(
     (bound, i) =>

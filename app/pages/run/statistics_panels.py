@@ -3,6 +3,7 @@
 from typing import Any, NamedTuple
 
 from groupwise.app.core import format
+from groupwise.app.ui.function_colours import colours_of_functions
 from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.analysis.doctor.words import percent
 from groupwise.storage.analysis.statistics import pass_at_k
@@ -192,10 +193,16 @@ def score_histograms(statistics: Statistics, asked: Asked) -> dict[str, Any]:
         for one in found
         if one["histogram"] and sum(map(bool, one["histogram"]["counts"])) == 1
     ]
-    says = f"Always the same: {', '.join(constant)}." if constant else "Each function tells completions apart."
+    mute = [visible_text(one["name"]) for one in found if not one["scored"]]
+    told = [f"Always the same: {', '.join(constant)}."] if constant else []
+    told += [f"Never scored: {', '.join(mute)}."] if mute else []
+    says = " ".join(told) or "Each function tells completions apart."
     if len(groups) > 1:
         says = f"In the last {len(groups)} groups. {says}"
-    named = [one | {"name": visible_text(one["name"]), "asked": one["name"]} for one in found]
+    colours = colours_of_functions([one["name"] for one in found])
+    named = [
+        one | {"name": visible_text(one["name"]), "asked": one["name"], "colour": colours[one["name"]]} for one in found
+    ]
     return {"functions": named, "steps": (groups[0][1], groups[-1][1]), "says": says}
 
 
@@ -277,7 +284,8 @@ def agreement(statistics: Statistics) -> dict[str, Any]:
     found = statistics.agreement(stretches) if stretches else {"steps": []}
     if not found["steps"]:
         return {"wait": f"Waiting for {FEWEST} scored completions in one stretch of steps."}
-    return found | {"names": [visible_text(name) for name in found["names"]]}
+    colours = list(colours_of_functions(found["names"]).values())
+    return found | {"names": [visible_text(name) for name in found["names"]], "colours": colours}
 
 
 def sample_words(found: dict[str, Any]) -> str:

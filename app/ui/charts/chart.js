@@ -43,11 +43,13 @@ export class Chart {
 
   // The metric names that this panel draws, of those that exist; of several names for one thing, the first that does.
   names() {
-    const { curves } = this.board;
-    if (!this.panel.pattern)
-      return this.panel.keys.map((either) => either.find((key) => curves.get(key))).filter((key) => key);
+    if (!this.panel.pattern) return this.scoredOtherwise() ? [] : this.logged();
     const [before, after] = this.panel.pattern.split("*");
-    return curves.names.filter((name) => name.startsWith(before) && name.endsWith(after));
+    return this.board.curves.names.filter((name) => name.startsWith(before) && name.endsWith(after));
+  }
+  logged() {
+    const { curves } = this.board;
+    return this.panel.keys.map((either) => either.find((key) => curves.get(key))).filter((key) => key);
   }
   place(name) {
     return this.panel.keys.findIndex((either) => either.includes(name));
@@ -65,7 +67,8 @@ export class Chart {
   }
   // The n-th metric's CSS variable and its colour.
   variable(index) {
-    return this.panel.colours[index] ?? `--r${(index % 8) + 1}`;
+    const [, , scored] = /^(eval_)?rewards\/(.*)\/[^/]+$/.exec(this.names()[index]) ?? [];
+    return this.panel.colours[index] ?? this.board.colours.get(scored) ?? `--r${(index % 8) + 1}`;
   }
   colour(index) {
     return Plots.colour(this.variable(index));
@@ -92,8 +95,20 @@ export class Chart {
     this.dirty ||= !sameLines || [...names, ...this.panel.spread].some((name) => changed.has(name));
     if (this.inView || (this.nearby && !this.drawn)) this.draw();
   }
+  // Words in place of a share that would be 0 whatever is learned, as who tells it scores by another scale.
+  scoredOtherwise() {
+    const { teller } = this.panel;
+    const names = teller ? this.logged() : [];
+    if (!names.length || names.some((name) => this.board.curves.get(name).y.some((value) => value))) return "";
+    const mode = names[0].startsWith("eval_") ? "eval_" : "";
+    const means = (this.board.curves.get(`${mode}rewards/${teller}/mean`)?.y ?? []).filter((value) => value !== null);
+    if (means.every((value) => value === means[0])) return "";
+    return `“${teller}” has not scored 1 so far, which would count as right. Its scores may be by another scale.`;
+  }
   empty(waiting) {
     const { curves } = this.board;
+    const otherwise = this.scoredOtherwise();
+    if (otherwise) return otherwise;
     if (!curves.names.length) return waiting;
     const ours = this.panel.keys.flat().some((key) => Curves.ours(key));
     if (!curves.logged && !ours) return waiting;

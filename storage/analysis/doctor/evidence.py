@@ -8,7 +8,7 @@ from typing import Any
 
 from groupwise.storage.analysis.doctor.curve import Curve
 from groupwise.storage.library.models.learning_rates import UsualRates, usual_rates
-from groupwise.storage.record import group_metrics
+from groupwise.storage.record import group_metrics, right
 from groupwise.storage.spec.spec import RewardSpec
 
 FAILED = ("error", "timeout")
@@ -190,6 +190,15 @@ class Evidence:
             return False
         told = self.functions.get(self.target)
         return self.target in group_metrics.OF_ANSWERS or told is None or told.constant is None
+
+    @property
+    def scale_is_other(self) -> bool:
+        """Whether the function that should say what is right scores by another scale (partial credit, or below 0): it
+        tells completions apart, and none ever came to what counts as right."""
+        solved, told = self.curve("groups/solved"), self.functions.get(self.target)
+        if not right.may_score_otherwise(self._target) or told is None or not len(solved):
+            return False
+        return solved.high == 0 and told.constant is None
 
     def number(self, name: str) -> float | None:
         """A training setting that is a number."""

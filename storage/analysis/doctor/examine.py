@@ -16,8 +16,8 @@ from groupwise.storage.analysis.doctor import (
 )
 from groupwise.storage.analysis.doctor.causes import one_to_a_cause
 from groupwise.storage.analysis.doctor.evidence import Evidence
-from groupwise.storage.analysis.doctor.verdict import CALM, WARNING, Change, Verdict
-from groupwise.storage.analysis.doctor.words import percent, short_number
+from groupwise.storage.analysis.doctor.verdict import CALM, SUSPICION, WARNING, Change, Verdict
+from groupwise.storage.analysis.doctor.words import percent, percent_without, short_number
 from groupwise.storage.record.recent import Course
 
 Rule = Callable[[Evidence], Verdict | None]
@@ -26,6 +26,8 @@ RULES: tuple[Rule, ...] = (
     *speed.RULES, *expected.RULES,
 )  # fmt: skip
 WAIT = 10  # logged steps before anything is said of how it goes
+LESS_HELD_OUT = 0.05  # of the scale, between two evaluations: what the prompts of a small one differ by
+NONE_RIGHT = 0.005  # a share that is written as 0 %
 
 OPENING = {"up": "Learning", "down": "Getting worse", "level": "Not learning so far"}
 OPENING_ENDED = {"up": "Learned", "down": "Got worse", "level": "Did not learn"}  # of a run that is over
@@ -35,7 +37,8 @@ OPENING_ENDED = {"up": "Learned", "down": "Got worse", "level": "Did not learn"}
 class Report:
     """`kind` says how it stands: waiting, up, down, level. `level`: how grave that is, by which it is coloured wherever
     it stands. `verdicts` that are not calm come first; `calm` is apart. `steps`: how many logged steps the figures now
-    and at its best are means of, `begin`: that at the start; 0: none is said."""
+    and at its best are means of, `begin`: that at the start; 0: none is said. `against`: what speaks against a reward
+    that rose, in the few words that stand beside a run's state."""
 
     kind: str
     level: str
@@ -44,6 +47,7 @@ class Report:
     calm: tuple[Verdict, ...]
     steps: int
     begin: int = 0
+    against: str = ""
 
 
 def examine(e: Evidence) -> Report:
@@ -51,22 +55,24 @@ def examine(e: Evidence) -> Report:
     found = [verdict for rule in RULES if (verdict := rule(e)) is not None]
     kept = [_in_their_stages(e, verdict) for verdict in one_to_a_cause(found)]
     grave = tuple(verdict for verdict in kept if verdict.level != CALM)
-    kind, said = _summarise_reward(e)
+    kind = _direction(e)
+    against = _speaks_against(e) if kind == "up" else {}
     if kind == "waiting":
         said = _say_too_short(e, grave)
     else:
-        healthy = "Until it ended, no problems were detected" if e.broke_off else "No problems detected"
-        said = f"{_opening(e, kind, grave) if grave or kind == 'down' else healthy}: {said}."
+        said = f"{_opening(e, kind, grave, bool(against))}: {_summarise_reward(e, kind, list(against.values()))}."
+        said += _say_next(e, kind) if e.ended and not (grave or against or e.broke_off) else ""
     calm = tuple(verdict for verdict in kept if verdict.level == CALM)
     course = e.reward.course if kind != "waiting" else Course()
-    return Report(kind, _level(kind, grave), said, grave, calm, course.count, course.begin)
+    level = _level(kind, grave, bool(against))
+    return Report(kind, level, said, grave, calm, course.count, course.begin, next(iter(against), ""))
 
 
-def _level(kind: str, grave: tuple[Verdict, ...]) -> str:
-    """That of the gravest verdict; a reward that fell is never calm."""
-    if grave:
-        return grave[0].level
-    return WARNING if kind == "down" else "waiting" if kind == "waiting" else CALM
+def _level(kind: str, grave: tuple[Verdict, ...], against: bool) -> str:
+    """That of the gravest verdict; a reward that fell, or that rose alone, is never calm."""
+    least = WARNING if kind == "down" or against else "waiting" if kind == "waiting" else CALM
+    found = grave[0].level if grave else least
+    return WARNING if least == WARNING and found == SUSPICION else found
 
 
 def _say_too_short(e: Evidence, grave: tuple[Verdict, ...]) -> str:
@@ -98,14 +104,49 @@ def _move(e: Evidence, change: Change) -> Change:
     return replace(change, settings={place(path): value for path, value in change.settings.items()}, field=field)
 
 
-def _opening(e: Evidence, kind: str, grave: tuple[Verdict, ...]) -> str:
+def _opening(e: Evidence, kind: str, grave: tuple[Verdict, ...], against: bool) -> str:
     """The headline's first words. Where hardly a group has a learning signal, what rose before rises no more."""
     opening = (OPENING_ENDED if e.ended else OPENING)[kind]
+    if not (grave or against or kind == "down"):
+        return _say_healthy(e, kind)
     if kind != "up":
         return opening
     if len(e.tied_share) >= gradient.POINTS and e.tied_share.at_least(gradient.MOSTLY_TIED):
         return "No longer learning"
-    return f"{opening}, with {_count(grave)}"
+    opening += " in part" if against else ""
+    return f"{opening}, with {_count(grave)}" if grave else opening
+
+
+def _say_healthy(e: Evidence, kind: str) -> str:
+    """The first words where nothing is wrong; of a run that is over they say whether it learned."""
+    if e.broke_off:
+        return "Until it ended, no problems were detected"
+    if not e.ended:
+        return "No problems detected"
+    return "Learned, no problems detected" if kind == "up" else "Neither better nor worse, no problems detected"
+
+
+def _say_next(e: Evidence, kind: str) -> str:
+    """What to do after a run that ended well."""
+    reward = e.reward
+    if e.high is not None and e.low is not None and reward.late >= e.low + rates.NEAR_TOP * e.scale:
+        return " Next: harder prompts, as there is little left to gain on these."
+    if kind == "up" and reward.late - reward.before > reward.error:
+        return " Next: more steps, as the reward was still rising."
+    return " Next: read its groups to see what still goes wrong."
+
+
+def _speaks_against(e: Evidence) -> dict[str, str]:
+    """What a reward that rose does not say: that it fell on prompts that are not trained on, or that nothing is right.
+    A few words for beside a state, with the same in the headline."""
+    found, told, solved = {}, e.curve("eval_reward"), e.curve("groups/solved")
+    if len(told) > 1 and told.values[0] - told.values[-1] >= LESS_HELD_OUT * e.scale:
+        fell = "fell" if e.ended else "is down"
+        then, now = short_number(told.values[0]), short_number(told.values[-1])
+        found["held-out reward fell"] = f"held-out reward {fell} from {then} to {now}"
+    if len(solved) >= WAIT and solved.now < NONE_RIGHT and e.right_is_told and not e.scale_is_other:
+        found["0\u202f% right"] = f"{percent(solved.now)} of completions {e.verbs} right"
+    return found
 
 
 def _count(grave: tuple[Verdict, ...]) -> str:
@@ -114,24 +155,24 @@ def _count(grave: tuple[Verdict, ...]) -> str:
     return f"{len(worst)} {worst[0]}s" if len(worst) > 1 else f"a {worst[0]}"
 
 
-def _summarise_reward(e: Evidence) -> tuple[str, str]:
-    """Is it learning? In a few words."""
-    reward = e.reward
-    if len(reward) < WAIT:
-        return "waiting", ""
-    kind, fell = _direction(e), rates.fall(e)
+def _summarise_reward(e: Evidence, kind: str, against: list[str]) -> str:
+    """Is it learning? In a few words, with what speaks `against` it."""
+    reward, fell = e.reward, rates.fall(e)
     height, when = (fell.height, fell.when) if fell else (reward.start, rates.start_words(e))
     went = f"went {kind}" if e.ended else f"is {kind}"
     said = f"reward {went} from {short_number(height)} {when} to {short_number(reward.now)} {e.at_now}"
     said = rates.said_of_reward(e) if kind == "level" else said
+    said += f", but {' and '.join(against)}" if against else ""
     if len(e.tied_share):
-        share = 1 - e.tied_share.now
-        said += f"; {percent(share)} of groups {e.has} a learning signal"
-    return kind, said
+        said += f"; {percent_without(e.tied_share.now)} of groups {e.has} a learning signal"
+    return said
 
 
 def _direction(e: Evidence) -> str:
-    """Up, down or level: a reward that has fallen far from its best is down, whatever it was at the start."""
+    """Up, down or level: a reward that has fallen far from its best is down, whatever it was at the start. Waiting
+    before there are steps enough."""
+    if len(e.reward) < WAIT:
+        return "waiting"
     if rates.fall(e) or e.reward.direction(rates.STILL * e.scale) < 0:
         return "down"
     return "up" if e.reward.direction(0, 2.0) > 0 else "level"

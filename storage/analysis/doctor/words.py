@@ -26,6 +26,11 @@ def percent(share: float) -> str:
     return f"{math.floor(share * 100 + 0.5)}\u202f%"  # a line never ends before the sign
 
 
+def percent_without(share: float) -> str:
+    """What a share leaves, in whole percent: together with `percent` of it, 100."""
+    return f"{100 - math.floor(share * 100 + 0.5)}\u202f%"
+
+
 def last_steps(curve: Curve) -> str:
     """The steps that what a metric is now is the mean of: “the last 10 logged steps”."""
     count = curve.course.count

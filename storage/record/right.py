@@ -1,0 +1,27 @@
+"""Whether a record bears out that a reward function says what is right: its scores may be by another scale."""
+
+from groupwise.storage.home.sqlite_tools import Database
+from groupwise.storage.record import group_metrics
+from groupwise.storage.record.group_metrics import SOLVED, TIED, Target
+
+
+def may_score_otherwise(target: Target) -> bool:
+    """Whether 1 need not be what it gives a right answer: it compares with none, and nobody said what success is."""
+    return target[0] not in group_metrics.OF_ANSWERS and target[1] == SOLVED
+
+
+def scores_otherwise(run: Database, target: Target) -> bool:
+    """Whether it has told completions apart in this run, and never come to 1: −23 or 0.4 say nothing of what is right,
+    and 0 % would be said of every run."""
+    if not may_score_otherwise(target) or _extremes(run, "groups/solved")[1] != 0:
+        return False
+    low, high = _extremes(run, f"rewards/{target[0]}/mean")
+    return low is not None and high is not None and high - low > TIED
+
+
+def _extremes(run: Database, name: str) -> tuple[float | None, float | None]:
+    """The least and the greatest value of a metric; None of one that was not logged."""
+    low, high = run.execute(
+        "SELECT min(value), max(value) FROM metric WHERE key = (SELECT id FROM metric_key WHERE name = ?)", [name]
+    ).fetchone()
+    return low, high
