@@ -126,7 +126,7 @@ def test_an_argument_before_a_star_is_said_to_be_no_parameter():
     [problem] = problems({"name": "mine", "parameters": {"most": 5}}, offered=offered)
     assert problem.message == (
         "“mine” has no parameter “most”. It has an argument of this name, but only those after a * are parameters. "
-        "Under Rewards, write def mine(completions, *, most = 20, **kwargs)."
+        "Under Rewards, write def mine(completions, *, most=20, **kwargs)."
     )
 
 

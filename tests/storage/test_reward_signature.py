@@ -50,6 +50,14 @@ def test_every_style_of_the_documentation_passes_without_a_complaint(style: str)
     assert problems_for(function, {"ground_truth", "task", "solution"}) == []
 
 
+def test_a_default_before_a_star_is_said_to_make_no_parameter():
+    analysis = analyse("def f(completions, most: int = 20, answer=None, **kwargs):" + BODY)
+    (problem,) = analysis.problems
+    assert (problem.level, problem.line, problem.column) == (ADVICE, 1, 20)
+    assert "write it after a *: (completions, *, most: int = 20, **kwargs)." in problem.message
+    assert analysis.functions[0].parameters == []
+
+
 @pytest.mark.parametrize("path", BUILT_IN, ids=lambda path: path.stem)
 def test_the_built_in_functions_read_well(path: Path):
     code = path.read_text(encoding="utf-8")

@@ -133,6 +133,11 @@ def _argument_findings(function: Function) -> Iterator[bodies.Finding]:
     if not given.kwarg:
         message = f"“{function.name}” has to end its arguments with **kwargs: TRL gives it every column of the data."
         yield function, message, BLOCKING
+    for argument, default in _plain_defaults(function):
+        if isinstance(default, ast.Constant) and default.value is not None and argument.arg not in TRL_ARGUMENTS:
+            message = f"“{argument.arg}” is taken from a column of that name; without one it is {ast.unparse(default)}."
+            how = f"(completions, *, {_as_written(argument, default)}, **kwargs)"
+            yield argument, f"{message} For a parameter that a run can set, write it after a *: {how}.", ADVICE
     for argument in (*given.args, *given.kwonlyargs):
         if argument.arg in NOT_GIVEN:
             yield argument, f"TRL gives “{NOT_GIVEN[argument.arg]}”, a list, not “{argument.arg}”.", BLOCKING
@@ -184,9 +189,19 @@ def plain_arguments(code: str, name: str) -> dict[str, str]:
     found = next((one for one in defined.top_level_functions(module) if one.name == name), None) if module else None
     if found is None:
         return {}
-    given = [*found.args.posonlyargs, *found.args.args]
-    pairs = zip(given[len(given) - len(found.args.defaults) :], found.args.defaults, strict=True)
-    return {one.arg: f"{ast.unparse(one)} = {ast.unparse(default)}" for one, default in pairs}
+    return {one.arg: _as_written(one, default) for one, default in _plain_defaults(found)}
+
+
+def _plain_defaults(function: Function) -> list[tuple[ast.arg, ast.expr]]:
+    """The arguments before any * that have a default, each with it."""
+    given = [*function.args.posonlyargs, *function.args.args]
+    return list(zip(given[len(given) - len(function.args.defaults) :], function.args.defaults, strict=True))
+
+
+def _as_written(argument: ast.arg, default: ast.expr) -> str:
+    """An argument with its default, as people write it: most=20, most: int = 20."""
+    between = " = " if argument.annotation else "="
+    return f"{ast.unparse(argument)}{between}{ast.unparse(default)}"
 
 
 def _adjustable(function: Function, doc: str) -> list[dict[str, Any]]:
