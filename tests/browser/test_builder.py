@@ -89,7 +89,7 @@ def test_the_empty_page_offers_to_build_without_code_and_three_rows_are_scored_a
     do(rewards, "Other rows")
     rows = rewards.locator(".live .rows > section")
     expect(rows.first).to_have_attribute("aria-label", "Row 10")
-    empty = rows.first.locator(".empty")
+    empty = rows.first.locator(".no-text")
     expect(empty).to_be_hidden()
     rows.first.locator("textarea").fill("")
     expect(empty).to_have_text("(empty: no text at all)")

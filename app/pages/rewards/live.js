@@ -144,7 +144,7 @@ function answerBox(one, n) {
     "aria-label": one.row === null ? `What the run wrote, ${n + 1}` : `Answer to row ${one.row + 1}`,
   });
   area.value = one.row === null ? plain(one.text) : one.text;
-  const nothing = el("span.xs.warn.empty");
+  const nothing = el("span.xs.warn.no-text");
   const back = button(`Put back what ${from === "model" ? "the model wrote" : "stood here"}`, putBack, "link xs");
   const say_ = () => {
     setText(nothing, one.text === "" ? "(empty: no text at all)" : one.text.trim() ? "" : "(only white space)");

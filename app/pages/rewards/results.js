@@ -132,7 +132,8 @@ const statusWords = { none: "no score", error: "error", timeout: "timed out" };
 const asWords = (value) => (typeof value === "string" ? value : JSON.stringify(value));
 // What reward functions get beside a group's prompt.
 function columnsOf(group) {
-  const said = columnsInWords(group.columns ?? {}, 80);
+  const prompt = plain(wordsOf(group.prompt)).split("\n").filter(Boolean).at(-1) ?? "";
+  const said = columnsInWords(group.columns ?? {}, 80, prompt);
   return said.length ? el("p.xs.mut.columns-of", said.join(" · ")) : "";
 }
 // What a full bar stands for: 1 where scores lie from 0 to 1, so that a third is a third of the bar in every try; else
