@@ -127,7 +127,7 @@ function rowCard(one, n) {
     el(
       "div.row.tight",
       one.row === null ? "" : el("label.xs.mut", "row ", rowNumber(one, n)),
-      el("span.s.prompt", { title: cut(prompt, 600) }, cut(prompt, 120)),
+      el("span.s.row-prompt", { title: cut(prompt, 600) }, cut(prompt, 120)),
       el("span.s.total"),
     ),
     columns.length ? el("p.xs.mut", columns.join(" · ")) : "",
