@@ -208,6 +208,7 @@ def test_a_notebook_s_functions_are_pasted_exported_and_imported_again(rewards: 
         const event = new DragEvent("drop", {dataTransfer: brought, bubbles: true, cancelable: true});
         document.querySelector(".shelf h1").dispatchEvent(event);
     }"""
+    expect(dialog).to_be_hidden()
     rewards.evaluate(drop, ["mine.py", SHORT])
     expect(dialog).to_contain_text("Found short.")
     dialog.get_by_role("button", name="Close").click()
