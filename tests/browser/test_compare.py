@@ -106,6 +106,10 @@ def test_curves_are_laid_over_each_other_hidden_and_grouped(open_page: OpenPage,
     page.get_by_label("Group the runs by").select_option("training.learning_rate")
     expect(page.locator(".together .label").first).to_have_text("Learning rate 1e-05 2 runs")
     assert [trace["fill"] for trace in traces(page, "reward")] == ["", "tonexty", ""] * 2
+    strokes = "lines => [...new Set(lines.map(line => line.style.stroke))].sort()"
+    of_groups = page.locator(".together .label .swatch line").evaluate_all(strokes)
+    assert len(of_groups) == 2, "and no table has another run in the colour of a group"
+    assert page.locator(":is(.finals, .settings) .swatch line").evaluate_all(strokes) == of_groups
     page.reload()
     page.wait_for_selector(".gw-compare[data-drawn]")
     expect(page.get_by_role("button", name="± std")).to_be_visible()
@@ -170,6 +174,10 @@ def test_tables_code_and_prompts(open_page: OpenPage, sweeps: tuple[str, list[st
     page.locator(".prompts [data-hash]").first.click()
     asked = page.locator(".prompts [data-hash]").first.inner_text()
     assert rows_saved(page, "the shared prompts")[1][0] == asked
+    page.get_by_label("Search prompts").fill("nowhere")
+    expect(page.locator(".alike .told")).to_have_text("No prompt of these runs has these words.")
+    expect(page.get_by_role("button", name="Download the shared prompts as CSV")).to_be_hidden()
+    page.get_by_label("Search prompts").fill("")
     cards = page.locator(".cards .comp")
     expect(cards).to_have_count(5)
     expect(cards.first).to_contain_text("solved")
@@ -357,6 +365,12 @@ def test_runs_come_and_go_and_what_is_missing_is_said(open_page: OpenPage, sweep
     expect(page.locator(".legend")).to_contain_text("There is no run of this id here.")
     expect(page.locator(".stale")).to_contain_text("1 of the 4 runs of this address is not here.")
     assert [trace["n"] for trace in traces(page, "reward") if trace["hover"]] == [40, 40]
+    page.locator(".alike").scroll_into_view_if_needed()
+    expect(page.locator(".prompts [data-hash]").first).to_be_visible()
+    page.goto(f"{sweeps[0]}/compare?ids={gone},nobody,{sweeps[1][0]},{made_run('bare', 4, groups=0)}")
+    page.locator(".alike").scroll_into_view_if_needed()
+    expect(page.locator(".alike .told")).to_contain_text("No two of these runs were given the same prompt")
+    page.go_back()
     page.get_by_role("button", name="Remove it").click()
     expect(page).to_have_url(re.compile(f"ids={gone}%2C{sweeps[1][0]}%2C{sweeps[1][1]}$"))
     expect(page.locator(".stale")).to_be_hidden()

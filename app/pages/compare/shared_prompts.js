@@ -50,7 +50,7 @@ function sharedWords({ rows, count, seen }, asked) {
       ? `${many(seen)} of these runs ${seen === 1 ? "has" : "have"} these words, none shared by two of them.`
       : "No prompt of these runs has these words.";
   return seen
-    ? "These runs share no prompt: each was trained on other rows, so nothing can stand side by side."
+    ? "No two of these runs were given the same prompt, so there is nothing to lay side by side."
     : "None of these runs has recorded a prompt yet.";
 }
 offerCsv(".alike", "prompts", () => promptRows(drawn.runs, drawn.rows));
