@@ -110,6 +110,9 @@ def test_the_empty_page_offers_to_build_without_code_and_three_rows_are_scored_a
     save(rewards)
     source(rewards, "Probes")
     expect(try_it(rewards).locator(".card", has_text="my_reward").first).to_be_visible()
+    rewards.reload()
+    ready(rewards)
+    expect(rows.nth(1).locator("textarea")).to_have_value("I do not know", timeout=LIVE_FOR)
 
 
 def test_what_was_built_opens_as_blocks_again_here_in_another_browser_and_from_a_file(

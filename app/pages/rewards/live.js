@@ -1,6 +1,7 @@
 // Three real rows beside the blocks, scored while one builds: what each block gives to each row's answer. The answers
 // are examples, or the model's; or those that a past run was scored on.
 
+import { tryStore } from "../../ui/browser_store.js";
 import { el, press, setText } from "../../ui/dom.js";
 import { number } from "../../ui/number.js";
 import { blocksNow, traced, waysShown } from "./builder.js";
@@ -20,8 +21,10 @@ const say = (words, wrong = false) => {
 // [{row, prompt, columns, text, given: the text that stood there before anybody typed}]; of a run also `at`, the place
 // of the completion among all that were brought, and no row.
 let shown = [];
-// What was typed, by data, who answered and row: there again whenever the row is.
-const typed = new Map();
+// What was typed, by data, who answered and row: there again whenever the row is, in this tab also after a reload.
+const TYPED = "groupwise:rewards:answers";
+const MOST_KEPT = 60;
+const typed = new Map(tryStore(() => JSON.parse(sessionStorage.getItem(TYPED))) ?? []);
 const typedKey = (row) => JSON.stringify([of, from, row]);
 let past = []; // the rows that were shown before these, the last of them first
 let of = ""; // whose rows they are
@@ -135,6 +138,11 @@ function rowCard(one, n) {
     el("div.points", { "aria-live": "polite" }),
   );
 }
+function keepTyped({ row, text, given }) {
+  typed.delete(typedKey(row)); // what was typed last is kept longest
+  if (text !== given) typed.set(typedKey(row), text);
+  tryStore(() => sessionStorage.setItem(TYPED, JSON.stringify([...typed].slice(-MOST_KEPT))));
+}
 // What a run wrote stays as it is; what was changed can be put back.
 function answerBox(one, n) {
   const area = el("textarea.input.mono", {
@@ -152,8 +160,7 @@ function answerBox(one, n) {
   };
   area.addEventListener("input", () => {
     one.text = area.value;
-    if (one.text === one.given) typed.delete(typedKey(one.row));
-    else typed.set(typedKey(one.row), one.text);
+    keepTyped(one);
     say_();
     scoreSoon();
   });
