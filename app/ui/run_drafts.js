@@ -1,8 +1,9 @@
 // The drafts of new runs: of this tab one for each address of New run, and which of them it is at; and the last few of
-// this browser, which a tab that begins anew offers. A draft is {text, notes, pending, about, given, early}: the spec's
-// text, what its import said, the edits that are not in it yet, what it stands on ({origin, arrival}, as open_new_run
-// says it), what its data brought (pages/new/new_data.js), and whether it only began, before it was known what is
-// installed.
+// this browser, which a tab that begins anew offers. A draft is {text, notes, pending, about, given, early, handing,
+// changed}: the spec's text, what its import said, the edits that are not in it yet, what it stands on ({origin,
+// arrival}, as open_new_run says it), what its data brought (pages/new/new_data.js), whether what its address asks for
+// still waits until it is known what is installed, the function that waits so, and whether the text is another than it
+// began with.
 
 import { params, setParams } from "./address.js";
 import { tryStore } from "./browser_store.js";
@@ -62,13 +63,12 @@ function writeAll(drafts) {
 }
 function readAll() {
   const since = Date.now() - DAYS * 24 * 3600 * 1000;
-  return (read(localStorage, ALL) ?? []).filter((one) => one.at > since && typeof one.text === "string");
+  return (read(localStorage, ALL) ?? []).filter((one) => one.at > since && one.changed && typeof one.text === "string");
 }
 
-// Keeps the draft of a request, which this tab is at now. `name`: what the run is called; `changed`: whether the text
-// is another than it began with. One that only began with something is offered elsewhere until this tab begins
-// another.
-export function storeDraft(request, whole, { name, changed }) {
+// Keeps the draft of a request, which this tab is at now. `name`: what the run is called. One in which nothing was
+// changed is offered nowhere: what it began with is where it was.
+export function storeDraft(request, whole, name) {
   const draft = { ...whole, notes: fewNotes(whole.notes) };
   tryStore(() => {
     write(request, draft);
@@ -76,10 +76,8 @@ export function storeDraft(request, whole, { name, changed }) {
   });
   tryStore(() => {
     const id = idOf(request);
-    const untouched = (one) => !one.changed && one.id.startsWith(`${tab()} `);
-    const others = readAll().filter((one) => one.id !== id && !untouched(one));
-    const mine = { ...draft, id, request, name, changed, at: Date.now() };
-    writeAll(changed || (request && !whole.early) ? [mine, ...others] : others);
+    const others = readAll().filter((one) => one.id !== id);
+    writeAll(draft.changed ? [{ ...draft, id, request, name, at: Date.now() }, ...others] : others);
   });
 }
 // This tab's draft of a request. Null where there is none, or where it was launched and one `comesAnew`.
@@ -97,6 +95,12 @@ export const currentDraft = () =>
     const request = sessionStorage.getItem(CURRENT);
     const draft = request === null ? null : readDraft(request);
     return draft?.launched ? null : draft;
+  });
+// A function is to be among the rewards of the draft of a request: it waits with it until it is.
+export const handOver = (request, handing) =>
+  tryStore(() => {
+    const draft = readDraft(request);
+    if (draft) write(request, { ...draft, handing });
   });
 export function dropDraft(request) {
   tryStore(() => {

@@ -12,8 +12,9 @@ from groupwise.app.pages.new import presets
 from groupwise.storage.library.rewards import library
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.facts import Catalogue
-from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
+from tests.browser.conftest import Held, OpenPage, no_sideways_scroll, picture
 from tests.browser.new_run_page import follows, launch, reward, show, write_yaml, yaml_of
+from tests.support.homes import wait_for
 
 SHORT = "def short(completions, **kwargs):\n    return [float(len(text) < 9) for text in completions]\n"
 
@@ -137,19 +138,22 @@ def test_what_is_typed_before_it_is_known_what_is_installed_stays_with_what_was_
     expect(page.locator(".arrival .warn")).to_have_count(0)
 
 
-def test_a_form_begun_and_not_touched_is_offered_once_its_tab_is_closed(
-    open_page: OpenPage, shared_dashboard: str, past: str
-) -> None:
+def test_a_form_that_was_only_looked_at_leaves_no_draft(open_page: OpenPage, shared_dashboard: str, past: str) -> None:
     page = open_page(f"{shared_dashboard}/new?from={past}&set=training.beta=0.5")
     for beta in ("0.5", "0.7"):  # a person looks at one proposal, then at the next
         page.goto(f"{shared_dashboard}/new?from={past}&set=training.beta={beta}")
         expect(page.get_by_label("KL weight", exact=True)).to_have_value(beta)
         expect(page.locator(".gw-new_run[data-ready]")).to_be_attached()
+    name = page.get_by_label("Name", exact=True).input_value()
+    taken = registry.create_run(presets.quickstart_text(), name=name, model="starter", data="task:arithmetic")
+    registry.set_state(taken, "stopped", "Taken off for the test.")
+    page.reload()  # it is begun anew: the name that it had is another run's now
+    expect(page.get_by_label("Name", exact=True)).not_to_have_value(name)
+    expect(page.locator(".origin")).to_have_text("From run “sums”")
     page.close()
     second = open_page(f"{shared_dashboard}/new")
-    expect(second.locator(".offered li")).to_have_count(1)
-    second.get_by_role("button", name="Continue with it").click()
-    expect(second.get_by_label("KL weight", exact=True)).to_have_value("0.7")
+    expect(second.locator(".gw-new_run[data-ready]")).to_be_attached()
+    expect(second.locator(".offered li")).to_have_count(0)
 
 
 def test_a_preset_and_an_import_say_what_they_are_after_a_way_out_and_back(
@@ -199,6 +203,41 @@ def use(page: Page, address: str, name: str) -> None:
     page.get_by_role("button", name="Use in a new run").click()
     page.wait_for_url("**/new*")
     expect(page.locator(".gw-new_run[data-ready]")).to_be_attached()
+
+
+def test_a_function_that_is_handed_over_outlives_a_reload_at_once(
+    open_page: OpenPage, shared_dashboard: str, past: str
+) -> None:
+    """As in a new home, whose server has much to do: the page has its address, and nothing else yet."""
+    page = open_page(f"{shared_dashboard}/new")
+    page.get_by_label("Name", exact=True).fill("mine")
+    follows(page, "name: mine")
+    held = Held(page, "open_new_run")
+    page.goto(f"{shared_dashboard}/new?reward=short")  # as “Use in a new run” does
+    wait_for("the page to ask", lambda: page.wait_for_timeout(30) or held.kept)
+    assert "reward" not in page.url
+    page.unroute_all()
+    page.reload()
+    expect(reward(page, "short")).to_be_visible()
+    expect(page.locator(".handed")).to_contain_text("“short” was added to this draft’s rewards, with weight 1.")
+    expect(page.get_by_label("Name", exact=True)).to_have_value("mine")
+    page.reload()
+    expect(reward(page, "short")).to_be_visible()
+    expect(page.locator(".handed")).to_be_hidden()  # it is said once
+
+
+def test_what_an_address_asked_for_in_vain_is_there_after_typing_and_a_reload(
+    open_page: OpenPage, shared_dashboard: str, past: str, held_back: Callable[[], None]
+) -> None:
+    page = open_page(f"{shared_dashboard}/new?from={past}&set=training.beta=0.5&reward=length")
+    page.get_by_label("Name", exact=True).fill("mine")
+    follows(page, "name: mine")
+    page.goto(f"{shared_dashboard}/rewards")
+    held_back()
+    page.get_by_role("link", name="New run", exact=True).click()
+    expect(reward(page, "length")).to_be_visible()
+    expect(page.get_by_label("KL weight", exact=True)).to_have_value("0.5")
+    expect(page.get_by_label("Name", exact=True)).to_have_value("mine")
 
 
 def test_a_function_comes_into_a_new_run_after_a_launch(open_page: OpenPage, shared_dashboard: str, past: str) -> None:

@@ -9,6 +9,7 @@ import {
   draftOf,
   dropDraft,
   dropOffered,
+  handOver,
   offeredDrafts,
   requestOf,
   setAside,
@@ -27,8 +28,8 @@ const closer = (onclick) => el("button.btn.quiet.s", { type: "button", "aria-lab
 
 // ---- which draft an address leads to ----
 // {draft: this tab's, null where there is none; add: the reward function that is to be among its rewards, or ""}. An
-// address that asks for nothing, or for no more than a function, goes on with what this tab is at. An `early` draft is
-// begun again: more of what its address asks for may be possible now.
+// address that asks for nothing, or for no more than a function, goes on with what this tab is at. An `early` draft in
+// which nothing was changed is begun again: more of what its address asks for may be possible now.
 export function findDraft() {
   const comesAnew = document.documentElement.dataset.came === "navigate"; // see ui/mount.js
   const asked = requestOf();
@@ -37,8 +38,10 @@ export function findDraft() {
   const current = comesAnew && (asked === "" || hands) ? currentDraft() : null;
   page.request = current ? current.request : asked;
   if (current) setRequest(current.request);
+  if (current && hands) handOver(current.request, reward); // the address does not say it any more
   const kept = current ?? draftOf(asked, comesAnew);
-  return { draft: kept?.early ? null : kept, add: hands && kept ? reward : "" };
+  const add = hands && kept ? reward : (kept?.handing ?? "");
+  return { draft: kept?.early && !kept.changed ? null : kept, add };
 }
 
 // ---- what the form stands on ----
@@ -83,10 +86,10 @@ function dismiss() {
   keepDraft();
 }
 
-// Puts this tab's draft back, if it is another than what the page opened with; whether it did. `fresh`: what the page
-// stands on where one starts over.
+// Puts this tab's draft back, if something was changed in it; whether it did. `fresh`: what the page stands on where
+// one starts over.
 export function restoreOwnDraft(draft, fresh) {
-  if (!draft || (draft.text === page.opened && !draft.pending.length)) return false;
+  if (!draft?.changed || (draft.text === page.opened && !draft.pending.length)) return false;
   restoreDraft(draft);
   if (page.about.arrival) drawArrival(page.about.arrival, page.about.origin, true);
   const startOver = () => {
@@ -111,8 +114,11 @@ export function tellHanded(words, { wrong = false, actions = [] } = {}) {
 }
 // Adds a reward function to the draft that is here, and says so.
 export async function takeReward(name) {
+  page.handing = name; // a reload does not lose it
   await settled();
   const got = await server.add_reward({ text: page.text, reward: name });
+  if (got && (got.done || page.form.complete)) page.handing = "";
+  keepDraft();
   if (!got || got.sentence)
     return tellHanded(
       got?.sentence ?? `The server did not answer: “${name}” was not added. Add it below, under Rewards.`,

@@ -12,7 +12,8 @@ export const { root, find, server } = part("pages/new/new_run");
 const topic = Math.random().toString(36).slice(2);
 // `notes`: what the import said that the text is from; they go where it goes. `request`: what the address asks for
 // (ui/run_drafts.js); `opened`: the text it began with; `about`: what the form stands on, {origin, arrival} as
-// open_new_run says it; `given`: what the data brought (new_data.js).
+// open_new_run says it; `given`: what the data brought (new_data.js); `early`: whether all that the address asks for
+// was not possible yet, as it was not known what is installed; `handing`: the function that waits for that, or "".
 export const page = {
   text: "",
   notes: [],
@@ -23,6 +24,8 @@ export const page = {
   request: "",
   about: {},
   given: null,
+  early: false,
+  handing: "",
 };
 const listeners = { view: [], notes: [], problems: [], columns: [], preview: [] };
 export const pending = [];
@@ -185,10 +188,9 @@ export function undo() {
 export const isDraftChanged = () => page.text !== page.opened || sending.length + pending.length > 0;
 export function keepDraft() {
   const changed = isDraftChanged();
-  const { text, notes, about, given } = page;
-  const early = !changed && !page.form.complete;
-  const draft = { text, notes, pending: [...sending, ...pending], about, given, early };
-  storeDraft(page.request, draft, { name: page.view?.name ?? "run", changed });
+  const { text, notes, about, given, early, handing } = page;
+  const draft = { text, notes, pending: [...sending, ...pending], about, given, early, handing, changed };
+  storeDraft(page.request, draft, page.view?.name ?? "run");
 }
 export function restoreDraft({ text, notes, pending: unsent }) {
   page.text = text;

@@ -98,6 +98,9 @@ async function begin() {
     coming.draft = draftOf("", true);
     tellHanded(opened.missing, { wrong: true });
   }
+  page.early = !opened.form.complete;
+  // What was only looked at is begun as it would be now: a run's settings have another name, say.
+  if (!coming.draft?.changed && coming.draft?.text !== opened.text) coming.draft = null;
   standOn(coming.draft?.about ?? fresh);
   page.given = coming.draft?.given ?? null;
   drawForm();
@@ -122,7 +125,8 @@ async function begin() {
   if (!restoreOwnDraft(coming.draft, fresh)) announceView();
   drawOffered();
   if (page.request) keepDraft();
-  if (coming.add) takeReward(coming.add);
+  if (coming.draft?.early && !page.early) await catchUp(opened);
+  else if (coming.add) takeReward(coming.add);
   root.dataset.ready = "yes";
   if (params().get("at")) goTo({ field: params().get("at") });
   waitForCatalogue();
@@ -145,14 +149,16 @@ function waitForCatalogue() {
 }
 // What a person typed meanwhile stays, and gets what the address asked for in vain. `now`: as open_new_run says it.
 async function catchUp(now) {
-  const isKnown = (path) => page.form.fields.some((one) => one.path === path);
+  const isOurs = (path) => page.form.fields.some((one) => one.path === path && !one.section); // possible at once
   const asked = params()
     .getAll("set")
     .map((one) => one.split(/=(.*)/s, 2).map((part) => part.trim()));
-  for (const [path, typed] of asked) if (typed && !isKnown(path)) edit([asEdit(path, typed)]);
+  for (const [path, typed] of asked) if (typed && !isOurs(path)) edit([asEdit(path, typed)]);
   const reward = coming.add || params().get("reward");
   if (reward) await takeReward(reward);
+  page.early = false;
   page.about = { origin: now.origin, arrival: page.about.arrival && now.arrival };
+  keepDraft();
 }
 // A place in the list of rewards takes a function by its name.
 const asEdit = (path, typed) =>
