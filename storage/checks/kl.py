@@ -1,22 +1,25 @@
-"""What of a KL weight that follows a target does not fit. Pure."""
+"""Whether the KL weight lets a model learn, and what of one that follows a target does not fit. Pure."""
 
+import math
 from typing import Any
 
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.spec.problem import WARNING, Fix, Problem
 from groupwise.storage.spec.spec import KlSpec, RunSpec
 
-USUAL = 0.04  # a KL weight to begin with
+USUAL = 0.04  # a KL weight to begin with: DeepSeekMath's (Shao et al., 2024)
+HEAVY = 0.5  # from here on the KL outweighs the reward: measured on the doctor's corpus, whose runs then stay put
 BETA = "training.beta"
 
 
 def check_kl(spec: RunSpec, offer: Offer) -> list[Problem]:
-    """Whether there is a reference model to measure by, and whether the weight begins within its bounds."""
-    if spec.kl.target is None:
-        return _unused(spec.kl)
+    """Whether a fixed weight is one to learn with; where it follows a target, whether there is a reference model to
+    measure by, and whether the weight begins within its bounds."""
     beta: Any = spec.training.get("beta", ((offer.training or {}).get("beta") or {}).get("default", 0.0))
     if isinstance(beta, bool) or not isinstance(beta, (int, float)):
         return []  # said where types are checked
+    if spec.kl.target is None:
+        return [*_unused(spec.kl), *_too_heavy(beta)]
     if spec.kl.least > spec.kl.most:
         usual = KlSpec()
         fix = Fix(f"Use {usual.least:g} and {usual.most:g}", {"kl.least": usual.least, "kl.most": usual.most})
@@ -31,6 +34,17 @@ def check_kl(spec: RunSpec, offer: Offer) -> list[Problem]:
         message = f"should begin within the bounds of its changes, {spec.kl.least:g} to {spec.kl.most:g}."
         return [Problem(BETA, message, fixes=fixes)]
     return []
+
+
+def _too_heavy(beta: float) -> list[Problem]:
+    if not HEAVY <= beta < math.inf:
+        return []
+    message = (
+        f"at {beta:g} the KL term outweighs the reward: the model stays where it began. 0 to 0.1 is usual; "
+        f"DeepSeekMath has {USUAL:g}."
+    )
+    fixes = (Fix(f"Use {USUAL:g}", {BETA: USUAL}), Fix("Use 0: no KL", {BETA: 0.0}))
+    return [Problem(BETA, message, level=WARNING, fixes=fixes)]
 
 
 def _unused(kl: KlSpec) -> list[Problem]:

@@ -54,6 +54,19 @@ def test_a_target_with_a_beta_is_fine_and_settings_without_a_target_are_not_used
     assert (problem.field, problem.level, problem.message) == ("kl", WARNING, "is not used: it says no target.")
 
 
+def test_a_weight_that_holds_the_model_where_it_began_is_told_before_the_launch() -> None:
+    for beta in (0.5, 1, 10.0):
+        spec = raw({}, beta=beta)
+        (problem,) = problems(spec)
+        assert (problem.field, problem.level) == ("training.beta", WARNING)
+        assert problem.message.startswith(f"at {beta:g} the KL term outweighs the reward") and "DeepSeekMath" in (
+            problem.message
+        )
+        for fix in problem.fixes:
+            assert problems(raw({}, beta=fix.settings["training.beta"])) == []
+    assert problems(raw({}, beta=0.1)) == [] and problems(raw({"target": 0.05}, beta=1.0)) == []
+
+
 def test_one_stage_without_a_reference_model_is_said() -> None:
     spec = raw({"target": 0.05}, beta=0.04) | {"stages": [{}, {"training": {"beta": 0.0}}]}
     found = [one for one in examine_spec(from_dict(spec), OFFER) if one.field == "kl.target"]

@@ -23,6 +23,7 @@ from groupwise.storage.analysis.doctor.verdict import (
     step_groups,
 )
 from groupwise.storage.analysis.doctor.words import percent, setting_text, short_number
+from groupwise.storage.checks.kl import HEAVY
 from groupwise.storage.library.models import learning_rates
 
 TREND = 20  # logged steps before a peak in between is believed
@@ -36,7 +37,7 @@ CHANCE = 1 / 300  # of what is no accident
 STILL = 0.03  # of the scale: a rise that is none
 HARDLY = 0.003  # KL of a model that has hardly moved
 NOWHERE = 3e-4  # KL at the end, of steps that lead nowhere
-HEAVY, PULLED = 0.5, 0.5  # a KL weight; how fast KL grows for that (1: with the steps; 0: not at all)
+PULLED = 0.5  # how fast KL grows under a heavy weight (1: with the steps; 0: not at all)
 NEAR_TOP = 0.9  # of the scale
 
 
