@@ -10,12 +10,14 @@ import pytest
 
 from groupwise.app.pages.new import presets
 from groupwise.app.pages.new.preflight import timing
+from groupwise.app.pages.new.preflight.report import report
 from groupwise.storage.home import db, paths
 from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.record import states
 from groupwise.storage.record.record import RunWriter
 from groupwise.storage.registry import registry
 from groupwise.storage.spec import spec
-from groupwise.storage.spec.spec import DataSpec, RunSpec
+from groupwise.storage.spec.spec import DataSpec, ModelSpec, RunSpec
 from tests.app.test_preflight_memory import FIELDS, GB, MODEL, offer
 
 
@@ -101,6 +103,34 @@ def test_a_run_on_other_data_is_rough_and_one_of_far_more_work_says_nothing(regi
     assert found is not None and (found.words, found.source) == ("about 5.0 s", "as “mine” took")
     far = timing.pace(a_spec(per_device_train_batch_size=128), offer(), MODEL)
     assert far is not None and far.run is None
+
+
+def test_a_run_from_a_checkpoint_takes_as_long_as_what_it_was_trained_from(registry_home: Path) -> None:
+    ran(a_spec(), 2.0, name="first")
+    checkpoint = registry.list_runs()[0].folder.checkpoints / "checkpoint-12"
+    second = a_spec().model_copy(update={"model": ModelSpec(id=str(checkpoint))})
+    found = timing.pace(second, offer(), MODEL)
+    assert found is not None and (found.run, found.words) == ("first", "about 2.0 s")
+    ran(second, 3.0, name="second")
+    third = a_spec().model_copy(update={"model": ModelSpec(id=str(registry.list_runs()[0].folder.final))})
+    found = timing.pace(third, offer(), MODEL)
+    assert found is not None and found.run in ("first", "second")
+    other = a_spec().model_copy(update={"model": ModelSpec(id="/elsewhere/model")})
+    found = timing.pace(other, offer(), MODEL)
+    assert found is not None and found.run is None
+
+
+def test_a_run_that_trains_or_waits_is_said_to_go_first(registry_home: Path) -> None:
+    def said() -> list[str]:
+        return [one for one in report(a_spec(), offer(), MODEL).sentences if "begins" in one]
+
+    assert said() == []
+    run_id = registry.create_run(spec.to_yaml(a_spec()), name="sums", model="starter", data="task:arithmetic")
+    assert said() == ["It begins after the 1 run in the queue."]
+    registry.set_state(run_id, states.STARTING, "")
+    registry.create_run(spec.to_yaml(a_spec()), name="more", model="starter", data="task:arithmetic")
+    ahead = "“sums” is training now: this run begins when that has ended, and after the 1 run in the queue."
+    assert said() == [ahead]
 
 
 def test_of_several_like_runs_the_likest_counts(registry_home: Path) -> None:

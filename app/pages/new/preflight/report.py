@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from groupwise.app.core import format
-from groupwise.app.pages.new.preflight import advice, counts, disk, memory, memory_fixes, timing
+from groupwise.app.pages.new.preflight import advice, counts, disk, memory, memory_fixes, queue, timing
 from groupwise.app.pages.new.preflight.timing import Pace
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.models.model_facts import ModelFacts
@@ -44,6 +44,7 @@ def report(
     if told:
         pace, steps = _pace(spec, offer, facts, rows, prompt_tokens)
         said = [*counts.sentences(spec, offer, rows), *_memory_sentences(estimate, facts, prompt_tokens)]
+        said += [waits] if (waits := queue.wait_sentence()) else []
         shown = _figures(estimate, written, pace, steps)
     problems = [
         *memory_fixes.memory_problems(spec, offer, facts, estimate),

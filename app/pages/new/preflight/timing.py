@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import sqlite3
 from dataclasses import dataclass, replace
@@ -155,7 +156,8 @@ def _differences(spec: RunSpec, theirs: RunSpec, found: Counts, like: Counts) ->
 
 
 def _newest_runs(model: str) -> tuple[Run, ...]:
-    """The newest runs of a model that trained for some steps. The registry is read again when it was written to."""
+    """The newest runs of a model that trained for some steps, be it from a checkpoint of it. The registry is
+    read again when it was written to."""
     try:
         status = paths.registry_path().stat()
         return _runs_of(model, paths.registry_path(), status.st_ino, status.st_mtime_ns)
@@ -165,7 +167,29 @@ def _newest_runs(model: str) -> tuple[Run, ...]:
 
 @lru_cache(maxsize=16)
 def _runs_of(model: str, registry_at: Path, *version: int) -> tuple[Run, ...]:
-    return tuple([run for run in registry.list_runs() if run.model == model and run.step >= ENOUGH][:LOOK])
+    runs = registry.list_runs(curves=False)
+    began_with = {run.id: run.model for run in runs}
+    wanted = _first_model(model, began_with)
+    alike = (run for run in runs if run.step >= ENOUGH and _first_model(run.model, began_with) == wanted)
+    return tuple(itertools.islice(alike, LOOK))
+
+
+def _first_model(model: str, began_with: dict[str, str]) -> str:
+    """The model that a checkpoint of this home's runs was trained from, through as many runs as there were: it is as
+    large and as fast. `began_with`: the model of each run, by its id."""
+    seen: set[str] = set()
+    while run_id := _run_of(model):
+        if run_id in seen or run_id not in began_with:
+            break
+        seen.add(run_id)
+        model = began_with[run_id]
+    return model
+
+
+def _run_of(model: str) -> str:
+    """The id of the run in whose folder a model lies; "" of any other model."""
+    path, runs = Path(model), paths.runs_folder()
+    return path.relative_to(runs).parts[0] if path.is_relative_to(runs) and path != runs else ""
 
 
 def _kind(spec: RunSpec, offer: Offer) -> tuple[object, ...]:
