@@ -216,12 +216,25 @@ def test_what_is_pasted_over_a_files_text_is_of_no_file(importing: Locator, tmp_
     expect(importing.locator(".chosen")).to_have_text("or drop it here, or paste it below")
 
 
+def are_all_in_sight(notes: Locator) -> None:
+    """Of the two dozen of the script below, none beyond a scrollbar or in “and 6 more”."""
+    expect(notes).to_contain_text("“g.x11”")
+    expect(notes).to_contain_text("later_11")
+    expect(notes).not_to_contain_text("more")
+    assert notes.evaluate("list => list.children.length > 12 && list.scrollHeight <= list.clientHeight")
+
+
 def test_the_notes_of_an_import_stay_with_its_draft(new_run: Page, importing: Locator, open_page: OpenPage) -> None:
     script = (
-        "from trl import *\n\n\nf('<i>tok</i>').x = 1\nGRPOTrainer('a/b', reward_funcs=think_format_reward).train()"
+        ("from trl import *\n\n\nf('<i>tok</i>').x = 1\nGRPOTrainer('a/b', reward_funcs=think_format_reward).train()")
+        + "".join(f"\nlater_{number}(1)" for number in range(12))
+        + "".join(f"\ng.x{n} = 1" for n in range(12))
     )
     paste(importing, script)
+    are_all_in_sight(importing.locator(".left-out ul"))
     take(importing)
+    are_all_in_sight(new_run.locator(".import-note ul"))
+    picture(new_run, "new-import-notes")
     note = new_run.locator(".import-note")
     expect(note).to_contain_text("“f('<i>tok</i>').x” (line 4) is set")
     follows(new_run, "a/b")

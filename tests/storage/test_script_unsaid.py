@@ -128,6 +128,20 @@ def test_a_long_list_is_cut_and_each_is_named_once():
     assert unsaid.sentences()[0].endswith(f"x{MOST - 1} and 5 more.")
 
 
+def test_a_special_token_in_a_reward_is_said_to_stand_as_a_text():
+    """The code loads no tokenizer, so what it would say of it is written out."""
+    reward = "def ends(completions, **kwargs):\n    return [float(c.endswith(tok.eos_token)) for c in completions]\n"
+    loads = "tok = AutoTokenizer.from_pretrained('a/m')\ntok.eos_token = '<|im_end|>'\n"
+    found = read_script(script(loads + reward).replace("=think_format_reward", "=ends"))
+    assert "<eos_token>" in found.functions[0].code
+    (said,) = [note for note in found.notes if "the reward" in note]
+    assert said.startswith("The tokenizer's eos_token in the reward “ends” (line 13) stands as the text \"<eos_")
+    assert any("“tok.eos_token” (line 12) is set, which was not taken" in note for note in found.notes)
+    own = reward.replace("tok.eos_token", "'<eos_token>'")
+    found = read_script(script(loads + own).replace("=think_format_reward", "=ends"))
+    assert not [note for note in found.notes if "the reward" in note], "the script's own text is no stand-in"
+
+
 # ---- pushing by hand ----
 @pytest.mark.parametrize(
     ("config", "words"),

@@ -166,7 +166,7 @@ function drawNotes() {
   node.className = "import-note note";
   const dismiss = el("button.link.s", { type: "button", onclick: dropNotes }, "Dismiss");
   const summary = el("summary.s", notesHeading(lines));
-  const list = el("ul.s", { tabindex: "0", "aria-label": "Notes of the import" });
+  const list = el("ul.s", { "aria-label": "Notes of the import" });
   list.append(...lines.map((line) => el("li", line)));
   node.replaceChildren(el("details", { open: true }, summary, list), dismiss);
 }

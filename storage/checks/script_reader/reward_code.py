@@ -4,7 +4,7 @@ import ast
 import re
 import symtable
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from groupwise.storage.checks.script_reader.closures import Closed, Unclosed, at_left_edge, close_function
 from groupwise.storage.checks.script_reader.values import Function
@@ -13,19 +13,22 @@ from groupwise.storage.library.rewards.signature import CodeProblem
 from groupwise.storage.library.rewards.strip_script import is_heavy, keep_only
 
 _WORD, _ASSIGNED = re.compile(r"\w+"), re.compile(r"^# (\w+) *(?::[^=]+)?=(?!=)")
+_STAND_IN = re.compile(r"<(\w+_token)>")  # as strip_script writes them
 _DEFINED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 @dataclass(frozen=True)
 class ScriptFunction:
     """A reward function that comes along: its code, as it can stand alone; what that imports; and what is wrong with
-    it, by the lines of the code. `places`: which of the imported rewards it is."""
+    it, by the lines of the code. `places`: which of the imported rewards it is. `stand_ins`: the special tokens of a
+    tokenizer (eos_token) that are written out as texts, as the code loads none."""
 
     name: str
     code: str
     imports: list[str]
     places: list[int]
     problems: list[CodeProblem]
+    stand_ins: list[str] = field(default_factory=list)
 
 
 def extract_function(lines: list[str], tree: ast.Module, function: Function, name: str) -> ScriptFunction:
@@ -38,9 +41,10 @@ def extract_function(lines: list[str], tree: ast.Module, function: Function, nam
         closed = close_function(function, name, lines)
         kept = _needed_statements(tree, None, set(closed.needed), lines)
         code = _put_together(kept, closed, lines)
-    code = _without_loading(code)
+    written, code = code, _without_loading(code)
+    stand_ins = [token for token in dict.fromkeys(_STAND_IN.findall(code)) if f"<{token}>" not in written]
     imported = [ast.unparse(each) for each in ast.parse(code).body if isinstance(each, (ast.Import, ast.ImportFrom))]
-    return ScriptFunction(name, code, imported, [], signature.analyse(code, name).problems)
+    return ScriptFunction(name, code, imported, [], signature.analyse(code, name).problems, stand_ins)
 
 
 def _without_loading(code: str) -> str:

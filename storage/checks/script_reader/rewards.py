@@ -115,6 +115,10 @@ class RewardReader:
             self._own[known] = made
             if not function.top:
                 self._note_made(function, made.name)
+            for token in made.stand_ins:
+                what = f"The tokenizer's {token} in the reward “{made.name}”"
+                why = "completions are scored without special tokens, so neither is ever found in them."
+                self.reading.note(what, function, f'stands as the text "<{token}>": {why}')
         return {"name": self._own[known].name}
 
     def _free_name(self, function: Function) -> str:

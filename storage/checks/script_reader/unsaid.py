@@ -6,7 +6,7 @@ NO_CHANGE = "they change nothing here"
 BY_TRL = "TRL does them by itself"
 FOR_THE_SHELL = "they are for the notebook or the shell"
 _SECTIONS = ("name", "model", "data", "lora")
-MOST = 12  # that are named in a sentence
+MOST = 100  # that are named in a sentence
 
 
 class Unsaid:
