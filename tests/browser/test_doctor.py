@@ -65,10 +65,15 @@ def test_what_a_person_must_choose_is_where_the_new_run_opens(open_page: OpenPag
         return curves(step, 60, random.Random(step)) | tied | {"reward": 0.1, "kl": 0.01}
 
     page = open_page(f"{reading_dashboard}/run?id={made_run('too hard', 60, metrics=metrics, groups=0)}")
-    for words, place in (("Easier prompts", ".source"), ("A reward with partial credit", ".rewards")):
-        page.locator("article[data-key=too_hard]").get_by_role("link", name=words).click(timeout=LONG)
+    expect(page.locator(".advised").first).to_have_text("Easier prompts: choose the data in a new run", timeout=LONG)
+    picture(page, "doctor-advice")
+    changes = page.locator("article[data-key=too_hard] .changes")
+    expect(changes.locator(".btn")).to_have_count(1, timeout=LONG)  # a larger group: the rest is no button
+    for words, place in (("choose the data", ".source"), ("choose the rewards", ".rewards")):
+        changes.get_by_role("link", name=f"{words} in a new run").click(timeout=LONG)
         page.wait_for_selector("[data-ready]", timeout=LONG)
         page.wait_for_function("place => document.activeElement.closest(place) !== null", arg=place)
+        expect(page.locator(".arrival")).to_contain_text("with nothing changed")
         expect(page.locator(":focus")).to_be_in_viewport()
         page.go_back()
 

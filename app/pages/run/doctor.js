@@ -68,6 +68,12 @@ const ABOUT = {
   "New run": "Start a new run with this run’s settings and this change",
   Rewards: "Edit the reward functions and try them on this run’s completions",
 };
+// What changes something is a button; what a person must choose is a sentence, with a link to where.
+function change({ label, to, go, choose }) {
+  if (!choose) return el("a.btn.s", { href: go, title: ABOUT[to] }, `${to}: `, el("b", label));
+  const title = "Opens a new run with this run’s settings, where you choose. Nothing is changed for you.";
+  return el("span.s.advised", `${label}: `, el("a", { href: go, title }, `${choose} in a new run`));
+}
 function make() {
   const parts = {
     level: el("span.level.xs"),
@@ -100,11 +106,9 @@ function draw(verdict) {
   if (told === one.told) return node;
   one.told = told;
   parts.links.replaceChildren(el("span.mut.s", "See the evidence:"), ...verdict.links.map(link));
-  parts.changes.replaceChildren(
-    ...verdict.changes.map(({ label, to, go }) =>
-      el("a.btn.s", { href: go, title: ABOUT[to] }, `${to}: `, el("b", label)),
-    ),
-  );
+  const buttons = verdict.changes.filter(({ choose }) => !choose);
+  const advice = verdict.changes.filter(({ choose }) => choose);
+  parts.changes.replaceChildren(...[...buttons, ...advice].map(change));
   return node;
 }
 // Only what is not yet where it belongs is moved: focus and open details stay.

@@ -29,6 +29,8 @@ WAITS = {
     states.QUEUED: "Diagnostics start with the first step.",
     states.STARTING: "Diagnostics start with the first step.",
 }
+# What a person chooses who follows advice, by the last part of the field of a new run that it leads to.
+CHOOSE = {"source": "choose the data", "rewards": "choose the rewards", "id": "choose the model"}
 LEVELS = {"problem": "Problem", "warning": "Warning", "suspicion": "Suspicion", "calm": "Good to know"}
 TEMPLATE = """
 <section class="panel" aria-label="The doctor"><div class="row stands"><i class="sign" aria-hidden="true"></i>
@@ -140,15 +142,17 @@ def _verdict(run_id: str, verdict: Verdict) -> dict[str, Any]:
 
 
 def _change(run_id: str, change: Change) -> dict[str, str]:
-    """A button: to a new run, or to the workbench with what this run wrote."""
+    """A button: to a new run with that changed, or to the workbench with what this run wrote. With `choose`, the words
+    of a link: advice, which changes nothing by itself."""
     label = visible_text(change.label)
     if change.edit_reward is not None:
         named = [("name", change.edit_reward)] if change.edit_reward else []
         asked = urlencode([*named, ("run", run_id), ("view", "rescore")])
         return {"label": label, "to": "Rewards", "go": f"/rewards?{asked}"}
     sets = [("set", f"{field}={setting_text(value)}") for field, value in change.settings.items()]
+    advice = {} if sets else {"choose": CHOOSE[change.field.rpartition(".")[2]]}
     at = [("at", change.field or next(iter(change.settings)))]
-    return {"label": label, "to": "New run", "go": f"/new?{urlencode([('from', run_id), *sets, *at])}"}
+    return {"label": label, "to": "New run", "go": f"/new?{urlencode([('from', run_id), *sets, *at])}", **advice}
 
 
 def doctor() -> gr.HTML:
