@@ -123,6 +123,7 @@ def test_every_suggested_new_run_opens_with_just_that_changed(stages: str) -> No
                     continue
                 seen.add(change["go"])
                 query = parse_qs(urlsplit(change["go"]).query)
+                assert ("choose" in change) == (change["to"] == "New run" and "set" not in query)
                 if "set" not in query:
                     _leads(query, run_id, change["to"], places)
                     continue
@@ -197,7 +198,7 @@ def test_changes_of_an_address_are_made_as_the_form_would() -> None:
 def test_a_setting_without_a_label_of_its_own_is_called_in_words() -> None:
     text = "name: x\ndata: {source: task:arithmetic}\nrewards: [{name: format}]\n"
     _, changes, _ = url_settings.change(text, ["data.source=hub:openai/gsm8k", "training.loss_type=bnpo"], offer.OFFER)
-    assert [one.label for one in changes] == ["Data source", "loss_type"]
+    assert [one.label for one in changes] == ["Data source", "Loss type"]
 
 
 def _told(changes: list[url_settings.Change]) -> list[str]:

@@ -34,10 +34,26 @@ def test_a_made_up_field_in_the_catalogue_is_in_the_form_with_everything_about_i
     }  # fmt: skip
     fields = by_path(form.describe(Offer({**offer.TRAINING, "moon_phase": made_up}, offer.LORA)))
     assert fields["training.moon_phase"] == {
-        "path": "training.moon_phase", "name": "moon_phase", "label": "moon_phase", "advice": "", "default": "7",
+        "path": "training.moon_phase", "name": "moon_phase", "label": "Moon phase", "advice": "", "default": "7",
         "help": "Turns the moon.", "types": ["int", "none"], "choices": [], "flag": "--moon_phase", "section": "Moons",
         "short": False, "long": False,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("path", "label"),
+    [("training.beta", "KL weight"), ("training.per_device_eval_batch_size", "Per device eval batch size"),
+     ("training.vllm_gpu_memory_utilization", "vLLM GPU memory utilization"), ("training.fp16", "fp16"),
+     ("training.lr_scheduler_kwargs", "Learning rate scheduler arguments"), ("lora.use_rslora", "Use rsLoRA"),
+     ("training.fsdp_config", "FSDP config"), ("training.top_p", "Top p")],
+)  # fmt: skip
+def test_a_setting_has_one_label_ours_or_its_name_in_words(path: str, label: str) -> None:
+    assert field_labels.own_label(path) == label
+
+
+def test_no_two_settings_of_the_installed_training_share_a_label(installed: Offer) -> None:
+    labels = [one["label"] for one in form.describe(installed) if one["path"].startswith("training.")]
+    assert not [label for label in labels if labels.count(label) > 1] and not [one for one in labels if "_" in one]
 
 
 def test_every_field_of_the_installed_configs_is_there_but_those_groupwise_decides(installed: Offer) -> None:

@@ -137,7 +137,7 @@ def test_what_was_changed_of_a_run_is_named_on_arrival(open_page: OpenPage, shar
     told = page.locator(".arrival")
     expect(told.locator("p").first).to_have_text("From run <b>sums</b>, with:")
     expect(told.locator("li")).to_have_text(
-        ["Max completion length 48 → 96", "Weight of format 1.0 → 0.5", "top_p 1.0 → 0.9"]
+        ["Max completion length 48 → 96", "Weight of format 1.0 → 0.5", "Top p 1.0 → 0.9"]
     )
     expect(told).to_contain_text("This is a new run, named <b>sums</b>-2. That one stays as it is.")
     expect(page.get_by_label("Name", exact=True)).to_have_value("<b>sums</b>-2")

@@ -107,18 +107,38 @@ REWARD = {
     "adapt.least": ("At least", "the weight does not fall below"),
     "adapt.most": ("At most", "the weight does not rise above"),
 }
+# How the parts of TRL's and PEFT's names are written that are no plain words.
+SPELT = {
+    "kl": "KL", "lora": "LoRA", "rslora": "rsLoRA", "dora": "DoRA", "qalora": "QALoRA", "loftq": "LoftQ",
+    "vllm": "vLLM", "peft": "PEFT", "vespo": "VESPO", "sapo": "SAPO", "gpu": "GPU", "cpu": "CPU", "tf32": "TF32",
+    "ddp": "DDP", "fsdp": "FSDP", "nan": "NaN", "id": "ID", "url": "URL", "neftune": "NEFTune",
+    "deepspeed": "DeepSpeed", "ds3": "DeepSpeed 3", "lr": "learning rate", "jit": "JIT", "lm": "LM", "mb": "MB",
+    "num": "number of", "optim": "optimizer", "coef": "coefficient", "kwargs": "arguments", "args": "arguments",
+    "ref": "reference", "grad": "gradient", "impl": "implementation", "neg": "negative", "pos": "positive",
+}  # fmt: skip
+
+
+def in_words(name: str) -> str:
+    """A library's name in words: vllm_gpu_memory_utilization is “vLLM GPU memory utilization”."""
+    words = " ".join(SPELT.get(word, word) for word in name.split("_"))
+    first = words.split(" ")[0]
+    return words[:1].upper() + words[1:] if first.isalpha() and first.islower() else words
+
+
 # What LoRA begins with when it is switched on: common practice.
 USUAL_LORA = {"r": 16, "lora_alpha": 32, "lora_dropout": 0.05, "target_modules": "all-linear"}
-NAMED = ("training", "lora")  # parts whose settings are called by their names
+NAMED = ("training", "lora")  # parts whose settings have a library's names
 LONG_TEXTS = {"data.system_prompt", "data.prompt_template"}
 
 
 def own_label(field: str) -> str:
-    """The form's word for a setting; else its name, in words unless that is the library's own: Data source, top_p."""
+    """What the form calls a setting, by its dotted path: our own word for it; else the library's name, or the path, in
+    words (“Per device eval batch size”, “Data source”)."""
     part, _, name = field.partition(".")
-    if field in SHORT:
-        return SHORT[field][0]
-    return name if part in NAMED and name else re.sub(r"[._]", " ", field).capitalize()
+    label, _ = SHORT.get(field) or REWARD.get(field) or ("", "")
+    if label:
+        return label
+    return in_words(name.replace(".", "_")) if part in NAMED and name else re.sub(r"[._]", " ", field).capitalize()
 
 
 def compared_label(name: str) -> str:

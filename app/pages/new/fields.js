@@ -2,7 +2,8 @@
 // default. Drawn from what the server says is installed; nothing here knows TRL.
 
 import { el, option } from "../../ui/dom.js";
-import { asTyped, edit, isTyping, page, problems, sentence, shownAt } from "./core.js";
+import { asTyped, edit, isTyping, page, problems, shownAt } from "./core.js";
+import { inFormWords } from "./form_words.js";
 
 export const fields = []; // every field that is drawn now: {path, node, show}
 
@@ -36,7 +37,7 @@ export function setValue(input, value) {
 }
 
 // `about` as app.pages.new.form describes it; `input` another control than the usual one; `full`: with TRL's help.
-export function field(about, { input, full = false, label = full ? about.name : about.label } = {}) {
+export function field(about, { input, full = false, label = about.label } = {}) {
   const id = `${full ? "all" : "f"}-${about.path.replace(/\W/g, "-")}`;
   const box = input ?? control(about, id);
   box.id = id;
@@ -94,7 +95,7 @@ function showField(about, node, box) {
   node.querySelector(".reset").hidden = shown === "" || about.path === "name";
 }
 
-const verdict = (problem) => el("p", { class: `xs verdict-at ${problem.level}` }, sentence(problem.message));
+const verdict = (problem) => el("p", { class: `xs verdict-at ${problem.level}` }, inFormWords(problem));
 export function fixButtons(problem) {
   return (problem.fixes ?? []).map((fix) => {
     const button = el("button.btn.s.fix", { type: "button" }, fix.label);

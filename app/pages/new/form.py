@@ -103,11 +103,12 @@ def _reward_parts() -> dict[str, dict[str, Field]]:
 
 def _field(path: str, about: Field, *, section: str) -> Field:
     part, _, name = path.rpartition(".")
-    label, advice = field_labels.SHORT.get(path) or field_labels.REWARD.get(path) or ("", "")
+    _, advice = field_labels.SHORT.get(path) or field_labels.REWARD.get(path) or ("", "")
+    is_argument = part.endswith("parameters")  # of a function, which has its name from whoever wrote that
     return {
         "path": path,
         "name": name,
-        "label": label or name,
+        "label": name if is_argument else field_labels.own_label(path),
         "advice": advice,
         "help": about.get("help") or "",
         "types": about["types"],

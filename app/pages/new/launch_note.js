@@ -1,7 +1,8 @@
 // What is said beside Launch: how far it is, and why it waits.
 
 import { setText } from "../../ui/dom.js";
-import { blocking, find, page, sentence } from "./core.js";
+import { blocking, find, page } from "./core.js";
+import { inFormWords } from "./form_words.js";
 import { goTo } from "./go_to.js";
 
 let holds = null; // whether the answer to the last Launch is still true
@@ -18,7 +19,7 @@ export function answer(words) {
 // Leads to the first thing to fix, and says that nothing starts before.
 export function sayBlocked() {
   const [first] = blocking();
-  note(`Not started yet. ${sentence(first.message)}`);
+  note(`Not started yet. ${inFormWords(first)}`);
   holds = () => blocking().some(({ field, message }) => field === first.field && message === first.message);
   goTo(first);
 }

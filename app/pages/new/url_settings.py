@@ -70,7 +70,7 @@ def _text_before(raw: dict[str, object] | None, field: str, offer: Offer) -> str
 
 
 def _label(field: str, text: str) -> str:
-    """What a person calls a setting: Learning rate, Weight of format, KL weight in stage 2, top_p."""
+    """What a person calls a setting: Learning rate, Weight of format, KL weight in stage 2, Top p."""
     part, _, name = field.rpartition(".")
     stage, _, inner = field.removeprefix("stages.").partition(".")
     if field.startswith("stages.") and inner.startswith("training."):

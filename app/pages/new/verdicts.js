@@ -2,8 +2,9 @@
 // each group with its own mark and word.
 
 import { el } from "../../ui/dom.js";
-import { page, plainAt, sentence } from "./core.js";
+import { page, plainAt } from "./core.js";
 import { about, fixButtons } from "./fields.js";
+import { inFormWords } from "./form_words.js";
 import { goTo } from "./go_to.js";
 
 // The gravest first: its level, mark, word for one and for several, and what it means.
@@ -32,11 +33,14 @@ const rewardName = (number) => (page.view?.unreadable ? null : plainAt("rewards"
 
 // What a person calls the place of a problem: a field's label, a reward function, a part of the form.
 function placeName(path) {
-  const [, list, number] = path.match(/^(rewards|stages)\.(\d+)/) ?? [];
+  const [, list, number, inside] = path.match(/^(rewards|stages)\.(\d+)\.?(.*)/) ?? [];
   if (list === "rewards") return `Reward ${rewardName(number) ?? Number(number) + 1}`;
-  if (list === "stages") return `Stage ${Number(number) + 1}`;
+  if (list === "stages") {
+    const stage = `tage ${Number(number) + 1}`;
+    return inside.startsWith("training.") ? `${placeName(inside)} in s${stage}` : `S${stage}`;
+  }
   const part = Object.keys(PARTS).find((one) => path === one || path.startsWith(`${one}.`));
-  if (page.form.fields.some((one) => one.path === path && one.short)) return about(path).label;
+  if (page.form.fields.some((one) => one.path === path && (one.short || one.section))) return about(path).label;
   return part ? PARTS[part] : path.split(".").at(-1);
 }
 
@@ -74,7 +78,7 @@ function card(problem, group) {
   return el(
     `div.verdict.${problem.level}`,
     el("p.level", el("span.mark", { role: "img", "aria-label": `${group.one}:` }, group.mark), go, path),
-    el("p.s", sentence(problem.message)),
+    el("p.s", inFormWords(problem)),
     el("div.row.tight.fixes", ...fixButtons(problem)),
   );
 }

@@ -1,0 +1,14 @@
+// What is said of settings, in the form's words: a field's label first, its name second.
+
+import { page, sentence } from "./core.js";
+
+const NAME = /“[^”]*”|`[^`]*`|[\w.]*[a-z]_[a-z]\w*/g; // what is quoted is meant as it is written
+const SECTIONS = ["training", "lora", "data", "model", "launch"];
+
+function labelled(name) {
+  const paths = [name, ...SECTIONS.map((section) => `${section}.${name}`)];
+  const known = page.form.fields.find(({ path }) => paths.includes(path));
+  return known ? `${known.label} (${name})` : name;
+}
+// The message of a problem as a sentence.
+export const inFormWords = ({ message }) => sentence(message.replace(NAME, labelled));
