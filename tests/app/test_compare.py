@@ -431,14 +431,14 @@ def test_settings_that_differ_with_the_published_defaults(registry_home: Path) -
         {"words": "1", "number": 1.0, "set": False}, {"words": "0.5", "number": 0.5, "set": True},
     ]  # fmt: skip
     assert found["fields"][1]["values"][0] is None
-    assert [field["label"] for field in found["fields"]] == ["Temperature", "seed", "KL weight"]
+    assert [field["label"] for field in found["fields"]] == ["Temperature", "Seed", "KL weight"]
 
 
 @pytest.mark.parametrize(
     ("name", "label"),
     [
-        ("training.learning_rate", "Learning rate"), ("training.top_p", "top_p"), ("data.source", "Data source"),
-        ("training.model_init_kwargs.dtype", "model_init_kwargs.dtype"), ("lora", "LoRA"), ("lora.r", "LoRA rank"),
+        ("training.learning_rate", "Learning rate"), ("training.top_p", "Top p"), ("data.source", "Data source"),
+        ("training.model_init_kwargs.dtype", "Model init arguments: dtype"), ("lora", "LoRA"), ("lora.r", "LoRA rank"),
         ("rewards.format.weight", "Weight of format"), ("rewards.format.parameters.tags", "tags of format"),
         ("rewards.format.schedule", "Schedule of format"), ("stages.2.training.beta", "KL weight in stage 2"),
         ("stages.1.rewards.format.weight", "Weight of format in stage 1"),

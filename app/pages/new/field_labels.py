@@ -138,7 +138,10 @@ def own_label(field: str) -> str:
     label, _ = SHORT.get(field) or REWARD.get(field) or ("", "")
     if label:
         return label
-    return in_words(name.replace(".", "_")) if part in NAMED and name else re.sub(r"[._]", " ", field).capitalize()
+    if part not in NAMED or not name:
+        return re.sub(r"[._]", " ", field).capitalize()
+    setting, _, inner = name.partition(".")
+    return f"{in_words(setting)}: {inner}" if inner else in_words(setting)
 
 
 def compared_label(name: str) -> str:
