@@ -22,7 +22,7 @@ from groupwise.storage.analysis.doctor.verdict import PROBLEM, WARNING
 from groupwise.storage.home import db, paths
 from groupwise.storage.home.sqlite_tools import Database
 from groupwise.storage.home.value_types import value_if_fitting
-from groupwise.storage.record import group_metrics, recent, record_check, right, run_files, states
+from groupwise.storage.record import group_metrics, metrics, recent, record_check, right, run_files, states
 from groupwise.storage.registry import outcomes, registry
 from groupwise.storage.registry.messages.facts import Catalogue, Hardware, Shipped
 from groupwise.storage.registry.registry import Run
@@ -42,14 +42,16 @@ REST = 0.5  # seconds, at most, between two runs that are looked at beside a tra
 @dataclass(frozen=True)
 class Outcome:
     """`verdict` stands beside the state, “” where nothing is wrong, coloured by its `level`; `seconds` of training;
-    `metrics`: what each is at the end (storage.record.recent); `settings` that the spec gives, by dotted name. None and
-    nothing of what is not known."""
+    `metrics`: what each is at the end (storage.record.recent); `settings` that the spec gives, by dotted name;
+    `resumed_at`: the step after which its last attempt went on, 0 where it began at the start. None and nothing of what
+    is not known."""
 
     verdict: str = ""
     seconds: float | None = None
     metrics: dict[str, float] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
     level: str = ""
+    resumed_at: int = 0
 
 
 _KEPT = TypeAdapter(Outcome)
@@ -139,13 +141,15 @@ def read_outcome(run: Run, around: Surroundings) -> Outcome:
 def _with_record(run: Run, spec: RunSpec | None, settings: dict[str, Any], around: Surroundings) -> Outcome:
     with record_check.read_record(run.folder.db, seconds=SECONDS) as record:
         seconds, means = finals.seconds_trained(record), finals.last_means(record)
+        begun = metrics.begun_at(record)
         if spec and not _tells_right(record, spec):  # then nothing is solved
             means = {name: mean for name, mean in means.items() if not name.endswith("solved")}
     verdict, level = "", ""
     if run.state in JUDGED:
         evidence = evidence_reader.gather(run.folder.db, spec, around)
         verdict, level = verdict_on(examine(replace(evidence, ended=True)))
-    return Outcome(verdict, seconds, means, settings, level)
+    resumed_at = begun[max(begun)] if begun and max(begun) > 1 else 0
+    return Outcome(verdict, seconds, means, settings, level, resumed_at)
 
 
 def _tells_right(record: Database, spec: RunSpec) -> bool:

@@ -1,6 +1,7 @@
 """Making the registry anew from the run folders: after damage, or for folders that were copied here, or deleted."""
 
 import contextlib
+import itertools
 import os
 import time
 from collections.abc import Collection
@@ -41,7 +42,8 @@ def adopt_folders(*, settled: float = 0.0) -> int:
 
     `settled`: leave out folders that changed in the last so many seconds, and may still be in the making.
     """
-    known = {run.id for run in registry.list_runs()}
+    runs = registry.list_runs(curves=False)
+    known, originals = {run.id for run in runs}, {(run.name, run.created): run.id for run in runs}
     found = 0
     for path in sorted(paths.runs_folder().iterdir()):
         if path.name in known or not paths.RUN_ID.fullmatch(path.name) or not files.is_folder(path):
@@ -49,7 +51,11 @@ def adopt_folders(*, settled: float = 0.0) -> int:
         folder = paths.RunFolder(path)
         if not files.is_file(folder.spec) or time.time() - path.lstat().st_mtime < settled:
             continue
-        _add(_row_from_folder(folder))
+        row = _row_from_folder(folder)
+        original = originals.setdefault((row["name"], row["created"]), folder.id)
+        _add(row if original == folder.id else _as_copy(row, original))
+        if original != folder.id:
+            registry.keep_beside(folder.id)  # its name: a registry that is made anew would have two of one again
         notes.adopt(folder)
         found += 1
     return found
@@ -93,6 +99,16 @@ def adopt_trash() -> int:
         notes.adopt(folder)
         found += 1
     return found
+
+
+def _as_copy(row: dict[str, Any], original: str) -> dict[str, Any]:
+    """The row of a folder that is a copy of another run's, under a name of its own: who could tell them apart?"""
+    taken = registry.run_names()
+    endings = itertools.chain([" (copy)"], (f" (copy {number})" for number in itertools.count(2)))
+    longest = run_files.LONGEST_NAME
+    names = (f"{row['name'][: longest - len(ending)]}{ending}" for ending in endings)
+    name = next(name for name in names if name not in taken)
+    return row | {"name": name, "sentence": f"{row['sentence']} This folder is a copy of {original}."}
 
 
 def _add(row: dict[str, Any]) -> None:

@@ -307,22 +307,33 @@ def waits_for(path: Path) -> str | None:
         return last[0] if last and last[1] else None
 
 
-def values_at(path: Path, names: Sequence[str], steps: Sequence[int]) -> dict[int, dict[str, float]]:
-    """What was logged of these metrics at each of these steps, by the attempt that counts there."""
+def means_of_spans(path: Path, names: Sequence[str], spans: Sequence[Span]) -> dict[int, dict[str, float]]:
+    """What these metrics came to in each span of steps, by its last step: the mean of what was logged by the attempts
+    that count there, or the last value of a metric that no mean says anything of."""
     with record_check.read_record(path) as run:
         keys = dict(run.execute("SELECT name, id FROM metric_key").fetchall())
         parts = stretches(run)
         found: dict[int, dict[str, float]] = {}
-        for step in steps:
-            attempt = next((part[0] for part in parts if part[1] <= step <= part[2]), None)
-            for name in names if attempt is not None else ():
-                row = run.execute(
-                    "SELECT value FROM metric WHERE key = ? AND attempt = ? AND step = ?",
-                    [keys.get(name, -1), attempt, step],
-                ).fetchone()
-                if row is not None and row[0] is not None:
-                    found.setdefault(step, {})[name] = row[0]
+        for span in spans:
+            told = {
+                name: _value_of_span(run, name, keys[name], _clip(parts, span), span) for name in names if name in keys
+            }
+            found[span[1]] = {name: value for name, value in told.items() if value is not None}
         return found
+
+
+def _value_of_span(run: Database, name: str, key: int, parts: list[Part], span: Span) -> float | None:
+    values: list[float] = []
+    for attempt, first, last in parts:
+        rows = run.execute(
+            "SELECT value FROM metric WHERE key = ? AND attempt = ? AND step BETWEEN ? AND ? AND abs(value) < 9e999 "
+            "ORDER BY step",
+            [key, attempt, max(first, span[0]), min(last, span[1])],
+        )
+        values += [value for (value,) in rows.fetchall()]
+    if not values:
+        return None
+    return values[-1] if recent.SINGLE.match(name) else sum(values) / len(values)
 
 
 def checkpoints(path: Path) -> list[dict[str, Any]]:

@@ -201,11 +201,12 @@ def test_resume_names_the_newest_checkpoint_that_is_still_there(run_id: str) -> 
     assert ending.resume_label(run) == "Start again"
     seal_checkpoint(folder.checkpoints / "checkpoint-2")
     assert ending.resume_label(run) == "Resume from step 2"
-    rows = checkpoints.list_checkpoints({"run": run_id})["rows"]
-    assert [(row["step"], row["state"][:13], row["whole"]) for row in rows] == [
-        (3, "removed since", False),
-        (2, "complete", True),
-    ]
+    told = checkpoints.list_checkpoints({"run": run_id})
+    assert [(row["step"], row["state"], row["whole"]) for row in told["rows"]] == [(2, "complete", True)]
+    words = "Removed since, to make room for newer ones (save_total_limit) or by hand: step 3."
+    assert told["removed"] == words
+    many = checkpoints.removed_words(range(1, 15))
+    assert many.endswith("2 earlier ones and step 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14.")
 
 
 def test_a_silent_run_is_called_stalled_only_after_ten_of_its_steps() -> None:

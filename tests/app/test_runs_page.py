@@ -254,6 +254,15 @@ def test_a_run_without_a_record_or_settings_breaks_nothing_and_damage_stands_bes
     assert cells(now, odd)[2:5] == ["Finished · record is damaged", "–", "–"]
 
 
+def test_where_a_run_goes_on_from_and_what_it_begins_with_are_in_its_row(registry_home: Path) -> None:
+    run_id = made_run("resumed", 30, resumed_at=15)
+    point = paths.run_folder(run_id).checkpoints / "checkpoint-10"
+    branch = registry.create_run(SPEC, name="branch", model=str(point), data="task:arithmetic")
+    now = drawn(columns=["step", "data"])
+    assert cells(now, run_id)[3] == "30 · resumed from 15"
+    assert cells(now, branch)[4].startswith(f"checkpoint-10 of {run_id}"[:50])
+
+
 def test_a_record_that_was_damaged_after_its_end_is_told_of(registry_home: Path) -> None:
     run_id = made_run("copied in part", 20)
     assert cells(drawn(), run_id)[2] == "Finished"

@@ -298,6 +298,8 @@ def test_checkpoints_are_downloaded_copied_and_resumed_from(open_page: OpenPage,
     rows = page.locator(".gw-checkpoints tbody tr")
     expect(rows).to_have_count(3)
     expect(rows.nth(1)).to_contain_text("incomplete: it lacks optimizer.pt")
+    expect(page.locator(".gw-checkpoints .best")).to_have_text(["best reward"])
+    expect(rows.nth(0).locator(".best")).to_be_visible()  # the reward rises
     expect(rows.nth(1).get_by_role("button", name="Resume from here")).to_have_count(0)
     expect(page.locator(".gw-checkpoints thead")).to_contain_text("KL")
     expect(page.locator(".snippet")).to_contain_text("AutoModelForCausalLM.from_pretrained(")
@@ -455,7 +457,10 @@ def test_a_checkpoint_can_be_deleted_once_nothing_trains(open_page: OpenPage, ad
     assert (folder / "checkpoint-12").is_dir()
     rows.first.get_by_role("button", name="Delete").click()
     dialog.get_by_role("button", name="Delete").click()
-    expect(rows.first).to_contain_text("removed since: to make room for newer ones, or by hand")
+    expect(part.locator(".removed")).to_have_text(
+        "Removed since, to make room for newer ones (save_total_limit) or by hand: step 12."
+    )
+    expect(rows).to_have_count(1)
     assert [path.name for path in folder.iterdir()] == ["checkpoint-10"]
     expect(head(page).get_by_role("button", name="Resume from step 10")).to_be_visible()
     picture(page, "checkpoints")

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from groupwise.storage.home import db
+from groupwise.storage.home import db, paths
 from groupwise.storage.record import groups, metrics, recent, record_check, step_record
 from groupwise.storage.record.record import RunWriter
 from groupwise.storage.record.step_record import Completion, Event, Group
+from tests.support.made_runs import made_run
 from tests.support.records import rows
 
 WEIGHTS = {"format": 1.0}
@@ -198,3 +199,17 @@ def test_one_look_is_of_one_moment_whatever_is_written_meanwhile(path: Path):
 def test_a_look_at_what_is_no_record_is_for_its_readers_to_refuse(tmp_path: Path):
     with record_check.one_look(tmp_path / "run.db"), pytest.raises(sqlite3.OperationalError):
         metrics.standing(tmp_path / "run.db")
+
+
+def test_what_came_between_two_checkpoints_is_of_the_attempt_that_counts(registry_home: Path) -> None:
+    run_id = made_run("resumed", 30, groups=0, resumed_at=15, metrics=lambda step: {"reward": float(step)})
+    path = paths.run_folder(run_id).db
+    assert metrics.means_of_spans(path, ["reward", "kl"], [(1, 10), (11, 20)]) == {
+        10: {"reward": 5.5},
+        20: {"reward": 15.5},
+    }
+    writer = RunWriter(path, 2, {})
+    writer.commit(31, metrics={"eval_reward": 0.25})
+    writer.commit(32, metrics={"eval_reward": 0.5})
+    writer.close()
+    assert metrics.means_of_spans(path, ["eval_reward"], [(21, 40)]) == {40: {"eval_reward": 0.5}}

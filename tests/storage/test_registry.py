@@ -335,3 +335,18 @@ def test_a_disk_that_fills_up_in_a_transaction_is_what_is_said(registry_home: Pa
     assert registry.read_fact(JudgePorts) is None
     registry.publish_fact(JudgePorts(ports=[1]))
     assert registry.read_fact(JudgePorts) == JudgePorts(ports=[1])
+
+
+def test_two_copies_of_a_folder_have_names_that_tell_them_apart(registry_home: Path) -> None:
+    run_id = make(states.STOPPED, "arithmetic")
+    registry.keep_beside(run_id)
+    for name in ("second", "third"):
+        shutil.copytree(paths.run_folder(run_id).path, paths.run_folder(name).path)
+    assert repair.adopt_folders() == 2
+    for again in (False, True):
+        if again:
+            paths.registry_path().unlink()
+            repair.repair()
+        named = {run.id: run.name for run in registry.list_runs()}
+        assert named == {run_id: "arithmetic", "second": "arithmetic (copy)", "third": "arithmetic (copy 2)"}
+    assert get("second").sentence == f"It is stopped. This folder is a copy of {run_id}."

@@ -161,7 +161,8 @@ def test_a_run_folder_that_is_copied_into_the_home_appears(start_worker: StartWo
     copy = paths.run_folder("a-copy")
     shutil.copytree(folder.path, copy.path)
     run = wait_for("the copy", lambda: registry.get_run("a-copy"), 30)
-    assert (run.state, run.name, run.step) == (states.FINISHED, "small", 1)
+    assert (run.state, run.name, run.step) == (states.FINISHED, "small (copy)", 1)
+    assert run.sentence.endswith(f" This folder is a copy of {folder.id}.")
 
 
 def test_code_in_the_folder_that_did_not_ship_reaches_nothing(start_worker: StartWorker) -> None:

@@ -37,7 +37,7 @@ function row(saved, { columns, resumable, removable }) {
     acts.push(el("button.btn.s.delete", { type: "button", onclick: () => confirmDeletion(saved) }, "Delete…"));
   return el(
     saved.path ? "tr" : "tr.mut",
-    el("td", el("b", saved.title)),
+    el("td", el("b", saved.title), saved.best ? el("span.chip.best", saved.best) : ""),
     el("td", saved.saved),
     el("td.n", saved.size),
     ...columns.map((name) => el("td.n", { "data-name": name }, saved.values[name] ?? "–")),
@@ -54,6 +54,7 @@ function draw(now) {
   const cells = head.map((words, n) => el(`th${right(n)}`, { scope: "col" }, words));
   find("thead").replaceChildren(el("tr", ...cells));
   find("tbody").replaceChildren(...now.rows.map((saved) => row(saved, now)));
+  showText(find(".removed"), now.removed);
   find(".aside").hidden = !now.aside.length;
   find(".aside").replaceChildren(...now.aside.map(aside));
   const { final } = now;

@@ -17,7 +17,9 @@ from groupwise.storage.record import checkpoint_files, metrics, run_files, state
 from groupwise.storage.registry import commands, registry
 
 MEASURED = {"reward": "reward", "KL": "kl", "held-out reward": "eval_reward"}  # columns, and the metrics in them
+JUDGES = ("held-out reward", "reward")  # by which a checkpoint is the best: by the first that there is
 MOST = 500  # rows
+MOST_NAMED = 12  # removed checkpoints
 TEMPLATE = """
 <p class="s mut wait">Reading…</p>
 <section class="panel final" hidden>
@@ -25,8 +27,10 @@ TEMPLATE = """
 <p><code class="mono folder"></code></p><p class="s mut use"></p>
 <pre class="mono snippet" tabindex="0" aria-label="Python that loads it"></pre></section>
 <p class="s mut lead" hidden>A checkpoint is the model as it was after a step, with all that is needed to train on from
-there. Its figures are those logged at that step.</p>
+there. Reward and KL are means over the steps since the checkpoint before it; a held-out reward is the last one measured
+in them.</p>
 <div class="panel flush scroll list" tabindex="-1" hidden><table><thead></thead><tbody></tbody></table></div>
+<p class="s mut removed" hidden></p>
 <ul class="aside" aria-label="Set aside" hidden></ul><p class="s problem" role="alert" hidden></p>
 <dialog class="confirm"><form method="dialog"><h2></h2><p></p><div class="row end">
 <button value="cancel" class="btn" autofocus>Cancel</button><button value="yes" class="btn pri"></button></div>
@@ -42,15 +46,21 @@ def list_checkpoints(payload: Payload) -> dict[str, Any]:
     if not folder.path.is_dir():
         raise Unanswerable("The folder of this run was deleted, and its checkpoints with it.")
     aside = checkpoint_files.set_aside_points(folder.checkpoints)
-    rows = [*_recorded(run), *(_set_aside_row(run, point) for point in aside)][:MOST]
+    recorded, removed = _recorded(run, aside)
+    rows = [*recorded, *(_set_aside_row(run, point) for point in aside)][:MOST]
     return {
-        "rows": rows, "columns": [name for name in MEASURED if any(row["values"].get(name) for row in rows)],
+        "rows": rows, "removed": removed_words(removed), "columns": columns_of(rows),
         "aside": _by_attempt(run, aside),
-        "wait": "" if rows else nothing(run.state),
+        "wait": "" if rows or removed else nothing(run.state),
         "final": _model(run, folder.final) if files.is_folder(folder.final) else None, "use": use(run),
         "resumable": can_be_resumed(run),
         "removable": is_at_rest(run),
     }  # fmt: skip
+
+
+def columns_of(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """What was measured of any of these checkpoints."""
+    return [name for name in MEASURED if any(row["values"].get(name) for row in rows)]
 
 
 def can_be_resumed(run: registry.Run) -> bool:
@@ -64,33 +74,59 @@ def is_at_rest(run: registry.Run) -> bool:
     return run.state in states.ENDED and not commands.waiting_action(run.id, run.attempt)
 
 
-def _recorded(run: registry.Run) -> list[dict[str, Any]]:
-    """The checkpoints that the record names, and what became of each."""
+def _recorded(run: registry.Run, aside: Sequence[Path]) -> tuple[list[dict[str, Any]], list[int]]:
+    """The checkpoints that the record names and that are there, as rows, and the steps of those that were removed; what
+    was set aside is neither."""
     if not has_record(run):
-        return []
-    saved = metrics.checkpoints(run.folder.db)
-    values = metrics.values_at(run.folder.db, list(MEASURED.values()), [row["step"] for row in saved])
+        return [], []
+    newest = {row["path"]: row for row in reversed(metrics.checkpoints(run.folder.db))}  # of a step trained again
+    saved = sorted(newest.values(), key=lambda row: int(row["step"]), reverse=True)
     there = {point.relative_to(run.folder.path).as_posix() for point in checkpoint_files.points(run.folder.checkpoints)}
-    return [_row(run, row, row["path"] in there, values.get(row["step"], {})) for row in saved]
+    values = metrics.means_of_spans(
+        run.folder.db, list(MEASURED.values()), spans_before([row["step"] for row in saved])
+    )
+    set_aside = {checkpoint_files.step_of(point) for point in aside}
+    gone = {row["step"] for row in saved if row["path"] not in there} - set_aside
+    rows = [_row(run, row, values.get(row["step"], {})) for row in saved if row["path"] in there]
+    return _with_best(rows), sorted(gone)
 
 
-def _row(run: registry.Run, saved: dict[str, Any], there: bool, values: dict[str, float]) -> dict[str, Any]:
+def spans_before(steps: Sequence[int]) -> list[tuple[int, int]]:
+    """The steps that lie between each of these and the one before it, as (first, last)."""
+    ordered = sorted(set(steps))
+    return [(before + 1, step) for before, step in zip([0, *ordered], ordered, strict=False)]
+
+
+def _row(run: registry.Run, saved: dict[str, Any], values: dict[str, float]) -> dict[str, Any]:
     place = run.folder.path / saved["path"]
-    wrong = checkpoint_files.problem(place, deep=False) if there else None
+    wrong = checkpoint_files.problem(place, deep=False)
+    told = {name: values[key] for name, key in MEASURED.items() if key in values}
     return {
-        "step": saved["step"], "title": f"step {format.count(saved['step'])}",
+        "step": saved["step"], "title": f"step {format.count(saved['step'])}", "best": "",
         "saved": format.age(saved["at"]), "size": format.size(saved["bytes"]),
-        "state": state_words(there, wrong), "whole": there and wrong is None, "removable": there,
-        "values": {name: format.number(values[key]) for name, key in MEASURED.items() if key in values},
-        **(_model(run, place) if there else {}),
+        "state": f"incomplete: it {visible_text(wrong)}" if wrong else "complete", "whole": wrong is None,
+        "removable": True, "measured": told,
+        "values": {name: format.number(value) for name, value in told.items()}, **_model(run, place),
     }  # fmt: skip
 
 
-def state_words(there: bool, wrong: str | None) -> str:
-    """Whether a checkpoint can be resumed from, or why not."""
-    if not there:
-        return "removed since: to make room for newer ones, or by hand"
-    return f"incomplete: it {visible_text(wrong)}" if wrong else "complete"
+def _with_best(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows, of which the whole one with the highest reward is named, where there are several to choose from."""
+    whole = [row for row in rows if row["whole"]]
+    by = next((name for name in JUDGES if sum(name in row["measured"] for row in whole) > 1), None)
+    if by is not None:
+        best = max((row for row in whole if by in row["measured"]), key=lambda row: row["measured"][by])
+        best["best"] = f"best {by}"
+    return [{name: value for name, value in row.items() if name != "measured"} for row in rows]
+
+
+def removed_words(steps: Sequence[int]) -> str:
+    """Which checkpoints were saved and are no more there."""
+    if not steps:
+        return ""
+    shown = [format.count(step) for step in steps[-MOST_NAMED:]]
+    more = f"{format.count(len(steps) - MOST_NAMED)} earlier ones and " if len(steps) > MOST_NAMED else ""
+    return f"Removed since, to make room for newer ones (save_total_limit) or by hand: {more}step {', '.join(shown)}."
 
 
 def _set_aside_row(run: registry.Run, point: Path) -> dict[str, Any]:
@@ -98,7 +134,7 @@ def _set_aside_row(run: registry.Run, point: Path) -> dict[str, Any]:
     step = checkpoint_files.step_of(point)
     return {
         "step": step, "title": f"step {format.count(step)}", "saved": format.age(point.stat().st_mtime),
-        "size": format.size(checkpoint_files.size_of(point)), "whole": False, "values": {},
+        "size": format.size(checkpoint_files.size_of(point)), "whole": False, "values": {}, "best": "",
         "state": f"set aside: attempt {_attempt_after(run, point)} went on from an earlier step", **_model(run, point),
     }  # fmt: skip
 

@@ -64,7 +64,8 @@ def describe_end(run: registry.Run) -> dict[str, Any] | None:
 
 def reason_of(run: registry.Run) -> str:
     """Why a run that failed, was killed or interrupted ended so, in short, for lists of runs; "" of any other."""
-    return split_sentence(PREFIX.sub("", run.sentence))[0] if run.state in TOLD else ""
+    headline, rest = split_sentence(PREFIX.sub("", run.sentence)) if run.state in TOLD else ("", "")
+    return f"{headline}: {rest}" if RAW.match(rest) else headline
 
 
 def split_sentence(said: str) -> tuple[str, str]:

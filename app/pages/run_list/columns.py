@@ -4,6 +4,7 @@ A column's key is its name, or `set:NAME` for a setting of the spec, `metric:NAM
 value, by which runs are sorted, and a cell.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -56,7 +57,9 @@ class Row:
 
     @property
     def model(self) -> str:
-        """The model's name, without where it is from."""
+        """The model's name, without where it is from; of what another run saved, whose it is."""
+        if saved := OF_A_RUN.search(self.run.model):
+            return f"{saved[2]} of {saved[1]}"
         return self.run.model.rstrip("/").rpartition("/")[2] or self.run.model
 
     @property
@@ -84,7 +87,8 @@ class Column:
 def _steps(row: Row) -> str:
     run = row.run
     total = f" / {format.count(run.total)}" if run.total and run.step != run.total else ""
-    return format.count(run.step) + total if run.step or run.total else "–"
+    on = f" · resumed from {format.count(row.facts.resumed_at)}" if row.facts and row.facts.resumed_at else ""
+    return format.count(run.step) + total + on if run.step or run.total else "–"
 
 
 def _duration(row: Row) -> str:
@@ -106,6 +110,7 @@ KNOWN: dict[str, Column] = {
     "tags": Column("tags", lambda row: ", ".join(row.run.tags), lambda row: ", ".join(row.run.tags), numeric=False),
     "id": Column("id", lambda row: row.run.id, lambda row: row.run.id, numeric=False),
 }  # fmt: skip
+OF_A_RUN = re.compile(r"/runs/([^/]+)/(?:checkpoints/(?:[^/]+/)?)?(final|checkpoint-\d+|model)/?$")
 FIXED = ("name", "state")  # in every table
 
 
