@@ -174,3 +174,20 @@ def test_an_address_of_one_completion_alone_leads_to_it(open_page: OpenPage, rea
     for strange in ("&group=99999", "&prompt=99999", "&group=<b>&idx=-1&diff=<b>&pick=<b>&step=1e99"):
         page = open_page(f"{reading_dashboard}/run?id={made}&tab=groups{strange}")
         expect(page.locator(".gw-groups")).to_contain_text(re.compile("There is no such|group at step"))
+
+
+def test_a_prompt_that_came_once_has_no_then_and_no_before(open_page: OpenPage, reading_dashboard: str) -> None:
+    """It stood beside itself, as the very same text both times, and had one number “before” and “lately”."""
+    run_id = made_run("once", 1, groups=1, prompts=1)
+    page = open_page(f"{reading_dashboard}/run?id={run_id}&tab=groups&prompt=1")
+    same = page.locator(".same")
+    expect(same.get_by_text("Seen once, at step 1: nothing to compare.")).to_be_visible()
+    expect(same.get_by_role("heading", name="Step 1")).to_be_visible()
+    expect(same.locator(".comp")).to_have_count(1)
+    expect(same.get_by_label("then", exact=True)).to_be_hidden()
+    picture(page, "seen-once")
+    page.goto(f"{reading_dashboard}/run?id={run_id}&tab=statistics")
+    row = page.locator('[data-panel="prompts"] tbody tr, [data-panel="prompts"] table tr').last
+    expect(row.locator("td").nth(3)).to_have_text("seen once so far")
+    page.locator('[data-panel="prompts"]').scroll_into_view_if_needed()
+    picture(page, "seen-once-table")

@@ -99,6 +99,9 @@ SICK: dict[str, tuple[Evidence, str, str]] = {
     "no answers to compare with": (
         healthy(functions={"correctness": Function(1.0, {"ok": 128, "none": 128}, 0, 1, 0.4, (0, 1))}),
         "unscored", "problem"),
+    "one that never scored, beside one that scores all": (
+        healthy(functions={"correctness": Function(0.2, {"none": 256})},
+                last=scored(format=[1.0, 0.0, 1.0, 0.0], correctness=[None] * 4)), "unscored", "warning"),
     "two that cancel out": (
         healthy(last=scored(format=[1.0, 0.0, 1.0, 0.0], correctness=[0.0, 1.0, 0.0, 0.9])), "conflict", "warning"),
     "paid by length": (

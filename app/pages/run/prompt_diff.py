@@ -27,7 +27,10 @@ class Side:
 
 
 def then_and_now(then: Side, now: Side, *, each: bool) -> str:
-    """The best completion of both times, or `each`: the best beside the best, the second beside the second, …"""
+    """The best completion of both times, or `each`: the best beside the best, the second beside the second, …; of a
+    prompt that came once its completions alone."""
+    if then.group["id"] == now.group["id"]:
+        return once(now, each=each)
     pairs = zip_longest(*(best_first(side.completions)[: PAIRS if each else 1] for side in (then, now)))
     every = then.completions + now.completions
     scales, span = scales_of(every), max((abs(c["advantage"]) for c in every), default=0.0)
@@ -49,13 +52,26 @@ def then_and_now(then: Side, now: Side, *, each: bool) -> str:
     return f'<div class="grid two comps pairs">{"".join(cells)}</div>{left_out(then, now) if each else ""}'
 
 
+def once(side: Side, *, each: bool) -> str:
+    """The best completion of the one time that a prompt came, or `each`, with nothing to set beside it."""
+    scales = scales_of(side.completions)
+    span = max((abs(c["advantage"]) for c in side.completions), default=0.0)
+    cards = [
+        card(one, "", span, scales, Shown(side.group["id"], side.notes.get(one["idx"]), role="now"))
+        for one in best_first(side.completions)[: PAIRS if each else 1]
+    ]
+    shown = f'{heading(side.group, "")}<div class="grid two comps">{"".join(cards)}</div>'
+    return f"{shown}{left_out(side, side) if each else ''}"
+
+
 def heading(group: Row, role: str) -> str:
-    """Then: step 12 (attempt 1), 8 completions; and the way to its group."""
+    """Then: step 12 (attempt 1), 8 completions; and the way to its group. `role`: then, now, or “” of the only time."""
     attempt = "" if group.get("counts", True) else f" of attempt {group['attempt']}, trained again later"
     attempt += " held-out" if group["mode"] == "eval" else ""
     count = format.plural(group["size"], "completion")
+    when = f"{role.capitalize()}: step" if role else "Step"
     return (
-        f'<div class="row between"><h3>{role.capitalize()}: step {format.count(group["step"])}{attempt} '
+        f'<div class="row between"><h3>{when} {format.count(group["step"])}{attempt} '
         f'<span class="mut">· {count}</span></h3><button class="link s open" data-open="{group["id"]}">Open the group'
         "</button></div>"
     )

@@ -31,7 +31,7 @@ export function drawPromptTable(box, data, run) {
       el("td.what", link),
       el("td", strip(row, data.steps)),
       el("td.n", row.groups.toLocaleString("en")),
-      share(row.early),
+      row.groups > 1 ? share(row.early) : el("td.n.mut", "seen once so far"),
       share(row.late),
     );
     tr.addEventListener("click", (event) => openPrompt(event, row.prompt, data.mode));

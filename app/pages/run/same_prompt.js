@@ -33,7 +33,7 @@ export class SamePrompt {
     const [now, nowLabel] = choice("now", "now");
     this.each = el("input", { type: "checkbox" });
     this.each.addEventListener("change", () => setParams({ each: this.each.checked ? "1" : null }));
-    Object.assign(this, { then, now });
+    Object.assign(this, { then, now, choices: [thenLabel, nowLabel] });
     this.asked = el("section.panel.prompt");
     this.told = el("p.s.mut");
     this.plot = el("div.plot", { role: "img", "aria-label": "Mean reward and solve rate each time this prompt came" });
@@ -102,6 +102,7 @@ export class SamePrompt {
     for (const list of [this.then, this.now])
       list.replaceChildren(...found.times.map((time) => option(time.id, time.label)));
     setHtml(this.pair, found.html);
+    for (const label of this.choices) label.hidden = found.times.length < 2; // of one time there is none to choose
     Plots.draw(
       this.plot,
       () => this.figure(),

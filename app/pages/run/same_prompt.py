@@ -37,7 +37,8 @@ def prompt_history(payload: Payload) -> dict[str, Any]:
     html = then_and_now(sides[0], sides[1], each=each)
     return out | {
         "prompt": prompt_html(found["prompt"]) + other_columns(found["columns"], format.message_text(found["prompt"])),
-        "told": history_in_words(found), "times": [point(time) for time in found["times"]], "html": html,
+        "told": history_in_words(found, run.state in states.ENDED), "html": html,
+        "times": [point(time) for time in found["times"]],
     }  # fmt: skip
 
 
@@ -56,12 +57,13 @@ def times_to_compare(times: list[Row], then: int, now: int) -> tuple[Row, Row]:
     return by_id.get(then, counting[0]), by_id.get(now, counting[-1])
 
 
-def history_in_words(found: Row) -> str:
-    """Came 9 times, from step 3 to step 58; the mean reward went from 0.4 to 1.2, solved from 12 % to 75 %."""
+def history_in_words(found: Row, over: bool = False) -> str:
+    """Came 9 times, from step 3 to step 58; the mean reward went from 0.4 to 1.2, solved from 12 % to 75 %. `over`: the
+    run has ended."""
     times = [time for time in found["times"] if time["counts"]] or found["times"]
     first, last = times[0], times[-1]
     if len(times) == 1:
-        came = f"Seen once, at step {format.count(first['step'])}."
+        came = f"Seen once{'' if over else ' so far'}, at step {format.count(first['step'])}: nothing to compare."
     else:
         came = f"Came {format.count(found['total'])} times, from step {first['step']:,} to step {last['step']:,}."
         if len(found["times"]) < found["total"]:
@@ -71,9 +73,9 @@ def history_in_words(found: Row) -> str:
         parts.append(f"mean reward {format.number(first['mean'])} → {format.number(last['mean'])}")
     if len(times) > 1 and first["solved"] is not None and last["solved"] is not None:
         parts.append(f"solved {percent(first['solved'])} → {percent(last['solved'])}")
-    over = sum(not time["counts"] for time in found["times"])
-    if over:
-        parts.append(f"{format.plural(over, 'time')} in steps that a later attempt trained again")
+    again = sum(not time["counts"] for time in found["times"])
+    if again:
+        parts.append(f"{format.plural(again, 'time')} in steps that a later attempt trained again")
     return " ".join([came, *([f"{', '.join(parts).capitalize()}."] if parts else [])])
 
 

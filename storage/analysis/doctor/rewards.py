@@ -71,19 +71,25 @@ def leaves_unscored(e: Evidence) -> Verdict | None:
         for name, told in e.functions.items()
         if told.calls >= ENOUGH
         and told.unscored_share >= UNSCORED
-        and abs(told.weight) >= HALF * heaviest > 0
+        and (abs(told.weight) >= HALF * heaviest > 0 or (told.weight and _is_mute(e, name)))
         and not _is_replaced(e, name)
     }
     if not sick:
         return None
-    name = max(sick, key=lambda one: sick[one])
+    name = max(sick, key=lambda one: (sick[one], abs(e.functions[one].weight)))
+    mute, counts = _is_mute(e, name), abs(e.functions[name].weight) >= HALF * heaviest
+    last = f"the last {e.functions[name].calls} completions"
     words = (
-        f"“{name}” has no score for {percent(sick[name])} of the last {e.functions[name].calls} completions, and no "
-        "other function scores those in its place. Do their rows lack the answer?"
+        f"“{name}” gave none of {last} a score, so it teaches nothing. Do the rows have the columns that it goes by?"
+        if mute
+        else f"“{name}” has no score for {percent(sick[name])} of {last}, and no other function scores those in its "
+        "place. Do their rows lack the answer?"
     )
+    title = f"{name} never scored" if mute else f"{name} leaves completions without a score"
     return Verdict(
-        "unscored", PROBLEM if sick[name] >= MOSTLY else WARNING, f"{name} leaves completions without a score", words,
-        f"Shown from {percent(UNSCORED)} on, for a function that weighs half of the heaviest or more.",
+        "unscored", PROBLEM if sick[name] >= MOSTLY and counts else WARNING, title, words,
+        f"Shown from {percent(UNSCORED)} on, for a function that weighs half of the heaviest or more; for any that "
+        "counts where it never scored.",
         f"{TRL}; {CORPUS}",
         (completions("The last completions", sort="newest"), Link("The settings", "config")),
         (Change("Prompts with answers", field="data.source"), Change(f"Change {name}", edit_reward=name)),
@@ -91,12 +97,19 @@ def leaves_unscored(e: Evidence) -> Verdict | None:
     )  # fmt: skip
 
 
+def _is_mute(e: Evidence, name: str) -> bool:
+    """Whether it has scored none of the completions that were read."""
+    scored = any(one.scores.get(name) is not None for one in (*e.first, *e.last))
+    return e.functions[name].unscored_share == 1.0 and not scored
+
+
 def _is_replaced(e: Evidence, name: str) -> bool:
-    """Whether another function scores rather what this one does not: each has rows of its own."""
+    """Whether another function scores rather what this one does not: each has rows of its own. One that has none, as it
+    never scored, is not replaced by whoever scores everything."""
     rows: dict[bool, list[Sample]] = {True: [], False: []}
     for sample in (*e.first, *e.last):
         rows[sample.scores.get(name) is not None].append(sample)
-    return bool(rows[False]) and any(
+    return all(rows.values()) and any(
         _scored(other, rows[False]) > _scored(other, rows[True]) for other in e.functions if other != name
     )
 
