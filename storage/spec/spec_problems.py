@@ -8,6 +8,7 @@ from pydantic import BaseModel
 
 from groupwise.storage.spec.misfits import in_words
 from groupwise.storage.spec.misplaced import misplaced_problem
+from groupwise.storage.spec.missing_colon import colon_fix, colon_words, without_colons
 from groupwise.storage.spec.number_text import meant_number_words, number_fixes
 from groupwise.storage.spec.odd_spaces import trimmed_fix, trimmed_words
 from groupwise.storage.spec.problem import Fix, Problem, line_of, nearest_name
@@ -38,10 +39,19 @@ def problem_of_error(detail: Any, lines: dict[str, int], raw: dict[str, Any], pa
         numbers = number_fixes(field, value, whole=whole)
     if detail["type"] == "string_pattern_mismatch":
         message += trimmed_words(value)
+    settings = without_colons(field, value, _names_of(path, parts))
+    message += colon_words(value, settings)
     choice = _to_choice(field, detail)
     message += f" Did you mean “{choice[0].settings[field]}”?" if choice else ""
-    meant = (*_to_part(field, value), *_to_named(field, detail), *choice, *numbers)
+    as_part = colon_fix(field, settings) or _to_part(field, value)
+    meant = (*as_part, *_to_named(field, detail), *choice, *numbers)
     return Problem(field, message, line, fixes=(*meant, *usual_fixes(path, parts)))
+
+
+def _names_of(path: list[str], parts: Parts) -> set[str]:
+    """The names that a part of a spec has; empty of one whose names are a library's."""
+    part = parts.get(tuple(path))
+    return set(part.model_fields) if part else {"r"} if path == ["lora"] else set()
 
 
 def _no_name(path: list[str], lines: dict[str, int]) -> Problem:

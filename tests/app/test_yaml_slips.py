@@ -86,6 +86,16 @@ def problems(text: str) -> list[Any]:
          ("training", {"learning_rate": 1e-5})),
         (HEAD + "  max_steps: 5\n", 4, "belongs under training.", "Move it under training",
          ("training", {"max_steps": 5})),
+        (HEAD + "training: max_steps 5\n", 4, "should be a mapping of settings, one to a line, not 'max_steps 5'. A "
+         "colon is missing: write “max_steps: 5”.", "Write “max_steps: 5”", ("training", {"max_steps": 5})),
+        (HEAD + "training:\n  max_steps 5\n  beta 0.1\n", 4, "should be a mapping of settings, one to a line, not "
+         "'max_steps 5 beta 0.1'. A colon is missing: write “max_steps: 5” and “beta: 0.1”.",
+         "Write “max_steps: 5” and “beta: 0.1”", ("training", {"max_steps": 5, "beta": 0.1})),
+        (HEAD + "training:\n- max_steps: 5\n- beta: 0.1\n", 4, "should be a mapping of settings, one to a line, not "
+         "[{'max_steps': 5}, {'beta': 0.1}]. These are entries of a list: write them without “-” and brackets.",
+         "Write “max_steps: 5” and “beta: 0.1”", ("training", {"max_steps": 5, "beta": 0.1})),
+        (HEAD + "model: id starter\n", 4, "should be a mapping of settings, one to a line, not 'id starter'. A colon "
+         "is missing: write “id: starter”.", "Write “id: starter”", ("model", {"id": "starter"})),
         (HEAD + "lora: true\n", 4, "should be a mapping of settings, one to a line, not True.", "Use LoRA of rank 16",
          ("lora", {"r": 16, "lora_alpha": 32, "target_modules": "all-linear"})),
         (HEAD + "data: openai/gsm8k\n", 4, "should be a mapping of settings, one to a line, not 'openai/gsm8k'.",
