@@ -20,6 +20,7 @@ from groupwise.storage.library import repair as repairs
 from groupwise.storage.record import states
 from groupwise.storage.registry import commands, labels, registry, trash
 from groupwise.storage.registry.registry import Run
+from groupwise.storage.spec.number_words import count_words
 
 if TYPE_CHECKING:  # takes time to import, and not every command needs it
     from groupwise.storage.analysis.outcome import Outcome
@@ -220,6 +221,12 @@ def _change(ids: Sequence[str], change: Callable[[str], None], done: str) -> Non
         print(f"{done} {run_id}.", file=sys.stderr)
 
 
+def _added(folders: int) -> str:
+    if not folders:
+        return ""
+    return f"{count_words(folders, 'run folder')} {'was' if folders == 1 else 'were'} added."
+
+
 def repair(_: argparse.Namespace) -> int:
     """Make a new registry where it is damaged or missing, and add the folders it does not know; the exit code."""
     paths.prepare()
@@ -227,15 +234,17 @@ def repair(_: argparse.Namespace) -> int:
         made = repairs.open_or_rebuild()
     except registry.Damaged:
         aside, found = repairs.repair()
-        print(f"The damaged registry is kept as {aside}. The new one has {found} runs, from their folders.")
+        print(
+            f"The damaged registry is kept as {aside}. The new one has {count_words(found, 'run')}, from their folders."
+        )
         return DONE
     except registry.RegistryError as error:  # locked, or a newer version's: nothing that is to be set aside
         raise CommandError(str(error)) from error
     if made:
-        print(f"There was no registry. The new one has {made} runs, from their folders.")
+        print(f"There was no registry. The new one has {count_words(made, 'run')}, from their folders.")
         return DONE
     found = repairs.adopt_folders()
-    print(f"The registry is intact; nothing to repair. {f'{found} run folders were added.' if found else ''}".strip())
+    print(f"The registry is intact; nothing to repair. {_added(found)}".strip())
     return DONE
 
 

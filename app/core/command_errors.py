@@ -3,6 +3,7 @@
 import sys
 
 from groupwise.storage.home import paths
+from groupwise.storage.spec.number_words import count_words
 
 DONE, FAILED, WRONG_INPUT, STOPPED = 0, 1, 2, 3
 CANCELLED = 130  # what a shell expects of a command that Ctrl-C ended
@@ -27,4 +28,7 @@ def open_home() -> None:
     except registry.RegistryError as error:
         raise CommandError(str(error)) from error
     if found:
-        print(f"groupwise: there was no registry; the new one has {found} runs, from their folders.", file=sys.stderr)
+        print(
+            f"groupwise: there was no registry; the new one has {count_words(found, 'run')}, from their folders.",
+            file=sys.stderr,
+        )

@@ -14,6 +14,11 @@ export function number(value) {
   return out.replace(/^-/, "−");
 }
 
+// A whole number with commas between thousands: 12,840.
+export const wholeNumber = (n) => Math.round(n).toLocaleString("en");
+// A number and its noun: 1 row, 2,000 rows; `many` where the plural is not the noun with an s.
+export const countWords = (n, noun, many = `${noun}s`) => `${wholeNumber(n)} ${n === 1 ? noun : many}`;
+
 // A share in whole percent, as storage/analysis/doctor/words.py writes it.
 export function percent(share) {
   return `${Math.round(share * 100)}\u202f%`;

@@ -1,9 +1,11 @@
 // A live part of a page. Its module is run once its element is there, and takes from here what Gradio gives it.
 
 import { guardDoubleClicks } from "./double_click.js";
+import { guardStrayDrops } from "./stray_drops.js";
 
 const parts = new Map();
 guardDoubleClicks();
+guardStrayDrops();
 
 // Called by mount.js: `name` is the part's module, as seen from app, without “.js”.
 export function mount(name, given) {

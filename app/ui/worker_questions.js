@@ -1,5 +1,7 @@
 // Questions to the worker: the server passes each on, and is asked for the answer until there is one.
 
+import { waitWords } from "./wait_words.js";
+
 const FIRST_PAUSE = 25; // ms, and longer each time
 const LONGEST_PAUSE = 400;
 
@@ -25,7 +27,7 @@ export class WorkerQuestions {
 
   // Resolves to {answer, question}; {sentence} where the server refused; {lost: true} where it did not answer; {gone:
   // true} where the question was cancelled or forgotten; undefined where a newer one took its place. `waiting` hears
-  // how far the worker is: {waiting, done, total}.
+  // how far the worker is: {waiting, done, total}, with how long that lasts.
   async ask(lane, payload, waiting = () => {}) {
     this.stop(lane);
     const turn = this.turns[lane];
@@ -40,13 +42,14 @@ export class WorkerQuestions {
   }
 
   async await(lane, turn, question, waiting) {
+    const began = Date.now();
     for (let pause = FIRST_PAUSE; this.turns[lane] === turn; pause = Math.min(pause * 1.3, LONGEST_PAUSE)) {
       const now = await answerOf(this.server.read_answer({ question }));
       if (this.turns[lane] !== turn) return undefined;
       if (now?.answer || now?.gone) delete this.running[lane];
       if (now?.answer) return { answer: now.answer, question };
       if (now?.gone) return { gone: true };
-      if (now?.waiting) waiting(now);
+      if (now?.waiting) waiting({ ...now, waiting: waitWords(now.waiting, began) });
       await pass(pause);
     }
     return undefined;

@@ -51,7 +51,7 @@ def check_batch(spec: RunSpec, offer: Offer) -> list[Problem]:
     found = held_out
     at_once, given = device_batch * processes, value("generation_batch_size")
     if given and given % at_once:
-        message = f"should be a multiple of the {at_once} completions that all devices take at once."
+        message = f"should be a multiple of the {count_words(at_once, 'completion')} that all devices take at once."
         found.append(
             Problem("training.generation_batch_size", message, fixes=_multiple("generation_batch_size", given, at_once))
         )
@@ -125,7 +125,7 @@ def _whole_groups(batch: int, size: int, device_batch: int, *, written: bool) ->
     sizes = [Fix(f"Use groups of {n}", {"training.num_generations": n}) for n in _fitting(batch, size)]
     fitting = -(-device_batch // size) * size
     settings = {"training.per_device_train_batch_size": fitting}
-    label = f"Use {fitting} completions per device"
+    label = f"Use {count_words(fitting, 'completion')} per device"
     if written:
         return (*sizes, Fix(f"{label} and remove generation_batch_size", settings, ("training.generation_batch_size",)))
     return (*sizes, Fix(label, settings))

@@ -14,9 +14,9 @@ from groupwise.storage.spec.file_format import (
     FILE_SETTINGS,
     SETTING_OWNERS,
     file_kind,
-    unreadable_kind,
 )
 from groupwise.storage.spec.number_words import are_words, count_words
+from groupwise.storage.spec.other_kinds import unreadable_kind
 from groupwise.storage.spec.problem import WARNING, Fix, Problem, did_you_mean, nearest_name
 from groupwise.storage.spec.prompt_template import COLUMN, PLAIN
 from groupwise.storage.spec.setting_names import unknown_setting

@@ -6,6 +6,7 @@ from typing import Any
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.models import model_files
 from groupwise.storage.library.models.model_files import ModelFacts
+from groupwise.storage.spec.number_words import count_words
 from groupwise.storage.spec.problem import Fix, Problem
 from groupwise.storage.spec.spec import RunSpec
 
@@ -24,7 +25,8 @@ def check_length(spec: RunSpec, offer: Offer, facts: ModelFacts | None) -> list[
         if isinstance(length, int) and length >= room:
             field, fits = f"{inside}{FIELD}", _fitting(room)
             given = "max_completion_length" in stage.training
-            said = f"{length} tokens" if given else f"is not set: TRL's default is {length} tokens"
+            tokens = count_words(length, "token")
+            said = tokens if given else f"is not set: TRL's default is {tokens}"
             message = f"{said}, but the model reads at most {room}, the prompt's included."
             return [Problem(field, message, fixes=(Fix(f"Use {fits}", {field: fits}),))]
     return []

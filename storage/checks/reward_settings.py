@@ -6,6 +6,7 @@ from typing import Any
 
 from groupwise.storage.checks.values import fixes_of_value, value_fault
 from groupwise.storage.library.rewards import signature
+from groupwise.storage.spec.number_words import are_words, count_words
 from groupwise.storage.spec.problem import WARNING, Fix, Problem
 from groupwise.storage.spec.setting_names import meant_name
 from groupwise.storage.spec.spec import AdaptSpec, RewardSpec, RunSpec
@@ -93,7 +94,8 @@ def _schedule(reward: RewardSpec, path: str, max_steps: Any) -> Iterator[Problem
         label = "Put them in order" if len(by_step) == len(points) else "Keep the last point of each step, in order"
         yield Problem(f"{path}.schedule", message, fixes=(Fix(label, {f"{path}.schedule": ordered}),))
     elif points and isinstance(max_steps, int) and 0 < max_steps < points[-1].step:
-        message = f"goes on to step {points[-1].step}, but there are only {max_steps} steps."
+        there = f"there {are_words(max_steps)} only {count_words(max_steps, 'step')}"
+        message = f"goes on to step {points[-1].step}, but {there}."
         yield Problem(f"{path}.schedule", message, level=WARNING)
 
 

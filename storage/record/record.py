@@ -16,6 +16,7 @@ from groupwise.storage.home.redaction import to_json
 from groupwise.storage.record import record_check
 from groupwise.storage.record.rollup import Rollup
 from groupwise.storage.record.step_record import Batch, Checkpoint, Event, Group, read_lines
+from groupwise.storage.spec.number_words import count_words
 
 PATIENCE = 5.0  # seconds to wait for a locked file before spilling
 DRAIN_PATIENCE = 0.2  # seconds that a supervisor, who has other runs to watch, waits for it
@@ -281,7 +282,7 @@ class RunWriter:
             self._spilled = len(self._unwritten)
         except OSError as error:
             steps = len(self._unwritten) - self._spilled
-            print(f"groupwise: {steps} steps are held in memory only: {error}", flush=True)
+            print(f"groupwise: {count_words(steps, 'step')} held in memory only: {error}", flush=True)
 
     def _forget_spill(self) -> None:
         self._unwritten.clear()

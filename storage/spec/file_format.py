@@ -10,10 +10,12 @@ Encoding = Literal[
     "shift-jis", "euc-jp", "gb18030", "big5", "euc-kr",
 ]  # fmt: skip
 DecimalMark = Literal["point", "comma"]
+Heading = Literal["line", "none"]
 
 SEPARATORS: dict[str, str] = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|"}
 QUOTES: dict[str, str] = {"double": '"', "single": "'", "none": ""}
 SEPARATOR_WORDS = {"comma": "commas", "semicolon": "semicolons", "tab": "tabs", "pipe": "pipes (|)"}
+HEADING_WORDS = {"line": "in the first line", "none": "none: Column 1, Column 2, …"}
 QUOTE_WORDS = {"double": "double quotes", "single": "single quotes", "none": "no quotes"}
 # By Python's names of the codecs; utf-8+cp1252 is ours (mixed_text.py).
 ENCODING_WORDS: dict[str, str] = {
@@ -37,13 +39,13 @@ DATA_SUFFIXES = (*_KINDS, *PACKED)
 # The settings of how a file is read, by the kinds of file that have them.
 FILE_SETTINGS = {
     "separator": ("csv",), "quote": ("csv",), "encoding": ("csv", "json"), "skip_lines": ("csv", "sheet"),
-    "sheet": ("sheet",),
+    "heading": ("csv", "sheet"), "sheet": ("sheet",),
 }  # fmt: skip
 SETTING_OWNERS = {
     "separator": "a CSV file", "quote": "a CSV file", "encoding": "a CSV or JSON file",
-    "skip_lines": "a CSV file or a spreadsheet", "sheet": "a spreadsheet",
+    "skip_lines": "a CSV file or a spreadsheet", "heading": "a CSV file or a spreadsheet",
+    "sheet": "a spreadsheet",
 }  # fmt: skip
-SAVE_AS = "Save it as .xlsx or .csv; .tsv, .json, .jsonl, .parquet, .xls, .ods and text in .gz can be read too."
 
 
 def file_kind(name: str) -> str:
@@ -56,11 +58,6 @@ def data_suffix(name: str) -> str:
     """How the name of a data file ends: .csv, .csv.gz; "" where it cannot be read."""
     found = (suffix for suffix in DATA_SUFFIXES if name.lower().endswith(suffix))
     return max(found, key=len, default="")
-
-
-def unreadable_kind(name: str) -> str:
-    """What to say of a file of another kind."""
-    return f"“{name}” is of a kind that cannot be read. {SAVE_AS}"
 
 
 def usual_separator(name: str) -> str:

@@ -3,8 +3,9 @@
 import datetime
 
 
-def sheet_lines(cells: list[list[object]], skip: int) -> list[list[str]]:
-    """The heading and the rows of a sheet, without its empty rows and columns; `skip`: rows above the heading.
+def sheet_lines(cells: list[list[object]], skip: int, heading: str = "line") -> list[list[str]]:
+    """The heading and the rows of a sheet, without its empty rows and columns; `skip`: rows above the heading;
+    `heading`: “none” where the first of them is a row already.
 
     58.0 is 58, a date is ISO text, what is true is “true”. A column without a heading is called “Column 3”.
     """
@@ -23,5 +24,7 @@ def sheet_lines(cells: list[list[object]], skip: int) -> list[list[str]]:
     lines = [line for line in lines if any(cell.strip() for cell in line)]
     used = [n for n in range(len(lines[0]) if lines else 0) if any(line[n].strip() for line in lines)]
     lines = [[line[n] for n in used] for line in lines]
-    heading = [[name.strip() or f"Column {n + 1}" for n, name in zip(used, lines[0], strict=True)]] if lines else []
-    return heading + lines[1:]
+    if not lines:
+        return []
+    first = [""] * len(used) if heading == "none" else lines.pop(0)
+    return [[name.strip() or f"Column {n + 1}" for n, name in zip(used, first, strict=True)], *lines]

@@ -18,7 +18,7 @@ from pydantic import (
 )  # fmt: skip
 from pydantic_core import PydanticCustomError
 
-from groupwise.storage.spec.file_format import DecimalMark, Encoding, Quote, Separator
+from groupwise.storage.spec.file_format import DecimalMark, Encoding, Heading, Quote, Separator
 from groupwise.storage.spec.problem import Problem, SpecError
 from groupwise.storage.spec.setting_names import without_answered
 from groupwise.storage.spec.spec_problems import problem_of_error, usual_fixes
@@ -67,7 +67,8 @@ class DataSpec(_Part):
     the rows that `limit` asks for).
 
     How a file is read is found from the file where it is null: `separator`, `quote` and `encoding` of text, `sheet` of
-    a workbook, `skip_lines` above the heading. A launched run has what was found.
+    a workbook, `skip_lines` above the heading; columns without a `heading` are numbered. A launched run has what was
+    found.
 
     What is read is filtered (storage.spec.row_filter), shuffled (by the seed `shuffle`), cut to `limit` rows, and
     split: the first `holdout` rows (a count, or a share below 1) are never trained on. The prompt is `prompt_template`
@@ -87,6 +88,7 @@ class DataSpec(_Part):
     encoding: Encoding | None = None
     sheet: Annotated[str, Field(min_length=1, max_length=200)] | None = None
     skip_lines: Annotated[int, Field(ge=0, le=1000)] | None = None
+    heading: Heading | None = None
     parameters: dict[str, Any] = {}
     filter: Annotated[list[str], Field(max_length=64)] = []
     shuffle: Annotated[int, Field(ge=0, lt=2**32)] | None = None

@@ -204,7 +204,7 @@ def test_a_data_file_is_not_kept_for_a_spec_that_cannot_run(groupwise: Groupwise
     bad = SPEC.replace("num_generations", "num_generation")
     launch_bad(groupwise, write(tmp_path, bad.replace("task:arithmetic", "file:./my.jsonl")))
     lines = launch_bad(groupwise, write(tmp_path, SPEC.replace("task:arithmetic", f"file:{tmp_path}/my.docx")))
-    assert "“my.docx” is of a kind that cannot be read. Save it as .xlsx or .csv" in lines[0]
+    assert "“my.docx” is a text document, which holds no rows that can be read. Copy its table into" in lines[0]
 
 
 def test_a_file_beside_the_spec_is_pointed_to(groupwise: Groupwise, offered: Path, tmp_path: Path):

@@ -6,11 +6,12 @@ import time
 from pathlib import Path
 
 import openpyxl
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
+from groupwise.storage.home import paths
 from groupwise.storage.registry import registry
 from groupwise.storage.spec import spec
-from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
+from tests.browser.conftest import OpenPage, bring, no_sideways_scroll, picture
 from tests.browser.new_run_page import follows, launch, show, yaml_of
 from tests.support.homes import wait_for
 
@@ -154,5 +155,77 @@ def test_what_cannot_be_read_is_refused_with_what_to_do(new_run: Page, tmp_path:
     file.write_bytes(b"PK\x03\x04")
     upload(new_run, file)
     expect(new_run.locator(".source")).to_contain_text(
-        "“Aufgaben.docx” is of a kind that cannot be read. Save it as .xlsx or .csv"
+        "“Aufgaben.docx” is a text document, which holds no rows that can be read. Copy its table into a spreadsheet"
     )
+
+
+def drop(page: Page, file: Path, onto: Locator) -> None:
+    """Drag a file from outside the browser, and let it fall there."""
+    onto.scroll_into_view_if_needed()
+    box = onto.bounding_box()
+    assert box is not None
+    client = page.context.new_cdp_session(page)
+    data = {"items": [], "files": [str(file)], "dragOperationsMask": 1}
+    for kind in ("dragEnter", "dragOver", "drop"):
+        place = {"x": box["x"] + box["width"] / 2, "y": box["y"] + min(box["height"] / 2, 20)}
+        client.send("Input.dispatchDragEvent", {"type": kind, **place, "data": data})
+    client.detach()
+
+
+def test_a_file_is_dropped_on_the_data_and_nowhere_else(new_run: Page, tmp_path: Path) -> None:
+    data, large, huge = (
+        new_run.locator(".panel", has=new_run.locator(".source")),
+        tmp_path / "l.csv",
+        tmp_path / "h.csv",
+    )
+    large.write_bytes(b"question,answer\n" + b"what is it,1\n" * (30 * 2**20 // 13))
+    with huge.open("wb") as file:
+        file.truncate(120 * 2**20)
+    address, note = new_run.url, new_run.locator(".upload-note")
+    drop(new_run, huge, data.locator("h2"))
+    expect(note).to_have_text("“h.csv” is 120 MB; 100 MB is the most. Copy it to the home's data folder instead; "
+                              "then it is in the list.")  # fmt: skip
+    assert "source: task:" in yaml_of(new_run)
+    picture(new_run, "new-dropped-too-large")
+    drop(new_run, large, new_run.get_by_role("heading", name="New run"))
+    assert new_run.url == address and not (paths.data_folder() / "l.csv").exists()
+    drop(new_run, large, data.locator("h2"))
+    expect(note).to_have_text("l.csv is uploaded.", timeout=60_000)
+    follows(new_run, "source: file:l.csv")
+    expect(new_run.get_by_label("File in the home")).to_have_value("file:l.csv")
+    expect(new_run.locator(".read-as")).to_contain_text("commas, UTF-8", timeout=90_000)
+
+
+ODD = """question,answer
+"a\x07b\u200bc",1
+\ufeffd,2
+"""
+
+
+def test_what_is_odd_in_a_file_is_said_beside_its_rows(new_run: Page, tmp_path: Path) -> None:
+    odd, mixed, picture_file = tmp_path / "odd.csv", tmp_path / "mixed.csv", tmp_path / "photo.csv"
+    odd.write_text(ODD, encoding="utf-8")
+    upload(new_run, odd)
+    expect(new_run.locator(".read-as tbody tr").first).to_contain_text("a⟨BEL⟩b⟨zero-width space⟩c")
+    expect(new_run.locator(".preview .message.user")).to_have_text("usera⟨BEL⟩b⟨zero-width space⟩c")
+    expect(new_run.locator(".verdicts")).to_contain_text("zero-width space in “question” of row 1")
+    mixed.write_bytes("question,answer\nsüß?,1\n".encode() + "größer?,2\n".encode("cp1252"))
+    upload(new_run, mixed)
+    expect(new_run.locator(".read-as")).to_contain_text("UTF-8 and Windows-1252 mixed")
+    expect(new_run.locator(".read-as tbody tr").nth(1)).to_contain_text("größer?")
+    expect(new_run.locator(".verdicts")).to_contain_text("Line 3 of mixed.csv is not in UTF-8 as the rest is")
+    picture(new_run, "new-two-encodings")
+    assert no_sideways_scroll(new_run)
+    picture_file.write_bytes(b"\x89PNG\r\n\x1a\n")
+    with new_run.expect_file_chooser() as chooser:
+        new_run.get_by_role("button", name="Upload a file").click()
+    chooser.value.set_files(picture_file)
+    expect(new_run.locator(".verdicts")).to_contain_text("photo.csv cannot be read as CSV: it is a picture. Choose the")
+
+
+def test_a_long_wait_says_how_long_it_lasts(bare_page: Page) -> None:
+    waits = [["Reading…", 4], ["Reading…", 12], ["It goes on by itself.", 61], ["Reading…", 130], ["", 9]]
+    said = bring(bare_page, "ui/wait_words.js", "waitWords").evaluate(
+        "waits => waits.map(([words, seconds]) => waitWords(words, 0, seconds * 1000))", waits
+    )
+    assert said == ["Reading…", "Reading… 12 s", "It goes on by itself. (61 s so far)", "Reading… 2 min", ""]

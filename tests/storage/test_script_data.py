@@ -76,6 +76,7 @@ def write_others(folder: Path) -> None:
     (folder / "bare.tsv").write_text('q\ta\n"5" a\t5\n"6" b\t6\n')
     (folder / "list.json").write_text(json.dumps(ROWS, indent=1))
     (folder / "latin.jsonl").write_bytes('{"q": "süß", "a": "58 Stück"}\n{"q": "größer", "a": 3}\n'.encode("cp1252"))
+    (folder / "bare.csv").write_text("What is 1+1?,2\n\nWhat is 2+2?,04\n")
     (folder / "mixed.csv").write_bytes("q,a\nsüß,über\n".encode() + "größer,3 €\n".encode("cp1252"))
     (folder / "mixed.jsonl").write_bytes('{"q": "süß"}\n'.encode() + '{"q": "größer"}\n'.encode("cp1252"))
     (folder / "rows.jsonl.gz").write_bytes(gzip.compress((folder / "rows.jsonl").read_bytes()))
@@ -142,6 +143,8 @@ SPECS: list[dict[str, Any]] = [
     {"source": "file:list.json", **MAPPED, "answer_pattern": "#### (.+)", "answer_numbers": "point"},
     {"source": "file:rows.jsonl.gz", **MAPPED},
     {"source": "file:latin.jsonl", "prompt_template": "{q}", "answer_column": None},
+    {"source": "file:bare.csv", "prompt_template": "{Column 1}", "answer_column": "Column 2", "heading": "none"},
+    {"source": "file:rows.xlsx", "prompt_template": "{Column 1}", "answer_column": "Column 2", "heading": "none"},
     {"source": "file:mixed.csv", "prompt_template": "{q}", "answer_column": "a"},
     {"source": "file:mixed.jsonl", "prompt_template": "{q}", "answer_column": None},
     {

@@ -63,7 +63,7 @@ DAMAGED = [
     ("zeros.csv", bytes(500), "zeros.csv holds zero bytes only: its content was lost, as when a disk is full"),
     ("joined.csv", b"question,answer\nwhat,1\n" + "wer,2\nwo,3\n".encode("utf-16-le") * 30,
      "begins as plain text, and is UTF-16 from line 3 on: two files were joined that are written differently"),
-    ("elf.csv", b"\x7fELF\x02\x01\x01" + bytes(9) + bytes(range(256)) * 9, "elf.csv is not text: it is binary."),
+    ("elf.csv", b"\x7fELF\x02\x01\x01" + bytes(9) + bytes(range(256)) * 9, "it is a program. Choose the file that has"),
     ("nul.jsonl", ROW + ROW.replace(b"a", b"\0", 1), "line 2 of nul.jsonl" + NUL),
     ("late.jsonl", ROW * 300_000 + ROW.replace(b'"a"', b'"\0"'), "line 300,001 of late.jsonl" + NUL),
     ("open.jsonl", ROW + b'{"question":"b","ans', "line 2 is not JSON: a text in it is never closed"),

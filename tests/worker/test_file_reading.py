@@ -124,7 +124,7 @@ def test_how_a_file_is_read_is_found_and_said(registry_home: Path, encoding: str
     assert "\ufffd" not in str(rows_of("a.csv"))
     said = shown("a.csv", answer_column=None).read_as
     assert (said.words, said.heading) == (words, found.columns)
-    assert said.found == ["data.separator", "data.quote", "data.encoding", "data.skip_lines"]
+    assert said.found == ["data.separator", "data.quote", "data.encoding", "data.skip_lines", "data.heading"]
 
 
 def test_the_same_file_is_read_the_same_way_once_what_was_found_is_said(registry_home: Path) -> None:
@@ -216,7 +216,7 @@ def test_cells_of_a_workbook_are_text_as_people_read_them(registry_home: Path) -
     ]  # fmt: skip
     said = shown("a.xlsx", prompt_template="{n}", answer_column=None).read_as
     assert (said.words, said.sheets) == ("the sheet “Zwei”", ["Cover", "Zwei"])
-    assert said.settings == {"data.sheet": "Zwei", "data.skip_lines": 0}
+    assert said.settings == {"data.sheet": "Zwei", "data.skip_lines": 0, "data.heading": "line"}
     with pytest.raises(DataError, match="has a heading line, but no rows"):
         opened("a.xlsx", sheet="Cover")
     with pytest.raises(DataError, match="has no sheet “Drei”. It has “Cover”, “Zwei”"):
@@ -279,6 +279,36 @@ def test_a_spreadsheet_of_libreoffice_is_read(registry_home: Path) -> None:
         opened("b.ods")
 
 
+def test_a_first_line_that_is_a_row_is_noticed_and_taken_for_one(registry_home: Path) -> None:
+    put("a.csv", "What is 1+1?,2\nWhat is 2+2?,4\nWhat is 3+3?,6\n")
+    ((level, message, fixes),) = [
+        (each.level, each.message, each.fixes) for each in shown("a.csv").problems if each.field == "data.heading"
+    ]
+    assert (level, fixes[0].settings) == ("warning", {"data.heading": "none"})
+    assert message == "the first line looks like a row, but is taken for the heading: “What is 1+1?”, “2”."
+    assert rows_of("a.csv", heading="none")[:2] == [["Column 1", "Column 2"], ["What is 1+1?", "2"]]
+    found = shown("a.csv", heading="none")
+    assert found.read_as.words == "commas, UTF-8, no heading" and found.rows.count == 3
+    assert found.guess["data.prompt_template"] == "{Column 1}" and found.guess["data.answer_column"] == "Column 2"
+    book("a.xlsx", A=[["Was ist 1 + 1?", 2], ["Was ist 2 + 2?", 4]])
+    assert rows_of("a.xlsx", heading="none") == [
+        ["Column 1", "Column 2"], ["Was ist 1 + 1?", "2"], ["Was ist 2 + 2?", "4"],
+    ]  # fmt: skip
+    put("one.txt", "What is 1+1?\n")
+    with pytest.raises(DataError) as error:
+        opened("one.txt")
+    assert error.value.fixes[0].settings == {"data.heading": "none"}
+
+
+@pytest.mark.parametrize("text", [
+    "question,answer\nWhat is 1+1?,2\n", "Frage (was wird gefragt?),Lösung\nwas,2\n", "2023,2024\nten apples,x\n",
+    "text,2\nWhat is 1 and 1?,two\n", "q.,a.\nWhat is it here now?,1\n",
+])  # fmt: skip
+def test_a_heading_is_not_taken_for_a_row(registry_home: Path, text: str) -> None:
+    put("a.csv", text)
+    assert [each.message for each in shown("a.csv").problems if each.field == "data.heading"] == []
+
+
 def test_what_is_odd_in_a_workbook_is_said(registry_home: Path) -> None:
     made = book("a.xlsx", A=[["Klasse 3b", None, None, None], ["q", "a", None, None], ["x", "=1+1", "y", None]])
     made["A"].merge_cells("A1:C1")
@@ -320,6 +350,14 @@ def test_a_sheet_that_reaches_over_all_cells_is_refused_and_the_process_may_die(
         opened("wide.xlsx")
 
 
+def zipped(name: str) -> bytes:
+    """What an office program writes, as far as its kind is known by: a zip archive with such a file."""
+    sink = io.BytesIO()
+    with zipfile.ZipFile(sink, "w") as archive:
+        archive.writestr(name, "")
+    return sink.getvalue()
+
+
 HOSTILE = [
     ("a.csv.gz", gzip.compress(b"a,b\n1,2\n" * 99)[:-9], "a.csv.gz is damaged: it cannot be unpacked"),
     ("a.csv.gz", b"a,b\n1,2\n", "it is no gzip file"),
@@ -327,13 +365,32 @@ HOSTILE = [
     ("a.xlsx", b"PK\x03\x04rubbish", "cannot be read as a workbook. It may be damaged, or need a password"),
     ("a.xlsx", b"\xd0\xcf\x11\xe0rest", "one that needs a password. Open it, and save it as .xlsx or .csv"),
     ("a.xls", b"\xd0\xcf\x11\xe0rest", "cannot be read as a workbook"),
-    ("a.xls", b"<html><table>", "cannot be read as XLS: it is no workbook. Open it, and save it as .xlsx"),
+    ("a.xls", b"<html><table>", "cannot be read as XLS: it is a web page. Open it, and save it as .xlsx"),
     ("a.csv", b"PK\x03\x04rest", "it is a zip archive. If it is an Excel workbook, let its name end in .xlsx"),
     ("a.csv", codecs.BOM_UTF32_LE + "a,b\n1,2".encode("utf-32-le"), "is in UTF-32. Save it as UTF-8 text"),
     ("a.json", b'[{"a": 1}, {"b"', "entry 2 is no whole JSON value, or the list is never closed"),
     ("a.json", b"[" + b'{"a":' * 50_000, "nested|never closed"),
     ("a.json", b'{"a": [1,\n2]}', "each line should be one whole object"),
-    ("a.docx", b"x", "is of a kind that cannot be read. Save it as .xlsx or .csv"),
+    ("a.docx", b"x", "“a.docx” is a text document, which holds no rows that can be read. Copy its table into a spread"),
+    ("a.exe", b"MZ", "“a.exe” is a program, which holds no rows that can be read. Choose the file that has the rows"),
+    ("a.zip", b"PK", "“a.zip” is an archive, which holds no rows that can be read. Unpack it, and choose the data"),
+    ("a.xyz", b"x", "“a.xyz” is of a kind that cannot be read. Save it as .xlsx or .csv"),
+    ("rows", b"a,b\n1,2\n", "“rows” has no ending that says what it is. Let a table of text end in .csv"),
+    ("p.csv", b"\x89PNG\r\n", "p.csv cannot be read as CSV: it is a picture. Choose the file that has the rows"),
+    ("p.txt", b"GIF89a,b\n1,2", "p.txt cannot be read as TXT: it is a picture."),
+    (
+        "p.jsonl",
+        b"%PDF-1.7",
+        "p.jsonl cannot be read as JSONL: it is a PDF document. Copy its table into a spreadsheet",
+    ),
+    ("w.csv", b"<!DOCTYPE html><html><table>", "w.csv cannot be read as CSV: it is a web page. Copy its table"),
+    ("w.csv", zipped("word/document.xml"), "w.csv cannot be read as CSV: it is a text document. Copy its table"),
+    (
+        "w.csv",
+        zipped("xl/workbook.xml"),
+        "w.csv cannot be read as CSV: it is an Excel workbook. Let its name end in",
+    ),
+    ("w.xlsx", zipped("word/document.xml"), "w.xlsx cannot be read as XLSX: it is a text document. Copy its table"),
 ]
 
 
@@ -404,7 +461,7 @@ def test_what_is_switched_on_is_shown_on_rows_and_is_what_training_gets(registry
     ]  # fmt: skip
     assert (found.answer_numbers.on, found.answer_numbers.changed, found.answer_numbers.of) == (True, 2, 4)
     assert [message for _, message, _ in about_numbers(found)] == [
-        "1 of 4 answers hold no number, or several, such as “drei”: they stay as they are."
+        "1 of 4 answers holds no number, or several, such as “drei”: it stays as written."
     ]
     assert [each for each, _ in found.answers.top] == ["58", "drei", "4"]
     row = shown("n.jsonl", row=1, answer_numbers="comma")

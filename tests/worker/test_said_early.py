@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from groupwise.storage.home import files, paths
 from groupwise.storage.library.rewards import library
 from groupwise.storage.record import run_files
+from groupwise.worker.data.source_rows import ROW
 from groupwise.worker.training import train
 from groupwise.worker.training.failures import FIRST_CALLS, Failures
 from groupwise.worker.training.scoring import Note
@@ -25,18 +27,28 @@ def mine(completions, log_extra, **kwargs):
     log_extra("seen", [kwargs["self"][0] + kwargs["timeout"][0] + str(kwargs["name"][0])] * len(completions))
     return [float(len(c[-1]["content"]) if isinstance(c, list) else len(c)) for c in completions]
 """
+# Fails at the first call, and then for the first of its rows alone.
+STRICT = """
+FAILED = []
+def strict(completions, answer, **kwargs):
+    if len(FAILED) < 2:
+        FAILED.append(answer)
+        raise ValueError(f"answer {answer[0]}")
+    return [0.0] * len(completions)
+"""
 NOTHING = "def nothing(completions, **kwargs):\n    return [None] * len(completions)\n"
 
 
 def test_columns_of_any_name_train_and_what_is_left_out_or_never_scores_is_an_event(registry_home: Path) -> None:
     """A column called self was a second value for an argument: the run ended at step 0."""
     rows = [{"question": f"{n}+1?", "answer": str(n + 1), **dict.fromkeys(COLUMNS, "x")} for n in range(20)]
-    rows += [{**rows[0], "question": empty} for empty in (None, "", "  ")]
+    rows = [*({**rows[0], "question": empty} for empty in (None, "", "  ")), *rows]
     (paths.data_folder() / "odd.jsonl").write_text("\n".join(map(json.dumps, rows)))
     library.save_reward("mine", SEEN)
     library.save_reward("nothing", NOTHING)
-    rewards = [{"name": "format"}, {"name": "mine"}, {"name": "nothing"}]
-    folder = queue(make_spec(data={"source": "file:odd.jsonl", "limit": None}, rewards=rewards))
+    library.save_reward("strict", STRICT)
+    rewards = [{"name": "format"}, {"name": "mine"}, {"name": "nothing"}, {"name": "strict"}]
+    folder = queue(make_spec(data={"source": "file:odd.jsonl", "limit": None, "shuffle": 5}, rewards=rewards))
     train.main(folder.id)
     record = files.read_json(folder.exit)
     assert isinstance(record, dict) and record["outcome"] == "finished", record
@@ -48,6 +60,11 @@ def test_columns_of_any_name_train_and_what_is_left_out_or_never_scores_is_an_ev
         f"nothing has not scored once: it gave None to all 20 completions of its first {FIRST_CALLS} calls, so it "
         "teaches nothing. Look at the columns and the parameters it goes by.",
     ]
+    ((failed,),) = ask_db(folder, "SELECT message FROM event WHERE kind = 'reward'")
+    found = re.search(r"ValueError: answer (\d+), line 6, at row (\d+) of the data", str(failed))
+    assert found and int(found[2]) == int(found[1]) + 3, failed  # the rows that ask nothing are counted, too
+    columns = {name for (row,) in ask_db(folder, "SELECT columns FROM prompt") for name in json.loads(str(row))}
+    assert "question" in columns and ROW not in columns
     asked = {str(prompt) for (prompt,) in ask_db(folder, "SELECT prompt FROM prompt")}
     assert asked and not [prompt for prompt in asked if "None" in prompt]
 

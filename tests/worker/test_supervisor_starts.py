@@ -39,7 +39,7 @@ def start_worker(registry_home: Path) -> Iterator[StartWorker]:
     ("parts", "reason"),
     [
         ({"data": {"answer_pattern": "#### (.*)"}}, "found in none"),
-        ({"data": {"limit": 1}, "training": {"per_device_train_batch_size": 8}}, "1 rows to train on, but each"),
+        ({"data": {"limit": 1}, "training": {"per_device_train_batch_size": 8}}, "1 row to train on, but each"),
         ({"training": {"num_generations": 3}}, "must be divisible by num_generations"),
     ],
     ids=["pattern", "few rows", "batch"],
@@ -105,7 +105,7 @@ def hub() -> Iterator[tuple[str, list[str]]]:
 
 def test_a_spec_that_was_edited_by_hand_stops_neither_the_worker_nor_the_next_run(start_worker: StartWorker) -> None:
     broken = {
-        "source: file:foo.docx": "is of a kind that cannot be read",
+        "source: file:foo.docx": "is a text document, which holds no rows that can be read",
         "source: task:nothing": "no built-in task “nothing”",
         "source: \xe9": "its spec.yaml is damaged (it is not text in UTF-8). Put the file as it was into ",
     }

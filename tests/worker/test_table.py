@@ -196,7 +196,8 @@ FAULTS: list[tuple[str, bytes | str, str]] = [
     ("a.csv", "q," * 3000 + "z\n", "3001 columns"),
     ("a.parquet", b"PAR1 not really PAR1", "cannot be read as PARQUET"),
     ("a.parquet", b"q,a\n", "it is no Parquet file"),
-    ("a.docx", "q", "is of a kind that cannot be read. Save it as .xlsx or .csv"),
+    ("a.docx", "q", "is a text document, which holds no rows that can be read. Copy its table"),
+    ("a.csv", "q,a\n" + "x" * (17 * 2**20) + ",1\n", "line 2 of a.csv is longer than 16 MB"),
     ("a.txt", "q", "has a heading line, but no rows"),
 ]
 
@@ -245,7 +246,7 @@ def test_short_rows_of_a_csv_are_filled_and_said_once(registry_home: Path):
     found = opened("a.csv", "q,a\n1\n2\n")
     assert everything(found) == [{"q": "1", "a": ""}, {"q": "2", "a": ""}] == training("a.csv")
     assert found.notes == [
-        "line 2 of a.csv has 1 cells, but the heading has 2: what such a row lacks is taken as empty."
+        "line 2 of a.csv has 1 cell, but the heading has 2: what such a row lacks is taken as empty."
     ]
 
 

@@ -8,6 +8,7 @@ from typing import Any, cast, get_args
 from groupwise.storage.registry.messages.data_checks import EXAMPLES, AnswerExample, AnswerNumbers
 from groupwise.storage.spec.answer_numbers import ONLY, RUN, number_of_answer
 from groupwise.storage.spec.file_format import DecimalMark
+from groupwise.storage.spec.number_words import are_words, count_words
 from groupwise.storage.spec.problem import ADVICE, WARNING, Fix, Problem
 
 LONGEST_ANSWER = 60  # characters: what is longer is a text with a number in it
@@ -95,8 +96,8 @@ class AnswerWriting:
         shown = self.examples[first]
         some = ", ".join(f"“{each.before}”" for each in shown[:3])
         said = (
-            f"{self.changed[first]:,} of {self.answered:,} answers are not plain numbers, such as {some}: a completion "
-            f"that says {number_in_words(shown[0].after)} is scored wrong."
+            f"{self.changed[first]:,} of {count_words(self.answered, 'answer')} {are_words(self.changed[first])} not "
+            f"plain numbers, such as {some}: a completion that says {number_in_words(shown[0].after)} is scored wrong."
         )
         certain = self.changed[marks[0]] > 0 or len(marks) == 1
         return [
@@ -126,16 +127,16 @@ class AnswerWriting:
         other = "point" if chosen == "comma" else "comma"
         if self.votes[other] > self.votes[chosen]:
             message = (
-                f"{self.votes[other]:,} answers are written with a {WORDS[other]}, {self.votes[chosen]:,} with a "
-                f"{WORDS[chosen]}, which is chosen."
+                f"{count_words(self.votes[other], 'answer')} {are_words(self.votes[other])} written with a "
+                f"{WORDS[other]}, {self.votes[chosen]:,} with a {WORDS[chosen]}, which is chosen."
             )
             return [Problem(FIELD, message, level=WARNING, fixes=(Fix(f"Use the {WORDS[other]}", {FIELD: other}),))]
         left = self.answered - self.readable[chosen]
         if not left:
             return []
         message = (
-            f"{left:,} of {self.answered:,} answers hold no number, or several, such as “{self.unread[chosen]}”: they "
-            "stay as they are."
+            f"{left:,} of {count_words(self.answered, 'answer')} {'holds' if left == 1 else 'hold'} no number, or "
+            f"several, such as “{self.unread[chosen]}”: {'it stays' if left == 1 else 'they stay'} as written."
         )
         return [Problem(FIELD, message, level=ADVICE)]
 

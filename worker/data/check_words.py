@@ -16,6 +16,7 @@ from groupwise.worker.data.answer_writing import AnswerWriting
 from groupwise.worker.data.data import held_out_rows
 from groupwise.worker.data.data_error import DataError
 from groupwise.worker.data.unasked import asking_columns
+from groupwise.worker.data.unseen import UnseenCharacters
 
 SAME = 0.6  # share of one answer above which a model can score by always giving it
 FEW_ANSWERS = 20  # so many different ones are classes, of which balance can be said
@@ -43,6 +44,7 @@ class Found:
     exact: bool = True
     notes: list[str] = field(default_factory=list)
     writing: AnswerWriting = field(default_factory=AnswerWriting)
+    unseen: UnseenCharacters = field(default_factory=UnseenCharacters)
     answers: Counter[str] = field(default_factory=Counter)
     lengths: array[int] = field(default_factory=lambda: array("q"))
     longest: tuple[int, int, Any] = (0, -1, "")  # row, length, prompt
@@ -106,6 +108,8 @@ def data_problems(found: Found) -> list[Problem]:
         weigh = "It weighs more than the others" if found.duplicates == 1 else "They weigh more than the others"
         message = f"{_in_rows(found, found.duplicates)} the same prompt as one before. {weigh}."
         said.append(Problem("data.source", message, level=ADVICE))
+    if unseen := found.unseen.sentence():
+        said.append(Problem("data.source", f"{unseen} Delete them in the file where they do not belong.", level=ADVICE))
     if found.unread and not found.absent:
         said.append(Problem(found.unread.field, f"{found.unread}. Lengths are in characters.", level=WARNING))
     return said + [Problem("data.source", note, level=WARNING) for note in found.notes]
@@ -174,7 +178,7 @@ def _too_long(found: Found) -> list[Problem]:
     if shorter >= 16:
         fixes.append(Fix(f"Max completion length {shorter}", {"training.max_completion_length": shorter}))
     message = (
-        f"{_in_rows(found, found.too_long)} more than {found.room} tokens, which with a completion of "
+        f"{_in_rows(found, found.too_long)} more than {count_words(found.room, 'token')}, which with a completion of "
         f"{found.completion} is more than the {found.context} that the model can hold."
     )
     return [Problem("data.filter", message, level=WARNING, fixes=tuple(fixes))]

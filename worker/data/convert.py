@@ -33,7 +33,7 @@ GAP = " \t\r\n,"
 def convert(source: Path, target: Path, reading: FileReading) -> dict[str, Any]:
     """Write the text; what was found on the way. Raises DataError."""
     if reading.kind == "sheet":
-        return workbook.write_sheet(source, target, reading.sheet, reading.skip_lines)
+        return workbook.write_sheet(source, target, reading.sheet, reading.skip_lines, reading.heading)
     text = _decoded(source, reading)
     with target.open("w", encoding="utf-8", newline="") as sink:
         for piece in _entries(text, source.name) if reading.as_list else text:

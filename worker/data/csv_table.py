@@ -9,6 +9,7 @@ from typing import Any, BinaryIO
 
 from groupwise.storage.spec.file_format import SEPARATOR_WORDS
 from groupwise.storage.spec.number_words import count_words
+from groupwise.storage.spec.problem import Fix
 from groupwise.worker.data.data_error import DataError
 from groupwise.worker.data.file_reading import FileReading
 from groupwise.worker.data.mixed_lines import READ_MIXED
@@ -35,7 +36,7 @@ class CsvTable:
         self._rows_at, self._places = [0], [start]  # (row, (offset, line)) every so many rows
         self._end = (0, start)
         if self._cells(0) is None:
-            raise DataError(f"{path.name} has a heading line, but no rows.")
+            raise DataError(f"{path.name} has a heading line, but no rows.", "data.heading", (NO_HEADING,))
 
     def count(self) -> tuple[int, bool]:
         """Count the rows, as Table has it."""
@@ -62,8 +63,8 @@ class CsvTable:
         missing = len(self.columns) - len(cells)
         if missing and not any("lacks" in note for note in self.notes):
             self.notes.append(
-                f"line {line} of {self.path.name} has {len(cells)} cells, but the heading has {len(self.columns)}: "
-                "what such a row lacks is taken as empty."
+                f"line {line} of {self.path.name} has {count_words(len(cells), 'cell')}, but the heading has "
+                f"{len(self.columns)}: what such a row lacks is taken as empty."
             )
         return dict(zip(self.columns, cells + [""] * missing, strict=True))
 
@@ -104,6 +105,7 @@ class CsvTable:
         self._end = (row, place)
 
 
+NO_HEADING = Fix("It is a row: there is no heading", {"data.heading": "none"})
 Place = tuple[int, int]  # where a row begins: byte offset, and lines before it
 
 
@@ -115,11 +117,15 @@ def header(path: Path, reading: FileReading) -> tuple[list[str], Place]:
         place = file.tell(), reading.skip_lines if file.tell() else 0
         first = next(read_rows(file, place, path.name, None, reading), None)
     if first is None and place[0]:
-        message = f"{path.name} has nothing below its first {reading.skip_lines} lines. Skip fewer."
+        message = f"{path.name} has nothing below its first {count_words(reading.skip_lines, 'line')}. Skip fewer."
         raise DataError(message, "data.skip_lines")
     if first is None:
         raise DataError(f"{path.name} is empty.")
-    place, names = first
+    after, names = first
+    if reading.kind == "csv" and reading.heading == "none":
+        names = [f"Column {n + 1}" for n in range(len(names))]
+    else:
+        place = after
     if len(names) > COLUMNS:
         raise DataError(f"{path.name} has {len(names)} columns; at most {COLUMNS} can be read.")
     for name in names:
@@ -175,8 +181,8 @@ def read_rows(
             continue  # a blank line
         if width is not None and len(cells) > width:
             raise DataError(
-                f"line {begun} of {name} has {len(cells)} cells, but the heading has {width}. Is it separated by "
-                f"{SEPARATOR_WORDS[separator]}? A cell that holds one stands in quotes."
+                f"line {begun} of {name} has {count_words(len(cells), 'cell')}, but the heading has {width}. Is it "
+                f"separated by {SEPARATOR_WORDS[separator]}? A cell that holds one stands in quotes."
             )
         yield (offset, lines), cells
 

@@ -15,7 +15,7 @@ from groupwise.storage.spec.number_words import are_words, count_words
 from groupwise.storage.spec.prompt_cells import cell_in_prompt
 from groupwise.storage.spec.prompt_template import PLAIN, fill_template, named_columns
 from groupwise.storage.spec.spec import DataSpec
-from groupwise.worker.data import sources, unasked
+from groupwise.worker.data import source_rows, sources, unasked
 from groupwise.worker.data.data_error import DataError
 from groupwise.worker.data.sources import TaskRows
 
@@ -23,12 +23,13 @@ RESERVED = {"prompt", *prompts.RESERVED}  # columns that no reward function can 
 
 
 def load_data(
-    spec: DataSpec, *, chat: bool, task: TaskRows | None = None, say: unasked.Say = print
+    spec: DataSpec, *, chat: bool, task: TaskRows | None = None, say: unasked.Say = print, numbered: bool = False
 ) -> tuple[Dataset, Dataset | None]:
     """(training rows, held-out rows or None), each with prompt, answer and the columns that the rewards get.
 
     `chat`: prompts are lists of messages; else plain text, for a model with no chat template. `task` makes the rows
-    of a built-in task. `say` is told, in a sentence, what was left out. Raises DataError.
+    of a built-in task. `say` is told, in a sentence, what was left out. `numbered`: with the column source_rows.ROW.
+    Raises DataError.
     """
     disable_progress_bars()
     check_pattern(spec)
@@ -36,6 +37,7 @@ def load_data(
     rows = sources.load_source(spec, task)
     columns = list(rows.column_names or [])
     check_columns(spec, columns)
+    rows = source_rows.number_rows(rows)
     if wanted:
         rows = rows.filter(keeps, fn_kwargs={"wanted": wanted})
     left_out = unasked.leave_out(rows, spec, say) if prompts.can_be_empty(spec) else unasked.LeftOut(rows)
@@ -48,7 +50,8 @@ def load_data(
         raise DataError(*_nothing_left(spec))
     held_out = held_out_rows(spec, len(rows))
     shaped = rows.map(shape, fn_kwargs={"spec": spec, "chat": chat})
-    shaped = shaped.select_columns(["prompt", *given_to_rewards(spec, columns)])
+    number = [source_rows.ROW] if numbered and source_rows.ROW in shaped.column_names else []
+    shaped = shaped.select_columns(["prompt", *given_to_rewards(spec, columns), *number])
     if spec.answer_column and spec.answer_pattern and all(value is None for value in shaped["answer"]):
         raise DataError(
             f"the answer pattern (data.answer_pattern) is found in none of the {count_words(len(shaped), 'row')}",
@@ -116,10 +119,16 @@ def held_out_rows(spec: DataSpec, rows: int) -> int:
 
 
 def shape(row: dict[str, Any], spec: DataSpec, chat: bool) -> dict[str, Any]:
-    """The prompt and the answer of one row."""
-    shaped: dict[str, Any] = {"prompt": prompt(row, spec, chat)}
-    if spec.answer_column:
-        shaped["answer"] = answer_of_row(row, spec)
+    """The prompt and the answer of one row. A DataError names the row, where its number is known."""
+    try:
+        shaped: dict[str, Any] = {"prompt": prompt(row, spec, chat)}
+        if spec.answer_column:
+            shaped["answer"] = answer_of_row(row, spec)
+    except DataError as error:
+        if source_rows.ROW not in row:
+            raise
+        place = source_rows.row_words(row[source_rows.ROW])
+        raise DataError(f"{place}: {error}", error.field, error.fixes) from error
     return shaped
 
 

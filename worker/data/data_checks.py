@@ -86,6 +86,7 @@ def _count(found: Found, rows: Iterator[dict[str, Any]], reader: tokens.Reader |
     """Look at the rows, some hundred at a time, until they or the time end."""
     wanted = [row_filter.parse_condition(written) for written in found.asked.filter]
     asking = unasked.asking_columns(found.asked, found.columns)
+    looked_at = list(dict.fromkeys([*asking, *filter(None, [found.asked.answer_column])]))
     seen: set[bytes] = set()
     while batch := list(itertools.islice(rows, BATCH)):
         kept = [(found.checked + number, row) for number, row in enumerate(batch) if data.keeps(row, wanted)]
@@ -99,6 +100,7 @@ def _count(found: Found, rows: Iterator[dict[str, Any]], reader: tokens.Reader |
             prompt = data.prompt(row, found.asked, reader is None or reader.chat)
             prompts.append((number, row, prompt))
             _note_row(found, number, row, prompt, seen)
+            found.unseen.note_row(number, row, looked_at)
         _note_lengths(found, prompts, reader)
         progress.report(f"Checking rows… {found.checked:,} so far.")
         if time.monotonic() > until:
@@ -151,7 +153,7 @@ def _lengths(found: Found) -> Lengths:
         counts=counts,
         median=ordered[len(ordered) // 2] if ordered else 0,
         p95=ordered[min(len(ordered) - 1, int(0.95 * len(ordered)))] if ordered else 0,
-        longest=LongestPrompt(row=row, length=length, text=mapping.shorten_cell(text, LONGEST)),
+        longest=LongestPrompt(row=row, length=length, text=mapping.cut_cell(text, LONGEST)),
     )
 
 

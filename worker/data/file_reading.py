@@ -43,6 +43,7 @@ class FileReading:
     quote: str = ""
     encoding: str = ""
     skip_lines: int = 0
+    heading: str = ""
     sheet: str = ""
     packed: bool = False
     as_list: bool = False  # JSON that is one list
@@ -62,7 +63,8 @@ class FileReading:
         said += [QUOTE_WORDS[self.quote]] if self.quote not in ("", "double") else []
         said += ["a JSON list" if self.as_list else "JSON lines"] if self.kind == "json" else []
         said += [ENCODING_WORDS[self.encoding]] if self.encoding else []
-        said += [f"heading in line {self.skip_lines + 1}"] if self.skip_lines else []
+        said += [f"heading in line {self.skip_lines + 1}"] if self.skip_lines and self.heading != "none" else []
+        said += ["no heading"] if self.heading == "none" else []
         return ", ".join([*said, *(["gzip"] if self.packed else [])])
 
     def converts(self) -> bool:
@@ -72,11 +74,11 @@ class FileReading:
 
 def find_reading(path: Path, data: DataSpec) -> FileReading:
     """How a file is read. Raises DataError for what is no such file."""
-    kind = file_kind(path.name)
+    kind, heading = file_kind(path.name), data.heading or "line"
     if kind == "parquet":
         return FileReading(kind)
     if kind == "sheet":
-        return FileReading(kind, sheet=data.sheet or "", skip_lines=data.skip_lines or 0)
+        return FileReading(kind, sheet=data.sheet or "", skip_lines=data.skip_lines or 0, heading=heading)
     packed = data_suffix(path.name).endswith(".gz")
     with file_faults(path), open_bytes(path, packed) as file:
         found = Encoded(data.encoding) if data.encoding else find_encoding(file.read, path.name)
@@ -96,7 +98,8 @@ def find_reading(path: Path, data: DataSpec) -> FileReading:
         text, whole=whole, usual=usual_separator(path.name), said=said, skip=data.skip_lines
     )
     return FileReading(
-        kind, layout.separator, layout.quote, found.name, layout.skip_lines, packed=packed, doubt=doubt, odd=odd
+        kind, layout.separator, layout.quote, found.name, layout.skip_lines, heading, packed=packed, doubt=doubt,
+        odd=odd,
     )  # fmt: skip
 
 

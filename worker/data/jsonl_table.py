@@ -155,7 +155,9 @@ class JsonlTable:
             file.readline(LINE)
             line = file.readline(LINE).strip()
         if not line:
-            raise DataError(f"{self.path.name} has about {self.count()[0]} rows, so there is no row {index + 1}.")
+            raise DataError(
+                f"{self.path.name} has about {count_words(self.count()[0], 'row')}, so there is no row {index + 1}."
+            )
         return self._parse([line], f"the row near {index + 1}")[0], False
 
     def _fits(self, lines: list[bytes]) -> bool:

@@ -5,7 +5,7 @@ from typing import Any
 
 from groupwise.storage.spec import row_filter
 from groupwise.storage.spec.column_names import ANSWERS, CHATS, PROMPTS, find_named, meant_column
-from groupwise.storage.spec.problem import Fix, Problem
+from groupwise.storage.spec.problem import WARNING, Fix, Problem
 from groupwise.storage.spec.prompt_template import PLAIN, named_columns
 from groupwise.storage.spec.spec import DataSpec
 from groupwise.worker.data.data import RESERVED, answer_of_cell
@@ -161,11 +161,28 @@ def _answer_problems(
         return [Problem("data.answer_column", f"{wrong} {listed}", fixes=(*fixes, none))]
     if not data.answer_pattern:
         pattern = _guess_pattern([row.get(name) for row in rows])
+        listed_answers = _list_problem(name, [row.get(name) for row in rows])
+        if listed_answers:
+            return [listed_answers]
         if pattern:
             message = f"“{name}” holds whole solutions with the answer marked. Without a pattern, all is the answer."
             fix = Fix(f"Take what {pattern} finds", {"data.answer_pattern": pattern})
             return [Problem("data.answer_pattern", message, level="warning", fixes=(fix,))]
     return []
+
+
+def _list_problem(name: str, cells: list[Any]) -> Problem | None:
+    """What to say of answers that are lists or mappings; None where they are none."""
+    at = next((n for n, cell in enumerate(cells) if isinstance(cell, (list, dict))), None)
+    if at is None:
+        return None
+    what, example = ("lists" if isinstance(cells[at], list) else "mappings"), shorten_cell(cells[at], 60)
+    message = (
+        f"“{name}” holds {what}, such as {example} in row {at + 1}. Rewards get them whole: one of your own can look "
+        "through them, but “correctness” compares with one answer, and finds none right. For it, put one answer in "
+        "each row."
+    )
+    return Problem("data.answer_column", message, level=WARNING)
 
 
 def _column_problems(data: DataSpec, columns: list[str], listed: str) -> list[Problem]:
@@ -204,6 +221,15 @@ def shorten_cell(value: Any, characters: int) -> str:
         return f"({len(value)} bytes)"
     said = value if isinstance(value, str) else _as_text(value)
     return said if len(said) <= characters else said[: characters - 1] + "…"
+
+
+def cut_cell(value: Any, characters: int) -> str:
+    """A cell as text to show, no longer than this; where it is cut, it says how long it is."""
+    said = shorten_cell(value, characters + 1)
+    if len(said) <= characters:
+        return said
+    whole = f"… ({len(value if isinstance(value, str) else _as_text(value)):,} characters; the rest is not shown)"
+    return said[: characters - len(whole)] + whole
 
 
 def _as_text(value: Any) -> str:

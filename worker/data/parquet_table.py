@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet
 
+from groupwise.storage.spec.number_words import count_words
 from groupwise.worker.data.data_error import DataError
 from groupwise.worker.data.file_reading import FileReading
 
@@ -50,7 +51,9 @@ class ParquetTable:
     def row(self, index: int) -> tuple[dict[str, Any], bool]:
         """Read one row from the row group it is in."""
         if index >= sum(self._sizes):
-            raise DataError(f"{self.path.name} has {sum(self._sizes)} rows, so there is no row {index + 1}.")
+            raise DataError(
+                f"{self.path.name} has {count_words(sum(self._sizes), 'row')}, so there is no row {index + 1}."
+            )
         group, left = 0, index
         while left >= self._sizes[group]:
             group, left = group + 1, left - self._sizes[group]

@@ -56,7 +56,7 @@ def _cache_folder(path: Path, reading: FileReading) -> Path:
     """Where the text of this file, as it is now and read so, is kept. How its cells are separated changes nothing."""
     now = path.stat()
     how = (reading.kind, reading.encoding, reading.sheet, reading.packed, reading.as_list)
-    skipped = reading.skip_lines if reading.kind == "sheet" else 0
+    skipped = (reading.skip_lines, reading.heading) if reading.kind == "sheet" else ()
     about = f"{path.resolve()}\0{now.st_ino}\0{now.st_mtime_ns}\0{now.st_size}\0{how}\0{skipped}"
     name = hashlib.sha256(about.encode("utf-8", "surrogateescape")).hexdigest()[:32]
     return Path(datasets.config.HF_DATASETS_CACHE) / "groupwise" / name

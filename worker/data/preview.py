@@ -51,7 +51,7 @@ def preview(asked: DataSpec, model: ModelSpec, index: int) -> PreviewAnswer:
     count, counted = table.count()
     found += [Problem("data.source", note, level=WARNING) for note in table.notes]
     found += read_as.reading_problems(table, first, asked)
-    cells = {name: mapping.shorten_cell(row.get(name), CELL) for name in table.columns[:COLUMNS]}
+    cells = {name: mapping.cut_cell(row.get(name), CELL) for name in table.columns[:COLUMNS]}
     return PreviewAnswer(
         columns=[_column(name, first) for name in table.columns[:COLUMNS]],
         rows=RowCount(count=count, exact=counted),
@@ -71,8 +71,8 @@ MEANWHILE = Fix(
     tuple(
         f"data.{name}"
         for name in ("config", "split", "revision", "streaming", "separator", "quote", "encoding", "sheet",
-                     "skip_lines", "parameters", "filter", "prompt_template", "prompt_column", "answer_column",
-                     "answer_pattern", "answer_numbers", "columns")
+                     "skip_lines", "heading", "parameters", "filter", "prompt_template", "prompt_column",
+                     "answer_column", "answer_pattern", "answer_numbers", "columns")
     ),
 )  # fmt: skip
 
@@ -133,14 +133,14 @@ def _render_row(asked: DataSpec, model: ModelSpec, row: dict[str, Any], found: l
         prompt = data.prompt(row, asked, shown["chat"])
         if isinstance(prompt, list):
             shown["messages"] = [
-                ChatMessage(role=str(each["role"])[:ROLE], content=mapping.shorten_cell(each["content"], TEXT))
+                ChatMessage(role=str(each["role"])[:ROLE], content=mapping.cut_cell(each["content"], TEXT))
                 for each in prompt
             ]
         if reader is not None:
-            shown["prompt"] = mapping.shorten_cell(reader.text(prompt), TEXT)
+            shown["prompt"] = mapping.cut_cell(reader.text(prompt), TEXT)
             shown["tokens"] = reader.counts([prompt])[0]
         elif isinstance(prompt, str):
-            shown["prompt"] = mapping.shorten_cell(prompt, TEXT)
+            shown["prompt"] = mapping.cut_cell(prompt, TEXT)
     except DataError as error:
         found.append(Problem(error.field, str(error), fixes=error.fixes + _without_system(asked, error)))
     return shown
@@ -157,7 +157,7 @@ def _answer(asked: DataSpec, row: dict[str, Any]) -> str | None:
     if asked.answer_column not in row or asked.answer_column is None or patterns.fault(asked.answer_pattern or ""):
         return None
     found = data.answer_of_row(row, asked)
-    return None if found is None else mapping.shorten_cell(found, CELL)
+    return None if found is None else mapping.cut_cell(found, CELL)
 
 
 def _note(count: int, counted: bool, exact: bool, index: int, columns: int) -> str:

@@ -7,6 +7,8 @@ from groupwise.storage.spec.file_format import ENCODING_WORDS, SEPARATOR_WORDS, 
 from groupwise.storage.spec.problem import ADVICE, WARNING, Fix, Problem
 from groupwise.storage.spec.spec import DataSpec
 from groupwise.worker.data import mapping
+from groupwise.worker.data.csv_table import NO_HEADING
+from groupwise.worker.data.heading import is_a_row
 from groupwise.worker.data.text_encoding import misread_letters
 
 
@@ -35,7 +37,8 @@ def reading_problems(table: Any, first: mapping.Rows, asked: DataSpec) -> list[P
     return [
         *_one_column(table.columns, reading, asked),
         *(_misread(table, first, asked) or _doubt(reading)),
-        *_mixed(table, reading),
+        *_mixed_problem(table, reading),
+        *_heading_problem(table, first, asked),
     ]
 
 
@@ -52,7 +55,7 @@ def _doubt(reading: Any) -> list[Problem]:
     return [Problem("data.encoding", message, level=ADVICE, fixes=(fix,))]
 
 
-def _mixed(table: Any, reading: Any) -> list[Problem]:
+def _mixed_problem(table: Any, reading: Any) -> list[Problem]:
     """Lines in another encoding than the rest: which, and how they are read."""
     odd = reading.odd
     if odd is None:
@@ -68,6 +71,15 @@ def _mixed(table: Any, reading: Any) -> list[Problem]:
     )
     fix = Fix("Read all of it as Windows-1252", {"data.encoding": "cp1252"})
     return [Problem("data.encoding", message, level=WARNING, fixes=(fix,))]
+
+
+def _heading_problem(table: Any, first: mapping.Rows, asked: DataSpec) -> list[Problem]:
+    """A first line that is a row, taken for the names of the columns."""
+    if asked.heading is not None or table.reading.heading != "line" or not is_a_row(table.columns, first):
+        return []
+    names = ", ".join(f"“{mapping.shorten_cell(name, 40)}”" for name in table.columns[:3])
+    message = f"the first line looks like a row, but is taken for the heading: {names}."
+    return [Problem("data.heading", message, level=WARNING, fixes=(NO_HEADING,))]
 
 
 def _one_column(columns: list[str], reading: Any, asked: DataSpec) -> list[Problem]:

@@ -97,8 +97,10 @@ def _file(name: str, spec: DataSpec) -> Dataset:
 def _as_text(columns: list[str], reading: FileReading) -> dict[str, Any]:
     """How `datasets` reads a CSV so that cells stay text, exactly as they are written: no NA → null, no 007 → 7."""
     how = csv_options(reading.separator or "comma", reading.quote or "double")
-    lines = {"skiprows": reading.skip_lines} if reading.kind == "csv" and reading.skip_lines else {}
+    lines: dict[str, Any] = {"skiprows": reading.skip_lines} if reading.kind == "csv" and reading.skip_lines else {}
     features = Features({column: Value("string") for column in columns})
+    if reading.kind == "csv" and reading.heading == "none":
+        lines |= {"names": columns, "header": None}
     return {"features": features, "keep_default_na": False, "sep": how.pop("delimiter"), **how, **lines}
 
 

@@ -10,37 +10,16 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from groupwise.storage.home import paths
-from groupwise.storage.spec.file_format import FILE_SETTINGS, data_suffix, file_kind, unreadable_kind
+from groupwise.storage.spec.file_format import FILE_SETTINGS, file_kind
+from groupwise.storage.spec.other_kinds import unreadable_kind
 from groupwise.storage.spec.spec import DataSpec
 from groupwise.worker.data import plain_file
+from groupwise.worker.data.beginnings import refuse_other_kinds
 from groupwise.worker.data.csv_table import CsvTable
 from groupwise.worker.data.data_error import DataError
 from groupwise.worker.data.file_reading import FileReading, find_reading
 from groupwise.worker.data.jsonl_table import JsonlTable
 from groupwise.worker.data.parquet_table import ParquetTable
-
-# What other kinds of file begin with: `datasets` would unpack some of them, however large they turn out.
-OTHER_KINDS = {
-    b"\x1f\x8b": "compressed (gzip)", b"PK\x03\x04": "a zip archive", b"BZh": "compressed (bzip2)",
-    b"\xfd7zXZ": "compressed (xz)", b"\x28\xb5\x2f\xfd": "compressed (zstd)", b"\x04\x22\x4d\x18": "compressed (lz4)",
-    b"7z\xbc\xaf": "a 7z archive", b"Rar!": "a rar archive", b"\x89PNG": "a picture", b"%PDF": "a PDF document",
-    b"ARROW1": "an Arrow file", b"SQLite format 3": "a database", b"PAR1": "a Parquet file",
-    b"PARE": "a Parquet file that is encrypted",
-    b"\xd0\xcf\x11\xe0": "an Excel workbook of the older kind (.xls), or one that needs a password",
-}  # fmt: skip
-# What a file of each name begins with; text begins with none of these.
-BEGINNINGS = {
-    ".gz": "compressed (gzip)", ".xlsx": "a zip archive", ".ods": "a zip archive", ".parquet": "a Parquet file",
-    ".xls": "an Excel workbook of the older kind (.xls), or one that needs a password",
-}  # fmt: skip
-WORKBOOKS = (".xlsx", ".xls", ".ods")
-WORKBOOKS = (".xlsx", ".xls", ".ods")
-NAMES = {
-    "compressed (gzip)": "Unpack it first, or let its name end in .gz.",
-    "a zip archive": "If it is an Excel workbook, let its name end in .xlsx; else unpack it first.",
-    "a Parquet file": "Let its name end in .parquet.",
-    BEGINNINGS[".xls"]: "Let its name end in .xls.",
-}
 
 
 class Table(Protocol):
@@ -78,7 +57,7 @@ def find_data_file(name: str) -> Path:
             raise DataError(f"there is no file “{name}” in {paths.data_folder()}. Upload it, or copy it there.")
         if not file_kind(name):
             raise DataError(unreadable_kind(name))
-        _look_at_its_beginning(path)
+        refuse_other_kinds(path)
     except ValueError as error:
         raise DataError(str(error)) from error
     except OSError as error:
@@ -101,26 +80,3 @@ def _open_unchanged(path: Path, asked: tuple[tuple[str, Any], ...], *_mark: int)
     """The table of a file; those that were looked at lately stay open for as long as they have the same mark."""
     plain, reading = plain_file.make_plain(path, find_reading(path, DataSpec(**dict(asked))))
     return KINDS[reading.kind](plain, reading)
-
-
-def _look_at_its_beginning(path: Path) -> None:
-    """Raises DataError for a file that is of another kind than its name says."""
-    with path.open("rb") as file:
-        head = file.read(64 * 1024)
-    name, suffix = path.name, data_suffix(path.name)
-    if not head:
-        raise DataError(f"“{name}” is empty.")
-    kind = next((words for magic, words in OTHER_KINDS.items() if head.startswith(magic)), "something else")
-    wanted = BEGINNINGS.get(suffix[-3:] if suffix.endswith(".gz") else suffix, "something else")
-    if kind == wanted:
-        return
-    if suffix in WORKBOOKS:
-        kind = "no workbook" if kind == "something else" else kind
-        advice = "Open it, and save it as .xlsx or .csv without a password."
-    elif wanted != "something else":
-        kind = f"no {'Parquet' if suffix == '.parquet' else 'gzip'} file" if kind == "something else" else kind
-        advice = "Save it again."
-    else:
-        packed = "compressed" in kind or "archive" in kind
-        advice = NAMES.get(kind, "Unpack it first." if packed else "Save it as .xlsx or .csv.")
-    raise DataError(f"{name} cannot be read as {suffix[1:].upper()}: it is {kind}. {advice}")

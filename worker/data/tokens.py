@@ -10,6 +10,7 @@ from groupwise.storage.spec.spec import ModelSpec
 from groupwise.worker.builtin import models
 from groupwise.worker.data.data_error import DataError
 
+LONG = 2**19  # characters that are counted: a cell of megabytes would take as many seconds
 ABSURD = 2**30  # a tokenizer with no limit says something like 1e30
 
 
@@ -37,11 +38,14 @@ class Reader:
 
     def counts(self, prompts: list[Any]) -> list[int]:
         """How many tokens each prompt is, as the trainer counts them: text gets the tokenizer's own marks, a chat has
-        them in its template."""
+        them in its template. A text that is longer than any model reads is estimated by its beginning."""
         chats = bool(prompts) and not isinstance(prompts[0], str)
-        texts = [self.text(prompt) for prompt in prompts]
+        whole = [self.text(prompt) for prompt in prompts]
+        texts = [text[:LONG] for text in whole]
         encoded = self._tokenizer(text=texts, add_special_tokens=not chats, verbose=False)["input_ids"] if texts else []
-        return [len(ids) for ids in encoded]
+        return [
+            round(len(ids) * max(1.0, len(text) / LONG)) for ids, text in zip(encoded, whole, strict=True)
+        ]  # fmt: skip
 
     def ids(self, completions: list[str]) -> list[list[int]]:
         """The token ids of texts that a model could have written: without the tokenizer's own marks."""

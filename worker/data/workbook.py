@@ -9,6 +9,7 @@ from typing import Any
 
 from python_calamine import CalamineError, CalamineWorkbook, ZipError
 
+from groupwise.storage.spec.number_words import count_words
 from groupwise.storage.spec.sheet_rows import sheet_lines
 from groupwise.worker.data.data_error import DataError
 
@@ -21,7 +22,7 @@ ADVICE = "It may be damaged, or need a password. Open it, and save it as .xlsx o
 HIDDEN_NAMES = 20  # sheets that a sentence names
 
 
-def write_sheet(source: Path, target: Path, sheet: str, skip: int) -> dict[str, Any]:
+def write_sheet(source: Path, target: Path, sheet: str, skip: int, heading: str = "line") -> dict[str, Any]:
     """Write a sheet ("": the first that is a table) as CSV; the names of all sheets, its own, and what to say about it.
     Raises DataError."""
     if source.suffix.lower() != ".xls":
@@ -42,15 +43,17 @@ def write_sheet(source: Path, target: Path, sheet: str, skip: int) -> dict[str, 
         cells, merged = found.to_python(skip_empty_area=False), found.merged_cell_ranges or []
     except CalamineError as error:
         raise DataError(_damaged_sheet(source, chosen)) from error
-    lines = sheet_lines(cells, skip)
+    lines = sheet_lines(cells, skip, heading)
     if not lines and sheet_lines(cells, 0):
-        message = f"the sheet “{chosen}” of {source.name} has nothing below its first {skip} lines. Skip fewer."
+        first = count_words(skip, "line")
+        message = f"the sheet “{chosen}” of {source.name} has nothing below its first {first}. Skip fewer."
         raise DataError(message, "data.skip_lines")
     if not lines:
         raise DataError(f"the sheet “{chosen}” of {source.name} is empty. Choose another.", "data.sheet")
     with target.open("w", encoding="utf-8", newline="") as sink:
         csv.writer(sink).writerows(lines)
-    notes = [*_heading_notes(source.name, lines[0], cells[skip:], merged, skip), *_formula_notes(source)]
+    about = [] if heading == "none" else _heading_notes(source.name, lines[0], cells[skip:], merged, skip)
+    notes = [*about, *_formula_notes(source)]
     return {"sheets": names, "sheet": chosen, "notes": notes}
 
 

@@ -22,6 +22,7 @@ from groupwise.storage.registry.messages.facts import Hardware
 from groupwise.storage.registry.messages.message import Answer, Misfit, Progress
 from groupwise.storage.registry.messages.problem import Failed
 from groupwise.storage.spec import spec
+from groupwise.storage.spec.number_words import count_words
 from groupwise.storage.spec.problem import BLOCKING, Problem, SpecError
 from groupwise.storage.spec.spec import RunSpec
 from groupwise.worker.questions.workbench.request import Refused
@@ -74,7 +75,7 @@ def attempt(text: str, say: Callable[[str], None]) -> TryAnswer:
         seen = watcher.Watcher([reward.name for reward in stage.rewards])
         grpo = trainer.make_trainer(stage, folder, seen)
         loaded = time.monotonic()
-        say(f"Generating {grpo.args.generation_batch_size} completions, then one update.")
+        say(f"Generating {count_words(grpo.args.generation_batch_size, 'completion')}, then one update.")
         try:
             grpo.train()
         finally:
@@ -144,7 +145,7 @@ def sentence(run_spec: RunSpec, seconds: Seconds, memory: Memory) -> str:
     if run_spec.launch.processes > 1:
         said += f" One process did it; {run_spec.launch.processes} will share a run's work."
     if run_spec.stages:
-        said += f" This was the first of {len(run_spec.stages)} stages."
+        said += f" This was the first of {count_words(len(run_spec.stages), 'stage')}."
     return said
 
 

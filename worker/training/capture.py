@@ -23,11 +23,13 @@ from trl import GRPOTrainer
 
 from groupwise.storage.home import disk
 from groupwise.storage.record.step_record import Completion, Group
+from groupwise.worker.data.source_rows import ROW
 from groupwise.worker.training import kl_control, ranks, weighting
 from groupwise.worker.training.kl_control import KlControl
 from groupwise.worker.training.scoring import Note, Scorers
 from groupwise.worker.training.weighting import Weighting
 
+NOT_OF_THE_ROW = ("prompt", "image", "images", ROW)  # what a record of a group has elsewhere, or not at all
 SAVES = 5  # tries at one checkpoint, where the disk says that it has room and then has not
 
 
@@ -92,9 +94,7 @@ class CapturingTrainer(GRPOTrainer):
         finally:
             tape, self._logs = self._logs, kept
             _append(kept, tape)
-        rows = gather_object(
-            [{k: v for k, v in row.items() if k not in ("prompt", "image", "images")} for row in inputs]
-        )
+        rows = gather_object([{k: v for k, v in row.items() if k not in NOT_OF_THE_ROW} for row in inputs])
         lengths = gather_object(self._lengths)
         notes = _join_notes(gather_object([self.scorers.take()]))
         if self.model.training:

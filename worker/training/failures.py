@@ -5,6 +5,8 @@ from collections import Counter
 from typing import Any
 
 from groupwise.storage.record.step_record import Event
+from groupwise.storage.spec.number_words import count_words
+from groupwise.worker.data.source_rows import row_words
 from groupwise.worker.training.scoring import Note
 
 FAILED = ("error", "timeout")
@@ -42,8 +44,9 @@ class Failures:
         if now[0] != FIRST_CALLS:
             return []
         message = (
-            f"{note.function} has not scored once: it gave None to all {now[1]} completions of its first {FIRST_CALLS} "
-            "calls, so it teaches nothing. Look at the columns and the parameters it goes by."
+            f"{note.function} has not scored once: it gave None to all {count_words(now[1], 'completion')} "
+            f"of its first {FIRST_CALLS} calls, so it teaches nothing. Look at the columns and the parameters it "
+            "goes by."
         )
         return [Event("warning", message, {"function": note.function})]
 
@@ -70,7 +73,7 @@ class Failures:
             self.at = {"function": note.function, "line": first.get("line") or 0}
             self.at["traceback"] = str(first.get("traceback") or "")[:TRACE]
             self.reason = (
-                f"the reward function “{note.function}” scored nothing in {times} calls in a row: "
+                f"the reward function “{note.function}” scored nothing in {count_words(times, 'call')} in a row: "
                 f"{first['message'].rstrip('.')}. Fix it under Rewards, then start a new run from this one."
             )
 
@@ -84,8 +87,14 @@ def _failure_kind(failure: dict[str, Any]) -> tuple[int | None, str]:
 
 def _event(note: Note, failed: int, first: dict[str, Any], times: int) -> Event:
     line = f", line {first['line']}" if first.get("line") else ""
+    place = first.get("source_row")
+    line += f", at {row_words(place)}" if place is not None else ""
     again = f" ({times} times)" if times > 2 else ""
-    gave = f"gave no score to {failed} of {len(note.statuses)} completions" if failed else "gave its scores, but"
+    gave = (
+        f"gave no score to {failed} of {count_words(len(note.statuses), 'completion')}"
+        if failed
+        else "gave its scores, but"
+    )
     message = f"{note.function} {gave}: {first['message'].rstrip('.')}{line}{again}."
     row, trace = first.get("row"), str(first.get("traceback") or "")[:TRACE]
     return Event("reward", message, {"function": note.function, "row": row, "traceback": trace, "failed": failed})

@@ -16,6 +16,7 @@ from groupwise.storage.home import disk
 from groupwise.storage.record import run_files
 from groupwise.storage.record.record import ABSENT, RunWriter
 from groupwise.storage.record.step_record import Checkpoint, Event, Group
+from groupwise.storage.spec.number_words import count_words
 from groupwise.worker.training import checkpoints, disk_space, ranks
 from groupwise.worker.training.failures import Failures
 from groupwise.worker.training.measures import Measures
@@ -127,7 +128,11 @@ class Recorder(TrainerCallback):
             total += self.stage.before + self.stage.later
             events = [Event("stage", self.stage.message, {**self.stage.facts, "after": step, "total": total})]
         if not self._begun:
-            begun = f"Training resumes at step {step} of {total}." if step else f"Training begins: {total} steps."
+            begun = (
+                f"Training resumes at step {step} of {total}."
+                if step
+                else f"Training begins: {count_words(total, 'step')}."
+            )
             events.insert(0, Event("begin", begun, {"total": total}))
         self.planned, self._begun = total, True
         self._commit(state, events=events)

@@ -12,6 +12,7 @@ from groupwise.storage.library.rewards import library
 from groupwise.storage.registry import judge_ports, registry
 from groupwise.storage.spec.spec import RewardSpec
 from groupwise.worker.builtin import shipped
+from groupwise.worker.data.source_rows import ROW
 from groupwise.worker.sandbox import client
 
 PRINTED = 2000  # characters of what a call prints that go to the run's log
@@ -21,7 +22,8 @@ PRINTED = 2000  # characters of what a call prints that go to the run's log
 class Note:
     """What one function's calls came to since it was last asked: a status per completion, and why some have none.
 
-    Each failure: {row (None: all), message, line, traceback}.
+    Each failure: {row (None: all), source_row (of the data, from 0; None: not known), message, line,
+    traceback}.
     """
 
     function: str
@@ -42,7 +44,7 @@ class Scorer:
         self, /, *, trainer_state: Any = None, log_extra: Any = None, log_metric: Any = None, **batch: Any
     ) -> list[float | None]:
         # self is by position only: a column may be called so
-        first, rows = len(self._note.statuses), len(batch["completions"])
+        first, rows, places = len(self._note.statuses), len(batch["completions"]), batch.pop(ROW, None)
         if trainer_state is not None:
             batch["trainer_state"] = trainer_state
         result = self._scores(self.__name__, batch, self._timeout)
@@ -50,7 +52,7 @@ class Scorer:
             cut = f"\n… cut: {len(result.out):,} characters in all." if len(result.out) > PRINTED else ""
             print(f"{self.__name__}: {result.out[:PRINTED]}{cut}", flush=True)
         self._note.statuses += result.statuses
-        self._note.failures += [_as_event_row(failure, first) for failure in result.failures]
+        self._note.failures += [_as_event_row(failure, first, places) for failure in result.failures]
         for column, values in result.extras.items():
             if log_extra is not None and len(values) == rows:
                 log_extra(column, values)
@@ -65,9 +67,16 @@ class Scorer:
         return note
 
 
-def _as_event_row(failure: client.Failure, first: int) -> dict[str, Any]:
+def _as_event_row(failure: client.Failure, first: int, places: list[int] | None) -> dict[str, Any]:
     row = None if failure.row is None else failure.row + first
-    return {"row": row, "message": failure.message, "line": failure.line, "traceback": failure.traceback}
+    place = places[failure.row] if places and failure.row is not None else None
+    return {
+        "row": row,
+        "source_row": place,
+        "message": failure.message,
+        "line": failure.line,
+        "traceback": failure.traceback,
+    }
 
 
 class Scorers:

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from groupwise.storage.home.paths import RunFolder
 from groupwise.storage.record.step_record import Group
 from groupwise.storage.spec.answer_numbers import as_scored
+from groupwise.storage.spec.number_words import are_words, count_words
 from groupwise.storage.spec.spec import RunSpec
 from groupwise.worker.builtin import models, shipped
 from groupwise.worker.data import data
@@ -105,7 +106,7 @@ def load_weights(model: Any, folder: Path) -> None:
 def _rows(run_spec: RunSpec, folder: RunFolder, tokenizer: Any, recorder: Listener) -> tuple[Any, Any]:
     name, chat = shipped.task_of(run_spec), tokenizer.chat_template is not None
     task = shipped.load_task(folder, name) if name else None
-    return data.load_data(run_spec.data, chat=chat, task=task, say=recorder.say)
+    return data.load_data(run_spec.data, chat=chat, task=task, say=recorder.say, numbered=True)
 
 
 def _refuse_what_cannot_work(trainer: Any, rows: int) -> None:
@@ -114,4 +115,6 @@ def _refuse_what_cannot_work(trainer: Any, rows: int) -> None:
         raise CannotRun(f"{world} processes were started, but each would train alone. Set use_cpu, or use one process.")
     prompts = trainer.args.generation_batch_size // trainer.num_generations
     if rows < prompts:
-        raise CannotRun(f"there are {rows} rows to train on, but each generation takes {prompts} prompts.")
+        taken = count_words(prompts, "prompt")
+        there = f"there {are_words(rows)} {count_words(rows, 'row')} to train on"
+        raise CannotRun(f"{there}, but each generation takes {taken}.")

@@ -3,6 +3,7 @@
 import { onAddress, setParams } from "../../ui/address.js";
 import { Plots } from "../../ui/charts/plots.js";
 import { el, option, press, setText, show, showText } from "../../ui/dom.js";
+import { countWords } from "../../ui/number.js";
 import { poll } from "../../ui/poll.js";
 import "./adder.js";
 import { AxisKeyboardNav } from "./axis_keyboard_nav.js";
@@ -189,7 +190,8 @@ function drawParallel() {
   const count = runsHere().length;
   setText(
     find(".kept span"),
-    `${count - beside.size} of ${count} runs pass through what is chosen under “Settings vs. final metrics”; ` +
+    `${count - beside.size} of ${countWords(count, "run")} ${count - beside.size === 1 ? "passes" : "pass"} through ` +
+      "what is chosen under “Settings vs. final metrics”; " +
       "the others are faint, and in no curve.",
   );
   find(".sweep .lay").style.minWidth = `${Parallel.narrowest(axes)}px`;
@@ -277,7 +279,7 @@ function hint() {
   offerRuns();
   find(".whole").hidden = !here;
   for (const part of page.querySelectorAll(".several")) part.hidden = here < 2;
-  document.title = here ? `${here} ${here === 1 ? "run" : "runs"} compared · Groupwise` : "Compare · Groupwise";
+  document.title = here ? `${countWords(here, "run")} compared · Groupwise` : "Compare · Groupwise";
 }
 find(".stale button").addEventListener("click", () => setIds(runsHere().map(({ id }) => id)));
 offerCsv(".differ", "settings", () => settingRows(order, fields));

@@ -2,6 +2,7 @@
 
 import { setParams } from "../../ui/address.js";
 import { el } from "../../ui/dom.js";
+import { countWords } from "../../ui/number.js";
 import { besideChosen, find, grouped, looksOf, order, page, setIds, state } from "./core.js";
 import { pill, swatch } from "./tables.js";
 
@@ -63,7 +64,7 @@ export function drawLegend() {
                 "span.s.label",
                 swatch(group),
                 el("b", { dir: "auto", title: group.label }, group.label),
-                el("span.mut", ` ${group.ids.length} ${group.ids.length === 1 ? "run" : "runs"}`),
+                el("span.mut", ` ${countWords(group.ids.length, "run")}`),
               ),
               ...group.ids.map((id) => chip(order.find((run) => run.id === id))),
             ),

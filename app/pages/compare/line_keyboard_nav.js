@@ -3,7 +3,7 @@
 // there.
 
 import { Plots } from "../../ui/charts/plots.js";
-import { number } from "../../ui/number.js";
+import { countWords, number } from "../../ui/number.js";
 
 export class LineKeyboardNav {
   constructor(chart) {
@@ -69,11 +69,12 @@ export class LineKeyboardNav {
     const { x: over } = this.chart.view;
     [this.meta, this.x] = [line.meta, line.x[at]];
     const whole = Math.round(this.x).toLocaleString("en");
+    const steps = countWords(Math.round(this.x), "step");
     const where = {
       step: `step ${whole}`,
-      tokens: `${whole} tokens`,
+      tokens: countWords(Math.round(this.x), "token"),
       time: `${number(this.x)} ${this.chart.unit[1]}`,
-      attempt: `${whole} steps in`,
+      attempt: `${steps} in`,
     }[over];
     Plots.tell(this.plot, {
       min: line.x[0],

@@ -1,7 +1,7 @@
 // The same prompts: a table of how each run did on them, and one of them with each run's best completion.
 
 import { el, setHtml } from "../../ui/dom.js";
-import { number, percent } from "../../ui/number.js";
+import { countWords, number, percent } from "../../ui/number.js";
 import { head, named } from "./tables.js";
 
 // Where nothing says what is right, the mean reward.
@@ -56,7 +56,7 @@ function inWords(one) {
   const share = (solved) => (solved === null ? "" : `${percent(solved)} solved, `);
   const end = (name, { step, solved, mean }) =>
     [`${name}, step ${step.toLocaleString("en")}: `, share(solved), `reward ${number(mean)}`].join("");
-  const groups = `${one.groups.toLocaleString("en")} ${one.groups === 1 ? "group" : "groups"}`;
+  const groups = countWords(one.groups, "group");
   return one.first
     ? [end("first", one.first), end("last", one.last), groups]
     : ["It was only evaluated on this prompt."];
@@ -84,7 +84,7 @@ function card(run, one) {
       el(
         "div",
         one.best
-          ? `the best, at step ${one.best.step.toLocaleString("en")} · ${one.best.tokens} tokens`
+          ? `the best, at step ${one.best.step.toLocaleString("en")} · ${countWords(one.best.tokens, "token")}`
           : "Its completions are not recorded.",
         one.best?.truncated ? el("span.warn", " · truncated") : null,
       ),

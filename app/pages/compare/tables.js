@@ -1,7 +1,7 @@
 // The tables of Compare: final metrics, settings that differ, reward code.
 
 import { el } from "../../ui/dom.js";
-import { number, percent, seconds } from "../../ui/number.js";
+import { countWords, number, percent, seconds } from "../../ui/number.js";
 
 export function swatch(look) {
   const dash =
@@ -207,7 +207,7 @@ export function drawCode(box, functions) {
       const versions = new Set(one.hashes.filter(Boolean)).size;
       const differs = !!one.lines;
       const about = [
-        `${one.hashes.filter(Boolean).length} of ${one.hashes.length} runs`,
+        `${one.hashes.filter(Boolean).length} of ${countWords(one.hashes.length, "run")}`,
         versions > 1 ? `${versions} versions` : "one version",
       ].join(" · ");
       return el(

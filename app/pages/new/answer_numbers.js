@@ -1,11 +1,11 @@
 // Answers whose number no completion's number would equal: how many, shown on rows, and the button that keeps only it.
 
 import { el } from "../../ui/dom.js";
+import { countWords, wholeNumber } from "../../ui/number.js";
 import { edit } from "./core.js";
 import { fixButtons } from "./fields.js";
 
 const FIELD = "data.answer_numbers";
-const many = (n) => n.toLocaleString("en");
 const COMMA =
   "The answer is kept with a decimal point. In completions a comma is read as the decimal mark: 2,5 is 2.5.";
 const MARKS = { point: "decimal point", comma: "decimal comma" };
@@ -16,7 +16,13 @@ export function drawAnswerNumbers(box, found) {
   if (!numbers) return;
   const about = found.problems.filter((problem) => problem.field === FIELD);
   const rows = numbers.examples.map(({ row, before, after }) =>
-    el("tr", el("td.num", many(row + 1)), el("td", el("code", before)), el("td", "→"), el("td", el("code", after))),
+    el(
+      "tr",
+      el("td.num", wholeNumber(row + 1)),
+      el("td", el("code", before)),
+      el("td", "→"),
+      el("td", el("code", after)),
+    ),
   );
   const head = ["Row", "Answer", "", numbers.on ? "Used" : "Would be"].map((name) => el("th", { scope: "col" }, name));
   const table = el("table", el("thead", el("tr", ...head)), el("tbody", ...rows));
@@ -30,7 +36,8 @@ export function drawAnswerNumbers(box, found) {
 }
 const title = ({ on, changed, of, decimal }) =>
   on
-    ? `Only the number is kept (${MARKS[decimal]}): ${many(changed)} of ${many(of)} answers change`
+    ? `Only the number is kept (${MARKS[decimal]}): ${wholeNumber(changed)} of ${countWords(of, "answer")} ` +
+      (changed === 1 ? "changes" : "change")
     : "Numbers in answers";
 const capital = (words) => words.charAt(0).toUpperCase() + words.slice(1);
 function asWritten() {

@@ -1,16 +1,19 @@
 // The data of a run: where it comes from, and how its columns become prompts and answers.
 
-import { el, option, setText } from "../../ui/dom.js";
-import { edit, find, onColumns, onView, page, plainAt, server, shownAt } from "./core.js";
+import { el, option } from "../../ui/dom.js";
+import { edit, find, onColumns, onView, page, plainAt, shownAt } from "./core.js";
 import { about, field, fields, forget, place, setValue } from "./fields.js";
 import { keepDrawn } from "./lists.js";
+import { Upload } from "./upload.js";
 
 const SOURCES = { task: "Built-in task", gym: "reasoning-gym", file: "File", hub: "Hub dataset" };
 
 const HUB_ONLY = ["data.config", "data.split", "data.revision", "data.streaming"];
 // How one file is read and writes its answers says nothing about the next.
 const FILE_ONLY = [
-  ...["separator", "quote", "encoding", "sheet", "skip_lines", "answer_numbers"].map((name) => `data.${name}`),
+  ...["separator", "quote", "encoding", "sheet", "skip_lines", "heading", "answer_numbers"].map(
+    (name) => `data.${name}`,
+  ),
 ];
 const parts = {}; // kind → the field that says which one
 const bodies = {}; // kind → where it is chosen
@@ -20,6 +23,7 @@ const ofTask = {}; // a reasoning-gym source → its parameters
 let shownKind = null;
 let shownTask = null;
 let seen = null;
+let upload = null;
 
 const options = (list) => list.map(({ value, label }) => option(value, label));
 const set = (value) => edit([{ path: "data.source", value }]);
@@ -68,10 +72,10 @@ function makeBodies() {
   const note = gym.length
     ? `${gym.length} tasks are installed; reward them with gym_score, the task's own scorer.`
     : "reasoning-gym is not installed: pip install 'groupwise[gym]', then restart.";
-  const upload = uploadButton(setFile);
+  upload = new Upload(setFile);
   Object.assign(bodies, {
     task: el("div", parts.task),
-    file: el("div", el("div.row.tight", parts.file, upload.button), upload.note),
+    file: el("div", el("div.row.tight", parts.file, upload.button)),
     gym: el("div", parts.gym, list, el("p.xs.mut", note)),
     hub: el("div", parts.hub),
   });
@@ -83,6 +87,7 @@ function kindChoice(kind, label) {
   const radio = el("input", { type: "radio", name: "source-kind", id, value: kind });
   radio.addEventListener("change", () => {
     remember(shownKind);
+    upload.forget();
     showKind(kind);
     edit([...leaving(kind), ...(chosen[kind] ?? [{ path: "data.source", value: usual(kind) }])]);
   });
@@ -90,6 +95,7 @@ function kindChoice(kind, label) {
 }
 function showKind(kind) {
   shownKind = kind;
+  upload.advise(kind === "file");
   for (const part of [bodies, more]) for (const [other, body] of Object.entries(part)) body.hidden = other !== kind;
   for (const radio of find(".source").querySelectorAll(".kinds input")) radio.checked = radio.value === kind;
 }
@@ -119,56 +125,11 @@ export function drawSource() {
   makeParts();
   makeBodies();
   node.querySelector(".kinds").append(...Object.entries(SOURCES).map(([kind, label]) => kindChoice(kind, label)));
-  node.querySelector(".which").append(...Object.values(bodies));
+  node.querySelector(".which").append(...Object.values(bodies), upload.note);
+  upload.listenToDrops(node.closest(".panel"));
   find(".more-of-source").append(...Object.values(more));
   onView(fillSource);
   fillSource();
-}
-
-// Sends a file to the home's data folder. Gradio's own address takes it; the server then looks at what arrived.
-function uploadButton(then) {
-  const input = el("input", {
-    type: "file",
-    accept: page.form.file_suffixes.join(),
-    hidden: true,
-    "aria-label": "Data file",
-  });
-  const button = el("button.btn", { type: "button" }, "Upload a file");
-  const note = el("p.xs.mut", { role: "status" }, page.form.upload_advice);
-  const tell = (words, wrong) => {
-    setText(note, words);
-    note.className = wrong ? "xs verdict-at blocking" : "xs mut";
-  };
-  button.append(input);
-  button.addEventListener("click", (event) => {
-    if (event.target !== input) input.click();
-  });
-  input.addEventListener("change", async () => {
-    const file = input.files[0];
-    input.value = "";
-    if (!file) return;
-    if (file.size > page.form.upload_limit)
-      return tell(
-        `“${file.name}” is larger than ${page.form.upload_limit_words}. ` +
-          "Copy it to the home's data folder instead; then it is in the list.",
-        true,
-      );
-    tell(`Uploading ${file.name}…`);
-    const body = new FormData();
-    body.append("files", file);
-    try {
-      const reply = await fetch("gradio_api/upload", { method: "POST", body });
-      if (!reply.ok) throw new Error(reply.status === 413 ? "it is too large" : `the server said ${reply.status}`);
-      const kept = await server.keep_data_file({ path: (await reply.json())[0] });
-      if (!kept || kept.sentence) return tell(kept?.sentence ?? "The server did not answer. Try again.", true);
-      page.form.files = kept.files;
-      tell(`${kept.name} is uploaded.`);
-      then(kept.source);
-    } catch (problem) {
-      tell(`The file did not arrive: ${problem.message}. Try again.`, true);
-    }
-  });
-  return { button, note };
 }
 
 // ---- mapping: which columns are asked, which answer, which the rewards get ----

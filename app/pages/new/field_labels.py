@@ -67,6 +67,7 @@ DATA = {
     "data.encoding": ("Encoding", ""),
     "data.sheet": ("Sheet", ""),
     "data.skip_lines": ("Lines to skip", "above the heading, such as a title"),
+    "data.heading": ("Heading", ""),
     "data.limit": ("Rows", "how many to use at most; empty: all"),
     "data.shuffle": ("Shuffle seed", "a number; empty: in the order of the file"),
     "data.holdout": ("Held out", "rows kept for evaluation: a number, or a share such as 0.05"),

@@ -2,6 +2,7 @@
 // first, with the reward functions that come along, and taken when a person says so.
 
 import { el, setText, showText, textOf } from "../../ui/dom.js";
+import { countWords } from "../../ui/number.js";
 import { limitPaste, roomIn } from "../../ui/paste_limit.js";
 import { asOwnDraft } from "../../ui/run_drafts.js";
 import { dropNotes, find, onNotes, page, replaceText, server } from "./core.js";
@@ -67,8 +68,7 @@ async function readNow() {
   draw(got);
 }
 
-const notesHeading = (notes) =>
-  `${notes.length} ${notes.length === 1 ? "note" : "notes"} on what the import changed, set or left out`;
+const notesHeading = (notes) => `${countWords(notes.length, "note")} on what the import changed, set or left out`;
 
 // ---- what was found ----
 function draw(found) {
@@ -121,7 +121,7 @@ function functionRow(one) {
 const chosen = () => [...box.querySelectorAll(".functions input:checked")].map((input) => input.value);
 function label() {
   const count = chosen().length;
-  setText(take, count ? `Import with ${count} ${count === 1 ? "function" : "functions"}` : "Import");
+  setText(take, count ? `Import with ${countWords(count, "function")}` : "Import");
 }
 
 // ---- what is brought: it is in the box only where it can be read whole ----

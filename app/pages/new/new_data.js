@@ -2,13 +2,14 @@
 // out, and the run's name), once the new data was read. Never what a person set otherwise; and it is said.
 
 import { el } from "../../ui/dom.js";
+import { countWords, wholeNumber } from "../../ui/number.js";
 import { edit, find, isPending, onPreview, onView, page, shownAt } from "./core.js";
 import { fittingHoldout, nameOfData } from "./data_names.js";
 
 const EVALUATION = ["training.eval_strategy", "training.eval_on_start"];
 const NAMES = { name: "name", "data.limit": "limit", "data.holdout": "holdout" };
 const box = find(".fitted");
-const many = (n) => n.toLocaleString("en");
+const isOrAre = (n) => (n === 1 ? "is" : "are");
 
 const now = () => ({
   source: shownAt("data.source"),
@@ -34,7 +35,7 @@ function fit(given, is, rows) {
   const limit = back ? first.limit : "";
   if (is.limit === given.limit && limit !== is.limit) {
     set("data.limit", limit);
-    words.push(limit ? `${many(Number(limit))} rows are used` : "all its rows are used");
+    words.push(limit ? `${countWords(Number(limit), "row")} ${isOrAre(Number(limit))} used` : "all its rows are used");
   }
   if (is.holdout === given.holdout && /^[1-9]\d*$/.test(first.holdout)) {
     const used = Math.min(rows, Number(limit || is.limit) || rows);
@@ -43,8 +44,8 @@ function fit(given, is, rows) {
       set("data.holdout", fitting ? String(fitting) : "");
       words.push(
         fitting
-          ? `${many(fitting)} of ${many(used)} rows are held out for evaluation`
-          : `${many(used)} rows are too few to hold some out, so nothing is evaluated`,
+          ? `${wholeNumber(fitting)} of ${countWords(used, "row")} ${isOrAre(fitting)} held out for evaluation`
+          : `${countWords(used, "row")} ${isOrAre(used)} too few to hold some out, so nothing is evaluated`,
       );
       if (!fitting) edits.push(...EVALUATION.filter((path) => shownAt(path)).map((path) => ({ path, remove: true })));
     }

@@ -83,6 +83,7 @@ def form_choices(offer: Offer) -> dict[str, Any]:
             "data.separator": file_format.SEPARATOR_WORDS,
             "data.quote": file_format.QUOTE_WORDS,
             "data.encoding": file_format.ENCODING_WORDS,
+            "data.heading": file_format.HEADING_WORDS,
         },
         "spec_limit": MAX_BYTES,
         "upload_limit": data_files.MAX_FILE,

@@ -1,6 +1,8 @@
 // How the data looks to the model: any row's prompt exactly as it is read, and what a check of many rows found.
 
 import { el, setText } from "../../ui/dom.js";
+import { countWords, wholeNumber } from "../../ui/number.js";
+import { visibleText } from "../../ui/visible_text.js";
 import { drawAnswerNumbers } from "./answer_numbers.js";
 import {
   announceColumns,
@@ -22,6 +24,7 @@ const node = find(".preview");
 const inNode = (selector) => node.querySelector(selector);
 const wait = inNode(".wait");
 const body = inNode(".body");
+const LONG_WAIT = 5000; // ms, after which it is said also where something is shown already
 let row = 0;
 let of = null;
 let key = null;
@@ -62,7 +65,8 @@ async function look() {
   if (!mine) return node.classList.remove("asking");
   node.classList.add("asking");
   const isCurrent = () => page.view?.keys?.source === source && page.view.keys.preview;
-  const tell = (words) => isCurrent() && !last && setText(wait, words);
+  const began = Date.now();
+  const tell = (words) => isCurrent() && (!last || Date.now() - began > LONG_WAIT) && setText(wait, words);
   const late = setTimeout(() => isCurrent() && setText(wait, "Reading the data…"), 300);
   const found = await askWorker("preview", { row }, tell);
   clearTimeout(late);
@@ -122,20 +126,21 @@ function namedEntry([path, value], n) {
 
 function draw() {
   body.hidden = false;
-  const count = of.exact ? many(of.count) : `about ${many(of.count)}`;
+  const count = of.exact ? wholeNumber(of.count) : `about ${wholeNumber(of.count)}`;
   setText(inNode(".of"), `of ${count}`);
   const number = inNode(".row-number");
   if (document.activeElement !== number) number.value = last.row.index + 1;
   inNode(".kept").hidden = last.row.kept;
-  setText(inNode(".tokens"), last.tokens === null ? "" : `${last.tokens} tokens`);
-  setText(inNode(".answer b"), last.answer ?? "none");
+  setText(inNode(".tokens"), last.tokens === null ? "" : countWords(last.tokens, "token"));
+  setText(inNode(".answer b"), visibleText(last.answer ?? "none"));
   setText(inNode(".answer .written"), last.written_answer ? `written “${last.written_answer}”` : "");
   inNode(".answer").classList.toggle("mut", last.answer === null);
   setText(inNode(".note"), last.note ?? "");
   const shown = inNode(".shown");
   if (!last.messages && !last.prompt)
     shown.replaceChildren(el("p.s.mut", "No prompt yet: the columns it needs are not there."));
-  else if (exact || !last.messages) shown.replaceChildren(el("pre.mono.exact", { tabindex: "0" }, last.prompt));
+  else if (exact || !last.messages)
+    shown.replaceChildren(el("pre.mono.exact", { tabindex: "0" }, visibleText(last.prompt)));
   else
     shown.replaceChildren(
       ...last.messages.map((message) =>
@@ -143,7 +148,7 @@ function draw() {
           "div",
           { class: `message ${message.role}` },
           el("span.xs.mut.role", message.role),
-          el("div.words", message.content),
+          el("div.words", visibleText(message.content)),
         ),
       ),
     );
@@ -152,7 +157,7 @@ function draw() {
   toggle.setAttribute("aria-pressed", String(exact));
   inNode(".cells").replaceChildren(
     ...Object.entries(last.row.cells).map(([name, cell]) =>
-      el("tr", el("th", { scope: "row" }, name), el("td", el("div.cell", cell))),
+      el("tr", el("th", { scope: "row" }, visibleText(name)), el("td", el("div.cell", visibleText(cell)))),
     ),
   );
 }
@@ -173,11 +178,7 @@ async function check(all = false) {
   box.classList.add("asking");
   if (all) setText(inNode(".wait-checks"), "Checking all rows…");
   const found = await askWorker("check_data", { all }, (words) => {
-    if (all)
-      setText(
-        inNode(".wait-checks"),
-        Date.now() - began < 2000 ? words : `${words} ${Math.floor((Date.now() - began) / 1000)} s`,
-      );
+    if (all || Date.now() - began > LONG_WAIT) setText(inNode(".wait-checks"), words);
   });
   if (!found) return; // a newer one is under way, and frees the button
   if (page.view?.keys?.source !== source) return; // of other data than what is chosen now
@@ -201,17 +202,19 @@ async function check(all = false) {
   drawChecks(found);
   settleIn(0); // the estimates know the prompts' length now
 }
-const many = (n) => n.toLocaleString("en");
 function drawChecks(found) {
-  const fact = (n, words, bad) => el("li", { class: n && bad ? "bad" : "" }, el("b", many(n)), ` ${words}`);
+  const fact = (n, words, bad) => el("li", { class: n && bad ? "bad" : "" }, el("b", wholeNumber(n)), ` ${words}`);
+  const things = (n, noun) => fact(n, n === 1 ? noun : `${noun}s`, true);
   inNode(".facts").replaceChildren(
     fact(found.kept, "to train on"),
     fact(found.held_out, "held out"),
     fact(found.filtered, "filtered out"),
-    fact(found.empty, "empty prompts", true),
-    fact(found.duplicates, "duplicates", true),
+    things(found.empty, "empty prompt"),
+    things(found.duplicates, "duplicate"),
     fact(found.missing_answers, "without an answer", true),
-    ...(found.room === null ? [] : [fact(found.too_long, `longer than the ${many(found.room)} tokens that fit`, true)]),
+    ...(found.room === null
+      ? []
+      : [fact(found.too_long, `longer than the ${countWords(found.room, "token")} that fit`, true)]),
   );
   setText(inNode(".said-checks"), found.note ?? "");
   drawAnswerNumbers(inNode(".answer-numbers"), found);
@@ -230,7 +233,7 @@ function drawChecks(found) {
             "div.row.tight.s.share",
             el("span.value", value),
             el("i", { style: `width:${(60 * n) / most}%` }),
-            el("span.mut", many(n)),
+            el("span.mut", wholeNumber(n)),
           ),
         ),
     );
@@ -247,7 +250,7 @@ function drawChecks(found) {
 const theLongest = ({ row, length, text }, unit) =>
   el(
     "details.longest",
-    el("summary.s", `The longest: row ${many(row + 1)}, ${many(length)} ${unit}`),
+    el("summary.s", `The longest: row ${wholeNumber(row + 1)}, ${wholeNumber(length)} ${unit}`),
     el("pre.mono", { tabindex: "0" }, text),
   );
 function drawHistogram(box, lengths) {
@@ -259,14 +262,17 @@ function drawHistogram(box, lengths) {
   const bars = lengths.counts.map((n, i) =>
     el("i", {
       style: `height:${n ? Math.max(3, (100 * n) / most) : 0}%`,
-      title: `${many(n)} prompts of ${Math.round(lengths.edges[i])}–${Math.round(lengths.edges[i + 1])} ${unit}`,
+      title: `${countWords(n, "prompt")} of ${lengths.edges
+        .slice(i, i + 2)
+        .map(Math.round)
+        .join("–")} ${unit}`,
     }),
   );
   box.replaceChildren(
     el(
       "h3",
-      `Length of the prompts in ${unit}: half have at most ${many(Math.round(lengths.median))}, ` +
-        `95 % at most ${many(Math.round(lengths.p95))}`,
+      `Length of the prompts in ${unit}: half have at most ${wholeNumber(Math.round(lengths.median))}, ` +
+        `95 % at most ${wholeNumber(Math.round(lengths.p95))}`,
     ),
     el(
       "div.bars",

@@ -2,13 +2,15 @@
 // can be chosen instead.
 
 import { el, option, setText } from "../../ui/dom.js";
+import { countWords } from "../../ui/number.js";
+import { visibleText } from "../../ui/visible_text.js";
 import { find, onPreview, onView, page, settleIn, shownAt } from "./core.js";
 import { about, field, setValue } from "./fields.js";
 
 const OF_KIND = {
-  csv: ["data.separator", "data.encoding", "data.quote", "data.skip_lines"],
+  csv: ["data.separator", "data.encoding", "data.quote", "data.skip_lines", "data.heading"],
   json: ["data.encoding"],
-  sheet: ["data.sheet", "data.skip_lines"],
+  sheet: ["data.sheet", "data.skip_lines", "data.heading"],
   parquet: [],
 };
 const TEXTS = ["data.separator", "data.encoding", "data.quote"];
@@ -26,10 +28,9 @@ let found = null;
 
 const isFile = () => shownAt("data.source").startsWith("file:");
 const wordsOf = (path, value) => page.form.file_words[path]?.[value] ?? String(value ?? "");
-const many = (n) => n.toLocaleString("en");
 
 function makeControls() {
-  for (const path of [...TEXTS, "data.sheet"])
+  for (const path of [...TEXTS, "data.sheet", "data.heading"])
     controls[path] = field(about(path), { input: el("select.input", { "aria-label": about(path).label }) });
   controls["data.skip_lines"] = field(about("data.skip_lines"));
   choices.append(...Object.values(controls));
@@ -49,8 +50,8 @@ function fill(path) {
 }
 function drawTable() {
   table.replaceChildren(
-    el("thead", el("tr", ...found.heading.map((name) => el("th", { scope: "col" }, name)))),
-    el("tbody", ...found.lines.map((line) => el("tr", ...line.map((cell) => el("td", cell))))),
+    el("thead", el("tr", ...found.heading.map((name) => el("th", { scope: "col" }, visibleText(name))))),
+    el("tbody", ...found.lines.map((line) => el("tr", ...line.map((cell) => el("td", visibleText(cell)))))),
   );
 }
 function show() {
@@ -80,7 +81,7 @@ function take(answer) {
     if (found) {
       setText(words, found.words || found.kind.toUpperCase());
       const { count, exact } = answer.rows;
-      setText(rows, `, ${exact ? "" : "about "}${many(count)} ${count === 1 ? "row" : "rows"}`);
+      setText(rows, `, ${exact ? "" : "about "}${countWords(count, "row")}`);
       drawTable();
       page.known.reading = { key: answer.reading, settings: found.settings };
       if (!find(".view-script").hidden) settleIn(0);

@@ -1,7 +1,8 @@
 // “Try one step”: the button that asks for it and stops it, and what came of it.
 
 import { el } from "../../ui/dom.js";
-import { number } from "../../ui/number.js";
+import { countWords, number } from "../../ui/number.js";
+import { waitWords } from "../../ui/wait_words.js";
 import { blocking, find, page, sentence, server, settled } from "./core.js";
 import { goTo } from "./go_to.js";
 import { sayBlocked } from "./launch_note.js";
@@ -34,11 +35,12 @@ export async function tryOneStep() {
   attempt.textContent = "Try one step";
 }
 async function follow(question) {
+  const began = Date.now();
   for (;;) {
     const now = await server.read_answer({ question });
     if (now?.answer) return showTried(now.answer);
     if (now?.gone) return result.replaceChildren(el("p.s.mut", "Stopped; it left nothing behind."));
-    if (now?.waiting) result.replaceChildren(el("p.s.mut", { role: "status" }, now.waiting));
+    if (now?.waiting) result.replaceChildren(el("p.s.mut", { role: "status" }, waitWords(now.waiting, began)));
     await new Promise((done) => setTimeout(done, 300));
   }
 }
@@ -54,7 +56,7 @@ function failedStep(answer) {
 }
 function completion(one, n) {
   const scores = Object.entries(one.rewards).map(([name, score]) => `${name} ${score === null ? "–" : number(score)}`);
-  const facts = `${scores.join(" · ")} · ${one.tokens} tokens${one.truncated ? ", cut off" : ""}`;
+  const facts = `${scores.join(" · ")} · ${countWords(one.tokens, "token")}${one.truncated ? ", cut off" : ""}`;
   const reward = el("b", `Reward ${one.reward === null ? "none" : number(one.reward)}`);
   return el(
     "details.tried-one",

@@ -72,19 +72,13 @@ const questions = new WorkerQuestions(server);
 // Resolves to {answer, question}; {sentence} where there is none, and whether the server was `lost`; {cancelled: true};
 // undefined where a newer one took its place.
 export async function askWorker(kind, more = {}, waiting = () => {}, lane = kind) {
-  const began = Date.now();
   const payload = { ...more, kind, topic: `${topic}${lane}` };
-  const got = await questions.ask(lane, payload, (now) => waiting(withAge(now.waiting, began), now.done, now.total));
+  const got = await questions.ask(lane, payload, (now) => waiting(now.waiting, now.done, now.total));
   if (got?.gone) return { cancelled: true };
   if (got?.lost) return { sentence: NO_ANSWER, lost: true };
   return got?.answer?.error ? { sentence: got.answer.error } : got;
 }
 export const stopAsking = (lane) => questions.stop(lane);
-// What one waits for, with how long one does: from a moment on in which it could seem to be stuck.
-function withAge(words, began) {
-  const past = Math.floor((Date.now() - began) / 1000);
-  return past < 2 ? words : `${words} ${past} s`;
-}
 
 // ---- dialogs: a click beside one closes it ----
 for (const dialog of root.querySelectorAll("dialog")) {

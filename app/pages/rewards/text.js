@@ -1,9 +1,9 @@
 // Text and numbers as the Rewards page writes them.
 
-import { number } from "../../ui/number.js";
+import { countWords, number, wholeNumber } from "../../ui/number.js";
 
-export const many = (n) => Math.round(n).toLocaleString("en");
-export const plural = (n, one, more = `${one}s`) => `${many(n)} ${n === 1 ? one : more}`;
+export const many = wholeNumber;
+export const plural = countWords;
 export const percent = (share) => `${Math.round(100 * (share ?? 0))} %`;
 // What `write` makes of a value, – where there is none.
 export const orDash = (value, write) => (value === null || value === undefined ? "–" : write(value));

@@ -204,7 +204,8 @@ def smaller(spec: RunSpec, defaults: dict[str, Any]) -> tuple[dict[str, Any], st
         changed = {"per_device_train_batch_size": batch // 2, "gradient_accumulation_steps": times * 2}
         if isinstance(given := spec.training.get("steps_per_generation"), int):
             changed["steps_per_generation"] = given * 2
-        words = f"{batch // 2} completions per device and accumulation {times * 2}, not {batch} and {times}: the same "
+        half = format.plural(batch // 2, "completion")
+        words = f"{half} per device and accumulation {times * 2}, not {batch} and {times}: the same "
         return {f"training.{name}": value for name, value in changed.items()}, f"{words}update in less memory."
     longest = now.get("max_completion_length")
     if isinstance(longest, int) and longest >= 2 * SHORTEST:

@@ -3,6 +3,7 @@
 
 import { params } from "../../ui/address.js";
 import { copy, el, option, setText, showText } from "../../ui/dom.js";
+import { countWords } from "../../ui/number.js";
 import { part } from "../../ui/part.js";
 import { poll } from "../../ui/poll.js";
 
@@ -69,8 +70,7 @@ function sayMetrics() {
   const count = box.querySelectorAll(".metrics:not([hidden])").length;
   find(".dicts").hidden = !count;
   box.classList.toggle("without-metrics", !metrics);
-  const noun = count === 1 ? "metric line" : "metric lines";
-  setText(find(".dicts span"), `${count.toLocaleString("en")} ${noun} ${metrics ? "shown as values" : "hidden"}`);
+  setText(find(".dicts span"), `${countWords(count, "metric line")} ${metrics ? "shown as values" : "hidden"}`);
   setText(find(".dicts button"), metrics ? "Hide" : "Show");
 }
 find(".dicts button").addEventListener("click", () => {

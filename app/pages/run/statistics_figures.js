@@ -1,6 +1,6 @@
 // The figures of the Statistics: from a panel's plain data to Plotly's traces, and where a click on one leads.
 
-import { number } from "../../ui/number.js";
+import { countWords, number } from "../../ui/number.js";
 import { Plots } from "../../ui/charts/plots.js";
 
 const percentAxis = { range: [-2, 102], ticksuffix: " %", dtick: 25 };
@@ -124,7 +124,7 @@ export function heat(data) {
   const words = data.counts.map((line, row) =>
     line.map((many, column) => {
       const share = data.share[row][column];
-      const count = `${many.toLocaleString("en")} completions${share === null ? "" : `, ${number(share * 100)} %`}`;
+      const count = `${countWords(many, "completion")}${share === null ? "" : `, ${number(share * 100)} %`}`;
       return `${stretch(data.steps[column])} · ${readable(data.bounds[row])}<br>${count}`;
     }),
   );
@@ -139,7 +139,7 @@ export function plane(data) {
     line.map(
       (many, column) =>
         `${readable(whole(plane.across[column]))} tokens · reward ${readable(plane.up[row])}` +
-        `<br>${many.toLocaleString("en")} completions`,
+        `<br>${countWords(many, "completion")}`,
     ),
   );
   return heatMap(
@@ -185,8 +185,7 @@ export function histogram({ histogram, colour: variable }) {
   const colour = Plots.colour(variable);
   const all = counts.reduce((a, b) => a + b, 0);
   const words = bounds.map(
-    (bound, i) =>
-      `${readable(bound)}<br>${counts[i].toLocaleString("en")} completions, ${number((counts[i] / all) * 100)} %`,
+    (bound, i) => `${readable(bound)}<br>${countWords(counts[i], "completion")}, ${number((counts[i] / all) * 100)} %`,
   );
   const x = counts.map((_, i) => (exact ? bounds[i][0] : (edges[i] + edges[i + 1]) / 2));
   const width = counts.map((_, i) => (edges[i + 1] - edges[i]) * (exact ? 0.6 : 0.96));

@@ -3,6 +3,7 @@
 
 import { tryStore } from "../../ui/browser_store.js";
 import { setText, show, showText } from "../../ui/dom.js";
+import { countWords } from "../../ui/number.js";
 import { ask } from "./ask.js";
 import { boxes, change, find, idOf, look, page, server, wake } from "./core.js";
 import { offerUndo } from "./undo.js";
@@ -15,7 +16,7 @@ let earlier = false; // whether what is chosen was so before this page was loade
 let lost = 0; // chosen runs that were deleted meanwhile
 const key = () => `groupwise:chosen-runs${look.deleted ? "-deleted" : ""}`;
 const bar = find(".choosing");
-const runs = (n) => `${n.toLocaleString("en")} ${n === 1 ? "run" : "runs"}`;
+const runs = (n) => countWords(n, "run");
 
 // `now`: what the server last drew.
 export function drawChosen(now = told) {

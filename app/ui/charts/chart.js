@@ -2,7 +2,7 @@
 // is.
 
 import { el, setText, showText } from "../dom.js";
-import { number, percent, seconds } from "../number.js";
+import { countWords, number, percent, seconds } from "../number.js";
 import { dotted } from "../text.js";
 import { Curves } from "./curves.js";
 import { FastRedraw } from "./fast_redraw.js";
@@ -172,8 +172,8 @@ export class Chart {
     const [unscored, odd] = [true, false].map((of) =>
       this.lacking(names.filter((name) => Curves.isScore(name) === of)),
     );
-    const gaps = unscored ? `no score in ${unscored.toLocaleString("en")} step${unscored === 1 ? "" : "s"}` : "";
-    const wrong = odd ? `${odd.toLocaleString("en")} value${odd === 1 ? " was" : "s were"} not finite` : "";
+    const gaps = unscored ? `no score in ${countWords(unscored, "step")}` : "";
+    const wrong = odd ? `${countWords(odd, "value was", "values were")} not finite` : "";
     setText(this.told, dotted(gaps, wrong, this.board.log ? this.offLog(names) : ""));
   }
   // How many values of the metric that lacks most are no numbers.

@@ -7,6 +7,7 @@ from groupwise.storage.analysis.doctor.evidence import Evidence
 from groupwise.storage.analysis.doctor.verdict import Change
 from groupwise.storage.analysis.doctor.words import setting_text
 from groupwise.storage.library.models import learning_rates
+from groupwise.storage.spec.number_words import count_words
 
 KL_WEIGHT = 0.04  # DeepSeekMath's
 MOST_KL_WEIGHT = 0.2  # beyond, it is not the KL's weight that is missing
@@ -155,5 +156,5 @@ def smaller_batch(e: Evidence) -> tuple[Change, ...]:
     if not batch or batch < 2 or batch % 2 or (batch * accumulation) % group:
         return ()
     changed = {"per_device_train_batch_size": int(batch / 2), "gradient_accumulation_steps": int(accumulation * 2)}
-    label = f"{int(batch / 2)} completions per device, accumulation {int(accumulation * 2)}"
+    label = f"{count_words(int(batch / 2), 'completion')} per device, accumulation {int(accumulation * 2)}"
     return (Change(label, {f"training.{name}": value for name, value in changed.items()}),)

@@ -17,6 +17,7 @@ from groupwise.storage.spec.sheet_rows import sheet_lines
 from groupwise.storage.spec.spec import DataSpec
 
 # What the constants of a script say in characters, and a spec in words.
+USUAL = (MIXED, "line")  # what needs no constant
 IN_CHARACTERS = {"separator": SEPARATORS, "quote": QUOTES}
 _TEXT_AT_ONCE = (
     '    if text.lstrip().startswith("["):  # a list of rows, not a row in each line\n'
@@ -27,10 +28,12 @@ _TEXT_AT_ONCE = (
 )
 _CSV_ROWS = (
     "        names = next(line for line in {reader} if line)\n"
+    "{numbered}"
     "    # Cells are text exactly as they are written: no NA that means nothing, no 007 that becomes 7.\n"
     '    features = Features({{name: Value("string") for name in names}})\n'
     "    {load}\n"
 )
+_NUMBERED = '        names = [f"Column {n + 1}" for n in range(len(names))] if HEADING == "none" else names\n'
 _BOOK = "    book = CalamineWorkbook.from_path(str(path))\n"
 _FIRST_SHEET = (
     "    sheets = map(book.get_sheet_by_name, book.sheet_names)  # the first that is a table\n"
@@ -52,7 +55,7 @@ def file_settings(data: DataSpec) -> dict[str, Any]:
 
 def file_constants(data: DataSpec) -> dict[str, str]:
     """Constants by name, as source."""
-    return {name.upper(): literal(value) for name, value in file_settings(data).items() if value != MIXED}
+    return {name.upper(): literal(value) for name, value in file_settings(data).items() if value not in USUAL}
 
 
 def file_helpers(data: DataSpec) -> str:
@@ -72,7 +75,9 @@ def read_file(name: str, data: DataSpec) -> str:
     if kind == "sheet":
         sheet = "book.get_sheet_by_name(SHEET)" if "sheet" in said else "sheet"
         rows = _SHEET_ROWS if "sheet" in said else _FIRST_SHEET + _SHEET_ROWS
-        rows = _BOOK + rows.format(sheet=sheet, skip="SKIP_LINES" if "skip_lines" in said else "0")
+        skip = "SKIP_LINES" if "skip_lines" in said else "0"
+        skip += ", HEADING" if said.get("heading") == "none" else ""
+        rows = _BOOK + rows.format(sheet=sheet, skip=skip)
         return place + rows
     if kind == "csv":
         return place + _read_csv(name, said)
@@ -102,12 +107,15 @@ def _read_csv(name: str, said: dict[str, Any]) -> str:
         options["encoding_errors"] = literal(HANDLER)
     elif said.get("encoding", "utf-8") != "utf-8":
         options["encoding"] = "ENCODING"
-    skip = ""
+    skip, numbered = "", ""
+    if said.get("heading") == "none":
+        numbered = _NUMBERED
+        options |= {"names": "names", "header": "None"}
     if said.get("skip_lines"):
         options["skiprows"] = "SKIP_LINES"
         skip = "        for _ in range(SKIP_LINES):\n            next(file)\n"
     reader = f"csv.reader({', '.join(filter(None, ['file', inline(reading)]))})"
     opened = _opened(name, said, ', newline=""')
     parts = ['"csv"', *(f"{option}={value}" for option, value in options.items())]
-    rows = _CSV_ROWS.format(reader=reader, load=call("return load_dataset(", parts, ")", indent=4))
+    rows = _CSV_ROWS.format(reader=reader, numbered=numbered, load=call("return load_dataset(", parts, ")", indent=4))
     return f"    with {opened} as file:\n{skip}{rows}"

@@ -16,7 +16,8 @@ DATA = {
     "PARAMETERS": "parameters", "SHUFFLE_SEED": "shuffle", "LIMIT": "limit", "HOLDOUT": "holdout",
     "SYSTEM_PROMPT": "system_prompt", "PROMPT_COLUMN": "prompt_column", "PROMPT_TEMPLATE": "prompt_template",
     "ANSWER_COLUMN": "answer_column", "ANSWER_PATTERN": "answer_pattern", "COLUMNS": "columns",
-    "ENCODING": "encoding", "SHEET": "sheet", "SKIP_LINES": "skip_lines", "ANSWER_NUMBERS": "answer_numbers",
+    "ENCODING": "encoding", "SHEET": "sheet", "SKIP_LINES": "skip_lines", "HEADING": "heading",
+    "ANSWER_NUMBERS": "answer_numbers",
 }  # fmt: skip
 NOT_FOLLOWED = {"with_parameters"}  # of such a script: its call says the parameters
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from groupwise.storage.spec.number_words import count_words
 from groupwise.worker.questions.workbench import analysis
 from groupwise.worker.questions.workbench.analysis import SAME, Floats, Ints
 
@@ -107,13 +108,14 @@ def sentences(found: dict[str, Any]) -> list[str]:
     if old is not None and new is not None:
         said.append(f"The mean reward goes from {old:.3g} to {new:.3g}.")
     said.append(
-        f"{flipped['flipped']:,} of {flipped['total']:,} advantages ({100 * flipped['share']:.1f} %) change their sign."
+        f"{flipped['flipped']:,} of {count_words(flipped['total'], 'advantage')} ({100 * flipped['share']:.1f} %) "
+        f"{'changes its' if flipped['flipped'] == 1 else 'change their'} sign."
         if flipped["flipped"] else "No advantage changes its sign."
     )  # fmt: skip
     if pairs["swapped"]:
         said.append(f"{100 * pairs['share']:.1f} % of the pairs within a group change their order.")
     before, after = found["ties"]["old"], found["ties"]["new"]
     if before["bearing"] != after["bearing"]:
-        groups = f"{after['bearing']:,} of {after['groups']:,} groups"
+        groups = f"{after['bearing']:,} of {count_words(after['groups'], 'group')}"
         said.append(f"{groups} would have a learning signal, instead of {before['bearing']:,}.")
     return said

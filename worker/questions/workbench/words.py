@@ -30,7 +30,8 @@ def about_ties(ties: dict[str, int]) -> list[str]:
         return [f"No group teaches anything: {', '.join(why)}."]
     teach = "teaches" if bearing == 1 else "teach"
     others = "The other does not" if count - bearing == 1 else "The others do not"
-    return [f"{bearing} of {count} groups ({100 * bearing / count:.0f} %) {teach}. {others}: {', '.join(why)}."]
+    groups = f"{bearing} of {count_words(count, 'group')} ({100 * bearing / count:.0f} %)"
+    return [f"{groups} {teach}. {others}: {', '.join(why)}."]
 
 
 def about_agreement(found: dict[str, Any]) -> list[str]:

@@ -91,8 +91,8 @@ def _positions(settings: Settings, facts: ModelFacts | None, prompt_tokens: int 
     if not facts or not longest or not room or longest >= room or longest + (prompt_tokens or 1) <= room:
         return
     fits = room - (prompt_tokens or room // 4)
-    fixes = (_set_training(f"At most {fits} tokens", max_completion_length=fits),) if fits > 0 else ()
-    prompt = f"{format.count(prompt_tokens)} tokens of prompt and" if prompt_tokens else "a prompt and"
+    fixes = (_set_training(f"At most {format.plural(fits, 'token')}", max_completion_length=fits),) if fits > 0 else ()
+    prompt = f"{format.plural(prompt_tokens, 'token')} of prompt and" if prompt_tokens else "a prompt and"
     asked = f"{prompt} {format.count(longest)} of completion"
     message = f"{asked} are more than the {format.count(room)} positions that this model knows."
     level = BLOCKING if facts.model_type in LEARNED_POSITIONS else WARNING
@@ -154,7 +154,7 @@ def _steps(settings: Settings, found: Counts | None) -> Iterator[Problem]:
     if settings.count("max_steps") is None and found.steps and found.steps > LONG_RUN:
         epochs = f"{settings.number('num_train_epochs') or 0:g}"
         message = (
-            f"is not set, and {epochs} passes over {format.count(found.rows or 0)} rows are "
+            f"is not set, and {epochs} passes over {format.plural(found.rows or 0, 'row')} are "
             f"{format.count(found.steps)} steps. Most runs show what they can in a thousand."
         )
         yield _training("max_steps", message, ADVICE, _set_training("Stop after 1,000 steps", max_steps=1000))
@@ -168,7 +168,8 @@ def _fewer_prompts(settings: Settings, found: Counts) -> tuple[Fix, ...]:
     size = groups * found.group
     changed = {"training.per_device_train_batch_size": size, "training.gradient_accumulation_steps": 1}
     given = [name for name in ("steps_per_generation", "generation_batch_size") if settings.get(name)]
-    label = f"Take {groups * found.processes} prompts at a time: {size} completions per device, accumulation 1"
+    prompts, completions = format.plural(groups * found.processes, "prompt"), format.plural(size, "completion")
+    label = f"Take {prompts} at a time: {completions} per device, accumulation 1"
     label += f", without {' and '.join(given)}" if given else ""
     return (Fix(label, changed, tuple(f"training.{name}" for name in given)),)
 
@@ -181,11 +182,11 @@ def _saving(settings: Settings, found: Counts | None) -> Iterator[Problem]:
     typed = settings.spec.training.get("save_steps") is not None and 1 <= every <= steps
     often = int(every) if typed else max(1, min(100, steps // 5))
     changed = {"save_strategy": "steps"} if typed else {"save_strategy": "steps", "save_steps": often}
-    fix = _set_training(f"Save every {often} steps", **changed)
+    fix = _set_training("Save every step" if often == 1 else f"Save every {often} steps", **changed)
     if settings.get("save_strategy") == "no":
         yield _training("save_strategy", "no checkpoints: if it is interrupted, all is lost.", ADVICE, fix)
     elif settings.get("save_strategy") == "steps" and every > steps:
-        message = f"the first checkpoint is at the end: this run has {format.count(steps)} steps."
+        message = f"the first checkpoint is at the end: this run has {format.plural(steps, 'step')}."
         yield _training("save_steps", message, ADVICE, fix)
 
 
@@ -211,6 +212,10 @@ def _watching(settings: Settings, found: Counts | None) -> Iterator[Problem]:
         often = settings.count("eval_steps") if given.get("eval_steps") else None
         usual = {"eval_on_start": True, "eval_steps": often or 50}
         changed = {**whole, **{name: value for name, value in usual.items() if name not in given}}
-        fix = _set_training(f"Evaluate every {often or 50} steps{with_what}", eval_strategy="steps", **changed)
+        fix = _set_training(
+            f"Evaluate every {'step' if often == 1 else f'{often or 50} steps'}{with_what}",
+            eval_strategy="steps",
+            **changed,
+        )
         message = "rows are held out, but nothing evaluates on them."
         yield _training("eval_strategy", message, ADVICE, fix)

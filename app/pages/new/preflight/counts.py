@@ -138,7 +138,7 @@ def batch(found: Counts) -> str:
     if not found.prompts:
         return f"{format.plural(found.generation, 'completion')} {are_words(found.generation)} generated at a time."
     made = format.plural(found.generation, "completion")
-    line = f"{format.plural(found.prompts, 'prompt')} × {found.group} completions = {made}"
+    line = f"{format.plural(found.prompts, 'prompt')} × {format.plural(found.group, 'completion')} = {made}"
     uses = found.generation * found.iterations
     if uses == found.step:
         return f"{line} a step; one update a step."
@@ -164,7 +164,7 @@ def length(settings: Settings, found: Counts) -> str:
             f"{_epochs(epochs)} over the data; the number of steps is known once its rows are counted."
             if epochs and not settings.count("max_steps") else ""
         )  # fmt: skip
-    most = f", each at most {format.count(found.longest)} tokens" if found.longest else ""
+    most = f", each at most {format.plural(found.longest, 'token')}" if found.longest else ""
     line = f"{format.plural(found.steps, 'step')}: {format.plural(found.completions, 'completion')} in all{most}."
     if not found.rows or not found.prompts:
         return line
@@ -183,4 +183,4 @@ def evaluation(found: Counts) -> str:
         return ""
     prompts = format.plural(found.held_out, "held-out prompt")
     when = format.plural(found.evaluations, "evaluation")
-    return f"{when}, each of {prompts} × {found.eval_group} completions."
+    return f"{when}, each of {prompts} × {format.plural(found.eval_group, 'completion')}."

@@ -149,9 +149,9 @@ def _longer(mean: float | None, longest: int, allowed: int) -> float:
 
 def _differences(spec: RunSpec, theirs: RunSpec, found: Counts, like: Counts) -> str:
     said = ["other data"] if theirs.data.source != spec.data.source else []
-    said += [f"{like.step:,} completions a step"] if like.step != found.step else []
+    said += [f"{format.plural(like.step, 'completion')} a step"] if like.step != found.step else []
     said += [f"groups of {like.group}"] if like.group != found.group and like.step == found.step else []
-    said += [f"at most {like.longest:,} tokens each"] if like.longest != found.longest else []
+    said += [f"at most {format.plural(like.longest or 0, 'token')} each"] if like.longest != found.longest else []
     return f"{', '.join(said[:-1])} and {said[-1]}" if len(said) > 1 else "".join(said)
 
 

@@ -1,0 +1,98 @@
+// A data file on its way into the home's data folder: chosen, or dropped on the Data panel. Gradio's own address takes
+// it; the server then looks at what arrived.
+
+import { el, setText } from "../../ui/dom.js";
+import { holdsFiles } from "../../ui/stray_drops.js";
+import { waitWords } from "../../ui/wait_words.js";
+import { page, server } from "./core.js";
+
+const TELLS_EVERY = 1000; // ms
+
+async function send(file) {
+  const body = new FormData();
+  body.append("files", file);
+  const reply = await fetch("gradio_api/upload", { method: "POST", body });
+  if (!reply.ok) throw new Error(reply.status === 413 ? "it is too large" : `the server said ${reply.status}`);
+  return server.keep_data_file({ path: (await reply.json())[0] });
+}
+
+export class Upload {
+  // `then`: takes the source of a file that is in the home.
+  constructor(then) {
+    this.then = then;
+    this.note = el("p.xs.mut.upload-note", { role: "status" });
+    this.input = el("input", { type: "file", accept: page.form.file_suffixes.join(), hidden: true });
+    this.input.setAttribute("aria-label", "Data file");
+    this.button = el("button.btn", { type: "button" }, "Upload a file");
+    this.button.append(this.input);
+    this.button.addEventListener("click", (event) => {
+      if (event.target !== this.input) this.input.click();
+    });
+    this.input.addEventListener("change", () => {
+      const [file] = this.input.files;
+      this.input.value = "";
+      if (file) this.take(file);
+    });
+    this.advise(true);
+  }
+
+  // What can be uploaded, as long as nothing else is to be said; `so`: whether files are what is chosen.
+  advise(so) {
+    if (this.said) return;
+    setText(this.note, page.form.upload_advice);
+    this.note.hidden = !so;
+  }
+
+  // What was said of a file is of no use where another kind of data is chosen.
+  forget() {
+    this.tell("");
+    this.advise(false);
+  }
+
+  tell(words, wrong = false) {
+    this.said = words;
+    setText(this.note, words);
+    this.note.hidden = false;
+    this.note.className = `upload-note ${wrong ? "xs verdict-at blocking" : "xs mut"}`;
+  }
+
+  async take(file) {
+    if (file.size > page.form.upload_limit) return this.tell(tooLarge(file), true);
+    const began = Date.now();
+    const tell = () => this.tell(waitWords(`Uploading ${file.name}…`, began));
+    tell();
+    const ticks = setInterval(tell, TELLS_EVERY);
+    try {
+      const got = await send(file);
+      if (!got || got.sentence) return this.tell(got?.sentence ?? "The server did not answer. Try again.", true);
+      page.form.files = got.files;
+      this.tell(`${got.name} is uploaded.`);
+      return this.then(got.source);
+    } catch (problem) {
+      return this.tell(`The file did not arrive: ${problem.message}. Try again.`, true);
+    } finally {
+      clearInterval(ticks);
+    }
+  }
+
+  // Files that are dropped on `panel` are taken, too.
+  listenToDrops(panel) {
+    for (const kind of ["dragover", "dragleave", "drop"])
+      panel.addEventListener(kind, (event) => {
+        if (!holdsFiles(event)) return;
+        event.preventDefault();
+        const stays = kind === "dragleave" && panel.contains(event.relatedTarget);
+        panel.classList.toggle("over", kind === "dragover" || stays);
+        if (kind === "drop") this.takeDropped([...event.dataTransfer.files]);
+      });
+  }
+
+  takeDropped(files) {
+    if (files.length > 1) this.tell("Drop one file at a time: a run has one.", true);
+    else if (files.length) this.take(files[0]);
+    else this.tell("What was dropped is no file: a folder, perhaps.", true);
+  }
+}
+const tooLarge = (file) =>
+  `“${file.name}” is ${Math.ceil(file.size / 1024 / 1024)} MB; ${page.form.upload_limit_words} is the most. Copy it ` +
+  "to the home's data folder instead; then it is in the list.";

@@ -1,0 +1,75 @@
+"""Cells as nobody expects them: megabytes long, lists, characters that cannot be seen. Each is said, with its row."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from groupwise.storage.home import paths
+from groupwise.storage.spec.spec import DataSpec, ModelSpec
+from groupwise.worker.data import data, data_checks, preview
+from groupwise.worker.data.data_error import DataError
+from groupwise.worker.data.source_rows import ROW
+
+ASKED = DataSpec(source="file:a.jsonl")
+
+
+def put(*rows: dict[str, Any]) -> None:
+    (paths.data_folder() / "a.jsonl").write_text("\n".join(json.dumps(row) for row in rows), encoding="utf-8")
+
+
+def told(found: Any, field: str) -> list[tuple[str, str]]:
+    return [(problem.level, problem.message) for problem in found.problems if problem.field == field]
+
+
+def test_a_cell_of_megabytes_is_cut_with_its_size_said(registry_home: Any) -> None:
+    put({"question": "lorem ipsum dolor " * 250_000, "answer": "x" * 5_000_000}, {"question": "b", "answer": "1"})
+    shown = preview.preview(ASKED, ModelSpec(), 0)
+    assert shown.row.cells["question"].endswith("… (4,500,000 characters; the rest is not shown)")
+    assert (shown.answer or "").endswith("… (5,000,000 characters; the rest is not shown)")
+    assert shown.messages is not None and "characters; the rest is not shown)" in shown.messages[0].content
+    assert 4_000_000 < (shown.tokens or 0) < 5_000_000  # each letter is a token of the starter model
+    assert len(shown.model_dump_json()) < 400_000
+    checked = data_checks.check_data(ASKED, ModelSpec(), 64, True)
+    assert checked.lengths.longest.row == 0 and checked.lengths.longest.text.endswith("the rest is not shown)")
+
+
+@pytest.mark.parametrize(("cell", "words"), [(["a", "b"], 'holds lists, such as ["a", "b"]'), ({"a": 1}, "mappings")])
+def test_answers_that_are_lists_are_explained(registry_home: Any, cell: Any, words: str) -> None:
+    put({"question": "q", "answer": None}, {"question": "q", "answer": cell})
+    ((level, message),) = told(preview.preview(ASKED, ModelSpec(), 0), "data.answer_column")
+    assert level == "warning" and words in message and "in row 2. Rewards get them whole" in message
+
+
+def test_characters_that_cannot_be_seen_are_named_with_their_row(registry_home: Any) -> None:
+    put(
+        {"question": "plain\n\ttext", "answer": "1"},
+        {"question": "a\x07b", "answer": "2\u200b"},
+        {"question": "\ufeffc\x00", "answer": "3"},
+        {"question": "d\x07", "answer": "4\u202e"},
+    )
+    ((level, message),) = told(data_checks.check_data(ASKED, ModelSpec(), 64, True), "data.source")
+    assert level == "advice" and message == (
+        "there are characters that nobody sees and the model reads: BEL (bell) in “question” of row 2 and 1 more; "
+        "zero-width space in “answer” of row 2; byte order mark (BOM) in “question” of row 3; NUL in “question” of "
+        "row 3; 1 more kind. Delete them in the file where they do not belong."
+    )
+    put({"question": "plain\n\ttext", "answer": "می‌خواهم"}, {"question": "👩‍🚀", "answer": "1"})
+    assert told(data_checks.check_data(ASKED, ModelSpec(), 64, True), "data.source") == []
+
+
+def test_a_row_that_cannot_be_asked_is_named_also_where_rows_are_shuffled(registry_home: Any) -> None:
+    chats = [[{"role": "user", "content": f"q{n}"}] for n in range(9)]
+    chats[6] = [{"role": "assistant", "content": "nothing was asked"}]
+    put(*({"prompt": chat} for chat in chats))
+    asked = DataSpec(source="file:a.jsonl", prompt_column="prompt", answer_column=None, shuffle=3)
+    with pytest.raises(DataError, match="^row 7 of the data: a chat in the prompt column .* asks nothing"):
+        data.load_data(asked, chat=True)
+    put({"question": "a", "answer": "1"}, {"question": "b", "answer": "2"}, {"question": "c", "answer": "3"})
+    rows, held_out = data.load_data(ASKED.model_copy(update={"shuffle": 1, "holdout": 1}), chat=True, numbered=True)
+    assert held_out is not None
+    numbers = {row["answer"]: row[ROW] for row in (*rows, *held_out)}
+    assert numbers == {"1": 0, "2": 1, "3": 2}
+    assert ROW not in data.load_data(ASKED, chat=True)[0].column_names
