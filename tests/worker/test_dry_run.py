@@ -111,7 +111,7 @@ def test_one_step_says_what_it_took_and_what_it_made(begin: Supervisor) -> None:
         assert set(completion["rewards"]) == {"format", "correctness"}
         assert (completion["group"], completion["tokens"] > 0) == (0, True)
         assert completion["prompt"].endswith("?")
-    assert "first of 1 stages" in answer["sentence"] and "GB" in answer["sentence"]
+    assert "its only stage" in answer["sentence"] and "GB" in answer["sentence"]
     wait_for("the folder to go", lambda: files() == before)
     assert not under_way(asked) and registry.list_runs() == []
 

@@ -145,7 +145,8 @@ def sentence(run_spec: RunSpec, seconds: Seconds, memory: Memory) -> str:
     if run_spec.launch.processes > 1:
         said += f" One process did it; {run_spec.launch.processes} will share a run's work."
     if run_spec.stages:
-        said += f" This was the first of {count_words(len(run_spec.stages), 'stage')}."
+        stages = len(run_spec.stages)
+        said += " This was its only stage." if stages == 1 else f" This was the first of {stages} stages."
     return said
 
 
