@@ -444,6 +444,9 @@ def test_a_checkpoint_can_be_deleted_once_nothing_trains(open_page: OpenPage, ad
     page = open_page(f"{address}/run?id={run_id}&tab=checkpoints")
     part = page.locator(".gw-checkpoints")
     expect(part.locator(".lead")).to_contain_text("A checkpoint is the model as it was after a step")
+    expect(part.locator(".no-final")).to_have_text(
+        f"No trained model in {folder.with_name('final')} yet: a run writes it when it has done all its steps."
+    )
     rows = part.locator("tbody tr")
     expect(rows).to_have_count(2)
     expect(rows.first.get_by_role("link", name="New run from it")).to_have_attribute(

@@ -58,6 +58,7 @@ function draw(now) {
   find(".aside").hidden = !now.aside.length;
   find(".aside").replaceChildren(...now.aside.map(aside));
   const { final } = now;
+  showText(find(".no-final"), now.no_final);
   find(".final").hidden = !final;
   if (!final) return;
   setText(find(".folder"), final.path);

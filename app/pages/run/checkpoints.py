@@ -26,6 +26,7 @@ TEMPLATE = """
 <div class="row between"><h2>The trained model</h2><div class="row acts"></div></div>
 <p><code class="mono folder"></code></p><p class="s mut use"></p>
 <pre class="mono snippet" tabindex="0" aria-label="Python that loads it"></pre></section>
+<p class="s mut no-final" dir="auto" hidden></p>
 <p class="s mut lead" hidden>A checkpoint is the model as it was after a step, with all that is needed to train on from
 there. Reward and KL are means over the steps since the checkpoint before it; a held-out reward is the last one measured
 in them.</p>
@@ -53,6 +54,7 @@ def list_checkpoints(payload: Payload) -> dict[str, Any]:
         "aside": _by_attempt(run, aside),
         "wait": "" if rows or removed else nothing(run.state),
         "final": _model(run, folder.final) if files.is_folder(folder.final) else None, "use": use(run),
+        "no_final": why_no_final(run),
         "resumable": can_be_resumed(run),
         "removable": is_at_rest(run),
     }  # fmt: skip
@@ -228,6 +230,18 @@ def use(run: registry.Run) -> str:
         "from_pretrained, then put this folder on top with PEFT's PeftModel.from_pretrained. It cannot be the model of "
         "a new run unless it is merged into its base (merge_and_unload) and saved as a whole model."
     )
+
+
+def why_no_final(run: registry.Run) -> str:
+    """Where the trained model will be, or why it is not there; "" where it is, and where a run has saved nothing."""
+    if files.is_folder(run.folder.final):
+        return ""
+    place = visible_text(str(run.folder.final))
+    if run.state == states.FINISHED:
+        return f"The trained model was in {place}, and is not there any more."
+    if run.state in states.ENDED:
+        return f"No trained model in {place} yet: a run writes it when it has done all its steps."
+    return f"The trained model will be in {place} when the run has done all its steps."
 
 
 def nothing(state: str) -> str:

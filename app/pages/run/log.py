@@ -181,15 +181,21 @@ def _block_before(file: Any, end: int) -> tuple[int, bytes]:
 def _hits_in(block: bytes, start: int, wanted: str, rank: int | None) -> list[int]:
     """Where the lines begin that have the words, the last first. What is shown is searched: no secret can be guessed
     by searching for it."""
-    raw = wanted.encode() if wanted.isascii() else b""  # bytes.lower() knows ASCII alone
-    if raw not in block.lower():
+    if not _may_have(block, wanted):
         return []
     found = []
     for line in block.split(b"\n"):
-        if raw in line.lower() and wanted in (shown := readable(line)).lower() and rank in (None, rank_of(shown)):
+        if _may_have(line, wanted) and wanted in (shown := readable(line)).lower() and rank in (None, rank_of(shown)):
             found.append(start)
         start += len(line) + 1
     return found[::-1]
+
+
+def _may_have(data: bytes, wanted: str) -> bool:
+    """Whether the words are in the bytes as they were written, which is soon told: most of a log needs no more."""
+    if wanted.isascii():
+        return wanted.encode() in data.lower()
+    return wanted in data.decode("utf-8", "replace").lower()  # bytes.lower() knows ASCII alone
 
 
 def whole_text(path: Path) -> Iterator[bytes]:
