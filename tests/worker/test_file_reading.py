@@ -217,6 +217,10 @@ def test_cells_of_a_workbook_are_text_as_people_read_them(registry_home: Path) -
     said = shown("a.xlsx", prompt_template="{n}", answer_column=None).read_as
     assert (said.words, said.sheets) == ("the sheet “Zwei”", ["Cover", "Zwei"])
     assert said.settings == {"data.sheet": "Zwei", "data.skip_lines": 0, "data.heading": "line"}
+    assert [shown("a.xlsx", row=n, prompt_template="{n}", answer_column=None).note for n in (0, 1, 3)] == [
+        "4 rows. Row 1 here is row 2 of the sheet “Zwei”.", "4 rows. Row 2 here is row 4 of the sheet “Zwei”.",
+        "4 rows. Row 4 here is row 6 of the sheet “Zwei”.",
+    ]  # fmt: skip
     with pytest.raises(DataError, match="has a heading line, but no rows"):
         opened("a.xlsx", sheet="Cover")
     with pytest.raises(DataError, match="has no sheet “Drei”. It has “Cover”, “Zwei”"):
@@ -290,9 +294,17 @@ def test_a_first_line_that_is_a_row_is_noticed_and_taken_for_one(registry_home: 
     found = shown("a.csv", heading="none")
     assert found.read_as.words == "commas, UTF-8, no heading" and found.rows.count == 3
     assert found.guess["data.prompt_template"] == "{Column 1}" and found.guess["data.answer_column"] == "Column 2"
-    book("a.xlsx", A=[["Was ist 1 + 1?", 2], ["Was ist 2 + 2?", 4]])
+    book("a.xlsx", A=[["q", "q"], [1, 2]])
+    with pytest.raises(DataError, match="the heading of the sheet “A” of a.xlsx has “q” twice"):
+        opened("a.xlsx")
+    book("a.xlsx", A=[["Was ist 1 + 1?", 2], ["Was ist 2 + 2?\u200b", 4]])
+    asked = DataSpec(
+        source="file:a.xlsx", heading="none", prompt_template="{Column 1}", answer_column="Column 2", holdout=0
+    )  # fmt: skip
+    told = " ".join(each.message for each in data_checks.check_data(asked, ModelSpec(), 64, True).problems)
+    assert "zero-width space in “Column 1” of row 2 of the sheet “A”" in told
     assert rows_of("a.xlsx", heading="none") == [
-        ["Column 1", "Column 2"], ["Was ist 1 + 1?", "2"], ["Was ist 2 + 2?", "4"],
+        ["Column 1", "Column 2"], ["Was ist 1 + 1?", "2"], ["Was ist 2 + 2?\u200b", "4"],
     ]  # fmt: skip
     put("one.txt", "What is 1+1?\n")
     with pytest.raises(DataError) as error:
@@ -315,7 +327,7 @@ def test_what_is_odd_in_a_workbook_is_said(registry_home: Path) -> None:
     made.save(paths.data_folder() / "a.xlsx")
     notes = " ".join(opened("a.xlsx").notes)
     assert "columns without a heading; they are called Column 2, Column 3." in notes
-    assert "cells of the heading of a.xlsx are merged" in notes
+    assert "cells of the heading of the sheet “A” of a.xlsx are merged" in notes
     assert "has formulas without a value, which are empty here" in notes
     assert rows_of("a.xlsx", skip_lines=1) == [["q", "a", "Column 3"], ["x", "", "y"]]
     assert "merged" not in " ".join(opened("a.xlsx", skip_lines=1).notes)

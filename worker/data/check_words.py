@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +16,7 @@ from groupwise.storage.spec.spec import DataSpec
 from groupwise.worker.data.answer_writing import AnswerWriting
 from groupwise.worker.data.data import held_out_rows
 from groupwise.worker.data.data_error import DataError
+from groupwise.worker.data.file_reading import FileReading
 from groupwise.worker.data.unasked import asking_columns
 from groupwise.worker.data.unseen import UnseenCharacters
 
@@ -30,6 +32,7 @@ class Found:
     completion: int  # tokens that a completion may take
     context: int | None = None  # tokens that the model can hold
     columns: list[str] = field(default_factory=list)
+    row_words: Callable[[int], str] = FileReading("").row_words  # where a row, counted from 0, stands
     unread: DataError | None = None  # why there is no tokenizer
     absent: bool = False  # whether that is because the model is not here yet, which is said of the model
     checked: int = 0
@@ -108,7 +111,7 @@ def data_problems(found: Found) -> list[Problem]:
         weigh = "It weighs more than the others" if found.duplicates == 1 else "They weigh more than the others"
         message = f"{_in_rows(found, found.duplicates)} the same prompt as one before. {weigh}."
         said.append(Problem("data.source", message, level=ADVICE))
-    if unseen := found.unseen.sentence():
+    if unseen := found.unseen.sentence(found.row_words):
         said.append(Problem("data.source", f"{unseen} Delete them in the file where they do not belong.", level=ADVICE))
     if found.unread and not found.absent:
         said.append(Problem(found.unread.field, f"{found.unread}. Lengths are in characters.", level=WARNING))

@@ -1,6 +1,7 @@
 """Writes a data file anew as UTF-8 text, a row in each line, in a process that may be ended.
 
-`python -m groupwise.worker.data.convert SOURCE TARGET HOW` (a FileReading as JSON) prints {"sheets", "sheet", "notes"},
+`python -m groupwise.worker.data.convert SOURCE TARGET HOW` (a FileReading as JSON) prints {"sheets", "sheet", "rows",
+"notes"},
 or {"error", "field"}: why not.
 """
 
@@ -39,7 +40,7 @@ def convert(source: Path, target: Path, reading: FileReading) -> dict[str, Any]:
         for piece in _entries(text, source.name) if reading.as_list else text:
             sink.write(piece)
             _refuse_full_disk(sink, source)
-    return {"sheets": [], "sheet": "", "notes": []}
+    return {"sheets": [], "sheet": "", "rows": [], "notes": []}
 
 
 def _refuse_full_disk(sink: IO[str], source: Path) -> None:
@@ -129,7 +130,7 @@ def main(source: str, target: str, how: str) -> int:
     go_with(os.getppid(), signal.SIGKILL)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     said = json.loads(how)
-    reading = FileReading(**{**said, "sheets": (), "notes": (), "doubt": None, "odd": None})
+    reading = FileReading(**{**said, "sheets": (), "notes": (), "sheet_rows": (), "doubt": None, "odd": None})
     try:
         found = convert(Path(source), Path(target), reading)
     except DataError as error:

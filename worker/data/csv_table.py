@@ -126,13 +126,14 @@ def header(path: Path, reading: FileReading) -> tuple[list[str], Place]:
         names = [f"Column {n + 1}" for n in range(len(names))]
     else:
         place = after
+    called = f"the sheet “{reading.sheet}” of {path.name}" if reading.sheet else path.name
     if len(names) > COLUMNS:
-        raise DataError(f"{path.name} has {len(names)} columns; at most {COLUMNS} can be read.")
+        raise DataError(f"{called} has {len(names)} columns; at most {COLUMNS} can be read.")
     for name in names:
         if not name.strip():
-            raise DataError(f"the heading of {path.name} has an empty name (column {names.index(name) + 1}). Name it.")
+            raise DataError(f"the heading of {called} has an empty name (column {names.index(name) + 1}). Name it.")
         if names.count(name) > 1:
-            raise DataError(f"the heading of {path.name} has “{name}” twice. Give each column a name of its own.")
+            raise DataError(f"the heading of {called} has “{name}” twice. Give each column a name of its own.")
     return names, place
 
 

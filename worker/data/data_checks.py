@@ -51,6 +51,8 @@ def check_data(asked: DataSpec, model: ModelSpec, completion: int, every: bool) 
     data.check_pattern(asked)
     data.check_columns(asked, table.columns)
     found = Found(asked, completion, columns=table.columns)
+    if table.reading is not None:
+        found.row_words = table.reading.row_words
     try:
         reader = tokens.reader(model)
         found.context = reader.context

@@ -35,8 +35,9 @@ from groupwise.worker.data.text_encoding import Encoded, find_encoding
 @dataclass(frozen=True)
 class FileReading:
     """How a file is read, in the names of a spec; "" for what its kind does not have. `sheets`: the names in a
-    workbook, known once it was opened; `notes`: sentences worth saying about it; `doubt`: its encoding, where another
-    fits about as well; `odd`: lines in another encoding than the rest."""
+    workbook, known once it was opened; `sheet_rows`: (row from 0, its number in the sheet) at the first row and behind
+    each gap; `notes`: sentences worth saying about it; `doubt`: its encoding, where another fits about as well; `odd`:
+    lines in another encoding than the rest."""
 
     kind: str
     separator: str = ""
@@ -48,6 +49,7 @@ class FileReading:
     packed: bool = False
     as_list: bool = False  # JSON that is one list
     sheets: tuple[str, ...] = ()
+    sheet_rows: tuple[tuple[int, int], ...] = ()
     notes: tuple[str, ...] = field(default=())
     doubt: Encoded | None = None
     odd: OddLines | None = None
@@ -66,6 +68,13 @@ class FileReading:
         said += [f"heading in line {self.skip_lines + 1}"] if self.skip_lines and self.heading != "none" else []
         said += ["no heading"] if self.heading == "none" else []
         return ", ".join([*said, *(["gzip"] if self.packed else [])])
+
+    def row_words(self, index: int) -> str:
+        """Where a row, from 0, stands: “row 3”, or of a workbook “row 4 of the sheet “Tabelle1””."""
+        before = [gap for gap in self.sheet_rows if gap[0] <= index]
+        if not before:
+            return f"row {index + 1:,}"
+        return f"row {before[-1][1] + index - before[-1][0]:,} of the sheet “{self.sheet}”"
 
     def converts(self) -> bool:
         """Whether the file has to be written anew before it can be read line by line: it is no UTF-8 text of rows."""

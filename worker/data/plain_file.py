@@ -25,6 +25,7 @@ from groupwise.worker.data.file_reading import FileReading
 
 log = logging.getLogger("groupwise.data")
 LONGEST = 600.0  # seconds in which any file is converted
+FORM = 2  # of what is written: what an older form lacks is written anew
 ABOUT = "about.json"  # what was found on the way, beside the text
 
 
@@ -44,6 +45,7 @@ def make_plain(path: Path, reading: FileReading) -> tuple[Path, FileReading]:
             shutil.rmtree(draft, ignore_errors=True)
     about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
     more: dict[str, Any] = {"sheets": tuple(about["sheets"]), "sheet": about["sheet"], "notes": tuple(about["notes"])}
+    more["sheet_rows"] = tuple((row, number) for row, number in about["rows"])
     return folder / _text_name(path), dataclasses.replace(reading, **more)
 
 
@@ -57,7 +59,7 @@ def _cache_folder(path: Path, reading: FileReading) -> Path:
     now = path.stat()
     how = (reading.kind, reading.encoding, reading.sheet, reading.packed, reading.as_list)
     skipped = (reading.skip_lines, reading.heading) if reading.kind == "sheet" else ()
-    about = f"{path.resolve()}\0{now.st_ino}\0{now.st_mtime_ns}\0{now.st_size}\0{how}\0{skipped}"
+    about = f"{FORM}\0{path.resolve()}\0{now.st_ino}\0{now.st_mtime_ns}\0{now.st_size}\0{how}\0{skipped}"
     name = hashlib.sha256(about.encode("utf-8", "surrogateescape")).hexdigest()[:32]
     return Path(datasets.config.HF_DATASETS_CACHE) / "groupwise" / name
 

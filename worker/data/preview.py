@@ -29,6 +29,7 @@ from groupwise.storage.spec.problem import WARNING, Fix, Problem
 from groupwise.storage.spec.spec import DataSpec, ModelSpec
 from groupwise.worker.data import data, mapping, preview_source, read_as, tokens
 from groupwise.worker.data.data_error import DataError
+from groupwise.worker.data.file_reading import FileReading
 
 FIRST = 20  # rows from which kinds and guesses are made
 
@@ -60,7 +61,7 @@ def preview(asked: DataSpec, model: ModelSpec, index: int) -> PreviewAnswer:
         guess=mapping.guess(table.columns, first),
         read_as=read_as.describe_reading(table, first, asked),
         problems=messages_of(found),
-        note=_note(count, counted, exact, index, len(table.columns)),
+        note=_note(count, counted, exact, index, len(table.columns)) + _sheet_note(table.reading, index),
     )
 
 
@@ -158,6 +159,11 @@ def _answer(asked: DataSpec, row: dict[str, Any]) -> str | None:
         return None
     found = data.answer_of_row(row, asked)
     return None if found is None else mapping.cut_cell(found, CELL)
+
+
+def _sheet_note(reading: FileReading | None, index: int) -> str:
+    """Where a row of a workbook stands in it, so that it can be found there."""
+    return f" Row {index + 1:,} here is {reading.row_words(index)}." if reading and reading.sheet_rows else ""
 
 
 def _note(count: int, counted: bool, exact: bool, index: int, columns: int) -> str:

@@ -1,6 +1,7 @@
 """Characters in a text that nobody sees and a model reads, by their names. Pure."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -40,12 +41,12 @@ class UnseenCharacters:
                 first = self.found.get(name, (column, number, 0))
                 self.found[name] = (*first[:2], first[2] + 1)
 
-    def sentence(self) -> str:
-        """What to say of them; empty where there are none."""
+    def sentence(self, row_words: Callable[[int], str]) -> str:
+        """What to say of them; empty where there are none. `row_words`: where a row, counted from 0, stands."""
         if not self.found:
             return ""
         listed = [
-            f"{name} in “{column}” of row {first + 1:,}" + (f" and {count - 1:,} more" if count > 1 else "")
+            f"{name} in “{column}” of {row_words(first)}" + (f" and {count - 1:,} more" if count > 1 else "")
             for name, (column, first, count) in list(self.found.items())[:NAMED]
         ]
         more = len(self.found) - NAMED

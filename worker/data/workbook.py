@@ -52,9 +52,23 @@ def write_sheet(source: Path, target: Path, sheet: str, skip: int, heading: str 
         raise DataError(f"the sheet “{chosen}” of {source.name} is empty. Choose another.", "data.sheet")
     with target.open("w", encoding="utf-8", newline="") as sink:
         csv.writer(sink).writerows(lines)
-    about = [] if heading == "none" else _heading_notes(source.name, lines[0], cells[skip:], merged, skip)
-    notes = [*about, *_formula_notes(source)]
-    return {"sheets": names, "sheet": chosen, "notes": notes}
+    called = f"the sheet “{chosen}” of {source.name}"
+    about = [] if heading == "none" else _heading_notes(called, lines[0], merged, skip)
+    rows = _sheet_rows(cells, skip, heading)
+    return {"sheets": names, "sheet": chosen, "rows": rows, "notes": [*about, *_formula_notes(source)]}
+
+
+def _is_filled(cell: object) -> bool:
+    return cell is not None and bool(str(cell).strip())
+
+
+def _sheet_rows(cells: list[list[object]], skip: int, heading: str) -> list[tuple[int, int]]:
+    """(row from 0, its number in the sheet) at the first row, and behind each gap: empty rows are left out."""
+    there = [number for number, row in enumerate(cells[skip:], skip + 1) if any(map(_is_filled, row))]
+    numbers = there if heading == "none" else there[1:]
+    return [
+        (n, number) for n, number in enumerate(numbers) if n == 0 or number != numbers[n - 1] + 1
+    ]  # fmt: skip
 
 
 def _open(source: Path) -> CalamineWorkbook:
@@ -102,7 +116,7 @@ def _damaged_sheet(source: Path, sheet: str) -> str:
     )
 
 
-def _heading_notes(name: str, heading: list[str], cells: list[list[object]], merged: list[Any], skip: int) -> list[str]:
+def _heading_notes(name: str, heading: list[str], merged: list[Any], skip: int) -> list[str]:
     found = []
     unnamed = [each for each in heading if re.fullmatch(r"Column [0-9]+", each)]
     if unnamed:
