@@ -15,7 +15,7 @@ Heading = Literal["line", "none"]
 SEPARATORS: dict[str, str] = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|"}
 QUOTES: dict[str, str] = {"double": '"', "single": "'", "none": ""}
 SEPARATOR_WORDS = {"comma": "commas", "semicolon": "semicolons", "tab": "tabs", "pipe": "pipes (|)"}
-HEADING_WORDS = {"line": "in the first line", "none": "none: Column 1, Column 2, …"}
+HEADING_WORDS = {"line": "first line", "none": "none (Column 1, 2, …)"}
 QUOTE_WORDS = {"double": "double quotes", "single": "single quotes", "none": "no quotes"}
 # By Python's names of the codecs; utf-8+cp1252 is ours (mixed_text.py).
 ENCODING_WORDS: dict[str, str] = {
