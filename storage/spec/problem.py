@@ -12,11 +12,13 @@ BLOCKING, WARNING, ADVICE = "blocking", "warning", "advice"
 
 @dataclass(frozen=True)
 class Cut:
-    """What goes out of a YAML text that cannot be read yet: `text`, at a line (from 1) and column (from 0)."""
+    """What goes out of a YAML text that cannot be read yet: `text`, at a line (from 1) and column (from 0); and what is
+    put there instead."""
 
     line: int
     column: int
     text: str
+    put: str = ""
 
 
 @dataclass(frozen=True)

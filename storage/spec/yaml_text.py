@@ -19,6 +19,7 @@ from ruamel.yaml.representer import SafeRepresenter
 from ruamel.yaml.resolver import VersionedResolver
 
 from groupwise.storage.spec.problem import Problem, SpecError
+from groupwise.storage.spec.yaml_misread import misread_problems
 from groupwise.storage.spec.yaml_twice import twice_problem
 
 MAX_BYTES = 256 * 1024  # a spec is written by hand; anything larger is a mistake or an attack
@@ -168,8 +169,8 @@ def _parse_cached(text: str) -> Document:
         twice: list[Problem] = []
         if root is not None:
             _note_lines(text, root, "", lines, twice)
-        if twice:
-            raise SpecError(twice)
+        if wrong := twice or (misread_problems(text, root) if root is not None else []):
+            raise SpecError(wrong)
         return Document(text, root, _value(root) if root is not None else None, lines)
     except (YAMLError, ValueError, RecursionError) as error:
         unclosed = str(getattr(error, "problem", "")).startswith(UNCLOSED)

@@ -57,10 +57,10 @@ def test_after_a_slip_of_the_yaml_nothing_is_said_of_what_is_not_there(text: str
     assert said(text) == [("", 1, "This is not YAML: did not find expected node content")]
 
 
-def test_after_a_refused_text_only_what_stands_there_is_judged() -> None:
+def test_after_a_refused_text_what_stands_there_is_judged_all_the_same() -> None:
     laughs = "a: &a [lol, lol]\nb: &b [*a, *a]\nc: [*b, *b]\ntraining: {max_steps: soon}\n"
     fields = [field for field, *_ in said(laughs)]
-    assert sorted(fields) == ["", "", "a", "training.max_steps"]
+    assert sorted(fields)[:2] == ["", ""] and {"a", "b", "c", "training.max_steps"} <= set(fields)
 
 
 @pytest.mark.parametrize(

@@ -95,6 +95,20 @@ def test_a_setting_given_twice_is_mended_by_a_button_and_undo_brings_it_back(new
     assert yaml_of(new_run) == text.replace("name: x  # mine\n", "")
 
 
+def test_slips_of_the_yaml_are_put_right_by_their_buttons_and_hide_nothing(new_run: Page) -> None:
+    text = "name: a\nrewards: [{name: fromat}]\ntraining:\n\tmax_completion_length: 48\n\tbeta:0.02\n"
+    write_yaml(new_run, text + 'data:\n  system_prompt: "Think\n')
+    verdicts = new_run.locator(".preflight .verdicts")
+    expect(verdicts.get_by_text("Did you mean “format”?")).to_be_visible()
+    picture(new_run, "new-slips")
+    for label in ("Write spaces instead of the tabs", "Write it as “beta: 0.02”", "Close the quotation mark"):
+        verdicts.get_by_role("button", name=label).click()
+        expect(verdicts.get_by_role("button", name=label)).to_have_count(0)
+    expect(new_run.locator(".unreadable-note")).to_be_hidden()
+    right = text.replace("\t", "  ").replace("beta:0.02", "beta: 0.02")
+    assert yaml_of(new_run) == right + 'data:\n  system_prompt: "Think"\n'
+
+
 def test_problems_look_as_they_should(new_run: Page) -> None:
     new_run.get_by_label("Group size", exact=True).fill("7")
     new_run.get_by_label("Learning rate", exact=True).fill("fast")

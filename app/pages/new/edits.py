@@ -66,8 +66,8 @@ def of_fix(fix: dict[str, Any]) -> list[Edit]:
 
 
 def cut_out(text: str, sent: Any) -> str:
-    """The text without what the fixes that a page sent cut out of it (storage.spec.problem.Cut), as far as that stands
-    there still."""
+    """The text with what the fixes that a page sent cut out of it and put there (storage.spec.problem.Cut), as far as
+    what is cut stands there still."""
     for item in (sent if isinstance(sent, list) else [])[:MOST]:
         fix = item.get("fix") if isinstance(item, dict) else None
         cut = fix.get("cut") if isinstance(fix, dict) else None
@@ -76,14 +76,16 @@ def cut_out(text: str, sent: Any) -> str:
 
 
 def _cut_one(text: str, cut: dict[str, Any]) -> str:
-    line, column, gone = cut.get("line"), cut.get("column"), cut.get("text")
+    line, column, gone, put = (cut.get(name, "") for name in ("line", "column", "text", "put"))
     rows = text.splitlines(keepends=True)
-    if type(line) is not int or type(column) is not int or not isinstance(gone, str):
+    if type(line) is not int or type(column) is not int or not (isinstance(gone, str) and isinstance(put, str)):
         return text
     if not (0 < line <= len(rows) and 0 <= column <= len(rows[line - 1])):
         return text
     place = sum(map(len, rows[: line - 1])) + column
-    return text[:place] + text[place + len(gone) :] if text.startswith(gone, place) else text
+    newline = "\r\n" if "\r\n" in text else "\n"
+    gone, put = (part.replace("\r\n", "\n").replace("\n", newline) for part in (gone, put))
+    return text[:place] + put + text[place + len(gone) :] if text.startswith(gone, place) else text
 
 
 def apply(text: str, edits: list[Edit]) -> str:

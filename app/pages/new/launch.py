@@ -21,10 +21,11 @@ from groupwise.storage.spec.number_text import ask_for_thousands
 from groupwise.storage.spec.problem import BLOCKING, Problem, SpecError
 from groupwise.storage.spec.setting_names import without_answered
 from groupwise.storage.spec.spec import RunSpec
-from groupwise.storage.spec.yaml_parts import read_parts
+from groupwise.storage.spec.yaml_slips import read_past_slips
 
 ROUNDS = 4  # of reading a spec without what was wrong with it before
 STAND_INS: dict[str, Any] = {"name": "…", "rewards": [{"name": "format"}]}  # for what a spec must have
+LONGEST_PATCHED = 16 * 1024  # characters of a text that is read past its slips, which takes many readings
 TASK_TOKENS = 16  # of a built-in task's question, until the checks have counted them
 
 
@@ -91,20 +92,18 @@ def _check(reading: Reading, offer: Offer | None, known: Any = None) -> Reading:
 
 
 def problems_of_unreadable(text: str, error: SpecError, offer: Offer | None = None) -> list[Problem]:
-    """Everything that is wrong with a text that is no YAML as a whole, which `error` says: of each of its parts that
-    cannot be read why, and what is written in the others. Of what is missing nothing can be said: it may stand in what
-    cannot be read. Of fixes those alone that cut something out of the text: there are no settings to edit yet."""
-    parts = read_parts(text)
-    if not parts.problems:
+    """Everything that is wrong with a text that is no YAML as a whole, which `error` says: its slips, and what the rest
+    means as it is read past them. Where a line cannot be read nothing is said of what is missing: it may stand there.
+    Of fixes those alone that change the text itself: there are no settings to edit yet."""
+    if len(text) > LONGEST_PATCHED:
         return error.problems
-    reading = _check(_read_values({**STAND_INS, **parts.values}, parts.lines), offer)
-    written = parts.lines.keys()
+    past = read_past_slips(text)
+    reading = _check(_read_values(past.values if past.whole else {**STAND_INS, **past.values}, past.lines), offer)
     of_others = [
-        one for one in reading.problems if one.field in written and one.field.split(".")[0] not in parts.unread
-    ]
-    said = {(one.field, one.line): one for one in error.problems}
-    of_parts = [said.get((one.field, one.line), one) for one in parts.problems]
-    return [replace(one, fixes=tuple(fix for fix in one.fixes if fix.cut)) for one in (*of_parts, *of_others)]
+        one for one in reading.problems
+        if past.whole or (one.field in past.lines and one.field.split(".")[0] not in past.unread)
+    ]  # fmt: skip
+    return [replace(one, fixes=tuple(fix for fix in one.fixes if fix.cut)) for one in (*past.problems, *of_others)]
 
 
 def problems_of_text(text: str) -> list[Problem]:

@@ -1,0 +1,88 @@
+"""What YAML reads without complaint, and nobody means so: {beta:0.02}, {rate: 1,5}, “-name”, a name behind a space that
+is none. Each with the button that writes it as it was meant."""
+
+import re
+from collections.abc import Iterator
+
+from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+from groupwise.storage.spec.odd_spaces import ODD
+from groupwise.storage.spec.problem import Cut, Fix, Problem
+
+_JOINED = re.compile(r"([A-Za-z_]\w*):(\S+)")
+_LONE = re.compile(rf"([A-Za-z_]\w*)(:(?=[{ODD}]*[^\s/:])|[ ]*=[ ]*)[{ODD}]*([^\s=][^\r\n]*)")
+LONGEST = 60  # characters of a button
+_WHOLE = re.compile(r"[-+]?[0-9]+")
+_DECIMALS = re.compile(r"[0-9]+(?:[eE][-+]?[0-9]+)?")
+_ODD_START = re.compile(f"[{ODD}]+")
+
+
+def misread_problems(text: str, root: Node) -> list[Problem]:
+    """A problem for each such place, at the field that was meant."""
+    return list(_of_node(text, root, ""))
+
+
+def _of_node(text: str, node: Node, path: str) -> Iterator[Problem]:
+    if isinstance(node, SequenceNode):
+        for place, item in enumerate(node.value):
+            yield from _of_node(text, item, f"{path}.{place}".lstrip("."))
+    elif isinstance(node, MappingNode):
+        before: tuple[str, Node] | None = None
+        for key, value in node.value:
+            if isinstance(key, ScalarNode) and key.style is None:
+                yield from _of_name(text, key, value, path, before if node.flow_style else None)
+                before = (key.value, value)
+                inner = f"{path}.{key.value}".lstrip(".")
+                yield from _lone_setting(text, key, value, inner)
+                yield from _of_node(text, value, inner)
+
+
+def _of_name(text: str, key: ScalarNode, value: Node, path: str, before: tuple[str, Node] | None) -> Iterator[Problem]:
+    """`before`: the setting before it in the same braces."""
+    name, empty = str(key.value), isinstance(value, ScalarNode) and value.style is None and not value.value
+    joined, odd = _JOINED.fullmatch(name), _ODD_START.match(name)
+    if joined and empty:
+        message, written = "there is no space after the colon.", f"{joined[1]}: {joined[2]}"
+        yield _problem(path, joined[1], key, message, [(f"Write it as “{written}”", name, written)])
+    elif odd:
+        message = "a special space stands before this name, such as a non-breaking one: to YAML it is no indentation."
+        yield _problem(path, name[odd.end() :], key, message, [("Write ordinary spaces", odd[0], " " * len(odd[0]))])
+    elif re.match(r"-\w", name):
+        message, written = "there is no space after the dash.", f"- {name[1:]}"
+        yield _problem(path, name[1:], key, message, [(f"Write it as “{written}: …”", name, written)])
+    elif empty and before is not None:
+        yield from _decimal_comma(text, key, path, before)
+
+
+def _lone_setting(text: str, key: ScalarNode, value: Node, path: str) -> Iterator[Problem]:
+    """A part whose first line is no setting for want of a space: to YAML it is the part's text."""
+    below = isinstance(value, ScalarNode) and value.style is None and value.start_mark.line > key.start_mark.line
+    found = _LONE.match(text, value.start_mark.index) if below else None
+    if found:
+        written = f"{found[1]}: {found[3]}"
+        words = (
+            "there is no space after the colon."
+            if found[2] == ":"
+            else "there is an equals sign where a colon belongs."
+        )
+        yield _problem(path, found[1], value, words, [(f"Write it as “{written}”"[:LONGEST], found[0], written)])
+
+
+def _decimal_comma(text: str, key: ScalarNode, path: str, before: tuple[str, Node]) -> Iterator[Problem]:
+    name, number = before
+    if not isinstance(number, ScalarNode) or number.style is not None or not _DECIMALS.fullmatch(key.value):
+        return
+    start, end = number.start_mark.index, key.end_mark.index
+    written = text[start:end]
+    if not _WHOLE.fullmatch(number.value) or written != f"{number.value},{key.value}":
+        return
+    thousands = re.fullmatch(r"[-+]?[1-9][0-9]{0,2},[0-9]{3}", written)
+    meant = [written.replace(",", "."), *([written.replace(",", "")] if thousands else [])]
+    message = f"the comma in {written} begins another setting. Did you mean {' or '.join(meant)}?"
+    yield _problem(path, name, number, message, [(f"Use {one}", written, one) for one in meant])
+
+
+def _problem(path: str, name: str, at: Node, message: str, buttons: list[tuple[str, str, str]]) -> Problem:
+    line, column = at.start_mark.line + 1, at.start_mark.column
+    fixes = tuple(Fix(label, {}, cut=Cut(line, column, gone, put)) for label, gone, put in buttons)
+    return Problem(f"{path}.{name}".lstrip("."), message, line, fixes=fixes)

@@ -1,0 +1,187 @@
+"""What a person may have meant by a line that is no YAML: the line as it would be read, for each common slip.
+
+Whether one of them helps, the parser says (storage.spec.yaml_slips)."""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from groupwise.storage.spec.odd_spaces import ODD
+from groupwise.storage.spec.problem import SpecError
+from groupwise.storage.spec.yaml_text import COLON, INDENTATION, NO_SPACE, QUOTE, TAB, TAB_INSIDE, dump, read_yaml
+
+EQUALS = "there is an equals sign where a colon belongs."
+IN_QUOTES = "this text has signs that mean something in YAML. Put it in quotes."
+BRACKET = "a bracket is not closed."
+LONGEST = 2000  # characters of a line that is written anew
+COLUMNS = 6  # that a line is tried at
+SHOWN = 40  # of it on a button
+
+_ENTRY = r"(\s*(?:- +)?)([A-Za-z_]\w*)"
+_JOINED = re.compile(rf"{_ENTRY}:[{ODD}]*([^\s/:].*)")
+_EQUALS = re.compile(rf"{_ENTRY} *= *(\S.*)")
+_VALUE = re.compile(rf"({_ENTRY}: +)(\S.*?) *")
+_TAG = re.compile(r"((?:: |- |\[|, ))!\S* +")
+_ALIAS = re.compile(r"\*([\w-]+)")
+
+
+@dataclass(frozen=True)
+class Repair:
+    """Rows of a text (from `row`, from 0) as they would be read; `label`: of the button that writes them; `words`: what
+    is wrong there, where that is clearer than what the parser says. `put`: what the button writes, if that is more
+    lines than there were."""
+
+    row: int
+    rows: list[str]
+    label: str
+    words: str = ""
+    put: str | None = None
+
+
+def repairs(rows: list[str], row: int, message: str) -> Iterator[Repair]:
+    """What may have been meant by a row, and the one before it, the likeliest first. `rows` are without their line
+    breaks; `message`: what is said of the row."""
+    before = next((n for n in range(row - 1, -1, -1) if rows[n].strip()), None)
+    if TAB in message or TAB_INSIDE in message:
+        yield from _tabs(rows)
+    for at in (row, before):
+        if at is not None:
+            yield from _colon(at, rows[at])
+    yield from _alias(rows, row)
+    yield from _signs(row, rows[row], message)
+    if INDENTATION in message:
+        yield from _indentation(rows, row)
+    for at in (row, before):
+        if at is not None:
+            yield from _unclosed(at, rows[at])
+    if "second document" in message:
+        first = next((n for n in range(row, -1, -1) if rows[n].startswith("---")), row)
+        yield Repair(first, [""] * (len(rows) - first), "Remove the second document", put="")
+
+
+def _tabs(rows: list[str]) -> Iterator[Repair]:
+    """All of them at once: who has one has them in every line."""
+    having = [n for n, line in enumerate(rows) if "\t" in line]
+    first, last = having[0], having[-1]
+    for width in (2, 4):
+        spaced = [_without_tabs(line, width) for line in rows[first : last + 1]]
+        label = "Write spaces instead of the tab" + ("s" if sum(line.count("\t") for line in rows) > 1 else "")
+        yield Repair(first, spaced, label)
+
+
+def _without_tabs(line: str, width: int) -> str:
+    indentation = line[: len(line) - len(line.lstrip(" \t"))]
+    return indentation.replace("\t", " " * width) + line[len(indentation) :].replace("\t", " ")
+
+
+def _colon(at: int, line: str) -> Iterator[Repair]:
+    for pattern, words in ((_JOINED, NO_SPACE), (_EQUALS, EQUALS)):
+        if found := pattern.fullmatch(line.rstrip()):
+            written = f"{found[2]}: {found[3]}"
+            yield Repair(at, [found[1] + written], f"Write it as “{_shorten(written)}”", words)
+
+
+def _signs(at: int, line: str, message: str) -> Iterator[Repair]:
+    """Text that YAML takes for something else, put in quotes; and without a tag."""
+    found = _VALUE.fullmatch(line)
+    if _TAG.search(line):
+        yield Repair(at, [_TAG.sub(r"\1", line)], "Remove the tag")
+    if found is None or re.search(r"^[|>\[\]}]|^\{(?![^{}]*\}\s+\S)|\s#", found[4]):
+        return  # no text, as far as one can tell
+    words = "" if COLON in message or "Aliases" in message else IN_QUOTES
+    value = found[4]
+    if value[0] in "'\"" and value[-1] == value[0] and len(value) > 2:
+        value = value[1:-1]
+    elif value[0] in "'\"":
+        return
+    yield Repair(at, [found[1] + json.dumps(value, ensure_ascii=False)], "Put it in quotes", words)
+
+
+def _unclosed(at: int, line: str) -> Iterator[Repair]:
+    """A quotation mark that is open at the end of its line, or a bracket."""
+    plain = line.rstrip()
+    found = _VALUE.fullmatch(plain)
+    mark = found[4][0] if found else ""
+    if mark and mark in "'\"" and plain.count(mark) % 2:
+        yield Repair(
+            at, [plain + mark], f"Close the quotation mark: {_shorten(found[4] + mark if found else '')}", QUOTE
+        )
+    open_ones: list[str] = []
+    for sign in re.sub(r"'[^']*'|\"[^\"]*\"", "", plain):
+        if sign in "{[":
+            open_ones.append("}" if sign == "{" else "]")
+        elif open_ones and sign == open_ones[-1]:
+            open_ones.pop()
+    if open_ones:
+        closing = "".join(reversed(open_ones))
+        yield Repair(at, [plain + closing], f"Close it with {closing}", BRACKET)
+
+
+def _indentation(rows: list[str], row: int) -> Iterator[Repair]:
+    """At the column of a line above, the nearest first."""
+    line = rows[row].lstrip(" ")
+    tried: set[int] = set()
+    for above in reversed(rows[:row]):
+        inner = re.match(r" *(?:- +)?", above)
+        columns = {len(above) - len(above.lstrip(" ")), inner.end() if inner else 0}
+        for column in sorted(columns, reverse=True) if above.strip() else ():
+            if len(tried) < COLUMNS and column not in tried and not above.lstrip().startswith("#"):
+                tried.add(column)
+                yield Repair(row, [" " * column + line], f"Begin the line at column {column + 1}")
+
+
+def _alias(rows: list[str], row: int) -> Iterator[Repair]:
+    """Instead of *name what &name stands before."""
+    found = _ALIAS.search(rows[row])
+    if not found:
+        return
+    meant = _anchored(rows, found[1])
+    if meant is None:
+        return
+    label = f"Write what *{found[1]} stands for"
+    if merged := re.fullmatch(r"( *)<<: *\*[\w-]+ *", rows[row]):
+        given = _siblings(rows, row, merged[1])
+        new = {key: value for key, value in meant.items() if key not in given} if isinstance(meant, dict) else {}
+        put = "\n".join(merged[1] + line for line in dump(new).splitlines()) if new else ""
+        yield Repair(row, [""], label, put=put)
+        return
+    whole = isinstance(meant, (dict, list))
+    written = dump(meant if whole else [meant], flow=True, width=LONGEST).strip()
+    written = written if whole else written[1:-1]
+    line = re.sub(rf"\*{re.escape(found[1])}(?![\w-])", lambda _: written, rows[row])
+    if len(line) <= LONGEST and "\n" not in written:
+        yield Repair(row, [line], label)
+
+
+def _siblings(rows: list[str], row: int, indentation: str) -> set[str]:
+    """The names of the settings beside a row, in the same part."""
+    of_part = re.compile(rf"{indentation}\s|\s*$|{indentation}\S") if indentation else re.compile("")
+    first = next((n + 1 for n in range(row, -1, -1) if not of_part.match(rows[n])), 0)
+    last = next((n for n in range(row, len(rows)) if not of_part.match(rows[n])), len(rows))
+    return {line.strip().split(":")[0] for line in rows[first:last]}
+
+
+def _anchored(rows: list[str], name: str) -> object | None:
+    """The value before which &name stands; None where it is not found, or refers to others itself."""
+    pattern = re.compile(rf"&{re.escape(name)}(?![\w-])")
+    at = next((n for n, line in enumerate(rows) if pattern.search(line)), None)
+    if at is None:
+        return None
+    indentation = len(rows[at]) - len(rows[at].lstrip(" "))
+    inner = [line for line in rows[at + 1 :] if line.strip()]
+    below: list[str] = []
+    for line in inner:
+        if len(line) - len(line.lstrip(" ")) <= indentation:
+            break
+        below.append(line)
+    value = pattern.split(rows[at], maxsplit=1)[1].strip()
+    text = value if value and not value.startswith("#") else "\n".join(below)
+    try:
+        return read_yaml(text)[0] if "*" not in text and len(text) <= LONGEST else None
+    except SpecError:
+        return None
+
+
+def _shorten(words: str) -> str:
+    return words if len(words) <= SHOWN else f"{words[: SHOWN - 1]}…"

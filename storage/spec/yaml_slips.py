@@ -1,0 +1,133 @@
+"""A spec that YAML cannot read, read past its slips: each is a problem with the button that puts it right, and what is
+written in all other lines is read as it would be then, so that one slip hides nothing of the rest."""
+
+import math
+import re
+from dataclasses import dataclass, replace
+from typing import Any
+
+from groupwise.storage.spec.problem import Cut, Fix, Problem, SpecError
+from groupwise.storage.spec.yaml_repairs import Repair, repairs
+from groupwise.storage.spec.yaml_text import copy_plain, parse_document
+
+MOST = 12  # slips that are looked for
+BEGINNING = re.compile(r"([A-Za-z_][\w-]*)\s*:(?:\s|$)")  # of a part: its name, at the margin
+
+
+@dataclass(frozen=True)
+class PastSlips:
+    """`problems`: the slips. `values` and `lines` (dotted path → line): what can be read past them. `unread`: the names
+    of parts that lack a line, of which what is not there may be in what cannot be read; with `whole` there is none."""
+
+    problems: list[Problem]
+    values: dict[str, Any]
+    lines: dict[str, int]
+    unread: frozenset[str]
+    whole: bool
+
+
+def read_past_slips(text: str) -> PastSlips:
+    """What a text means without its slips, and what those are."""
+    reader = _Reader(text)
+    for _ in range(MOST):
+        try:
+            document = parse_document(reader.text())
+        except SpecError as error:
+            if not reader.get_past(error):
+                break
+            continue
+        values = document.values if isinstance(document.values, dict) else {}
+        return reader.result(copy_plain(values), document.lines)
+    return reader.result({}, {})
+
+
+class _Reader:
+    """The rows of a text as they are read, so far."""
+
+    def __init__(self, text: str) -> None:
+        self.written = [row.rstrip("\r\n") for row in text.splitlines(keepends=True)]
+        self.rows = list(self.written)
+        self.end = "\n" if text.endswith("\n") else ""
+        self.found: dict[tuple[str, int], Problem] = {}
+        self.unread: set[str] = set()
+
+    def text(self, rows: list[str] | None = None) -> str:
+        """The text of these rows, or of those so far."""
+        return "\n".join(self.rows if rows is None else rows) + self.end
+
+    def result(self, values: dict[str, Any], lines: dict[str, int]) -> PastSlips:
+        problems = sorted(self.found.values(), key=lambda one: one.line or 0)
+        return PastSlips(problems, values, lines, frozenset(self.unread), not self.unread)
+
+    def get_past(self, error: SpecError) -> bool:
+        """Take the first slip out of the way; whether the reading gets any further."""
+        first = error.problems[0]
+        if first.field and any(fix.cut for fix in first.fixes):
+            return self._take_cut(first)
+        if not first.line:
+            self.found["", 0] = first
+            return False
+        row = min(first.line, len(self.rows)) - 1
+        so_far = self._reach(self.rows)
+        for repair in repairs(self.rows, row, first.message):
+            if self._reach(self._with(repair)) > so_far:
+                self._take(repair, first)
+                return True
+        self.found.setdefault(("", row), first)
+        return self._leave_out(row)
+
+    def _with(self, repair: Repair) -> list[str]:
+        return [*self.rows[: repair.row], *repair.rows, *self.rows[repair.row + len(repair.rows) :]]
+
+    def _take(self, repair: Repair, problem: Problem) -> None:
+        self.rows = self._with(repair)
+        last = repair.row + len(repair.rows)
+        written, put = "\n".join(self.written[repair.row : last]), "\n".join(repair.rows)
+        put = repair.put if repair.put is not None else put
+        fix = Fix(repair.label, {}, cut=Cut(repair.row + 1, 0, written, put))
+        message = f"This is not YAML: {repair.words}" if repair.words else problem.message
+        line = problem.line if len(repair.rows) > 1 else repair.row + 1
+        before = self.found.get(("", repair.row))
+        self.found["", repair.row] = replace(before or problem, message=before.message if before else message,
+                                             line=line, fixes=(fix,))  # fmt: skip
+        if repair.put is not None:
+            self.unread.add(self._part_of(repair.row))
+
+    def _take_cut(self, problem: Problem) -> bool:
+        """As its first button does, but for the lines, of which as many stay."""
+        cut = next(fix.cut for fix in problem.fixes if fix.cut)
+        text = self.text()
+        place = sum(len(row) + 1 for row in self.rows[: cut.line - 1]) + cut.column
+        if not text.startswith(cut.text, place):
+            return False
+        put = cut.put + "\n" * (cut.text.count("\n") - cut.put.count("\n"))
+        fits = self.rows[cut.line - 1] == self.written[cut.line - 1]
+        self.rows = (text[:place] + put + text[place + len(cut.text) :]).removesuffix(self.end).split("\n")
+        self.found[problem.field, problem.line or 0] = problem if fits else replace(problem, fixes=())
+        return True
+
+    def _leave_out(self, row: int) -> bool:
+        """Without the row, or else without its part; whether there was anything to leave out."""
+        self.unread.add(self._part_of(row))
+        without = [*self.rows[:row], "", *self.rows[row + 1 :]]
+        if self._reach(without) > self._reach(self.rows):
+            self.rows = without
+            return True
+        first = next((n for n in range(row, -1, -1) if BEGINNING.match(self.rows[n])), 0)
+        last = next((n for n in range(row + 1, len(self.rows)) if BEGINNING.match(self.rows[n])), len(self.rows))
+        changed = any(self.rows[first:last])
+        self.rows[first:last] = [""] * (last - first)
+        return changed
+
+    def _part_of(self, row: int) -> str:
+        begins = (BEGINNING.match(self.written[n]) for n in range(row, -1, -1))
+        return next((found[1] for found in begins if found), "")
+
+    def _reach(self, rows: list[str]) -> float:
+        """The line at which the parser gives up; without end where it does not."""
+        try:
+            parse_document(self.text(rows))
+        except SpecError as error:
+            first = error.problems[0]
+            return math.inf if first.field else first.line or 0
+        return math.inf

@@ -1,0 +1,127 @@
+"""Slips of a YAML text: each is said at its line with the button that puts it right, and hides nothing of the rest."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from groupwise.app.pages.new import new_run
+from groupwise.storage.spec.yaml_repairs import BRACKET, EQUALS, IN_QUOTES
+from groupwise.storage.spec.yaml_text import COLON, DOCUMENTS, INDENTATION, NO_SPACE, QUOTE, TAB, TAB_INSIDE
+from tests.support import offer
+
+HEAD = "name: a\nrewards: [{name: format}]\n"
+ALIAS = "Aliases (*name) are not allowed in a spec: write what it stands for."
+
+
+@pytest.fixture(autouse=True)
+def offered(registry_home: Path, no_worker: None) -> None:
+    offer.publish()
+
+
+def view_of(text: str, fix: dict[str, Any] | None = None) -> dict[str, Any]:
+    """What New run says of a text, after a click on a button."""
+    edits = [{"fix": fix}] if fix else []
+    return dict(json.loads(json.dumps(new_run.edit_settings({"text": text, "edits": edits}))))
+
+
+@pytest.mark.parametrize(
+    ("slip", "line", "words", "label", "right"),
+    [
+        ("training:\n  max_steps: 5\n  beta:0.02\n", 5, NO_SPACE, "Write it as “beta: 0.02”",
+         "training:\n  max_steps: 5\n  beta: 0.02\n"),
+        ("training:\n  beta: 0.1\n  max_steps:\u00a05\n", 5, NO_SPACE, "Write it as “max_steps: 5”",
+         "training:\n  beta: 0.1\n  max_steps: 5\n"),
+        ("training:\n  max_steps = 5\n  beta: 0.1\n", 4, EQUALS, "Write it as “max_steps: 5”",
+         "training:\n  max_steps: 5\n  beta: 0.1\n"),
+        ("training:\n\tmax_steps: 5\n\tbeta: 0.1\n", 4, TAB, "Write spaces instead of the tabs",
+         "training:\n  max_steps: 5\n  beta: 0.1\n"),
+        ("training:\n  max_steps:\t5\n", 4, TAB_INSIDE, "Write spaces instead of the tab",
+         "training:\n  max_steps: 5\n"),
+        ("data:\n  system_prompt: \"Think\n  limit: 5\n", 4, QUOTE, "Close the quotation mark: \"Think\"",
+         "data:\n  system_prompt: \"Think\"\n  limit: 5\n"),
+        ("data:\n  system_prompt: 'It's on'\n", 4, IN_QUOTES, "Put it in quotes",
+         "data:\n  system_prompt: \"It's on\"\n"),
+        ("data:\n  system_prompt: Say: yes\n", 4, COLON, "Put it in quotes", "data:\n  system_prompt: \"Say: yes\"\n"),
+        ("data:\n  prompt_template: {question} Go\n", 4, IN_QUOTES, "Put it in quotes",
+         "data:\n  prompt_template: \"{question} Go\"\n"),
+        ("training: {max_steps: 5\nlaunch: {processes: 1}\n", 3, BRACKET, "Close it with }",
+         "training: {max_steps: 5}\nlaunch: {processes: 1}\n"),
+        ("training:\n  max_steps: 5\n   beta: 0.1\n", 5, INDENTATION, "Begin the line at column 3",
+         "training:\n  max_steps: 5\n  beta: 0.1\n"),
+        ("training: {max_steps: !!int 5}\n", 3, "tags (!name) are not allowed", "Remove the tag",
+         "training: {max_steps: 5}\n"),
+        ("training: &t {max_steps: 5}\nstages:\n- training: *t\n- training: {beta: 0.1}\n", 5, ALIAS,
+         "Write what *t stands for",
+         "training: &t {max_steps: 5}\nstages:\n- training: {max_steps: 5}\n- training: {beta: 0.1}\n"),
+        ("data: &d\n  limit: 5\n  holdout: 2\ntraining:\n  <<: *d\n  beta: 0.1\n  holdout: 3\n", 7, ALIAS,
+         "Write what *d stands for",
+         "data: &d\n  limit: 5\n  holdout: 2\ntraining:\n  limit: 5\n  beta: 0.1\n  holdout: 3\n"),
+        ("---\nname: b\n", 3, DOCUMENTS, "Remove the second document", ""),
+    ],
+)  # fmt: skip
+def test_a_slip_is_put_right_by_its_button(slip: str, line: int, words: str, label: str, right: str) -> None:
+    for newline in ("\n", "\r\n"):
+        text = (HEAD + slip).replace("\n", newline)
+        first = view_of(text)["unreadable"]["problems"][0]
+        assert first["line"] == line and words in first["message"]
+        assert [fix["label"] for fix in first["fixes"]] == [label]
+        after = view_of(text, first["fixes"][0])
+        assert after["text"].rstrip() == (HEAD + right).replace("\n", newline).rstrip() and "unreadable" not in after
+
+
+@pytest.mark.parametrize(
+    ("slip", "field", "words", "labels", "right"),
+    [
+        ("training: {max_steps: 5, beta:0.02}\n", "training.beta", "there is no space after the colon.",
+         ["Write it as “beta: 0.02”"], "training: {max_steps: 5, beta: 0.02}\n"),
+        ("training: {learning_rate: 1,0e-5, beta: 0.1}\n", "training.learning_rate",
+         "the comma in 1,0e-5 begins another setting. Did you mean 1.0e-5?", ["Use 1.0e-5"],
+         "training: {learning_rate: 1.0e-5, beta: 0.1}\n"),
+        ("training:\n  beta:0.02\n", "training.beta", "there is no space after the colon.",
+         ["Write it as “beta: 0.02”"], "training:\n  beta: 0.02\n"),
+        ("training:\n  beta = 0.02\n", "training.beta", EQUALS,
+         ["Write it as “beta: 0.02”"], "training:\n  beta: 0.02\n"),
+        ("training: {max_steps: 1,000}\n", "training.max_steps",
+         "the comma in 1,000 begins another setting. Did you mean 1.000 or 1000?", ["Use 1.000", "Use 1000"],
+         "training: {max_steps: 1.000}\n"),
+        ("training:\n\u00a0\u00a0max_steps: 5\n", "max_steps", "a special space stands before this name, such as a "
+         "non-breaking one: to YAML it is no indentation.", ["Write ordinary spaces"], "training:\n  max_steps: 5\n"),
+        ("stages:\n-name: b\n", "name", "there is no space after the dash.", ["Write it as “- name: …”"],
+         "stages:\n- name: b\n"),
+    ],
+)  # fmt: skip
+def test_what_is_yaml_and_not_meant_so_is_said(
+    slip: str, field: str, words: str, labels: list[str], right: str
+) -> None:
+    first = view_of(HEAD + slip)["unreadable"]["problems"][0]
+    assert (first["field"], first["message"]) == (field, words)
+    assert [fix["label"] for fix in first["fixes"]] == labels
+    after = view_of(HEAD + slip, first["fixes"][0])
+    assert after["text"] == HEAD + right and "unreadable" not in after
+
+
+def test_slips_hide_neither_each_other_nor_the_rest() -> None:
+    text = (
+        "name: a\nmodel:\n  dtyp: float32\nrewards:\n- name: fromat\ntraining:\n  max_steps:5\n  loss_type: GRPO\n"
+        "\tbeta: 0.1\n  learning_rate: fast\ndata:\n  system_prompt: 'It's on'\n"
+    )
+    said = view_of(text)["unreadable"]["problems"]
+    blocking = {(one["field"], one["line"]) for one in said if one["level"] == "blocking"}
+    assert blocking >= {
+        ("", 7), ("", 9), ("", 12), ("model.dtyp", 3), ("rewards.0.name", 5), ("training.loss_type", 8),
+        ("training.learning_rate", 10),
+    }  # fmt: skip
+    for _ in range(3):
+        text = view_of(text, view_of(text)["unreadable"]["problems"][0]["fixes"][0])["text"]
+    assert "unreadable" not in view_of(text), text
+
+
+def test_of_a_line_that_cannot_be_read_nothing_is_made_up() -> None:
+    said = view_of("name: a\nrewards: ]]\ntraining: {max_step: 5}\n")["unreadable"]["problems"]
+    assert [(one["field"], one["line"]) for one in said if one["level"] == "blocking"] == [
+        ("", 2), ("training.max_step", 3),
+    ]  # fmt: skip
