@@ -15,18 +15,19 @@ from groupwise.storage.spec.file_format import data_suffix
 MEGABYTE = 1024 * 1024
 MAX_FILE = 100 * MEGABYTE  # one uploaded file
 UNFIT = re.compile(rf"[^\w{paths.SIGNS} .-]+")
+BRACKETS = re.compile(r"[()\[\]{}]")  # of a second download: sums (1).csv
 NOT_FIRST = re.compile(r"^[\W_]+")
 MOST_LETTERS, MOST_BYTES = 100, 200  # of a name without its ending
 
 
-def copy_into_home(source: Path) -> tuple[Path, bool]:
-    """The file in the home's data folder that has this one's content, and whether it was made for it.
+def copy_into_home(source: Path, name: str = "") -> tuple[Path, bool]:
+    """The file in the home's data folder that has this one's content, and whether it was made for it. `name`: what it
+    is called, if not as its path says.
 
     Found by its name: where that is taken by other content, name-2, name-3, … are tried. Copied under a hidden name
     first: no reader sees half a file, and a full disk (OSError) leaves none.
     """
-    suffix = data_suffix(source.name) or UNFIT.sub("-", source.suffix.lower())
-    stem = _plain_name(source.name[: len(source.name) - len(suffix)]) or "data"
+    stem, suffix = _parts_of(name or source.name)
     draft = paths.data_folder() / f".draft-{os.getpid()}-{secrets.token_hex(4)}"
     try:
         draft.touch(mode=0o600, exist_ok=False)
@@ -42,9 +43,20 @@ def copy_into_home(source: Path) -> tuple[Path, bool]:
     raise AssertionError("there is always a next number")
 
 
+def name_in_home(name: str) -> str:
+    """What a file of this name is called in the home, where no other has its name."""
+    return "".join(_parts_of(name))
+
+
+def _parts_of(name: str) -> tuple[str, str]:
+    """The stem and the ending of a name, as the home can hold them."""
+    suffix = data_suffix(name) or UNFIT.sub("-", Path(name).suffix.lower())
+    return _plain_name(name[: len(name) - len(suffix)]) or "data", suffix
+
+
 def _plain_name(name: str) -> str:
     """A name with its letters, of whatever language, and without what a file of the home cannot be called by."""
-    plain = NOT_FIRST.sub("", UNFIT.sub("-", unicodedata.normalize("NFC", name)))[:MOST_LETTERS]
+    plain = NOT_FIRST.sub("", UNFIT.sub("-", BRACKETS.sub("", unicodedata.normalize("NFC", name))))[:MOST_LETTERS]
     return plain.encode()[:MOST_BYTES].decode(errors="ignore").rstrip(" ._-")
 
 

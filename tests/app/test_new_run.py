@@ -338,6 +338,34 @@ def test_the_keys_change_with_what_each_question_depends_on() -> None:
     assert changed(model=spec.model.model_copy(update={"revision": "x"})) == {"preview", "check_data", "build", "model"}
 
 
+@pytest.mark.parametrize(
+    ("called", "arrived", "kept", "words"),
+    [
+        ("Größe und Maß.csv", "Größe und Maß.csv", "Größe und Maß.csv", "Größe und Maß.csv is uploaded."),
+        ("U\u0308bung.csv", "Ubung.csv", "Übung.csv", "Übung.csv is uploaded."),  # a Mac's letters
+        ("sums (1).csv", "sums 1.csv", "sums 1.csv",
+         "“sums (1).csv” is uploaded as sums 1.csv: its name has signs that a name here cannot have."),
+        ("../../evil.csv", "evil.csv", "evil.csv", "evil.csv is uploaded."),
+        ("evil.exe", "evil.csv", "evil.csv", "evil.csv is uploaded."),
+    ],
+)  # fmt: skip
+def test_an_upload_keeps_the_name_that_it_had(
+    registry_home: Path, called: str, arrived: str, kept: str, words: str
+) -> None:
+    paths.uploads_folder().mkdir()
+    upload = paths.uploads_folder() / arrived
+    upload.write_text("a\n1\n")
+    said = new_run.keep_data_file({"path": str(upload), "name": called})
+    assert (said["name"], said["words"], paths.data_file(kept).read_text()) == (kept, words, "a\n1\n")
+    assert new_run.keep_data_file({"path": str(upload), "name": called})["name"] == kept, "the same file again"
+    upload.write_text("a\n2\n")
+    said = new_run.keep_data_file({"path": str(upload), "name": called})
+    second = kept.replace(".csv", "-2.csv")
+    assert said["name"] == second and said["words"].endswith(
+        f" is uploaded as {second}: another file is called {kept}."
+    )
+
+
 def test_an_upload_is_copied_under_a_plain_name_and_never_over_another(registry_home: Path) -> None:
     paths.uploads_folder().mkdir()
     upload = paths.uploads_folder() / "..my data;$(x).JSONL"

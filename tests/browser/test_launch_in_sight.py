@@ -112,6 +112,20 @@ def test_a_limit_that_blocks_is_not_said_again_as_a_warning(new_run: Page) -> No
     expect(new_run.locator(".verdict", has_text="training.max_completion_length")).to_have_count(1)
 
 
+def test_a_problem_calls_a_setting_as_the_form_does(new_run: Page) -> None:
+    """Its label first, its name second; also where it is not on the short list."""
+    show(new_run, "YAML")
+    settings = "generation_batch_size: 64\n  steps_per_generation: 1\n  top_p: high"
+    write_yaml(new_run, yaml_of(new_run).replace("num_generations: 8", f"num_generations: 8\n  {settings}"))
+    verdict = new_run.locator(".verdict.blocking", has_text="training.generation_batch_size")
+    expect(verdict).to_contain_text("Cannot be given together with Steps per generation (steps_per_generation).")
+    expect(verdict.get_by_role("button", name="Generation batch size", exact=True)).to_be_visible()
+    other = new_run.locator(".verdict.blocking", has_text="training.top_p")
+    other.get_by_role("button", name="Top p", exact=True).click()
+    expect(new_run.get_by_label("Top p", exact=True)).to_be_focused()
+    picture(new_run, "new-labels")
+
+
 def test_a_slip_of_the_yaml_hides_nothing_of_the_rest(new_run: Page) -> None:
     show(new_run, "YAML")
     text = yaml_of(new_run).replace("max_steps: 60", "max_steps: soon").replace("id: starter", "id: /no/such")

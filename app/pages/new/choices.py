@@ -1,5 +1,6 @@
 """What a new run can be made of: models and data files at hand, and how an uploaded file gets in."""
 
+import unicodedata
 from pathlib import Path
 
 from groupwise.app.core import data_files
@@ -40,8 +41,9 @@ def _usable(path: Path) -> bool:
     return path.is_file() and bool(file_kind(path.name)) and bool(paths.DATA_NAME.fullmatch(path.name))
 
 
-def keep_upload(upload: str | None) -> str:
-    """Copy an uploaded file into the home's data folder, never over another one; the name it has there.
+def keep_upload(upload: str | None, called: str = "") -> tuple[str, str]:
+    """Copy an uploaded file into the home's data folder, never over another one; the name it has there, and a sentence
+    that says so. `called`: its name on the machine that it is from, of which an upload loses some letters.
 
     Raises ValueError, in words, for what is no data file, and OSError, with nothing kept, for a full disk.
     """
@@ -52,4 +54,15 @@ def keep_upload(upload: str | None) -> str:
         raise ValueError(unreadable_kind(path.name[:80]))
     if path.stat().st_size == 0:
         raise ValueError(f"“{path.name[:80]}” is empty.")
-    return data_files.copy_into_home(path)[0].name
+    name = called if file_kind(called) and not set(called) & set("/\\\0") else path.name
+    kept = data_files.copy_into_home(path, name)[0].name
+    return kept, _say_kept(unicodedata.normalize("NFC", name), kept)
+
+
+def _say_kept(name: str, kept: str) -> str:
+    """That a file was uploaded, and why it has another name than it had."""
+    if kept.casefold() == name.casefold():
+        return f"{kept} is uploaded."
+    wanted = data_files.name_in_home(name)
+    other = f"another file is called {wanted}" if kept != wanted else "its name has signs that a name here cannot have"
+    return f"“{name[:80]}” is uploaded as {kept}: {other}."

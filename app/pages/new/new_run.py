@@ -147,14 +147,14 @@ def launch_run(payload: Payload) -> dict[str, Any]:
 
 @answer
 def keep_data_file(payload: Payload) -> dict[str, Any]:
-    """Keep a file that arrived; its name in the home, and all files there are."""
+    """Keep a file that arrived; its name in the home, a sentence that says it, and all files there are."""
     try:
-        name = choices.keep_upload(_upload_path(payload))
+        name, words = choices.keep_upload(_upload_path(payload), text(payload, "name", 300))
     except ValueError as error:
         raise Unanswerable(str(error)) from error
     except OSError as error:
         raise Unanswerable(f"The file could not be kept: {error.strerror or error}.") from error
-    return {"name": name, "source": f"file:{name}", "files": choices.home_data_files()}
+    return {"name": name, "words": words, "source": f"file:{name}", "files": choices.home_data_files()}
 
 
 def _upload_path(payload: Payload) -> str | None:

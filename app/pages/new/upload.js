@@ -13,7 +13,7 @@ async function send(file) {
   body.append("files", file);
   const reply = await fetch("gradio_api/upload", { method: "POST", body });
   if (!reply.ok) throw new Error(reply.status === 413 ? "it is too large" : `the server said ${reply.status}`);
-  return server.keep_data_file({ path: (await reply.json())[0] });
+  return server.keep_data_file({ path: (await reply.json())[0], name: file.name });
 }
 
 export class Upload {
@@ -66,7 +66,7 @@ export class Upload {
       const got = await send(file);
       if (!got || got.sentence) return this.tell(got?.sentence ?? "The server did not answer. Try again.", true);
       page.form.files = got.files;
-      this.tell(`${got.name} is uploaded.`);
+      this.tell(got.words);
       return this.then(got.source);
     } catch (problem) {
       return this.tell(`The file did not arrive: ${problem.message}. Try again.`, true);
