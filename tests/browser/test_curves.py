@@ -71,6 +71,15 @@ def test_now_is_the_mean_of_the_last_ten_or_of_the_later_half_of_fewer(page: Pag
     assert page.evaluate("curves.now('reward')") == now == recent.mean_of_recent(list(range(1, steps + 1)))
 
 
+def test_now_is_of_the_stage_that_trains_also_where_it_is_the_last_evaluation(page: Page) -> None:
+    """As storage.analysis.compare.finals has it, and with it Runs and Compare."""
+    take(page, reset=True, eval_reward=[0, 5, 10], reward=list(range(1, 11)))
+    assert page.evaluate("[curves.now('eval_reward'), curves.now('reward')]") == [10, 8]
+    for began, now in ((6, [10, 9.5]), (10, [None, None])):
+        taken(page, {"reset": False, "curves": {}, "marks": [{"kind": "stage", "step": began}]})
+        assert page.evaluate("[curves.now('eval_reward') ?? null, curves.now('reward') ?? null]") == now
+
+
 def test_the_newest_steps_of_a_long_run_are_drawn_as_its_other_points_are(page: Page) -> None:
     """Points of 4 steps; the tail begins at step 8."""
     whole = {"x": [2, 6], "y": [0.0, 1.0], "low": [-1.0, 0.0], "high": [1.0, 2.0]}
