@@ -185,6 +185,7 @@ def test_a_prompt_that_came_once_has_no_then_and_no_before(open_page: OpenPage, 
     expect(same.get_by_role("heading", name="Step 1")).to_be_visible()
     expect(same.locator(".comp")).to_have_count(1)
     expect(same.get_by_label("then", exact=True)).to_be_hidden()
+    expect(same.locator(".hint")).to_be_hidden()
     picture(page, "seen-once")
     page.goto(f"{reading_dashboard}/run?id={run_id}&tab=statistics")
     row = page.locator('[data-panel="prompts"] tbody tr, [data-panel="prompts"] table tr').last

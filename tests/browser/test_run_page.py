@@ -101,6 +101,7 @@ def test_weights_that_are_lost_are_the_rate_and_not_the_prompts(open_page: OpenP
     expect(head(page).get_by_role("heading", name="The model's weights are ruined")).to_be_visible()
     expect(head(page).get_by_role("button")).to_have_count(0)
     expect(head(page).locator(".helps")).to_contain_text("Learning rate 0.0001, not 0.5")
+    expect(page.locator(".gw-doctor .headline")).to_contain_text("Its weights were ruined: reward went ")
     first = page.locator(".gw-doctor article").first
     expect(first.get_by_role("heading", name="The learning rate is too high")).to_be_visible()
     expect(first).to_contain_text("Steps at a learning rate of 0.5 are too large.")

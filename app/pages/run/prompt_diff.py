@@ -57,7 +57,7 @@ def once(side: Side, *, each: bool) -> str:
     scales = scales_of(side.completions)
     span = max((abs(c["advantage"]) for c in side.completions), default=0.0)
     cards = [
-        card(one, "", span, scales, Shown(side.group["id"], side.notes.get(one["idx"]), role="now"))
+        card(one, "", span, scales, Shown(side.group["id"], side.notes.get(one["idx"])))
         for one in best_first(side.completions)[: PAIRS if each else 1]
     ]
     shown = f'{heading(side.group, "")}<div class="grid two comps">{"".join(cards)}</div>'

@@ -33,21 +33,18 @@ export class SamePrompt {
     const [now, nowLabel] = choice("now", "now");
     this.each = el("input", { type: "checkbox" });
     this.each.addEventListener("change", () => setParams({ each: this.each.checked ? "1" : null }));
-    Object.assign(this, { then, now, choices: [thenLabel, nowLabel] });
+    Object.assign(this, { then, now });
     this.asked = el("section.panel.prompt");
     this.told = el("p.s.mut");
     this.plot = el("div.plot", { role: "img", "aria-label": "Mean reward and solve rate each time this prompt came" });
     this.pair = el("div");
+    const hint = el("p.xs.mut.hint", "Click a time to see its completions as now; with Shift, as then.");
+    this.several = [thenLabel, nowLabel, this.plot, hint];
     const back = el("button.btn.s", { title: "Back (o)", onclick: () => this.back() }, "← Back to the groups");
     box.append(
       el("div.row.between", el("h2", "This prompt over time"), back),
       this.asked,
-      el(
-        "section.panel",
-        this.told,
-        this.plot,
-        el("p.xs.mut.hint", "Click a time to see its completions as now; with Shift, as then."),
-      ),
+      el("section.panel", this.told, this.plot, hint),
       el("div.row.picker", thenLabel, nowLabel, el("label.s.row.tight", this.each, "each completion")),
       this.pair,
     );
@@ -102,7 +99,7 @@ export class SamePrompt {
     for (const list of [this.then, this.now])
       list.replaceChildren(...found.times.map((time) => option(time.id, time.label)));
     setHtml(this.pair, found.html);
-    for (const label of this.choices) label.hidden = found.times.length < 2; // of one time there is none to choose
+    for (const part of this.several) part.hidden = found.times.length < 2; // of one time there is none to choose
     Plots.draw(
       this.plot,
       () => this.figure(),

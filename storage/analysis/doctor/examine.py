@@ -107,6 +107,8 @@ def _move(e: Evidence, change: Change) -> Change:
 def _opening(e: Evidence, kind: str, grave: tuple[Verdict, ...], against: bool) -> str:
     """The headline's first words. Where hardly a group has a learning signal, what rose before rises no more."""
     opening = (OPENING_ENDED if e.ended else OPENING)[kind]
+    if e.weights_lost:
+        return "Its weights were ruined"
     if not (grave or against or kind == "down"):
         return _say_healthy(e, kind)
     if kind != "up":
