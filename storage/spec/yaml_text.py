@@ -193,6 +193,7 @@ TAB = "there is a tab. Indent with spaces instead."
 TAB_INSIDE = "there is a tab in this line. Write a space instead."
 QUOTE = "a quotation mark is not closed: close it, or write the text without quotes."
 UNCLOSED = "found unexpected end of stream"  # the parser's words for it
+NO_COLON = "there is no colon after the name in this line, as in “max_steps: 5”."
 NO_SPACE = "there is no space after this line's colon."
 _NO_SPACE = re.compile(r"\s*(- )?[A-Za-z_]\w*:[^\s/:]\S*\s*$")
 DOCUMENTS = "there is a second document after “---”. A spec is one."
@@ -209,6 +210,8 @@ def _slip(said: str, line: str) -> str:
         return QUOTE
     if said.startswith("but found another document"):
         return DOCUMENTS
+    if said.startswith("could not find expected ':'") and ":" not in line:
+        return NO_COLON
     return INDENTATION if _AT_THE_MARGIN.match(said) else ""
 
 

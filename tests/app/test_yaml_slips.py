@@ -184,6 +184,8 @@ def test_a_part_that_is_indented_too_far_is_said() -> None:
         ("name: 'a\nrewards:\n- name: format\n", 1,
          "a quotation mark is not closed: close it, or write the text without quotes."),
         (HEAD + "---\nname: b\n", 4, "there is a second document after “---”. A spec is one."),
+        (HEAD + "training:\n  beta: 0.1\n  max_steps 5\n", 6, "there is no colon after the name in this line, as in "
+         "“max_steps: 5”."),
         (HEAD + "training:\n  max_steps:5\n  beta: 0.1\n", 5, "there is no space after this line's colon."),
         (HEAD + "training:\n  max_steps: 5\n   beta: 0.1\n", 6, "this line's indentation does not fit the lines "
          "above. The names of one part begin at the same column."),

@@ -40,6 +40,7 @@ const show = () => {
   if (area.value !== page.text) {
     const at = area.selectionStart;
     area.value = page.text;
+    showText(find(".yaml .refused"), ""); // it was said of what stood here before
     if (document.activeElement === area) area.setSelectionRange(at, at);
   }
 };
