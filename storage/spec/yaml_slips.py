@@ -37,6 +37,7 @@ def read_past_slips(text: str) -> PastSlips:
                 break
             continue
         values = document.values if isinstance(document.values, dict) else {}
+        reader.unread |= set() if values else {""}  # what is no mapping lacks nothing: it is no spec
         return reader.result(copy_plain(values), document.lines)
     return reader.result({}, {})
 
