@@ -195,8 +195,7 @@ async function look() {
   // Nothing that could be read: then there is nothing to draw, and no empty panel stands beside the reason.
   const blank = Boolean(now.unreadable) && !curves.names.length;
   for (const part of [find(".charted"), find("aside")]) part.hidden = blank;
-  // The head says why a record cannot be read, and the diagnostics that there are none.
-  showText(find(".problem"), whyNothing(now) === now.sentence ? now.sentence : "");
+  showText(find(".problem"), whyNothing(now));
   if (now.sentence) return 2000;
   take(now);
   view.dataset.seq = cursor;
