@@ -211,7 +211,7 @@ MAKERS: dict[str, Callable[[], str]] = {
 UNREADABLE = {
     "stepless": "before|recorded|No ", "deleted_folder": "deleted", "no_record": "recorded|before|No ",
     "half_copied": "malformed|damaged|cannot be read|could not be read|recorded",
-    "begun_copy": "damaged|recorded|before|No ", "no_database": "not a database|cannot be read",
+    "begun_copy": "damaged|cannot be read|recorded|before|No ", "no_database": "not a database|cannot be read",
 }  # fmt: skip
 
 
