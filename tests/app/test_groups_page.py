@@ -108,6 +108,18 @@ def test_the_list_says_how_many_are_right(run_id: str):
     assert {line["right"] for line in again} == {"–"}
 
 
+def test_nothing_is_called_right_by_a_function_that_scores_on_another_scale(run_id: str):
+    def far_off(step: int, n: int) -> Group:
+        scores = [step + n - 20.0, step - 24.0]
+        return Group("train", step, f"{n}", {}, [Completion("a", 1, False, one, 0.0, [(one, "ok")]) for one in scores])
+
+    logged = {"rewards/mine/mean": -20.0}, {"rewards/mine/mean": -12.0}
+    mine = made_run(
+        "mine", 2, functions=("mine",), groups=2, make_group=far_off, metrics=lambda step: {**logged[step - 1]}
+    )
+    assert {line["right"] for line in groups.groups_at_step({"run": mine, "step": 2})["groups"]} == {"–"}
+
+
 def test_a_group_without_any_score_has_no_best(run_id: str):
     completion = {"idx": 0, "text": "a", "reward": None}
     assert groups.reference_of([completion], "best") is None

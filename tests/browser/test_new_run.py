@@ -16,7 +16,7 @@ def test_while_the_yaml_cannot_be_read_the_form_waits_and_undo_brings_it_back(ne
     new_run.wait_for_timeout(900)
     write_yaml(new_run, "name: [")
     show(new_run, "Form")
-    expect(new_run.get_by_text("The form waits until it can.")).to_be_visible()
+    expect(new_run.get_by_text("The form waits until it can be read.")).to_be_visible()
     expect(new_run.get_by_label("Group size", exact=True)).to_be_disabled()
     new_run.get_by_role("button", name="Undo").click()
     expect(new_run.get_by_label("Group size", exact=True)).to_be_enabled()

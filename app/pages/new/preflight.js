@@ -56,8 +56,8 @@ function draw() {
   if (unreadable)
     setText(
       find(".unreadable-note span"),
-      `The YAML cannot be read${unreadable.line ? ` (line ${unreadable.line})` : ""}: ` +
-        `${unreadable.message.replace(/\.?$/, ".")} The form waits until it can.`,
+      `${unreadable.line ? `Line ${unreadable.line}: ` : ""}${unreadable.message.replace(/\.?$/, ".")} ` +
+        "The form waits until it can be read.",
     );
   go.classList.toggle("blocked", blocking().length > 0);
   drawState(found);
