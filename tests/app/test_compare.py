@@ -1,13 +1,11 @@
-"""Comparing runs: lines in few points over every axis, finals, settings that differ, reward code and shared prompts."""
+"""Comparing runs: settings that differ, reward code, shared prompts, and all that the page asks."""
 
 from __future__ import annotations
 
 import json
-import math
 import shutil
 import time
 from collections.abc import Callable
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +16,9 @@ from groupwise.app.pages.compare import prompts as compare_prompts
 from groupwise.app.pages.compare import settings as compare_settings
 from groupwise.app.pages.compare.runs import MOST
 from groupwise.app.pages.new.field_labels import compared_label
-from groupwise.storage.analysis.compare import alike, code, curves, fields, finals, prompts
+from groupwise.storage.analysis.compare import code, fields, prompts
 from groupwise.storage.home import db, paths
-from groupwise.storage.record import metrics, states
+from groupwise.storage.record import states
 from groupwise.storage.record.record import RunWriter
 from groupwise.storage.record.step_record import Completion, Event, Group
 from groupwise.storage.registry import registry, trash
@@ -33,195 +31,6 @@ SERVERS: list[Server] = [
     compare.compare_runs, compare.search_runs, compare_settings.compare_settings, compare_settings.compare_code,
     compare_prompts.shared_prompts, compare_prompts.prompt_in_runs,
 ]  # fmt: skip
-
-
-def written(path: Path, metrics: dict[int, dict[str, float | None]], attempt: int = 1, begin: int = 0) -> None:
-    writer = RunWriter(path, attempt, {"format": 1.0})
-    with writer._db.atomic():
-        writer.commit(begin, events=[Event("begin", "Training begins.", {"total": 10})])
-        for step, values in metrics.items():
-            writer.commit(step, metrics=values)
-    writer.close()
-
-
-def lines(path: Path, name: str, axis: str = "step") -> list[curves.Line]:
-    record = db.open_reader(path)
-    try:
-        return curves.read_curves(record, [name], axis).get(name, [])
-    finally:
-        record.close()
-
-
-def final(path: Path) -> dict[str, Any]:
-    record = db.open_reader(path)
-    try:
-        return finals.final_values(record)
-    finally:
-        record.close()
-
-
-# ---- lines ----
-def test_a_short_run_is_drawn_as_it_was_logged(tmp_path: Path) -> None:
-    written(tmp_path / "run.db", {step: {"reward": step / 4} for step in range(1, 21)})
-    (line,) = lines(tmp_path / "run.db", "reward")
-    assert line["x"] == list(range(1, 21)) and line["y"] == [step / 4 for step in range(1, 21)] and line["per"] == 1
-
-
-def test_a_long_run_has_few_points_with_the_mean_of_all_its_values(tmp_path: Path) -> None:
-    steps = 5000
-    written(tmp_path / "run.db", {step: {"reward": float(step)} for step in range(1, steps + 1)})
-    (line,) = lines(tmp_path / "run.db", "reward")
-    assert 100 <= len(line["x"]) <= curves.POINTS
-    assert all(abs(x - y) <= line["per"] for x, y in zip(line["x"], line["y"], strict=True))
-    assert line["x"] == sorted(line["x"]) and line["x"][0] < 50 and line["x"][-1] > steps - 50
-    apart = [after - before for before, after in pairwise(line["x"])]
-    assert min(apart) > max(apart) / 3, "the newest steps are put together as all the others are"
-
-
-def test_a_short_attempt_of_a_long_run_is_as_coarse_as_the_others(tmp_path: Path) -> None:
-    path = tmp_path / "run.db"
-    written(path, {step: {"reward": float(step)} for step in range(1, 5001)})
-    written(path, {step: {"reward": float(step)} for step in range(5001, 5401)}, attempt=2, begin=5000)
-    (line,) = lines(path, "reward")
-    apart = [after - before for before, after in pairwise(line["x"])]
-    assert line["x"][-1] > 5350 and min(apart) > max(apart) / 4
-
-
-def test_a_closer_look_at_a_long_run_is_of_every_step(tmp_path: Path) -> None:
-    written(tmp_path / "run.db", {step: {"reward": float(step)} for step in range(1, 5001)})
-    record = db.open_reader(tmp_path / "run.db")
-    (line,) = curves.read_curves(record, ["reward"], span=(700, 900))["reward"]
-    assert line["x"] == line["y"] == list(range(700, 901)) and line["per"] == 1
-    assert curves.read_curves(record, ["reward"], span=(6000, 7000)) == {}
-    record.close()
-
-
-@pytest.mark.parametrize("axis", ["tokens", "time"])
-def test_a_closer_look_over_tokens_or_time_is_of_every_step_and_stands_where_it_was(tmp_path: Path, axis: str) -> None:
-    """Also after a resume that counts from nothing again, which a line goes on from."""
-    path = tmp_path / "run.db"
-
-    def logged(step: int, since: int) -> dict[str, float | None]:
-        return {"reward": float(step), "num_tokens": 100.0 * (step - since), "time/elapsed": 100.0 * (step - since)}
-
-    written(path, {step: logged(step, 0) for step in range(1, 5001)})
-    written(path, {step: logged(step, 4000) for step in range(4001, 9001)}, attempt=2, begin=4000)
-    record = db.open_reader(path)
-    for low, high in ((2000, 2100), (3950, 4050), (7000, 7020)):
-        (line,) = curves.read_curves(record, ["reward"], axis, span=(100.0 * low, 100.0 * high))["reward"]
-        inside = [(x, y) for x, y in zip(line["x"], line["y"], strict=True) if 100 * low <= x <= 100 * high]
-        assert line["per"] == 1 and [x for x, _ in inside] == pytest.approx([100 * y for _, y in inside], rel=1e-4)
-        assert abs(len(inside) - (high - low + 1)) <= 1  # the steps at the edges may stand a little beyond them
-        assert min(line["x"]) <= 100 * low and max(line["x"]) >= 100 * high, (
-            "the line reaches the edges of what is seen"
-        )
-    assert curves.read_curves(record, ["reward"], axis, span=(1e9, 2e9)) == {}
-    record.close()
-
-
-def test_a_closer_look_over_attempts_is_of_each_from_its_own_beginning(tmp_path: Path) -> None:
-    path = tmp_path / "run.db"
-    written(path, {step: {"reward": float(step)} for step in range(1, 5001)})
-    written(path, {step: {"reward": float(step)} for step in range(4001, 9001)}, attempt=2, begin=4000)
-    record = db.open_reader(path)
-    first, second = curves.read_curves(record, ["reward"], "attempt", span=(100, 140))["reward"]
-    assert first["x"] == list(range(100, 141)) == first["y"]
-    assert second["x"] == list(range(100, 141)) and second["y"] == list(range(4100, 4141))
-    record.close()
-
-
-@pytest.mark.parametrize(
-    "sent", [None, 7, [], [1], [5, 2], [1, 2, 3], ["1", "2"], [math.nan, 2.5], [-1, 4], [0, 2**70], [True, 4]]
-)
-def test_a_zoom_that_is_none_shows_all(sent: Any) -> None:
-    assert compare.zoom({"zoom": sent}) is None
-    assert compare.zoom({"zoom": [0, 40]}) == (0, 40)
-    assert compare.zoom({"zoom": [1.5, 2.5e6]}) == (1.5, 2.5e6)
-
-
-def test_thinning_keeps_the_mean() -> None:
-    rows = [(float(step), 1 + step % 3, float(step) * (1 + step % 3)) for step in range(1001)]
-    few = curves.thin(rows, 300)
-    assert len(few) <= 300
-    assert sum(n for _, n, _ in few) == sum(n for _, n, _ in rows)
-    assert math.isclose(sum(total for *_, total in few), sum(total for *_, total in rows))
-
-
-def test_what_is_no_number_leaves_a_gap_and_an_infinite_sum_is_no_point(tmp_path: Path) -> None:
-    values = {1: 1.0, 2: math.nan, 3: math.inf, 4: None, 5: 5.0}
-    written(tmp_path / "run.db", {step: {"kl": value} for step, value in values.items()})
-    assert [(line["x"], line["y"]) for line in lines(tmp_path / "run.db", "kl")] == [([1, 5], [1.0, 5.0])]
-    assert curves._six_digits(math.inf) is None
-
-
-def test_over_tokens_and_time_a_point_stands_where_the_run_was_then(tmp_path: Path) -> None:
-    metrics = {s: {"reward": 1.0, "num_tokens": 100.0 * s, "time/elapsed": 2.0 * s} for s in range(1, 4)}
-    written(tmp_path / "run.db", {**metrics, 4: {"reward": 1.0}})  # not all is logged at each step
-    assert lines(tmp_path / "run.db", "reward", "tokens")[0]["x"] == [100, 200, 300, 300]
-    assert lines(tmp_path / "run.db", "reward", "time")[0]["x"] == [2, 4, 6, 6]
-
-
-def test_a_record_without_elapsed_time_goes_by_the_clock_and_one_without_tokens_has_no_line(tmp_path: Path) -> None:
-    written(tmp_path / "run.db", {step: {"reward": 1.0} for step in range(1, 4)})
-    over_time = lines(tmp_path / "run.db", "reward", "time")[0]["x"]
-    assert len(over_time) == 3 and over_time == sorted(over_time) and over_time[0] >= 0
-    assert lines(tmp_path / "run.db", "reward", "tokens") == []
-
-
-def test_a_resumed_run_is_one_line_over_steps_and_one_for_each_attempt_over_attempts(tmp_path: Path) -> None:
-    path = tmp_path / "run.db"
-    written(path, {step: {"reward": 1.0} for step in range(1, 9)})
-    written(path, {step: {"reward": 2.0} for step in range(6, 11)}, attempt=2, begin=5)
-    (whole,) = lines(path, "reward")
-    assert whole["x"] == list(range(1, 11)) and whole["y"] == [1.0] * 5 + [2.0] * 5
-    first, second = lines(path, "reward", "attempt")
-    assert (first["attempt"], first["x"]) == (1, list(range(1, 9)))
-    assert (second["attempt"], second["x"]) == (2, list(range(1, 6)))
-
-
-def test_a_scale_that_begins_anew_goes_on_from_where_it_was() -> None:
-    assert curves.rising([(1, 10), (2, 20), (3, 5), (4, 15)])[1] == [10, 20, 25, 35]
-    assert curves.axis_value(([1, 3], [10.0, 30.0]), 2) == 20 and curves.axis_value(([1, 3], [10.0, 30.0]), 9) == 30
-
-
-# ---- finals ----
-def test_finals_are_the_means_of_the_last_ten_over_all_attempts_and_the_last_evaluation(tmp_path: Path) -> None:
-    path = tmp_path / "run.db"
-    first = {s: {"reward": 1.0, "eval_reward": float(s == 2), "num_tokens": 10.0 * s} for s in range(1, 19)}
-    written(path, first)
-    second = {s: {"reward": 3.0, "eval_reward": 0.5, "num_tokens": 10.0 * (s - 15)} for s in range(16, 21)}
-    written(path, second, attempt=2, begin=15)
-    found = final(path)
-    assert (found["step"], found["reward"], found["held_out"]) == (20, 2.0, 0.5)
-    assert found["tokens"] == 150 + 50 and found["kl"] is None and found["time"] is not None
-
-
-def test_a_run_that_collapsed_is_not_ranked_by_its_peak_and_every_reader_has_the_same_held_out_reward(
-    tmp_path: Path,
-) -> None:
-    path = tmp_path / "run.db"
-    rising = {s: {"reward": s / 40, "eval_reward": s / 40 if s % 10 == 0 else None} for s in range(1, 41)}
-    written(path, {0: {"eval_reward": 0.5}, **rising, **{s: {"reward": 0.1} for s in range(41, 60)}})
-    record = db.open_reader(path)
-    assert final(path)["held_out"] == 1.0 == finals.last_means(record)["eval_reward"]
-    assert (final(path)["held_out_at"], final(path)["step"]) == (40, 59)
-    record.close()
-    written(path, {60: {"reward": 0.1, "eval_reward": 0.2}}, attempt=2, begin=59)
-    record = db.open_reader(path)
-    assert final(path)["held_out"] == 0.2 == finals.last_means(record)["eval_reward"]
-    assert final(path)["held_out_at"] == 60 and final(path)["reward"] == pytest.approx(0.1)
-    record.close()
-
-
-def test_an_evaluation_before_the_first_step_is_the_last_of_a_run_that_had_no_other(tmp_path: Path) -> None:
-    written(tmp_path / "run.db", {0: {"eval_reward": 0.5}, 1: {"reward": 1.0}})
-    assert final(tmp_path / "run.db")["held_out"] == 0.5
-
-
-def test_finals_of_what_was_never_a_number_are_none(tmp_path: Path) -> None:
-    written(tmp_path / "run.db", {1: {"reward": math.nan, "eval_reward": math.inf}, 2: {"reward": math.inf}})
-    found = final(tmp_path / "run.db")
-    assert found["reward"] is None and found["held_out"] is None and found["step"] == 2
 
 
 # ---- settings ----
@@ -489,45 +298,6 @@ def test_hostile_names_stay_text(registry_home: Path) -> None:
     found = compare.compare_runs({"ids": [run_id], "metrics": ["<b>\u202e"]})
     assert found["runs"][0]["name"] == "⟨U+202E⟩<script>␛"
     assert found["charts"][0]["title"] == "<b>⟨U+202E⟩" and list(found["runs"][0]["curves"]) == ["<b>\u202e"]
-
-
-def test_curves_of_a_resumed_run_agree_with_its_overview(registry_home: Path) -> None:
-    folder = paths.run_folder(made_run("resumed", 40, groups=0, resumed_at=20))
-    (line,) = lines(folder.db, "kl")
-    whole = metrics.read_metrics(folder.db)["curves"]["kl"]
-    assert line["x"] == whole["x"] and line["y"] == pytest.approx(whole["y"], rel=1e-5)
-
-
-# ---- whether rewards can be compared ----
-def marks_of(text: str, code: dict[str, str] | None = None, stage: int = 0) -> dict[str, str]:
-    return alike.reward_marks(spec.parse_spec(text), code or {}, stage)
-
-
-def test_rewards_are_alike_where_the_same_functions_weigh_the_same() -> None:
-    plain = marks_of("name: a\nrewards: [{name: format}, {name: correctness}]\n")
-    assert set(plain) == {"reward", "solved"}
-    assert marks_of("name: b\nrewards: [{name: correctness}, {name: format, weight: 1.0}]\n") == plain, "any order"
-    heavier = marks_of("name: a\nrewards: [{name: format}, {name: correctness, weight: 2.0}]\n")
-    assert heavier["reward"] != plain["reward"] and heavier["solved"] == plain["solved"]
-    form = marks_of("name: a\nrewards: [{name: length}]\n")
-    assert set(form) == {"reward"}, "nothing says what is right"
-    told = marks_of("name: a\nrewards: [{name: length}, {name: correctness, weight: 0}]\n")
-    assert told == {"reward": form["reward"], "solved": plain["solved"]}
-    own = "name: a\nrewards: [{name: own}]\n"
-    assert marks_of(own, {"own": "a"}) != marks_of(own, {"own": "b"})
-    stages = "stages: [{name: one}, {rewards: [{name: length}]}]"
-    staged = f"name: a\nrewards: [{{name: format}}]\n{stages}\n"
-    assert marks_of(staged, stage=1) != marks_of(staged, stage=2) == form
-
-
-def test_each_run_comes_with_what_its_rewards_are_compared_by(registry_home: Path) -> None:
-    one, two = made_run("one", 20), made_run("two", 20)
-    form, lost = made_run("form", 20, functions=["length"]), made_run("lost", 20)
-    paths.run_folder(lost).spec.unlink()
-    first, second, third, fourth = compare.compare_runs({"ids": [one, two, form, lost]})["runs"]
-    assert first["alike"] == second["alike"] and first["final"]["solved"] is not None
-    assert third["alike"].keys() == {"reward"} and third["final"]["solved"] is None
-    assert third["alike"]["reward"] != first["alike"]["reward"] and fourth["alike"] == {}
 
 
 def test_an_ended_run_is_offered_with_the_time_since_its_end(registry_home: Path) -> None:

@@ -15,8 +15,8 @@ from groupwise.storage.checks import check, script
 from groupwise.storage.registry import registry
 from groupwise.storage.spec import yaml_text
 from groupwise.worker import run_start
-from tests.app.test_new_run import TEXT, built
 from tests.support import offer
+from tests.support.new_run import TEXT, built
 
 
 @pytest.fixture

@@ -2,59 +2,20 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from groupwise.app.pages.new import edits
 from groupwise.storage.checks.check import examine_spec
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.rewards import library
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.facts import Sandbox, TrustRewardCode
-from groupwise.storage.spec.problem import ADVICE, BLOCKING, WARNING, Problem
-from groupwise.storage.spec.spec import from_dict, line_numbers, parse_spec, to_yaml
-from groupwise.worker.builtin import shipped
-from tests.support.offer import OFFER
-
-OWN = "def mine(completions, level, *, most: int = 20, **kwargs):\n    return [most - len(c) for c in completions]\n"
-HASH, OLD = library.hash_of(OWN), "0123456789abcdef"
-PARAMETERS = [{"name": "most", "types": ["int"], "default": 20, "choices": None, "help": ""}]
-OFFERED = replace(
-    OFFER,
-    rewards={
-        **shipped.describe_shipped({}).as_dict()["rewards"],
-        "mine": {
-            "help": "",
-            "own": True,
-            "hash": HASH,
-            "parameters": PARAMETERS,
-            "arguments": ["completions", "level"],
-        },
-    },
-    versions={
-        "mine": [{"hash": HASH, "own": True}, {"hash": OLD, "own": True, "parameters": [], "arguments": []}],
-        "gone": [{"hash": OLD, "own": True, "parameters": [], "arguments": []}],
-    },
-    extras={"math_verify": "1", "reasoning_gym": "1"},
-    gym={"chain_sum": {"help": "", "parameters": {}}},
-)
-
-
-def problems(*rewards: dict[str, Any], offered: Offer = OFFERED, **parts: Any) -> list[Problem]:
-    raw = {"name": "a", "rewards": list(rewards), **parts}
-    return examine_spec(from_dict(raw), offered, columns=["question", "level"])
-
-
-def after_a_click(raw: dict[str, Any], problem: Problem, number: int = 0) -> dict[str, Any]:
-    """The spec after one of the problem's fixes, by the way that it really goes: through JSON, into the YAML."""
-    fix = json.loads(json.dumps(asdict(problem.fixes[number])))
-    text = edits.apply(to_yaml(from_dict(raw)), edits.of_fix(fix))
-    return parse_spec(text).model_dump()
-
+from groupwise.storage.spec.problem import ADVICE, BLOCKING, WARNING
+from groupwise.storage.spec.spec import from_dict, line_numbers, parse_spec
+from tests.support.offered_rewards import HASH, MINE, OFFERED, OLD, OWN, after_a_click, problems
 
 CASES: list[tuple[dict[str, Any], str, str]] = [
     ({"name": "fromat"}, "rewards.0.name", "Did you mean “format”?"),
@@ -155,7 +116,6 @@ def test_what_does_not_fit_the_run_but_works_is_a_warning():
     assert (problem.level, problem.field) == (WARNING, "rewards.0.version")
 
 
-MINE = {"name": "mine"}
 NONE = {"name": "none", "label": "no sandbox", "sentence": "Install bubblewrap."}
 
 
@@ -189,62 +149,6 @@ def test_what_runs_the_models_code_needs_a_sandbox():
 def test_what_speaks_to_the_network_says_to_whom():
     [problem] = problems({"name": "llm_judge", "parameters": {"base_url": "http://judge.example/v1", "model": "m"}})
     assert problem.level == WARNING and "http://judge.example/v1" in problem.message
-
-
-@pytest.mark.parametrize(
-    ("data", "field", "level"),
-    [
-        ({"source": "task:arithmetic"}, "rewards.0.name", BLOCKING),
-        ({"source": "gym:chain_sum"}, "rewards.0.name", BLOCKING),
-        ({"source": "hub:org/rows", "columns": ["question"]}, "data.columns", BLOCKING),
-        ({"source": "hub:org/rows"}, "", ""),
-        ({"source": "hub:org/rows", "columns": ["level"]}, "", ""),
-    ],
-)
-def test_a_column_that_a_function_needs_is_there(data: dict[str, Any], field: str, level: str):
-    found = [one for one in problems(MINE, data=data) if "level" in one.message]
-    assert [(one.field, one.level) for one in found] == ([(field, level)] if field else [])
-    for problem in found:
-        mended = after_a_click({"name": "a", "rewards": [MINE], "data": data}, problem)
-        assert [one for one in examine_spec(from_dict(mended), OFFERED) if one.level == BLOCKING] == []
-
-
-@pytest.mark.parametrize(
-    ("data", "column", "field", "level"),
-    [
-        ({"source": "task:arithmetic"}, None, "rewards.0.parameters.column", BLOCKING),
-        ({"source": "task:arithmetic"}, "question", "", ""),
-        ({"source": "hub:org/rows", "columns": ["level"]}, None, "data.columns", BLOCKING),
-        ({"source": "hub:org/rows", "columns": ["level"]}, "checks", "data.columns", BLOCKING),
-        ({"source": "hub:org/rows", "columns": ["level", "tests"]}, None, "", ""),
-        ({"source": "hub:org/rows"}, None, "rewards.0.parameters.column", WARNING),
-        ({"source": "hub:org/rows"}, "leve", "rewards.0.parameters.column", WARNING),
-        ({"source": "hub:org/rows"}, "level", "", ""),
-    ],
-)
-def test_a_column_that_a_parameter_names_is_there(data: dict[str, Any], column: str | None, field: str, level: str):
-    reward = {"name": "code_tests", "parameters": {"column": column} if column else {}}
-    seen = None if "columns" in data else ["question", "level"]
-    found = examine_spec(from_dict({"name": "a", "rewards": [reward], "data": data}), OFFERED, columns=seen)
-    assert [(one.field, one.level) for one in found] == ([(field, level)] if field else [])
-    for problem in found:
-        assert f"column “{column or 'tests'}”" in problem.message and problem.fixes
-        for number in range(len(problem.fixes)):
-            mended = after_a_click({"name": "a", "rewards": [reward], "data": data}, problem, number)
-            assert examine_spec(from_dict(mended), OFFERED, columns=seen) == []
-
-
-def test_columns_that_the_preview_has_seen_make_a_warning():
-    spec = from_dict({"name": "a", "rewards": [MINE], "data": {"source": "hub:org/rows"}})
-    [problem] = examine_spec(spec, OFFERED, columns=["question", "levels"])
-    assert (problem.level, problem.field) == (WARNING, "rewards.0.name") and "“levels”" in problem.message
-    assert examine_spec(spec, OFFERED) == []
-
-
-def test_functions_that_compare_need_an_answer():
-    for name in ("correctness", "math_equivalence", "cosine_length"):
-        [problem] = problems({"name": name}, data={"source": "hub:org/rows", "answer_column": None})
-        assert problem.field == "data.answer_column" and f"“{name}”" in problem.message
 
 
 def test_stages_are_checked_alike_and_mended_where_it_is_written():
@@ -295,58 +199,3 @@ def test_the_offer_has_the_versions_the_sandbox_and_what_is_trusted(registry_hom
     assert (offered.function("mine") or {})["hash"] == newest["hash"]
     assert (offered.function("mine", older["hash"]) or {})["parameters"][0]["default"] == 20
     assert offered.function("mine", OLD) is None
-
-
-def test_a_column_that_a_shipped_function_would_take_for_its_parameter_is_said():
-    """Every call of it would fail: a parameter is one value, a column a list."""
-    raw = {"name": "a", "data": {"source": "file:x.jsonl"}, "rewards": [{"name": "length"}, {"name": "mine"}]}
-
-    def found(spec: dict[str, Any]) -> list[Problem]:
-        seen = examine_spec(from_dict(spec), OFFERED, columns=["question", "level", "mode", "most"])
-        return [one for one in seen if one.field.startswith("rewards.")]
-
-    (problem,) = found(raw)
-    assert (problem.field, problem.level) == ("rewards.0.parameters.mode", WARNING)
-    assert problem.message == ("this data has a column “mode”, which “length” would take for its parameter “mode”.")
-    assert problem.fixes[0].label == "Set it to its default (shorter)"
-    assert found(after_a_click(raw, problem)) == []
-    raw["data"]["columns"] = ["level"]  # the function does not get it
-    assert found(raw) == []
-
-
-@pytest.mark.parametrize(
-    ("parameters", "longest", "gives"),
-    [
-        ({}, 48, 1),
-        ({}, 64, 1),
-        ({"low": 300}, None, 1),
-        ({"mode": "longer"}, 48, 0),
-        ({"low": 100, "high": 900}, 96, 1),
-    ],
-)
-def test_a_length_that_no_completion_can_reach_is_said_before_launch(
-    parameters: dict[str, Any], longest: int | None, gives: int
-) -> None:
-    raw = {"name": "length", "parameters": parameters}
-    training = {} if longest is None else {"max_completion_length": longest}
-    said = "It can tell no completions apart."
-    (problem,) = (one for one in problems({"name": "correctness"}, raw, training=training) if said in one.message)
-    low, most = parameters.get("low", 64), longest or 256
-    assert (problem.level, problem.field) == (WARNING, "rewards.1.name")
-    assert problem.message == (
-        f"gives every completion {gives}: up to {low} tokens all earn the same, and none is longer than {most} (Max "
-        f"completion length). {said}"
-    )
-    spec = {"name": "a", "rewards": [{"name": "correctness"}, raw], "training": training}
-    fixed = after_a_click(spec, problem)["rewards"][1]
-    assert (fixed["parameters"]["low"], fixed["parameters"]["high"]) == (most // 2, most)
-    assert not any(said in one.message for one in problems({"name": "correctness"}, fixed, training=training))
-
-
-@pytest.mark.parametrize(
-    ("parameters", "longest"), [({}, 65), ({}, 256), ({"mode": "target"}, 48), ({"low": 20}, 48), ({"low": "x"}, 48)]
-)
-def test_a_length_that_tells_completions_apart_is_not_warned_of(parameters: dict[str, Any], longest: int) -> None:
-    raw = {"name": "length", "parameters": parameters}
-    found = problems({"name": "correctness"}, raw, training={"max_completion_length": longest})
-    assert not any("tell no completions apart" in problem.message for problem in found)

@@ -21,7 +21,7 @@ from groupwise.storage.registry import commands, labels, notes, outcomes, regist
 from groupwise.storage.registry.commands import RESUME, Refused
 from groupwise.storage.registry.registry import Run
 from tests.conftest import Start, ending
-from tests.storage.test_registry import get, make
+from tests.support.run_states import get, make
 
 HOSTILE = "<img src=x onerror=alert(1)>\u202e\x1b[31m"
 

@@ -1,4 +1,4 @@
-"""The builder's code scores right, whatever a person typed, reads well, and can be nothing but what was meant."""
+"""The builder's code reads well, takes whatever a person typed for a value, and can be nothing but what was meant."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import json
 import subprocess
 import sys
 from dataclasses import replace
-from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -21,86 +20,18 @@ from groupwise.storage.library.rewards.builder import (
     Block,
     BuilderError,
     block_problems,
-    needs_network,
     read_blocks,
     to_code,
     to_traced_code,
 )
 from groupwise.storage.spec import python_source
-from groupwise.storage.spec.answer_numbers import ALONE, COMPARE_NUMBERS, number_of_answer, source_of
-from groupwise.worker.builtin import shipped
-from groupwise.worker.builtin.rewards.correctness import correctness
-
-NASTY = [
-    '"', "'", '"""', "'''", "\\", "\\\\", "a\nb", "\r\t\0", "{x}", "%s", '")\nimport os\nos._exit(1)\n("',
-    "'''\nraise SystemExit\n'''", '\\"""', "\\'", "ends in \\", "é€😀",
-    "\u2028\u202e", "#", "a\"b'c", "$(id)", "</answer>",
-    "“", "x" * 300, "\\N{BULLET}", "\\x00",
-]  # fmt: skip
-
-
-def built(*blocks: Block, name: str = "reward", sentence: str = "A reward.") -> dict[str, Any]:
-    """What the code of these blocks defines; its own test has passed, and it is a function without a fault."""
-    code = to_code(name, list(blocks), sentence)
-    assert_good(code, name, network=needs_network(list(blocks)))
-    space: dict[str, Any] = {}
-    exec(compile(code, "built.py", "exec"), space)  # noqa: S102  # what the builder wrote, and never a person
-    space[f"test_{name}"]()
-    return space
-
-
-def assert_good(code: str, name: str, *, network: bool = False) -> None:
-    analysis = signature.analyse(code)
-    assert [function.name for function in analysis.functions] == [name]
-    assert [problem.message for problem in analysis.problems if not (network and "network" in problem.message)] == []
-    assert all(ast.get_docstring(each) for each in ast.parse(code).body if isinstance(each, ast.FunctionDef))
-
-
-def scores(*blocks: Block, texts: list[Any], **columns: list[Any]) -> list[float | None]:
-    found: list[float | None] = built(*blocks)["reward"](completions=texts, extra=texts, **columns)
-    return found
+from tests.support.reward_blocks import EVERY, JUDGE, LAYOUTS, NASTY, WORDS, assert_good, built, scores
 
 
 def ruff(*arguments: str, code: str) -> str:
     command = [find_ruff_bin(), *arguments, "--isolated", "--no-cache", "-"]
     done = subprocess.run(command, input=code, capture_output=True, text=True, check=False)
     return done.stdout if done.returncode else ""
-
-
-WORDS = Block("contains", {"texts": ["please", "Thanks"]})
-EVERY = [
-    Block(
-        "matches",
-        {
-            "pattern": r"\s*[a-z]+ \"quoted\" \d{2,3}",
-            "whole": True,
-            "ignore_case": True,
-            "earns": 'Some "quoted" 123',
-            "fails": "a long answer without a number, " * 3,
-        },
-        2.0,
-        True,
-    ),
-    Block("contains", {"texts": ["please", 'a "b"', "c'd\n"], "need": "none"}, 0.5, True),
-    Block("contains", {"texts": [f"a phrase of some length, number {n}" for n in range(9)], "need": "any"}),
-    Block("number_equals", {"column": "solution", "tolerance": 0.5, "near": 5.0}, 1.0, True),
-    Block("number_equals", {"value": 3.25, "where": "last"}),
-    Block("number_equals", {"value": -1.234, "where": "marker", "marker": "####", "decimal": "comma"}),
-    Block("number_equals", {"column": "solution", "where": "boxed", "decimal": "comma"}),
-    Block("number_equals", {"where": "first", "near": 2.0}, 1.0, True),
-    Block("length_between", {"least": 3, "most": 80, "unit": "tokens"}, -0.5, True),
-    Block("length_between", {"least": 0, "most": 800, "unit": "characters"}),
-    Block("valid_json", {"keys": ["name", "age"]}, 1.0, True),
-    Block("valid_json", {"must_be": "array", "fenced": False}),
-    Block("valid_json", {"must_be": "any"}),
-]
-JUDGE = Block("judge_says", {"question": "Is it polite, and does it say why? " * 3})
-LAYOUTS = {
-    **{f"{block.kind} {at}": [block] for at, block in enumerate([*EVERY, JUDGE])},
-    "all": EVERY, "all and a judge": [*EVERY, JUDGE],
-    "two judges": [JUDGE, Block("judge_says", {"question": "?"}, 1, True)],
-    "a penalty": [Block("contains", {"texts": ["sorry"]}, -1.0)], "two alike": [WORDS, WORDS],
-}  # fmt: skip
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -124,166 +55,6 @@ def test_chat_and_plain_text_score_alike(block: Block):
     assert all(score is not None and 0 <= score <= 1 for score in plain)
     assert scores(block, texts=[[], [{"role": "assistant", "content": None}]], completion_ids=[[], []],
                   solution=["7"] * 2, answer=["7"] * 2) == [plain[0]] * 2  # fmt: skip
-
-
-def test_contains_needs_all_any_or_none_and_gives_shares():
-    texts = ["Please and thanks", "please", "no"]
-    assert scores(WORDS, texts=texts) == [1.0, 0.0, 0.0]
-    assert scores(Block("contains", WORDS.settings, partial=True), texts=texts) == [1.0, 0.5, 0.0]
-    assert scores(Block("contains", {**WORDS.settings, "need": "any"}), texts=texts) == [1.0, 1.0, 0.0]
-    assert scores(Block("contains", {**WORDS.settings, "need": "none"}), texts=texts) == [0.0, 0.0, 1.0]
-    assert scores(Block("contains", {**WORDS.settings, "need": "none"}, partial=True), texts=texts) == [0.0, 0.5, 1.0]
-    assert scores(Block("contains", {**WORDS.settings, "ignore_case": False}), texts=["please Thanks", *texts])[:2] == [
-        1,
-        0,
-    ]
-
-
-def test_matches_finds_or_fits_and_gives_half():
-    texts = ["12", "a 12", "a", " 12\n"]
-    assert scores(Block("matches", {"pattern": r"\d+"}), texts=texts) == [1.0, 1.0, 0.0, 1.0]
-    assert scores(Block("matches", {"pattern": r"\d+", "whole": True}), texts=texts) == [1.0, 0.0, 0.0, 1.0]
-    assert scores(Block("matches", {"pattern": r"\d+", "whole": True}, partial=True), texts=texts) == [
-        1.0,
-        0.5,
-        0.0,
-        1.0,
-    ]
-    assert scores(Block("matches", {"pattern": "a.b", "dot_all": False}), texts=["a\nb"]) == [0.0]
-    assert scores(Block("matches", {"pattern": "A.B", "ignore_case": True}), texts=["a\nb"]) == [1.0]
-
-
-def test_the_examples_that_are_typed_are_the_test():
-    block = Block("matches", {"pattern": r"\d+", "earns": "7", "fails": "seven"})
-    code = to_code("reward", [block], "")
-    assert 'assert matches_pattern("7") == 1.0' in code and 'assert matches_pattern("seven") < 1.0' in code
-    assert built(block)
-    untested = to_code("reward", [Block("matches", {"pattern": r"\d+"})], "")
-    assert "== 1.0" not in untested and "< 1.0" not in untested
-
-
-# (pattern, an example that matches as a whole, one in which nothing matches)
-PATTERNS = [
-    (r"\d+", "12", "twelve"),
-    (r"^<think>.*?</think>\s*<answer>.*?</answer>$", "<think>a\nb</think>\n<answer>4</answer>", "<answer>4</answer>"),
-    (r"(?=.*[A-Z])(?=.*\d).{8,}", "Passw0rds", "password"),
-    (r"(a)(b)?\1(?(2)c|d)", "abac", "abad"), (r"(?i)yes|no", "YES", "maybe"),
-    (r"(?P<one>\w+) (?P=one)", "is is", "is-it"),
-    (r"\b\w+ing\b", "going", "gone"), (r"[é-ü]+", "éü", "e"), (r"\\boxed\{[^}]*\}", "\\boxed{4}", "boxed 4"),
-    (r"\S+@\S+\.\w{2,}", "a@b.org", "a at b"), (r"(?>ab)c++", "abcc", "ab"), (r"(?x) a b # c", "ab", "a b"),
-    (r"(?m)^- .+\n- .+", "- a\n- b", "- a"), (r"[\u4e00-\u9fff]", "\u4e2d", "x"), (r"\W\D", "!x", "a1"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("whole", [True, False])
-@pytest.mark.parametrize(("pattern", "earns", "fails"), PATTERNS)
-def test_what_is_said_of_an_example_is_what_the_code_does(pattern: str, earns: str, fails: str, whole: bool):
-    settings = {"pattern": pattern, "whole": whole}
-    built(Block("matches", {**settings, "earns": earns, "fails": fails}))  # runs them as its test
-    wrong = block_problems([Block("matches", {**settings, "earns": fails, "fails": earns})])
-    assert [problem.setting for problem in wrong] == ["earns", "fails"]
-
-
-def test_an_example_is_judged_as_the_block_is_set():
-    def setting(**settings: Any) -> list[str | None]:
-        return [problem.setting for problem in block_problems([Block("matches", {"pattern": "a.b", **settings})])]
-
-    assert setting(earns="a\nb") == [] and setting(earns="a\nb", dot_all=False) == ["earns"]
-    assert setting(earns="A-B") == ["earns"] and setting(earns="A-B", ignore_case=True) == []
-    assert setting(earns="so a-b") == [] and setting(earns="so a-b", whole=True) == ["earns"]
-    assert setting(earns=" a-b\n", whole=True) == [] and setting(fails="so a-b", whole=True) == []
-
-
-def test_a_pattern_in_a_tangle_is_given_up_in_words():
-    [problem] = block_problems([Block("matches", {"pattern": "(a|aa)+$", "fails": "a" * 60 + "b"})])
-    assert problem.setting == "pattern" and "takes too long on an example" in problem.message
-
-
-@pytest.mark.filterwarnings("ignore::FutureWarning")
-@given(st.text("ab(|)*+?.[]^$\\d{2}! ", max_size=12), st.text("ab!2\n ", min_size=1, max_size=6), st.booleans())
-def test_any_example_that_is_accepted_passes(pattern: str, example: str, whole: bool):
-    for name in ("earns", "fails"):
-        block = Block("matches", {"pattern": pattern, "whole": whole, name: example})
-        if block_problems([block]) == []:
-            built(block)
-
-
-@pytest.mark.parametrize(
-    ("text", "right", "score"),
-    [("<answer>42</answer>", 42, 1.0), ("<answer>42.0</answer> 7", "42", 1.0), ("it is 1,000", 1000.0, 1.0),
-     ("5-3", "3", 1.0), ("-3", "3", 0.0), ("x = -3", -3, 1.0), ("none", "3", 0.0), ("3", None, None),
-     ("3", "n/a", None),
-     ("9007199254740993", "9007199254740992", 0.0), ("3", "so 1 + 2 #### 3", 1.0), ("1e2", "100", 1.0),
-     ("9" * 5000, "3", 0.0), ("1e999999", "3", 0.0), ("<answer>3", "3", 1.0), ("3 </answer><answer>", 3, 1.0),
-     ("٣", "3", 0.0), ("", "3", 0.0), ("0.1", 0.1, 1.0), ("1e-07", 1e-07, 1.0)],
-)  # fmt: skip
-def test_numbers_are_compared_by_value(text: str, right: Any, score: float | None):
-    assert scores(Block("number_equals"), texts=[text], answer=[right]) == [score]
-    near = scores(Block("number_equals", partial=True), texts=[text], answer=[right])[0]
-    assert near == score or (near is not None and score is not None and score <= near < 1)
-
-
-# What a German column and a German model write, and whether each is 46 or 1234.5.
-WRITTEN = [
-    ("46,0", "46,0", 1.0), ("46", "46,0", 1.0), ("46.0", "46,0", 1.0), ("1.234,5", "1.234,5", 1.0),
-    ("1234,5", "1.234,5", 1.0), ("1 234,50", "1.234,5", 1.0), ("1,234.5", "1.234,5", 1.0), ("46 Stück", "46,0", 1.0),
-    ("46€", "46,0", 1.0), ("= 46", "46,0", 1.0), ("\u221246,0", "-46,0", 1.0), ("46.", "46,0", 1.0),
-    ("46 %", "46,0 %", 1.0), ("\\boxed{46}", "46", 1.0), ("1/2", "0,5", 1.0), ("1.234", "1234", 1.0),
-    ("1.234", "1,234", 0.0), ("1.234", "1.2340", 0.0), ("1,234", "1.2340", 1.0), ("46,5", "46,0", 0.0),
-    ("Also 1.234", 1.234, 0.0), ("Also 1,234", 1.234, 1.0), ("12 m2", "12", 1.0),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("text", "right", "score"), WRITTEN)
-def test_numbers_with_a_decimal_comma_are_read_as_their_column_writes_them(text: str, right: Any, score: float):
-    for where in ("tag", "last", "first"):
-        block = Block("number_equals", {"where": where, "decimal": "comma"})
-        assert scores(block, texts=[f"<answer>{text}</answer>", f"Das ist {text}"], answer=[right] * 2) == [score] * 2
-
-
-@pytest.mark.parametrize(
-    ("where", "text", "score"),
-    [("tag", "7 <answer>1, 42</answer> 7", 1.0), ("tag", "7, 42", 1.0), ("last", "<answer>7</answer> 42", 1.0),
-     ("last", "42, 7", 0.0), ("first", "42, 7", 1.0), ("first", "7, 42", 0.0), ("marker", "7 #### 42 of 9", 1.0),
-     ("marker", "#### 7 #### 42", 1.0), ("marker", "42", 0.0), ("marker", "#### none", 0.0),
-     ("boxed", "\\boxed{7} \\boxed{42} 7", 1.0), ("boxed", "42", 0.0), ("boxed", "\\boxed{42", 0.0)],
-)  # fmt: skip
-def test_the_number_is_looked_for_where_it_should_stand(where: str, text: str, score: float):
-    assert scores(Block("number_equals", {"where": where}), texts=[text], answer=["42"]) == [score]
-
-
-@given(
-    st.decimals(-(10**6), 10**6, allow_nan=False, places=3), st.sampled_from(["point", "comma"]),
-    st.sampled_from(["{}", "= {}", "{} Stück", "{}€", "{} %", "\\boxed{{{}}}", "{}.", "Das macht {}"]), st.booleans(),
-)  # fmt: skip
-def test_a_number_in_the_writing_of_its_column_is_right(number: Decimal, decimal: str, around: str, groups: bool):
-    marks = {"comma": ".,", "point": ",."}[decimal]
-    plain = f"{number:,f}" if groups else f"{number:f}"
-    written = plain.replace(",", "\0").replace(".", marks[1]).replace("\0", marks[0])
-    reward = READERS[decimal]
-    kept = number_of_answer(written, decimal)
-    given = [around.format(written.replace("-", "\u2212")), f"<answer>{around.format(written)}</answer>"]
-    for right in (written, kept):
-        assert reward(completions=given, answer=[right] * 2) == [1.0, 1.0], (given, right)
-        assert correctness(given[1:], [right], decimal=decimal) == [float("Das" not in around)]
-        wrong = around.format(f"1{plain.lstrip('-').replace(',', '').replace('.', marks[1])}")
-        assert reward(completions=[wrong], answer=[right]) == [0.0]
-
-
-READERS = {mark: built(Block("number_equals", {"decimal": mark}))["reward"] for mark in ("point", "comma")}
-
-
-def test_rewards_that_stand_alone_have_the_very_code_that_is_decided_in_one_place():
-    for name in COMPARE_NUMBERS:
-        code = (shipped.REWARDS / f"{name}.py").read_text(encoding="utf-8")
-        assert all(f"\n{source_of(part)}\n" in code for part in ALONE), name
-
-
-def test_a_number_nearby_earns_the_more_the_nearer_it_is():
-    texts = ["100", "105", "95", "110", "200", "none"]
-    block = Block("number_equals", {"value": 100.0, "near": 10.0}, partial=True)
-    assert scores(block, texts=texts) == [1.0, 0.5, 0.5, 0.0, 0.0, 0.0]
-    assert scores(Block("number_equals", {"value": 100.0, "tolerance": 5.0}), texts=texts) == [1, 1, 1, 0, 0, 0]
 
 
 @pytest.mark.parametrize(
@@ -317,35 +88,6 @@ def test_each_blocks_points_are_told_beside_the_score():
     assert found == space["reward"](**given) == [1.0, 0.0]
     with pytest.raises(BuilderError, match="A judge is asked only when you press Try"):
         to_traced_code("reward", [JUDGE])
-
-
-def test_a_length_is_counted_in_words_characters_or_tokens():
-    def of(unit: str, partial: bool = False) -> list[float | None]:
-        block = Block("length_between", {"least": 2, "most": 4, "unit": unit}, partial=partial)
-        ids = [[], [1], [1] * 3, [1] * 8]
-        return scores(block, texts=["", "aaa", "a b c", "a b c d e f g h"], completion_ids=ids)
-
-    assert of("words") == [0.0, 0.0, 1.0, 0.0] and of("words", True) == [0.0, 0.5, 1.0, 0.5]
-    assert of("characters") == [0.0, 1.0, 0.0, 0.0] and of("tokens", True) == [0.0, 0.5, 1.0, 0.5]
-
-
-def test_json_is_what_json_is():
-    texts = [
-        '{"a": 1}',
-        '{"a": 1, "b": 2}',
-        "[1]",
-        "NaN",
-        "7",
-        "{",
-        "[" * 100_000,
-        '```json\n{"a": 1, "b": 2}\n```',
-        "",
-    ]
-    assert scores(Block("valid_json"), texts=texts) == [1, 1, 0, 0, 0, 0, 0, 1, 0]
-    assert scores(Block("valid_json", {"keys": ["a", "b"]}), texts=texts) == [0, 1, 0, 0, 0, 0, 0, 1, 0]
-    assert scores(Block("valid_json", {"keys": ["a", "b"]}, partial=True), texts=texts)[:3] == [0.75, 1.0, 0.0]
-    assert scores(Block("valid_json", {"must_be": "any", "fenced": False}), texts=texts) == [1, 1, 1, 0, 1, 0, 0, 0, 0]
-    assert scores(Block("valid_json", {"must_be": "array"}), texts=texts) == [0, 0, 1, 0, 0, 0, 0, 0, 0]
 
 
 def test_weights_make_a_mean_from_0_to_1_and_penalties_take_it_below():

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groupwise.storage.library.rewards.builder import Block, block_problems, read_blocks, to_code
-from tests.storage.test_reward_builder import LAYOUTS, NASTY, WORDS, scores
+from tests.support.reward_blocks import LAYOUTS, NASTY, WORDS, scores
 
 
 def assert_same_blocks(blocks: list[Block], sentence: str = "") -> None:

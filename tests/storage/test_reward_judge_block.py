@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from groupwise.storage.library.rewards.builder import Block
-from tests.storage.test_reward_builder import built
+from tests.support.reward_blocks import built
 
 
 class Judge(BaseHTTPRequestHandler):

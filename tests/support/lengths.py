@@ -38,16 +38,16 @@ LONG = (
 # Others that take more than a few seconds, or that import torch: what `--quick` leaves out beside those above, the
 # browser's and the sandbox's.
 SLOW = (
-    "app/test_answer_cache", "app/test_bad_records", "app/test_launch", "app/test_proxy", "app/test_server",
-    "app/test_three_views", "app/test_uploads", "app/test_work_once", "app/test_worker_process", "project/test_wheel",
-    "storage/test_check_model", "storage/test_presets", "storage/test_record_faults", "storage/test_script",
-    "storage/test_script_data", "storage/test_script_like_trl", "storage/test_setting_names",
+    "app/test_answer_cache", "app/test_bad_records", "app/test_launch", "app/test_launch_made", "app/test_proxy",
+    "app/test_server", "app/test_three_views", "app/test_uploads", "app/test_work_once", "app/test_worker_process",
+    "project/test_wheel", "storage/test_check_model", "storage/test_presets", "storage/test_record_faults",
+    "storage/test_script", "storage/test_script_data", "storage/test_script_like_trl", "storage/test_setting_names",
     "storage/test_slow_patterns",
     "worker/rewards/test_code_tests_alone", "worker/rewards/test_judge",
     "worker/rewards/test_like_trl", "worker/rewards/test_reward_model", "worker/rewards/test_rewards",
     "worker/test_build", "worker/test_build_rewards", "worker/test_catalogue", "worker/test_checkpoints",
     "worker/test_awkward_columns", "worker/test_damaged_files", "worker/test_data", "worker/test_describe_model",
-    "worker/test_encodings", "worker/test_file_reading",
+    "worker/test_data_checked", "worker/test_encodings", "worker/test_file_reading", "worker/test_workbook_reading",
     "worker/test_kl_control", "worker/test_models", "worker/test_preview", "worker/test_question_server",
     "worker/test_resume_from", "worker/test_rewards_in_training", "worker/test_said_early", "worker/test_starter",
     "worker/test_table", "worker/test_trackers", "worker/test_values_trl_takes",

@@ -1,0 +1,230 @@
+"""What the New run page takes in: settings of runs and presets, reward functions, data files, specs and scripts."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from groupwise.app.pages.new import choices, launch, new_run, presets
+from groupwise.storage.home import paths
+from groupwise.storage.library.rewards import library
+from groupwise.storage.spec import spec as specs
+from tests.support import offer
+from tests.support.new_run import TEXT
+
+
+def test_settings_of_a_run_or_a_preset_are_opened_and_anything_else_is_said(no_worker: None) -> None:
+    run_id = launch.queue_run(TEXT)
+    opened = new_run.open_new_run({"from": run_id})
+    name = specs.parse_spec(TEXT).name
+    assert opened["text"] == TEXT.replace(name, f"{name}-2", 1)
+    assert opened["origin"] == f"From run “{name}”"
+    assert opened["arrival"] == {
+        "run": {"id": run_id, "name": name}, "name": f"{name}-2", "changes": [], "refused": "",
+    }  # fmt: skip
+    kept = new_run.open_new_run({"from": run_id, "keep": "1"})  # for a preset of these settings, as they are
+    assert (kept["text"], kept["arrival"]) == (TEXT, None)
+    for asked in ({"from": "../../etc"}, {"from": "nope"}, {"from": "\0"}, {"from": "<script>"}, {"preset": "../x"}):
+        opened = new_run.open_new_run({**asked, "set": ["training.beta=0.5"], "reward": "length"})
+        assert opened["text"] == presets.quickstart_text(), "nothing is changed of what nobody asked for"
+        assert (opened["origin"], opened["arrival"]) == ("Preset: Quickstart", None)
+        [(kind, name)] = asked.items()
+        what = "run" if kind == "from" else "preset"
+        assert opened["missing"] == f"There is no {what} “{name}”. Nothing was taken from it or changed."
+
+
+@pytest.mark.parametrize(
+    ("written", "why"),
+    [
+        (b"name: [[[{\n\x00", "The spec.yaml of “{}” cannot be read: it is not YAML"),
+        (b"name: \xff", "The spec.yaml of “{}” cannot be read: it is not text in UTF-8"),
+        (None, "The folder of “{}” has no spec.yaml"),
+    ],
+)
+def test_a_run_whose_spec_was_spoilt_is_not_said_to_be_missing(
+    no_worker: None, written: bytes | None, why: str
+) -> None:
+    run_id = launch.queue_run(TEXT)
+    spec_file = paths.run_folder(run_id).spec
+    spec_file.unlink()
+    if written is not None:
+        spec_file.write_bytes(written)
+    opened = new_run.open_new_run({"from": run_id})
+    assert opened["missing"] == f"{why.format(run_id)}. Nothing was taken from it or changed."
+    assert opened["text"] == presets.quickstart_text()
+
+
+@pytest.mark.usefixtures("no_worker")
+def test_a_reward_function_is_added_to_a_draft_or_it_is_said_why_not() -> None:
+    offer.publish_installed()
+    library.save_reward("short", "def short(completions, **kwargs):\n    return [1.0 for _ in completions]\n")
+    added = new_run.add_reward({"text": TEXT, "reward": "short"})
+    assert [reward.name for reward in specs.parse_spec(added["text"]).rewards] == ["format", "correctness", "short"]
+    assert "max_steps: 60  # mine" in added["text"] and added["done"]
+    assert added["words"] == "“short” was added to this draft’s rewards, with weight 1."
+    again = new_run.add_reward({"text": added["text"], "reward": "short"})
+    assert again["text"] == added["text"] and again["words"] == "“short” is one of this draft’s rewards already."
+    broken = new_run.add_reward({"text": "name: [", "reward": "short"})
+    assert broken["unreadable"] and not broken["done"] and broken["text"] == "name: ["
+    assert broken["words"] == "“short” was not added: the YAML of this draft cannot be read."
+    unknown = new_run.add_reward({"text": TEXT, "reward": "nix"})
+    assert unknown["text"] == TEXT and unknown["words"] == "There is no reward function “nix”, so none was added."
+    assert "sentence" in new_run.add_reward({"reward": "short"})
+    opened = new_run.open_new_run({"reward": "nix"})
+    assert opened["text"] == presets.quickstart_text()
+    assert opened["arrival"]["refused"] == unknown["words"]
+
+
+def test_settings_of_a_run_are_there_while_the_registry_is_damaged(no_worker: None) -> None:
+    run_id = launch.queue_run(TEXT)
+    paths.registry_path().write_bytes(b"no database" * 100)
+    opened = new_run.open_new_run({"from": run_id})
+    name = specs.parse_spec(TEXT).name
+    assert opened["text"] == TEXT.replace(name, f"{name}-2", 1)
+    assert opened["origin"] == f"From run “{name}”"
+    assert "damaged" in opened["sentence"]
+
+
+@pytest.mark.parametrize(
+    ("name", "taken", "new"),
+    [
+        ("sums", set(), "sums-2"),
+        ("sums", {"sums", "sums-2"}, "sums-3"),
+        ("sums-2", {"sums", "sums-2"}, "sums-3"),
+        ("sums-3", {"sums", "sums-3", "other"}, "sums-2"),
+        ("sums-9", {"sums", "sums-9"}, "sums-9-2"),
+        ("run-2024", {"run", "run-2024"}, "run-2024-2"),
+        ("run-2024-2", {"run-2024", "run-2024-2"}, "run-2024-3"),
+        ("lr-1e-5", {"lr-1e-5", "lr-1e-4"}, "lr-1e-5-2"),
+        ("beta 0.02 2", {"beta 0.02 2"}, "beta 0.02 2 2"),
+        ("seed-07", {"seed", "seed-07"}, "seed-07-2"),
+        ("sums with LoRA", set(), "sums with LoRA 2"),
+        ("sums with LoRA 2", {"sums with LoRA", "sums with LoRA 2"}, "sums with LoRA 3"),
+        ("qwen2.5-0.5b", set(), "qwen2.5-0.5b-2"),
+        ("7", set(), "7-2"),
+        ("x" * 80, {"x" * 80, "x" * 78 + "-2"}, "x" * 78 + "-3"),
+    ],
+)
+def test_a_run_that_begins_with_anothers_settings_has_a_name_of_its_own(name: str, taken: set[str], new: str) -> None:
+    assert presets.next_name(name, taken) == new
+
+
+@pytest.mark.parametrize(
+    ("called", "arrived", "kept", "words"),
+    [
+        ("Größe und Maß.csv", "Größe und Maß.csv", "Größe und Maß.csv", "Größe und Maß.csv is uploaded."),
+        ("U\u0308bung.csv", "Ubung.csv", "Übung.csv", "Übung.csv is uploaded."),  # a Mac's letters
+        ("sums (1).csv", "sums 1.csv", "sums 1.csv",
+         "“sums (1).csv” is uploaded as sums 1.csv: its name has signs that a name here cannot have."),
+        ("../../evil.csv", "evil.csv", "evil.csv", "evil.csv is uploaded."),
+        ("evil.exe", "evil.csv", "evil.csv", "evil.csv is uploaded."),
+    ],
+)  # fmt: skip
+def test_an_upload_keeps_the_name_that_it_had(
+    registry_home: Path, called: str, arrived: str, kept: str, words: str
+) -> None:
+    paths.uploads_folder().mkdir()
+    upload = paths.uploads_folder() / arrived
+    upload.write_text("a\n1\n")
+    said = new_run.keep_data_file({"path": str(upload), "name": called})
+    assert (said["name"], said["words"], paths.data_file(kept).read_text()) == (kept, words, "a\n1\n")
+    assert new_run.keep_data_file({"path": str(upload), "name": called})["name"] == kept, "the same file again"
+    upload.write_text("a\n2\n")
+    said = new_run.keep_data_file({"path": str(upload), "name": called})
+    second = kept.replace(".csv", "-2.csv")
+    assert said["name"] == second and said["words"].endswith(
+        f" is uploaded as {second}: another file is called {kept}."
+    )
+
+
+def test_an_upload_is_copied_under_a_plain_name_and_never_over_another(registry_home: Path) -> None:
+    paths.uploads_folder().mkdir()
+    upload = paths.uploads_folder() / "..my data;$(x).JSONL"
+    upload.write_text("{}\n")
+    assert new_run.keep_data_file({"path": str(upload)})["source"] == "file:my data-x.jsonl"
+    assert new_run.keep_data_file({"path": str(upload)})["name"] == "my data-x.jsonl"
+    upload.write_text('{"other": 1}\n')
+    said = new_run.keep_data_file({"path": str(upload)})
+    assert said["name"] == "my data-x-2.jsonl"
+    assert {"value": "file:my data-x.jsonl", "label": "my data-x.jsonl"} in said["files"]
+
+
+def test_only_what_was_uploaded_is_taken_in_and_only_data_files(registry_home: Path, tmp_path: Path) -> None:
+    uploads = paths.uploads_folder()
+    uploads.mkdir()
+    outside, empty, script, link = tmp_path / "rows.csv", uploads / "a.csv", uploads / "a.py", uploads / "l.csv"
+    outside.write_text("a\n1\n")
+    empty.touch()
+    script.write_text("x")
+    link.symlink_to(outside)
+    way_out = f"{uploads}/../../{tmp_path.name}/rows.csv"
+    for path in (outside, empty, script, link, uploads, way_out, "/etc/passwd", f"{uploads}/\0"):
+        assert new_run.keep_data_file({"path": str(path)})["sentence"]
+    assert list(paths.data_folder().iterdir()) == []
+
+
+@pytest.mark.usefixtures("registry_home")
+@pytest.mark.parametrize("where", ["while it is copied", "while it gets its name"])
+def test_a_disk_that_fills_during_an_upload_leaves_no_part_of_it(monkeypatch: pytest.MonkeyPatch, where: str) -> None:
+    paths.uploads_folder().mkdir()
+    upload = paths.uploads_folder() / "rows.jsonl"
+    upload.write_text("{}\n" * 100)
+
+    def fills(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    def half_a_copy(_: Path, target: Path) -> None:
+        target.write_text("{}\n" * 50)
+        fills()
+
+    if where == "while it is copied":
+        monkeypatch.setattr(shutil, "copyfile", half_a_copy)
+    else:
+        monkeypatch.setattr(Path, "replace", fills)
+    assert "could not be kept: No space left on device." in new_run.keep_data_file({"path": str(upload)})["sentence"]
+    assert list(paths.data_folder().iterdir()) == []
+
+
+def test_the_limit_that_is_said_for_an_upload_is_the_one_that_is_kept() -> None:
+    assert "at most 100 MB" in choices.ADVICE
+    assert choices.data_files.MAX_FILE == 100 * 1024**2
+
+
+def test_a_spec_or_a_script_is_imported_and_anything_else_is_refused_in_words(registry_home: Path) -> None:
+    from groupwise.storage.checks.script import to_script
+
+    sent = {"name": "a.yaml", "text": TEXT, "functions": []}
+    assert new_run.take_import(sent) == {"text": TEXT, "notes": [], "saved": []}
+    script = new_run.take_import({"name": "train.py", "text": to_script(specs.parse_spec(TEXT))})
+    assert specs.parse_spec(script["text"]) == specs.parse_spec(TEXT) and script["notes"] == []
+    for name, text in (
+        ("a.yaml", "name: ["),
+        ("a.yaml", "- 1"),
+        ("a.py", "def ("),
+        ("a.yaml", "x: !!python/name:os.system"),
+        ("a.ipynb", "{}"),
+    ):
+        assert f"“{name}”" in new_run.read_import({"name": name, "text": text})["sentence"]
+        assert f"“{name}”" in new_run.take_import({"name": name, "text": text, "functions": ["x", 3]})["sentence"]
+
+
+def test_a_scripts_functions_are_saved_under_free_names_and_never_over_others(registry_home: Path) -> None:
+    mine = "def format(completions, **kwargs):\n    return [len(format.__name__) for _ in completions]\n"
+    text = f"from trl import *\n{mine}GRPOTrainer('a/b', reward_funcs=[format, format]).train()"
+    offer.publish_installed()
+    (shown,) = new_run.read_import({"name": "", "text": text})["functions"]
+    assert (shown["name"], shown["saved_as"]) == ("format", "my_format") and "ships with Groupwise" in shown["why"]
+    assert library.newest_rewards() == []
+    taken = new_run.take_import({"name": "", "text": text, "functions": ["format"]})
+    assert taken["saved"] == ["my_format"] and [one["name"] for one in taken["rewards"] if one["own"]] == ["my_format"]
+    assert "return [len(my_format.__name__)" in library.get_reward("my_format").code
+    assert [one.name for one in specs.parse_spec(taken["text"]).rewards] == ["my_format", "my_format"]
+    again = new_run.take_import({"name": "", "text": text, "functions": ["format"]})
+    assert again["saved"] == ["my_format"] and len(library.versions("my_format")) == 1  # the same code is the same
+    other = new_run.take_import({"name": "", "text": text.replace("[len(", "[1 + len("), "functions": ["format"]})
+    assert other["saved"] == ["my_format_2"]
+    assert any("format was saved as my_format_2. " in one for one in other["notes"])
+    assert len(library.versions("my_format")) == 1

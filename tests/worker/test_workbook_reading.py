@@ -1,0 +1,269 @@
+"""Packed files, workbooks and spreadsheets are read as people see them; hostile and damaged files are sentences."""
+
+from __future__ import annotations
+
+import codecs
+import datetime
+import gzip
+import io
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pytest
+
+from groupwise.storage.home import paths
+from groupwise.storage.spec.spec import DataSpec, ModelSpec
+from groupwise.worker.data import data_checks, file_reading, plain_file, preview, workbook
+from groupwise.worker.data.data_error import DataError
+from tests.support.data_files import opened, put, rows_of, shown
+
+
+# ---- packed, lists, workbooks ----
+def test_packed_text_and_lists_are_read(registry_home: Path) -> None:
+    put("a.csv.gz", gzip.compress("ä;b\n1;2\n".encode("cp1252")))
+    assert rows_of("a.csv.gz") == [["ä", "b"], ["1", "2"]]
+    entries = [{"q": "a\nb", "n": 12345678901234567}, {"q": "“c”", "n": 2}]
+    for name, content in (("l.json", json.dumps(entries, indent=2)), ("m.jsonl", json.dumps(entries))):
+        put(name, content)
+        assert list(opened(name).rows()) == entries
+        assert opened(name).row(1) == (entries[1], True)
+    put("l.json.gz", gzip.compress(json.dumps(entries).encode("utf-16")))
+    assert list(opened("l.json.gz").rows()) == entries
+    put("lines.json", '{"q": "a"}\n{"q": "b"}\n')
+    assert list(opened("lines.json").rows()) == [{"q": "a"}, {"q": "b"}]
+
+
+def book(name: str, **sheets: list[list[Any]]) -> openpyxl.Workbook:
+    made = openpyxl.Workbook()
+    made.remove(made.active)
+    for title, rows in sheets.items():
+        sheet = made.create_sheet(title)
+        for row in rows:
+            sheet.append(row)
+    made.save(paths.data_folder() / name)
+    return made
+
+
+def test_cells_of_a_workbook_are_text_as_people_read_them(registry_home: Path) -> None:
+    at = datetime.datetime(2024, 3, 1, 10, 30)
+    book("a.xlsx", Cover=[["Title"]], Zwei=[
+        ["Frage Nr.", "n", "wann", "ja"], ["ä\nb", 58.0, at, True], [None] * 4, ["007", 58.5, at.date(), False],
+        [None, 10**15, at.time(), None], [0, -3, datetime.timedelta(hours=30, seconds=5), "x"],
+    ])  # fmt: skip
+    assert rows_of("a.xlsx") == [
+        ["Frage Nr.", "n", "wann", "ja"], ["ä\nb", "58", "2024-03-01T10:30:00", "true"],
+        ["007", "58.5", "2024-03-01", "false"], ["", "1000000000000000", "10:30:00", ""],
+        ["0", "-3", "30:00:05", "x"],
+    ]  # fmt: skip
+    said = shown("a.xlsx", prompt_template="{n}", answer_column=None).read_as
+    assert (said.words, said.sheets) == ("the sheet “Zwei”", ["Cover", "Zwei"])
+    assert said.settings == {"data.sheet": "Zwei", "data.skip_lines": 0, "data.heading": "line"}
+    assert [shown("a.xlsx", row=n, prompt_template="{n}", answer_column=None).note for n in (0, 1, 3)] == [
+        "4 rows. Row 1 here is row 2 of the sheet “Zwei”.", "4 rows. Row 2 here is row 4 of the sheet “Zwei”.",
+        "4 rows. Row 4 here is row 6 of the sheet “Zwei”.",
+    ]  # fmt: skip
+    with pytest.raises(DataError, match="has a heading line, but no rows"):
+        opened("a.xlsx", sheet="Cover")
+    with pytest.raises(DataError, match="has no sheet “Drei”. It has “Cover”, “Zwei”"):
+        opened("a.xlsx", sheet="Drei")
+    with pytest.raises(DataError, match="the sheet “Cover” of a.xlsx has nothing below its first 5 lines. Skip fewer"):
+        opened("a.xlsx", sheet="Cover", skip_lines=5)
+    book("b.xlsx", A=[[None]], B=[["q"], ["x"]])
+    with pytest.raises(DataError, match="the sheet “A” of b.xlsx is empty. Choose another"):
+        opened("b.xlsx", sheet="A")
+
+
+ODS_SPACES = " ".join(
+    f'xmlns:{short}="urn:oasis:names:tc:opendocument:xmlns:{long}:1.0"'
+    for short, long in (("office", "office"), ("table", "table"), ("text", "text"))
+)
+
+
+def spreadsheet(name: str, sheets: dict[str, list[list[str | float]]]) -> None:
+    """A file of LibreOffice: a zip with the parts that ODF asks for, by hand."""
+
+    def cell(value: str | float) -> str:
+        said = (
+            'office:value-type="string"'
+            if isinstance(value, str)
+            else f'office:value-type="float" office:value="{value}"'
+        )
+        return f"<table:table-cell {said}><text:p>{value}</text:p></table:table-cell>"
+
+    def row(cells: list[str | float]) -> str:
+        return f"<table:table-row>{''.join(map(cell, cells))}</table:table-row>"
+
+    tables = "".join(
+        f'<table:table table:name="{title}">{"".join(map(row, rows))}</table:table>' for title, rows in sheets.items()
+    )
+    content = (
+        f'<?xml version="1.0" encoding="UTF-8"?><office:document-content {ODS_SPACES} office:version="1.3">'
+        f"<office:body><office:spreadsheet>{tables}</office:spreadsheet></office:body></office:document-content>"
+    )
+    kind = "application/vnd.oasis.opendocument.spreadsheet"
+    space = "urn:oasis:names:tc:opendocument:xmlns:manifest:1.0"
+    entries = "".join(
+        f'<m:file-entry m:full-path="{path}" m:media-type="{media}"/>'
+        for path, media in (("/", kind), ("content.xml", "text/xml"))
+    )
+    with zipfile.ZipFile(paths.data_folder() / name, "w") as archive:
+        archive.writestr("mimetype", kind)  # first, and not packed
+        archive.writestr("content.xml", content, zipfile.ZIP_DEFLATED)
+        archive.writestr("META-INF/manifest.xml", f'<m:manifest xmlns:m="{space}">{entries}</m:manifest>')
+
+
+def test_a_spreadsheet_of_libreoffice_is_read(registry_home: Path) -> None:
+    spreadsheet("a.ods", {"Deckblatt": [["Übungen"]], "Aufgaben": [["Frage", "Lösung"], ["2 + 2?", 4], ["1/2?", 0.5]]})
+    assert rows_of("a.ods") == [["Frage", "Lösung"], ["2 + 2?", "4"], ["1/2?", "0.5"]]
+    said = shown("a.ods", prompt_template="{Frage}", answer_column="Lösung").read_as
+    assert said.words == "the sheet “Aufgaben”" and said.sheets == ["Deckblatt", "Aufgaben"]
+    with pytest.raises(DataError, match="a.ods has no sheet “Drei”. It has “Deckblatt”, “Aufgaben”."):
+        opened("a.ods", sheet="Drei")
+    (paths.data_folder() / "b.ods").write_bytes((paths.data_folder() / "a.ods").read_bytes()[:200])
+    with pytest.raises(DataError, match="b.ods cannot be read as a workbook. It may be damaged"):
+        opened("b.ods")
+
+
+def test_a_first_line_that_is_a_row_is_noticed_and_taken_for_one(registry_home: Path) -> None:
+    put("a.csv", "What is 1+1?,2\nWhat is 2+2?,4\nWhat is 3+3?,6\n")
+    ((level, message, fixes),) = [
+        (each.level, each.message, each.fixes) for each in shown("a.csv").problems if each.field == "data.heading"
+    ]
+    assert (level, fixes[0].settings) == ("warning", {"data.heading": "none"})
+    assert message == "the first line looks like a row, but is taken for the heading: “What is 1+1?”, “2”."
+    assert rows_of("a.csv", heading="none")[:2] == [["Column 1", "Column 2"], ["What is 1+1?", "2"]]
+    found = shown("a.csv", heading="none")
+    assert found.read_as.words == "commas, UTF-8, no heading" and found.rows.count == 3
+    assert found.guess["data.prompt_template"] == "{Column 1}" and found.guess["data.answer_column"] == "Column 2"
+    book("a.xlsx", A=[["q", "q"], [1, 2]])
+    with pytest.raises(DataError, match="the heading of the sheet “A” of a.xlsx has “q” twice"):
+        opened("a.xlsx")
+    book("a.xlsx", A=[["Was ist 1 + 1?", 2], ["Was ist 2 + 2?\u200b", 4]])
+    asked = DataSpec(
+        source="file:a.xlsx", heading="none", prompt_template="{Column 1}", answer_column="Column 2", holdout=0
+    )  # fmt: skip
+    told = " ".join(each.message for each in data_checks.check_data(asked, ModelSpec(), 64, True).problems)
+    assert "zero-width space in “Column 1” of row 2 of the sheet “A”" in told
+    assert rows_of("a.xlsx", heading="none") == [
+        ["Column 1", "Column 2"], ["Was ist 1 + 1?", "2"], ["Was ist 2 + 2?\u200b", "4"],
+    ]  # fmt: skip
+    put("one.txt", "What is 1+1?\n")
+    with pytest.raises(DataError) as error:
+        opened("one.txt")
+    assert error.value.fixes[0].settings == {"data.heading": "none"}
+
+
+@pytest.mark.parametrize("text", [
+    "question,answer\nWhat is 1+1?,2\n", "Frage (was wird gefragt?),Lösung\nwas,2\n", "2023,2024\nten apples,x\n",
+    "text,2\nWhat is 1 and 1?,two\n", "q.,a.\nWhat is it here now?,1\n",
+])  # fmt: skip
+def test_a_heading_is_not_taken_for_a_row(registry_home: Path, text: str) -> None:
+    put("a.csv", text)
+    assert [each.message for each in shown("a.csv").problems if each.field == "data.heading"] == []
+
+
+def test_what_is_odd_in_a_workbook_is_said(registry_home: Path) -> None:
+    made = book("a.xlsx", A=[["Klasse 3b", None, None, None], ["q", "a", None, None], ["x", "=1+1", "y", None]])
+    made["A"].merge_cells("A1:C1")
+    made.save(paths.data_folder() / "a.xlsx")
+    notes = " ".join(opened("a.xlsx").notes)
+    assert "columns without a heading; they are called Column 2, Column 3." in notes
+    assert "cells of the heading of the sheet “A” of a.xlsx are merged" in notes
+    assert "has formulas without a value, which are empty here" in notes
+    assert rows_of("a.xlsx", skip_lines=1) == [["q", "a", "Column 3"], ["x", "", "y"]]
+    assert "merged" not in " ".join(opened("a.xlsx", skip_lines=1).notes)
+
+
+# ---- hostile ----
+def test_what_unpacks_to_far_more_than_its_size_is_refused(
+    registry_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put("bomb.csv.gz", gzip.compress(b"a,b\n" + b"1,2\n" * (80 * 2**20), 1))
+    before = plain_file_drafts()  # what processes that were killed have left
+    with pytest.raises(DataError, match="unpacks to more than 256 MB, which is out of proportion"):
+        opened("bomb.csv.gz")
+    assert plain_file_drafts() == before
+    book("a.xlsx", A=[["q"], ["x"]])
+    monkeypatch.setattr(workbook, "UNPACKED", 1000)
+    with pytest.raises(DataError, match="unpacks to more than 0 GB"):
+        workbook.write_sheet(paths.data_folder() / "a.xlsx", paths.data_folder() / "t", "", 0)
+
+
+def plain_file_drafts() -> list[Path]:
+    import datasets
+
+    return sorted((Path(datasets.config.HF_DATASETS_CACHE) / "groupwise").glob(".*"))
+
+
+def test_a_sheet_that_reaches_over_all_cells_is_refused_and_the_process_may_die(registry_home: Path) -> None:
+    made = book("wide.xlsx", A=[["q", "a"], ["x", "y"]])
+    made["A"].cell(1_048_576, 16_384).value = "far"
+    made.save(paths.data_folder() / "wide.xlsx")
+    with pytest.raises(DataError, match="too many to read|finds no room in memory"):
+        opened("wide.xlsx")
+
+
+def zipped(name: str) -> bytes:
+    """What an office program writes, as far as its kind is known by: a zip archive with such a file."""
+    sink = io.BytesIO()
+    with zipfile.ZipFile(sink, "w") as archive:
+        archive.writestr(name, "")
+    return sink.getvalue()
+
+
+HOSTILE = [
+    ("a.csv.gz", gzip.compress(b"a,b\n1,2\n" * 99)[:-9], "a.csv.gz is damaged: it cannot be unpacked"),
+    ("a.csv.gz", b"a,b\n1,2\n", "it is no gzip file"),
+    ("a.csv.gz", gzip.compress(bytes(1000)), "a.csv.gz holds zero bytes only: its content was lost"),
+    ("a.xlsx", b"PK\x03\x04rubbish", "cannot be read as a workbook. It may be damaged, or need a password"),
+    ("a.xlsx", b"\xd0\xcf\x11\xe0rest", "one that needs a password. Open it, and save it as .xlsx or .csv"),
+    ("a.xls", b"\xd0\xcf\x11\xe0rest", "cannot be read as a workbook"),
+    ("a.xls", b"<html><table>", "cannot be read as XLS: it is a web page. Open it, and save it as .xlsx"),
+    ("a.csv", b"PK\x03\x04rest", "it is a zip archive. If it is an Excel workbook, let its name end in .xlsx"),
+    ("a.csv", codecs.BOM_UTF32_LE + "a,b\n1,2".encode("utf-32-le"), "is in UTF-32. Save it as UTF-8 text"),
+    ("a.json", b'[{"a": 1}, {"b"', "entry 2 is no whole JSON value, or the list is never closed"),
+    ("a.json", b"[" + b'{"a":' * 50_000, "nested|never closed"),
+    ("a.json", b'{"a": [1,\n2]}', "each line should be one whole object"),
+    ("a.docx", b"x", "“a.docx” is a text document, which holds no rows that can be read. Copy its table into a spread"),
+    ("a.exe", b"MZ", "“a.exe” is a program, which holds no rows that can be read. Choose the file that has the rows"),
+    ("a.zip", b"PK", "“a.zip” is an archive, which holds no rows that can be read. Unpack it, and choose the data"),
+    ("a.xyz", b"x", "“a.xyz” is of a kind that cannot be read. Save it as .xlsx or .csv"),
+    ("rows", b"a,b\n1,2\n", "“rows” has no ending that says what it is. Let a table of text end in .csv"),
+    ("p.csv", b"\x89PNG\r\n", "p.csv cannot be read as CSV: it is a picture. Choose the file that has the rows"),
+    ("p.txt", b"GIF89a,b\n1,2", "p.txt cannot be read as TXT: it is a picture."),
+    (
+        "p.jsonl",
+        b"%PDF-1.7",
+        "p.jsonl cannot be read as JSONL: it is a PDF document. Copy its table into a spreadsheet",
+    ),
+    ("w.csv", b"<!DOCTYPE html><html><table>", "w.csv cannot be read as CSV: it is a web page. Copy its table"),
+    ("w.csv", zipped("word/document.xml"), "w.csv cannot be read as CSV: it is a text document. Copy its table"),
+    (
+        "w.csv",
+        zipped("xl/workbook.xml"),
+        "w.csv cannot be read as CSV: it is an Excel workbook. Let its name end in",
+    ),
+    ("w.xlsx", zipped("word/document.xml"), "w.xlsx cannot be read as XLSX: it is a text document. Copy its table"),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "words"), HOSTILE, ids=[f"{n} {w[:25]}" for n, _, w in HOSTILE])
+def test_hostile_and_damaged_files_are_sentences(registry_home: Path, name: str, content: bytes, words: str) -> None:
+    put(name, content)
+    with pytest.raises(DataError, match=words):
+        opened(name)
+    answer = preview.answer_preview(preview.PreviewQuestion(data=DataSpec(source=f"file:{name}")))
+    assert answer.error  # type: ignore[attr-defined]
+
+
+def test_a_converted_file_is_made_once_and_anew_when_it_changes(registry_home: Path) -> None:
+    path = put("a.csv", "ä;b\n1;2\n".encode("cp1252"))
+    reading = file_reading.find_reading(path, DataSpec())
+    first, _ = plain_file.make_plain(path, reading)
+    made = first.stat().st_mtime_ns
+    assert plain_file.make_plain(path, reading)[0].stat().st_mtime_ns == made
+    put("a.csv", "ä;b\n1;3\n4;5\n".encode("cp1252"))
+    assert rows_of("a.csv") == [["ä", "b"], ["1", "3"], ["4", "5"]]
