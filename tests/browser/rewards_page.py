@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from playwright.sync_api import Locator, Page, expect
 
+from groupwise.storage.library.rewards import library
+from tests.browser.conftest import OpenPage
 from tests.support.homes import wait_for
 
 SHORT = '''def short(completions, *, most: int = 20, **kwargs):
@@ -14,6 +16,19 @@ SHORT = '''def short(completions, *, most: int = 20, **kwargs):
     """
     return [float(len(completion[0]["content"]) <= most) for completion in completions]
 '''
+ENDLESS = '''def endless(completions, **kwargs):
+    """Never done."""
+    while True:
+        pass
+    return [1.0 for _ in completions]
+'''
+
+
+def open_emptied(open_page: OpenPage, address: str) -> Page:
+    """The page, in a home whose library is empty."""
+    for kept in library.newest_rewards():
+        library.delete_reward(kept.name)
+    return ready(open_page(address))
 
 
 def ready(page: Page) -> Page:

@@ -1,4 +1,4 @@
-"""The workbench of the Rewards page in a real browser, with a real worker: completions, scores, failures, history."""
+"""The workbench of the Rewards page in a real browser, with a real worker: completions, scores and failures."""
 
 from __future__ import annotations
 
@@ -11,14 +11,11 @@ from playwright.sync_api import Page, expect
 from groupwise.app.pages.new.presets import SHIPPED
 from groupwise.storage.home import paths
 from groupwise.storage.library import presets
-from groupwise.storage.library.rewards import library
-from groupwise.storage.record import states
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.messages.facts import Sandbox
 from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
-from tests.browser.rewards_page import SHORT, begin, do, ready, source, try_it, write
+from tests.browser.rewards_page import ENDLESS, SHORT, begin, do, open_emptied, ready, source, try_it, write
 from tests.support.bad_input import ONE_ROW, Bad, code, codes, line
-from tests.support.homes import QUICKSTART, wait_for
 
 HALF = '''def generous(completions, **kwargs):
     """Half a point for anything at all."""
@@ -32,12 +29,6 @@ RAISES = '''def first_tag(completions, **kwargs):
         scores.append(float(text.split("<answer>")[1][0].isdigit()))
     return scores
 '''
-ENDLESS = '''def endless(completions, **kwargs):
-    """Never done."""
-    while True:
-        pass
-    return [1.0 for _ in completions]
-'''
 GOOD = "def hostile(completions, **kwargs):\n    return [1.0] * len(completions)\n"
 # Without a function of that name in the text there is nothing to try; the others look on the page like one that is
 # tried (tests/worker/test_workbench_bad_input.py tries them all).
@@ -45,33 +36,11 @@ NOT_WALKED = {
     "a syntax error", "no such function", "nothing", "a text", "a dict", "too many", "texts", "lists", "too large",
     "an exception", "SystemExit", "a forged reply", "the network, by a library",
 }  # fmt: skip
-LAX = '''def my_format(completions, **kwargs):
-    """1 where there is no tag at all."""
-    return [float("<answer>" not in completion[0]["content"]) for completion in completions]
-'''
 
 
 @pytest.fixture
 def rewards(open_page: OpenPage, shared_dashboard: str) -> Page:
-    """The page, in a home whose library is empty."""
-    for kept in library.newest_rewards():
-        library.delete_reward(kept.name)
-    return ready(open_page(f"{shared_dashboard}/rewards?name=format"))
-
-
-@pytest.fixture(scope="module")
-def finished_run(shared_dashboard: str) -> str:
-    """The id of a short run of the quickstart that is done."""
-    text = QUICKSTART.read_text().replace("max_steps: 60", "max_steps: 6").replace("eval_strategy: steps", "")
-    run_id = registry.create_run(text, name="history", model="starter", data="task:arithmetic")
-
-    def finished() -> bool:
-        run = registry.get_run(run_id)
-        assert run is not None and run.state != states.FAILED, run
-        return run.state == states.FINISHED
-
-    wait_for("the short run", finished, 180)
-    return run_id
+    return open_emptied(open_page, f"{shared_dashboard}/rewards?name=format")
 
 
 def test_completions_of_the_model_are_scored_in_groups_and_tried_on_again(rewards: Page) -> None:
@@ -297,63 +266,6 @@ def test_what_is_no_python_is_said_at_its_line(rewards: Page) -> None:
     for way, said in (("Try", ".view-try .go .wait"), ("Save", ".said-saved")):
         do(rewards, way)
         expect(rewards.locator(said)).to_contain_text(f"Line {line(text)}: This is not Python")
-
-
-def test_trying_is_cancelled(rewards: Page) -> None:
-    begin(rewards, ENDLESS)
-    rewards.get_by_label("Timeout of endless").fill("120")
-    source(rewards, "Probes")
-    do(rewards, "Try")
-    rewards.wait_for_timeout(1500)
-    do(rewards, "Cancel")
-    expect(rewards.locator(".view-try .go .wait")).to_have_text("Cancelled.")
-    write(rewards, SHORT)
-    expect(try_it(rewards).locator(".card", has_text="short").first).to_be_visible()
-
-
-def test_a_past_run_s_completions_are_tried(rewards: Page, finished_run: str) -> None:
-    rewards.reload()
-    ready(rewards)
-    source(rewards, "A past run")
-    rewards.locator("select.run").select_option(finished_run)
-    expect(rewards.locator("select.data")).to_have_value(f"run:{finished_run}")
-    results = try_it(rewards)
-    expect(results.locator(".group")).to_have_count(8)
-
-
-def test_a_run_s_history_is_scored_anew_and_advantages_flip(
-    open_page: OpenPage, shared_dashboard: str, rewards: Page, finished_run: str
-) -> None:
-    page = ready(open_page(f"{shared_dashboard}/rewards?name=format&run={finished_run}&view=rescore"))
-    expect(page.locator("select.history")).to_have_value(finished_run)
-    begin(page, LAX)
-    expect(page.locator("select.instead")).to_have_value("format")
-    record = paths.run_folder(finished_run).db
-    before = record.read_bytes()
-    do(page, "Re-score")
-    results = page.locator(".view-rescore .results")
-    expect(results).to_contain_text("change their sign", timeout=90_000)
-    expect(page.locator(".view-rescore .go .wait")).to_contain_text("completions in")
-    expect(results.locator("polyline")).to_have_count(2)
-    results.locator("details.group").first.locator("summary").click()
-    expect(results.locator("tr.flips").first).to_be_visible()
-    picture(page, "rewards-rescored")
-    assert no_sideways_scroll(page)
-    assert record.read_bytes() == before
-
-
-def test_re_scoring_is_cancelled_and_asked_again(open_page: OpenPage, shared_dashboard: str, finished_run: str) -> None:
-    page = ready(open_page(f"{shared_dashboard}/rewards?name=format&run={finished_run}&view=rescore"))
-    expect(page.locator("select.history")).to_have_value(finished_run)
-    begin(page, ENDLESS)
-    page.get_by_label("Timeout of endless").fill("120")
-    do(page, "Re-score")
-    page.wait_for_timeout(1500)
-    page.locator("[data-do=halt]").click()
-    expect(page.locator(".view-rescore .go .wait")).to_have_text("Cancelled. Nothing was changed.")
-    write(page, LAX)
-    do(page, "Re-score")
-    expect(page.locator(".view-rescore .results")).to_contain_text("change their sign", timeout=90_000)
 
 
 def test_the_keyboard_tries(rewards: Page) -> None:

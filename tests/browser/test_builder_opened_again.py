@@ -1,0 +1,97 @@
+"""What blocks made opens as blocks again: elsewhere, from a file, after an edit by hand, or before it was complete."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from groupwise.storage.library.rewards import library
+from tests.browser.conftest import OpenPage, picture
+from tests.browser.rewards_page import SHORT, begin, build, do, open_emptied, ready, save, text_of, way, write
+
+
+@pytest.fixture
+def rewards(open_page: OpenPage, shared_dashboard: str) -> Page:
+    return open_emptied(open_page, f"{shared_dashboard}/rewards")
+
+
+def test_what_was_built_opens_as_blocks_again_here_in_another_browser_and_from_a_file(
+    rewards: Page, chromium: Browser, tmp_path: Path
+) -> None:
+    form = build(rewards, "Right length", "Contains words")
+    form.locator("[name=name]").fill("polite")
+    form.locator("[name=sentence]").fill("Polite and short.")
+    form.locator("textarea").first.fill("please")
+    form.get_by_label("At most").fill("40")
+    save(rewards)
+    assert "def polite(" in library.get_reward("polite").code
+    for page in (rewards, chromium.new_context().new_page()):
+        page.goto(f"{rewards.url.split('?')[0]}?name=polite")
+        ready(page)
+        assert [page.locator(".blocks li b").nth(n).inner_text() for n in (0, 1)] == ["Right length", "Contains words"]
+        expect(page.locator("[name=sentence]")).to_have_value("Polite and short.")
+        expect(page.get_by_label("At most")).to_have_value("40")
+        expect(page.locator(".way-code")).to_be_hidden()
+    page.context.close()
+    with rewards.expect_download() as exported:
+        do(rewards, "Export")
+    file = tmp_path / "polite.py"
+    file.write_bytes(Path(exported.value.path()).read_bytes())
+    do(rewards, "Import")
+    rewards.locator("dialog.importing .file").set_input_files(file)
+    expect(rewards.locator("dialog.importing")).to_contain_text("Found polite.")
+    rewards.locator("dialog.importing").get_by_role("button", name="Open in the editor").click()
+    expect(rewards.locator(".blocks li")).to_have_count(2)
+    expect(rewards.locator(".way-blocks")).to_be_visible()
+
+
+def test_code_edited_by_hand_goes_back_to_blocks_or_says_which_line_it_is(rewards: Page) -> None:
+    build(rewards, "Right length")
+    rewards.get_by_label("At most").fill("40")
+    rewards.wait_for_function("ace.edit(document.querySelector('.ace')).getValue().includes('<= 40')")
+    way(rewards, "Code")
+    write(rewards, text_of(rewards).replace("<= 40", "<= 77"))
+    way(rewards, "Blocks")
+    expect(rewards.get_by_label("At most")).to_have_value("77")
+    way(rewards, "Code")
+    edited = text_of(rewards).replace("    return [", "    print(len(completions))\n    return [")
+    write(rewards, edited)
+    way(rewards, "Blocks")
+    line = edited.split("\n").index("    print(len(completions))") + 1
+    note = rewards.locator(".by-hand")
+    expect(note).to_contain_text(f"Edited by hand: line {line}.")
+    expect(rewards.locator(".building, .live").first).to_be_hidden()
+    picture(rewards, "rewards-by-hand")
+    note.get_by_role("button", name=f"Go to line {line}").click()
+    write(rewards, edited.replace("    print(len(completions))\n", ""))
+    way(rewards, "Blocks")
+    expect(rewards.get_by_label("At most")).to_have_value("77")
+    begin(rewards, SHORT)
+    way(rewards, "Blocks")
+    expect(note).to_contain_text("This function is written in Python, not made of blocks.")
+    note.get_by_role("button", name="Build another one from blocks").click()
+    expect(rewards.locator("[name=name]")).to_be_focused()
+
+
+def test_blocks_that_are_not_complete_are_there_after_a_reload(rewards: Page) -> None:
+    form = build(rewards, "Matches a pattern")
+    form.locator("[name=name]").fill("numbered")
+    form.get_by_label("Pattern", exact=True).fill("([0-9]+")
+    expect(form.locator(".wrong")).to_contain_text("This is not a regular expression")
+    expect(rewards.locator(".lists")).to_contain_text("numbered")
+    rewards.wait_for_timeout(300)
+    rewards.reload()
+    ready(rewards)
+    expect(rewards.locator(".writing .draft")).to_contain_text("not saved")
+    expect(form.get_by_label("Pattern", exact=True)).to_have_value("([0-9]+")
+    expect(form.locator("[name=name]")).to_have_value("numbered")
+    form.get_by_label("Pattern", exact=True).fill("([0-9]+)")
+    matches = form.get_by_label("Example that matches")
+    matches.fill("four")
+    expect(form.locator(".wrong")).to_contain_text("does not match the example that should match")
+    matches.fill("4")
+    expect(form.locator(".wrong")).to_be_empty()
+    save(rewards)
+    assert 'matches_pattern("4") == 1.0' in library.get_reward("numbered").code

@@ -1,0 +1,202 @@
+"""The library on the Rewards page: functions are pasted, imported, exported, copied, deleted, and used in runs."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from groupwise.storage.library.rewards import library
+from groupwise.storage.registry import commands, registry
+from groupwise.storage.spec import spec as specs
+from tests.browser.conftest import OpenPage, picture
+from tests.browser.rewards_page import SHORT, begin, do, open_emptied, ready, save, source, text_of, try_it, write
+from tests.support.homes import wait_for
+from tests.support.notebooks import NOTEBOOKS
+from tests.support.runs import make_spec
+
+SCRIPT = """from datasets import load_dataset
+from trl import GRPOTrainer
+
+MOST = 20
+
+def short(completions, **kwargs):
+    return [float(len(c[0]["content"]) <= MOST) for c in completions]
+
+def wordy(completions, **kwargs):
+    return [float(len(c[0]["content"])) for c in completions]
+
+trainer = GRPOTrainer(
+    reward_funcs=[short, wordy],
+    train_dataset=load_dataset("some/data"),
+)
+trainer.train()
+"""
+
+
+@pytest.fixture
+def rewards(open_page: OpenPage, shared_dashboard: str) -> Page:
+    return open_emptied(open_page, f"{shared_dashboard}/rewards")
+
+
+def test_deleting_asks_first(rewards: Page) -> None:
+    begin(rewards, SHORT)
+    save(rewards)
+    do(rewards, "Delete…")
+    dialog = rewards.locator("dialog.deleting")
+    expect(dialog.get_by_role("button", name="Cancel")).to_be_focused()
+    rewards.keyboard.press("Escape")
+    assert [kept.name for kept in library.newest_rewards()] == ["short"]
+    do(rewards, "Delete…")
+    dialog.get_by_role("button", name="Delete").click()
+    expect(rewards.locator(".lists")).to_contain_text("None yet.")
+    assert library.newest_rewards() == []
+
+
+def test_a_notebook_s_functions_are_pasted_exported_and_imported_again(rewards: Page, tmp_path: Path) -> None:
+    pasted = f"%pip install trl\nimport re\n\n\ndef helper(x):\n    return re.sub('a', 'b', x)\n\n\n{SHORT}\n\n" + (
+        "async def other(completions, **kwargs):\n    return [float(len(helper('a'))) for _ in completions]\n"
+    )
+    do(rewards, "Import")
+    rewards.locator("dialog.importing .paste").fill(pasted)
+    dialog = rewards.locator("dialog.importing")
+    expect(dialog).to_contain_text("Which one do you want to open?")
+    dialog.locator("label", has_text="other").click()
+    picture(rewards, "rewards-import")
+    dialog.get_by_role("button", name="Open in the editor").click()
+    expect(rewards.locator(".which")).to_have_value("other")
+    assert text_of(rewards).startswith("# %pip")
+    save(rewards)
+    assert [kept.name for kept in library.newest_rewards()] == ["other"]
+    with rewards.expect_download() as exported:
+        do(rewards, "Export")
+    assert exported.value.suggested_filename == "other.py"
+    file = tmp_path / "other.py"
+    file.write_bytes(Path(exported.value.path()).read_bytes())
+    assert file.read_text() == library.get_reward("other").code
+    do(rewards, "Import")
+    dialog.locator(".file").set_input_files(file)
+    dialog.locator("label", has_text="short").click()
+    dialog.get_by_role("button", name="Open in the editor").click()
+    assert text_of(rewards) == file.read_text()
+    wrong = tmp_path / "wrong.py"
+    wrong.write_bytes(b"\xff\xfe\x00")
+    drop = """([name, text]) => {
+        const brought = new DataTransfer();
+        brought.items.add(new File([text], name));
+        const event = new DragEvent("drop", {dataTransfer: brought, bubbles: true, cancelable: true});
+        document.querySelector(".shelf h1").dispatchEvent(event);
+    }"""
+    expect(dialog).to_be_hidden()
+    rewards.evaluate(drop, ["mine.py", SHORT])
+    expect(dialog).to_contain_text("Found short.")
+    dialog.get_by_role("button", name="Close").click()
+    do(rewards, "Import")
+    dialog.locator(".file").set_input_files(wrong)
+    expect(dialog.locator(".said")).to_contain_text("UTF-8")
+
+
+def test_a_training_script_becomes_functions_and_each_is_saved_by_its_own_name(rewards: Page) -> None:
+    begin(rewards, SCRIPT)
+    expect(rewards.locator(".found")).to_contain_text("trainer.train(…) would run each time")
+    do(rewards, "Comment out the script around the functions")
+    expect(rewards.locator(".found li")).to_have_count(0)
+    kept = text_of(rewards)
+    assert "\nMOST = 20\n" in kept and "\n#     train_dataset=load_dataset" in kept and "\n# trainer.train()" in kept
+    assert kept.replace("# ", "") == SCRIPT
+    save(rewards)
+    expect(rewards.get_by_role("button", name="Save", exact=True)).to_be_disabled()
+    rewards.locator(".which").select_option("wordy")
+    expect(rewards.locator(".writing .state")).to_have_text("not saved under this name yet")
+    expect(rewards.get_by_role("button", name="Delete…", exact=True)).to_be_hidden()
+    save(rewards)
+    assert {one.name: one.code for one in library.newest_rewards()} == {"short": kept, "wordy": kept}
+    rewards.locator(".which").select_option("short")  # saved under this name, too
+    version = library.get_reward("short").hash[:8]
+    expect(rewards.locator(".writing .state")).to_have_text(f"version {version}")
+    expect(rewards.get_by_role("button", name="Save", exact=True)).to_be_disabled()
+    rewards.wait_for_url("**name=short**")
+
+
+def test_a_whole_notebook_is_imported_and_only_its_reward_functions_stay(rewards: Page) -> None:
+    do(rewards, "Import")
+    dialog = rewards.locator("dialog.importing")
+    dialog.locator(".paste").fill(NOTEBOOKS["the file itself, with the end mark"].text)
+    expect(dialog).to_contain_text("Found match_eos.")
+    expect(dialog.get_by_label("Comment out the script around the functions")).to_be_checked()
+    expect(dialog.locator(".told .verdict-at:not(.advice)")).to_have_count(0)
+    changed = 'tokenizer.eos_token became the text "<eos_token>"'
+    expect(dialog.locator(".told")).to_contain_text(changed)
+    picture(rewards, "rewards-notebook")
+    dialog.get_by_role("button", name="Open in the editor").click()
+    expect(rewards.locator(".writing .title")).to_have_text("match_eos")
+    expect(rewards.locator(".said-saved")).to_contain_text(changed)
+    expect(rewards.locator(".found .verdict-at")).to_have_count(0)
+    left = [line for line in text_of(rewards).splitlines() if line and not line.startswith("#")]
+    assert left[0].startswith('reasoning_end   = "</think>"') and not any("tokenizer" in line for line in left)
+    source(rewards, "Probes")
+    expect(try_it(rewards).locator(".failure")).to_have_count(0)
+    do(rewards, "Save")
+    expect(rewards.locator(".said-saved")).to_contain_text("Saved as version")
+    do(rewards, "Import")
+    dialog.locator(".paste").fill(SCRIPT)
+    dialog.get_by_label("Comment out the script around the functions").uncheck()
+    dialog.get_by_role("button", name="Open in the editor").click()
+    expect(rewards.locator(".found")).to_contain_text("trainer.train(…) would run each time")
+    assert text_of(rewards) == SCRIPT
+    write(rewards, f"from .tools import x\n{SHORT}")
+    expect(rewards.locator(".found .blocking")).to_contain_text("Relative imports don't work here")
+    do(rewards, "Save")
+    expect(rewards.locator(".said-saved")).to_have_text(
+        "Line 1: Relative imports don't work here: paste the code itself."
+    )
+
+
+def test_what_ships_is_read_only_and_copied(rewards: Page) -> None:
+    rewards.locator(".shelf .take", has_text="correctness").first.click()
+    expect(rewards.locator(".writing .state")).to_have_text("built in, read only")
+    expect(rewards.get_by_role("button", name="Save", exact=True)).to_be_hidden()
+    do(rewards, "Copy as my own")
+    assert "def my_correctness(" in text_of(rewards)
+    save(rewards)
+    assert [kept.name for kept in library.newest_rewards()] == ["my_correctness"]
+
+
+def test_a_function_is_taken_into_a_new_run(rewards: Page) -> None:
+    begin(rewards, SHORT)
+    save(rewards)
+    do(rewards, "Use in a new run")
+    rewards.wait_for_url("**/new*")
+    expect(rewards.locator(".rewards .reward[data-name='short']")).to_be_visible()
+    rewards.get_by_label("Name", exact=True).fill("begun before")
+    kept = "Object.values(sessionStorage).join()"
+    wait_for("the draft", lambda: "begun before" in str(rewards.evaluate(kept)), 20)
+    rewards.goto(rewards.url.split("/new")[0] + "/rewards?name=format")
+    do(ready(rewards), "Copy as my own")
+    save(rewards)
+    do(rewards, "Use in a new run")
+    rewards.wait_for_url("**/new*")
+    expect(rewards.get_by_label("Name", exact=True)).to_have_value("begun before")
+    expect(rewards.locator(".handed")).to_contain_text("“my_format” was added to this draft’s rewards, with weight 1.")
+    rewards.get_by_role("tab", name="YAML").click()
+    expect(rewards.get_by_role("textbox", name="YAML")).to_have_value(re.compile("name: my_format"))
+
+
+def test_the_runs_that_use_a_function_are_linked(rewards: Page) -> None:
+    begin(rewards, SHORT)
+    save(rewards)
+    run_spec = make_spec(rewards=[{"name": "format"}])
+    run_id = registry.create_run(specs.to_yaml(run_spec), name="<b>user</b>", model="starter", data="task:arithmetic")
+    commands.ask_of_run(run_id, commands.STOP)
+    run = registry.get_run(run_id)
+    assert run is not None
+    run.folder.rewards.mkdir(exist_ok=True)
+    (run.folder.rewards / "short.py").write_text(SHORT)
+    rewards.reload()
+    ready(rewards)
+    do(rewards, "Versions")
+    link = rewards.locator("dialog.versions .used a")
+    expect(link).to_have_text("<b>user</b>")
+    assert str(link.get_attribute("href")) == f"/run?id={run_id}"

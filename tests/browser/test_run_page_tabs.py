@@ -1,0 +1,214 @@
+"""The tabs of a run's page beside its charts: Checkpoints, the Log, what was set aside; and addresses of nothing."""
+
+from __future__ import annotations
+
+import re
+import tarfile
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from groupwise.app.pages.run.checkpoints import remove_checkpoint
+from groupwise.storage.home import paths
+from groupwise.storage.record import states
+from groupwise.storage.registry import commands
+from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
+from tests.browser.run_page import ended, head, still_dashboard, with_checkpoint
+from tests.support.homes import wait_for
+from tests.support.made_runs import running
+from tests.support.records import seal_checkpoint
+
+
+@pytest.fixture(scope="module")
+def address(catalogue: Any) -> Iterator[str]:
+    with still_dashboard(catalogue) as place:
+        yield place
+
+
+# ---- checkpoints ----
+def test_checkpoints_are_downloaded_copied_and_resumed_from(open_page: OpenPage, address: str) -> None:
+    run_id = ended("saved", "Stopped at step 12, as asked.", states.STOPPED)
+    with_checkpoint(run_id, 10, 20, 30)
+    folder = paths.run_folder(run_id)
+    (folder.checkpoints / "checkpoint-20" / "optimizer.pt").unlink()
+    seal_checkpoint(folder.final)
+    page = open_page(f"{address}/run?id={run_id}&tab=checkpoints")
+    rows = page.locator(".gw-checkpoints tbody tr")
+    expect(rows).to_have_count(3)
+    expect(rows.nth(1)).to_contain_text("incomplete: it lacks optimizer.pt")
+    expect(page.locator(".gw-checkpoints .best")).to_have_text(["best reward"])
+    expect(rows.nth(0).locator(".best")).to_be_visible()  # the reward rises
+    expect(rows.nth(1).get_by_role("button", name="Resume from here")).to_have_count(0)
+    expect(page.locator(".gw-checkpoints thead")).to_contain_text("KL")
+    expect(page.locator(".snippet")).to_contain_text("AutoModelForCausalLM.from_pretrained(")
+    picture(page, "checkpoints")
+    assert no_sideways_scroll(page)
+    with page.expect_download() as taken:
+        rows.nth(2).get_by_role("link", name="Download").click()
+    with tarfile.open(taken.value.path()) as tar:
+        assert f"{run_id}-checkpoint-10/optimizer.pt" in tar.getnames()
+    rows.nth(2).get_by_role("button", name="Resume from here").click()
+    dialog = page.locator(".gw-checkpoints dialog")
+    expect(dialog).to_contain_text("Resume from step 10?")
+    dialog.get_by_role("button", name="Resume", exact=True).click()
+    expect(head(page).locator(".sentence")).to_contain_text("Resuming…")
+    expect(head(page).locator(".pill")).to_have_text("Resuming")
+
+    def asked() -> list[tuple[str, int | None]]:
+        return [(one.action, one.step) for one in commands.open_commands() if one.run == run_id]
+
+    wait_for("the order to resume", lambda: asked() == [("resume", 10)])
+
+
+# ---- the log ----
+@pytest.fixture(scope="module")
+def logged(address: str) -> str:
+    """A run with a log of 8 MB: metric lines, hostile text, and a needle at its beginning and near its end."""
+    run_id = ended("logged", "Stopped at step 12, as asked.", states.STOPPED)
+    step = "{'loss': 0.0123, 'grad_norm': 0.4, 'reward': 1.25, 'kl': nan}\n"
+    lines = "a line that is as long as lines are in logs\n" * 20 + step
+    end = "the needle again\n<img src=x onerror=alert(1)>\n" + "last words\n" * 5
+    paths.run_folder(run_id).log.write_text("a needle at the very beginning\n" + lines * 8500 + end)
+    return run_id
+
+
+def test_the_log_is_searched_to_its_beginning(open_page: OpenPage, address: str, logged: str) -> None:
+    page = open_page(f"{address}/run?id={logged}&tab=log")
+    log = page.locator(".gw-log")
+    expect(log.get_by_text("last words").last).to_be_visible()
+    expect(log.get_by_text("<img src=x onerror=alert(1)>")).to_be_visible()
+    expect(log.locator(".cut")).to_contain_text("The last part is shown")
+    expect(log.locator(".dicts")).to_contain_text("metric lines hidden")
+    expect(log.locator(".metrics").first).to_be_hidden()
+    log.get_by_label("Search the log").fill("NEEDLE")
+    expect(log.locator(".count")).to_have_text("1 of 2")
+    expect(log.locator(".current")).to_have_text("a needle at the very beginning")
+    expect(log.locator(".current mark")).to_have_text("needle")
+    expect(log.locator(".current")).to_be_in_viewport()
+    expect(log.locator(".ranks")).to_be_hidden()
+    picture(page, "log")
+    assert no_sideways_scroll(page)
+    log.get_by_label("Search the log").press("Enter")
+    expect(log.locator(".count")).to_have_text("2 of 2")
+    expect(log.locator(".current")).to_have_text("the needle again")
+    log.get_by_role("button", name="Back to the end").click()
+    expect(log.get_by_text("last words").last).to_be_visible()
+    log.get_by_label("Search the log").fill("no such words")
+    expect(log.locator(".count")).to_have_text("No match")
+
+
+def test_metric_lines_are_shown_as_values_and_the_log_is_taken_away(
+    open_page: OpenPage, address: str, logged: str
+) -> None:
+    page = open_page(f"{address}/run?id={logged}&tab=log")
+    log = page.locator(".gw-log")
+    log.get_by_role("button", name="Show").click()
+    expect(log.locator(".metrics").last).to_contain_text("grad_norm 0.400")
+    picture(page, "log-metrics")
+    with page.expect_download() as taken:
+        log.get_by_role("link", name="Download").click()
+    words = taken.value.path().read_text()
+    assert words.startswith("a needle at the very beginning\n") and words.endswith("last words\n")
+
+
+def test_the_lines_of_one_rank_can_be_read_alone(open_page: OpenPage, address: str) -> None:
+    run_id = ended("two ranks", "Stopped at step 12, as asked.", states.STOPPED)
+    lines = ["the launcher", "[rank 0] loads it", "[rank 1] loads it too", "[rank 0] {'loss': 0.5, 'kl': 0.1}"]
+    paths.run_folder(run_id).log.write_text("\n".join(lines) + "\n")
+    page = open_page(f"{address}/run?id={run_id}&tab=log")
+    log = page.locator(".gw-log")
+    shown = log.locator(".lines > div:visible")
+    expect(shown).to_have_text(lines[:3])
+    log.get_by_label("Search the log").fill("loads")
+    expect(log.locator(".count")).to_have_text("1 of 2")
+    log.get_by_label("Show the lines of").select_option("rank 1")
+    expect(shown).to_have_text(lines[2:3])
+    expect(log.locator(".count")).to_have_text("1 of 1")
+    expect(log.locator(".dicts")).to_be_hidden()
+    log.get_by_label("Show the lines of").select_option("rank 0")
+    log.get_by_role("button", name="Show").click()
+    expect(shown).to_have_text([lines[1], "[rank 0] loss 0.500kl 0.100"])
+    picture(page, "log-ranks")
+    assert no_sideways_scroll(page)
+
+
+def test_what_was_set_aside_can_be_removed(open_page: OpenPage, address: str) -> None:
+    run_id = ended("went back", "Stopped at step 12, as asked.", states.STOPPED, saved=10)
+    folder = paths.run_folder(run_id).checkpoints
+    for attempt, step in ((2, 20), (2, 30), (3, 40)):
+        seal_checkpoint(folder / f"before-attempt-{attempt}" / f"checkpoint-{step}")
+    page = open_page(f"{address}/run?id={run_id}&tab=checkpoints")
+    part = page.locator(".gw-checkpoints")
+    expect(part.locator("tbody tr")).to_have_count(4)
+    together = part.locator(".aside li")
+    expect(together).to_have_count(2)
+    expect(together.nth(1)).to_contain_text(re.compile(r"2 checkpoints set aside before attempt 2, [\d.]+ KB"))
+    picture(page, "checkpoints-aside")
+    assert no_sideways_scroll(page)
+    together.nth(1).get_by_role("button", name="Remove").click()
+    dialog = part.get_by_role("dialog")
+    expect(dialog).to_contain_text("removed now and for good")
+    dialog.get_by_role("button", name="Cancel").click()
+    assert (folder / "before-attempt-2").is_dir()
+    together.nth(1).get_by_role("button", name="Remove").click()
+    dialog.get_by_role("button", name="Remove").click()
+    expect(part.locator("tbody tr")).to_have_count(2)
+    expect(together).to_have_count(1)
+    assert sorted(path.name for path in folder.iterdir()) == ["before-attempt-3", "checkpoint-10"]
+
+
+# ---- addresses that lead nowhere ----
+def test_unknown_addresses_get_a_page(open_page: OpenPage, address: str, logged: str) -> None:
+    page = open_page(f"{address}/run?id={logged}&tab=nope")
+    expect(head(page).locator(".no-tab")).to_have_text("There is no tab “nope”. This is the Overview.")
+    page.goto(f"{address}/run?id=missing")
+    expect(page.get_by_role("heading", name="No such run")).to_be_visible()
+    expect(head(page).locator(".why")).to_have_text("There is no run “missing”.")
+    reply = page.goto(f"{address}/nope<b>")
+    assert reply is not None and reply.status == 404
+    expect(page.get_by_role("heading", name="No such page")).to_be_visible()
+    expect(page.get_by_text("There is nothing at /nope<b>.")).to_be_visible()
+    picture(page, "unknown")
+    assert no_sideways_scroll(page)
+    page.get_by_role("link", name="See all runs").click()
+    expect(page.get_by_role("link", name="logged")).to_be_visible()
+    assert page.request.get(f"{address}/nope", headers={"accept": "*/*"}).text() == "There is nothing here.\n"
+
+
+def test_a_checkpoint_can_be_deleted_once_nothing_trains(open_page: OpenPage, address: str) -> None:
+    run_id = ended("two points", "Stopped at step 12, as asked.", states.STOPPED, saved=10)
+    with_checkpoint(run_id, 12)
+    folder = paths.run_folder(run_id).checkpoints
+    page = open_page(f"{address}/run?id={run_id}&tab=checkpoints")
+    part = page.locator(".gw-checkpoints")
+    expect(part.locator(".lead")).to_contain_text("A checkpoint is the model as it was after a step")
+    expect(part.locator(".no-final")).to_have_text(
+        f"No trained model in {folder.with_name('final')} yet: a run writes it when it has done all its steps."
+    )
+    rows = part.locator("tbody tr")
+    expect(rows).to_have_count(2)
+    expect(rows.first.get_by_role("link", name="New run from it")).to_have_attribute(
+        "href", re.compile(rf"^/new\?from={run_id}&set=model.id%3D.*checkpoint-12$")
+    )
+    rows.first.get_by_role("button", name="Delete").click()
+    dialog = part.get_by_role("dialog")
+    expect(dialog).to_contain_text("Delete the checkpoint of step 12?")
+    expect(dialog).to_contain_text("gone for good, and cannot be resumed from")
+    dialog.get_by_role("button", name="Cancel").click()
+    assert (folder / "checkpoint-12").is_dir()
+    rows.first.get_by_role("button", name="Delete").click()
+    dialog.get_by_role("button", name="Delete").click()
+    expect(part.locator(".removed")).to_have_text(
+        "Removed since, to make room for newer ones (save_total_limit) or by hand: step 12."
+    )
+    expect(rows).to_have_count(1)
+    assert [path.name for path in folder.iterdir()] == ["checkpoint-10"]
+    expect(head(page).get_by_role("button", name="Resume from step 10")).to_be_visible()
+    picture(page, "checkpoints")
+    assert no_sideways_scroll(page)
+    running(run_id)
+    expect(rows.last.get_by_role("button", name="Delete")).to_have_count(0)
+    assert "can be deleted when it has ended" in remove_checkpoint({"run": run_id, "step": 10})["sentence"]
+    assert remove_checkpoint({"run": run_id, "step": "10"})["sentence"]

@@ -1,0 +1,130 @@
+"""What a person changes on the Runs page: names, notes and tags, many runs at once, what is deleted and taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import expect
+
+from groupwise.storage.registry import registry, trash
+from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
+from tests.browser.runs_page import SPEC, name_of, order, own_dashboard, run, some, table
+from tests.support.homes import wait_for
+
+HOSTILE = '<img src=x onerror=alert(1)>"\u202e'
+
+
+@pytest.fixture(scope="module")
+def home() -> Iterator[str]:
+    with own_dashboard() as address:
+        yield address
+
+
+def test_a_name_a_note_and_tags_are_written_where_they_stand(open_page: OpenPage, home: str) -> None:
+    word, (one,) = some(1)
+    page = table(open_page, home, word, 1)
+    row = run(page, one)
+    row.hover()
+    row.get_by_role("button", name="Rename").click()
+    field = row.get_by_label("Name", exact=True)
+    expect(field).to_have_value(f"{word} 0")
+    field.fill("  ")
+    page.keyboard.press("Enter")
+    expect(row.get_by_role("alert")).to_have_text("A run needs a name.")
+    field.fill(f"{word} {HOSTILE}")
+    page.keyboard.press("Enter")
+    expect(row.locator(".title")).to_have_text(f"{word} {HOSTILE[:-1]}⟨U+202E⟩")
+    expect(row.get_by_role("button", name="Rename")).to_be_focused()
+    assert name_of(one) == f"{word} {HOSTILE}"
+    row.get_by_role("button", name="Edit note").click()
+    row.get_by_label("Note", exact=True).fill("why does it fall?")
+    page.keyboard.press("Enter")
+    expect(row.locator("bdi.note")).to_have_text("why does it fall?")
+    row.get_by_role("button", name="Edit tags").click()
+    row.get_by_label("Tags, with commas between").fill("baseline, paper")
+    row.get_by_role("button", name="Save").click()
+    expect(row.locator(".tag")).to_have_text(["baseline", "paper"])
+    row.get_by_role("button", name="Edit tags").click()
+    row.get_by_label("Tags, with commas between").fill("paper")
+    page.keyboard.press("Escape")
+    expect(row.locator(".tag")).to_have_text(["baseline", "paper"])
+    row.get_by_role("button", name="Edit tags").click()
+    row.get_by_label("Tags, with commas between").fill("paper")
+    page.keyboard.press("Enter")
+    expect(row.locator(".tag")).to_have_text(["paper"])
+    picture(page, "runs-labels")
+    row.locator(".tag").click()
+    page.wait_for_url("**q=paper**")
+    order(page, [one])
+
+
+def test_many_are_chosen_tagged_deleted_and_taken_back(open_page: OpenPage, home: str) -> None:
+    word, ids = some(5)
+    page = table(open_page, home, word, 5)
+    boxes = page.locator("tbody .pick input")
+    boxes.nth(0).click()
+    boxes.nth(2).click(modifiers=["Shift"])
+    expect(page.locator(".choosing .many")).to_have_text("3 runs chosen")
+    picture(page, "runs-chosen")
+    page.locator(".choosing").get_by_role("button", name="Tag").click()
+    page.get_by_label("Tags", exact=True).fill("night, -day")
+    page.keyboard.press("Enter")
+    expect(page.locator("tbody .tag")).to_have_text(["night"] * 3)
+    page.locator(".choosing").get_by_role("button", name="Delete", exact=True).click()
+    expect(page.locator("tbody tr")).to_have_count(2)
+    expect(page.locator(".undo span")).to_have_text("3 runs deleted.")
+    expect(page.locator(".choosing")).to_be_hidden()
+    assert {gone.run.id for gone in trash.deleted_runs()} >= set(ids[2:])
+    page.goto(f"{home}/new")  # elsewhere, and back by another way
+    page.goto(f"{home}/?q={word}")
+    expect(page.locator(".undo span")).to_have_text("3 runs deleted.")
+    picture(page, "runs-undo")
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator("tbody tr")).to_have_count(5)
+    expect(page.locator(".undo")).to_be_hidden()
+    page.reload()
+    expect(page.locator("tbody tr")).to_have_count(5)
+    expect(page.locator(".undo")).to_be_hidden()
+    expect(page.locator("tbody .tag")).to_have_text(["night"] * 3)
+    page.get_by_label("Choose all runs of this list").check()
+    expect(page.locator(".choosing .many")).to_have_text("5 runs chosen")
+    waits = registry.create_run(SPEC, name=f"{word} waits", model="starter", data="task:arithmetic")
+    run(page, waits).get_by_role("checkbox").check()
+    page.locator(".choosing").get_by_role("button", name="Delete", exact=True).click()
+    expect(page.locator(".problem[role=alert]").last).to_contain_text("1 run not changed")
+    order(page, [waits])
+    assert registry.get_run(waits) is not None
+    page.get_by_role("button", name="See Deleted").click()
+    page.wait_for_url("**deleted=1**")
+    expect(page.locator(".undo")).to_be_hidden()
+    expect(page.locator("tbody tr", has_text=word)).to_have_count(5)
+
+
+def test_deleted_runs_are_found_restored_and_removed_for_good(open_page: OpenPage, home: str) -> None:
+    word, (one, two) = some(2)
+    for run_id in (one, two):
+        trash.delete_run(run_id)
+    page = open_page(f"{home}/?q={word}")
+    expect(page.locator(".none")).to_have_text(f"No run matches “{word}”.")
+    page.locator('.chip[data-state="deleted"]').click()
+    page.wait_for_url("**deleted=1**")
+    order(page, [two, one])
+    picture(page, "runs-deleted")
+    expect(page.locator(".kept-for")).to_contain_text("A deleted run stays here for 24 hours.")
+    run(page, one).get_by_role("button", name="Restore").click()  # nothing has to be chosen first
+    order(page, [two])
+    wait_for("the run to be back", lambda: page.wait_for_timeout(30) or registry.get_run(one))
+    expect(page.locator(".undo span")).to_have_text("1 run restored.")
+    assert no_sideways_scroll(page)
+    run(page, two).get_by_role("checkbox").check()
+    page.get_by_role("button", name="Delete for good").first.click()
+    page.get_by_role("dialog").get_by_role("button", name="Cancel").click()
+    order(page, [two])
+    page.get_by_role("button", name="Delete for good").first.click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete for good").click()
+    expect(page.locator(".none")).to_have_text("No run was deleted in the last day.")
+    assert not trash.trashed_folder(two).path.exists()
+    trash.delete_run(one)
+    gone = open_page(f"{home}/run?id={one}")
+    expect(gone.locator(".gw-header .why")).to_contain_text("was deleted. The Runs page can restore it")
