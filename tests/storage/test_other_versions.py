@@ -167,7 +167,7 @@ def test_a_page_says_of_a_registry_that_is_damaged_or_gone_how_to_repair_it(
         assert "groupwise repair" in str(said.get("sentence")), said
         assert "Copy it again" not in str(said)
     assert bool(content) is paths.registry_path().exists(), "looking makes no registry"
-    assert "1 runs" in groupwise("repair").stdout
+    assert "The new one has 1 run, from" in groupwise("repair").stdout
     assert run_id in str(runs_table.draw_runs({})["rows"])
 
 
