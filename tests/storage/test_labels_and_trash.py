@@ -89,7 +89,8 @@ def test_what_was_said_comes_along_with_a_copied_folder(registry_home: Path) -> 
     shutil.copytree(get(run_id).folder.path, registry_home / "runs" / "copied")
     assert repair.adopt_folders() == 1
     copied = get("copied")
-    assert (copied.name, copied.tags, copied.note, copied.state) == ("renamed", ["tag"], "a note", states.FINISHED)
+    assert (copied.name, copied.tags, copied.note) == ("renamed (copy)", ["tag"], "a note")
+    assert copied.state == states.FINISHED
     assert copied.number == get(run_id).number + 1  # of this home, not of where it comes from
 
 

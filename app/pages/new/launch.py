@@ -21,6 +21,7 @@ from groupwise.storage.spec.number_text import ask_for_thousands
 from groupwise.storage.spec.problem import BLOCKING, Problem, SpecError
 from groupwise.storage.spec.setting_names import without_answered
 from groupwise.storage.spec.spec import RunSpec
+from groupwise.storage.spec.yaml_repairs import BRACKET
 from groupwise.storage.spec.yaml_slips import read_past_slips
 
 ROUNDS = 4  # of reading a spec without what was wrong with it before
@@ -94,14 +95,17 @@ def _check(reading: Reading, offer: Offer | None, known: Any = None) -> Reading:
 def problems_of_unreadable(text: str, error: SpecError, offer: Offer | None = None) -> list[Problem]:
     """Everything that is wrong with a text that is no YAML as a whole, which `error` says: its slips, and what the rest
     means as it is read past them. Where a line cannot be read nothing is said of what is missing: it may stand there.
-    Of fixes those alone that change the text itself: there are no settings to edit yet."""
+    Nor is anything of a line whose bracket is not closed: where its value ends is a guess. Of fixes those alone that
+    change the text itself: there are no settings to edit yet."""
     if len(text) > LONGEST_PATCHED:
         return error.problems
     past = read_past_slips(text)
     reading = _check(_read_values(past.values if past.whole else {**STAND_INS, **past.values}, past.lines), offer)
+    guessed = {one.line for one in past.problems if one.message.endswith(BRACKET)}
     of_others = [
         one for one in reading.problems
-        if past.whole or (one.field in past.lines and one.field.split(".")[0] not in past.unread)
+        if one.line not in guessed
+        and (past.whole or (one.field in past.lines and one.field.split(".")[0] not in past.unread))
     ]  # fmt: skip
     return [replace(one, fixes=tuple(fix for fix in one.fixes if fix.cut)) for one in (*past.problems, *of_others)]
 
