@@ -14,6 +14,7 @@ NEEDED = 2 * RECENT  # values at an end of a curve that its figures are told by
 # What only grows, is set, or is seldom measured: of these the last value is what they are now.
 SINGLE = re.compile(r"(eval_.*|num_tokens|epoch|learning_rate|time/elapsed|rewards/.*/weight)$")
 Part = tuple[int, int, int]  # attempt, first step, last step
+Steps = tuple[int, int]  # the first and the last of some steps
 
 
 def window_of(count: int) -> int:
@@ -40,55 +41,78 @@ def now_of(name: str, values: Sequence[float]) -> float | None:
 @dataclass(frozen=True)
 class Course:
     """How a metric went, in the figures that are said of it: the means of the first `begin` logged values
-    (`start`) and of the last `count` (`now`), and `best`, the highest that `count` in a row came to."""
+    (`start`) and of the last `count` (`now`), and `best`, the highest that `count` in a row came to; and the steps
+    that those at the start (`began`) and those now (`ended`) are of: (0, 0) where they are not known."""
 
     start: float = 0.0
     best: float = 0.0
     now: float = 0.0
     count: int = 0
     begin: int = 0
+    began: Steps = (0, 0)
+    ended: Steps = (0, 0)
 
 
-def course_of(values: Sequence[float]) -> Course:
-    """The course of a metric of which every value is known."""
+def course_of(values: Sequence[float], steps: Sequence[int] = ()) -> Course:
+    """The course of a metric of which every value is known; `steps`: of each."""
     size = window_of(len(values))
     rows = [values[at : at + size] for at in range(max(1, len(values) - size + 1))]
-    return course_of_ends(values, values, [_mean(row) for row in rows]) if values else Course()
+    return course_of_ends(values, values, [_mean(row) for row in rows], steps, steps) if values else Course()
 
 
-def course_of_ends(first: Sequence[float], last: Sequence[float], means: Iterable[float] = ()) -> Course:
-    """The course of a metric whose first and last values (20 of each, or all) are known, and of what is between the
-    `means` of stretches of ten values or more."""
+def course_of_ends(
+    first: Sequence[float],
+    last: Sequence[float],
+    means: Iterable[float] = (),
+    first_steps: Sequence[int] = (),
+    last_steps: Sequence[int] = (),
+) -> Course:
+    """The course of a metric whose first and last values (20 of each, or all) and their steps are known, and of what is
+    between the `means` of stretches of ten values or more."""
     if not first or not last:
         return Course()
     size, begin = window_of(len(first)), beginning_of(len(first))
     start, now = _mean(first[:begin]), _mean(last[-size:])
-    return Course(start, max(start, now, *means), now, size, begin)
+    spans = _spans(first_steps, last_steps, begin, size) if first_steps and last_steps else ()
+    return Course(start, max(start, now, *means), now, size, begin, *spans)
+
+
+def _spans(first: Sequence[int], last: Sequence[int], begin: int, size: int) -> tuple[Steps, Steps]:
+    """The steps that the first `begin` and the last `size` logged values tell of: each of all since the one before."""
+    every = first[1] - first[0] if len(first) > 1 else first[0]
+    opening = max(1, first[0] - every + 1)
+    after = last[-size - 1] + 1 if len(last) > size else opening
+    return (opening, first[begin - 1]), (after, last[-1])
 
 
 def _mean(values: Sequence[float]) -> float:
     return math.fsum(values) / len(values)
 
 
-def first_values(run: Database, key: int | None, parts: Sequence[Part]) -> list[float]:
-    """The first finite values of a metric within these stretches, oldest first; as many as its figures need."""
-    return _end_values(run, key, parts, "ASC")
-
-
 def recent_values(run: Database, key: int | None, parts: Sequence[Part]) -> list[float]:
     """The last finite values of a metric within these stretches, oldest first; as many as its figures need."""
-    return _end_values(run, key, parts[::-1], "DESC")[::-1]
+    return [value for _, value in recent_points(run, key, parts)]
 
 
-def _end_values(run: Database, key: int | None, parts: Sequence[Part], order: str) -> list[float]:
-    found: list[float] = []
+def first_points(run: Database, key: int | None, parts: Sequence[Part]) -> list[tuple[int, float]]:
+    """The first finite values of a metric within these stretches with their steps, oldest first; as many as its figures
+    need."""
+    return _end_points(run, key, parts, "ASC")
+
+
+def recent_points(run: Database, key: int | None, parts: Sequence[Part]) -> list[tuple[int, float]]:
+    """The same as `recent_values`, each with its step."""
+    return _end_points(run, key, parts[::-1], "DESC")[::-1]
+
+
+def _end_points(run: Database, key: int | None, parts: Sequence[Part], order: str) -> list[tuple[int, float]]:
+    found: list[tuple[int, float]] = []
     for attempt, first, last in parts:
-        rows = run.execute(
-            "SELECT value FROM metric WHERE key = ? AND attempt = ? AND step BETWEEN ? AND ? AND value IS NOT NULL "
-            f"AND abs(value) < 9e999 ORDER BY step {order} LIMIT ?",
+        found += run.execute(
+            "SELECT step, value FROM metric WHERE key = ? AND attempt = ? AND step BETWEEN ? AND ? "
+            f"AND value IS NOT NULL AND abs(value) < 9e999 ORDER BY step {order} LIMIT ?",
             [key, attempt, first, last, NEEDED - len(found)],
         ).fetchall()
-        found += [value for (value,) in rows]
         if len(found) >= NEEDED:
             break
     return found

@@ -173,6 +173,21 @@ def test_a_limit_that_no_answer_fits_is_raised_and_no_weight_is_taken_away() -> 
     assert [change.settings for change in verdict.changes] == [{"training.max_completion_length": 64}]
 
 
+@pytest.mark.parametrize(("every", "of_start", "of_end"), [(1, "1..5", "11..20"), (5, "1..25", "51..100")])
+def test_a_share_and_its_completions_are_of_the_steps_that_are_named(every: int, of_start: str, of_end: str) -> None:
+    steps = range(every, 20 * every + 1, every)
+    never = {"format": Function(1.0, {"ok": 256}, 0.0, 0.0, 0.0, (0.0, 0.0))}
+    zero = {"rewards/format/mean": line(0, 0)}
+    for values, functions, share, where in (
+        ([0.25] * 5 + [0.125] * 15, never, "25\u202f% of the completions of the first 5 logged steps", of_start),
+        ([0.25] * 10 + [0.5] * 10, {}, "50\u202f% of the completions of the last 10 logged steps", of_end),
+    ):
+        cut = {"completions/clipped_ratio": Curve.of(steps, values)} | (zero if functions else {})
+        (verdict,) = examine(healthy(curves=cut, functions=functions)).verdicts
+        assert verdict.sentence.startswith(share)
+        assert verdict.evidence[1].params["steps"] == where
+
+
 def test_a_fall_in_the_first_steps_is_the_rate_and_not_the_prompts() -> None:
     """Ten steps, of which only the first earned anything; groups tie low and completions are cut off ever since."""
     since_then = Curve.of(range(1, 11), [0.0] + [1.0] * 9)
@@ -189,6 +204,7 @@ def test_a_fall_in_the_first_steps_is_the_rate_and_not_the_prompts() -> None:
     )  # fmt: skip
     assert told(fallen) == ["learning_rate_high"]
     assert "was 0.9 at its first step and is 0 now" in examine(fallen).verdicts[0].sentence
+    assert examine(fallen).begin == 0, "no mean of the first steps is said"
 
 
 def test_a_function_that_gives_all_the_highest_is_no_sign_of_easy_prompts() -> None:
@@ -263,22 +279,38 @@ def test_a_trend_is_told_from_noise() -> None:
 
 
 # ---- what a reward that rose does not say ----
-NONE_RIGHT = {"groups/solved": line(0, 0), "groups/any_solved": line(0, 0)}
+NONE_RIGHT = {"groups/solved": line(0, 0), "groups/any_solved": line(0.2, 0.2), "rewards/correctness/mean": line(0, 0)}
 HELD_OUT = {"eval_reward": Curve.of(range(0, 61, 20), [1.2, 1.1, 1.0, 0.9])}
 AT_THE_END = ", but held-out reward fell from 1.2 to 0.9 and 0\u202f% of completions were right; "
 
 
 def test_a_reward_that_rose_hides_no_held_out_fall_and_no_missing_answer() -> None:
     both = examine(healthy(curves=NONE_RIGHT | HELD_OUT, ended=True))
-    assert both.headline.startswith("Learned in part: reward went up from ")
+    assert both.headline.startswith("Only “format” improved: reward went up from ")
     assert AT_THE_END in both.headline and both.level == "warning"
     held_out = examine(healthy(curves=HELD_OUT, ended=True))
-    assert held_out.headline.startswith("Learned in part: ") and held_out.verdicts == ()
+    assert held_out.headline.startswith("Improved on the training prompts only: ") and held_out.verdicts == ()
     assert outcome.verdict_on(held_out) == ("held-out reward fell", "warning") == (held_out.against, held_out.level)
     going_on = examine(healthy(curves=HELD_OUT)).headline
-    assert going_on.startswith("Learning in part: ") and "held-out reward is down from 1.2 to 0.9" in going_on
+    assert going_on.startswith("Improving on the training prompts only: ")
+    assert "held-out reward is down from 1.2 to 0.9" in going_on
     rose = Curve.of((0, 60), (0.9, 1.2))
     assert examine(healthy(curves={"eval_reward": rose}, ended=True)).against == ""
+
+
+def test_learned_is_said_of_no_run_of_which_next_to_nothing_is_right() -> None:
+    """A reward that doubled by form alone, while KL ran away and half of the held-out reward went."""
+    few = {"groups/solved": line(0.004, 0.008), "groups/any_solved": line(0.1, 0.1), "kl": line(0.01, 2.0)}
+    fell = {"eval_reward": Curve.of((0, 60), (0.125, 0.063))}
+    curves = NONE_RIGHT | few | fell | {"reward": line(0.069, 0.15, 0.005), "rewards/format/mean": line(0.06, 0.14)}
+    told = examine(healthy(curves=curves, ended=True))
+    assert told.headline.startswith("Only “format” improved, with a warning: reward went up from 0.07")
+    assert "held-out reward fell from 0.12 to 0.063 and 1\u202f% of completions were right" in told.headline
+    by_correctness = curves | {"rewards/correctness/mean": line(0.0, 0.04)}
+    unnamed = examine(healthy(curves=by_correctness)).headline
+    assert unnamed.startswith("Reward is rising, but answers are not more often right, with a warning: ")
+    rises = healthy(curves=NONE_RIGHT | {"groups/solved": line(0.0, 0.045)}, ended=True)
+    assert examine(rises).against == "", "from none to 4 % is learned"
 
 
 def test_nothing_is_said_of_right_where_scores_are_by_another_scale() -> None:

@@ -66,6 +66,7 @@ def test_a_long_run_is_read_from_its_rollups_and_says_the_same(steps: int) -> No
     tenth = steps // 10
     assert curve.start == pytest.approx(sum(values[:tenth]) / tenth, abs=0.2)
     assert curve.now == pytest.approx(sum(values[-tenth:]) / tenth, abs=0.05)
+    assert (curve.course.began, curve.course.ended) == ((1, 5), (steps - 9, steps))
     assert curve.steps[0] <= 64 and curve.steps[-1] > steps * 0.98
 
 

@@ -113,7 +113,8 @@ def _surroundings() -> Surroundings:
 def draw_report(run_id: str, report: Report, step: int) -> dict[str, Any]:
     """A report as the page draws it. Names and messages in it are whatever a person or a model made them."""
     last = f"the last {report.steps} logged steps"
-    means = f" · means of the first {report.begin} and {last}" if report.steps > 1 else ""
+    since = f"means of the first {report.begin} and {last}" if report.begin else f"mean of {last}"
+    means = f" · {since}" if report.steps > 1 else ""
     return {
         "kind": report.kind,
         "level": report.level,

@@ -45,7 +45,7 @@ class Curve:
             tuple(mean(values[cut]) for cut in cuts),
             tuple(min(low for low, _ in spans[cut]) for cut in cuts),
             tuple(max(high for _, high in spans[cut]) for cut in cuts),
-            course or course_of(values),
+            course or course_of(values, steps),
         )
 
     def __len__(self) -> int:
@@ -143,10 +143,6 @@ class Curve:
         if min(abs(moved), abs(self.rise)) < least or abs(moved) <= errors * self.error or moved * self.rise <= 0:
             return 0
         return 1 if moved > 0 else -1
-
-    def when_now(self) -> tuple[int, int]:
-        """The first and the last step of its last points."""
-        return self.steps[-min(self.window, len(self))], self.steps[-1]
 
 
 def mean(values: Sequence[float]) -> float:

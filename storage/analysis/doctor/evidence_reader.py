@@ -152,9 +152,12 @@ def _curve(run: Database, key: int, parts: list[tuple[int, int, int]], size: int
 
 def _course(run: Database, key: int, parts: list[tuple[int, int, int]], found: list[Bucket]) -> Course:
     """The figures of a curve whose points are of many steps: its ends as they were logged, and these points."""
-    first = _read_if_there(lambda: recent.first_values(run, key, parts))
-    last = _read_if_there(lambda: recent.recent_values(run, key, parts))
-    return recent.course_of_ends(first, last, [b[2] / b[1] for b in found if b[1] >= recent.RECENT])
+    first = _read_if_there(lambda: recent.first_points(run, key, parts))
+    last = _read_if_there(lambda: recent.recent_points(run, key, parts))
+    values = [[value for _, value in points] for points in (first, last)]
+    steps = [[step for step, _ in points] for points in (first, last)]
+    means = [b[2] / b[1] for b in found if b[1] >= recent.RECENT]
+    return recent.course_of_ends(values[0], values[1], means, steps[0], steps[1])
 
 
 def _buckets(run: Database, key: int, attempt: int, first: int, last: int, size: int) -> list[Bucket]:

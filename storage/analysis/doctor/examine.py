@@ -10,6 +10,7 @@ from groupwise.storage.analysis.doctor import (
     length,
     rates,
     rewards,
+    rise,
     sampling,
     speed,
     stability,
@@ -17,7 +18,7 @@ from groupwise.storage.analysis.doctor import (
 from groupwise.storage.analysis.doctor.causes import one_to_a_cause
 from groupwise.storage.analysis.doctor.evidence import Evidence
 from groupwise.storage.analysis.doctor.verdict import CALM, SUSPICION, WARNING, Change, Verdict
-from groupwise.storage.analysis.doctor.words import percent, percent_without, short_number
+from groupwise.storage.analysis.doctor.words import percent_without, short_number
 from groupwise.storage.record.recent import Course
 
 Rule = Callable[[Evidence], Verdict | None]
@@ -26,8 +27,6 @@ RULES: tuple[Rule, ...] = (
     *speed.RULES, *expected.RULES,
 )  # fmt: skip
 WAIT = 10  # logged steps before anything is said of how it goes
-LESS_HELD_OUT = 0.05  # of the scale, between two evaluations: what the prompts of a small one differ by
-NONE_RIGHT = 0.005  # a share that is written as 0 %
 
 OPENING = {"up": "Learning", "down": "Getting worse", "level": "Not learning so far"}
 OPENING_ENDED = {"up": "Learned", "down": "Got worse", "level": "Did not learn"}  # of a run that is over
@@ -37,8 +36,8 @@ OPENING_ENDED = {"up": "Learned", "down": "Got worse", "level": "Did not learn"}
 class Report:
     """`kind` says how it stands: waiting, up, down, level. `level`: how grave that is, by which it is coloured wherever
     it stands. `verdicts` that are not calm come first; `calm` is apart. `steps`: how many logged steps the figures now
-    and at its best are means of, `begin`: that at the start; 0: none is said. `against`: what speaks against a reward
-    that rose, in the few words that stand beside a run's state."""
+    and at its best are means of, `begin`: that at the start; 0: no such figure is said. `against`: what speaks against
+    a reward that rose, in the few words that stand beside a run's state."""
 
     kind: str
     level: str
@@ -56,7 +55,7 @@ def examine(e: Evidence) -> Report:
     kept = [_in_their_stages(e, verdict) for verdict in one_to_a_cause(found)]
     grave = tuple(verdict for verdict in kept if verdict.level != CALM)
     kind = _direction(e)
-    against = _speaks_against(e) if kind == "up" else {}
+    against = rise.speaks_against(e) if kind == "up" else {}
     if kind == "waiting":
         said = _say_too_short(e, grave)
     else:
@@ -65,7 +64,8 @@ def examine(e: Evidence) -> Report:
     calm = tuple(verdict for verdict in kept if verdict.level == CALM)
     course = e.reward.course if kind != "waiting" else Course()
     level = _level(kind, grave, bool(against))
-    return Report(kind, level, said, grave, calm, course.count, course.begin, next(iter(against), ""))
+    begin = 0 if rates.fall(e) else course.begin  # then it is told from its first step, or from its best
+    return Report(kind, level, said, grave, calm, course.count, begin, next(iter(against), ""))
 
 
 def _level(kind: str, grave: tuple[Verdict, ...], against: bool) -> str:
@@ -115,7 +115,7 @@ def _opening(e: Evidence, kind: str, grave: tuple[Verdict, ...], against: bool) 
         return opening
     if len(e.tied_share) >= gradient.POINTS and e.tied_share.at_least(gradient.MOSTLY_TIED):
         return "No longer learning"
-    opening += " in part" if against else ""
+    opening = rise.say_what_rose(e) if against else opening
     return f"{opening}, with {_count(grave)}" if grave else opening
 
 
@@ -136,19 +136,6 @@ def _say_next(e: Evidence, kind: str) -> str:
     if kind == "up" and reward.late - reward.before > reward.error:
         return " Next: more steps, as the reward was still rising."
     return " Next: read its groups to see what still goes wrong."
-
-
-def _speaks_against(e: Evidence) -> dict[str, str]:
-    """What a reward that rose does not say: that it fell on prompts that are not trained on, or that nothing is right.
-    A few words for beside a state, with the same in the headline."""
-    found, told, solved = {}, e.curve("eval_reward"), e.curve("groups/solved")
-    if len(told) > 1 and told.values[0] - told.values[-1] >= LESS_HELD_OUT * e.scale:
-        fell = "fell" if e.ended else "is down"
-        then, now = short_number(told.values[0]), short_number(told.values[-1])
-        found["held-out reward fell"] = f"held-out reward {fell} from {then} to {now}"
-    if len(solved) >= WAIT and solved.now < NONE_RIGHT and e.right_is_told and not e.scale_is_other:
-        found["0\u202f% right"] = f"{percent(solved.now)} of completions {e.verbs} right"
-    return found
 
 
 def _count(grave: tuple[Verdict, ...]) -> str:

@@ -17,7 +17,7 @@ from groupwise.storage.analysis.doctor.verdict import (
     chart,
     completions,
 )
-from groupwise.storage.analysis.doctor.words import percent, short_number
+from groupwise.storage.analysis.doctor.words import last_steps, percent, short_number, steps_between
 
 TREND = 20  # logged steps
 UP = 0.05  # of the rewards' scale
@@ -38,15 +38,15 @@ def repetition_rises(e: Evidence) -> Verdict | None:
     if e.reward.direction(UP * e.scale) < 1:
         return None
     words = (
-        f"The reward rose while long completions came to repeat themselves: {percent(told.now)} of the last {e.verb} "
-        f"repetition, {percent(told.start)} at the start. Perhaps a reward is earned by repeating."
+        f"The reward rose while long completions came to repeat themselves: {percent(told.now)} of those of "
+        f"{last_steps(told)} {e.verb} repetition, {percent(told.start)} at the start. Perhaps a reward is earned by "
+        "repeating."
     )
-    first, last = told.when_now()
     return Verdict(
         "hacking_repetition", SUSPICION, "Is repeating rewarded?", words,
         f"Shown from {percent(REPEATS)} on, up by {percent(REPEATS_MORE)} or more, while the reward rises.", MEASURED,
         (chart("groups/repetition", "The chart of repetition"),
-         completions("The best of the last completions", steps=f"{first}..{last}", sort="-reward")),
+         completions("The best of the last completions", steps=steps_between(told.course.ended), sort="-reward")),
         (changes.add_reward(e, "repetition_penalty"), WHICH), Grounds(Place.COURSE, share=told.now, moves=True),
     )  # fmt: skip
 
@@ -100,6 +100,7 @@ def probe_patterns(e: Evidence) -> Verdict | None:
                 f"Shown when {percent(PATTERN)} of those that earn {percent(EARNING)} of the rewards' range have it, "
                 "and more than at the start.", "what the workbench's probes try; the share is " + MEASURED,
                 (completions("What earns the most", sort="-reward",
+                             steps=steps_between((e.last[0].step, e.last[-1].step)),
                              reward=f"{e.low + EARNING * (e.high - e.low):g}.."),),
                 (WHICH,), Grounds(Place.COURSE, share=share, about=frozenset(_places(now, kind))),
             )  # fmt: skip

@@ -18,7 +18,7 @@ from groupwise.storage.analysis.doctor.verdict import (
     chart,
     completions,
 )
-from groupwise.storage.analysis.doctor.words import last_steps, percent, short_number
+from groupwise.storage.analysis.doctor.words import first_steps, last_steps, percent, short_number, steps_between
 
 POINTS, TREND = 5, 20  # logged steps
 CUT, MOSTLY_CUT = 0.3, 0.6  # shares of completions
@@ -36,18 +36,18 @@ def truncation(e: Evidence) -> Verdict | None:
     if len(cut) < POINTS:
         return None
     unpaid = _unpaid(e) if cut.start >= CUT_UNPAID else []
-    share = max(cut.now, cut.start) if unpaid else cut.now
+    from_start = bool(unpaid) and cut.start > cut.now  # then that is what is told, and what is opened
+    share = cut.start if from_start else cut.now
     if not unpaid and not cut.at_least(CUT):
         return None
     longest = e.number("max_completion_length")
     of = f" of {short_number(longest)} tokens" if longest else ""
-    when = last_steps(cut) if share == cut.now else last_steps(cut).replace("last", "first")
+    when, steps = (first_steps(cut), cut.course.began) if from_start else (last_steps(cut), cut.course.ended)
     never = f" “{unpaid[0]}” has scored 0 every time: perhaps no full answer fits." if unpaid else ""
     words = (
         f"{percent(share)} of the completions of {when} were cut off at the limit{of}: what they would have answered "
         f"is not there, so they are scored on incomplete text.{never}"
     )
-    first, last = cut.when_now()
     about = grounds.last_of(e, lambda one: one.cut or bool(unpaid))
     return Verdict(
         "truncated", PROBLEM if unpaid or cut.at_least(MOSTLY_CUT) else WARNING, "Completions are cut off", words,
@@ -55,7 +55,7 @@ def truncation(e: Evidence) -> Verdict | None:
         "start where a function has scored 0 every time.",
         f"{DAPO} on overlong completions; the shares are {COMMON}",
         (chart("completions/clipped_ratio", "The chart of cut-off completions"),
-         completions("The cut-off completions", truncated="yes", steps=f"{first}..{last}")),
+         completions("The cut-off completions", truncated="yes", steps=steps_between(steps))),
         changes.longer(e) if unpaid else (*changes.longer(e), MASK),
         Grounds(Place.WRITING, cut.first >= CUT_UNPAID, 1.0 if unpaid else share, about),
     )  # fmt: skip
@@ -117,7 +117,6 @@ def exploding(e: Evidence) -> Verdict | None:
         f"Completions {e.verbs} {short_number(length.now)} tokens long on average {e.at_now}, "
         f"{short_number(length.start)} at the start"
     )
-    first, last = length.when_now()
     words = (
         f"{said}. The reward rose too, so this may be thinking; read some of them to see."
         if up
@@ -135,7 +134,7 @@ def exploding(e: Evidence) -> Verdict | None:
         f"Shown when they are {TIMES:.0f} times as long as at the start, and longer than {LONG} tokens.",
         f"{DR_GRPO} on the bias towards length; {MEASURED}",
         (chart("completions/mean_length", "The chart of length"),
-         completions("The longest completions", steps=f"{first}..{last}", sort="-length")),
+         completions("The longest completions", steps=steps_between(length.course.ended), sort="-length")),
         tuple(fixes), Grounds(Place.TREND, share=0.0 if up else 1.0),
     )  # fmt: skip
 

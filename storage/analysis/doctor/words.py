@@ -3,6 +3,7 @@
 import math
 
 from groupwise.storage.analysis.doctor.curve import Curve
+from groupwise.storage.record.recent import Steps
 
 
 def short_number(value: float) -> str:
@@ -35,6 +36,17 @@ def last_steps(curve: Curve) -> str:
     """The steps that what a metric is now is the mean of: “the last 10 logged steps”."""
     count = curve.course.count
     return f"the last {count} logged steps" if count > 1 else "the last logged step"
+
+
+def first_steps(curve: Curve) -> str:
+    """The steps that what a metric was at the start is the mean of: “the first 5 logged steps”."""
+    count = curve.course.begin
+    return f"the first {count} logged steps" if count > 1 else "the first logged step"
+
+
+def steps_between(steps: Steps) -> str:
+    """Steps as an address names them: “11..20”."""
+    return f"{steps[0]}..{steps[1]}"
 
 
 def setting_text(value: object) -> str:
