@@ -16,6 +16,7 @@ from groupwise.app.pages.compare import prompts as compare_prompts
 from groupwise.app.pages.compare import settings as compare_settings
 from groupwise.app.pages.compare.runs import MOST
 from groupwise.app.pages.new.field_labels import compared_label
+from groupwise.app.pages.new.setting_words import compared_words
 from groupwise.storage.analysis.compare import code, fields, prompts
 from groupwise.storage.home import db, paths
 from groupwise.storage.record import states
@@ -241,6 +242,21 @@ def test_settings_that_differ_with_the_published_defaults(registry_home: Path) -
     ]  # fmt: skip
     assert found["fields"][1]["values"][0] is None
     assert [field["label"] for field in found["fields"]] == ["Temperature", "Seed", "KL weight"]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("data.separator", "comma", "commas"), ("data.encoding", "cp1252", "Windows-1252"),
+        ("data.heading", "line", "first line"), ("data.separator", None, "found in the file"),
+        ("data.limit", None, "all"), ("data.prompt_column", None, "not set"), ("data.streaming", True, "on"),
+        ("data.answer_numbers", "comma", "only the number, as in 1.234,5"), ("data.filter", [], "none"),
+        ("training.report_to", ["wandb", "mlflow"], "wandb, mlflow"), ("training.learning_rate", 1e-5, "1e-05"),
+        ("data.prompt_template", "comma", "comma"),
+    ],
+)  # fmt: skip
+def test_a_value_stands_in_the_words_of_the_form(name: str, value: object, words: str) -> None:
+    assert compared_words(name, value) == words
 
 
 @pytest.mark.parametrize(

@@ -98,6 +98,14 @@ def test_curves_are_walked_by_keyboard(open_page: OpenPage, sweeps: tuple[str, l
         page.keyboard.press(key)
         passed.add(reward.get_attribute("aria-valuetext"))
     assert len(passed) == 5, "every run's line"
+    page.locator(".log").check()
+    expect(page).to_have_url(re.compile("log=1"))
+    scale = "metric => document.querySelector(`[data-chart='${metric}'] .plot`)._fullLayout.yaxis.type"
+    page.wait_for_function(f"({scale})('reward') === 'log'")
+    expect(page.locator("[data-chart=kl]")).to_contain_text("log scale")
+    page.locator(".log").uncheck()
+    page.wait_for_function(f"({scale})('reward') === 'linear'")
+    reward.focus()
     page.keyboard.press("ArrowRight")
     expect(reward).to_have_attribute("aria-valuenow", "2")
     page.keyboard.press("+")

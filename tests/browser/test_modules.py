@@ -240,17 +240,19 @@ RUNS = [
 
 
 def test_a_best_is_marked_only_among_runs_with_the_same_rewards(bare_page: Page) -> None:
-    page = bring(bare_page, "pages/compare/tables.js", "drawFinals", "unlikeWords", "shortWords")
+    bring(bare_page, "pages/compare/tables.js", "drawFinals")
+    page = bring(bare_page, "pages/compare/measure.js", "unlikeWords", "shortWords")
     marked = """runs => { const table = document.createElement("table"); drawFinals(table, runs, "", () => {});
       return [...table.querySelectorAll(".best")].map(cell => [cell.closest("tr").dataset.run, cell.cellIndex,
         cell.querySelector("span").title]) }"""
     assert page.evaluate(marked, RUNS) == [
-        ["b", 3, "the best of the 2 runs here with the same rewards at the end"],
+        ["b", 3, "the best of the 2 runs here that are measured alike at the end"],
         ["c", 5, "the best of these runs at the end"],
     ]  # fmt: skip
     said = page.evaluate("runs => unlikeWords(runs)", RUNS)
-    assert said.startswith("The rewards of these runs are not the same (functions, weights, parameters or code), so")
-    assert said.endswith("▲ marks the best among runs with the same rewards only.")
+    functions = "reward functions (which, weights, parameters or code)"
+    differ = f"These runs differ in {functions}, so total rewards cannot be compared."
+    assert said == f"{differ} ▲ marks the best among runs that are measured alike only."
     assert page.evaluate("runs => unlikeWords(runs)", RUNS[:2]) == ""
     assert page.evaluate(marked, RUNS[:2]) == [
         ["a", 5, "the best of these runs at the end"],
@@ -264,6 +266,33 @@ def test_a_best_is_marked_only_among_runs_with_the_same_rewards(bare_page: Page)
     alone = [RUNS[0], {**RUNS[2], "alike": {}}]
     assert page.evaluate(marked, alone) == [], "of unknown rewards: like no other's"
     assert page.evaluate("runs => shortWords(runs)", RUNS) == [
-        "Solved at the end, best first: c 75\u202f%, a 50\u202f%, b 25\u202f%.",
-        "Look first at: c (Failed: no memory).",
+        "Solved at the end, best first: “c”: 75\u202f%, “a”: 50\u202f%, “b”: 25\u202f%.",
+        differ,
+        "Look first at: “c” (Failed: no memory).",
     ]  # fmt: skip
+
+
+def test_runs_on_other_data_or_sampled_otherwise_have_no_best(bare_page: Page) -> None:
+    bring(bare_page, "pages/compare/tables.js", "drawFinals")
+    page = bring(bare_page, "pages/compare/measure.js", "unlikeWords", "shortWords")
+    marks = {"reward": "x", "solved": "s", "data": "d", "sampling": "p", "held_out": "h", "temperature": 1, "limit": 64}
+
+    def runs(*ways: dict[str, object]) -> list[dict[str, object]]:
+        return [{"id": f"{n}", "name": f"Fragen {n}", "there": True, "alike": marks | way, "kind": "ok",
+                 "final": {"reward": float(n), "solved": n / 4, "held_out": float(n), "step": way.get("step", 60)}}
+                for n, way in enumerate(ways)]  # fmt: skip
+
+    best = """runs => { const table = document.createElement("table"); drawFinals(table, runs, "", () => {});
+      return table.querySelectorAll(".best").length }"""
+    apart = runs({}, {"data": "e", "temperature": 0.05, "step": 12}, {"limit": 48, "step": 15})
+    said = ["These runs differ in data, temperature (0.05 and 1), length limit (48 and 64 tokens) and steps "
+            "(12, 15 and 60), so their figures cannot be compared."]  # fmt: skip
+    assert page.evaluate("runs => shortWords(runs)", apart) == said and page.evaluate(best, apart) == 0
+    assert page.evaluate("runs => unlikeWords(runs)", apart) == said[0]
+    longer = runs({}, {"step": 12})
+    assert page.evaluate("runs => shortWords(runs)", longer) == [
+        "Solved at the end, best first: “Fragen 1”: 25\u202f%, “Fragen 0”: 0\u202f%.",
+        "These runs have trained for different numbers of steps (12 and 60).",
+    ]  # fmt: skip
+    assert page.evaluate(best, longer) == 3
+    assert page.evaluate(best, runs({}, {"held_out": "other rows"})) == 2

@@ -26,7 +26,7 @@ export class CompareChart {
   }
 
   // `series`: [{key, label, colour, dash, lines: [{x, y, per, attempt}], group}] of what is shown; `view`: x, band,
-  // smooth, zoom, end (of the axis that all charts share).
+  // smooth, log, zoom, end (of the axis that all charts share).
   show(series, view) {
     const some = series.filter(({ lines }) => lines.length);
     this.series = some;
@@ -36,10 +36,12 @@ export class CompareChart {
     const none = view.zoom ? "None of these runs has logged this here." : "None of these runs has logged this.";
     showText(this.wait, some.length ? "" : series.length ? none : "Every run is hidden.");
     this.plot.hidden = !some.length;
+    this.log = view.log && this.canBeLog();
     setText(
       this.note,
       dotted(
         this.about.note,
+        this.log ? "log scale" : "",
         per > 1 ? `a point is the mean of up to ${per}` : "",
         missing && some.length ? `${missing} of ${series.length} have none` : "",
       ),
@@ -53,6 +55,12 @@ export class CompareChart {
     this.keyboardNav.again();
   }
 
+  // Shares are not: their ends are 0 and 100 %.
+  canBeLog() {
+    const values = this.series.flatMap(({ lines }) => lines.flatMap(({ y }) => y)).filter((value) => value !== null);
+    return this.about.unit !== "%" && values.every((value) => value >= 0) && values.some((value) => value > 0);
+  }
+
   figure() {
     const farthest = this.view.zoom?.[1] ?? this.view.end;
     this.over = this.view.x;
@@ -63,6 +71,7 @@ export class CompareChart {
       x: line.x.map((x) => x / by),
       y: line.y.map((y) => (y === null ? null : y * scale)),
     });
+    this.few = this.series.every(({ lines }) => lines.every(({ x }) => x.length < 12));
     const data = this.series.flatMap((one) => {
       const lines = one.lines.map(scaled);
       return one.group ? this.banded(one, lines) : lines.flatMap((line) => this.line(one, line));
@@ -88,10 +97,12 @@ export class CompareChart {
     const later = line.attempt > 1 && this.view.x === "attempt";
     const label = later ? `${one.label}, attempt ${line.attempt}` : one.label;
     const width = later ? 1.1 : 1.8;
+    // of one style in a chart; a line of one point would not be seen without its mark
+    const marked = this.few || line.x.length === 1;
     const base = {
       x: line.x,
       type: "scatter",
-      mode: line.x.length <= 12 ? "lines+markers" : "lines",
+      mode: marked ? "lines+markers" : "lines",
       marker: { color: colour, size: 4 },
     };
     // which line it is, wherever it is drawn
@@ -113,11 +124,13 @@ export class CompareChart {
   banded(one, lines) {
     const colour = Plots.colour(one.colour);
     const band = Lines.band(lines, this.view.band);
+    const least = Math.min(...band.y.filter((y) => y > 0)); // a band that falls to 0 has no end on a log scale
+    const low = this.log ? band.low.map((y) => (y > 0 ? y : least)) : band.low;
     const middle = this.view.smooth ? Smoother.over(band.y) : band.y; // what they had is not smoothed
     const base = { x: band.x, type: "scatter", mode: band.x.length < 3 ? "lines+markers" : "lines" };
     const edge = { ...base, mode: "lines", hoverinfo: "skip", line: { width: 0 } };
     return [
-      { ...edge, y: band.low },
+      { ...edge, y: low },
       { ...edge, y: band.high, fill: "tonexty", fillcolor: Plots.fade(colour, 0.16) },
       {
         ...base,
@@ -151,6 +164,7 @@ export class CompareChart {
       },
       y: {
         fixedrange: true,
+        type: this.log ? "log" : "linear",
         rangemode: this.about.unit === "%" ? "nonnegative" : "normal",
         ticksuffix: this.about.unit ? `\u202f${this.about.unit}` : "",
       },

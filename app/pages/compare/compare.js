@@ -34,6 +34,7 @@ import {
 } from "./core.js";
 import { finalRows, offerCsv, settingRows } from "./csv.js";
 import { drawLegend } from "./legend.js";
+import { shortWords, unlikeWords } from "./measure.js";
 import * as Parallel from "./parallel.js";
 import { hear, loadPrompt, loadPrompts } from "./shared_prompts.js";
 import { offerRuns } from "./starting.js";
@@ -125,6 +126,7 @@ for (const button of page.querySelectorAll(".x button"))
 for (const button of page.querySelectorAll(".band button"))
   button.addEventListener("click", () => setParams({ band: button.dataset.band === "range" ? null : "std" }));
 find(".smooth").addEventListener("change", (event) => setParams({ smooth: event.target.checked ? null : "0" }));
+find(".log").addEventListener("change", (event) => setParams({ log: event.target.checked ? "1" : null }));
 find(".by").addEventListener("change", (event) => setParams({ by: event.target.value }));
 function drawControls() {
   press(page.querySelectorAll(".x button"), (button) => button.dataset.x === state.x);
@@ -132,6 +134,7 @@ function drawControls() {
   find(".band").hidden = !state.by;
   show(find(".all-of-it"), state.zoom, find(".smooth"));
   find(".smooth").checked = state.smooth;
+  find(".log").checked = state.log;
   const settings = fields.map(({ name, label }) => [name, `${label} (${name})`]);
   options(find(".by"), [["", "nothing"], ["settings", "all settings but seeds"], ...settings], state.by);
   const named = runsHere().map(({ id, name }) => [id, name]);
@@ -168,8 +171,8 @@ function drawFinals() {
   ]);
   if (page.dataset.finals === key) return;
   page.dataset.finals = key;
-  showText(find(".unlike"), tables.unlikeWords(runsHere()));
-  find(".short").replaceChildren(...tables.shortWords(runsHere()).map((words) => el("li", { dir: "auto" }, words)));
+  showText(find(".unlike"), unlikeWords(runsHere()));
+  find(".short").replaceChildren(...shortWords(runsHere()).map((words) => el("li", { dir: "auto" }, words)));
   const drawn = runsDrawn().filter(({ there }) => there);
   tables.drawFinals(find("table.finals"), drawn, state.sort, (key) => {
     const usual = ["name", "state"].includes(key) ? key : `-${key}`;

@@ -10,7 +10,7 @@ from groupwise.app.core import format, run_facts, run_query
 from groupwise.app.core.errors import Unanswerable
 from groupwise.app.pages.compare.prompts import prompt_in_runs, shared_prompts
 from groupwise.app.pages.compare.runs import MOST, badge_of, line_styles, open_run_record, run_ids, run_spec
-from groupwise.app.pages.compare.settings import compare_code, compare_settings
+from groupwise.app.pages.compare.settings import compare_code, compare_settings, defaults
 from groupwise.app.ui import run_colours
 from groupwise.app.ui.live import Payload, answer, live, run_by_id, text, texts
 from groupwise.app.ui.safe_text import visible_text
@@ -51,13 +51,16 @@ aria-disabled="true">Compare</a></div>
 <section class="differ several"><h2>Settings that differ <span class="mut xs">faint: the default</span>
 <button class="link s csv" type="button" aria-label="Download the settings that differ as CSV">CSV</button></h2>
 <p class="s mut settled"></p>
-<div class="panel flush scroll" tabindex="-1"><table class="settings"></table></div></section>
+<div class="panel flush scroll" tabindex="-1"><table class="settings"></table></div>
+<button class="link s more" type="button" hidden></button></section>
 <section><div class="row controls"><h2>Curves</h2><span class="s mut">over</span><span class="switch s x" role="group"
 aria-label="Lay the curves over"><button data-x="step">step</button><button data-x="tokens">tokens</button>
 <button data-x="time">time</button><button data-x="attempt" title="Each attempt from its own beginning">attempt</button>
 </span><label class="s mut">grouped by <select class="input s by" aria-label="Group the runs by"></select></label>
 <span class="switch s band" role="group" aria-label="What the band is" hidden><button data-band="range">min–max</button>
-<button data-band="std">± std</button></span><label class="s mut check"><input type="checkbox" class="smooth"> smoothed
+<button data-band="std">± std</button></span>
+<label class="s mut check" title="Charts of values below 0 and of shares stay as they are"><input
+type="checkbox" class="log"> log scale</label><label class="s mut check"><input type="checkbox" class="smooth"> smoothed
 </label><button class="link s all-of-it" type="button" hidden>Show all of it</button></div>
 <p class="s mut unlaid" hidden></p><div class="grid two charts"></div><details class="all"><summary>All
 metrics <span class="mut s"></span></summary><input class="input" type="search" placeholder="search metrics"
@@ -139,9 +142,9 @@ def lines_of_run(
         return {"problem": visible_text(str(reason)), "seq": -1, "curves": {}, "final": {"step": run.step}}
 
 
-def alike_marks(run: registry.Run, record: Database) -> dict[str, str]:
-    """By what the run's rewards can be compared with another's (`alike.reward_marks`); nothing where its settings
-    cannot be read: then they cannot."""
+def alike_marks(run: registry.Run, record: Database) -> dict[str, Any]:
+    """By what the run's figures can be compared with another's (storage.analysis.compare.alike); nothing where its
+    settings cannot be read: then they cannot."""
     try:
         spec, stage = run_spec(run), recent.stage_began(record)[1]
     except Unanswerable:
@@ -150,10 +153,10 @@ def alike_marks(run: registry.Run, record: Database) -> dict[str, str]:
     target = group_metrics.target_of_stage(spec, stage)
     if target is not None and right.scores_otherwise(record, target):
         del marks["solved"]
-    return marks
+    return marks | alike.measure_marks(spec, defaults(), stage)
 
 
-def with_marks(found: dict[str, Any], marks: dict[str, str]) -> dict[str, Any]:
+def with_marks(found: dict[str, Any], marks: dict[str, Any]) -> dict[str, Any]:
     """The marks beside a run's lines and finals. Where nothing says what is right, nothing is called solved, though an
     older version may have recorded it."""
     if not marks or "solved" in marks:

@@ -36,6 +36,7 @@ export function readAddress() {
     metrics: list("metrics"),
     band: now.get("band") === "std" ? "std" : "range",
     smooth: now.get("smooth") !== "0",
+    log: now.get("log") === "1",
     hidden: new Set(list("hide")),
     sort: now.get("sort") ?? "",
     prompt: now.get("prompt") ?? "",

@@ -6,6 +6,7 @@ from groupwise.app.core import format
 from groupwise.app.core.errors import Unanswerable
 from groupwise.app.pages.compare.runs import run_ids, run_spec
 from groupwise.app.pages.new.field_labels import compared_label
+from groupwise.app.pages.new.setting_words import compared_words
 from groupwise.app.ui.live import Payload, answer, run_by_id, text
 from groupwise.app.ui.safe_text import visible_text
 from groupwise.storage.analysis.compare import code as codes
@@ -31,7 +32,7 @@ def compare_settings(payload: Payload) -> dict[str, Any]:
         found += [{"name": by, "values": [run.get(by) if run else None for run in flat]}]
     drawn = [
         {"name": field["name"], "label": visible_text(compared_label(field["name"])),
-         "values": [cell(value) for value in field["values"]]}
+         "values": [cell(field["name"], value) for value in field["values"]]}
         for field in found
     ]  # fmt: skip
     return {"ids": ids, "fields": drawn[:MOST_FIELDS], "left_out": max(0, len(drawn) - MOST_FIELDS),
@@ -56,13 +57,13 @@ def defaults() -> dict[str, Any]:
     return catalogue.defaults() if catalogue else {}
 
 
-def cell(value: fields.Value | None) -> dict[str, Any] | None:
+def cell(name: str, value: fields.Value | None) -> dict[str, Any] | None:
     """A setting as the table shows it: its words, its number where it is one, and whether it was set; None for none."""
     if value is None:
         return None
     given = value["value"]
     number = given if isinstance(given, (int, float)) and not isinstance(given, bool) and abs(given) < 1e300 else None
-    words = visible_text(fields.words(given))
+    words = visible_text(compared_words(name, given))
     return {"words": format.shorten(words, LONGEST), "number": number, "set": value["set"]}
 
 

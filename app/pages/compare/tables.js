@@ -1,7 +1,8 @@
 // The tables of Compare: final metrics, settings that differ, reward code.
 
-import { el } from "../../ui/dom.js";
+import { el, setText } from "../../ui/dom.js";
 import { countWords, number, percent, seconds } from "../../ui/number.js";
+import { bestOf } from "./measure.js";
 
 export function swatch(look) {
   const dash =
@@ -32,74 +33,19 @@ export function head(first, runs) {
 const share = (value) => (value === null ? "–" : percent(value));
 const duration = (value) => (value === null ? "–" : seconds(value));
 const whole = (value) => (value === null ? "–" : Math.round(value).toLocaleString("en"));
-// Of each column: its key, head, how a value is written, and which end is the better one (1: the highest, 0: neither
-// by itself: the least KL and the fewest tied groups are those of a run that has not begun to learn).
+// Of each column: its key, head, and how a value is written. Which have a best: measure.js (the least KL and the fewest
+// tied groups are those of a run that has not begun to learn).
 export const COLUMNS = [
-  ["step", "steps", whole, 0],
-  ["reward", "reward", number, 1],
-  ["held_out", "held-out", number, 1],
-  ["solved", "solved", share, 1],
-  ["kl", "kl", number, 0],
-  ["length", "length", number, 0],
-  ["tied", "tied groups", share, 0],
-  ["time", "time", duration, 0],
-  ["tokens", "tokens", whole, 0],
+  ["step", "steps", whole],
+  ["reward", "reward", number],
+  ["held_out", "held-out", number],
+  ["solved", "solved", share],
+  ["kl", "kl", number],
+  ["length", "length", number],
+  ["tied", "tied groups", share],
+  ["time", "time", duration],
+  ["tokens", "tokens", whole],
 ];
-
-// By what a column's values can be compared: the mark of app/pages/compare/compare.py that is equal in runs where they
-// mean the same.
-const MARKS = { reward: "reward", held_out: "reward", solved: "solved" };
-// The runs with a value in a column, in lots within which it means the same.
-function lotsOf(runs, key) {
-  const lots = new Map();
-  for (const run of runs) {
-    if ((run.final?.[key] ?? null) === null) continue;
-    const mark = run.alike?.[MARKS[key]] ?? run.id; // of unknown rewards: like no other's
-    lots.set(mark, [...(lots.get(mark) ?? []), run]);
-  }
-  return [...lots.values()];
-}
-// The runs with the best value of a column, each with what its sign means; none where one is alone, or all are equal.
-function bestOf(runs, key, better) {
-  const best = new Map();
-  const lots = better ? lotsOf(runs, key) : [];
-  for (const lot of lots) {
-    const values = lot.map((run) => run.final[key]);
-    const top = Math.max(...values);
-    if (values.every((value) => value === top)) continue;
-    const of = lots.length > 1 ? `the ${lot.length} runs here with the same rewards` : "these runs";
-    for (const run of lot) if (run.final[key] === top) best.set(run.id, `the best of ${of} at the end`);
-  }
-  return best;
-}
-// Why no best is told of all these runs; "" where it is.
-export function unlikeWords(runs) {
-  const rewards = lotsOf(runs, "reward");
-  const solved = lotsOf(runs, "solved").length > 1 && "What counts as solved is not the same in these runs.";
-  const differ = "The rewards of these runs are not the same (functions, weights, parameters or code)";
-  const whole = rewards.length > 1 && `${differ}, so which total reward is the best cannot be said.`;
-  const some = [...rewards, ...lotsOf(runs, "solved")].some((lot) => lot.length > 1);
-  const rest = (whole || solved) && some && "▲ marks the best among runs with the same rewards only.";
-  return [whole, solved, rest].filter(Boolean).join(" ");
-}
-
-// What there is to see first, one sentence each: who did best, as far as that can be said, and who did not end well.
-export function shortWords(runs) {
-  const solved = rankWords(runs, "solved", "Solved at the end", share);
-  const reward = rankWords(runs, "reward", "Reward at the end", number);
-  const ill = runs.filter(({ kind }) => kind === "bad" || kind === "warn");
-  const told = ({ name, label, reason }) => `${name} (${label}${reason ? `: ${reason}` : ""})`;
-  const badly = ill.length ? `Look first at: ${ill.map(told).join(", ")}.` : "";
-  return [solved || reward, badly].filter(Boolean);
-}
-function rankWords(runs, key, title, write) {
-  const lots = lotsOf(runs, key);
-  if (lots.length !== 1 || lots[0].length < 2) return "";
-  const order = [...lots[0]].sort((a, b) => b.final[key] - a.final[key]);
-  const said = (run) => `${run.name} ${write(run.final[key])}`;
-  const few = order.length <= 3 ? order.map(said) : [said(order[0]), said(order[1]), "…", said(order.at(-1))];
-  return `${title}, best first: ${few.join(", ")}.`;
-}
 
 function sorted(runs, order) {
   const down = order.startsWith("-");
@@ -128,7 +74,7 @@ function sortable(key, title, numeric, order, sort) {
 
 export function drawFinals(table, runs, order, sort) {
   const top = (key, title, numeric) => sortable(key, title, numeric, order, sort);
-  const best = Object.fromEntries(COLUMNS.map(([key, , , better]) => [key, bestOf(runs, key, better)]));
+  const best = Object.fromEntries(COLUMNS.map(([key]) => [key, bestOf(runs, key)]));
   const cell = (run, [key, , write]) => {
     const value = run.final?.[key] ?? null;
     const at = key === "held_out" ? run.final?.held_out_at : null;
@@ -167,7 +113,17 @@ export function drawFinals(table, runs, order, sort) {
 }
 
 // ---- settings ----
+const FEW = 8; // settings that are shown before all are asked for; one or two more are no reason to ask
 export function drawSettings(table, runs, fields, by, group) {
+  const more = table.closest("section").querySelector(".more");
+  const shown = more.dataset.all || fields.length <= FEW + 2 ? fields : fields.slice(0, FEW);
+  more.hidden = shown.length === fields.length;
+  setText(more, `Show all ${countWords(fields.length, "setting")}`);
+  more.onclick = () => {
+    more.dataset.all = "yes";
+    drawSettings(table, runs, fields, by, group);
+    table.querySelectorAll("[data-name]")[FEW].focus();
+  };
   const cell = (value) =>
     value
       ? el(
@@ -183,7 +139,7 @@ export function drawSettings(table, runs, fields, by, group) {
     head("setting", runs),
     el(
       "tbody",
-      ...fields.map((field) =>
+      ...shown.map((field) =>
         el(
           "tr",
           el(

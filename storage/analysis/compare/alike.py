@@ -1,9 +1,10 @@
-"""Whether two runs' rewards mean the same: a total reward says which run is better only where the same functions made
-it, and a share solved only where the same one says what is right."""
+"""Whether two runs' figures are the same measure: a total reward says which run is better only where the same functions
+made it, and a share solved only where the same one says what is right; both only on the same data, sampled alike."""
 
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from groupwise.storage.record import group_metrics
 from groupwise.storage.spec.spec import RewardSpec, RunSpec
@@ -21,6 +22,36 @@ def reward_marks(spec: RunSpec, code: Mapping[str, str], stage: int) -> dict[str
     return marks
 
 
+# Settings of the data that change in which order its rows come, or how they are read, but not what is asked.
+_NOT_ASKED = {"shuffle", "holdout", "streaming", "columns"}
+# The settings of GRPOConfig, besides the temperature and the length limit, by which completions are drawn.
+_SAMPLING = ("top_p", "top_k", "min_p", "repetition_penalty", "generation_kwargs", "chat_template_kwargs")
+
+
+def measure_marks(spec: RunSpec, defaults: Mapping[str, Any], stage: int) -> dict[str, Any]:
+    """What the figures of a run are measured on, in the stage of this number, equal in runs where it is the same: marks
+    of its `data`, of which rows are `held_out` and of how else completions are drawn (`sampling`); its `temperature`
+    and its `limit` in tokens, None where they are not known. `defaults`: those of GRPOConfig, as published."""
+    stages = spec.by_stage()
+    settings = {**defaults, **stages[min(max(stage, 1), len(stages)) - 1].training}
+    data = spec.data.model_dump()
+    return {
+        "data": _hash(json.dumps({name: data[name] for name in data if name not in _NOT_ASKED}, sort_keys=True)),
+        "held_out": _hash(json.dumps([data["shuffle"], data["holdout"]])),
+        "sampling": _hash(json.dumps([settings.get(name) for name in _SAMPLING], sort_keys=True, default=str)),
+        "temperature": _number(settings.get("temperature")),
+        "limit": _number(settings.get("max_completion_length")),
+    }
+
+
+def _number(value: Any) -> float | None:
+    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+
+
 def _mark(rewards: Sequence[RewardSpec], code: Mapping[str, str]) -> str:
     said = sorted(json.dumps([reward.model_dump(), code.get(reward.name)], sort_keys=True) for reward in rewards)
-    return hashlib.sha256("\n".join(said).encode("utf-8", "replace")).hexdigest()[:16]
+    return _hash("\n".join(said))
+
+
+def _hash(words: str) -> str:
+    return hashlib.sha256(words.encode("utf-8", "replace")).hexdigest()[:16]

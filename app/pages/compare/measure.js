@@ -1,0 +1,111 @@
+// Whether the figures of runs are the same measure: among which of them there is a best, and what keeps them apart.
+
+import { number, percent } from "../../ui/number.js";
+import { listed } from "../../ui/text.js";
+
+// By which mark of app/pages/compare/compare.py a column's values can be compared, besides what all are measured on.
+const MARKS = { reward: ["reward"], held_out: ["reward", "held_out"], solved: ["solved"] };
+const MEASURED_ON = ["data", "temperature", "sampling", "limit"];
+const share = (value) => (value === null ? "–" : percent(value));
+const plainly = (value) => value.toLocaleString("en", { maximumSignificantDigits: 3 });
+
+// The runs with a value in a column, in lots within which it means the same.
+function lotsOf(runs, key) {
+  const lots = new Map();
+  for (const run of runs) {
+    if ((run.final?.[key] ?? null) === null) continue;
+    const [first, ...others] = MARKS[key];
+    const known = run.alike?.[first];
+    const mark = known ? JSON.stringify([first, ...others, ...MEASURED_ON].map((name) => run.alike[name])) : run.id;
+    lots.set(mark, [...(lots.get(mark) ?? []), run]); // of unknown rewards: like no other's
+  }
+  return [...lots.values()];
+}
+// The runs with the best value of a column, each with what its sign means; none where one is alone, or all are equal.
+export function bestOf(runs, key) {
+  const best = new Map();
+  const lots = MARKS[key] ? lotsOf(runs, key) : [];
+  for (const lot of lots) {
+    const values = lot.map((run) => run.final[key]);
+    const top = Math.max(...values);
+    if (values.every((value) => value === top)) continue;
+    const of = lots.length > 1 ? `the ${lot.length} runs here that are measured alike` : "these runs";
+    for (const run of lot) if (run.final[key] === top) best.set(run.id, `the best of ${of} at the end`);
+  }
+  return best;
+}
+
+// ---- what differs ----
+function distinct(runs, value) {
+  return [...new Set(runs.map((run) => value(run) ?? null))];
+}
+// Each way in which the runs' figures are measured otherwise: [its name, what it is called].
+function ways(runs) {
+  const differ = (name) => distinct(runs, (run) => run.alike?.[name]).length > 1;
+  const values = (name, unit = "") =>
+    valueWords(
+      distinct(runs, (run) => run.alike?.[name]),
+      unit,
+    );
+  const solvers = runs.filter(({ alike }) => alike?.solved);
+  return [
+    differ("data") && ["data", "data"],
+    differ("reward") && ["reward", "reward functions (which, weights, parameters or code)"],
+    distinct(solvers, ({ alike }) => alike.solved).length > 1 && ["solved", "what counts as solved"],
+    differ("temperature") && ["temperature", `temperature${values("temperature")}`],
+    differ("sampling") && ["sampling", "other sampling settings"],
+    differ("limit") && ["limit", `length limit${values("limit", " tokens")}`],
+  ].filter(Boolean);
+}
+function valueWords(values, unit) {
+  const known = values.filter((value) => value !== null).sort((a, b) => a - b);
+  if (known.length < values.length) return "";
+  const said = known.map(plainly);
+  return ` (${said.length > 4 ? `${said[0]} to ${said.at(-1)}` : listed(said)}${unit})`;
+}
+// What keeps the runs' figures from being compared, in one line; "" where nothing does.
+function differWords(runs) {
+  const some = runs.filter(({ final }) => (final?.reward ?? null) !== null);
+  const found = ways(some);
+  const steps = valueWords(
+    distinct(some, ({ final }) => final.step),
+    "",
+  );
+  const apart = distinct(some, ({ final }) => final.step).length > 1;
+  if (!found.length) return apart ? `These runs have trained for different numbers of steps${steps}.` : "";
+  const names = found.map(([name]) => name);
+  const what = names.some((name) => MEASURED_ON.includes(name))
+    ? "their figures"
+    : listed(
+        [names.includes("reward") && "total rewards", names.includes("solved") && "shares solved"].filter(Boolean),
+      );
+  const said = [...found.map(([, words]) => words), ...(apart ? [`steps${steps}`] : [])];
+  return `These runs differ in ${listed(said)}, so ${what} cannot be compared.`;
+}
+// Why no best is told of all these runs; "" where it is.
+export function unlikeWords(runs) {
+  const lots = [...lotsOf(runs, "reward"), ...lotsOf(runs, "solved")];
+  const parted = lotsOf(runs, "reward").length > 1 || lotsOf(runs, "solved").length > 1;
+  const rest =
+    parted && lots.some((lot) => lot.length > 1) && "▲ marks the best among runs that are measured alike only.";
+  return [differWords(runs), rest].filter(Boolean).join(" ");
+}
+
+// ---- what there is to see first ----
+// One sentence each: who did best, as far as that can be said, what keeps them apart, and who did not end well.
+export function shortWords(runs) {
+  const solved = rankWords(runs, "solved", "Solved at the end", share);
+  const reward = rankWords(runs, "reward", "Reward at the end", number);
+  const ill = runs.filter(({ kind }) => kind === "bad" || kind === "warn");
+  const told = ({ name, label, reason }) => `“${name}” (${label}${reason ? `: ${reason}` : ""})`;
+  const badly = ill.length ? `Look first at: ${ill.map(told).join(", ")}.` : "";
+  return [solved || reward, differWords(runs), badly].filter(Boolean);
+}
+function rankWords(runs, key, title, write) {
+  const lots = lotsOf(runs, key);
+  if (lots.length !== 1 || lots[0].length < 2) return "";
+  const order = [...lots[0]].sort((a, b) => b.final[key] - a.final[key]);
+  const said = (run) => `“${run.name}”: ${write(run.final[key])}`;
+  const few = order.length <= 3 ? order.map(said) : [said(order[0]), said(order[1]), "…", said(order.at(-1))];
+  return `${title}, best first: ${few.join(", ")}.`;
+}
