@@ -98,7 +98,7 @@ def overwritten(run: Database) -> list[Part]:
 
 
 def marks(path: Path) -> list[dict[str, Any]]:
-    """Where attempts after the first, and stages, began: step, kind (begin or stage), attempt, stage."""
+    """Where attempts after the first that trained, and stages, began: step, kind (begin or stage), attempt, stage."""
     with record_check.read_record(path) as run:
         return _marks(run)
 
@@ -107,7 +107,7 @@ def _marks(run: Database) -> list[dict[str, Any]]:
     """The newest 100. An attempt that begins within a stage names it again; that is no new stage."""
     rows = run.execute(
         "SELECT step, kind, attempt, json_extract(data, '$.stage') FROM event WHERE kind = 'stage' "
-        "OR (kind = 'begin' AND attempt > 1) ORDER BY id"
+        "OR (kind = 'begin' AND attempt > (SELECT min(attempt) FROM acknowledged WHERE step > 0)) ORDER BY id"
     ).fetchall()
     found: list[dict[str, Any]] = []
     stage: int | None = None

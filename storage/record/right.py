@@ -1,4 +1,5 @@
-"""Whether a record bears out that a reward function says what is right: its scores may be by another scale."""
+"""Whether a record bears out that a reward function says what is right: its scores may be by another scale, or always
+the same."""
 
 from groupwise.storage.home.sqlite_tools import Database
 from groupwise.storage.record import group_metrics
@@ -12,11 +13,14 @@ def may_score_otherwise(target: Target) -> bool:
 
 def scores_otherwise(run: Database, target: Target) -> bool:
     """Whether it has told completions apart in this run, and never come to 1: −23 or 0.4 say nothing of what is right,
-    and 0 % would be said of every run."""
-    if not may_score_otherwise(target) or _extremes(run, "groups/solved")[1] != 0:
-        return False
+    and 0 % would be said of every run. Or whether it gave every completion the same, which says as little."""
     low, high = _extremes(run, f"rewards/{target[0]}/mean")
-    return low is not None and high is not None and high - low > TIED
+    if not may_score_otherwise(target) or low is None or high is None:
+        return False
+    if high - low <= TIED:
+        spread = _extremes(run, f"rewards/{target[0]}/std")[1]
+        return spread is not None and spread <= TIED
+    return _extremes(run, "groups/solved")[1] == 0
 
 
 def _extremes(run: Database, name: str) -> tuple[float | None, float | None]:

@@ -97,6 +97,7 @@ def test_the_time_left_is_said_until_the_run_is_called_stalled() -> None:
         assert " left" in header.progress_line(states.RUNNING, 3, 60, 2.0, pace, 0.0, silence)
         assert header.stall_warning(states.RUNNING, 0.0, pace, silence) == ""
     assert " left" not in header.progress_line(states.RUNNING, 3, 60, 2.0, 1.0, 0.0, 61.0)
+    assert " left" not in header.progress_line(states.STOPPING, 3, 60, 2.0, 90.0, 0.0, 59.0), "it will not get there"
 
 
 @pytest.mark.parametrize(

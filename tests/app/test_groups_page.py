@@ -120,6 +120,15 @@ def test_nothing_is_called_right_by_a_function_that_scores_on_another_scale(run_
     assert {line["right"] for line in groups.groups_at_step({"run": mine, "step": 2})["groups"]} == {"–"}
 
 
+def test_nothing_is_called_right_by_a_function_that_gives_everything_the_same(run_id: str):
+    def alike(step: int, n: int) -> Group:
+        return Group("train", step, f"{n}", {}, [Completion("a", 1, False, 1.0, 0.0, [(1.0, "ok")])] * 4)
+
+    logged = {"rewards/ones/mean": 1.0, "rewards/ones/std": 0.0}
+    ones = made_run("ones", 2, functions=("ones",), groups=2, make_group=alike, metrics=lambda step: {**logged})
+    assert {line["right"] for line in groups.groups_at_step({"run": ones, "step": 2})["groups"]} == {"–"}
+
+
 def test_a_group_without_any_score_has_no_best(run_id: str):
     completion = {"idx": 0, "text": "a", "reward": None}
     assert groups.reference_of([completion], "best") is None

@@ -47,10 +47,15 @@ def runs(reading_dashboard: str) -> dict[str, str]:
     def otherwise(step: int) -> dict[str, float | None]:
         return {"reward": step - 20.0, "rewards/mine/mean": step - 20.0, "groups/solved": 0.0, "groups/any_solved": 0.0}
 
+    def constant(step: int) -> dict[str, float | None]:
+        told = {"rewards/ones/mean": 1.0, "rewards/ones/std": 0.0, "frac_reward_zero_std": 1.0, "groups/tied": 1.0}
+        return {"reward": 1.0, "groups/solved": 1.0, "groups/any_solved": 1.0, **told}
+
     made = {
         "long": made_run("long", STEPS, groups=0, metrics=logged, resumed_at=2000),
         "bare": made_run("bare", 8, groups=0, metrics=bare, training={"beta": 0.0}),
         "mine": made_run("mine", 8, functions=("mine",), groups=0, metrics=otherwise),
+        "ones": made_run("ones", 8, functions=("ones",), groups=0, metrics=constant),
         "failed": made_run("failed", 0, groups=0, state=states.FAILED),
     }
     return made | {"address": reading_dashboard}
@@ -240,8 +245,16 @@ def test_what_a_run_lacks_is_said_where_it_is_missed(open_page: OpenPage, runs: 
     # a share of right answers is not said of a function that scores by another scale
     page.goto(f"{runs['address']}/run?id={runs['mine']}&tab=overview")
     solved = page.locator('[data-chart="solved"]')
-    expect(solved.locator(".wait")).to_contain_text("“mine” has not scored 1 so far")
+    expect(solved.locator(".wait")).to_contain_text("“mine” has not scored 1, which would count as right")
     expect(solved.locator(".values")).to_have_text("")
+    # nor of one that gives everything the same; no share's axis goes beyond 100 %
+    page.goto(f"{runs['address']}/run?id={runs['ones']}&tab=overview")
+    expect(solved.locator(".wait")).to_have_text(
+        "“ones” gave every completion the same, which says nothing of what is right."
+    )
+    tied = page.locator('[data-chart="tied groups"] .js-plotly-plot')
+    tied.scroll_into_view_if_needed()
+    assert tied.evaluate("plot => plot._fullLayout.yaxis.range[1]") == 105
 
 
 def test_a_function_has_one_colour_in_every_chart(open_page: OpenPage, reading_dashboard: str) -> None:

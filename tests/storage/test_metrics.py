@@ -201,6 +201,17 @@ def test_a_look_at_what_is_no_record_is_for_its_readers_to_refuse(tmp_path: Path
         metrics.standing(tmp_path / "run.db")
 
 
+def test_an_attempt_is_marked_only_where_one_before_it_had_trained(tmp_path: Path) -> None:
+    """Taken from the queue, or ended while it loaded: of that attempt there is nothing in the charts."""
+    path, begins = tmp_path / "run.db", Event("begin", "Training begins: 9 steps.", {"total": 9})
+    for attempt, step in ((1, 0), (2, 0), (3, 4)):
+        writer = RunWriter(path, attempt, {})
+        writer.commit(step, events=[begins])
+        writer.commit(step + 1, metrics={"reward": 0.5}) if attempt > 1 else None
+        writer.close()
+    assert [(mark["attempt"], mark["step"]) for mark in metrics.marks(path)] == [(3, 4)]
+
+
 def test_what_came_between_two_checkpoints_is_of_the_attempt_that_counts(registry_home: Path) -> None:
     run_id = made_run("resumed", 30, groups=0, resumed_at=15, metrics=lambda step: {"reward": float(step)})
     path = paths.run_folder(run_id).db

@@ -89,7 +89,7 @@ def _status(run: registry.Run, now: float) -> dict[str, object]:
         "label": visible_text(state_badge.with_verdict(label, came_to.verdict)),
         "kind": state_badge.kind(run.state, came_to.level), "colour": run_colours.own_colour(run),
         "sentence": visible_text(sentence), "end": None if asked else ending.describe_end(run), "meanwhile": told,
-        **_progress(run, facts, pace, now),
+        **_progress(run, facts, pace, now, ends=asked is not None),
         "note": "The folder of this run was deleted. Only this row is left of it." if gone
         else note_on_files(run, problem) or waits(run)
         or stall_warning(run.state, facts.get("at"), pace["median"], now),
@@ -102,15 +102,19 @@ def run_progress(run: registry.Run) -> dict[str, object]:
     """How far the run is, as the head says it: `line`, the share done (`progress`), and the number of what was recorded
     last (`seq`), by which the head and the charts know whether they tell of the same."""
     facts, pace, _ = read_standing(run)
-    return _progress(run, facts, pace, time.time())
+    asked = run.state in states.LIVE and commands.waiting_action(run.id, run.attempt) is not None
+    return _progress(run, facts, pace, time.time(), ends=asked)
 
 
-def _progress(run: registry.Run, facts: dict[str, Any], pace: dict[str, float | None], now: float) -> dict[str, object]:
+def _progress(
+    run: registry.Run, facts: dict[str, Any], pace: dict[str, float | None], now: float, *, ends: bool
+) -> dict[str, object]:
+    """`ends`: it was asked to stop, so that how long the steps that are left would take says nothing."""
     step, total, at = facts.get("step") or run.step, facts.get("total") or run.total, facts.get("at")
     took = _seconds_trained(run) if at and run.state in states.ENDED else None
     return {
         "seq": facts.get("seq", 0), "progress": min(1.0, step / total) if total else 0.0,
-        "line": progress_line(run.state, step, total, pace["step"], pace["median"], at, now, took),
+        "line": progress_line(run.state, step, total, pace["step"], None if ends else pace["median"], at, now, took),
     }  # fmt: skip
 
 
@@ -183,7 +187,7 @@ def progress_line(
     parts += [f"{format.duration(each)} a step"] if each else []
     parts += [f"took {format.duration(took)}"] if took else []
     if state in states.LIVE:
-        known = pace and total > step and not silent(at, pace, now)
+        known = pace and state != states.STOPPING and total > step and not silent(at, pace, now)
         parts += [f"{format.duration((total - step) * (pace or 0.0))} left"] if known else []
         parts += [f"updated {format.age(at, now)}"] if at else []
     return " · ".join(parts)

@@ -95,20 +95,25 @@ export class Chart {
     this.dirty ||= !sameLines || [...names, ...this.panel.spread].some((name) => changed.has(name));
     if (this.inView || (this.nearby && !this.drawn)) this.draw();
   }
-  // Words in place of a share that would be 0 whatever is learned, as who tells it scores by another scale.
+  // Words in place of a share that says nothing of what is right: who tells it scores otherwise, or tells none apart.
   scoredOtherwise() {
     const { teller } = this.panel;
     const names = teller ? this.logged() : [];
-    if (!names.length || names.some((name) => this.board.curves.get(name).y.some((value) => value))) return "";
-    const mode = names[0].startsWith("eval_") ? "eval_" : "";
-    const means = (this.board.curves.get(`${mode}rewards/${teller}/mean`)?.y ?? []).filter((value) => value !== null);
-    if (means.every((value) => value === means[0])) return "";
-    return `“${teller}” has not scored 1 so far, which would count as right. Its scores may be by another scale.`;
+    if (!names.length) return "";
+    const { curves, live } = this.board;
+    const of = `${names[0].startsWith("eval_") ? "eval_" : ""}rewards/${teller}`;
+    const logged = (kind) => (curves.get(`${of}/${kind}`)?.y ?? []).filter(Number.isFinite);
+    const [means, spreads] = [logged("mean"), logged("std")];
+    const constant = means.every((value) => Span.same(value, means[0]));
+    const alike = spreads.length > 0 && Math.max(...spreads) < 1e-8;
+    if (constant ? !alike : names.some((name) => curves.get(name).y.some((value) => value))) return "";
+    const soFar = live ? " so far" : "";
+    if (constant) return `“${teller}” gave every completion the same${soFar}, which says nothing of what is right.`;
+    return `“${teller}” has not scored 1${soFar}, which would count as right. Its scores may be by another scale.`;
   }
   empty(waiting) {
     const { curves } = this.board;
-    const otherwise = this.scoredOtherwise();
-    if (otherwise) return otherwise;
+    if (this.scoredOtherwise()) return this.scoredOtherwise();
     if (!curves.names.length) return waiting;
     const ours = this.panel.keys.flat().some((key) => Curves.ours(key));
     if (!curves.logged && !ours) return waiting;
@@ -281,7 +286,7 @@ export class Chart {
     if (!Number.isFinite(high)) return { autorange: true };
     if (Span.same(low, high)) {
       // What never changed so far is drawn over a ground line at 0, not in a made-up range around it.
-      const edge = low * 1.5 || 1;
+      const edge = this.panel.unit === "%" && low <= 100 ? Math.min(105, low * 1.5) || 1 : low * 1.5 || 1;
       return {
         range: this.log ? [Math.log10(low) - 0.5, Math.log10(low) + 0.5] : [Math.min(0, edge), Math.max(0, edge)],
       };
