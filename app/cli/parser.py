@@ -24,7 +24,7 @@ SUMMARIES = {
 }
 STATES = ("queued", "starting", "running", "stopping", "finished", "stopped", "failed", "killed", "interrupted")
 SORTS = ("name", "state", "reward", "step", "duration", "created")
-RUN_HELP = "the run's id, or as much of its beginning as is unique"
+RUN_HELP = "the run's id or name, or as much of the id's beginning as is unique"
 WAIT_HELP = "follow the run until it ends; Ctrl-C ends the following and not the run"
 
 

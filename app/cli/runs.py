@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from groupwise.app.core import format, run_query, worker_process
+from groupwise.app.core import format, run_query, strays, worker_process
 from groupwise.app.core.command_errors import CANCELLED, DONE, FAILED, STOPPED, WRONG_INPUT, CommandError, open_home
 from groupwise.storage.home import paths
 from groupwise.storage.library import repair as repairs
@@ -42,20 +42,21 @@ PRIVATE = (
 )  # what `list --json` leaves out: no one's business, or bulk
 
 
-def find_run(beginning: str, among: Sequence[Run] | None = None) -> Run:
-    """The run whose id is, or alone begins with, this. `among`: of these runs, not of those that there are."""
-    runs = registry.list_runs() if among is None else among
-    found = [run for run in runs if run.id.startswith(beginning)] if beginning else []
-    exact = [run for run in found if run.id == beginning]
-    if len(exact or found) == 1:
-        return (exact or found)[0]
+def find_run(given: str, among: Sequence[Run] | None = None) -> Run:
+    """The run of this id, or of this name, or whose id begins so, where it is the only one. `among`: of these runs, not
+    of those that there are. Raises CommandError."""
+    runs = registry.list_runs(curves=False) if among is None else among
+    named = [run for run in runs if run.name == given]
+    begun = [run for run in runs if given and run.id.startswith(given)]
+    found = [run for run in begun if run.id == given] or named or begun
+    if len(found) == 1:
+        return found[0]
     if not found:
         kind, option = ("run", "") if among is None else ("deleted run", " --deleted")
-        raise CommandError(
-            f"There is no {kind} “{beginning[:80]}”. `groupwise list{option}` shows them all.", WRONG_INPUT
-        )
+        raise CommandError(f"There is no {kind} “{given[:80]}”. `groupwise list{option}` shows them all.", WRONG_INPUT)
     some = ", ".join(run.id for run in found[:5]) + (", …" if len(found) > 5 else "")
-    raise CommandError(f"“{beginning}” could be any of {len(found)} runs: {some}. Give more of the id.", WRONG_INPUT)
+    what, advice = ("is the name of", "Give the id of one.") if named else ("could be any of", "Give more of the id.")
+    raise CommandError(f"“{given[:80]}” {what} {len(found)} runs: {some}. {advice}", WRONG_INPUT)
 
 
 def list_runs(options: argparse.Namespace) -> int:
@@ -80,6 +81,8 @@ def list_runs(options: argparse.Namespace) -> int:
         print("No run matches.")
     else:
         print(_table([HEAD, *(_row(run, facts.get(run.id)) for run in runs)]))
+    if not options.deleted and (told := strays.stray_words({run.id for run in everything})):
+        print(f"groupwise: {told}", file=sys.stderr)
     return DONE
 
 
@@ -116,7 +119,7 @@ def _row(run: Run, came_to: Outcome | None) -> tuple[str, ...]:
     name = printable_line(run.name)
     name = name if len(name) <= 32 else f"{name[:31]}…"
     reward = format.number(run.reward)
-    state = f"{run.state}, {came_to.verdict}" if came_to and came_to.verdict else run.state
+    state = f"{run.state}, {format.mid_sentence(came_to.verdict)}" if came_to and came_to.verdict else run.state
     return run.id, name, state, step_progress(run), reward, short_age(time.time() - run.created)
 
 
@@ -152,11 +155,17 @@ def stop(options: argparse.Namespace) -> int:
     kind = commands.KILL if options.now and run.state != states.QUEUED else commands.STOP
     _ask_of_run(run, kind)
     worker_process.ensure_worker()
-    print(f"Asked {run.id} to {'end at once' if kind == commands.KILL else 'stop at its next step'}.", file=sys.stderr)
+    print(_asked_words(run, kind), file=sys.stderr)
     if not options.wait:
         return DONE
     ended = follow(run.id, attempt=run.attempt)
     return DONE if ended in (DONE, STOPPED) else FAILED
+
+
+def _asked_words(run: Run, kind: str) -> str:
+    if run.state == states.QUEUED:
+        return f"Removed {run.id} from the queue."
+    return f"Asked {run.id} to {'end at once' if kind == commands.KILL else 'stop at its next step'}."
 
 
 def resume(options: argparse.Namespace) -> int:

@@ -106,6 +106,11 @@ def shorten(text: str, limit: int) -> str:
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
+def mid_sentence(words: str) -> str:
+    """Words that begin a sentence, as they stand within one: The KL → the KL; a name in capitals stays (KL rises)."""
+    return words if words[1:2].isupper() else f"{words[:1].lower()}{words[1:]}"
+
+
 def message_text(prompt: Any) -> str:
     """What a person asked: the last message of a chat, or the text itself."""
     if isinstance(prompt, list) and prompt and isinstance(prompt[-1], dict):

@@ -1,6 +1,7 @@
 """Choosing among runs, on the Runs page and in `groupwise list`: by words, by state, in an order; and since when a run
 has been in its state, in words."""
 
+import unicodedata
 from collections.abc import Collection, Sequence
 from typing import Any
 
@@ -23,14 +24,26 @@ def state_and_age(run: Run) -> str:
     return f"{states.LABELS.get(run.state, run.state)} · {launched}{age_words(run)}"
 
 
+# Letters that are a plain one with a stroke, which Unicode does not take apart.
+STROKES = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ħ": "h", "ŧ": "t", "ı": "i", "æ": "ae", "œ": "oe"})
+
+
+def plain_letters(text: str) -> str:
+    """In small letters without accents, ß as ss: März is found by marz, and marz by März."""
+    if text.isascii():
+        return text.lower()
+    apart = unicodedata.normalize("NFKD", text.casefold().translate(STROKES))
+    return "".join(letter for letter in apart if not unicodedata.combining(letter))
+
+
 def searched_text(run: Run) -> str:
-    """What is searched of a run, in small letters."""
+    """What is searched of a run, as `plain_letters`."""
     label = states.LABELS.get(run.state, run.state)
-    return f"{run.name}\n{run.id}\n{label}\n{run.model}\n{run.data}\n{run.note}\n{' '.join(run.tags)}".lower()
+    return plain_letters(f"{run.name}\n{run.id}\n{label}\n{run.model}\n{run.data}\n{run.note}\n{' '.join(run.tags)}")
 
 
 def matches(run: Run, words: Collection[str]) -> bool:
-    """Whether each of these words, in small letters, is somewhere in the run's name, id, state, model, data, note or
+    """Whether each of these words (see `words_of`) is somewhere in the run's name, id, state, model, data, note or
     tags."""
     if not words:
         return True
@@ -39,8 +52,8 @@ def matches(run: Run, words: Collection[str]) -> bool:
 
 
 def words_of(search: str) -> list[str]:
-    """The words that are searched for."""
-    return search.lower().split()
+    """The words that are searched for, as `plain_letters`."""
+    return plain_letters(search).split()
 
 
 def in_order(runs: Sequence[Run], values: Sequence[Any], down: bool) -> list[Run]:

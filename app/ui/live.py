@@ -22,6 +22,7 @@ from starlette.responses import Response
 from groupwise.app.core.errors import Unanswerable
 from groupwise.storage.home import db, paths
 from groupwise.storage.home.logs import Repeats
+from groupwise.storage.library import repair
 from groupwise.storage.library.presets import PresetError
 from groupwise.storage.library.rewards.library import LibraryError
 from groupwise.storage.record import record_check, states
@@ -95,6 +96,8 @@ def answer(function: Callable[[Payload], dict[str, Any]]) -> Answer:
             return function(payload if isinstance(payload, dict) else {})
         except (Unanswerable, LibraryError, PresetError, commands.Refused, registry.RegistryError) as refusal:
             return {"sentence": str(refusal)}
+        except record_check.LostRecord as lost:
+            return {"sentence": str(lost), "unreadable": True}
         except sqlite3.OperationalError as error:
             return {"sentence": _why_unread(error)}
         except sqlite3.Error as error:
@@ -157,14 +160,26 @@ def _why_no_run(run_id: str) -> str:
         return "This address names no run."
     gone = next((one for one in trash.deleted_runs() if one.run.id == run_id), None)
     if gone is None:
-        return f"There is no run “{run_id[:80]}”."
+        return _why_stray(run_id) or f"There is no run “{run_id[:80]}”."
     return f"The run “{gone.run.name}” was deleted. The Runs page can restore it, under Deleted, for a day."
 
 
+def _why_stray(run_id: str) -> str:
+    """What is wrong with a folder that was copied here under this name and is no run; "" where there is none."""
+    try:
+        path = paths.run_folder(run_id).path
+    except ValueError:
+        return ""
+    why = repair.why_no_run(path) if path.is_dir() else ""
+    return f"The folder {path} is not a whole run: it {why}. Copy it again, whole." if why else ""
+
+
 def record_of(run: registry.Run) -> Path:
-    """The run's run.db. Raises Unanswerable where it is not there (yet, or any more)."""
+    """The run's run.db. Raises Unanswerable where it is not there (yet, or with its folder), and LostRecord where it is
+    gone from a folder that has all else."""
     if not run.folder.path.is_dir():
         raise Unanswerable(GONE)
+    record_check.refuse_lost(run.folder, run.state, run.step)
     if not has_record(run):
         raise Unanswerable("Nothing is recorded yet: the training process writes the first row when it begins.")
     return run.folder.db

@@ -1,5 +1,6 @@
 """A run's state as a pill: text, shape and colour together, so that none of them carries it alone."""
 
+from groupwise.app.core import format
 from groupwise.app.ui.safe_text import escape
 from groupwise.storage.analysis.doctor.verdict import PROBLEM, WARNING
 from groupwise.storage.record import states
@@ -32,7 +33,7 @@ def label(state: str, more: str = "") -> str:
 
 def with_verdict(words: str, more: str) -> str:
     """A state's words, and what else is to be said."""
-    return f"{words} · {more[:1].lower()}{more[1:]}" if more else words
+    return f"{words} · {format.mid_sentence(more)}" if more else words
 
 
 def pill(state: str, verdict: str = "", level: str = "", more: str = "") -> str:

@@ -19,7 +19,7 @@ from groupwise.storage.analysis.doctor import evidence_reader
 from groupwise.storage.analysis.doctor.evidence_reader import Surroundings
 from groupwise.storage.analysis.doctor.examine import Report, examine
 from groupwise.storage.analysis.doctor.verdict import PROBLEM, WARNING
-from groupwise.storage.home import db, paths
+from groupwise.storage.home import db, files, paths
 from groupwise.storage.home.sqlite_tools import Database
 from groupwise.storage.home.value_types import value_if_fitting
 from groupwise.storage.record import group_metrics, metrics, recent, record_check, right, run_files, states
@@ -29,7 +29,7 @@ from groupwise.storage.registry.registry import Run
 from groupwise.storage.spec.spec import RunSpec
 
 FELL = "reward fell"
-DAMAGED = "record is damaged"
+DAMAGED, LOST = "record is damaged", "run.db is missing"
 SPEED = {"memory", "slow"}  # verdicts that say nothing of what was learned
 JUDGED = {states.FINISHED, states.STOPPED}  # the others say themselves that they did not end well
 LONGEST = 200  # characters of a setting
@@ -99,13 +99,17 @@ def work_out_some() -> bool:
 
 def mark_of(run: Run) -> str:
     """What an outcome hangs on: the run's end, its record's file, and the rules by which it was judged."""
-    return f"{run.attempt} {run.state} {run.state_at} {_record_mark(run.id)} {rules_digest()}"
+    return f"{run.attempt} {run.state} {run.state_at} {_folder_mark(run.id)} {rules_digest()}"
 
 
-def _record_mark(run_id: str) -> str:
-    """Changes with the file of a run's record, which may be copied or damaged after the run's end."""
+def _folder_mark(run_id: str) -> str:
+    """Changes with the files of a run's record and settings, which may be copied or damaged after the run's end."""
+    return " ".join(_file_mark(f"{paths.runs_folder()}/{run_id}/{name}") for name in ("run.db", "spec.yaml"))
+
+
+def _file_mark(path: str) -> str:
     try:
-        found = os.stat(f"{paths.runs_folder()}/{run_id}/run.db")
+        found = os.stat(path)
     except (OSError, ValueError):
         return "-"
     return f"{found.st_size}-{found.st_mtime_ns}"
@@ -128,14 +132,29 @@ def read_outcome(run: Run, around: Surroundings) -> Outcome:
     spec = run_files.spec_of(run.folder)
     settings = given_settings(spec) if spec else {}
     try:
-        return _with_record(run, spec, settings, around)
+        record_check.refuse_lost(run.folder, run.state, run.step)
+        return _unless_spec_damaged(run, spec, _with_record(run, spec, settings, around))
+    except record_check.LostRecord:
+        return Outcome(LOST, settings=settings, level=PROBLEM)
     except sqlite3.DatabaseError as error:
         damaged = db.is_damage(error) or isinstance(error, record_check.OddRecord)
     except Exception:
         if record_check.of_file(run.folder.db, odd=True) is None:
             raise
         damaged = True
-    return Outcome(DAMAGED, settings=settings, level=PROBLEM) if damaged else Outcome(settings=settings)
+    if damaged:
+        return Outcome(DAMAGED, settings=settings, level=PROBLEM)
+    return _unless_spec_damaged(run, spec, Outcome(settings=settings))
+
+
+def _unless_spec_damaged(run: Run, spec: RunSpec | None, came_to: Outcome) -> Outcome:
+    """The same, with what is wrong with the settings of a run that is over in place of its verdict: they are half of
+    what is known of it."""
+    told = "its spec.yaml " in run.sentence  # which stands beside the state already
+    if spec is not None or told or run.state not in states.ENDED or not files.is_folder(run.folder.path):
+        return came_to
+    fault = run_files.spec_fault(run.folder).partition(" (")[0].removeprefix("its ")
+    return replace(came_to, verdict=fault, level=WARNING) if fault else came_to
 
 
 def _with_record(run: Run, spec: RunSpec | None, settings: dict[str, Any], around: Surroundings) -> Outcome:

@@ -62,24 +62,26 @@ def adopt_folders(*, settled: float = 0.0) -> int:
 
 
 def stray_folders(known: Collection[str], *, settled: float = 0.0) -> list[tuple[str, str]]:
-    """What lies among the folders of these runs and is no run: (its name, why). `settled`: as for `adopt_folders`."""
+    """What lies among the folders of these runs and is no run: (its name, what is wrong with it). `settled`: as for
+    `adopt_folders`."""
     found = []
     for name in sorted(os.listdir(paths.runs_folder())):
         if name in known or name.startswith("."):
             continue
         path = paths.runs_folder() / name
         with contextlib.suppress(OSError):  # gone meanwhile
-            if time.time() - path.lstat().st_mtime >= settled and (why := _why_no_run(path)):
+            if time.time() - path.lstat().st_mtime >= settled and (why := why_no_run(path)):
                 found.append((name, why))
     return found
 
 
-def _why_no_run(path: Path) -> str:
+def why_no_run(path: Path) -> str:
+    """What is wrong with something in runs/ that is no run's folder; "" where it could be one."""
     if not files.is_folder(path):
-        return "not a folder"
+        return "is not a folder"
     if not files.is_file(paths.RunFolder(path).spec):
-        return "no spec.yaml"
-    return "" if paths.RUN_ID.fullmatch(path.name) else "not named as a run is"
+        return "has no spec.yaml"
+    return "" if paths.RUN_ID.fullmatch(path.name) else "is not named as a run is"
 
 
 def adopt_trash() -> int:

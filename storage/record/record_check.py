@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from groupwise.storage.home import db, files, migrations
+from groupwise.storage.home.paths import RunFolder
 from groupwise.storage.home.sqlite_tools import Database
+from groupwise.storage.record import states
 
 DEEP_SECONDS = 600.0  # reading every page of a record of some gigabytes takes seconds
 Shape = dict[str, tuple[object, ...]]
@@ -29,6 +31,7 @@ NEWER_SENTENCE = (
     "A newer version of Groupwise has written this run's record: what can be read of it is shown. Update Groupwise to "
     "resume it."
 )
+LOST_SENTENCE = "run.db is missing: what this run recorded cannot be shown. Copy run.db into {} again."
 NO_RUN = Fault("its tables are not those that a run makes")
 _HUGE = "abs({0}) > 1e300 AND abs({0}) < 9e999"  # an infinity is a value that a run can have
 _FROM_0 = {
@@ -67,6 +70,17 @@ ODD = {
 
 class OddRecord(sqlite3.DatabaseError):
     """A run.db is there that no run has written; the message says why."""
+
+
+class LostRecord(sqlite3.DatabaseError):
+    """A run that did steps has no run.db any more; the message says so, and what to do."""
+
+
+def refuse_lost(folder: RunFolder, state: str, step: int) -> None:
+    """Raises LostRecord where a run that ended in this state, after this step, has no run.db: it was not copied along,
+    or was removed."""
+    if state in states.ENDED and step and files.is_folder(folder.path) and not files.exists(folder.db):
+        raise LostRecord(LOST_SENTENCE.format(folder.path))
 
 
 def open_record(path: Path, *, seconds: float = db.LONGEST) -> Database:

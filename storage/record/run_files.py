@@ -146,10 +146,10 @@ def spec_fault(folder: RunFolder) -> str:
     return "" if isinstance(settings, dict) else "its spec.yaml is damaged (it holds no settings)"
 
 
-def how_to_restore(folder: RunFolder) -> str:
-    """What to do where spec.yaml is missing or damaged."""
+def how_to_restore(folder: RunFolder, *, resume: bool = True) -> str:
+    """What to do where spec.yaml is missing or damaged. `resume`: of a run that may be resumed then."""
     again = "Or start a new run: its train.py has the same settings."
-    words = f"Put the file as it was into {folder.path}, then resume."
+    words = f"Put the file as it was into {folder.path}{', then resume' if resume else ''}."
     return f"{words} {again}" if files.is_file(folder.script) else words
 
 

@@ -17,6 +17,7 @@ from groupwise.app.__main__ import main
 from groupwise.app.cli.parser import SUMMARIES, token_from
 from groupwise.app.cli.runs import short_age
 from groupwise.app.cli.terminal import UNSAFE
+from groupwise.app.core.format import mid_sentence
 from groupwise.storage.home import db, paths
 from groupwise.storage.record import states
 from groupwise.storage.registry import commands, registry
@@ -186,6 +187,7 @@ def test_list_narrows_and_sorts_and_says_what_ended_worse(groupwise: Groupwise, 
     listed = groupwise("list").stdout
     assert ids_of(listed) == [waits, bad, good]
     assert re.search(rf"{bad} .* finished, reward fell ", listed) and re.search(rf"{good} .* finished  ", listed)
+    assert mid_sentence("The KL weight is too high") == "the KL weight is too high" and mid_sentence("KL x") == "KL x"
     rows = {row["id"]: row for row in json.loads(groupwise("list", "--json").stdout)}
     assert [rows[run_id]["verdict"] for run_id in (bad, good, waits)] == ["reward fell", None, None]
     assert rows[good]["seconds"] == pytest.approx(30 * 0.52) and rows[waits]["seconds"] is None
@@ -239,6 +241,22 @@ def test_list_into_a_reader_that_leaves_is_no_error(start: Start, registry_home:
 @pytest.mark.parametrize(("seconds", "words"), [(-3, "0s"), (59, "59s"), (60, "1m"), (7199, "1h"), (86400 * 3, "3d")])
 def test_age_is_in_the_largest_unit(seconds: float, words: str):
     assert short_age(seconds) == words
+
+
+def test_a_run_is_named_by_its_name_where_it_alone_has_it(groupwise: Groupwise, registry_home: Path, no_worker: None):
+    base, longer, twin = make_run(name="base"), make_run(name="base longer"), make_run(name="twin")
+    other = make_run(states.STOPPED, name="twin")
+    result = groupwise("stop", "base")
+    assert result.returncode == 0 and result.stderr == f"Removed {base} from the queue.\n"
+    assert commands.asked_at(base, 1, commands.STOP) and not commands.asked_at(longer, 1, commands.STOP)
+    result = groupwise("resume", "twin")
+    assert result.returncode == 2 and "“twin” is the name of 2 runs" in result.stderr
+    assert twin in result.stderr and other in result.stderr and "Give the id of one." in result.stderr
+    copied = paths.runs_folder() / "20261125-1702-base-k3f9"
+    copied.mkdir()
+    os.utime(copied, (0, 0))
+    told = groupwise("list")
+    assert copied.name not in told.stdout and f"“{copied.name}” has no spec.yaml" in told.stderr
 
 
 def test_a_run_is_named_by_any_unique_beginning(groupwise: Groupwise, registry_home: Path, no_worker: None):

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from groupwise.app.core import run_facts, run_query
-from groupwise.app.pages.run.header import run_status
 from groupwise.app.pages.run_list import changes, choices, columns, runs_table
 from groupwise.app.ui import live, state_badge
 from groupwise.storage.analysis import outcome
@@ -24,9 +23,9 @@ from groupwise.storage.record import states
 from groupwise.storage.registry import commands, labels, outcomes, registry, trash
 from tests.support.homes import wait_for
 from tests.support.made_runs import made_run, running
+from tests.support.table_of_runs import Draw, cells, drawn
 
 SPEC = "name: waits\nrewards: [{name: format}]\ntraining: {learning_rate: 3e-5}\n"
-Draw = dict[str, Any]
 
 
 def fell(step: int) -> dict[str, float | None]:
@@ -38,20 +37,8 @@ def queue(name: str = "waits") -> str:
     return registry.create_run(SPEC, name=name, model="starter", data="task:arithmetic")
 
 
-def drawn(**payload: Any) -> Draw:
-    """What the page gets once all is known of what it shows."""
-    return wait_for("what the runs came to", lambda: (now := runs_table.draw_runs(payload)).get("settled") and now)
-
-
 def shown(now: Draw) -> list[str]:
     return re.findall(r'<tr data-run="([^"]+)"', now["rows"])
-
-
-def cells(now: Draw, run_id: str) -> list[str]:
-    """What stands in a run's cells."""
-    row = re.search(rf'<tr data-run="{run_id}".*?</tr>', now["rows"], re.DOTALL)
-    assert row
-    return [re.sub(r"<[^>]+>", "", cell) for cell in re.findall(r"<td.*?</td>", row[0])]
 
 
 # --- order
@@ -97,8 +84,10 @@ def test_runs_are_found_by_words_in_all_that_is_said_of_them(registry_home: Path
     one, two = queue("alpha"), queue("beta")
     labels.retag([one], add=["baseline"])
     labels.write_note(two, "for the Appendix")
+    labels.rename(two, "Größe im März")
     for words, found in {
-        "ALPHA": [one], "baseline": [one], "appendix beta": [two], "arithmetic": [two, one], "starter": [two, one],
+        "ALPHA": [one], "marz": [two], "GROSSE": [two], "größe März": [two], "appendíx": [two],
+        "baseline": [one], "appendix beta": [two], "arithmetic": [two, one], "starter": [two, one],
         one[-8:]: [one], "queued": [two, one], "nowhere": [],
     }.items():  # fmt: skip
         assert shown(runs_table.draw_runs({"search": words})) == found, words
@@ -242,18 +231,6 @@ def test_what_is_kept_of_a_run_and_makes_no_sense_is_worked_out_anew(registry_ho
     assert cells(drawn(), run.id)[2] == "Finished · reward fell"
 
 
-def test_a_run_without_a_record_or_settings_breaks_nothing_and_damage_stands_beside_the_state(
-    registry_home: Path,
-) -> None:
-    bare, odd = made_run("bare", 3, groups=0), made_run("odd", 3, groups=0)
-    paths.run_folder(bare).db.unlink()
-    paths.run_folder(bare).spec.unlink()
-    paths.run_folder(odd).db.write_bytes(b"garbage" * 999)
-    now = drawn(columns=["duration", "metric:kl", "set:training.beta"])
-    assert cells(now, bare)[2:] == ["Finished", "–", "–", "–"]
-    assert cells(now, odd)[2:5] == ["Finished · record is damaged", "–", "–"]
-
-
 def test_where_a_run_goes_on_from_and_what_it_begins_with_are_in_its_row(registry_home: Path) -> None:
     run_id = made_run("resumed", 30, resumed_at=15)
     point = paths.run_folder(run_id).checkpoints / "checkpoint-10"
@@ -261,36 +238,6 @@ def test_where_a_run_goes_on_from_and_what_it_begins_with_are_in_its_row(registr
     now = drawn(columns=["step", "data"])
     assert cells(now, run_id)[3] == "30 · resumed from 15"
     assert cells(now, branch)[4].startswith(f"checkpoint-10 of {run_id}"[:50])
-
-
-def test_a_record_that_was_damaged_after_its_end_is_told_of(registry_home: Path) -> None:
-    run_id = made_run("copied in part", 20)
-    assert cells(drawn(), run_id)[2] == "Finished"
-    record = paths.run_folder(run_id).db
-    record.write_bytes(record.read_bytes()[:5000])
-    assert cells(drawn(), run_id)[2] == "Finished · record is damaged"
-    assert 'class="pill bad"' in drawn()["rows"]
-    assert run_status({"run": run_id})["label"] == "Finished · record is damaged"
-
-
-def test_what_lies_among_the_runs_and_is_none_is_said_once_and_as_text(registry_home: Path, monkeypatch: Any) -> None:
-    made_run("one", 3, groups=0)
-    assert drawn()["strays"] == ""
-    (paths.runs_folder() / "my copy").mkdir()
-    assert drawn()["strays"] == "", "it may still be in the making"
-    monkeypatch.setattr(runs_table, "SETTLED", 0.0)
-    assert drawn()["strays"] == "1 entry in runs/ is no run: “my copy” (no spec.yaml)."
-    (paths.runs_folder() / "<b>\u202e\n").mkdir()
-    (paths.runs_folder() / "notes.txt").write_text("x")
-    for name in ("of another", "also !"):
-        (paths.runs_folder() / name).mkdir()
-        (paths.runs_folder() / name / "spec.yaml").write_text("name: x\n")
-    assert drawn()["strays"] == (
-        "5 entries in runs/ are no runs: “<b>⟨U+202E⟩” (no spec.yaml), “also !” (not named as a run is), "
-        "“my copy” (no spec.yaml), and 2 more."
-    )
-    (paths.runs_folder() / "my copy").rmdir()
-    assert "“notes.txt” (not a folder)" in drawn()["strays"]
 
 
 # --- changes

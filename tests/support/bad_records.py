@@ -209,7 +209,8 @@ MAKERS: dict[str, Callable[[], str]] = {
 }  # fmt: skip
 # Those of which nothing can be read, and a word of what must be said of each.
 UNREADABLE = {
-    "stepless": "before|recorded|No ", "deleted_folder": "deleted", "no_record": "recorded|before|No ",
+    "stepless": "before|recorded|No ", "deleted_folder": "deleted",
+    "no_record": "run.db is missing|the record cannot be read",
     "half_copied": "malformed|damaged|cannot be read|could not be read|recorded",
     "begun_copy": "damaged|cannot be read|recorded|before|No ", "no_database": "not a database|cannot be read",
 }  # fmt: skip

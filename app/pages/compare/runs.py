@@ -37,7 +37,8 @@ def open_run_record(run: registry.Run) -> Iterator[Database]:
     if not run.folder.path.is_dir():
         raise Unanswerable("Its folder was deleted.")
     if not run.folder.db.is_file():
-        raise Unanswerable("Nothing is recorded yet.")
+        is_lost = run.state in states.ENDED and run.step
+        raise Unanswerable("Its run.db is missing." if is_lost else "Nothing is recorded yet.")
     try:
         record = record_check.open_record(run.folder.db)
         try:

@@ -2,6 +2,7 @@
 model."""
 
 import itertools
+import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -78,9 +79,14 @@ def is_at_rest(run: registry.Run) -> bool:
 
 def _recorded(run: registry.Run, aside: Sequence[Path]) -> tuple[list[dict[str, Any]], list[int]]:
     """The checkpoints that the record names and that are there, as rows, and the steps of those that were removed; what
-    was set aside is neither."""
-    if not has_record(run):
-        return [], []
+    was set aside is neither. Without a record that can be read: what lies in the folder."""
+    try:
+        if not has_record(run):
+            return _found_in_folder(run), []
+    except sqlite3.OperationalError:
+        raise
+    except sqlite3.DatabaseError:
+        return _found_in_folder(run), []
     newest = {row["path"]: row for row in reversed(metrics.checkpoints(run.folder.db))}  # of a step trained again
     saved = sorted(newest.values(), key=lambda row: int(row["step"]), reverse=True)
     there = {point.relative_to(run.folder.path).as_posix() for point in checkpoint_files.points(run.folder.checkpoints)}
@@ -91,6 +97,21 @@ def _recorded(run: registry.Run, aside: Sequence[Path]) -> tuple[list[dict[str, 
     gone = {row["step"] for row in saved if row["path"] not in there} - set_aside
     rows = [_row(run, row, values.get(row["step"], {})) for row in saved if row["path"] in there]
     return _with_best(rows), sorted(gone)
+
+
+def _found_in_folder(run: registry.Run) -> list[dict[str, Any]]:
+    """The checkpoints in a run's folder, as rows: all but what was measured, which only a record has."""
+    found = [point for point in checkpoint_files.points(run.folder.checkpoints) if point.name != checkpoint_files.MODEL]
+    rows = [_row(run, _as_recorded(run, point), {}) for point in found]
+    return _with_best(sorted(rows, key=lambda row: int(row["step"]), reverse=True))
+
+
+def _as_recorded(run: registry.Run, point: Path) -> dict[str, Any]:
+    """What a record would say of it."""
+    return {
+        "step": checkpoint_files.step_of(point), "path": point.relative_to(run.folder.path).as_posix(),
+        "at": point.stat().st_mtime, "bytes": checkpoint_files.size_of(point),
+    }  # fmt: skip
 
 
 def spans_before(steps: Sequence[int]) -> list[tuple[int, int]]:
@@ -247,7 +268,7 @@ def why_no_final(run: registry.Run) -> str:
 def nothing(state: str) -> str:
     """What to say of a run in this state that has no checkpoint."""
     if state in states.ENDED:
-        return "No checkpoint was saved by this run."
+        return "There is no checkpoint in the folder of this run."
     return "No checkpoint has been saved yet: they come every save_steps steps, and when the run is stopped."
 
 

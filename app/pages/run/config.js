@@ -10,10 +10,10 @@ const run = params().get("id") ?? "";
 let drawn = "";
 
 // What one can go on to from a file: the settings to a new run, a reward function to the workbench.
-function linksOf(name) {
+function linksOf({ name, use }) {
   const begin = `/new?from=${encodeURIComponent(run)}`;
   const link = (href, words) => el("a.btn.s", { href }, words);
-  if (name === "spec.yaml") return [link(begin, "Use these settings"), link(`${begin}&keep=1`, "Save as preset")];
+  if (use) return [link(begin, "Use these settings"), link(`${begin}&keep=1`, "Save as preset")];
   const [, reward] = name.match(/^rewards\/(\w+)\.py$/) ?? [];
   return reward
     ? [link(`/rewards?name=${reward}&run=${encodeURIComponent(run)}&view=rescore`, "Re-score with changes")]
@@ -21,7 +21,7 @@ function linksOf(name) {
 }
 
 function draw(files) {
-  const key = files.map((file) => file.name + file.text.length).join();
+  const key = files.map((file) => file.name + file.text.length + file.use).join();
   if (key === drawn) return;
   drawn = key;
   find(".files").replaceChildren(
@@ -32,7 +32,7 @@ function draw(files) {
         el(
           "header.row.between",
           el("span", el("b.mono", file.name), " ", el("span.xs.mut", file.about)),
-          el("span.row.tight", ...linksOf(file.name), button),
+          el("span.row.tight", ...linksOf(file), button),
         ),
         el("pre.mono", { tabindex: "0" }, file.text),
       );

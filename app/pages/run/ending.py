@@ -139,11 +139,12 @@ def can_be_copied(run: registry.Run) -> bool:
 
 
 def note_on_spec(run: registry.Run) -> str:
-    """What keeps a run that may be resumed from being so, where its end does not say it already; "" of any other."""
-    if run.state not in states.RESUMABLE or "its spec.yaml " in run.sentence:
+    """What is wrong with the spec.yaml of a run that is over, and what to do, where its end does not say it already."""
+    if run.state not in states.ENDED or "its spec.yaml " in run.sentence:
         return ""
     fault = run_files.spec_fault(run.folder)
-    return f"{fault[:1].upper()}{fault[1:]}. {run_files.how_to_restore(run.folder)}" if fault else ""
+    restored = run_files.how_to_restore(run.folder, resume=run.state in states.RESUMABLE)
+    return f"{fault[:1].upper()}{fault[1:]}. {restored}" if fault else ""
 
 
 def _help_without_spec(run: registry.Run) -> Help:

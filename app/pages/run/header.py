@@ -157,12 +157,16 @@ def read_standing(run: registry.Run) -> tuple[dict[str, Any], dict[str, float | 
     Raises sqlite3.OperationalError where it is locked."""
     unknown: dict[str, float | None] = {"median": None, "longest": None, "step": None}
     try:
+        record_check.refuse_lost(run.folder, run.state, run.step)
         facts = metrics.standing(run.folder.db) if has_record(run) else {}
         pace = unknown
         if facts.get("at"):
             pace = metrics.pace(run.folder.db) | {"step": metrics.step_seconds(run.folder.db)}
     except sqlite3.OperationalError:
         raise
+    except record_check.LostRecord as lost:
+        again = " A resume begins another." if run.state in states.RESUMABLE else ""
+        return {}, unknown, str(lost) + again
     except sqlite3.DatabaseError as error:
         again = " A resume sets it aside and begins another." if run.state in states.RESUMABLE else ""
         return {}, unknown, DAMAGED.format(error) + again
@@ -237,7 +241,7 @@ def actions(run: registry.Run, problem: str = "", asked: str | None = None) -> l
     elif run.state in states.RESUMABLE and problem != record_check.NEWER_SENTENCE and ending.can_resume(run):
         main = {"look": "pri"} if run.state == states.STOPPED else {}
         found.append({"do": "resume", "label": ending.resume_label(run), **main})
-    copied = run.state in states.ENDED and ending.can_be_copied(run)
+    copied = run.state not in states.ENDED or ending.can_be_copied(run)
     if copied:
         found.insert(0, {"go": f"/new?from={run.id}", "label": "Use these settings"})
     if run.state in states.ENDED and problem in ("", record_check.NEWER_SENTENCE) and has_record(run):

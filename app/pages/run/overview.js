@@ -77,7 +77,8 @@ function listAll() {
     ),
   );
   if (focused) [...box.children].find((chip) => chip.textContent === focused)?.focus({ preventScroll: true });
-  if (!names.length) box.append(el("span.s.mut", curves.names.length ? "No metric has this in its name." : waiting));
+  if (!names.length)
+    box.append(el("span.s.mut", curves.names.length ? "No metric has this in its name." : "Nothing is logged yet."));
 }
 function toggle(name, chip) {
   const there = wanted.get(name);
@@ -89,7 +90,7 @@ function toggle(name, chip) {
     wanted.set(name, chart);
     board.add(chart);
     all.querySelector(".charts").append(chart.node);
-    chart.update(new Set([name]), waiting);
+    chart.update(new Set([name]));
     if (board.zoom) board.look();
   }
   chip.setAttribute("aria-pressed", `${!there}`);
@@ -120,7 +121,10 @@ function drawNow() {
   add("Step time", "step_time", seconds);
   add("Tokens seen", "num_tokens", (value) => number(Math.round(value)));
   find(".now").replaceChildren(...rows.flat());
-  setText(find("aside .wait"), rows.length ? "" : find(".ended").hidden ? waiting : "Nothing was logged.");
+  setText(
+    find("aside .wait"),
+    rows.length ? "" : find(".ended").hidden ? "Nothing is logged yet." : "Nothing was logged.",
+  );
 }
 
 function drawLatest(group) {
@@ -178,7 +182,8 @@ function take(now) {
   waiting = now.wait;
   drawEnded(curves.names.length ? null : now.ended);
   if (news) {
-    board.update(changed, waiting);
+    board.update(changed);
+    showText(find(".controls .wait"), curves.logged ? "" : waiting);
     drawNow();
     listAll();
   }

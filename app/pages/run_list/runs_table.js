@@ -113,7 +113,7 @@ function draw(now) {
   find(".btn.columns").hidden = look.deleted;
   find(".kept-for").hidden = !look.deleted || !!now.nothing;
   page.dataset.columns = now.columns.length > MANY ? "many" : "some";
-  find(".foot .new").hidden = look.deleted;
+  find(".foot .new").hidden = !now.newcomer;
   page.dataset.drawn = "yes";
   page.dataset.settled = now.settled ? "yes" : "no"; // whether what runs came to is all known
 }

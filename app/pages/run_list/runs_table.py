@@ -8,14 +8,13 @@ from dataclasses import dataclass, replace
 
 import gradio as gr
 
-from groupwise.app.core import format, run_facts, run_query
+from groupwise.app.core import format, run_facts, run_query, strays
 from groupwise.app.pages.new import launch
 from groupwise.app.pages.run_list import changes, choices, columns, rows
 from groupwise.app.pages.run_list.columns import Row
 from groupwise.app.ui import run_colours
 from groupwise.app.ui.live import Payload, answer, live, text, texts, whole_number
 from groupwise.app.ui.safe_text import visible_text
-from groupwise.storage.library import repair
 from groupwise.storage.record import states
 from groupwise.storage.registry import registry, trash
 from groupwise.storage.registry.messages.facts import Hardware
@@ -24,9 +23,8 @@ from groupwise.storage.registry.registry import Run
 PAGE, MOST = 100, 400  # rows drawn at first, and as many more at a time; at most: the search finds the others
 NEWEST = "-created"
 DELETED = "deleted"
-STRAYS = 3  # that are named
+FEW = 2  # runs, of who may be new here
 NAMED = 3  # of the chosen runs that are in no row
-SETTLED = 10.0  # seconds after which a folder is no longer in the making
 TEMPLATE = """
 <div class="row between"><h1>Runs</h1><div class="row tools">
 <input class="input search" type="search" placeholder="search name, tag, note, model, data" aria-label="Search runs"
@@ -55,13 +53,13 @@ class="btn pri go" href="/compare"></a><button class="btn tag" type="button">Tag
 <span class="s mut words" role="status"></span></div>
 <p class="s mut foot"><span class="counts"></span> <span class="new">New here?
 <button class="link quickstart" type="button">Run the quickstart</button>:
-a real GRPO run with a tiny model, under a minute, no GPU.</span></p>
+a real GRPO run with a tiny model, about a minute on an idle laptop, no GPU.</span></p>
 <section class="empty panel" hidden><h1>Groupwise</h1>
 <p class="lead">Configure, launch and watch GRPO runs, and read what every group of completions earned.</p>
 <p class="s mut hardware"></p>
 <div class="row"><button class="btn pri quickstart" type="button">Run the quickstart</button><a class="btn quiet"
-href="/new">Set up a run</a></div><p class="s mut">The quickstart trains a tiny model with TRL on this machine: under a
-minute, no GPU.</p></section><p class="s problem" role="alert" hidden></p>
+href="/new">Set up a run</a></div><p class="s mut">The quickstart trains a tiny model with TRL on this machine: about
+a minute on an idle laptop, no GPU.</p></section><p class="s problem" role="alert" hidden></p>
 <div class="undo layer" role="status" hidden><span></span><button class="back" type="button">Undo</button><button
 class="where" type="button" title="Deleted runs can be restored there for 24 hours">See Deleted</button><button
 class="shut" type="button" aria-label="Close" title="Close">×</button></div>
@@ -118,7 +116,8 @@ def draw_runs(payload: Payload) -> dict[str, object]:
         "limits": limits_words(len(found), len(shown), list(colours.values()).count(run_colours.NONE)),
         "more": more_words(len(found), len(shown)), "found": len(found), "sort": asked.sort,
         "sorts": sorts(asked.keys), "columns": asked.keys, "settled": all_known, "empty": not everything,
-        "nothing": "" if found else nothing_words(payload, asked), "strays": strays_words(ids),
+        "newcomer": len(everything) <= FEW,
+        "nothing": "" if found else nothing_words(payload, asked), "strays": visible_text(strays.stray_words(ids)),
         "stoppable": [row.run.id for row in shown if row.run.state in {states.QUEUED, *states.LIVE}],
         "gone": [run_id for run_id in asked.chosen if run_id not in ids], "hardware": hardware_words(),
         "elsewhere": names_elsewhere(asked.chosen, [row.run for row in shown], everything),
@@ -182,7 +181,8 @@ def draw_deleted(asked: Asked, now: float) -> dict[str, object]:
         "chips": chips(everything, [], len(every), deleted=True), "limits": limits_words(len(gone), len(drawn), 0),
         "counts": f"{format.plural(len(gone), 'deleted run')}.",
         "more": more_words(len(gone), len(drawn)), "found": len(gone), "settled": True, "empty": False,
-        "nothing": "" if gone else "No run was deleted in the last day.", "strays": "", "stoppable": [], "hardware": "",
+        "newcomer": False, "nothing": "" if gone else "No run was deleted in the last day.", "strays": "",
+        "stoppable": [], "hardware": "",
         "gone": [run_id for run_id in asked.chosen if run_id not in ids],
         "elsewhere": names_elsewhere(asked.chosen, [one.run for one in drawn], [one.run for one in every]),
     }  # fmt: skip
@@ -244,17 +244,6 @@ def limits_words(found: int, shown: int, colourless: int) -> str:
     if found > shown >= MOST:
         said.append(f"{MOST} rows are shown at most: search, filter or sort to see others.")
     return " ".join(said)
-
-
-def strays_words(known: set[str]) -> str:
-    """What lies among the folders of the `known` runs and is none, and why: someone may look for it here."""
-    found = repair.stray_folders(known, settled=SETTLED)
-    if not found:
-        return ""
-    named = [f"“{visible_text(format.shorten(name, 60))}” ({why})" for name, why in found[:STRAYS]]
-    more = [f"and {format.count(len(found) - STRAYS)} more"] if len(found) > STRAYS else []
-    one = "entry in runs/ is no run" if len(found) == 1 else "entries in runs/ are no runs"
-    return f"{format.count(len(found))} {one}: {', '.join([*named, *more])}."
 
 
 def nothing_words(payload: Payload, asked: Asked) -> str:

@@ -100,8 +100,8 @@ export class Board {
       for (const chart of this.charts) chart.redraw();
     return changed;
   }
-  update(changed, waiting) {
-    for (const chart of this.charts) chart.update(changed, waiting);
+  update(changed) {
+    for (const chart of this.charts) chart.update(changed);
     this.keyboardNav.settle();
     this.keyboardNav.again();
     this.tell();

@@ -80,12 +80,12 @@ export class Chart {
   }
 
   // Something new: `changed` has the names of the metrics that have other points.
-  update(changed, waiting) {
+  update(changed) {
     if (this.panel.instead) return;
     const names = this.names();
     if (!names.length) {
       this.head();
-      this.showInstead(this.empty(waiting));
+      this.showInstead(this.empty());
       return;
     }
     this.showInstead("");
@@ -111,12 +111,11 @@ export class Chart {
     if (constant) return `“${teller}” gave every completion the same${soFar}, which says nothing of what is right.`;
     return `“${teller}” has not scored 1${soFar}, which would count as right. Its scores may be by another scale.`;
   }
-  empty(waiting) {
+  // Why nothing at all is logged yet stands above the charts, once.
+  empty() {
     const { curves } = this.board;
     if (this.scoredOtherwise()) return this.scoredOtherwise();
-    if (!curves.names.length) return waiting;
-    const ours = this.panel.keys.flat().some((key) => Curves.ours(key));
-    if (!curves.logged && !ours) return waiting;
+    if (!curves.names.length) return "–";
     return (
       (!curves.names.some((name) => name.startsWith("eval_")) && this.panel.wait) ||
       (this.board.live ? "Not logged yet." : "Not logged.")
