@@ -99,6 +99,20 @@ def test_weights_make_a_mean_from_0_to_1_and_penalties_take_it_below():
     assert scores(rude, Block("contains", {"texts": ["x"]}, -2.0), texts=["damn", "x damn"]) == [-0.5, -1.0]
 
 
+def test_without_a_required_block_nothing_is_earned_and_penalties_stay():
+    right = Block("number_equals", {}, required=True)
+    short, rude = Block("length_between", {"most": 2}), Block("contains", {"texts": ["damn"]}, -1.0)
+    assert scores(right, short, texts=["7", "it is a 7", "8"], answer=[7, 7, 7]) == [1.0, 0.5, 0.0]
+    assert scores(right, short, texts=["8", "it is an 8"], answer=[None, None]) == [1.0, 0.0]  # it does not apply
+    assert scores(right, short, rude, texts=["damn 8", "8", "damn 7"], answer=[7, 7, 7]) == [0.0, 0.0, 0.5]
+    assert scores(right, rude, texts=["damn 8", "7"], answer=[7, 7]) == [-1.0, 1.0]
+    assert "Without a required one it is 0." in to_code("reward", [right, short], "")
+    refused = block_problems([short, replace(rude, required=True)])
+    assert [str(one) for one in refused] == [
+        "Block 2: A penalty cannot be required. Turn “required” off, or give a weight above 0."
+    ]
+
+
 def test_a_row_that_a_block_does_not_apply_to_is_scored_by_the_others():
     blocks = [Block("number_equals", {}, 3.0), Block("contains", {"texts": ["a"]}, 1.0)]
     assert scores(*blocks, texts=["a", "a 7", "a"], answer=[None, 7, 7]) == [1.0, 1.0, 0.25]

@@ -21,6 +21,7 @@ def assert_same_blocks(blocks: list[Block], sentence: str = "") -> None:
     assert [(one.kind, one.partial) for one in reading.blocks] == [(one.kind, one.partial) for one in blocks]
     if len(blocks) > 1 or blocks[0].weight < 0:
         assert [one.weight for one in reading.blocks] == [one.weight for one in blocks]
+        assert [one.required for one in reading.blocks] == [one.required for one in blocks]
 
 
 def test_several_columns_that_python_cannot_name_stay_apart():
@@ -71,9 +72,12 @@ ANY_BLOCK = st.one_of(
 )  # fmt: skip
 
 
-@given(st.lists(st.tuples(ANY_BLOCK, NUMBERS, st.booleans()), min_size=1, max_size=4), st.text(max_size=20))
-def test_any_blocks_come_back(drawn: list[tuple[Block, float, bool]], sentence: str):
-    blocks = [replace(block, weight=weight, partial=partial) for block, weight, partial in drawn]
+DRAWN = st.tuples(ANY_BLOCK, NUMBERS, st.booleans(), st.booleans())
+
+
+@given(st.lists(DRAWN, min_size=1, max_size=4), st.text(max_size=20))
+def test_any_blocks_come_back(drawn: list[tuple[Block, float, bool, bool]], sentence: str):
+    blocks = [replace(one, weight=weight, partial=partial, required=must) for one, weight, partial, must in drawn]
     if not block_problems(blocks):
         assert_same_blocks(blocks, sentence)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from typing import Any
 
 from groupwise.storage.library.rewards import signature
@@ -71,4 +72,6 @@ LAYOUTS = {
     "all": EVERY, "all and a judge": [*EVERY, JUDGE],
     "two judges": [JUDGE, Block("judge_says", {"question": "?"}, 1, True)],
     "a penalty": [Block("contains", {"texts": ["sorry"]}, -1.0)], "two alike": [WORDS, WORDS],
+    "required": [replace(WORDS, required=True), JUDGE, Block("number_equals", {}, 1.0, required=True)],
+    "required and a penalty": [replace(WORDS, required=True), Block("contains", {"texts": ["sorry"]}, -1.0)],
 }  # fmt: skip

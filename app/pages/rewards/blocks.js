@@ -7,7 +7,7 @@ import { plain } from "./text.js";
 
 // What changes blocks: {blocks, list: where their cards are, changed: says that something was set, redrawn: that a
 // block came, went or moved}.
-export const newBlock = (kind) => ({ kind, settings: {}, weight: "1", partial: false });
+export const newBlock = (kind) => ({ kind, settings: {}, weight: "1", partial: false, required: false });
 // A block as the page holds it, of one as the server has it: what is typed stays text.
 export const fromServer = (one) => ({ ...one, settings: { ...one.settings }, weight: String(one.weight) });
 export const toServer = (one) => ({
@@ -114,11 +114,20 @@ function weightAndCredit(desk, block, n, about) {
     showAsked(partial.closest("li"), block);
     desk.changed();
   });
+  const required = el("input", { type: "checkbox" });
+  required.checked = block.required;
+  required.addEventListener("change", () => {
+    block.required = required.checked;
+    desk.changed();
+  });
+  const zero = "What earns nothing by this block scores 0, whatever the other blocks give.";
   const help = "How much it counts beside the others. Below 0 it is a penalty.";
   return [
     el("label.choice", { title: help }, "weight ", weight),
     el("label.choice", { title: about.partial }, partial, "partial credit"),
     el("span.xs.mut", about.partial),
+    desk.blocks.length > 1 || block.required ? el("label.choice", { title: zero }, required, "required") : "",
+    desk.blocks.length > 1 || block.required ? el("span.xs.mut", "Without it the score is 0.") : "",
   ];
 }
 function settingField(desk, block, one) {

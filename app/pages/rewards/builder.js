@@ -143,6 +143,11 @@ function sayOfAll(problems, fault) {
   const others = problems.filter((one) => one.block === null && one.setting !== "name");
   form.querySelector(".said").replaceChildren(...others.map((one) => said(one.message)));
 }
+// Nothing is earned without this block any more.
+export function requireBlock(n) {
+  desk.blocks[n].required = true;
+  redrawn();
+}
 // A judge needs the network.
 function allowNetwork() {
   if (desk.blocks.some((one) => page.about.kinds[one.kind].network)) find(".network input").checked = true;

@@ -170,6 +170,7 @@ def _blocks(sent: Any) -> list[builder.Block]:
         builder.Block(
             kind=str(one.get("kind")), settings=one["settings"] if isinstance(one.get("settings"), dict) else {},
             weight=_weight(one.get("weight")), partial=one.get("partial") is True,
+            required=one.get("required") is True,
         )
         for one in listed[:64]
     ]  # fmt: skip

@@ -4,11 +4,12 @@
 import { tryStore } from "../../ui/browser_store.js";
 import { el, press, setText } from "../../ui/dom.js";
 import { number } from "../../ui/number.js";
-import { blocksNow, traced, waysShown } from "./builder.js";
+import { blocksNow, requireBlock, traced, waysShown } from "./builder.js";
 import { action, askWorker, button, find, on, page, stopAsking } from "./core.js";
 import { columnsInWords } from "./columns.js";
 import { dataChosen, runOfData } from "./source.js";
 import { cut, plain, wordsOf } from "./text.js";
+import { examplesOf, findPaidWrong, paidWrongNote } from "./wrong_answers.js";
 
 const TRACED = "score_each_block";
 const PAUSE = 300; // ms without a change before the rows are scored
@@ -26,6 +27,7 @@ const TYPED = "groupwise:rewards:answers";
 const MOST_KEPT = 60;
 const typed = new Map(tryStore(() => JSON.parse(sessionStorage.getItem(TYPED))) ?? []);
 const typedKey = (row) => JSON.stringify([of, from, row]);
+const examples = new Map(); // right and wrong answers, by row of the data
 let past = []; // the rows that were shown before these, the last of them first
 let of = ""; // whose rows they are
 let from = "probes"; // who answers: the probes, the model, or a run
@@ -54,8 +56,10 @@ async function fetchRows(rows, source = "probes", anew = false) {
   }
   const before = of === data && from === source && !anew ? shown : [];
   const texts = new Map(before.map((one) => [one.row, one.given]));
+  if (of !== data) examples.clear();
   of = data;
   from = source;
+  if (source === "probes") for (const group of got.answer.groups) examples.set(group.row, examplesOf(group));
   shown = got.answer.groups.slice(0, SHOWN).map((group) => {
     const given = texts.get(group.row) ?? textOfGroup(group, source);
     const text = typed.get(typedKey(group.row)) ?? given;
@@ -207,14 +211,14 @@ async function score() {
   }
   const mine = ++scoring;
   if (!traced.code) {
-    for (const node of box.querySelectorAll(".points, .total")) node.replaceChildren();
+    for (const node of box.querySelectorAll(".points, .total, .paid")) node.replaceChildren();
     say(blocksNow().length ? traced.why : "Add a block: what it gives stands here.");
     return;
   }
   const key = keyOf();
   if (kept?.key !== key) {
     if (from === "run") return fetchRun();
-    const typed = shown.map(({ row, text }) => ({ row, text }));
+    const typed = shown.flatMap(({ row, text }) => [text, ...(examples.get(row) ?? [])].map((each) => ({ row, text: each })));
     const got = await askWorker("completions", { from: "typed", data: of, typed }, (words) => say(words), "live-typed");
     if (mine !== scoring || !got) return;
     if (got.cancelled) return scoreSoon(); // by an older question that reached the server after this one
@@ -242,8 +246,18 @@ function drawPoints(answer) {
     node.replaceChildren(...blocksNow().map((block, m) => point(block, m, one.extras?.[`block ${m + 1}`]?.[at])));
     node.parentElement.querySelector(".total").replaceChildren("score ", el("b.num", worth(total)));
   }
+  const pointsAt = (at) => blocksNow().map((_, m) => one.extras?.[`block ${m + 1}`]?.[at]);
+  notePaidWrong(scored.map((each, at) => ({ ...each, total: each.scores?.[TRACED]?.value, points: pointsAt(at) })));
   const failed = one.failures?.[0];
   say(failed ? `It failed: ${plain(cut(failed.message ?? "", 300))}` : "", Boolean(failed));
+}
+// What stands beside the rows where one of them pays for a wrong answer.
+function notePaidWrong(scored) {
+  const found = shown
+    .filter(({ row }) => row !== null)
+    .map(({ row }) => ({ row, ...findPaidWrong(scored.filter((one) => one.row === row), blocksNow()) }))
+    .find(({ wrong }) => wrong);
+  box.querySelector(".paid").replaceChildren(...(found ? [paidWrongNote(found, worth, requireBlock)] : []));
 }
 const short = (value) =>
   number(value)
@@ -295,7 +309,7 @@ export function drawLive() {
     past = [];
     ofRun = null;
     from = "probes";
-    box.querySelector(".rows").replaceChildren();
+    for (const node of box.querySelectorAll(".rows, .paid")) node.replaceChildren();
     offerRun();
     scoreSoon(0);
   });

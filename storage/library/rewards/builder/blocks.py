@@ -15,12 +15,13 @@ Setting = dict[str, Any]
 @dataclass(frozen=True)
 class Block:
     """One condition. `weight` is how much it counts beside the others; a negative one is a penalty. `partial`: it
-    also earns where it is met in part."""
+    also earns where it is met in part. `required`: what earns nothing by it earns nothing by the others."""
 
     kind: str
     settings: dict[str, Any] = field(default_factory=dict)
     weight: float = 1.0
     partial: bool = False
+    required: bool = False
 
 
 @dataclass(frozen=True)
@@ -179,6 +180,8 @@ def _problems_of_block(block: Block) -> list[tuple[str | None, str]]:
         found.append((None, "The weight has to be a number."))
     elif not block.weight:
         found.append((None, "A weight of 0 counts nothing. Give it another, or take the block out."))
+    elif block.required and block.weight < 0:
+        found.append((None, "A penalty cannot be required. Turn “required” off, or give a weight above 0."))
     known = {each["name"]: each for each in KINDS[block.kind]["settings"]}
     found += [(name, f"There is no setting “{str(name)[:40]}” here.") for name in block.settings if name not in known]
     found += [(name, words) for name, value in block.settings.items() if (words := _misfit(value, known.get(name)))]

@@ -9,13 +9,13 @@ import ast
 import itertools
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from groupwise.storage.library.rewards.builder.blocks import KINDS, Block, block_problems
 from groupwise.storage.library.rewards.builder.first_difference import first_differing_line
 from groupwise.storage.library.rewards.builder.parts import COLUMN, part_of
 from groupwise.storage.library.rewards.builder.typed_values import READERS, Function, Settings, literal_of
-from groupwise.storage.library.rewards.builder.write import SCORE, BuilderError, count_in_words, to_code
+from groupwise.storage.library.rewards.builder.write import REQUIRED, SCORE, BuilderError, count_in_words, to_code
 
 _HELPERS = {
     "matches_pattern": "matches", "contains_texts": "contains", "number_is_right": "number_equals",
@@ -80,6 +80,7 @@ def _read(module: ast.Module, functions: dict[str, Function], main: Function, pa
     test = functions.get(f"test_{main.name}")
     together = functions.get(SCORE)
     weights = _weights(together) if together else []
+    required = _required(together) if together else set()
     columns = _columns(main, together)
     found = []
     for number, part in enumerate(parts):
@@ -90,7 +91,8 @@ def _read(module: ast.Module, functions: dict[str, Function], main: Function, pa
         if kind == "number_equals" and part.name in columns:
             typed["column"] = columns[part.name]
         weight = weights[number] if number < len(weights) else 1.0
-        found.append(_choose(kind, typed, weight, part, matched[2], constants))
+        block = _choose(kind, typed, weight, part, matched[2], constants)
+        found.append(replace(block, required=number in required))
     return found
 
 
@@ -132,6 +134,19 @@ def _weights(together: Function) -> list[float]:
             pairs = [each for each in node.value.elts if isinstance(each, ast.Tuple) and each.elts]
             return [float(value) for each in pairs if isinstance(value := literal_of(each.elts[0]), (int, float))]
     return []
+
+
+def _required(together: Function) -> set[int]:
+    """The numbers in `required = [parts[0][1], …]`."""
+    for node in ast.walk(together):
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == REQUIRED:
+            return {
+                each.value.slice.value
+                for each in ast.walk(node.value)
+                if isinstance(each, ast.Subscript) and isinstance(each.value, ast.Subscript)
+                and isinstance(each.value.slice, ast.Constant) and isinstance(each.value.slice.value, int)
+            }  # fmt: skip
+    return set()
 
 
 def _columns(main: Function, together: Function | None) -> dict[str, str]:

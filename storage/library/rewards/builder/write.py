@@ -19,7 +19,7 @@ from groupwise.storage.spec.python_source import (
 )
 
 LONGEST_SENTENCE = 300
-SCORE, TRACED = "score_of", "score_each_block"
+SCORE, TRACED, REQUIRED = "score_of", "score_each_block", "required"
 _TYPES = {"text": "str", "ids": "list[int]", "prompt": "object"}
 _LISTS = {"text": "completions", "ids": "completion_ids", "prompt": "prompts"}
 # What the code uses by these names, and an argument would hide.
@@ -43,7 +43,7 @@ def to_code(name: str, blocks: list[Block], sentence: str) -> str:
 
     A completion's score is the mean of what the blocks give, by weight: 0 to 1. Blocks with a negative weight are
     penalties: the sum is divided by the positive weights alone, so that the score can fall below 0 (where all are
-    penalties: −1 to 0). A block that does not apply to a row (no number in its column) does not count there; a judge
+    penalties: −1 to 0). Without a required block it is 0 at most. A block that does not apply to a row (no number in its column) does not count there; a judge
     that does not answer makes it no score. Raises BuilderError.
     """
     wrong = names.problem_with(name) or next((str(each) for each in block_problems(blocks)), "")
@@ -201,7 +201,7 @@ def _explain_blocks(blocks: list[Block], parts: list[Part]) -> list[str]:
     if single and blocks[0].weight > 0:
         said = [f"A completion earns 1 where {parts[0].words}."]
     else:
-        items = [f"- {number_literal(block.weight)}: {part.words}." for block, part in zip(blocks, parts, strict=True)]
+        items = [f"- {_weight_in_words(block)}: {part.words}." for block, part in zip(blocks, parts, strict=True)]
         said = ["What counts for a completion, with its weight:", "\n".join(items)]
         said = ["\n".join(said), _range_in_words(blocks)]
     if any(part.may_be_none and not part.helper.startswith("judge") for part in parts):
@@ -212,12 +212,18 @@ def _explain_blocks(blocks: list[Block], parts: list[Part]) -> list[str]:
     return said
 
 
+def _weight_in_words(block: Block) -> str:
+    return number_literal(block.weight) + (", required" if block.required else "")
+
+
 def _range_in_words(blocks: list[Block]) -> str:
     if all(block.weight > 0 for block in blocks):
-        return "The score is their mean by weight: 0 to 1."
+        more = " Without a required one it is 0." if any(block.required for block in blocks) else ""
+        return f"The score is their mean by weight: 0 to 1.{more}"
     if all(block.weight < 0 for block in blocks):
         return "All of them are penalties: -1 to 0."
-    return "Negative weights are penalties: the sum is divided by the positive weights, and can fall below 0."
+    more = " Without a required one it is 0 at most." if any(block.required for block in blocks) else ""
+    return f"Negative weights are penalties: the sum is divided by the positive weights, and can fall below 0.{more}"
 
 
 def _combine_blocks(blocks: list[Block], parts: list[Part]) -> list[str]:
@@ -238,8 +244,20 @@ def _combine_blocks(blocks: list[Block], parts: list[Part]) -> list[str]:
             lines += [f"    {verdict} = {written}", f"    if {verdict} is None:", "        return None"]
     calls = [_verdict(part) if part in judges else written for part, written in zip(parts, made, strict=True)]
     pairs = [f"({float(block.weight)!r}, {made})" for block, made in zip(blocks, calls, strict=True)]
-    lines += ["    parts = [", *(f"        {pair}," for pair in pairs), "    ]", "    return weighted_mean(parts)"]
-    return ["\n".join(lines), weighted_mean(none=none, penalties=any(block.weight < 0 for block in blocks))]
+    penalties = any(block.weight < 0 for block in blocks)
+    lines += ["    parts = [", *(f"        {pair}," for pair in pairs), "    ]"]
+    lines += [*_require(blocks, none=none, penalties=penalties), "    return weighted_mean(parts)"]
+    return ["\n".join(lines), weighted_mean(none=none, penalties=penalties)]
+
+
+def _require(blocks: list[Block], *, none: bool, penalties: bool) -> list[str]:
+    """The lines by which nothing is earned without a required block, whatever the others give; penalties stay."""
+    listed = [f"parts[{n}][1]" for n, block in enumerate(blocks) if block.required]
+    if not listed:
+        return []
+    mean = "weighted_mean(parts) or 0.0" if none else "weighted_mean(parts)"
+    least = f"min(0.0, {mean})" if penalties else "0.0"
+    return [f"    {call(f'{REQUIRED} = [', listed, ']', indent=4)}", f"    if 0 in {REQUIRED}:", f"        return {least}"]
 
 
 def _verdict(part: Part) -> str:
