@@ -1,5 +1,12 @@
 // Small helpers for the DOM. Text is always placed as text.
 
+// The name of a file or a column may hold marks that turn the direction of text, and with it our own words around them:
+// wherever text is placed, they are shown instead.
+const TURNING = /[\u202a-\u202e\u2066-\u2069]/g;
+const named = (mark) => `⟨U+${mark.charCodeAt(0).toString(16).toUpperCase()}⟩`;
+export const steady = (words) => (typeof words === "string" ? words.replace(TURNING, named) : words);
+const SAID = new Set(["title", "aria-label", "placeholder"]); // attributes that a person reads
+
 // An element of this kind, which is its tag and classes: “p.s.mut”. `parts`: its attributes, if any, and what it holds.
 export function el(kind, ...parts) {
   const [tag, ...classes] = kind.split(".");
@@ -9,14 +16,16 @@ export function el(kind, ...parts) {
   for (const [name, value] of Object.entries(attributes)) {
     if (name === "onclick") node.addEventListener("click", value);
     else if (value === true) node.setAttribute(name, "");
-    else if (value !== false && value !== null && value !== undefined) node.setAttribute(name, value);
+    else if (value !== false && value !== null && value !== undefined)
+      node.setAttribute(name, SAID.has(name) ? steady(value) : value);
   }
-  node.append(...parts.filter((part) => part !== null && part !== undefined));
+  node.append(...parts.filter((part) => part !== null && part !== undefined).map(steady));
   return node;
 }
 // Sets text only when it changed, so that selections and screen readers are left in peace.
 export function setText(node, words) {
-  if (node.textContent !== words) node.textContent = words;
+  const safe = steady(words);
+  if (node.textContent !== safe) node.textContent = safe;
 }
 // Says something in a node, which is hidden where there is nothing to say.
 export function showText(node, words) {

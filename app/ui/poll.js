@@ -19,10 +19,11 @@ export function offline(who, is) {
   else away.delete(who);
   let note = document.getElementById("gw-offline");
   if (!note) {
-    note = el("div", { id: "gw-offline", role: "status" });
+    note = el("div", { id: "gw-offline", role: "status", hidden: true });
     document.body.append(note);
   }
   note.textContent = away.size ? "Reconnecting…" : "";
+  if (note.hidden !== !away.size) dispatchEvent(new CustomEvent("groupwise:reach", { detail: !away.size }));
   note.hidden = !away.size;
 }
 

@@ -22,12 +22,25 @@ find(".skip").addEventListener("click", (event) => {
 
 find(".logout").hidden = !guarded; // only who had to log in can log out
 
-poll(bar, async () => {
+// Nobody knows whether the worker is there while the dashboard itself does not answer.
+let ready = false;
+let reached = true;
+function drawPill() {
+  setText(pill.lastElementChild, !reached ? "Not connected" : ready ? "Worker ready" : "Starting the worker…");
+  pill.className = `worker pill s ${reached && ready ? "ok" : "idle"}`;
+}
+addEventListener("groupwise:reach", ({ detail }) => {
+  reached = detail;
+  drawPill();
+  if (reached) wake();
+});
+
+const wake = poll(bar, async () => {
   const now = await server.worker_status({});
   if (!now || now.sentence) return now ? 5000 : undefined;
   setText(find(".hardware"), now.hardware ?? "");
-  setText(pill.lastElementChild, now.ready ? "Worker ready" : "Starting the worker…");
-  pill.className = `worker pill s ${now.ready ? "ok" : "idle"}`;
+  ready = now.ready;
+  drawPill();
   pill.hidden = false;
   find(".trusted").hidden = !now.trusted;
   return now.ready && now.hardware ? 5000 : 1000;

@@ -11,7 +11,7 @@ from groupwise.storage.checks.batch import BATCH_FIELDS, check_batch, check_held
 from groupwise.storage.checks.data import check_data
 from groupwise.storage.checks.kl import check_kl
 from groupwise.storage.checks.length import with_fitting_lengths
-from groupwise.storage.checks.limits import check_limits
+from groupwise.storage.checks.limits import FIXES, check_limits
 from groupwise.storage.checks.model import check_model
 from groupwise.storage.checks.reward_columns import check_seen_columns
 from groupwise.storage.checks.rewards import check_rewards
@@ -95,7 +95,9 @@ def _settings(section: str, values: dict[str, Any], offer: Offer, spec: RunSpec)
         elif fields is not None:
             message = value_fault(value, fields[name])
             if message:
-                found.append(Problem(path, message, fixes=fixes_of_value(path, value, fields[name])))
+                *meant, default = fixes_of_value(path, value, fields[name])
+                others = [fix for fix in FIXES.get(path, (default,)) if fix.label not in {one.label for one in meant}]
+                found.append(Problem(path, message, fixes=(*meant, *others)))
     return found
 
 

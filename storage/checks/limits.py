@@ -3,6 +3,7 @@
 import math
 from typing import Any
 
+from groupwise.storage.library.models import learning_rates
 from groupwise.storage.spec.problem import Fix, Problem
 from groupwise.storage.spec.spec import RunSpec
 
@@ -11,6 +12,15 @@ LEAST: dict[str, tuple[float, bool]] = {
     "learning_rate": (0, False), "beta": (0, False), "epsilon": (0, False), "max_grad_norm": (0, False),
     "weight_decay": (0, False), "warmup_steps": (0, False), "num_iterations": (1, False), "save_steps": (0, True),
     "logging_steps": (0, True), "eval_steps": (0, True), "max_completion_length": (1, False), "top_p": (0, True),
+}  # fmt: skip
+# What is offered in place of a setting's default, where that says nothing to a person.
+FIXES = {
+    "training.max_steps": (
+        Fix("Use 60", {"training.max_steps": 60}), Fix("Leave it to the epochs", {}, ("training.max_steps",)),
+    ),
+    "training.learning_rate": (
+        Fix(f"Use {learning_rates.DEFAULT:g}", {"training.learning_rate": learning_rates.DEFAULT}),
+    ),
 }  # fmt: skip
 MOST = 10**9  # steps, tokens or epochs: beyond, it is a slip of the hand
 
@@ -23,7 +33,7 @@ def check_limits(spec: RunSpec) -> list[Problem]:
 
 def _problem(name: str, value: float) -> Problem | None:
     path, (least, excluded) = f"training.{name}", LEAST.get(name, (-math.inf, False))
-    fix = (Fix("Use the default", {}, (path,)),)
+    fix = FIXES.get(path, (Fix("Use the default", {}, (path,)),))
     if value < least or (excluded and value == least):
         return Problem(path, f"should be {'above' if excluded else 'at least'} {least:g}.", fixes=fix)
     if abs(value) > MOST and name not in ("seed", "data_seed"):
@@ -36,9 +46,8 @@ def _length(spec: RunSpec) -> list[Problem]:
     steps, epochs = spec.training.get("max_steps", -1), spec.training.get("num_train_epochs", 3.0)
     found = []
     if _is_number(steps) and steps != -1 and steps < 1:
-        fixes = (Fix("Use 60", {"training.max_steps": 60}), Fix("Leave it to the epochs", {}, ("training.max_steps",)))
         message = "should be at least 1, or −1 to leave it to the epochs."
-        found.append(Problem("training.max_steps", message, fixes=fixes))
+        found.append(Problem("training.max_steps", message, fixes=FIXES["training.max_steps"]))
     elif _is_number(epochs) and epochs <= 0 and steps == -1:
         fix = Fix("Use 1", {"training.num_train_epochs": 1.0})
         found.append(Problem("training.num_train_epochs", "should be above 0.", fixes=(fix,)))

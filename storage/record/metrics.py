@@ -307,12 +307,14 @@ def waits_for(path: Path) -> str | None:
         return last[0] if last and last[1] else None
 
 
-def means_of_spans(path: Path, names: Sequence[str], spans: Sequence[Span]) -> dict[int, dict[str, float]]:
+def means_of_spans(
+    path: Path, names: Sequence[str], spans: Sequence[Span], attempt: int | None = None
+) -> dict[int, dict[str, float]]:
     """What these metrics came to in each span of steps, by its last step: the mean of what was logged by the attempts
-    that count there, or the last value of a metric that no mean says anything of."""
+    that count there, or by this one, or the last value of a metric that no mean says anything of."""
     with record_check.read_record(path) as run:
         keys = dict(run.execute("SELECT name, id FROM metric_key").fetchall())
-        parts = stretches(run)
+        parts = stretches(run) if attempt is None else [(attempt, *metric_buckets.ALL_STEPS)]
         found: dict[int, dict[str, float]] = {}
         for span in spans:
             told = {

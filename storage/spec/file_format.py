@@ -10,12 +10,14 @@ Encoding = Literal[
     "shift-jis", "euc-jp", "gb18030", "big5", "euc-kr",
 ]  # fmt: skip
 DecimalMark = Literal["point", "comma"]
-Heading = Literal["line", "none"]
+Heading = Literal["line", "numbered", "none"]
 
 SEPARATORS: dict[str, str] = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|"}
 QUOTES: dict[str, str] = {"double": '"', "single": "'", "none": ""}
 SEPARATOR_WORDS = {"comma": "commas", "semicolon": "semicolons", "tab": "tabs", "pipe": "pipes (|)"}
-HEADING_WORDS = {"line": "first line", "none": "none (Column 1, 2, …)"}
+HEADING_WORDS = {
+    "line": "first line", "numbered": "first line, same names numbered (question_2)", "none": "none (Column 1, 2, …)",
+}  # fmt: skip
 QUOTE_WORDS = {"double": "double quotes", "single": "single quotes", "none": "no quotes"}
 # By Python's names of the codecs; utf-8+cp1252 is ours (mixed_text.py).
 ENCODING_WORDS: dict[str, str] = {

@@ -17,6 +17,11 @@ from groupwise.storage.spec.setting_names import unknown_setting
 Parts = Mapping[tuple[str, ...], type[BaseModel]]  # the class of each part of a spec
 TAKES_NUMBERS = ("int_type", "float_type", "count_or_share")  # what pydantic, and spec.py, call a text that is none
 LONGEST = 80  # characters of a value that is offered on a button
+# What a field is for that must be given.
+_NEEDED = {
+    "name": ": what the run is called, in lists and charts",
+    "rewards": ": at least one function that scores completions",
+}
 # How others call a precision (model.dtype).
 _DTYPES = {"bf16": "bfloat16", "fp16": "float16", "half": "float16", "fp32": "float32", "float": "float32"}
 
@@ -30,7 +35,7 @@ def problem_of_error(detail: Any, lines: dict[str, int], raw: dict[str, Any], pa
     line = line_of(field, lines)
     if detail["type"] == "extra_forbidden":
         return _unknown(detail, path, line, raw, parts)
-    message = "is needed." if detail["type"] == "missing" else in_words(detail)
+    message = f"is needed{_NEEDED.get(field, '')}." if detail["type"] == "missing" else in_words(detail)
     value = detail["input"]
     numbers: tuple[Fix, ...] = ()
     if detail["type"] in TAKES_NUMBERS:

@@ -13,11 +13,12 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
+from groupwise.app.core import format
 from groupwise.app.pages.run import checkpoints, log
 from groupwise.app.server import downloads
 from groupwise.storage.home import paths
 from groupwise.storage.home.paths import RunFolder
-from groupwise.storage.record import checkpoint_files, states
+from groupwise.storage.record import checkpoint_files, metrics, states
 from groupwise.storage.registry import commands, registry
 from groupwise.worker.training.checkpoints import latest_whole, set_newer_aside
 from tests.support.homes import fresh_home
@@ -148,6 +149,8 @@ def test_a_resume_from_an_earlier_checkpoint_sets_the_later_ones_aside(run: regi
     rows = told["rows"]
     assert told["removed"] == ""  # set aside is not removed
     assert [row["state"] for row in rows] == ["set aside: attempt 2 went on from an earlier step"] * 2
+    measured = metrics.means_of_spans(run.folder.db, ["reward"], [(21, 30), (1, 20)])
+    assert [row["values"]["reward"] for row in rows] == [format.number(measured[n]["reward"]) for n in (30, 20)]
 
 
 def test_of_stages_the_later_ones_are_set_aside_as_they_lay(run: registry.Run) -> None:

@@ -159,6 +159,20 @@ def test_all_that_is_wrong_is_said_at_once(registry_home: Path) -> None:
     assert list(fixes) == ["", "data.holdout"] and fixes["data.holdout"][0].startswith("Keep the first (line ")
 
 
+def test_a_name_that_another_run_has_is_said_and_a_free_one_offered(registry_home: Path) -> None:
+    text = "name: a\ndata: {source: task:arithmetic}\nrewards: [{name: format}]\n"
+
+    def said() -> list[dict[str, Any]]:
+        return [one for one in view.describe_text(text, Offer())["problems"] if one["field"] == "name"]
+
+    assert said() == []
+    registry.create_run(text, name="a", model="starter", data="task:arithmetic")
+    (found,) = said()
+    words = "another run is called “a” already. Another name tells them apart."
+    assert (found["level"], found["message"]) == ("advice", words)
+    assert [fix["label"] for fix in found["fixes"]] == ["Use “a-2”"]
+
+
 def test_a_refused_spec_creates_nothing(registry_home: Path) -> None:
     with pytest.raises(SpecError):
         launch.queue_run("name: x\nrewards: []\n")

@@ -14,10 +14,11 @@ from groupwise.app.pages.new.preflight import memory_fixes
 from groupwise.app.pages.new.preflight.advice import advise
 from groupwise.app.pages.new.preflight.report import report
 from groupwise.storage.checks.length import check_length
+from groupwise.storage.home import paths
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.spec import spec
 from groupwise.storage.spec.problem import ADVICE, BLOCKING, WARNING, Problem
-from groupwise.storage.spec.spec import RunSpec
+from groupwise.storage.spec.spec import ModelSpec, RunSpec
 from tests.app.test_preflight_disk import OFFER
 from tests.app.test_preflight_memory import GB, MODEL
 
@@ -175,6 +176,21 @@ def test_whatever_is_typed_into_the_settings_there_is_a_report(
     raw = {**a_spec().model_dump(), "training": training, "lora": lora, "stages": [{"training": s} for s in stages]}
     there = replace(offer(*["NVIDIA L4"] * gpus), extras={"bitsandbytes": "0.49"})
     report(spec.from_dict(raw), there, MODEL, rows=rows, prompt_tokens=tokens)
+
+
+def test_a_run_from_a_checkpoint_says_what_begins_anew(registry_home: Path) -> None:
+    place = paths.runs_folder() / "a" / "checkpoints" / "checkpoint-20"
+    begun = a_spec().model_copy(update={"model": ModelSpec(id=str(place))})
+    words = "Begins from an earlier run’s weights alone: the optimizer and the learning rate schedule start anew"
+    assert f"{words}, and KL is measured from these weights." in report(begun, offer(), MODEL).sentences
+    free = a_spec(beta=0.0).model_copy(update={"model": ModelSpec(id=str(place))})
+    assert f"{words}." in report(free, offer(), MODEL).sentences
+    assert not any(one.startswith("Begins from") for one in report(a_spec(), offer(), MODEL).sentences)
+
+
+def test_what_keeps_memory_from_being_estimated_is_named(registry_home: Path) -> None:
+    refused = report(a_spec(max_completion_length=1.5), offer(), MODEL)
+    assert "Memory cannot be estimated: “Max completion length” is no number to reckon with." in refused.sentences
 
 
 def test_the_report_of_a_spec_that_nothing_is_known_about_says_what_is_missing(own_home: Path) -> None:

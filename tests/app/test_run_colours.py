@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from groupwise.app.ui.run_colours import DASHES, NONE, PALETTE, colours_of, dash_of, own_colour
+from groupwise.app.ui.run_colours import ALIKE, DASHES, NONE, PALETTE, colours_of, dash_of, own_colour
 from groupwise.app.ui.theme import STYLE
 
 LEAST_APART = 0.08  # in OKLab; two colours are just told apart at 0.02
@@ -113,3 +113,17 @@ def test_each_colour_can_be_seen_and_told_from_every_other(theme: str) -> None:
     assert all(contrast(colour, known["--panel"]) >= LEAST_CONTRAST for colour in palette)
     apart = {(a, b): math.dist(oklab(a), oklab(b)) for a, b in itertools.combinations([*palette, known[NONE]], 2)}
     assert min(apart.values()) >= LEAST_APART, min(apart, key=apart.__getitem__)
+
+
+def test_of_a_few_runs_that_are_compared_no_two_have_colours_much_alike() -> None:
+    themes = [[oklab(tokens(theme)[f"--r{place}"]) for place in range(1, PALETTE + 1)] for theme in ("light", "dark")]
+    pairs = list(itertools.combinations(range(PALETTE), 2))
+    alike = {(a, b) for a, b in pairs if min(math.dist(known[a], known[b]) for known in themes) < 0.16}
+    assert alike == {(a, b) for a, b in pairs if b in ALIKE.get(a, ())} == {
+        (a, b) for a, b in pairs if a in ALIKE.get(b, ())
+    }  # fmt: skip
+    for first in range(PALETTE):
+        for step in (1, 3, 6, 13):
+            runs = [Numbered(str(n), first + n * step) for n in range(4)]
+            places = sorted(int(colour.removeprefix("--r")) - 1 for colour in colours_of(runs).values())
+            assert not alike & set(itertools.combinations(places, 2)), (first, step)

@@ -161,6 +161,12 @@ def test_a_refused_value_is_not_advised_on() -> None:
     text = HEAD + "training: {learning_rate: -1, max_completion_length: 5}\n"
     said = [one for one in view.describe_text(text, OFFER)["problems"] if one["field"] == "training.learning_rate"]
     assert [(one["level"], one["message"]) for one in said] == [("blocking", "should be at least 0.")]
+    assert [fix["label"] for fix in said[0]["fixes"]] == ["Use 1e-06"]
+
+
+def test_steps_that_are_a_word_get_a_number_or_are_left_to_the_epochs() -> None:
+    (problem,) = problems(HEAD + "training: {max_steps: zwanzig}\n")
+    assert [fix.label for fix in problem.fixes] == ["Use 60", "Leave it to the epochs"]
 
 
 def test_a_setting_that_is_under_training_too_is_not_moved_onto_it() -> None:

@@ -63,3 +63,9 @@ def test_blocks_for_a_german_file_are_tried_on_its_rows_and_used_in_a_run_of_it(
     assert "source: file:aufgaben.csv" in text and "answer_column: Lösung" in text and "{Frage}" in text
     show(page, "Form")
     picture(page, "new-german-from-rewards")
+    page.evaluate("sessionStorage.removeItem('groupwise:rewards:data')")  # as in a tab of its own, beside a draft
+    page.goto(f"{shared_dashboard}/rewards?name=my_reward")
+    ready(page)
+    expect(page.locator(".data option:checked")).to_have_text("aufgaben.csv")
+    expect(page.locator(".why-data")).to_have_text("(what it was built on)")
+    expect(row.locator("textarea")).to_have_value("Das sind 3,0.", timeout=LIVE_FOR)

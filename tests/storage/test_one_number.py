@@ -145,8 +145,18 @@ def test_a_run_that_ended_too_soon_is_told_of_as_over(steps: int, words: str) ->
     assert (report.headline, report.kind, report.level) == (words, "waiting", "waiting")
     unscored = examine(Evidence(step=20, ended=True))
     assert unscored.headline == "It ended, and no reward was logged, so whether it learned cannot be said."
+    evaluated = examine(Evidence(held_out_before=0.84, ended=True))
+    assert evaluated.headline == (
+        "It ended before its first step, so whether it learned cannot be said. Held-out reward before training: 0.84."
+    )
     going_on = examine(Evidence(curves={"reward": few}))
     assert going_on.headline == f"Diagnostics need 10 steps ({steps}/10)."
+    short = examine(Evidence(curves={"reward": few}, total=9))
+    assert short.headline == "Diagnostics need 10 logged steps: too few will come, it has 9."
+    seldom = Evidence(curves={"reward": few}, total=80, training={"logging_steps": 10})
+    assert examine(seldom).headline == (
+        "Diagnostics need 10 logged steps: too few will come, as only one of 10 is logged (logging_steps)."
+    )
     broken = examine(Evidence(curves={"reward": few}, not_finite={"loss": 1}, ended=True))
     if steps:
         assert broken.headline.endswith(". It ended before trends could be seen (10 steps).")

@@ -77,6 +77,7 @@ def write_others(folder: Path) -> None:
     (folder / "list.json").write_text(json.dumps(ROWS, indent=1))
     (folder / "latin.jsonl").write_bytes('{"q": "süß", "a": "58 Stück"}\n{"q": "größer", "a": 3}\n'.encode("cp1252"))
     (folder / "bare.csv").write_text("What is 1+1?,2\n\nWhat is 2+2?,04\n")
+    (folder / "twice.csv").write_text("q,q,\nWhat is,1+1?,2\nWhat is,2+2?,04\n")
     (folder / "mixed.csv").write_bytes("q,a\nsüß,über\n".encode() + "größer,3 €\n".encode("cp1252"))
     (folder / "mixed.jsonl").write_bytes('{"q": "süß"}\n'.encode() + '{"q": "größer"}\n'.encode("cp1252"))
     (folder / "rows.jsonl.gz").write_bytes(gzip.compress((folder / "rows.jsonl").read_bytes()))
@@ -145,6 +146,14 @@ SPECS: list[dict[str, Any]] = [
     {"source": "file:latin.jsonl", "prompt_template": "{q}", "answer_column": None},
     {"source": "file:bare.csv", "prompt_template": "{Column 1}", "answer_column": "Column 2", "heading": "none"},
     {"source": "file:rows.xlsx", "prompt_template": "{Column 1}", "answer_column": "Column 2", "heading": "none"},
+    {"source": "file:twice.csv", "prompt_template": "{q} {q_2}", "answer_column": "column_3", "heading": "numbered"},
+    {
+        "source": "file:rows.xlsx",
+        "prompt_template": "{wann}",
+        "answer_column": None,
+        "skip_lines": 1,
+        "heading": "numbered",
+    },
     {"source": "file:mixed.csv", "prompt_template": "{q}", "answer_column": "a"},
     {"source": "file:mixed.jsonl", "prompt_template": "{q}", "answer_column": None},
     {

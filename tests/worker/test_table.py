@@ -18,6 +18,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from groupwise.storage.home import paths
+from groupwise.storage.spec.heading_names import numbered_names
 from groupwise.storage.spec.spec import DataSpec
 from groupwise.worker.data import jsonl_table, sources, table
 from groupwise.worker.data.csv_table import CsvTable
@@ -188,6 +189,7 @@ FAULTS: list[tuple[str, bytes | str, str]] = [
     ("a.csv", "q,a\n", "has a heading line, but no rows"),
     ("a.csv", "q,q\n1,2\n", "has “q” twice"),
     ("a.csv", "q,\n1,2\n", "empty name .column 2"),
+    ("a.csv", "q,q,,a,,a\n1,2,3,4,5,6\n", "has “q” and “a” twice and empty names .columns 3 and 5"),
     ("a.csv", "q,a\n1,2,3\n", "line 2 of a.csv has 3 cells, but the heading has 2"),
     ("a.csv", "q,a\n1,2\n1,2,3\n", "line 3 of a.csv has 3 cells"),
     ("a.csv", 'q,a\n1,2\n"x,3\n4\n', "line 3 of a.csv cannot be read: a quoted cell that begins there is never closed"),
@@ -200,6 +202,19 @@ FAULTS: list[tuple[str, bytes | str, str]] = [
     ("a.csv", "q,a\n" + "x" * (17 * 2**20) + ",1\n", "line 2 of a.csv is longer than 16 MB"),
     ("a.txt", "q", "has a heading line, but no rows"),
 ]
+
+
+def test_columns_of_one_name_and_of_none_are_numbered_by_one_button(registry_home: Path):
+    with pytest.raises(DataError) as refused:
+        opened("a.csv", "q,q,,a,,a\n1,2,3,4,5,6\n")
+    (fix,) = refused.value.fixes
+    assert (fix.label, fix.settings) == ("Number them: q_2, column_3, column_5, …", {"data.heading": "numbered"})
+    spec = DataSpec(source="file:a.csv", heading="numbered", prompt_column="q_2", answer_column="a_2", holdout=0)
+    found = table.open_table(table.find_data_file("a.csv"), spec)
+    assert found.columns == ["q", "q_2", "column_3", "a", "column_5", "a_2"]
+    assert numbered_names(["a", "a", "a_2"]) == ["a", "a_3", "a_2"]
+    (row,) = sources.load_source(spec).to_list()
+    assert list(row.values()) == list("123456") and list(row) == found.columns
 
 
 @pytest.mark.parametrize(("name", "content", "words"), FAULTS, ids=[f"{n}-{w[:30]}" for n, _, w in FAULTS])

@@ -67,6 +67,7 @@ class FileReading:
         said += [ENCODING_WORDS[self.encoding]] if self.encoding else []
         said += [f"heading in line {self.skip_lines + 1}"] if self.skip_lines and self.heading != "none" else []
         said += ["no heading"] if self.heading == "none" else []
+        said += ["columns of one name numbered"] if self.heading == "numbered" else []
         return ", ".join([*said, *(["gzip"] if self.packed else [])])
 
     def row_words(self, index: int) -> str:

@@ -101,6 +101,8 @@ def _as_text(columns: list[str], reading: FileReading) -> dict[str, Any]:
     features = Features({column: Value("string") for column in columns})
     if reading.kind == "csv" and reading.heading == "none":
         lines |= {"names": columns, "header": None}
+    if reading.heading == "numbered":
+        lines |= {"names": columns, "header": 0}
     return {"features": features, "keep_default_na": False, "sep": how.pop("delimiter"), **how, **lines}
 
 

@@ -9,6 +9,7 @@ from groupwise.app.pages.new import edits, form_rows, found_reading, launch, pre
 from groupwise.app.pages.new.field_values import field_text
 from groupwise.app.pages.new.found_reading import reading_key
 from groupwise.app.pages.new.known import is_chosen, rows_key, short_hash, source_key
+from groupwise.app.pages.new.taken_name import name_problems
 from groupwise.storage.checks import script
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.registry.messages.build import BuildQuestion
@@ -43,7 +44,8 @@ def describe_text(text: str, offer: Offer, known: Any = None, hidden: Collection
     reading = launch.check_text(text, offer, known)
     spec, sound = reading.spec, reading.sound
     about = launch.estimates(sound, offer, known, told="preflight" not in hidden) if sound is not None else None
-    said = without_advice_on_refused(without_answered(reading.problems + (about.problems if about else [])))
+    advised = [*about.problems, *name_problems(sound)] if about and sound else []
+    said = without_advice_on_refused(without_answered(reading.problems + advised))
     problems = [_place_problem(one, raw, reading.lines) for one in said]
     seen = {
         "text": text,

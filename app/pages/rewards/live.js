@@ -22,10 +22,10 @@ const say = (words, wrong = false) => {
 // [{row, prompt, columns, text, given: the text that stood there before anybody typed}]; of a run also `at`, the place
 // of the completion among all that were brought, and no row.
 let shown = [];
-// What was typed, by data, who answered and row: there again whenever the row is, in this tab also after a reload.
+// What was typed, by data, who answered and row: there again whenever the row is.
 const TYPED = "groupwise:rewards:answers";
 const MOST_KEPT = 60;
-const typed = new Map(tryStore(() => JSON.parse(sessionStorage.getItem(TYPED))) ?? []);
+const typed = new Map(tryStore(() => JSON.parse(localStorage.getItem(TYPED))) ?? []);
 const typedKey = (row) => JSON.stringify([of, from, row]);
 const examples = new Map(); // right and wrong answers, by row of the data
 let past = []; // the rows that were shown before these, the last of them first
@@ -145,7 +145,7 @@ function rowCard(one, n) {
 function keepTyped({ row, text, given }) {
   typed.delete(typedKey(row)); // what was typed last is kept longest
   if (text !== given) typed.set(typedKey(row), text);
-  tryStore(() => sessionStorage.setItem(TYPED, JSON.stringify([...typed].slice(-MOST_KEPT))));
+  tryStore(() => localStorage.setItem(TYPED, JSON.stringify([...typed].slice(-MOST_KEPT))));
 }
 // What a run wrote stays as it is; what was changed can be put back.
 function answerBox(one, n) {
@@ -218,7 +218,8 @@ async function score() {
   const key = keyOf();
   if (kept?.key !== key) {
     if (from === "run") return fetchRun();
-    const typed = shown.flatMap(({ row, text }) => [text, ...(examples.get(row) ?? [])].map((each) => ({ row, text: each })));
+    const tried = ({ row, text }) => [text, ...(examples.get(row) ?? [])].map((each) => ({ row, text: each }));
+    const typed = shown.flatMap(tried);
     const got = await askWorker("completions", { from: "typed", data: of, typed }, (words) => say(words), "live-typed");
     if (mine !== scoring || !got) return;
     if (got.cancelled) return scoreSoon(); // by an older question that reached the server after this one
@@ -255,7 +256,13 @@ function drawPoints(answer) {
 function notePaidWrong(scored) {
   const found = shown
     .filter(({ row }) => row !== null)
-    .map(({ row }) => ({ row, ...findPaidWrong(scored.filter((one) => one.row === row), blocksNow()) }))
+    .map(({ row }) => ({
+      row,
+      ...findPaidWrong(
+        scored.filter((one) => one.row === row),
+        blocksNow(),
+      ),
+    }))
     .find(({ wrong }) => wrong);
   box.querySelector(".paid").replaceChildren(...(found ? [paidWrongNote(found, worth, requireBlock)] : []));
 }

@@ -8,6 +8,7 @@ import { action, button, call, find, NO_ANSWER, on, page, server, tell } from ".
 import { dropDraft, keepDraft, sayDraft } from "./drafts.js";
 import { drawState, looked, noFunction, sayNote, unfinished } from "./editor.js";
 import { drawDifference, newText, openNamed } from "./library.js";
+import { rememberData } from "./source.js";
 import { plain } from "./text.js";
 
 // What keeps the text from being a function that can be used; empty where nothing does.
@@ -44,6 +45,7 @@ export async function save(over = false) {
 }
 async function takeSaved(got, text, network) {
   dropDraft();
+  if (!find(".way-blocks").hidden) rememberData(got.name);
   const renamed = page.open.hash && page.open.name !== got.name ? page.open.name : "";
   const kept = await server.show_function({ name: got.name, version: got.hash }); // versions and users as they are now
   Object.assign(page.open, {

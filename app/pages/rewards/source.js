@@ -4,8 +4,9 @@ import { params } from "../../ui/address.js";
 import { tryStore } from "../../ui/browser_store.js";
 import { el, option, press, remover, setText } from "../../ui/dom.js";
 import { currentDraft } from "../../ui/run_drafts.js";
+import { builtOn, keepBuiltOn } from "./built_on.js";
 import { givenNames } from "./columns.js";
-import { askWorker, button, call, find, page, root, server, tell } from "./core.js";
+import { askWorker, button, call, find, on, page, root, server, tell } from "./core.js";
 import { plain } from "./text.js";
 
 export let from = "model";
@@ -46,13 +47,26 @@ export function beginningOfRun() {
   return [["data.source", value], ...mapped].map(([path, set]) => ["set", `${path}=${set}`]);
 }
 
+// The data that the blocks which are open were built on; null where that is not known. A draft of a new run may have
+// changed since.
+function dataOfBlocks() {
+  const kept = page.open?.blocks?.blocks ? builtOn(page.open.name) : null;
+  return kept?.value === `text:${newRunText()}` ? { ...kept, value: "new" } : kept;
+}
+export function rememberData(name) {
+  const { value } = find("select.data");
+  keepBuiltOn(name, { value: value === "new" ? dataChosen() : value, label: page.given?.source ?? "" });
+}
+
 // What a person works on, the first that is there: [value, why it is chosen].
 function likelyData() {
   const { runs } = page.about.sources;
   const run = params().get("run");
+  const kept = dataOfBlocks();
   const chosen = tryStore(() => sessionStorage.getItem(CHOSEN));
   return [
     ...(run ? [[`run:${run}`, "the run that you came from"]] : []),
+    ...(kept ? [[kept.value, "what it was built on"]] : []),
     ...(chosen ? [[chosen, "chosen by you"]] : []),
     ...(newRunText() ? [["new", "what New run is set to"]] : []),
     ...(runs.length ? [[runs[0].value, "your newest run"]] : []),
@@ -62,11 +76,13 @@ function likelyData() {
 function fillData() {
   const { presets, files, runs } = page.about.sources;
   const stored = runs.filter((one) => one.stored);
+  const kept = dataOfBlocks();
   const groups = (list, title) =>
     list.length ? [el("optgroup", { label: title }, ...list.map((one) => option(one.value, plain(one.label))))] : [];
   find("select.data").replaceChildren(
     ...groups(presets, "Presets"),
     ...(newRunText() ? [option("new", "Current draft")] : []),
+    ...(kept?.value.startsWith("text:") ? [option(kept.value, `Built on a draft (${plain(kept.label)})`)] : []),
     ...groups(files, "Your files"),
     ...groups(runs, "Runs"),
   );
@@ -111,7 +127,17 @@ function chooseLikely(then = () => {}) {
   then();
 }
 
+// A function was opened: its blocks come with the rows that they were built on.
+let drawn = false;
+on("open", () => {
+  const kept = drawn ? dataOfBlocks() : null;
+  if (!kept || kept.value === find("select.data").value) return;
+  fillData();
+  chooseLikely(askColumns);
+});
+
 export function drawSource() {
+  drawn = true;
   fillData();
   chooseLikely();
   const run = params().get("run");

@@ -5,7 +5,7 @@ import { el } from "../../ui/dom.js";
 import { button } from "./core.js";
 import { cut, plain } from "./text.js";
 
-// Of a row's probes: the right answer, a wrong one in the same form, and the wrong one by itself; none without an answer.
+// Of a row's probes: the right answer, a wrong one in the same form, and that by itself; none without an answer.
 export function examplesOf({ completions }) {
   const [right, wrong] = ["correct", "wrong_answer"].map((name) => completions.find((one) => one.probe === name)?.text);
   return right && wrong ? [right, wrong, wrong.slice(wrong.lastIndexOf("\n<") + 1)] : [];

@@ -22,7 +22,12 @@ const actions = ({ download, path, code, start }) =>
     start
       ? el(
           "a.btn.s",
-          { href: start, title: "New run with this run’s settings, beginning from this model" },
+          {
+            href: start,
+            title:
+              "New run with this run’s settings, beginning from these weights alone: the optimizer and the schedule start " +
+              "anew, and KL is measured from them",
+          },
           "New run from it",
         )
       : "",

@@ -1,6 +1,7 @@
 """The Checkpoints of a run: what was saved and what it scored, to be downloaded, loaded, or resumed from; and the final
 model."""
 
+import contextlib
 import itertools
 import sqlite3
 from collections.abc import Sequence
@@ -49,7 +50,8 @@ def list_checkpoints(payload: Payload) -> dict[str, Any]:
         raise Unanswerable("The folder of this run was deleted, and its checkpoints with it.")
     aside = checkpoint_files.set_aside_points(folder.checkpoints)
     recorded, removed = _recorded(run, aside)
-    rows = [*recorded, *(_set_aside_row(run, point) for point in aside)][:MOST]
+    values = _values_set_aside(run, aside)
+    rows = [*recorded, *(_set_aside_row(run, point, values.get(point, {})) for point in aside)][:MOST]
     return {
         "rows": rows, "removed": removed_words(removed), "columns": columns_of(rows),
         "aside": _by_attempt(run, aside),
@@ -152,12 +154,29 @@ def removed_words(steps: Sequence[int]) -> str:
     return f"Removed since, to make room for newer ones (save_total_limit) or by hand: {more}step {', '.join(shown)}."
 
 
-def _set_aside_row(run: registry.Run, point: Path) -> dict[str, Any]:
+def _values_set_aside(run: registry.Run, aside: Sequence[Path]) -> dict[Path, dict[str, str]]:
+    """What was measured before each checkpoint that was set aside, by the attempt that saved it; nothing without a
+    record that can be read."""
+    found: dict[Path, dict[str, str]] = {}
+    with contextlib.suppress(sqlite3.DatabaseError):
+        if not aside or not has_record(run):
+            return {}
+        there = {row["step"] for row in metrics.checkpoints(run.folder.db)}
+        steps = sorted(there | {checkpoint_files.step_of(point) for point in aside})
+        spans = {last: (first, last) for first, last in spans_before(steps)}
+        for point in aside[:MOST]:
+            step, after = checkpoint_files.step_of(point), _attempt_after(run, point)
+            told = metrics.means_of_spans(run.folder.db, list(MEASURED.values()), [spans[step]], attempt=after - 1)
+            found[point] = {name: format.number(told[step][key]) for name, key in MEASURED.items() if key in told[step]}
+    return found
+
+
+def _set_aside_row(run: registry.Run, point: Path, values: dict[str, str]) -> dict[str, Any]:
     """A checkpoint that was set aside as the run went on from an earlier one."""
     step = checkpoint_files.step_of(point)
     return {
         "step": step, "title": f"step {format.count(step)}", "saved": format.age(point.stat().st_mtime),
-        "size": format.size(checkpoint_files.size_of(point)), "whole": False, "values": {}, "best": "",
+        "size": format.size(checkpoint_files.size_of(point)), "whole": False, "values": values, "best": "",
         "state": f"set aside: attempt {_attempt_after(run, point)} went on from an earlier step", **_model(run, point),
     }  # fmt: skip
 

@@ -48,10 +48,11 @@ def last_means(run: Database, counting: list[Part] | None = None) -> dict[str, f
 
 
 def seconds_trained(run: Database, counting: list[Part] | None = None) -> float | None:
-    """For how long a run has trained, over all its attempts: by what it logged, or else by the clock."""
+    """For how long a run has trained, over all its attempts: by what it logged, or else by the clock; None of a run
+    without a step, which may have loaded and evaluated, but trained for no time."""
     parts = metrics.stretches(run) if counting is None else counting
     told = _last_total(run, keys_of(run).get("time/elapsed"), parts)
-    return _seconds_by_clock(run) if told is None and parts else told
+    return _seconds_by_clock(run) if told is None and any(last for _, _, last in parts) else told
 
 
 def _of_last_stage(run: Database, parts: list[Part]) -> list[Part]:

@@ -86,8 +86,15 @@ def _gather_evidence(run: Database, spec: RunSpec | None, around: Surroundings, 
         low=min(rewards, default=None), high=max(rewards, default=None), not_finite=_not_finite(run, keys, parts),
         gpus=around.gpus, extras=around.extras, step=parts[-1][2] if parts else 0, total=_newest_step(total),
         since=since, settings_known=spec is not None, places=places(spec, number),
-        room=facts.max_position if facts else None,
+        room=facts.max_position if facts else None, held_out_before=_held_out_before(run, keys, min(since, until)),
     )  # fmt: skip
+
+
+def _held_out_before(run: Database, keys: dict[str, int], step: int) -> float | None:
+    """The held-out reward that was measured last at this step, after which the stage began."""
+    sql = "SELECT value FROM metric WHERE key = ? AND step = ? ORDER BY attempt DESC LIMIT 1"
+    rows = _rows(run, sql, [keys.get("eval_reward"), step])
+    return _finite(rows[0][0]) if rows else None
 
 
 def places(spec: RunSpec | None, number: int) -> dict[str, str]:

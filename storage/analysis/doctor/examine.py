@@ -80,14 +80,36 @@ def _say_too_short(e: Evidence, grave: tuple[Verdict, ...]) -> str:
     steps, stage = len(e.reward), " of this stage" if e.since else ""
     done = f"{steps} logged step{'s' * (steps != 1)}{stage}"
     if e.ended and not steps:
-        what = "no reward was" if e.step > e.since else "nothing was"
-        return f"It ended, and {what} logged{stage}, so whether it learned cannot be said."
+        return _say_nothing_logged(e, stage)
     if grave and steps:
         more = f"It ended before trends could be seen ({WAIT} steps)" if e.ended else f"Trends need {WAIT}"
         return f"{_count(grave).capitalize()} after {done}. {more}."
     if e.ended:
         return f"It ended after {done}: too short for diagnostics, which need {WAIT}."
+    if why := _why_never(e):
+        return f"Diagnostics{stage} need {WAIT} logged steps: {why}."
     return f"Diagnostics{stage} need {WAIT} steps ({steps}/{WAIT})."
+
+
+def _say_nothing_logged(e: Evidence, stage: str) -> str:
+    """Of a run that ended before a reward was logged: what there is, which may be held-out reward before training."""
+    unsaid = "so whether it learned cannot be said"
+    if e.step > e.since:
+        return f"It ended, and no reward was logged{stage}, {unsaid}."
+    if e.held_out_before is not None:
+        before = short_number(e.held_out_before)
+        return f"It ended before its first step{stage}, {unsaid}. Held-out reward before training: {before}."
+    return f"It ended, and nothing was logged{stage}, {unsaid}."
+
+
+def _why_never(e: Evidence) -> str:
+    """Why there will never be steps enough, in words; "" where there may be."""
+    left, every = e.total - e.since, e.training.get("logging_steps", 1)
+    if 0 < left < WAIT:
+        return f"too few will come, it has {left}"
+    if left > 0 and isinstance(every, int) and every > 1 and left // every + 1 < WAIT:  # one more: the first
+        return f"too few will come, as only one of {every} is logged (logging_steps)"
+    return ""
 
 
 def _in_their_stages(e: Evidence, verdict: Verdict) -> Verdict:

@@ -11,13 +11,14 @@ from groupwise.storage.spec.file_format import (
     file_kind,
     usual_separator,
 )
+from groupwise.storage.spec.heading_names import numbered_names
 from groupwise.storage.spec.mixed_text import HANDLER, MIXED, bytes_as_cp1252
 from groupwise.storage.spec.python_source import call, inline, literal
 from groupwise.storage.spec.sheet_rows import sheet_lines
 from groupwise.storage.spec.spec import DataSpec
 
 # What the constants of a script say in characters, and a spec in words.
-USUAL = (MIXED, "line")  # what needs no constant
+USUAL = (MIXED, "line", "numbered")  # what needs no constant
 IN_CHARACTERS = {"separator": SEPARATORS, "quote": QUOTES}
 _TEXT_AT_ONCE = (
     '    if text.lstrip().startswith("["):  # a list of rows, not a row in each line\n'
@@ -34,6 +35,7 @@ _CSV_ROWS = (
     "    {load}\n"
 )
 _NUMBERED = '        names = [f"Column {n + 1}" for n in range(len(names))] if HEADING == "none" else names\n'
+_RENAMED = "        names = numbered_names(names)\n"
 _BOOK = "    book = CalamineWorkbook.from_path(str(path))\n"
 _FIRST_SHEET = (
     "    sheets = map(book.get_sheet_by_name, book.sheet_names)  # the first that is a table\n"
@@ -42,6 +44,7 @@ _FIRST_SHEET = (
 )
 _SHEET_ROWS = (
     "    names, *lines = sheet_lines({sheet}.to_python(skip_empty_area=False), {skip})\n"
+    "{numbered}"
     "    return Dataset.from_dict({{name: [line[n] for line in lines] for n, name in enumerate(names)}})\n"
 )
 
@@ -60,10 +63,15 @@ def file_constants(data: DataSpec) -> dict[str, str]:
 
 def file_helpers(data: DataSpec) -> str:
     """The functions that reading the file needs."""
-    if file_settings(data).get("encoding") == MIXED:
+    said, found = file_settings(data), []
+    if said.get("encoding") == MIXED:
         register = f"codecs.register_error({literal(HANDLER)}, {bytes_as_cp1252.__name__})"
-        return f"\n\n{inspect.getsource(bytes_as_cp1252)}\n\n{register}\n"
-    return f"\n\n{inspect.getsource(sheet_lines)}" if file_kind(data.source) == "sheet" else ""
+        found.append(f"\n\n{inspect.getsource(bytes_as_cp1252)}\n\n{register}\n")
+    if file_kind(data.source) == "sheet":
+        found.append(f"\n\n{inspect.getsource(sheet_lines)}")
+    if said.get("heading") == "numbered":
+        found.append(f"\n\n{inspect.getsource(numbered_names)}")
+    return "".join(found)
 
 
 def read_file(name: str, data: DataSpec) -> str:
@@ -77,7 +85,8 @@ def read_file(name: str, data: DataSpec) -> str:
         rows = _SHEET_ROWS if "sheet" in said else _FIRST_SHEET + _SHEET_ROWS
         skip = "SKIP_LINES" if "skip_lines" in said else "0"
         skip += ", HEADING" if said.get("heading") == "none" else ""
-        rows = _BOOK + rows.format(sheet=sheet, skip=skip)
+        numbered = _RENAMED.removeprefix("    ") if said.get("heading") == "numbered" else ""
+        rows = _BOOK + rows.format(sheet=sheet, skip=skip, numbered=numbered)
         return place + rows
     if kind == "csv":
         return place + _read_csv(name, said)
@@ -111,6 +120,9 @@ def _read_csv(name: str, said: dict[str, Any]) -> str:
     if said.get("heading") == "none":
         numbered = _NUMBERED
         options |= {"names": "names", "header": "None"}
+    if said.get("heading") == "numbered":
+        numbered = _RENAMED
+        options |= {"names": "names", "header": "0"}
     if said.get("skip_lines"):
         options["skiprows"] = "SKIP_LINES"
         skip = "        for _ in range(SKIP_LINES):\n            next(file)\n"

@@ -13,6 +13,10 @@ from groupwise.storage.spec.spec import RunSpec
 
 # Python with torch and TRL imported (measured: 461 MB), and on a GPU the CUDA context and cuBLAS's work space.
 PROCESS, CONTEXT = 500 * 10**6, 800 * 10**6
+# Numbers, without which nothing is estimated, as the form calls them.
+NEEDED = {
+    "max_completion_length": "Max completion length", "per_device_train_batch_size": "Completions per device",
+}  # fmt: skip
 TIGHT, HOPELESS = 0.85, 1.25  # of the memory there is: the estimate is good to within 25 %
 
 GENERATING, SCORING, UPDATING = "while completions are generated", "while they are scored", "while the model is updated"
@@ -95,10 +99,15 @@ def estimate(
     return max(found, key=lambda one: one.total, default=None)
 
 
+def setting_that_keeps_it(spec: RunSpec, offer: Offer) -> str:
+    """The setting that is given and no number to reckon with, in words; "" where none is to blame."""
+    given = [(name, Settings(stage, offer)) for stage in spec.by_stage() for name in NEEDED if name in stage.training]
+    return next((NEEDED[name] for name, settings in given if not settings.count(name)), "")
+
+
 def _stage(spec: RunSpec, offer: Offer, facts: ModelFacts | None, prompt_tokens: int | None) -> Estimate | None:
     settings, shape = Settings(spec, offer), shape_of(facts) if facts else None
-    needed = ("max_completion_length", "per_device_train_batch_size")
-    if shape is None or not all(settings.count(name) for name in needed):
+    if shape is None or not all(settings.count(name) for name in NEEDED):
         return None
     parts = Parts(settings, shape, prompt_tokens or PROMPT_TOKENS)
     staying = _constant_terms(parts)

@@ -1,11 +1,13 @@
 """Everything that is known of a run before it is started: sentences, figures, and what to do about problems."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from groupwise.app.core import format
 from groupwise.app.pages.new.preflight import advice, counts, disk, memory, memory_fixes, queue, timing
 from groupwise.app.pages.new.preflight.timing import Pace
+from groupwise.storage.home import paths
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.models.model_facts import ModelFacts
 from groupwise.storage.spec.problem import ADVICE, BLOCKING, WARNING, Problem
@@ -43,7 +45,8 @@ def report(
     shown: list[dict[str, Any]] = []
     if told:
         pace, steps = _pace(spec, offer, facts, rows, prompt_tokens)
-        said = [*counts.sentences(spec, offer, rows), *_memory_sentences(estimate, facts, prompt_tokens)]
+        said = [*counts.sentences(spec, offer, rows), *_memory_sentences(spec, offer, estimate, facts, prompt_tokens)]
+        said += [begins] if (begins := _begin_sentence(spec)) else []
         said += [waits] if (waits := queue.wait_sentence()) else []
         shown = _figures(estimate, written, pace, steps)
     problems = [
@@ -52,6 +55,15 @@ def report(
         *advice.advise(spec, offer, facts, rows, prompt_tokens),
     ]
     return Report(said, shown, sorted(problems, key=lambda problem: ORDER[problem.level]), estimate)
+
+
+def _begin_sentence(spec: RunSpec) -> str:
+    """What is not taken over where a run begins from what an earlier one saved; "" for any other model."""
+    if not Path(spec.model.id).is_relative_to(paths.runs_folder()):
+        return ""
+    anew = "Begins from an earlier run’s weights alone: the optimizer and the learning rate schedule start anew"
+    kept = any(stage.training.get("beta", 1) != 0 for stage in spec.by_stage())
+    return f"{anew}, and KL is measured from these weights." if kept else f"{anew}."
 
 
 def _pace(
@@ -75,10 +87,12 @@ def _pace(
 
 
 def _memory_sentences(
-    estimate: memory.Estimate | None, facts: ModelFacts | None, prompt_tokens: int | None
+    spec: RunSpec, offer: Offer, estimate: memory.Estimate | None, facts: ModelFacts | None, prompt_tokens: int | None
 ) -> list[str]:
     if estimate is None:
+        refused = memory.setting_that_keeps_it(spec, offer)
         missing = "the model’s files are not here yet" if facts is None else "the model’s files do not say its sizes"
+        missing = f"“{refused}” is no number to reckon with" if refused else missing
         return [f"Memory cannot be estimated: {missing}."]
     return [] if prompt_tokens else [f"Assumes {estimate.prompt_tokens}-token prompts."]
 

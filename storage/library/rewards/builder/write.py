@@ -43,8 +43,8 @@ def to_code(name: str, blocks: list[Block], sentence: str) -> str:
 
     A completion's score is the mean of what the blocks give, by weight: 0 to 1. Blocks with a negative weight are
     penalties: the sum is divided by the positive weights alone, so that the score can fall below 0 (where all are
-    penalties: −1 to 0). Without a required block it is 0 at most. A block that does not apply to a row (no number in its column) does not count there; a judge
-    that does not answer makes it no score. Raises BuilderError.
+    penalties: −1 to 0). Without a required block it is 0 at most. A block that does not apply to a row (no number in
+    its column) does not count there; a judge that does not answer makes it no score. Raises BuilderError.
     """
     wrong = names.problem_with(name) or next((str(each) for each in block_problems(blocks)), "")
     if wrong:
@@ -257,7 +257,8 @@ def _require(blocks: list[Block], *, none: bool, penalties: bool) -> list[str]:
         return []
     mean = "weighted_mean(parts) or 0.0" if none else "weighted_mean(parts)"
     least = f"min(0.0, {mean})" if penalties else "0.0"
-    return [f"    {call(f'{REQUIRED} = [', listed, ']', indent=4)}", f"    if 0 in {REQUIRED}:", f"        return {least}"]
+    made = call(f"{REQUIRED} = [", listed, "]", indent=4)
+    return [f"    {made}", f"    if 0 in {REQUIRED}:", f"        return {least}"]
 
 
 def _verdict(part: Part) -> str:

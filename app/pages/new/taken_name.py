@@ -1,0 +1,30 @@
+"""Whether another run has the name of a new one already: allowed, and mistaken for each other everywhere."""
+
+import sqlite3
+from functools import lru_cache
+
+from groupwise.app.core import format
+from groupwise.app.pages.new.presets import next_name
+from groupwise.storage.home import paths
+from groupwise.storage.registry import registry
+from groupwise.storage.spec.problem import ADVICE, Fix, Problem
+from groupwise.storage.spec.spec import RunSpec
+
+
+def name_problems(spec: RunSpec) -> list[Problem]:
+    """That the name is taken, with one that is not; nothing where the registry cannot be read just now."""
+    try:
+        taken = _taken_names(str(paths.registry_path()), *registry.change_stamp())
+    except (OSError, sqlite3.Error):
+        return []
+    if spec.name not in taken:
+        return []
+    free = next_name(spec.name, taken)
+    message = f"another run is called “{format.shorten(spec.name, 60)}” already. Another name tells them apart."
+    return [Problem("name", message, level=ADVICE, fixes=(Fix(f"Use “{free}”", {"name": free}),))]
+
+
+@lru_cache(maxsize=4)
+def _taken_names(registry_at: str, *stamp: int) -> set[str]:
+    """Read again only when the registry was written to: the page asks at every keystroke."""
+    return registry.run_names()
