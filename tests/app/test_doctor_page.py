@@ -14,11 +14,12 @@ import pytest
 
 from groupwise.app.pages.new import new_run, url_settings, yaml_edit
 from groupwise.app.pages.run import doctor
+from groupwise.storage.analysis.compare import finals
 from groupwise.storage.analysis.doctor import evidence_reader
 from groupwise.storage.analysis.doctor.examine import examine
 from groupwise.storage.home import paths
 from groupwise.storage.library.capabilities import Offer
-from groupwise.storage.record import states
+from groupwise.storage.record import record_check, states
 from groupwise.storage.record.record import RunWriter
 from groupwise.storage.record.step_record import Completion, Event, Group
 from groupwise.storage.registry import registry
@@ -64,6 +65,20 @@ def test_before_there_is_a_record_it_says_what_it_waits_for_and_after_it_is_gone
     assert "need 10 steps" in doctor.diagnose_run({"run": run_id})["headline"]
     shutil.rmtree(paths.run_folder(run_id).path)
     assert "deleted" in doctor.diagnose_run({"run": run_id})["headline"]
+
+
+@pytest.mark.usefixtures("no_worker")
+def test_a_run_that_was_killed_in_its_first_evaluation_names_what_that_measured() -> None:
+    run_id = registry.create_run("name: one\nrewards: [{name: format}]\n", name="one", model="starter", data="task:x")
+    writer = RunWriter(paths.run_folder(run_id).db, 1, {"format": 1.0})
+    writer.commit(0, events=[Event("begin", "Training begins.", {"total": 20})])
+    writer.commit(0, metrics={"eval_reward": 0.84})
+    writer.close()
+    for state in (states.STARTING, states.RUNNING, states.KILLED):
+        registry.set_state(run_id, state, "Killed at step 0 (SIGKILL), which Groupwise did not send.")
+    assert "Held-out reward before training: 0.84." in doctor.diagnose_run({"run": run_id})["headline"]
+    with record_check.read_record(paths.run_folder(run_id).db) as record:
+        assert finals.seconds_trained(record) is None
 
 
 @pytest.mark.usefixtures("no_worker")

@@ -25,8 +25,8 @@ const actions = ({ download, path, code, start }) =>
           {
             href: start,
             title:
-              "New run with this run’s settings, beginning from these weights alone: the optimizer and the schedule start " +
-              "anew, and KL is measured from them",
+              "New run with this run’s settings and these weights alone: optimizer and schedule begin anew, " +
+              "and KL is measured from here",
           },
           "New run from it",
         )
