@@ -15,7 +15,7 @@ from typing import Any
 
 from groupwise.storage.home import files, locks, logs, paths, process
 from groupwise.storage.library import repair
-from groupwise.storage.record import metrics, run_files, states
+from groupwise.storage.record import log_notes, metrics, run_files, states
 from groupwise.storage.registry import commands, registry
 from groupwise.storage.registry.commands import Command
 from groupwise.storage.registry.registry import Run
@@ -123,9 +123,11 @@ class Supervisor:
             registry.set_state(run.id, states.STOPPED, "Stopped before it started. Resume starts it.")
         elif command.action == commands.KILL:
             registry.set_state(run.id, states.STOPPING, "Stopping at once, without saving.")
+            log_notes.append_note(run.folder.log, "Asked to stop at once, without saving.")
             self._signal(run, signal.SIGKILL)
         elif run.state != states.STOPPING:
             registry.set_state(run.id, states.STOPPING, "Finishing the current step, then saving a checkpoint.")
+            log_notes.append_note(run.folder.log, "Asked to stop and save.")
         commands.take_command(command, "done")
 
     @staticmethod
@@ -151,6 +153,7 @@ class Supervisor:
         # The tag is on record before the process exists: a supervisor that is killed between the two leaves
         # nothing that the next one cannot find.
         registry.set_state(run.id, states.STARTING, "Loading the model and the data.", tag=tag)
+        log_notes.append_note(run.folder.log, f"Attempt {run.attempt} starts: loading the model and the data.")
         child = self.warm_start.begin(run, tag, run_spec.launch.processes)
         self.children[run.id] = child
         identity = process.identity_of(child.pid)
@@ -269,6 +272,7 @@ class Supervisor:
         self._note_progress(run)
         run = registry.get_run(run.id) or run
         state, sentence = run_end.state_of_end(run, code, elsewhere=elsewhere)
+        log_notes.append_note(run.folder.log, f"{states.LABELS[state]}. {sentence}")
         registry.set_state(run.id, state, sentence)
         self.chores.unjudged = True
         self.children.pop(run.id, None)  # only now: while the registry takes nothing, its exit code is nowhere else

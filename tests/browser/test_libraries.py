@@ -33,7 +33,7 @@ def test_an_overview_says_what_it_knows_and_draws_when_plotly_is_there(
 ) -> None:
     plotly = Missing(context, "plotly.min.js")
     page = open_page(f"{made['address']}/run?id={made['a']}")
-    expect(page.locator(".gw-overview .now")).to_contain_text("Reward1.69")
+    expect(page.locator(".gw-overview .now")).to_contain_text("Reward1.69 of at most 3")
     expect(page.locator(".gw-overview .window")).to_have_text("mean of the last 4 logged steps")
     expect(page.locator("#gw-offline")).to_have_text("Reconnecting…")
     place = page.locator('[data-chart="reward"] .plot')

@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 
 from groupwise.app.pages.run.checkpoints import remove_checkpoint
 from groupwise.storage.home import paths
-from groupwise.storage.record import states
+from groupwise.storage.record import log_notes, states
 from groupwise.storage.registry import commands
 from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
 from tests.browser.run_page import ended, head, still_dashboard, with_checkpoint
@@ -69,8 +69,13 @@ def logged(address: str) -> str:
     run_id = ended("logged", "Stopped at step 12, as asked.", states.STOPPED)
     step = "{'loss': 0.0123, 'grad_norm': 0.4, 'reward': 1.25, 'kl': nan}\n"
     lines = "a line that is as long as lines are in logs\n" * 20 + step
-    end = "the needle again\n<img src=x onerror=alert(1)>\n" + "last words\n" * 5
-    paths.run_folder(run_id).log.write_text("a needle at the very beginning\n" + lines * 8500 + end)
+    warning = "/lib/trl.py:12: FutureWarning: `use_cache` goes away\n  warnings.warn(\nsaved\n"
+    end = "the needle again\n<img src=x onerror=alert(1)>\n" + warning * 12
+    log = paths.run_folder(run_id).log
+    log.write_text("a needle at the very beginning\n" + lines * 8500 + end)
+    log_notes.append_note(log, "Checkpoint saved at step 10.")
+    with log.open("a") as more:
+        more.write("last words\n" * 5)
     return run_id
 
 
@@ -82,6 +87,10 @@ def test_the_log_is_searched_to_its_beginning(open_page: OpenPage, address: str,
     expect(log.locator(".cut")).to_contain_text("The last part is shown")
     expect(log.locator(".dicts")).to_contain_text("metric lines hidden")
     expect(log.locator(".metrics").first).to_be_hidden()
+    expect(log.locator(".lines > div", has_text="FutureWarning").locator("visible=true")).to_have_count(1)
+    expect(log.locator("[data-times]")).to_have_attribute("data-times", "12 times")
+    expect(log.locator(".lines > div", has_text="warnings.warn(").locator("visible=true")).to_have_count(1)
+    expect(log.locator(".note")).to_have_text(re.compile(r"^— [\d-]{10} [\d:]{8} Checkpoint saved at step 10\. —$"))
     log.get_by_label("Search the log").fill("NEEDLE")
     expect(log.locator(".count")).to_have_text("1 of 2")
     expect(log.locator(".current")).to_have_text("a needle at the very beginning")
@@ -95,6 +104,10 @@ def test_the_log_is_searched_to_its_beginning(open_page: OpenPage, address: str,
     expect(log.locator(".current")).to_have_text("the needle again")
     log.get_by_role("button", name="Back to the end").click()
     expect(log.get_by_text("last words").last).to_be_visible()
+    log.get_by_label("Search the log").fill("FutureWarning")
+    expect(log.locator(".count")).to_have_text("1 of 12")
+    log.get_by_label("Search the log").press("Enter")
+    expect(log.locator(".current")).to_be_in_viewport()  # folded away until then
     log.get_by_label("Search the log").fill("no such words")
     expect(log.locator(".count")).to_have_text("No match")
 
@@ -111,6 +124,15 @@ def test_metric_lines_are_shown_as_values_and_the_log_is_taken_away(
         log.get_by_role("link", name="Download").click()
     words = taken.value.path().read_text()
     assert words.startswith("a needle at the very beginning\n") and words.endswith("last words\n")
+
+
+def test_how_a_run_ended_is_the_last_of_its_events(open_page: OpenPage, address: str) -> None:
+    run_id = ended("done", "Done: step 40 of 40. The trained model is in final/.", states.FINISHED)
+    page = open_page(f"{address}/run?id={run_id}")
+    expect(page.locator(".events li").first).to_contain_text(
+        re.compile(r"· step 40 · finished\s*Done: step 40 of 40\.")
+    )
+    expect(page.locator(".events li").nth(1)).to_contain_text("begin")
 
 
 def test_the_lines_of_one_rank_can_be_read_alone(open_page: OpenPage, address: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -53,6 +54,15 @@ def test_stop_saves_then_resume_finishes(start_worker: StartWorker) -> None:
     assert attempts == [(1, 1, saved["step"]), (2, saved["step"] + 1, 60)]
     curve = metrics.read_metrics(folder.db)["curves"]["reward"]
     assert curve["x"] == list(range(1, 61))
+    notes = re.findall(r"^— [\d-]{10} [\d:]{8} (.*) —$", folder.log.read_text(), re.MULTILINE)
+    step = saved["step"]
+    assert notes[:3] == [
+        "Attempt 1 starts: loading the model and the data.", "Training begins: 60 steps.", "Asked to stop and save.",
+    ]  # fmt: skip
+    assert notes[3:5] == [f"Checkpoint saved at step {step}.", f"Stopped. {notes[4].removeprefix('Stopped. ')}"]
+    assert notes[5:7] == ["Attempt 2 starts: loading the model and the data.",
+                          f"Training resumes at step {step} of 60."]  # fmt: skip
+    assert notes[-1].startswith("Finished. Done: step 60 of 60.")
 
 
 def test_kill_9_of_the_trainer_at_random_points_loses_no_acknowledged_step(start_worker: StartWorker) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
 from groupwise.storage.home import disk
-from groupwise.storage.record import run_files
+from groupwise.storage.record import log_notes, run_files
 from groupwise.storage.record.record import ABSENT, RunWriter
 from groupwise.storage.record.step_record import Checkpoint, Event, Group
 from groupwise.storage.spec.number_words import count_words
@@ -227,6 +227,7 @@ class Recorder(TrainerCallback):
             groups, self._groups = self._groups, []
             events, self._events = self._events, []
             self.writer.commit(self.step, groups=groups, events=events)
+            _print_events(events)
 
     def _commit(
         self,
@@ -241,7 +242,15 @@ class Recorder(TrainerCallback):
             metrics = {**(metrics or {}), **self.measures.take(logged=metrics is not None)}
             groups, self._groups = self._groups, []
             waiting, self._events = self._events, []
-            self.writer.commit(self.step, metrics=metrics, groups=groups, events=[*waiting, *(events or [])], **what)
+            told = [*waiting, *(events or [])]
+            self.writer.commit(self.step, metrics=metrics, groups=groups, events=told, **what)
+            _print_events(told)
+
+
+def _print_events(events: list[Event]) -> None:
+    """Into the log, among what was printed when they happened."""
+    for event in events:
+        print(log_notes.note_text(event.message), flush=True)
 
 
 def is_number(value: Any) -> bool:

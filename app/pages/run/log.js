@@ -20,6 +20,10 @@ let following = true;
 let live = false;
 let metrics = false; // whether the trainer's metric lines are shown
 const ranks = find(".ranks");
+const NOTE = /^(?:\[rank \d{1,4}\] )?— \d{4}-\d\d-\d\d [\d:]{8} .* —$/; // a line of our own (log_notes.py)
+const WARNING = /warning\b|missing keys|deprecated/i;
+const warned = new Map(); // words of a library's warning → its first line
+let again = false; // whether the last line was a warning that had come before
 const OF_RANK = /^\[rank (\d{1,4})\] /;
 const chosenRank = () => ranks.querySelector("select").value; // "" for all
 find(".download").href = `/log?${new URLSearchParams({ id: run })}`;
@@ -32,9 +36,20 @@ function line([from, words, values]) {
   const rank = OF_RANK.exec(words)?.[1] ?? "";
   if (rank) node.dataset.rank = rank;
   node.hidden = !!chosenRank() && rank !== chosenRank();
+  node.classList.toggle("note", NOTE.test(words));
   if (values) node.append(rank ? `[rank ${rank}] ` : "", ...values.map(pair));
   else paint(node);
+  fold(node);
   return node;
+}
+// A warning that came before is counted there; so is the line of code that Python shows below it.
+function fold(node) {
+  const { words } = node;
+  const first = warned.get(words);
+  again = again && /^\s+\S/.test(words) ? true : !!first;
+  node.classList.toggle("again", again);
+  if (first) first.dataset.times = `${Number.parseInt(first.dataset.times ?? "1", 10) + 1} times`;
+  else if (!again && WARNING.test(words) && !node.matches(".note, .metrics")) warned.set(words, node);
 }
 // The searched words are marked, wherever they stand in a line.
 function paint(node) {
@@ -64,6 +79,8 @@ function add(lines) {
 function begin(lines) {
   box.replaceChildren(writing);
   kept = 0;
+  again = false;
+  warned.clear();
   add(lines);
 }
 function sayMetrics() {
@@ -170,6 +187,7 @@ async function go(to) {
     sayMetrics();
   }
   box.querySelector(".current")?.classList.remove("current");
+  node?.classList.remove("again");
   node?.classList.add("current");
   node?.scrollIntoView({ block: "center" });
 }

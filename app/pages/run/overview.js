@@ -18,6 +18,7 @@ let lastEvent = 0;
 let waiting = "";
 let laidOut = false;
 let seen = null;
+let most = null; // what the reward can come to, where that is known
 
 // ---- the board ----
 function layOut(sections) {
@@ -103,14 +104,15 @@ const pair = (name, value) => [el("dt", name), el("dd", value)];
 function drawNow() {
   const rows = [];
   const reward = curves.recent("reward");
+  const ofMost = (value) => (most > 0 ? `${number(value)} of at most ${+most.toFixed(4)}` : number(value));
   setText(find(".when"), board.live ? "Now" : "At the end");
-  if (reward) rows.push(pair("Reward", number(reward.mean)));
+  if (reward) rows.push(pair("Reward", ofMost(reward.mean)));
   setText(find(".window"), reward ? `mean of the last ${reward.n === 1 ? "step" : `${reward.n} logged steps`}` : "");
   const add = (name, key, write) => {
     const value = curves.now(key);
     if (value !== undefined) rows.push(pair(name, write(value)));
   };
-  add("Held-out reward", "eval_reward", number);
+  add("Held-out reward", "eval_reward", ofMost);
   add("KL", "kl", number);
   // TRL calls no group tied where nothing was scored; that says nothing of them.
   if (curves.get("groups/tied")) add("Tied groups", "groups/tied", percent);
@@ -152,30 +154,43 @@ function drawLatest(group) {
   if (focused) link.focus({ preventScroll: true });
 }
 
-function addEvents(events) {
+function eventLine(event) {
+  const trace = () =>
+    el("details.s", el("summary", "Traceback"), el("pre", { dir: "auto", tabindex: "0" }, event.trace));
+  return el(
+    "li",
+    { class: `event ${event.kind}` },
+    el("span.mut.xs", `${event.at} · step ${event.step} · ${event.kind}`),
+    el("span", { dir: "auto" }, event.message),
+    ...(event.trace ? [trace()] : []),
+  );
+}
+// The newest first; the end, which is no event of the record, before them all, until the run is resumed.
+let drawnEnd = "";
+function addEvents(events, end) {
+  const told = JSON.stringify(end ?? null);
+  if (!events.length && told === drawnEnd) return;
+  const list = find(".events");
+  list.querySelector("[data-end]")?.remove();
   for (const event of events) {
     lastEvent = Math.max(lastEvent, event.id);
-    find(".events").prepend(
-      el(
-        "li",
-        { class: `event ${event.kind}` },
-        el("span.mut.xs", `${event.at} · step ${event.step} · ${event.kind}`),
-        el("span", { dir: "auto" }, event.message),
-        ...(event.trace
-          ? [el("details.s", el("summary", "Traceback"), el("pre", { dir: "auto", tabindex: "0" }, event.trace))]
-          : []),
-      ),
-    );
+    list.prepend(eventLine(event));
   }
-  find(".none").hidden = lastEvent > 0;
+  drawnEnd = told;
+  if (end) {
+    const line = eventLine(end);
+    line.dataset.end = "";
+    list.prepend(line);
+  }
+  find(".none").hidden = list.childElementCount > 0;
 }
 
 // ---- the loop ----
 function take(now) {
   if (now.sections) layOut(now.sections);
-  if (now.window) curves.window = now.window;
+  if (now.window) [curves.window, most] = [now.window, now.most];
   if (now.colours) board.colours = new Map(Object.entries(now.colours));
-  if (now.events?.length) addEvents(now.events);
+  addEvents(now.events ?? [], now.end);
   const before = board.live;
   const changed = board.take(now);
   const news = changed.size > 0 || now.wait !== waiting || now.marks || before !== board.live;

@@ -16,6 +16,7 @@ from groupwise.app.ui import figures
 from groupwise.app.ui.function_colours import colours_of_functions
 from groupwise.app.ui.live import Payload, answer, is_ongoing, live, record_of, run_of, texts, whole_number
 from groupwise.app.ui.safe_text import visible_text
+from groupwise.storage.analysis import best_possible
 from groupwise.storage.home import db
 from groupwise.storage.record import find, group_metrics, groups, metrics, record_check, right, run_files, states
 from groupwise.storage.record.recent import RECENT
@@ -86,8 +87,9 @@ def _board(run: registry.Run, payload: Payload, seen: str) -> dict[str, Any]:
     live = is_ongoing(run)
     out: dict[str, Any] = {"poll": POLL, "live": live, "seen": seen} if live else {"poll": POLL_ENDED, "live": live}
     out["wait"] = WAITS.get(run.state, f"{UNBEGUN} Its log says why.")
+    out["end"] = end_event(run)
     if not after and not payload.get("drawn"):
-        out["window"] = RECENT
+        out["window"], out["most"] = RECENT, most_of_run(run)
         out["sections"] = figures.sections(grpo_settings(run), run.state in states.ENDED, **drawn_by_spec(run))
     try:
         record = record_of(run)
@@ -107,6 +109,14 @@ def _board(run: registry.Run, payload: Payload, seen: str) -> dict[str, Any]:
     if not new["curves"]:
         out["ended"] = ended_notice(run, out["wait"])
     return out | new
+
+
+def end_event(run: registry.Run) -> dict[str, Any] | None:
+    """How a run ended, as the last of its events: its process, which records the others, is gone by then."""
+    if run.state not in states.ENDED:
+        return None
+    words = visible_text(format.shorten(run.sentence, 400))
+    return {"at": format.clock(run.state_at), "step": run.step, "kind": run.state, "message": words}
 
 
 def ended_notice(run: registry.Run, wait: str) -> dict[str, str] | None:
@@ -151,6 +161,13 @@ def drawn_by_spec(run: registry.Run) -> dict[str, Any]:
     told = {target for stage in spec.by_stage() if (target := group_metrics.target(stage.rewards))}
     teller = next(iter(told))[0] if len(told) == 1 and all(map(right.may_score_otherwise, told)) else ""
     return {"kl_target": spec.kl.target is not None, "tells_right": bool(told), "teller": teller}
+
+
+def most_of_run(run: registry.Run) -> float | None:
+    """The most that the run's reward can come to; None where it is not known, or another in each stage."""
+    spec = run_files.spec_of(run.folder)
+    found = {best_possible.most_possible(stage.rewards) for stage in spec.by_stage()} if spec else set()
+    return found.pop() if len(found) == 1 else None
 
 
 def latest_group(record: Path) -> dict[str, Any] | None:
