@@ -126,13 +126,15 @@ def test_metric_lines_are_shown_as_values_and_the_log_is_taken_away(
     assert words.startswith("a needle at the very beginning\n") and words.endswith("last words\n")
 
 
-def test_how_a_run_ended_is_the_last_of_its_events(open_page: OpenPage, address: str) -> None:
+def test_a_finished_run_leads_to_its_model_and_its_end_is_among_its_events(open_page: OpenPage, address: str) -> None:
     run_id = ended("done", "Done: step 40 of 40. The trained model is in final/.", states.FINISHED)
     page = open_page(f"{address}/run?id={run_id}")
     expect(page.locator(".events li").first).to_contain_text(
         re.compile(r"· step 40 · finished\s*Done: step 40 of 40\.")
     )
     expect(page.locator(".events li").nth(1)).to_contain_text("begin")
+    head(page).get_by_role("link", name="final/").click()
+    expect(page.locator(".gw-checkpoints")).to_be_visible()
 
 
 def test_the_lines_of_one_rank_can_be_read_alone(open_page: OpenPage, address: str) -> None:

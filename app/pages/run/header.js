@@ -137,6 +137,15 @@ function drawEnd(end) {
 }
 
 // ---- what it says ----
+// Where the trained model is, is a link to where it can be had.
+function drawSentence(words, finished) {
+  const node = find(".sentence");
+  showText(node, words);
+  const [before, after] = words.split("final/");
+  if (!finished || after === undefined || node.querySelector("a")) return;
+  const there = `/run?${new URLSearchParams({ id: run, tab: "checkpoints" })}`;
+  node.replaceChildren(before, el("a", { href: there, onclick: stayHere }, "final/"), after);
+}
 function draw(given) {
   if (!given) return;
   last = given;
@@ -148,7 +157,7 @@ function draw(given) {
   find(".title .pill").className = `pill ${now.kind}`;
   setText(find(".title .pill span"), now.label);
   setText(find(".line"), now.line);
-  showText(find(".sentence"), now.end ? "" : now.sentence);
+  drawSentence(now.end ? "" : now.sentence, now.state === "finished");
   find(".found").toggleAttribute("data-asked", now.label !== given.label || Boolean(now.asked));
   drawEnd(now.end);
   showText(find(".note"), now.note);
