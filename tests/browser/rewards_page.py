@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from playwright.sync_api import Locator, Page, expect
 
 from groupwise.storage.library.rewards import library
@@ -96,5 +98,5 @@ def source(page: Page, name: str) -> None:
 def try_it(page: Page) -> Locator:
     """Try, and wait until it is done; the results."""
     do(page, "Try")
-    expect(page.locator(".view-try .go .wait")).to_contain_text("scored in", timeout=120_000)
+    expect(page.locator(".view-try .go .wait")).to_contain_text(re.compile(r"completions? scored"), timeout=120_000)
     return page.locator(".view-try .results")

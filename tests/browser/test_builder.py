@@ -131,7 +131,7 @@ def test_columns_of_any_name_are_chosen_with_an_example_and_a_failure_is_said(re
     build(rewards, "Right number")
     rewards.get_by_label("Data").select_option("any columns")
     column = rewards.get_by_label("The right number is in")
-    expect(column.locator("option")).to_contain_text(["answer: the mapped column “target”, e.g. 0"], timeout=LIVE_FOR)
+    expect(column.locator("option")).to_contain_text(["answer: “target”, e.g. 0"], timeout=LIVE_FOR)
     column.select_option(GERMAN)
     rewards.locator(".live textarea").first.fill("<answer>1</answer>")
     expect_points(rewards, 0, "1", "1")
@@ -172,7 +172,7 @@ def test_a_reward_of_three_blocks_for_a_german_file_is_built_tried_saved_and_use
     expect(rewards.locator(".why-data")).to_have_text("(what New run is set to)")
     column = form.get_by_label("The right number is in")
     expect(column.locator("option:checked")).to_have_text(
-        "answer: the mapped column “Lösung”, e.g. 46,0, compared as 46", timeout=LIVE_FOR
+        "answer: “Lösung”, e.g. 46,0, compared as 46", timeout=LIVE_FOR
     )
     expect(rewards.locator(".live .row-of > p").first).to_have_text("answer: 46 (written 46,0)", timeout=LIVE_FOR)
     expect(form.get_by_label("Numbers are written")).to_have_value("comma")
@@ -200,15 +200,17 @@ def test_a_reward_of_three_blocks_for_a_german_file_is_built_tried_saved_and_use
         form.locator(".kinds").get_by_role("button", name=kind).click()
     form.locator("textarea").first.fill("Euro")
     expect_points(rewards, 0, "1", "1", "1", "1")
-    form.locator("[name=name]").fill("höflich & richtig")
-    expect(form.locator(".of-name")).to_have_text(
-        "“höflich_&_richtig” cannot be the name: it has “ö” in it. Use only a to z, A to Z, digits and _, and begin "
-        "with a letter, such as “hoeflich_richtig”."
-    )
+    form.locator("[name=name]").fill("class")
+    expect(form.locator(".of-name")).to_have_text("“class” is a word of Python itself. Choose another name.")
+    expect_points(rewards, 0, "1", "1", "1", "1")  # a name keeps nothing from being scored
     rewards.keyboard.press("Control+s")
     expect(rewards.locator(".said-saved")).to_be_in_viewport()
-    expect(rewards.locator(".said-saved")).to_contain_text("it has “ö” in it")
+    expect(rewards.locator(".said-saved")).to_contain_text("a word of Python")
+    form.locator("[name=name]").fill("Höflich & richtig")
+    expect(form.locator(".name-written")).to_contain_text("Saved as hoeflich_richtig.")
+    expect(form.locator("[name=name]")).to_have_value("Höflich & richtig")
     form.locator("[name=name]").fill("rechnen richtig")
+    expect(form.locator(".name-written")).to_contain_text("Saved as rechnen_richtig.")
     expect(form.locator(".of-name")).to_be_hidden()
     expect(rewards.locator(".way-code")).to_be_hidden()
     picture(rewards, "rewards-german")

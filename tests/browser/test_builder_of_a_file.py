@@ -37,7 +37,7 @@ def test_blocks_for_a_german_file_are_tried_on_its_rows_and_used_in_a_run_of_it(
     page.get_by_label("Data of").select_option("file:aufgaben.csv")
     said = page.locator(".given")
     expect(said).to_contain_text("the mapped column “Lösung”, e.g. 0,0", timeout=LIVE_FOR)
-    expect(form.get_by_label("The right number is in")).to_contain_text("answer: the mapped column “Lösung”")
+    expect(form.get_by_label("The right number is in")).to_contain_text("answer: “Lösung”")
     expect(form.get_by_label("Numbers are written")).to_have_value("comma")
     row = page.locator(".live .rows > section").nth(1)
     expect(row).to_contain_text("Wie viel ist 1 + 1 genau?", timeout=LIVE_FOR)

@@ -12,7 +12,7 @@ import pytest
 
 from groupwise.storage.home import paths
 from groupwise.storage.library import repair
-from groupwise.storage.library.rewards import library, signature, templates
+from groupwise.storage.library.rewards import library, names, signature, templates
 from groupwise.storage.library.rewards.library import LibraryError
 from groupwise.storage.registry import registry
 from tests.support.offer import publish_rewards
@@ -107,6 +107,18 @@ BAD_NAMES = {
     "kwargs": "what TRL calls", "list": "would hide Python's own list", "correctness": "ships with Groupwise",
     "Correctness": "ships with Groupwise", "a\nb": "a character in it that cannot be seen",
 }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("typed", "name"),
+    [
+        ("Richtige Stückzahl", "richtige_stueckzahl"), ("höflich & richtig", "hoeflich_richtig"),
+        ("My_Reward", "My_Reward"),
+        ("2 richtig", "richtig"), ("class", "class"), ("报酬", "报酬"), ("", ""),
+    ],
+)  # fmt: skip
+def test_a_name_as_people_say_it_is_written_out(typed: str, name: str):
+    assert names.written_out(typed) == name
 
 
 @pytest.mark.parametrize("name", BAD_NAMES)

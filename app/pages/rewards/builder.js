@@ -1,7 +1,7 @@
 // The builder: blocks beside the code that they make. The text is what is kept: its blocks are read from it again. Only
 // blocks that make no code yet are kept beside it, in the draft.
 
-import { el } from "../../ui/dom.js";
+import { el, showText } from "../../ui/dom.js";
 import { listenToTabs, markTab } from "../../ui/tabs.js";
 import { drawCards, fromServer, newBlock, offerColumns, sayOfCards, toServer } from "./blocks.js";
 import { columnList } from "./columns.js";
@@ -120,13 +120,13 @@ async function build() {
   sayOfCards(desk, got.words, problems);
   const fault = problems.find((one) => one.setting === "name")?.message ?? "";
   sayOfAll(problems, fault);
-  const what = fault ? "the function has a name that can be used" : "the blocks are complete";
-  traced = { code: got.traced, why: got.untraced || `Scores come as soon as ${what}.` };
+  sayName(sent.name, got.name, fault);
+  traced = { code: got.traced, why: got.untraced || "Scores come as soon as the blocks are complete." };
   const isEmpty = !desk.blocks.length && !page.text.trim();
   page.unfinished = got.code || isEmpty ? null : { ...sent, blocks: desk.blocks, fault };
   if (got.code && got.code !== page.text) {
     made = got.code;
-    page.which = sent.name;
+    page.which = got.name;
     allowNetwork();
     writeCode(got.code);
   } else {
@@ -147,6 +147,12 @@ function sayOfAll(problems, fault) {
 export function requireBlock(n) {
   desk.blocks[n].required = true;
   redrawn();
+}
+// Python's names have neither blanks nor umlauts: what was typed is written out, and that is said.
+function sayName(typed, name, fault) {
+  const words =
+    fault || name === typed ? "" : `Saved as ${name}. The name in the code takes only a to z, digits and _.`;
+  showText(form.querySelector(".name-written"), words);
 }
 // A judge needs the network.
 function allowNetwork() {
@@ -189,13 +195,6 @@ export function drawBuilder() {
     showWay(dataset.way);
   });
   for (const box of [nameBox, sentenceBox]) box.addEventListener("input", soon);
-  nameBox.addEventListener("input", () => {
-    // “polite answer” is meant as polite_answer
-    const at = nameBox.selectionStart;
-    if (!/[ -]/.test(nameBox.value)) return;
-    nameBox.value = nameBox.value.replace(/[ -]/g, "_");
-    nameBox.setSelectionRange(at, at);
-  });
   form.addEventListener("submit", (event) => event.preventDefault());
 }
 // Done with what is typed in the blocks: their text is in the editor. For whoever saves or tries.

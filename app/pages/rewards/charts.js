@@ -39,6 +39,14 @@ export function histogram(found, words, behind = null) {
   );
 }
 
+// Scores that are all the same: one bar at their value, in place of bins around it that hold nothing else.
+export function allAlike({ counts }, value) {
+  const n = counts.reduce((sum, each) => sum + each, 0);
+  const words = `${n === 1 ? "The one completion gets" : `All ${plural(n, "completion")} get`} ${score(value)}`;
+  const bar = svg("rect", { x: 97, y: 2, width: 6, height: 42, class: "now" });
+  return el("div.histogram.alike", picture(200, 44, words, [bar]), el("p.xs.mut", words));
+}
+
 // series: [{name, kind: “now” | “before”, points: [[x, y|null], …]}]
 export function lines(series, words) {
   const known = (points) => points.filter(([, y]) => Number.isFinite(y));

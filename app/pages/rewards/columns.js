@@ -19,18 +19,24 @@ export function decimalOf(name) {
   const column = name === "answer" && mapped ? mapped : name;
   return (name === "answer" && decimal) || (columns.find((one) => one.name === column)?.decimal ?? null);
 }
-const example = (words) => (words ? `e.g. ${cut(plain(words).replace(/\s+/g, " "), 40)}` : "");
-// A column in words: “the mapped column, e.g. 58”.
-export function aboutColumn(name) {
+const example = (words, most = 40) => (words ? `e.g. ${cut(plain(words).replace(/\s+/g, " "), most)}` : "");
+// A column in words: the mapped column “Antwort”, e.g. 58; where there is little room: “Antwort”, e.g. 58.
+export function aboutColumn(name, isShort = false) {
   const { columns, answer, mapped, decimal } = page.given;
   const sampleOf = (column) => columns.find((one) => one.name === column)?.sample ?? "";
   const sample = sampleOf(name);
-  if (name !== "answer" || answer === null) return example(sample);
-  const from = mapped && mapped !== "answer" ? `the mapped column “${cut(mapped, 30)}”` : "the right answer of the row";
+  const most = isShort ? 24 : 40;
+  if (name !== "answer" || answer === null) return example(sample, most);
+  const own = mapped && mapped !== "answer" ? mapped : "";
+  const from = own
+    ? isShort
+      ? `“${cut(own, 20)}”`
+      : `the mapped column “${cut(own, 30)}”`
+    : "the right answer of the row";
   // where only its number is kept, as the column writes it: so the block's setting says how numbers are written
   const written = (decimal && sampleOf(mapped)) || answer || sample;
-  const compared = written !== answer && answer ? `compared as ${example(answer).replace("e.g. ", "")}` : "";
-  return [from, example(written), compared].filter(Boolean).join(", ");
+  const compared = written !== answer && answer ? `compared as ${example(answer, most).replace("e.g. ", "")}` : "";
+  return [from, example(written, most), compared].filter(Boolean).join(", ");
 }
 // A row's columns as “name: value”, none that says just the prompt; an answer of which only the number is kept stands
 // once, with how its column writes it.
@@ -50,7 +56,7 @@ const differ = (value, written) => String(value) !== String(written);
 // [value, words] for each column that can be chosen; the one that is set stays, also where this data has none of it.
 export function columnChoices(chosen) {
   const names = page.given ? givenNames() : [];
-  const known = names.map((name) => [name, [name, aboutColumn(name)].filter(Boolean).join(": ")]);
+  const known = names.map((name) => [name, [name, aboutColumn(name, true)].filter(Boolean).join(": ")]);
   if (names.includes(chosen)) return known;
   return [[chosen, page.given ? `${chosen}: not in this data` : chosen], ...known];
 }

@@ -31,21 +31,6 @@ function ownEntry(one) {
   );
   return entry(one.name, one.help, isOpen(one.name), () => openNamed(one.name), about);
 }
-const noneYet = () =>
-  el(
-    "p.s.mut",
-    "None yet. ",
-    button("Build one without code", beginBuilding, "link s"),
-    ", begin with ",
-    button("a template", () => find("[data-do=templates]").click(), "link s"),
-    " or ",
-    el(
-      "span.whole",
-      button("paste one", () => find("[data-do=import]").click(), "link s"),
-      ".",
-    ),
-  );
-
 export function drawLibrary() {
   const { own, built_in: builtIn } = page.about.library;
   const drafts = newDrafts();
@@ -69,7 +54,7 @@ export function drawLibrary() {
       ),
     ),
     el("h2", "Your own"),
-    own.length ? el("ul", ...own.map(ownEntry)) : noneYet(),
+    own.length ? el("ul", ...own.map(ownEntry)) : el("p.s.mut", "None yet."),
     ...group(
       "Built in",
       builtIn.map((one) => entry(one.name, one.help, isOpen(one.name), () => openNamed(one.name))),

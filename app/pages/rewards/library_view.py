@@ -9,10 +9,11 @@ from typing import Any
 from groupwise.app.pages.new import view
 from groupwise.app.pages.rewards import lint
 from groupwise.storage.library.capabilities import Offer
-from groupwise.storage.library.rewards import builder, library, pasted, signature, strip_script
+from groupwise.storage.library.rewards import builder, library, names, pasted, signature, strip_script
 from groupwise.storage.registry import registry
 from groupwise.storage.spec.problem import BLOCKING, WARNING
 
+UNNAMED = "built_from_blocks"  # what a function is called while it is only tried
 MOST_RUNS = 50  # runs that are named as users of a function
 TRL_NAMES = {
     "prompts": "the prompts, one for each completion",
@@ -146,21 +147,23 @@ def difference(old: str, new: str) -> list[dict[str, str]]:
 
 
 def build_code(name: str, blocks: Any, sentence: str) -> dict[str, Any]:
-    """What blocks mean: {code, traced: the same, which tells what each block gives; problems: [{block, setting,
-    message}], words: what each block looks for; untraced: why there is no traced one}."""
-    read = _blocks(blocks)
+    """What blocks mean: {name: the given one as Python can have it; code; traced: the same, which tells what each block
+    gives; problems: [{block, setting, message}], words: what each block looks for; untraced: why there is no traced
+    one}. A name that cannot be keeps nothing from being scored."""
+    read, usable = _blocks(blocks), names.written_out(name)
     problems = [asdict(problem) for problem in builder.block_problems(read)]
-    found = {"code": "", "traced": "", "untraced": "", "problems": problems, "words": builder.describe_blocks(read)}
+    found = {"name": usable, "code": "", "traced": "", "untraced": "", "problems": problems,
+             "words": builder.describe_blocks(read)}  # fmt: skip
     if problems:
         return found
     try:
-        found["code"] = builder.to_code(name, read, sentence)
-        found["traced"] = builder.to_traced_code(name, read)
+        found["code"] = builder.to_code(usable, read, sentence)
     except ValueError as error:
-        if found["code"]:
-            found["untraced"] = str(error)
-        else:
-            found["problems"] = [{"block": None, "setting": "name", "message": str(error)}]
+        found["problems"] = [{"block": None, "setting": "name", "message": str(error)}]
+    try:
+        found["traced"] = builder.to_traced_code(UNNAMED, read)
+    except ValueError as error:
+        found["untraced"] = str(error)
     return found
 
 

@@ -3,7 +3,7 @@
 import { el, setText, table } from "../../ui/dom.js";
 import { number } from "../../ui/number.js";
 import { dotted } from "../../ui/text.js";
-import { advantageBar, histogram, score, scoreBar } from "./charts.js";
+import { advantageBar, allAlike, histogram, score, scoreBar } from "./charts.js";
 import { columnsInWords } from "./columns.js";
 import { button, page } from "./core.js";
 import { goToLine } from "./editor.js";
@@ -38,7 +38,7 @@ function functionCard(one) {
     "section.card",
     { "aria-label": one.name },
     el("div.row.between", el("b.mono", plain(one.name)), el("span.num", stats)),
-    histogram(one.histogram, `Scores of ${one.name}`),
+    isConstant(one) ? allAlike(one.histogram, one.mean) : histogram(one.histogram, `Scores of ${one.name}`),
     el("p", { class: `xs ${one.errors ? "warn" : "mut"}` }, factsOf(one)),
     metrics ? el("p.xs.metrics", { title: "What it gave to log_metric" }, plain(metrics)) : "",
     ...failuresOf(one),
@@ -47,8 +47,9 @@ function functionCard(one) {
       : "",
   );
 }
+const isConstant = ({ mean, std }) => (mean ?? null) !== null && (std ?? 0) < 1e-12;
 export const factsOf = ({ errors, none, seconds: took }) =>
-  dotted(errors ? plural(errors, "error") : "", none ? `${many(none)} without a score` : "", seconds(took));
+  dotted(errors ? plural(errors, "error") : "", none ? `${many(none)} without a score` : "", `took ${seconds(took)}`);
 // The same failure on many completions is said once.
 export function failuresOf(one) {
   const same = new Map();

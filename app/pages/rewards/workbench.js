@@ -9,7 +9,7 @@ import { looked, noFunction, showFailures, unfinished } from "./editor.js";
 import { chosenFunctions, editedName, nameSettings } from "./functions.js";
 import { drawResults } from "./results.js";
 import { choose, dataChosen, from, sourceAsked } from "./source.js";
-import { many, plain, plural, seconds } from "./text.js";
+import { many, plain, plural } from "./text.js";
 
 let have = null; // {key, question}: the completions that are there
 let trying = false;
@@ -78,9 +78,9 @@ export function stopTrying() {
   drawGo();
 }
 
-function scoredWords({ scored, completions, sentence }, took) {
+function scoredWords({ scored, completions, sentence }) {
   const part = scored < completions ? `${many(scored)} of ` : "";
-  return `${part}${plural(completions, "completion")} scored in ${seconds(took)}${sentence ? `. ${sentence}` : ""}`;
+  return `${part}${plural(completions, "completion")} scored${sentence ? `. ${sentence}` : ""}`;
 }
 
 export async function tryNow() {
@@ -90,11 +90,10 @@ export async function tryNow() {
   find(".outdated").hidden = true;
   drawGo();
   bringIntoView(go());
-  const began = performance.now();
   const done = await tryOnce();
   if (done === undefined) return; // cancelled, or something else was opened
   trying = false;
-  waitWords(typeof done === "string" ? done : scoredWords(done, (performance.now() - began) / 1000));
+  waitWords(typeof done === "string" ? done : scoredWords(done));
   go().classList.toggle("failed", typeof done === "string");
   drawGo();
   if (typeof done !== "string" && from !== "probes") probe();

@@ -33,6 +33,15 @@ def problem_with(name: str, taken: Collection[str] = ()) -> str:
     return ""
 
 
+def written_out(name: str) -> str:
+    """A name as a person says it, as Python can have it: Richtige Stückzahl → richtige_stueckzahl. As it is where it
+    can be used, where its letters are not what keeps it from that, or nothing is left of them."""
+    if NAME.fullmatch(name) or not problem_with(name):
+        return name
+    near = _spell_plainly(name).lower()
+    return near if near and not problem_with(near) else name
+
+
 _SPELLED = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue", "ß": "ss", "æ": "ae",
                           "Æ": "Ae", "ø": "oe", "Ø": "Oe", "ł": "l", "Ł": "L"})  # fmt: skip
 

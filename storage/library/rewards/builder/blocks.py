@@ -51,13 +51,13 @@ def _setting(
 
 # Where a completion's number stands, and how numbers are written.
 PLACES = {
-    "tag": "Inside a tag; without the tag, the last number",
-    "last": "The last number of the text",
-    "first": "The first number of the text",
-    "marker": "After a marker, such as ####",
-    "boxed": "Inside \\boxed{…}",
+    "tag": "In a tag, else the last number",
+    "last": "The last number",
+    "first": "The first number",
+    "marker": "After a marker, as ####",
+    "boxed": "In \\boxed{…}",
 }
-MARKS = {"point": "1,234.5 (decimal point)", "comma": "1.234,5 (decimal comma)"}
+MARKS = {"point": "with a point: 1,234.5", "comma": "with a comma: 1.234,5"}
 
 # {kind: {label, sentence, settings, partial: what partial credit means there, network: whether it needs it}}
 KINDS: dict[str, dict[str, Any]] = {
