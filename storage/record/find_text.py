@@ -61,6 +61,21 @@ def _quote(text: str) -> str:
     return f'"{escaped}"*' if len(text) > 1 else f'"{escaped}"'
 
 
+# What stands in patterns and seldom in words: \\d, [a-z]+, .*, (?:, {3}, ^…, …$.
+_OF_PATTERNS = regex.compile(r"\\[bdsw]|\.[*+]|\(\?|[\])][*+?]|\[\^?[^\]\s]-[^\]]*\]|\{\d+(,\d*)?\}|^\^|\$$", regex.I)
+
+
+def looks_like_pattern(words: str) -> bool:
+    """Whether words that were searched for as they stand read as a regular expression."""
+    if not _OF_PATTERNS.search(words):
+        return False
+    try:
+        compile_pattern(words)
+    except BadPattern:
+        return False
+    return True
+
+
 def compile_pattern(pattern: str) -> Any:
     """The regular expression. Raises BadPattern."""
     try:

@@ -77,6 +77,10 @@ for (const button of all(".clear"))
     fill();
     find(".words").focus();
   });
+find(".as-pattern").addEventListener("click", () => {
+  setParams({ regex: "1", page: null }, { push: true });
+  fill();
+});
 document.addEventListener("keydown", (event) => {
   if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || !onTab() || !view.isConnected) return;
   if (event.target.closest?.("input, textarea, select, [contenteditable]")) return;
@@ -134,6 +138,7 @@ function draw(now) {
   find(".listed").hidden = !now.rows;
   find(".none").hidden = !now.none;
   setText(find(".none p"), now.none);
+  show(find(".as-pattern"), now.pattern, find(".words"));
   find(".none .clear").hidden = !FILTERS.some((name) => params().get(name));
   show(find(".more"), false, find(".told"));
   find(".pages").hidden = now.pages < 2;

@@ -49,6 +49,7 @@ def find_completions(payload: Payload) -> dict[str, Any]:
     page = min(completion_query.page(given), pages)
     return out | {
         "told": match_summary(matching, asked), "none": none(asked) if not matching.hits and matching.is_whole else "",
+        "pattern": not asked.regex and not matching.hits and find_text.looks_like_pattern(asked.words),
         "page": page, "pages": pages,
         "rows": draw_rows(run, path, asked, matching.ids(completion_query.sort(given), page, SIZE)),
         "bins": bins(matching),
@@ -100,6 +101,8 @@ def none(asked: Wanted) -> str:
         return "Nothing is starred in this run yet. The ☆ beside a completion stars it."
     if not sides:
         return "No training completion is recorded. Held-out ones may be: choose “both”."
+    if not asked.regex and find_text.looks_like_pattern(asked.words):
+        return "No completion has these very characters. They look like a pattern (a regular expression)."
     return f"No completion matches. Try to widen: {', '.join(sides)}."
 
 
