@@ -17,6 +17,7 @@ from groupwise.storage.record import states
 from groupwise.storage.record.record import RunWriter
 from groupwise.storage.record.step_record import Checkpoint
 from groupwise.storage.registry import commands, registry
+from groupwise.storage.registry.messages.facts import Catalogue, Setting
 from tests.support.one_run import SPEC, group_of, record
 from tests.support.records import seal_checkpoint
 
@@ -218,6 +219,20 @@ def test_config_shows_the_files_of_the_run_and_no_link_out_of_it(run_id: str) ->
     (folder.rewards / "evil.py").symlink_to("/etc/passwd")
     names = [file["name"] for file in config.config_files({"run": run_id})["files"]]
     assert names == ["spec.yaml", "rewards/format.py"]
+
+
+def test_config_says_which_settings_applied_and_which_were_set(run_id: str) -> None:
+    registry.publish_fact(Catalogue(versions={}, training={
+        "temperature": Setting(types=["float"], default=1.0), "output_dir": Setting(types=["str"], default=None),
+    }, lora={"r": Setting(types=["int"], default=8)}))  # fmt: skip
+    paths.run_folder(run_id).spec.write_text("name: one\nrewards: [{name: format}]\nlora: {lora_alpha: 32}\n")
+    found = {one["name"]: one for one in config.effective_settings({"run": run_id})["settings"]}
+    assert (found["training.temperature"]["words"], found["training.temperature"]["set"]) == ("1", False)
+    assert (found["lora.lora_alpha"]["set"], found["lora.r"]["words"]) == (True, "8")
+    assert found["data.limit"] == {"label": "Rows", "name": "data.limit", "words": "all", "set": False}
+    assert "training.output_dir" not in found
+    paths.run_folder(run_id).spec.unlink()
+    assert "cannot be read" in config.effective_settings({"run": run_id})["sentence"]
 
 
 def test_every_state_has_a_pill_of_its_own_words() -> None:

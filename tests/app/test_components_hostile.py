@@ -28,7 +28,7 @@ Server = Callable[[Any], dict[str, Any]]
 OF_A_RUN: list[Server] = [
     header.run_status, header.command_run, overview.draw_board, groups.groups_at_step, groups.show_group,
     groups.full_text, same_prompt.prompt_history, stars.annotate_completion,
-    config.config_files, log.tail, checkpoints.list_checkpoints,
+    config.config_files, config.effective_settings, log.tail, checkpoints.list_checkpoints,
 ]  # fmt: skip
 
 

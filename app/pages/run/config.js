@@ -1,7 +1,9 @@
-// The Config: each file once, as text, with a button that copies it.
+// The Config: each file once, as text, with a button that copies it; and all settings in effect, asked for once they
+// are looked at.
 
 import { params } from "../../ui/address.js";
-import { copy, el, showText } from "../../ui/dom.js";
+import { copy, el, setText, showText, table } from "../../ui/dom.js";
+import { countWords } from "../../ui/number.js";
 import { part } from "../../ui/part.js";
 import { poll } from "../../ui/poll.js";
 
@@ -40,10 +42,46 @@ function draw(files) {
   );
 }
 
+// ---- the settings in effect ----
+const effective = find(".effective");
+const search = effective.querySelector("[type=search]");
+const only = effective.querySelector(".only");
+let settings = null;
+effective.addEventListener("toggle", async () => {
+  if (!effective.open || settings) return;
+  const now = await server.effective_settings({ run }).catch(() => null);
+  settings = now?.settings ?? null;
+  if (settings) drawSettings(now.complete);
+  else
+    setText(effective.querySelector(".told"), now?.sentence ?? "The dashboard did not answer. Fold it and try again.");
+});
+for (const input of [search, only]) input.addEventListener("input", () => settings && drawSettings());
+function drawSettings(isComplete = true) {
+  const words = search.value.trim().toLowerCase();
+  const has = ({ label, name, words: value }) => `${label} ${name} ${value}`.toLowerCase().includes(words);
+  const shown = settings.filter((one) => (one.set || !only.checked) && has(one));
+  const count = shown.length < settings.length ? `${shown.length} of ` : "";
+  const defaults = isComplete ? "" : " TRL's defaults are not known yet: the worker is starting.";
+  setText(
+    effective.querySelector(".told"),
+    `${count}${countWords(settings.length, "setting")}. Defaults (faint) are those of the TRL that is installed now.${defaults}`,
+  );
+  const row = ({ label, name, words: value, set }) =>
+    el(
+      "tr",
+      { class: set ? "" : "mut" },
+      el("th", { scope: "row" }, label, el("span.mono.xs.mut", name)),
+      el("td", { dir: "auto" }, value),
+    );
+  const head = el("tr", el("th", { scope: "col" }, "setting"), el("th", { scope: "col" }, "value"));
+  effective.querySelector("table").replaceWith(table(head, shown.map(row)));
+}
+
 poll(view, async () => {
   const now = await server.config_files({ run });
   if (!now) return undefined;
   showText(find(".wait"), now.sentence);
+  effective.hidden = !now.files?.length || !!now.sentence; // of damaged settings none are in effect
   if (now.files) draw(now.files);
   return now.files?.length > 1 ? 30000 : 2000;
 });

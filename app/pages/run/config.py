@@ -1,4 +1,5 @@
-"""The Config of a run: what was asked, the same as a plain TRL script, and the reward code, each to be copied."""
+"""The Config of a run: what was asked, the same as a plain TRL script, and the reward code, each to be copied; and all
+settings in effect, with the defaults that applied."""
 
 import re
 from pathlib import Path
@@ -6,15 +7,33 @@ from typing import Any
 
 import gradio as gr
 
+from groupwise.app.pages.new.field_labels import compared_label
+from groupwise.app.pages.new.setting_words import compared_words
 from groupwise.app.ui.live import Payload, Unanswerable, answer, live, run_of
 from groupwise.app.ui.safe_text import visible_text
+from groupwise.storage.analysis.compare import fields
+from groupwise.storage.checks.check import OWNED
 from groupwise.storage.home.files import is_file, is_folder, open_file
+from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.record import run_files
+from groupwise.storage.spec import spec as specs
+from groupwise.storage.spec.problem import SpecError
 
 MOST_BYTES = 512 * 1024
 MOST_FILES = 64  # reward functions
 BINARY = re.compile("[\ufffd\u2400-\u2421]")  # what `visible_text` makes of a file that is no text
 FROM_SCRIPT = " Its train.py, below, has the same settings."
+LONGEST = 2000  # characters of a setting
+DECIDED = {*OWNED, "report_to", "disable_tqdm", "use_cpu"}  # what a run sets itself, whatever TRL's default is
+
+TEMPLATE = """
+<p class="s mut wait">Reading…</p>
+<details class="panel effective" hidden><summary><b>Settings in effect</b> <span class="s mut">also those that were not
+set: with the defaults that applied</span></summary><p class="s mut told" role="status"></p><div class="row controls">
+<input class="input" type="search" placeholder="search settings" aria-label="Search settings"><label class="s check">
+<input type="checkbox" class="only"> only what was set</label></div><div class="scroll" tabindex="-1"><table></table>
+</div></details><div class="files"></div>
+"""
 
 
 @answer
@@ -42,6 +61,31 @@ def config_files(payload: Payload) -> dict[str, Any]:
     return {"files": [file for file in found if file], **({"sentence": told} if fault else {})}
 
 
+@answer
+def effective_settings(payload: Payload) -> dict[str, Any]:
+    """Every setting of the run: label, dotted name, its value in words, and whether the spec says it or a default
+    applied."""
+    try:
+        spec = specs.parse_spec(run_files.spec_text(run_of(payload).folder))
+    except (OSError, UnicodeDecodeError, SpecError) as error:
+        raise Unanswerable(
+            "The settings (spec.yaml) of this run cannot be read, so what applied is not known."
+        ) from error
+    offer = Offer.read_published()
+    found = fields.flat(spec, {name: about["default"] for name, about in (offer.training or {}).items()})
+    if spec.lora is not None:
+        for name, about in (offer.lora or {}).items():
+            found.setdefault(f"lora.{name}", {"value": about["default"], "set": False})
+    return {
+        "settings": [
+            {"label": visible_text(compared_label(name)), "name": visible_text(name),
+             "words": visible_text(compared_words(name, one["value"]))[:LONGEST], "set": one["set"]}
+            for name, one in found.items() if one["set"] or name.removeprefix("training.") not in DECIDED
+        ],
+        "complete": offer.training is not None,
+    }  # fmt: skip
+
+
 def _functions(rewards: Path) -> list[Path]:
     return sorted(rewards.glob("*.py"))[:MOST_FILES] if is_folder(rewards) else []
 
@@ -58,7 +102,7 @@ def item(path: Path, about: str, *, use: bool = False) -> dict[str, Any] | None:
 
 def config() -> gr.HTML:
     """The Config part of a run's page."""
-    template = '<p class="s mut wait">Reading…</p><div class="files"></div>'
     return live(
-        "pages/run/config", config_files, template=template, elem_id="part-config", elem_classes=["part", "part-config"]
-    )
+        "pages/run/config", config_files, effective_settings, template=TEMPLATE, elem_id="part-config",
+        elem_classes=["part", "part-config"],
+    )  # fmt: skip
