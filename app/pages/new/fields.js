@@ -45,8 +45,9 @@ export function field(about, { input, full = false, label = about.label } = {}) 
     edit([{ path: about.path, remove: true }]);
     box.focus();
   };
-  const title = `Back to the default (${about.default || "nothing"})`;
-  const reset = el("button.reset.link.xs", { type: "button", title, onclick }, "reset");
+  const title = `Back to the default (${about.default || "nothing"}), as emptying the field does`;
+  // No stop for Tab between two fields: by keyboard a field is emptied.
+  const reset = el("button.reset.link.xs", { type: "button", tabindex: "-1", title, onclick }, "reset");
   const said = el("div.said", { id: `${id}-said` });
   const facts = full
     ? el("p.xs.mut.facts", el("code", about.flag || about.path), ` · default ${about.default || "nothing"}`)

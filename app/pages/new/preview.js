@@ -258,15 +258,14 @@ function drawHistogram(box, lengths) {
   if (box.hidden) return;
   const most = Math.max(...lengths.counts, 1);
   const unit = lengths.unit;
-  const [first, last] = [lengths.edges[0], lengths.edges.at(-1)].map(Math.round);
+  const first = lengths.edges[0];
+  const last = lengths.longest?.length ?? lengths.edges.at(-1) - 1;
+  // a bin ends before the next one begins, and the last one with the longest prompt
+  const ends = lengths.edges.slice(1).map((edge) => Math.min(edge - 1, last));
+  const binWords = (i) => (ends[i] > lengths.edges[i] ? `${lengths.edges[i]} to ${ends[i]}` : `${lengths.edges[i]}`);
+  const about = (n, i) => `${countWords(n, "prompt")} of ${binWords(i)} ${unit}`;
   const bars = lengths.counts.map((n, i) =>
-    el("i", {
-      style: `height:${n ? Math.max(3, (100 * n) / most) : 0}%`,
-      title: `${countWords(n, "prompt")} of ${lengths.edges
-        .slice(i, i + 2)
-        .map(Math.round)
-        .join("–")} ${unit}`,
-    }),
+    el("i", { style: `height:${n ? Math.max(3, (100 * n) / most) : 0}%`, title: about(n, i) }),
   );
   box.replaceChildren(
     el(
@@ -279,7 +278,12 @@ function drawHistogram(box, lengths) {
       { role: "img", "aria-label": `Histogram of prompt lengths from ${first} to ${last} ${unit}` },
       ...bars,
     ),
-    el("div.row.between.xs.mut", el("span", String(first)), el("span", String(last))),
+    el(
+      "div.row.between.xs.mut",
+      el("span", wholeNumber(first)),
+      el("span", `highest bar: ${about(most, lengths.counts.indexOf(most))}`),
+      el("span", wholeNumber(last)),
+    ),
     lengths.longest ? theLongest(lengths.longest, unit) : "",
   );
 }
