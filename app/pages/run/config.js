@@ -64,7 +64,7 @@ function drawSettings(isComplete = true) {
   const defaults = isComplete ? "" : " TRL's defaults are not known yet: the worker is starting.";
   setText(
     effective.querySelector(".told"),
-    `${count}${countWords(settings.length, "setting")}. Defaults (faint) are those of the TRL that is installed now.${defaults}`,
+    `${count}${countWords(settings.length, "setting")}. Defaults (faint) are those of the installed TRL.${defaults}`,
   );
   const row = ({ label, name, words: value, set }) =>
     el(
