@@ -153,6 +153,17 @@ def test_a_resume_from_an_earlier_checkpoint_sets_the_later_ones_aside(run: regi
     assert [row["values"]["reward"] for row in rows] == [format.number(measured[n]["reward"]) for n in (30, 20)]
 
 
+def test_a_record_of_which_only_the_beginning_came_hides_no_checkpoint(run: registry.Run) -> None:
+    for step in (10, 20):
+        seal_checkpoint(run.folder.checkpoints / f"checkpoint-{step}")
+    whole = run.folder.db.read_bytes()
+    for share in (0.5, 0.9):
+        run.folder.db.write_bytes(whole[: int(len(whole) * share)])
+        told = checkpoints.list_checkpoints({"run": run.id})
+        assert [(row["step"], row["state"]) for row in told["rows"]] == [(20, "complete"), (10, "complete")], share
+        assert all(row["download"].startswith("/download?") for row in told["rows"])
+
+
 def test_of_stages_the_later_ones_are_set_aside_as_they_lay(run: registry.Run) -> None:
     stages(run.folder)
     folder = run.folder.checkpoints

@@ -126,8 +126,13 @@ function weightAndCredit(desk, block, n, about) {
     el("label.choice", { title: help }, "weight ", weight),
     el("label.choice", { title: about.partial }, partial, "partial credit"),
     el("span.xs.mut", about.partial),
-    desk.blocks.length > 1 || block.required ? el("label.choice", { title: zero }, required, "required") : "",
-    desk.blocks.length > 1 || block.required ? el("span.xs.mut", "Without it the score is 0.") : "",
+    desk.blocks.length > 1 || block.required
+      ? el(
+          "span.row.tight.requiring",
+          el("label.choice", { title: zero }, required, "required"),
+          el("span.xs.mut", "Without it the score is 0."),
+        )
+      : "",
   ];
 }
 function settingField(desk, block, one) {

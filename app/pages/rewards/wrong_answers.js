@@ -3,7 +3,7 @@
 
 import { el } from "../../ui/dom.js";
 import { button } from "./core.js";
-import { cut, plain } from "./text.js";
+import { plain } from "./text.js";
 
 // Of a row's probes: the right answer, a wrong one in the same form, and that by itself; none without an answer.
 export function examplesOf({ completions }) {
@@ -26,9 +26,13 @@ export function findPaidWrong([typed, right, wrong, alone], blocks) {
   return { wrong: wrongs[0], right: rights[0], block };
 }
 
+// The end of a text, where its answer stands.
+const ending = (text) => (text.length > MOST ? `…${text.slice(-MOST)}` : text);
+const MOST = 60; // characters
+
 export function paidWrongNote({ row, wrong, right, block }, worth, requireBlock) {
   const more = wrong.total > right.total + 1e-9 ? "more than" : "as much as";
-  const words = ({ text }) => el("code.mono", text.trim() ? cut(plain(text), 80) : "(empty)");
+  const words = ({ text }) => el("code.mono", text.trim() ? ending(plain(text).trim()) : "(empty)");
   return el(
     "div.paid-wrong.note.s",
     { role: "status" },
@@ -37,9 +41,9 @@ export function paidWrongNote({ row, wrong, right, block }, worth, requireBlock)
       el("b", `A wrong answer scores ${more} a right one. `),
       `Row ${row + 1}: `,
       words(wrong),
-      ` earns ${worth(wrong.total)}, `,
+      ` earns ${worth(wrong.total)}, the right `,
       words(right),
-      ` ${worth(right.total)}.`,
+      ` earns ${worth(right.total)}.`,
     ),
     block === undefined ? "" : button(`Make block ${block + 1} required`, () => requireBlock(block)),
   );

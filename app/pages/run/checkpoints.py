@@ -14,7 +14,7 @@ import gradio as gr
 from groupwise.app.core import format
 from groupwise.app.ui.live import Payload, Unanswerable, answer, has_record, live, run_of, whole_number
 from groupwise.app.ui.safe_text import visible_text
-from groupwise.storage.home import files, paths
+from groupwise.storage.home import db, files, paths
 from groupwise.storage.record import checkpoint_files, metrics, run_files, states
 from groupwise.storage.registry import commands, registry
 
@@ -80,15 +80,18 @@ def is_at_rest(run: registry.Run) -> bool:
 
 
 def _recorded(run: registry.Run, aside: Sequence[Path]) -> tuple[list[dict[str, Any]], list[int]]:
-    """The checkpoints that the record names and that are there, as rows, and the steps of those that were removed; what
-    was set aside is neither. Without a record that can be read: what lies in the folder."""
+    """The checkpoints as rows, and the steps of those that were removed; what was set aside is neither. Without a
+    record that can be read to its end: what lies in the folder."""
     try:
-        if not has_record(run):
-            return _found_in_folder(run), []
-    except sqlite3.OperationalError:
-        raise
-    except sqlite3.DatabaseError:
+        return _named_by_record(run, aside) if has_record(run) else (_found_in_folder(run), [])
+    except sqlite3.DatabaseError as error:
+        if isinstance(error, sqlite3.OperationalError) and not db.is_damage(error):
+            raise  # it is locked, which passes
         return _found_in_folder(run), []
+
+
+def _named_by_record(run: registry.Run, aside: Sequence[Path]) -> tuple[list[dict[str, Any]], list[int]]:
+    """The checkpoints that the record names and that are there, and the steps of those that are not."""
     newest = {row["path"]: row for row in reversed(metrics.checkpoints(run.folder.db))}  # of a step trained again
     saved = sorted(newest.values(), key=lambda row: int(row["step"]), reverse=True)
     there = {point.relative_to(run.folder.path).as_posix() for point in checkpoint_files.points(run.folder.checkpoints)}
