@@ -1,9 +1,9 @@
 // The drafts of new runs: of this tab one for each address of New run, and which of them it is at; and the last few of
-// this browser, which a tab that begins anew offers. A draft is {text, notes, pending, about, given, early, handing,
-// changed}: the spec's text, what its import said, the edits that are not in it yet, what it stands on ({origin,
-// arrival}, as open_new_run says it), what its data brought (pages/new/new_data.js), whether what its address asks for
-// still waits until it is known what is installed, the function that waits so, and whether the text is another than it
-// began with.
+// this browser, which a tab that begins anew offers. A draft is {text, view, notes, pending, about, given, early,
+// handing, changed}: the spec's text, in which view it was left, what its import said, the edits that are not in it
+// yet, what it stands on ({origin, arrival}, as open_new_run says it), what its data brought (pages/new/new_data.js),
+// whether what its address asks for still waits until it is known what is installed, the function that waits so, and
+// whether the text is another than it began with.
 
 import { params, setParams } from "./address.js";
 import { tryStore } from "./browser_store.js";

@@ -13,6 +13,7 @@ from groupwise.storage.checks.kl import check_kl
 from groupwise.storage.checks.length import with_fitting_lengths
 from groupwise.storage.checks.limits import FIXES, check_limits
 from groupwise.storage.checks.model import check_model
+from groupwise.storage.checks.name_lists import names_problem
 from groupwise.storage.checks.reward_columns import check_seen_columns
 from groupwise.storage.checks.rewards import check_rewards
 from groupwise.storage.checks.spaces import check_spaces
@@ -92,6 +93,8 @@ def _settings(section: str, values: dict[str, Any], offer: Offer, spec: RunSpec)
             found.append(Problem(path, f"cannot be set here: {OWNED[name]}", fixes=(remove,)))
         elif fields is not None and name not in fields:
             found.append(_unknown(path, value, fields, values, offer, spec))
+        elif fields is not None and (problem := names_problem(path, value)):
+            found.append(problem)
         elif fields is not None:
             message = value_fault(value, fields[name])
             if message:

@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from groupwise.storage.library.models import learning_rates
-from groupwise.storage.spec.problem import Fix, Problem
+from groupwise.storage.spec.problem import WARNING, Fix, Problem
 from groupwise.storage.spec.spec import RunSpec
 
 # Setting → the least that makes sense, and whether that itself is too little.
@@ -23,12 +23,25 @@ FIXES = {
     ),
 }  # fmt: skip
 MOST = 10**9  # steps, tokens or epochs: beyond, it is a slip of the hand
+# Shares: above 1 they are per cent, or a slip.
+SHARES = {"top_p": "above 0 and at most 1", "min_p": "between 0 and 1"}
+EPSILON = 0.2  # TRL's own
 
 
 def check_limits(spec: RunSpec) -> list[Problem]:
     """What is below the least, or beyond all measure."""
     found = [_problem(name, value) for name, value in spec.training.items() if _is_number(value)]
-    return [problem for problem in [*found, *_length(spec)] if problem]
+    return [problem for problem in [*found, *_length(spec), _clip_range(spec)] if problem]
+
+
+def _clip_range(spec: RunSpec) -> Problem | None:
+    """A range that lets a probability rise less than it may fall."""
+    high, low = spec.training.get("epsilon_high"), spec.training.get("epsilon", EPSILON)
+    if not _is_number(high) or not _is_number(low) or high >= low:
+        return None
+    message = f"is below epsilon ({low:g}): a token may become less likely by more than it may become likelier."
+    fixes = (Fix(f"Use {low:g}", {"training.epsilon_high": low}), Fix("Leave it out", {}, ("training.epsilon_high",)))
+    return Problem("training.epsilon_high", message, level=WARNING, fixes=fixes)
 
 
 def _problem(name: str, value: float) -> Problem | None:
@@ -36,6 +49,9 @@ def _problem(name: str, value: float) -> Problem | None:
     fix = FIXES.get(path, (Fix("Use the default", {}, (path,)),))
     if value < least or (excluded and value == least):
         return Problem(path, f"should be {'above' if excluded else 'at least'} {least:g}.", fixes=fix)
+    if name in SHARES and value > 1:
+        per_cent = (Fix(f"Use {value / 100:g}", {path: value / 100}),) if value <= 100 else ()
+        return Problem(path, f"should be {SHARES[name]}.", fixes=(*per_cent, *fix))
     if abs(value) > MOST and name not in ("seed", "data_seed"):
         return Problem(path, "is too large to mean anything.", fixes=fix)
     return None

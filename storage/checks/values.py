@@ -5,9 +5,10 @@ import math
 import re
 from typing import Any
 
+from groupwise.storage.checks.choices import choices_in_words, meant_choice
 from groupwise.storage.spec.number_text import meant_number_words, number_fixes
 from groupwise.storage.spec.odd_spaces import trimmed_words
-from groupwise.storage.spec.problem import Fix, did_you_mean, nearest_name
+from groupwise.storage.spec.problem import Fix
 from groupwise.storage.spec.yaml_text import yaml_number
 
 _KINDS = {
@@ -36,8 +37,9 @@ def value_fault(value: Any, field: dict[str, Any]) -> str:
         hint = hint or (meant_number_words(value, whole="float" not in types) if _takes_numbers(types) else "")
         return f"should be {wanted}, not {json.dumps(value, default=str, ensure_ascii=False)[:60]}.{hint}"
     if choices and value is not None and value not in choices:
-        hint = trimmed_words(value) + did_you_mean(str(value), [str(choice) for choice in choices])
-        return f"should be one of {', '.join(map(str, choices))}.{hint}"
+        meant = meant_choice(value, choices, field.get("default"))
+        hint = trimmed_words(value) + (f" Did you mean “{meant}”?" if meant else "")
+        return f"should be one of {choices_in_words(choices, field.get('default'))}.{hint}"
     if isinstance(value, float) and not math.isfinite(value):
         return "should be a finite number."
     return ""
@@ -58,12 +60,12 @@ def fixes_of_value(path: str, value: Any, field: dict[str, Any]) -> tuple[Fix, .
     meant_value = None if fixes else _meant_value(value, types)
     if meant_value is not None and not value_fault(meant_value, field):
         fixes.append(Fix(f"Use {json.dumps(meant_value)}", {path: meant_value}))
-    close = None if fixes else nearest_name(str(value), [str(choice) for choice in field.get("choices") or []])
+    close = None if fixes else meant_choice(value, field.get("choices") or [], field.get("default"))
     if close:
         fixes.append(Fix(f"Use {close}", {path: close}))
     default = field.get("default")
-    words = "nothing" if default is None else json.dumps(default, default=str, ensure_ascii=False)[:40].strip('"')
-    return (*fixes, Fix(f"Use the default ({words})", {}, (path,)))
+    words = json.dumps(default, default=str, ensure_ascii=False)[:40].strip('"')
+    return (*fixes, Fix("Leave it out" if default is None else f"Use the default ({words})", {}, (path,)))
 
 
 _YES, _NO = ("yes", "on", "y", "true"), ("no", "off", "n", "false")

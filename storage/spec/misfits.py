@@ -16,6 +16,8 @@ _WORDS = {
     "finite_number": "should be a finite number",
     "string_pattern_mismatch": "should be the name of a Python function",
 }
+# What a setting that says nothing is to be given, where that is a choice to make.
+_TO_CHOOSE = {("model", "id"): "choose a model: starter, a folder, or its id on the hub, such as Qwen/Qwen3-0.6B."}
 _BOUNDS = (("ge", "at least"), ("le", "at most"), ("lt", "below"), ("gt", "above"))
 
 
@@ -28,6 +30,8 @@ def in_words(detail: Any) -> str:
     for bound, least in _BOUNDS:
         if bound in (detail.get("ctx") or {}):
             words = f"should be {least} {detail['ctx'][bound]}"
+    if detail["type"] == "string_too_short" and tuple(detail["loc"]) in _TO_CHOOSE:
+        return _TO_CHOOSE[tuple(detail["loc"])]
     if detail["type"] in ("string_too_short", "too_short", "too_long"):
         return f"{words}."
     if detail["type"] == "string_too_long":

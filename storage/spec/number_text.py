@@ -23,6 +23,7 @@ _COMMAS = re.compile(r"[1-9][0-9]{0,2}(?:,[0-9]{3})+\.[0-9]+|[1-9][0-9]{0,2}(?:,
 _SPACED = re.compile(r"([-+]?[1-9][0-9]{0,2})((?:[ '’_][0-9]{3})+)")  # 1 000 and 1'000
 _TIMES_TEN = re.compile(r"\s*[×x·*]\s*10\s*\^?\s*(?=[-+]?[0-9])")  # 2×10⁻⁵
 _SHORT = re.compile(r"([-+]?[0-9]+(?:\.[0-9]+)?)\s*([kKM%])")
+_WITH_UNIT = re.compile(r"([-+]?[0-9][0-9., ]*?)\s*[^\W\d_]{2,}")  # 48 tokens
 _WORTH = {"k": 1e3, "K": 1e3, "M": 1e6, "%": 1e-2}
 _THOUSAND = re.compile(r"[1-9][0-9]{0,2}\.[0-9]{3}")  # 1.000 is one to YAML, and a thousand to many
 
@@ -57,6 +58,8 @@ def _readings(text: str) -> list[str]:
         return [spaced[1] + re.sub("[^0-9]", "", spaced[2])]
     if short := _SHORT.fullmatch(text):
         return [f"{float(short[1]) * _WORTH[short[2]]:.12g}"]
+    if with_unit := _WITH_UNIT.fullmatch(text):
+        return _readings(with_unit[1])
     return []
 
 

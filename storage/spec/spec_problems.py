@@ -154,9 +154,9 @@ def usual_fixes(path: list[str], parts: Parts) -> tuple[Fix, ...]:
     owner = _part_at(path[:-1], parts) if tuple(p for p in path[:-1] if not p.isdigit()) in parts else None
     info = owner.model_fields.get(path[-1]) if owner else None
     if info is not None and not info.is_required():
-        words = "nothing" if info.default in (None, [], {}) else str(info.default)[:40]
-        return (Fix(f"Use the default ({words})" if not isinstance(info.default, BaseModel) else "Use the defaults",
-                    {}, (field,)),)  # fmt: skip
+        label = "Leave it out" if info.default in (None, [], {}) else f"Use the default ({str(info.default)[:40]})"
+        label = "Use the defaults" if isinstance(info.default, BaseModel) else label
+        return (Fix(label, {}, (field,)),)
     entry = next((n for n in range(len(path), 0, -1) if path[n - 1].isdigit()), None)
     return (Fix("Remove this entry", {}, (".".join(path[:entry]),)),) if entry else ()
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from groupwise.app.core.errors import Unanswerable
-from groupwise.app.pages.new.imports import RECIPE, read_brought
+from groupwise.app.pages.new import launch
+from groupwise.app.pages.new.imports import RECIPE, describe_brought, read_brought, take_brought
+from groupwise.storage.library.capabilities import Offer
 
 TWICE = "model_name_or_path: a/b\nreward_funcs:\n- accuracy\nseed: 1\nreward_funcs:\n- format\nseed: 2\n"
 
@@ -32,3 +34,30 @@ def test_a_recipe_for_wandb_brings_its_project() -> None:
     assert "project: p" in found.text and "wandb_project" not in "".join(found.notes)
     words = "W&B reads WANDB_ENTITY from the environment that Groupwise is started in."
     assert f"wandb_entity (line 4) was not taken: {words}" in found.notes
+
+
+JOINED = """
+from datasets import concatenate_datasets, load_dataset
+from trl import GRPOConfig, GRPOTrainer
+from trl.rewards import accuracy_reward
+data = concatenate_datasets([load_dataset("AI-MO/x", split="train"), load_dataset("trl-lib/y", split="train[:9]")])
+trainer = GRPOTrainer(model=name, reward_funcs=accuracy_reward, args=GRPOConfig(), train_dataset=data)
+trainer.train()
+"""
+
+
+def test_what_was_not_found_is_to_be_chosen_and_never_the_quickstarts() -> None:
+    brought = read_brought("a.py", JOINED)
+    shown = describe_brought(brought, Offer())
+    assert shown["summary"][:2] == [
+        ["Model", "not found: choose one after the import"], ["Data", "not found: choose it after the import"],
+    ]  # fmt: skip
+    assert shown["datasets"] == ["AI-MO/x", "trl-lib/y"]
+    taken = take_brought(brought, [], Offer())
+    said = {problem.field: problem.message for problem in launch.problems_of_text(taken["text"])}
+    assert said["data.source"].startswith("choose a dataset") and said["model.id"].startswith("choose a model")
+    second = take_brought(brought, [], Offer(), 1)
+    assert "source: hub:trl-lib/y\n  split: train\n  limit: 9" in second["text"]
+    assert second["notes"][-1] == "trl-lib/y was chosen of the datasets that it joins."
+    recipe = describe_brought(read_brought("r.yaml", "reward_funcs: [accuracy]\nlearning_rate: 1.0e-6\n"), Offer())
+    assert recipe["summary"][0][1].startswith("not found") and "source: 'hub:'" in recipe["text"]

@@ -177,3 +177,11 @@ def test_a_home_of_a_thousand_runs_does_not_slow_the_page(registry_home: Path) -
 def _rows() -> list[dict[str, Any]]:
     with registry.read_registry() as readable:
         return list(readable.query("SELECT * FROM run"))
+
+
+def test_of_many_runs_the_likest_is_taken_however_old(registry_home: Path) -> None:
+    ran(a_spec(), 2.0, name="base", length=40)
+    for number in range(7):
+        ran(a_spec(max_completion_length=4), 0.5, name=f"len4 {number}", length=4)
+    found = timing.pace(a_spec(), offer(), MODEL)
+    assert found is not None and found.run == "base" and found.rough == ""

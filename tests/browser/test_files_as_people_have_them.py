@@ -39,6 +39,9 @@ def german_workbook(place: Path) -> Path:
     book.active.title = "Deckblatt"
     book.active.append(["Übungen der Klasse 3b"])
     book.active.append(["nur zur Ansicht"])
+    notes = book.create_sheet("Notizen")
+    for row in (["Wer", "Was"], ["Frau Kurz", "prüft"]):
+        notes.append(row)
     sheet = book.create_sheet("Aufgaben")
     for row in german_rows():
         sheet.append(row)
@@ -99,10 +102,12 @@ def test_a_workbook_shows_its_sheets_and_a_wrong_choice_is_said(new_run: Page, t
     read_as = new_run.locator(".read-as")
     expect(read_as).to_contain_text("the sheet “Aufgaben”, 40 rows")
     expect(read_as.locator("th")).to_have_text(HEADING)
-    read_as.locator("summary").click()
+    expect(read_as).to_contain_text("One of 3 sheets is read: the table with the most rows.")
     picture(new_run, "new-workbook")
     read_as.get_by_label("Sheet").select_option("Deckblatt")
     expect(read_as).to_contain_text("the sheet “Deckblatt”, 1 row")
+    expect(read_as).to_contain_text("One of 3 sheets is read.")
+    read_as.locator("summary").click()
     read_as.get_by_label("Lines to skip").fill("50")
     said = "The sheet “Deckblatt” of Aufgaben.xlsx has nothing below its first 50 lines. Skip fewer."
     expect(new_run.locator(".verdicts")).to_contain_text(said)

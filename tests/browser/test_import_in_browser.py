@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 from groupwise.storage.library.rewards import library
 from groupwise.storage.spec import spec
 from tests.browser.conftest import OpenPage, no_sideways_scroll, picture
-from tests.browser.new_run_page import editor, follows, reward, show, yaml_of
+from tests.browser.new_run_page import editor, follows, reward, show, write_yaml, yaml_of
 from tests.support.foreign_scripts import GSM8K, OPEN_R1_RECIPE, UNSLOTH_NOTEBOOK, notebook
 
 
@@ -97,6 +97,30 @@ def test_a_notebook_is_chosen_or_dropped_with_the_cell_of_each_note(
     importing.locator(".drop").evaluate(drop, ["mine.py", GSM8K])
     expect(importing.locator(".kind")).to_have_text("Read as a TRL script.")
     expect(importing.locator(".chosen")).to_have_text("mine.py")
+
+
+def test_of_datasets_that_a_script_joins_one_is_chosen_and_until_then_there_is_no_data(
+    new_run: Page, importing: Locator
+) -> None:
+    joined = "concatenate_datasets([load_dataset('AI-MO/x', split='train'), load_dataset('trl-lib/y', split='train')])"
+    head = "from trl import GRPOConfig, GRPOTrainer\nfrom trl.rewards import accuracy_reward\n"
+    made = "GRPOTrainer(model=name, reward_funcs=accuracy_reward, args=GRPOConfig(), train_dataset=data).train()\n"
+    paste(importing, f"{head}data = {joined}\n{made}")
+    expect(importing.locator(".summary")).to_contain_text("not found: choose it after the import")
+    expect(importing.get_by_label("Choose the data later")).to_be_checked()
+    picture(new_run, "new-import-joined")
+    take(importing)
+    expect(new_run.locator(".verdicts")).to_contain_text("Choose a dataset: its id on the hub")
+    expect(new_run.locator(".verdicts")).to_contain_text("Choose a model: starter, a folder, or its id on the hub")
+    expect(new_run.locator(".launch-bar .blocking")).to_be_visible()
+    expect(new_run.locator(".happening")).to_contain_text("Memory cannot be estimated")  # nothing of another model
+    expect(new_run.locator(".preview")).to_contain_text("No data yet")
+    picture(new_run, "new-imported-without-data")
+    new_run.get_by_role("button", name="Import", exact=True).click()
+    paste(importing, f"{head}data = {joined}\n{made}")
+    importing.get_by_label("Take trl-lib/y").check()
+    take(importing)
+    follows(new_run, "hub:trl-lib/y")
 
 
 def test_a_recipe_that_is_pasted_into_the_yaml_is_converted(new_run: Page) -> None:
@@ -254,8 +278,16 @@ def test_the_notes_of_an_import_stay_with_its_draft(new_run: Page, importing: Lo
 
 
 def test_undo_takes_the_notes_of_an_import_back(new_run: Page, importing: Locator) -> None:
+    before = yaml_of(new_run)
     paste(importing, "from trl import *\nmine()\nGRPOTrainer('a/b', reward_funcs=think_format_reward).train()")
     take(importing)
+    expect(new_run.locator(".import-note")).to_contain_text("mine(…) (line 2)")
+    write_yaml(new_run, before)  # of which the import said nothing
+    expect(new_run.locator(".import-note")).to_be_hidden()
+    new_run.goto(new_run.url.partition("/new")[0] + "/runs")
+    new_run.get_by_role("link", name="New run", exact=True).first.click()
+    expect(new_run.get_by_role("tab", name="YAML")).to_have_attribute("aria-selected", "true")
+    new_run.get_by_role("button", name="Undo").click()
     expect(new_run.locator(".import-note")).to_contain_text("mine(…) (line 2)")
     new_run.get_by_role("button", name="Undo").click()
     expect(new_run.locator(".import-note")).to_be_hidden()

@@ -163,6 +163,11 @@ def test_what_was_changed_of_a_run_is_named_on_arrival(open_page: OpenPage, shar
     expect(page.get_by_label("Name", exact=True)).to_be_focused()
     page.goto(f"{shared_dashboard}/new?from={run_id}")
     expect(told).to_contain_text("From run <b>sums</b>, with nothing changed.")
+    page.get_by_label("Steps", exact=True).fill("7")
+    expect(told).to_contain_text("From run <b>sums</b>, with what you changed since.")
+    expect(told).not_to_contain_text("named")
+    page.get_by_role("button", name="Undo").click()
+    expect(told).to_contain_text("From run <b>sums</b>, with nothing changed.")
     told.get_by_role("link").click()
     expect(page).to_have_url(re.compile(rf"/run\?id={run_id}"))
 

@@ -46,6 +46,7 @@ def test_a_good_spec_has_no_problem():
         ("loss_type", "drgrpo", "should be one of grpo, dapo, dr_grpo, bnpo. Did you mean “dr_grpo”?"),
         ("lr_scheduler_kwargs", 5, "should be a mapping or text"),
         ("num_generations", 1, "at least 2"),
+        ("num_generations", "8 rollouts", "Did you mean 8?"),
     ],
 )
 def test_a_setting_is_held_against_what_trl_offers(name: str, value: Any, words: str):

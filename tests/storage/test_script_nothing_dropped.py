@@ -225,6 +225,10 @@ TAKEN = [
     (script("args.beta = 0.2\nargs.beta = 0.3"), "training", {"beta": 0.3}),
     (script("args = GRPOConfig(seed=3)"), "training", {"seed": 3}),
     (script("class C(GRPOConfig):\n    pass\nargs = C(seed=4)"), "training", {"seed": 4}),
+    (script("@dataclass\nclass B(GRPOConfig):\n    beta: float = 0.3\n    seed: int = field(default=5)\n"
+            "@dataclass\nclass C(B):\n    beta: float = 0.4\nargs = C(top_k=3)"),
+     "training", {"beta": 0.4, "seed": 5, "top_k": 3}),
+    (script("class C(GRPOConfig):\n    beta: float = 0.3\nargs = C(seed=4)"), "training", {"seed": 4}),
     (script("def make(rate=1e-5, **rest):\n    return GRPOConfig(learning_rate=rate, **rest)\nargs = make(seed=1)"),
      "training", {"learning_rate": 1e-5, "seed": 1}),
     (script("import argparse\np = argparse.ArgumentParser()\np.add_argument('-l', '--max-steps', type=int, default=5)\n"

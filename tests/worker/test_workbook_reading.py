@@ -76,6 +76,12 @@ def test_cells_of_a_workbook_are_text_as_people_read_them(registry_home: Path) -
         opened("b.xlsx", sheet="A")
 
 
+def test_of_several_tables_the_one_with_the_most_rows_is_read(registry_home: Path) -> None:
+    table = [["q", "a"], *([f"{n} + {n}?", 2 * n] for n in range(5))]
+    book("c.xlsx", Notes=[["who", "what"], ["Ann", "wrote it"]], List=[["x"]] * 9, Tasks=table, Old=table[:4])
+    assert shown("c.xlsx", prompt_template="{q}", answer_column="a").read_as.settings["data.sheet"] == "Tasks"
+
+
 ODS_SPACES = " ".join(
     f'xmlns:{short}="urn:oasis:names:tc:opendocument:xmlns:{long}:1.0"'
     for short, long in (("office", "office"), ("table", "table"), ("text", "text"))

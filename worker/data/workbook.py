@@ -23,8 +23,8 @@ HIDDEN_NAMES = 20  # sheets that a sentence names
 
 
 def write_sheet(source: Path, target: Path, sheet: str, skip: int, heading: str = "line") -> dict[str, Any]:
-    """Write a sheet ("": the first that is a table) as CSV; the names of all sheets, its own, and what to say about it.
-    Raises DataError."""
+    """Write a sheet ("": the table with the most rows) as CSV; the names of all sheets, its own, and what to say
+    about it. Raises DataError."""
     if source.suffix.lower() != ".xls":
         _refuse_bombs(source)
     book = _open(source)
@@ -32,7 +32,7 @@ def write_sheet(source: Path, target: Path, sheet: str, skip: int, heading: str 
     if sheet and sheet not in names:
         listed = ", ".join(f"“{name}”" for name in names[:HIDDEN_NAMES])
         raise DataError(f"{source.name} has no sheet “{sheet}”. It has {listed}.", "data.sheet")
-    chosen = sheet or _first_table(source, book, names)
+    chosen = sheet or _largest_table(source, book, names)
     try:
         found = book.get_sheet_by_name(chosen)
         if found.total_height * found.total_width > CELLS:
@@ -91,18 +91,16 @@ def _refuse_bombs(source: Path) -> None:
         )
 
 
-def _first_table(source: Path, book: CalamineWorkbook, names: list[str]) -> str:
-    """The first sheet with rows and columns, or else with any cell: a run's plain script takes the same."""
+def _largest_table(source: Path, book: CalamineWorkbook, names: list[str]) -> str:
+    """The sheet with several columns and the most rows, or else the most rows: a run's plain script takes the same."""
     sheets, unread = [], []
     for name in names:
         try:
             sheets.append(book.get_sheet_by_name(name))
         except CalamineError:  # a chart's sheet, which has no cells; or one that is damaged
             unread.append(name)
-    best = max(
-        sheets, key=lambda each: (min(each.total_height, each.total_width) > 1, each.total_height > 0), default=None
-    )
-    if best is None or not best.total_height:
+    best = max(sheets, key=lambda each: (min(each.height, each.width) > 1, each.height), default=None)
+    if best is None or not best.height:
         raise DataError(
             _damaged_sheet(source, unread[0]) if unread else f"{source.name} has no sheet with cells in it."
         )

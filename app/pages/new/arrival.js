@@ -15,13 +15,15 @@ import {
   setAside,
   setRequest,
 } from "../../ui/run_drafts.js";
-import { find, keepDraft, page, replaceText, restoreDraft, server, settled } from "./core.js";
+import { find, isDraftChanged, keepDraft, onView, page, replaceText, restoreDraft, server, settled } from "./core.js";
 import { showView } from "./views.js";
 
 const arrival = find(".arrival");
 const handed = find(".handed");
 const offered = find(".offered");
 const origin = find(".origin");
+
+let standing = null; // what the arrival says: {said, from, before: changed on another page, typed: or on this one}
 
 const link = (label, onclick) => el("button.link.s", { type: "button", onclick }, label);
 const closer = (onclick) => el("button.btn.quiet.s", { type: "button", "aria-label": "Dismiss", onclick }, "×");
@@ -65,7 +67,9 @@ const change = ({ label, before, after }) =>
 
 // `said`: {run, name, changes, refused} as presets.Beginning says it; `from`: where the settings are from, if from no
 // run.
-function drawArrival(said, from, typed) {
+function drawArrival(said, from, before) {
+  const typed = before || isDraftChanged();
+  standing = { said, from, before, typed };
   const { run, name, changes, refused } = said;
   const where = run ? el("a", { href: `/run?id=${encodeURIComponent(run.id)}` }, run.name) : "";
   const own = typed ? "with what you changed since" : "with nothing changed";
@@ -80,6 +84,11 @@ function drawArrival(said, from, typed) {
   );
   arrival.hidden = false;
 }
+// What is changed here is said, and no longer once it is undone.
+onView(() => {
+  if (!arrival.hidden && standing && (standing.before || isDraftChanged()) !== standing.typed)
+    drawArrival(standing.said, standing.from, standing.before);
+});
 function dismiss() {
   show(arrival, false, find("#f-name"));
   page.about = { ...page.about, arrival: null };

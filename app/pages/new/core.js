@@ -17,6 +17,7 @@ const topic = Math.random().toString(36).slice(2);
 export const page = {
   text: "",
   notes: [],
+  shownView: "form",
   view: null,
   form: null,
   known: {},
@@ -90,10 +91,21 @@ export function settleIn(ms) {
   timer = setTimeout(settle, ms);
 }
 
-// The whole text was changed by hand, in the YAML.
+// Whether hardly a line of a text is left in another that took its place.
+function isAnotherText(text, before) {
+  const lines = (all) => new Set(all.split("\n").map((line) => line.trim()).filter(Boolean));
+  const [now, then] = [lines(text), lines(before)];
+  return [...then].filter((line) => now.has(line)).length < then.size / 4;
+}
+// The whole text was changed by hand, in the YAML: of another one the import said nothing.
 export function write(text, { now = true, keep = true } = {}) {
   if (keep) keepForUndo();
+  const forget = keep && page.notes.length > 0 && isAnotherText(text, page.text);
   page.text = text;
+  if (forget) {
+    page.notes = [];
+    announce("notes");
+  }
   keepDraft();
   settleIn(now ? 0 : 40);
 }
@@ -189,7 +201,8 @@ export const isDraftChanged = () => page.text !== page.opened || sending.length 
 export function keepDraft() {
   const changed = isDraftChanged();
   const { text, notes, about, given, early, handing } = page;
-  const draft = { text, notes, pending: [...sending, ...pending], about, given, early, handing, changed };
+  const view = page.shownView;
+  const draft = { text, view, notes, pending: [...sending, ...pending], about, given, early, handing, changed };
   storeDraft(page.request, draft, page.view?.name ?? "run");
 }
 export function restoreDraft({ text, notes, pending: unsent }) {

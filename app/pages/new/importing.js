@@ -79,12 +79,27 @@ function draw(found) {
   setText(box.querySelector(".kind"), `Read as ${found.kind}.`);
   const pairs = found.summary.flatMap(([what, words]) => [el("dt", what), el("dd", words)]);
   box.querySelector(".summary").replaceChildren(...pairs);
+  drawDatasets(found.datasets);
   drawFunctions(found.functions);
   const left = box.querySelector(".left-out");
   left.hidden = !found.notes.length;
   setText(left.querySelector("h3"), notesHeading(found.notes));
   left.querySelector("ul").replaceChildren(...found.notes.map((note) => el("li", note)));
 }
+
+// One of the datasets that a script joins, or none yet: then the run has no data until one is chosen under Data.
+function drawDatasets(names) {
+  const part = box.querySelector(".datasets");
+  part.hidden = !names.length;
+  const choice = (words, number) => {
+    const input = el("input", { type: "radio", name: "dataset", value: String(number) });
+    input.checked = number === 0;
+    return el("label.choice", input, el("span", words));
+  };
+  const choices = [...names.map((name, n) => choice(`Take ${name}`, n + 1)), choice("Choose the data later", 0)];
+  part.replaceChildren(part.querySelector("legend"), ...choices);
+}
+const dataset = () => Number(box.querySelector(".datasets input:checked")?.value ?? 0);
 
 function drawFunctions(functions) {
   const part = box.querySelector(".functions");
@@ -176,7 +191,7 @@ async function takeNow(event, from) {
   await readNow();
   if (!read) return;
   take.disabled = true;
-  const got = await server.take_import({ name, text: read.text, functions: chosen() });
+  const got = await server.take_import({ name, text: read.text, functions: chosen(), dataset: dataset() });
   take.disabled = false;
   if (!got || got.sentence) {
     wrong(got?.sentence ?? NO_ANSWER);

@@ -28,22 +28,26 @@ _PYTHON = ("import ", "from ", "def ", "GRPOTrainer", "GRPOConfig", "!pip", "%")
 
 @dataclass(frozen=True)
 class Brought:
-    """What was brought, and what it comes to: the spec's text, notes, and the functions that a script defines."""
+    """What was brought, and what it comes to: the spec's text, notes, and the functions that a script defines.
+    `datasets`: those that it joins, of which a run has one, each as settings under data."""
 
     kind: str
     raw: Any
     text: str
     notes: list[str] = field(default_factory=list)
     functions: list[ScriptFunction] = field(default_factory=list)
+    datasets: list[dict[str, Any]] = field(default_factory=list)
 
 
-def read_brought(name: str, text: str) -> Brought:
-    """What a file (by its name) or a paste (name "") means. Raises Unanswerable, in words."""
+def read_brought(name: str, text: str, offer: Offer | None = None) -> Brought:
+    """What a file (by its name) or a paste (name "") means. `offer`: which settings TRL has. Raises
+    Unanswerable, in words."""
+    known = (offer.training if offer is not None else None) or ()
     try:
         if is_notebook(text) or name.lower().endswith(".ipynb"):
-            return _from_code(NOTEBOOK, read_script(text))
+            return _from_code(NOTEBOOK, read_script(text, known))
         if name.lower().endswith(".py") or (not name.lower().endswith((".yaml", ".yml")) and _is_code(text)):
-            return _from_code(SCRIPT, read_script(text))
+            return _from_code(SCRIPT, read_script(text, known))
         return _from_yaml(name, text)
     except SpecError as error:
         problem = error.problems[0]
@@ -68,7 +72,15 @@ def _is_code(text: str) -> bool:
 
 
 def _from_code(kind: str, found: ScriptImport) -> Brought:
-    return Brought(kind, found.raw, yaml_text.dump(found.raw), found.notes, found.functions)
+    raw = _with_open_choices(found.raw, found.open_source)
+    return Brought(kind, raw, yaml_text.dump(raw), found.notes, found.functions, found.datasets)
+
+
+def _with_open_choices(raw: dict[str, Any], source: str) -> dict[str, Any]:
+    """Settings in which what was not found is said to be none: the model and data that a spec has where it says
+    nothing are not what was brought. `source`: the kind of data that is to be chosen, as “hub:”."""
+    model, data = raw.get("model") or {}, raw.get("data") or {}
+    return {**raw, "model": {"id": "", **model}, "data": {"source": source, **data}}
 
 
 def _from_yaml(name: str, text: str) -> Brought:
@@ -81,6 +93,7 @@ def _from_yaml(name: str, text: str) -> Brought:
             raise
     if is_recipe(raw):
         settings, notes = read_recipe(raw, lines)
+        settings = _with_open_choices(settings, "hub:")
         return Brought(RECIPE, settings, yaml_text.dump(settings), [*twice, *notes])
     if not isinstance(raw, dict):
         what = _quoted(name) or "This"
@@ -97,18 +110,19 @@ def describe_brought(brought: Brought, offer: Offer) -> dict[str, Any]:
         "summary": _summary(brought.raw) if brought.kind != SPEC else [],
         "notes": [*shown, *([f"And {hidden:,} more."] if hidden else [])],
         "functions": [_describe_function(one, offer) for one in brought.functions],
+        "datasets": [one["source"].partition(":")[2] for one in brought.datasets],
         "text": brought.text,
     }
 
 
 def _summary(raw: dict[str, Any]) -> list[list[str]]:
     """[what, what was found] for the few things that everybody asks for first."""
-    data = raw.get("data") or {}
+    source = str(raw["data"]["source"])
     rewards = [str(one.get("name")) for one in raw.get("rewards") or []]
     training = raw.get("training") or {}
     return [
-        ["Model", str((raw.get("model") or {}).get("id", "not found"))[:200]],
-        ["Data", str(data.get("source", "not found"))[:200]],
+        ["Model", str(raw["model"]["id"])[:200] or "not found: choose one after the import"],
+        ["Data", "not found: choose it after the import" if source.endswith(":") else source[:200]],
         ["Rewards", ", ".join(rewards)[:400] or "not found"],
         ["Training", f"{len(training)} settings" + (", with LoRA" if raw.get("lora") is not None else "")],
     ]
@@ -131,11 +145,16 @@ def _describe_function(one: ScriptFunction, offer: Offer) -> dict[str, Any]:
     }
 
 
-def take_brought(brought: Brought, chosen: Iterable[str], offer: Offer) -> dict[str, Any]:
+def take_brought(brought: Brought, chosen: Iterable[str], offer: Offer, dataset: int | None = None) -> dict[str, Any]:
     """Save the chosen functions into the library, under names that are free; the spec's text, which names them so, and
-    all notes. What cannot be saved is a note, and what got another name than the script's."""
+    all notes. What cannot be saved is a note, and what got another name than the script's. `dataset`: which of those
+    that it joins is taken."""
     chosen, notes = set(chosen), list(brought.notes[:MOST_SHOWN])
     raw = json.loads(json.dumps(brought.raw)) if brought.functions else brought.raw
+    picked = brought.datasets[dataset] if dataset is not None and 0 <= dataset < len(brought.datasets) else {}
+    if picked:
+        raw = {**raw, "data": picked | {name: value for name, value in raw["data"].items() if name not in picked}}
+        notes.append(f"{picked['source'].partition(':')[2]} was chosen of the datasets that it joins.")
     saved = []
     for one in brought.functions:
         if one.name not in chosen:
@@ -152,4 +171,4 @@ def take_brought(brought: Brought, chosen: Iterable[str], offer: Offer) -> dict[
             notes.append(f"{one.name} was saved as {name}. {why}")
         for place in one.places:
             raw["rewards"][place]["name"] = name
-    return {"text": yaml_text.dump(raw) if saved else brought.text, "notes": notes, "saved": saved}
+    return {"text": yaml_text.dump(raw) if saved or picked else brought.text, "notes": notes, "saved": saved}

@@ -26,6 +26,7 @@ from groupwise.storage.spec.yaml_slips import read_past_slips
 
 ROUNDS = 4  # of reading a spec without what was wrong with it before
 STAND_INS: dict[str, Any] = {"name": "…", "rewards": [{"name": "format"}]}  # for what a spec must have
+NO_MODEL = "no/model"  # for a model that is still to be chosen: nothing is known of it
 LONGEST_PATCHED = 16 * 1024  # characters of a text that is read past its slips, which takes many readings
 TASK_TOKENS = 16  # of a built-in task's question, until the checks have counted them
 
@@ -39,6 +40,13 @@ class Reading:
     sound: RunSpec | None
     problems: list[Problem]
     lines: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def judged(self) -> RunSpec | None:
+        """`sound` as it is checked: where no model is chosen, nothing is said of the one that stands in."""
+        if self.sound is None or not any(problem.field == "model.id" for problem in self.problems):
+            return self.sound
+        return self.sound.model_copy(update={"model": self.sound.model.model_copy(update={"id": NO_MODEL})})
 
 
 def read_form(text: str) -> Reading:
@@ -83,10 +91,10 @@ def check_text(text: str, offer: Offer | None = None, known: Any = None) -> Read
 
 
 def _check(reading: Reading, offer: Offer | None, known: Any = None) -> Reading:
-    if reading.sound is None:
+    if reading.judged is None:
         return reading
-    columns = known_of(known, reading.sound.data).columns
-    found = examine_spec(reading.sound, offer or Offer.read_published(), reading.lines, columns)
+    columns = known_of(known, reading.judged.data).columns
+    found = examine_spec(reading.judged, offer or Offer.read_published(), reading.lines, columns)
     named = {problem.field for problem in reading.problems}
     found = [*reading.problems, *(one for one in found if one.field not in named)]
     return replace(reading, problems=without_answered(found))

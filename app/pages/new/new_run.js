@@ -114,7 +114,7 @@ async function begin() {
   drawColumns();
   drawStages();
   drawAllSettings();
-  drawViews();
+  drawViews(coming.draft?.view);
   drawStart();
   drawPreflight();
   drawPreview();

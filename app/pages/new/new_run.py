@@ -165,15 +165,18 @@ def _upload_path(payload: Payload) -> str | None:
 @answer
 def read_import(payload: Payload) -> dict[str, Any]:
     """What a file or a paste comes to (a spec, a recipe, a TRL script or a notebook), before anything is taken."""
-    brought = imports.read_brought(text(payload, "name"), _brought_text(payload))
-    return imports.describe_brought(brought, Offer.read_published())
+    offer = Offer.read_published()
+    return imports.describe_brought(imports.read_brought(text(payload, "name"), _brought_text(payload), offer), offer)
 
 
 @answer
 def take_import(payload: Payload) -> dict[str, Any]:
-    """The spec's text of what is brought, and notes; the `functions` that are named are saved in the library."""
-    brought = imports.read_brought(text(payload, "name"), _brought_text(payload))
-    taken = imports.take_brought(brought, texts(payload, "functions"), Offer.read_published())
+    """The spec's text of what is brought, and notes; the `functions` that are named are saved in the library.
+    `dataset`: which of several it is about, from 1; 0 for none."""
+    offer = Offer.read_published()
+    brought = imports.read_brought(text(payload, "name"), _brought_text(payload), offer)
+    chosen = whole_number(payload, "dataset") - 1
+    taken = imports.take_brought(brought, texts(payload, "functions"), offer, chosen if chosen >= 0 else None)
     saved = {"rewards": reward_choices.reward_functions(Offer.read_published())} if taken["saved"] else {}
     return taken | saved
 

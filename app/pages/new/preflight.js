@@ -37,9 +37,13 @@ let drawn = "";
 let soon = null;
 
 // In a few words, beside Launch: what there is to fix, or that all was looked at.
+const cleanWords = () => {
+  if (!isSaid("build") || !isSaid("preview")) return "Checking…";
+  return isSaid("check_data") ? "✓ No problems found" : "Checking the rows…";
+};
 function drawState(found) {
   const counted = counts(found);
-  const clean = isSaid("build") && isSaid("preview") ? "✓ No problems found" : "Checking…";
+  const clean = cleanWords();
   const words = counted.length || page.view.unreadable ? counted : [el("span", clean)];
   if (words.map((one) => one.textContent).join() !== [...state.children].map((one) => one.textContent).join())
     state.replaceChildren(...words);

@@ -20,6 +20,7 @@ const rows = el("span.mut");
 const told = el("p.s", { role: "status" }, el("span.mut", "Read as: "), words, rows);
 const table = el("table.raw");
 const scroll = el("div.scroll", { tabindex: "0", role: "region", "aria-label": "The first rows of the file" }, table);
+const sheet = el("div.which-sheet");
 const choices = el("div.cards.four");
 const change = el("details", el("summary.s", "Change how it is read"), choices);
 const controls = {};
@@ -34,6 +35,19 @@ function makeControls() {
     controls[path] = field(about(path), { input: el("select.input", { "aria-label": about(path).label }) });
   controls["data.skip_lines"] = field(about("data.skip_lines"));
   choices.append(...Object.values(controls));
+  drawSheet();
+}
+// Of several sheets the choice stands in sight: which one is read changes everything.
+function drawSheet() {
+  const sheets = found?.sheets ?? [];
+  sheet.hidden = sheets.length < 2;
+  const control = controls["data.sheet"];
+  const place = sheet.hidden ? choices : sheet;
+  if (control.parentElement !== place) place.prepend(control);
+  if (sheet.hidden) return;
+  const why = found.found.includes("data.sheet") ? ": the table with the most rows" : "";
+  if (!sheet.lastChild.matches?.("p")) sheet.append(el("p.s.mut"));
+  setText(sheet.lastChild, `One of ${sheets.length} sheets is read${why}.`);
 }
 // “found: semicolons” first, then all there is to choose from.
 function fill(path) {
@@ -62,6 +76,7 @@ function show() {
     control.hidden = kind !== "" && !OF_KIND[kind].includes(path);
     fill(path);
   }
+  drawSheet();
   change.hidden = kind !== "" && !OF_KIND[kind].length;
 }
 // An answer about the data that is shown. One that says why there is none leaves the choices, so that another can be
@@ -91,7 +106,7 @@ function take(answer) {
 }
 export function drawReadAs() {
   makeControls();
-  node.append(told, scroll, change);
+  node.append(told, sheet, scroll, change);
   onPreview(take);
   onView(show);
 }

@@ -70,6 +70,14 @@ function heading(group, n) {
   const means = group.means ? el("span.means.s", ` ${group.means}`) : "";
   return el(`h3.of-level.${group.level}`, mark, howMany(group, n), means);
 }
+// All that can be chosen, folded, where the sentence names a few.
+function allChoices({ field, message }) {
+  if (!/^should be one of .* and \d+ more\./.test(message)) return "";
+  const known = page.form.fields.find(({ path }) => path === field.replace(/^stages\.\d+\./, ""));
+  if (!known) return "";
+  const names = el("p.s.mono", known.choices.join(", "));
+  return el("details", el("summary.s", `All ${known.choices.length}`), names);
+}
 function card(problem, group) {
   const line = problem.line ? `, line ${problem.line}` : "";
   const title = problem.field ? placeName(problem.field) : `The YAML${line}`;
@@ -79,6 +87,7 @@ function card(problem, group) {
     `div.verdict.${problem.level}`,
     el("p.level", el("span.mark", { role: "img", "aria-label": `${group.one}:` }, group.mark), go, path),
     el("p.s", inFormWords(problem)),
+    allChoices(problem),
     el("div.row.tight.fixes", ...fixButtons(problem)),
   );
 }

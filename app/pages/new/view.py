@@ -43,8 +43,9 @@ def describe_text(text: str, offer: Offer, known: Any = None, hidden: Collection
         return {"text": text, "unreadable": _say_unreadable([NO_MAPPING])}
     reading = launch.check_text(text, offer, known)
     spec, sound = reading.spec, reading.sound
-    about = launch.estimates(sound, offer, known, told="preflight" not in hidden) if sound is not None else None
-    advised = [*about.problems, *name_problems(sound)] if about and sound else []
+    judged = reading.judged
+    about = launch.estimates(judged, offer, known, told="preflight" not in hidden) if judged is not None else None
+    advised = [*about.problems, *name_problems(judged)] if about and judged else []
     said = without_advice_on_refused(without_answered(reading.problems + advised))
     problems = [_place_problem(one, raw, reading.lines) for one in said]
     seen = {

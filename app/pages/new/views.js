@@ -4,7 +4,7 @@ import { params, setParams } from "../../ui/address.js";
 import { copy, download, el, setText, showText } from "../../ui/dom.js";
 import { limitPaste, roomIn } from "../../ui/paste_limit.js";
 import { listenToTabs, markTab } from "../../ui/tabs.js";
-import { find, onProblems, onView, page, problems, settled, settleIn, write } from "./core.js";
+import { find, keepDraft, onProblems, onView, page, problems, settled, settleIn, write } from "./core.js";
 
 const VIEWS = ["form", "yaml", "script"];
 const tabs = VIEWS.map((name) => find(`[data-view=${name}]`));
@@ -13,6 +13,10 @@ export function showView(name, line) {
   for (const view of VIEWS) find(`.view-${view}`).hidden = view !== name;
   markTab(tabs, tabs[VIEWS.indexOf(name)]);
   setParams({ view: name === "form" ? null : name });
+  if (page.shownView !== name) {
+    page.shownView = name;
+    keepDraft();
+  }
   if (name === "script") settleIn(0);
   if (line && name === "yaml") goToLine(line);
 }
@@ -57,10 +61,12 @@ async function scriptOfNow() {
   return script.textContent;
 }
 
-export function drawViews() {
+// `before`: the view that the draft was left in.
+export function drawViews(before) {
   listenToTabs(tabs, (tab) => showView(tab.dataset.view));
   const asked = params().get("view");
-  showView(VIEWS.includes(asked) ? asked : "form");
+  page.shownView = [asked, before].find((view) => VIEWS.includes(view)) ?? "form";
+  showView(page.shownView);
   const refused = find(".yaml .refused");
   const most = page.form.spec_limit;
   const tooLarge = `A run's YAML has at most ${most / 1024} KB: nothing was pasted.`;

@@ -38,8 +38,8 @@ _NUMBERED = '        names = [f"Column {n + 1}" for n in range(len(names))] if H
 _RENAMED = "        names = numbered_names(names)\n"
 _BOOK = "    book = CalamineWorkbook.from_path(str(path))\n"
 _FIRST_SHEET = (
-    "    sheets = map(book.get_sheet_by_name, book.sheet_names)  # the first that is a table\n"
-    "    size = lambda each: (min(each.total_height, each.total_width) > 1, each.total_height > 0)\n"
+    "    sheets = map(book.get_sheet_by_name, book.sheet_names)  # the table with the most rows\n"
+    "    size = lambda each: (min(each.height, each.width) > 1, each.height)\n"
     "    sheet = max(sheets, key=size)\n"
 )
 _SHEET_ROWS = (

@@ -1,8 +1,8 @@
 """A TRL script, a notebook or a recipe → the RunSpec it means, as far as that can be read: the way back from
 storage.checks.script, and the way in for what people have. Only read; nothing of a script is ever run."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from groupwise.storage.checks.script_reader import own
@@ -23,11 +23,14 @@ from groupwise.storage.spec.problem import SpecError
 @dataclass(frozen=True)
 class ScriptImport:
     """What a script came to: the settings that `spec.from_dict` takes, a sentence for each thing that was not taken,
-    and the reward functions that come along, with their code."""
+    and the reward functions that come along, with their code. `datasets`: those of which one is to be chosen, each as
+    settings under data; `open_source`: where data is to be chosen, where none was found."""
 
     raw: dict[str, Any]
     notes: list[str]
     functions: list[ScriptFunction]
+    datasets: list[dict[str, Any]] = field(default_factory=list)
+    open_source: str = "hub:"
 
 
 def from_script(text: str) -> tuple[dict[str, Any], list[str]]:
@@ -36,15 +39,16 @@ def from_script(text: str) -> tuple[dict[str, Any], list[str]]:
     return found.raw, found.notes
 
 
-def read_script(text: str) -> ScriptImport:
-    """What a script or a notebook means. Raises SpecError, with the line, for what is no Python or no GRPO script."""
+def read_script(text: str, settings: Collection[str] = ()) -> ScriptImport:
+    """What a script or a notebook means. `settings`: the names that TRL's config has, where they are known. Raises
+    SpecError, with the line, for what is no Python or no GRPO script."""
     code = read_notebook(text) if is_notebook(text) else plain_code(text)
     try:
-        found = _read_code(code.text, code.place)
+        found = _read_code(code, settings)
     except SpecError as error:
         raise _in_cell(error, code) from error
     said = code.note()
-    return ScriptImport(found.raw, [*found.notes, *([said] if said else [])], found.functions)
+    return replace(found, notes=[*found.notes, *([said] if said else [])])
 
 
 def _in_cell(error: SpecError, code: Code) -> SpecError:
@@ -56,11 +60,11 @@ def _in_cell(error: SpecError, code: Code) -> SpecError:
     return refusal(f"{where[:1].upper()}{where[1:]}: {problem.message}")
 
 
-def _read_code(text: str, place: Callable[[int], str]) -> ScriptImport:
-    tree = parse_script(text)
+def _read_code(code: Code, settings: Collection[str]) -> ScriptImport:
+    tree = parse_script(code.text)
     is_own = own.is_own(tree)
     script = Interpreter(tree, own.NOT_FOLLOWED if is_own else set())
-    reading = Reading(script, text.split("\n"), place)
+    reading = Reading(script, code.text.split("\n"), code.place, settings)
     reading.own = is_own
     try:
         script.run()
@@ -70,7 +74,7 @@ def _read_code(text: str, place: Callable[[int], str]) -> ScriptImport:
         raw, functions = (_own_settings(reading), []) if is_own else _ordinary(reading)
     except RecursionError as error:
         raise refusal("The script is nested too deeply to be read.") from error
-    return ScriptImport(raw, reading.notes, functions)
+    return ScriptImport(raw, reading.notes, functions, reading.datasets, reading.open_source)
 
 
 def _own_settings(reading: Reading) -> dict[str, Any]:

@@ -203,9 +203,20 @@ def _note_data(reading: Reading, call: Made, lost: set[int]) -> None:
     """What is made of a dataset beside the training data: once a dataset, unless its loading is noted by itself."""
     root = beginning(call)
     within = any(node is root.node for node in ast.walk(call.node))
+    if any(setting.value is call and beginning(setting.of) is root for setting in reading.script.settings):
+        return _note_part(reading, call)  # splits["train"] = splits["train"].remove_columns(…)
     if id(root) not in lost and (within or reading.is_said(root)):
         reading.note("A dataset", call, "does not reach the trainer as its training data: it was not taken.")
         lost.add(id(root))
+    return None
+
+
+def _note_part(reading: Reading, call: Made) -> None:
+    """A step on a part of the training data, which takes its place."""
+    if call.name == "remove_columns":
+        reading.note("Removing columns", call, "was not taken: rewards get every column. data.columns says which.")
+    else:
+        reading.note(f"{call.name}(…)", call, "on a part of the data was not taken.")
 
 
 def _note_push(reading: Reading, call: Made) -> None:

@@ -1,7 +1,7 @@
 """A script that was followed, and the bookkeeping: what of it was taken into the spec, and a sentence for all else."""
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from groupwise.storage.checks.check import OWNED
@@ -14,6 +14,7 @@ from groupwise.storage.checks.script_reader.values import (
     Given,
     Made,
     Outer,
+    Part,
     Value,
     inner_values,
     origin,
@@ -31,11 +32,20 @@ NOTHING: tuple[Any, ...] = (None, False, "none", [], ["none"])  # what a setting
 class Reading:
     """A followed script with its notes. `trainer`: the arguments of the trainer that is trained, by their names."""
 
-    def __init__(self, script: Interpreter, lines: list[str], place: Callable[[int], str] = "line {}".format) -> None:
-        """`lines`: the script's own; `place`: how one is named."""
+    def __init__(
+        self,
+        script: Interpreter,
+        lines: list[str],
+        place: Callable[[int], str] = "line {}".format,
+        settings: Collection[str] = (),
+    ) -> None:
+        """`lines`: the script's own; `place`: how one is named; `settings`: TRL's, where they are known."""
         self.script = script
         self.lines = lines
         self.place = place
+        self.known_settings = settings
+        self.datasets: list[dict[str, Any]] = []  # that are joined: of each the settings under data, to choose one by
+        self.open_source = "hub:"  # where no data was found: where it is to be chosen
         self.own = False  # whether it is a script that Groupwise wrote
         self.trainer: dict[str, Value] = {}
         self.made_trainer: Made | None = None
@@ -73,6 +83,10 @@ class Reading:
         for value in dark:
             self.note(f"Some of {what}", value, "come from what the script computes: set them here.")
             self.account(value)
+
+    def is_setting(self, name: str) -> bool:
+        """Whether TRL's config has a setting of this name, as far as that is known."""
+        return not self.known_settings or name in self.known_settings or name in OWNED or name in REMOVED
 
     def account(self, *values: Value | None) -> None:
         """These, and all that they are made of, are taken or noted."""
@@ -129,6 +143,8 @@ def _why_unknown(value: Value) -> str:
     if isinstance(value, Either):
         return "depends on a condition"
     first = origin(value)
+    if isinstance(first, Made) and first.parsed and isinstance(value, Part):
+        return f"is read from the command line or a recipe ({value.name})"
     if isinstance(first, Given):
         return f"is read from {first.source}"
     if isinstance(first, Made) and first.path in _FILES:

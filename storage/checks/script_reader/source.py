@@ -7,12 +7,13 @@ from typing import Any
 from groupwise.storage.checks.data import HUB_DATASET
 from groupwise.storage.checks.script_reader.reading import Reading, short_path
 from groupwise.storage.checks.script_reader.unsaid import NO_CHANGE
-from groupwise.storage.checks.script_reader.values import Items, Made, Mapping, Plain, Value, plain_or
+from groupwise.storage.checks.script_reader.values import Item, Items, Made, Mapping, Plain, Value, plain_or
 
 BUILDERS = {"json": (".jsonl", ".json"), "csv": (".csv",), "parquet": (".parquet",)}
 MOVED = {"gsm8k": "openai/gsm8k"}  # old names that most tutorials still use
 FIRST_ROWS = re.compile(r"(\w+)\[:(\d+)\]")  # load_dataset's split="train[:1000]"
 _FILE_READERS = {"from_json", "from_csv", "from_parquet", "read_csv", "read_json", "read_parquet"}
+_MAKES_ROWS = {"from_list", "from_dict", "from_pandas", "from_generator"}
 _NO_MATTER = {"num_proc", "cache_dir", "download_mode", "verification_mode", "keep_in_memory", "storage_options"}
 _FIELDS = {"name": "config", "split": "split", "revision": "revision"}
 
@@ -41,6 +42,7 @@ def source_settings(reading: Reading, load: Made) -> dict[str, Any]:
     if not HUB_DATASET.fullmatch(MOVED.get(path, path)):
         after = "is no dataset of the hub: where it is a folder, upload its data as a file, and choose it here."
         reading.note(f"The dataset “{path[:80]}”", given["path"], after)
+        reading.open_source = "file:"
         return {}
     taken: dict[str, Any] = {"source": f"hub:{MOVED.get(path, path)}"}
     if path in MOVED:
@@ -102,6 +104,7 @@ def _file_by_path(reading: Reading, load: Made) -> dict[str, Any]:
 def _named_file(reading: Reading, load: Made, given: Value | None) -> dict[str, Any]:
     name = file_name(given) if given is not None else ""
     if not name:
+        reading.open_source = "file:"
         reading.note_computed("The data file", given if given is not None else load)
         return {}
     reading.account(given)
@@ -123,13 +126,49 @@ def file_name(value: Value) -> str:
 
 def note_no_source(reading: Reading, value: Value) -> None:
     """What the rows are made of, where that is no dataset that can be named."""
-    if isinstance(value, Made) and value.name in ("from_list", "from_dict", "from_pandas", "from_generator"):
+    if isinstance(value, Made) and value.name in _MAKES_ROWS:
+        reading.open_source = "file:"
         reading.note(f"{short_path(value)}(…)", value, "makes the data in the script: save it as a JSONL file, upload "
                      "that, and choose it here.")  # fmt: skip
     elif isinstance(value, Made) and value.name == "load_from_disk":
+        reading.open_source = "file:"
         reading.note("load_from_disk(…)", value, "was not taken: save that dataset as Parquet, and upload it.")
     elif isinstance(value, Made) and value.name in ("concatenate_datasets", "interleave_datasets"):
-        reading.note(f"{value.name}(…)", value, "was not taken: a run has one dataset. Join them in one file.")
+        _note_joined(reading, value)
     elif not (isinstance(value, Plain) and value.value is None):
         reading.note_computed("The dataset", value)
     reading.account(value)
+
+
+def _note_joined(reading: Reading, call: Made) -> None:
+    """Several datasets made one: a run has one of them, which a person chooses."""
+    given = call.arguments[0] if call.arguments else call.keywords.get("dsets", call.keywords.get("datasets"))
+    for value in given.items if isinstance(given, Items) else []:
+        found = _joined_part(reading, value)
+        if "source" in found and found not in reading.datasets:
+            reading.datasets.append(found)
+    names = [found["source"].partition(":")[2] for found in reading.datasets]
+    if len(names) < 2:
+        after = "was not taken: a run has one dataset. Join them in one file."
+        reading.datasets = []
+    else:
+        listed = f"{', '.join(names[:-1])} and {names[-1]}"
+        after = f"was not taken: it joins {listed}, and a run has one dataset. Choose one, or join them in one file."
+    reading.note(f"{call.name}(…)", call, after)
+
+
+def _joined_part(reading: Reading, value: Value) -> dict[str, Any]:
+    """The settings of one of the datasets that are joined, whatever steps it went through."""
+    split = ""
+    for _ in range(50):
+        if isinstance(value, Item):
+            said = plain_or(value.key)
+            split, value = said if isinstance(said, str) else split, value.of
+        elif isinstance(value, Made) and is_source(value):
+            found = source_settings(reading, value)
+            return {**found, "split": split} if split and "split" not in found else found
+        elif isinstance(value, Made) and value.receiver is not None:
+            value = value.receiver
+        else:
+            break
+    return {}

@@ -4,6 +4,7 @@ import ast
 from typing import Any
 
 from groupwise.storage.checks.script_reader.command_line import PARSERS
+from groupwise.storage.checks.script_reader.config_class import class_defaults
 from groupwise.storage.checks.script_reader.reading import Reading
 from groupwise.storage.checks.script_reader.tracker_calls import tracker_settings
 from groupwise.storage.checks.script_reader.unsaid import NO_CHANGE
@@ -150,7 +151,8 @@ def config_values(reading: Reading) -> dict[str, Value]:
     if config is None:
         return {}
     reading.account_one(config)
-    given = dict(zip(["output_dir"], config.arguments, strict=False)) | config.keywords
+    given = class_defaults(reading, config) | dict(zip(["output_dir"], config.arguments, strict=False))
+    given |= config.keywords
     for setting in reading.script.settings:
         if setting.of is not config:
             continue
@@ -176,9 +178,6 @@ def training(reading: Reading) -> dict[str, Any]:
         reading.note("The training settings", read_from, after)
     if config is None:
         return {}
-    if config.cls is not None:
-        names = ", ".join(name for name in config.cls.members if not name.startswith("__"))[:300]
-        reading.note(f"{config.cls.name}", config.cls, f"changes GRPOConfig ({names}), which was not taken.")
     reading.note_dark(config.dark, "the settings under training")
     for extra in config.arguments[1:]:
         reading.note_computed("An argument of GRPOConfig", extra)

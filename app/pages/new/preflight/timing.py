@@ -38,7 +38,7 @@ CORE = (60e9, 8e9)  # one core: 16 to 32 float32 operations a cycle; its share o
 BUSY = (0.1, 0.5)  # the share of the peak that training reaches: badly, well
 LAUNCH = (0.0003, 0.001)  # seconds that transformers' generate spends on each layer for each token, whatever the size
 VLLM = 5  # so much faster does vLLM generate (common practice: 3 to 10)
-LOOK = 5  # like runs looked into, newest first: the page asks at every keystroke
+LOOK = 40  # runs with this model that are looked into, newest first: what each took is read once
 ENOUGH = 3  # steps after which a run's pace says something
 FAR = 8  # times the work of a step, or a part of it so small: from there on another run says nothing
 CUT = 0.9  # of the longest completion: where the mean is above, most are cut off there, and would go on
@@ -122,7 +122,7 @@ def device_speed(settings: Settings) -> tuple[float, float]:
 def from_runs(spec: RunSpec, offer: Offer, found: Counts) -> Pace | None:
     """The pace of the newest runs with this model that trained in the same way, scaled to so many completions, so
     long; of those, one on the same data, and the one that needs the least scaling."""
-    best: tuple[tuple[bool, float], Pace] | None = None
+    best: tuple[tuple[bool, float, bool], Pace] | None = None
     for run in _newest_runs(spec.model.id):
         theirs = _step_time(run.folder.path, run.attempt, run.step)
         if theirs is None:
@@ -132,7 +132,7 @@ def from_runs(spec: RunSpec, offer: Offer, found: Counts) -> Pace | None:
             continue
         scale = found.step / like.step * _longer(theirs.length, like.longest, found.longest or 0)
         far = max(scale, 1 / scale) if scale else math.inf
-        rank = theirs.spec.data.source != spec.data.source, far
+        rank = theirs.spec.data.source != spec.data.source, far, like.group != found.group
         if far <= FAR and (best is None or rank < best[0]):
             each = theirs.seconds * scale
             best = rank, Pace(each, each, run.name, _differences(spec, theirs.spec, found, like))

@@ -1,0 +1,19 @@
+"""Lists of names that were written as one text: “q_proj, v_proj” is a pattern that no layer fits. Pure."""
+
+import re
+from typing import Any
+
+from groupwise.storage.spec.problem import Fix, Problem
+
+_LISTS = {"target_modules", "exclude_modules", "optim_target_modules"}
+_NAMES = re.compile(r"\s*\[?\s*['\"]?[\w.-]+['\"]?(\s*[,;\s]\s*['\"]?[\w.-]+['\"]?)+\s*\]?\s*")
+
+
+def names_problem(path: str, value: Any) -> Problem | None:
+    """The problem of a text where PEFT takes a list of names or one pattern; None where it is no such list."""
+    if path.rpartition(".")[2] not in _LISTS or not isinstance(value, str) or not _NAMES.fullmatch(value):
+        return None
+    names = re.findall(r"[\w.-]+", value)
+    fix = Fix(f"Use the list of {len(names)} names", {path: names})
+    message = f"is one text, which is taken for one pattern: write {', '.join(names)[:80]} as a list."
+    return Problem(path, message, fixes=(fix, Fix("Remove it", {}, (path,))))
