@@ -48,6 +48,14 @@ def name_in_home(name: str) -> str:
     return "".join(_parts_of(name))
 
 
+def why_renamed(name: str) -> str:
+    """Why a file of this name is called otherwise in the home."""
+    stem = name[: len(name) - len(data_suffix(name) or Path(name).suffix)]
+    if len(stem) > MOST_LETTERS or len(stem.encode()) > MOST_BYTES:
+        return f"its name has {len(name)} characters, more than fit here"
+    return "its name has signs that a name here cannot have"
+
+
 def _parts_of(name: str) -> tuple[str, str]:
     """The stem and the ending of a name, as the home can hold them."""
     suffix = data_suffix(name) or UNFIT.sub("-", Path(name).suffix.lower())

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from groupwise.storage.spec.file_format import QUOTES, SEPARATORS
 from groupwise.storage.spec.spec import DataSpec, ModelSpec
 from groupwise.worker.data import convert, data_checks, file_reading, preview, separators
+from groupwise.worker.data.data_error import DataError
 from tests.support.data_files import opened, put, rows_of, shown
 
 LETTERS = "abc äöüß ÄÖÜ éèàç „“ € 0123 .,;|\t"
@@ -190,6 +191,18 @@ def test_answers_that_no_number_equals_are_noticed_and_a_doubt_is_never_guessed_
 def test_answers_that_are_plain_numbers_or_none_are_left_alone(registry_home: Path, answers: list[str]) -> None:
     found = checked(answers)
     assert about_numbers(found) == [] and found.answer_numbers is None
+
+
+def test_a_list_stands_among_answers_as_it_does_in_the_table(registry_home: Path) -> None:
+    put("n.json", json.dumps([{"question": "1+1?", "answer": ["2", "two"]}, {"question": "4?", "answer": "4,0"}]))
+    found = data_checks.check_data(DataSpec(source="file:n.json"), ModelSpec(), 64, True)
+    assert "['2'" not in found.model_dump_json()
+
+
+def test_a_json_file_that_is_no_list_of_rows_is_called_that(registry_home: Path) -> None:
+    put("s.json", "5")
+    with pytest.raises(DataError, match="s.json holds no rows: it should be a list of objects, such as"):
+        opened("s.json")
 
 
 def test_what_is_switched_on_is_shown_on_rows_and_is_what_training_gets(registry_home: Path) -> None:

@@ -138,7 +138,13 @@ def test_a_first_line_that_is_a_row_is_noticed_and_taken_for_one(registry_home: 
     ((level, message, fixes),) = [
         (each.level, each.message, each.fixes) for each in shown("a.csv").problems if each.field == "data.heading"
     ]
-    assert (level, fixes[0].settings) == ("warning", {"data.heading": "none"})
+    mapped = {"data.prompt_template": "{Column 1}", "data.answer_column": "Column 2"}
+    assert (level, fixes[0].settings) == ("blocking", {"data.heading": "none", **mapped})
+    assert [fix.label for fix in fixes] == ["It is a row: there is no heading", "It is the heading"]
+    assert len(shown("a.csv").problems) == 1 and shown("a.csv").guess == {}  # one cause, one problem
+    chosen = shown("a.csv", prompt_template="{What is 1+1?}", answer_column=None).problems
+    assert [(each.level, each.fixes[0].settings) for each in chosen] == [("warning", {"data.heading": "none"})]
+    assert len(shown("a.csv", heading="line").problems) == 2
     assert message == "the first line looks like a row, but is taken for the heading: “What is 1+1?”, “2”."
     assert rows_of("a.csv", heading="none")[:2] == [["Column 1", "Column 2"], ["What is 1+1?", "2"]]
     found = shown("a.csv", heading="none")

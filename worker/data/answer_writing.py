@@ -10,7 +10,9 @@ from groupwise.storage.spec.answer_numbers import ONLY, RUN, number_of_answer
 from groupwise.storage.spec.file_format import DecimalMark
 from groupwise.storage.spec.number_words import are_words, count_words
 from groupwise.storage.spec.problem import ADVICE, WARNING, Fix, Problem
+from groupwise.worker.data.mapping import shorten_cell
 
+WHOLE = 10_000  # characters of a list or mapping, which is looked through as text
 LONGEST_ANSWER = 60  # characters: what is longer is a text with a number in it
 MOST = 0.6  # share of answers with one number in them, from which the column is one of numbers
 FIELD = "data.answer_numbers"
@@ -38,7 +40,7 @@ class AnswerWriting:
 
     def note_answer(self, row: int, answer: Any) -> None:
         """Count the answer of a row."""
-        text = answer.strip() if isinstance(answer, str) else "" if answer is None else str(answer)
+        text = (answer if isinstance(answer, str) else shorten_cell(answer, WHOLE)).strip()
         if not text:
             return
         self.answered += 1

@@ -74,7 +74,7 @@ def check_columns(spec: DataSpec, columns: list[str]) -> None:
         missing = [name for name in named if name not in columns and PLAIN.fullmatch(name)]
         if missing or not named:
             wrong = f"uses {{{missing[0]}}}, but" if missing else "names no column;"
-            raise DataError(f"the prompt template (data.prompt_template) {wrong} {there}", "data.prompt_template")
+            raise DataError(f"the prompt template {wrong} {there}", "data.prompt_template")
     if spec.answer_column and spec.answer_column not in columns:
         message = f"there is no answer column “{spec.answer_column}” (data.answer_column); {there}"
         raise DataError(message, "data.answer_column")

@@ -35,6 +35,8 @@ LOOKED_FOR = 2.0  # seconds in which the line at fault is looked for
 SCAN_SECONDS = 1.0  # of a question spent on finding where rows are
 log = logging.getLogger("groupwise.data")
 BOM = b"\xef\xbb\xbf"
+NO_OBJECT = "is JSON, but not an object with columns"
+EXAMPLE = '{"question": "1+1?"}'
 USUAL = FileReading("json", encoding="utf-8")
 
 
@@ -55,6 +57,8 @@ class JsonlTable:
         if not first:
             raise DataError(f"{path.name} holds no rows.")
         if wrong := _line_fault(first):
+            if path.suffix.lower() == ".json" and wrong.startswith(NO_OBJECT):
+                raise DataError(f"{path.name} holds no rows: it should be a list of objects, such as {EXAMPLE}.")
             raise DataError(f"{path.name} cannot be read as JSONL: its first line {wrong}.")
         self._starts, self._rows_before = [start], [0]  # of each block; a block begins where a line does
         self._end = (start, 0)  # offset and rows up to which the file was looked through
@@ -278,7 +282,7 @@ def _line_fault(line: bytes) -> str:
         return (
             "" if b"\n" in line.strip() else f"is not JSON: {json_fault(error)}; each line should be one whole object"
         )
-    return "" if isinstance(value, dict) else 'is JSON, but not an object with columns, such as {"question": "1+1?"}'
+    return "" if isinstance(value, dict) else f"{NO_OBJECT}, such as {EXAMPLE}"
 
 
 def _read_block(file: BinaryIO, name: str) -> bytes:

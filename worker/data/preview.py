@@ -51,14 +51,14 @@ def preview(asked: DataSpec, model: ModelSpec, index: int) -> PreviewAnswer:
     shown = _render_row(asked, model, row, found)
     count, counted = table.count()
     found += [Problem("data.source", note, level=WARNING) for note in table.notes]
-    found += read_as.reading_problems(table, first, asked)
+    found = read_as.without_effects(found + read_as.reading_problems(table, first, asked))
     cells = {name: mapping.cut_cell(row.get(name), CELL) for name in table.columns[:COLUMNS]}
     return PreviewAnswer(
         columns=[_column(name, first) for name in table.columns[:COLUMNS]],
         rows=RowCount(count=count, exact=counted),
         row=ShownRow(index=index, cells=cells, kept=_is_kept(asked, row)),
         **shown,
-        guess=mapping.guess(table.columns, first),
+        guess={} if read_as.is_heading_in_doubt(found) else mapping.guess(table.columns, first),
         read_as=read_as.describe_reading(table, first, asked),
         problems=messages_of(found),
         note=_note(count, counted, exact, index, len(table.columns)) + _sheet_note(table.reading, index),

@@ -1,10 +1,11 @@
 """What the preview says of how a file was read: in words, with its first rows, and what looks read wrongly."""
 
+from dataclasses import replace
 from typing import Any
 
 from groupwise.storage.registry.messages.preview import RAW_CELL, RAW_COLUMNS, RAW_ROWS, SHEETS, ReadAs
 from groupwise.storage.spec.file_format import ENCODING_WORDS, SEPARATOR_WORDS, SEPARATORS
-from groupwise.storage.spec.problem import ADVICE, WARNING, Fix, Problem
+from groupwise.storage.spec.problem import ADVICE, BLOCKING, WARNING, Fix, Problem
 from groupwise.storage.spec.spec import DataSpec
 from groupwise.worker.data import mapping
 from groupwise.worker.data.csv_table import NO_HEADING
@@ -73,13 +74,50 @@ def _mixed_problem(table: Any, reading: Any) -> list[Problem]:
     return [Problem("data.encoding", message, level=WARNING, fixes=(fix,))]
 
 
+def without_effects(problems: list[Problem]) -> list[Problem]:
+    """The problems without those that come of a first line taken for the heading: what the columns are called is to be
+    said first. Where that keeps the run from being launched, it does so itself."""
+    heading = next((one for one in problems if one.field == "data.heading"), None)
+    effects = [one for one in problems if one.level == BLOCKING and one.field in _BY_COLUMNS]
+    if heading is None or not effects:
+        return problems
+    line = Fix("It is the heading", {"data.heading": "line"})
+    cause = replace(heading, level=BLOCKING, fixes=(*heading.fixes, line))
+    return [cause if one is heading else one for one in problems if one not in effects]
+
+
+def is_heading_in_doubt(problems: list[Problem]) -> bool:
+    """Whether the columns may have other names: nothing is suggested by these."""
+    return any(one.field == "data.heading" and one.level == BLOCKING for one in problems)
+
+
+_BY_COLUMNS = ("data.prompt_template", "data.prompt_column", "data.answer_column")
+
+
 def _heading_problem(table: Any, first: mapping.Rows, asked: DataSpec) -> list[Problem]:
     """A first line that is a row, taken for the names of the columns."""
     if asked.heading is not None or table.reading.heading != "line" or not is_a_row(table.columns, first):
         return []
     names = ", ".join(f"“{mapping.shorten_cell(name, 40)}”" for name in table.columns[:3])
     message = f"the first line looks like a row, but is taken for the heading: {names}."
-    return [Problem("data.heading", message, level=WARNING, fixes=(NO_HEADING,))]
+    return [Problem("data.heading", message, level=WARNING, fixes=(_as_row(table.columns, first, asked),))]
+
+
+def _as_row(columns: list[str], first: mapping.Rows, asked: DataSpec) -> Fix:
+    """The click that takes the first line for a row; where no column was chosen yet, with those that fit then."""
+    if any(getattr(asked, name) != getattr(mapping.UNSAID, name) for name in _MAPPING):
+        return NO_HEADING
+    numbered = [f"Column {n + 1}" for n in range(len(columns))]
+    rows = [dict(zip(numbered, cells, strict=True)) for cells in (columns, *(_cells(row, columns) for row in first))]
+    guessed = {path: value for path, value in mapping.guess(numbered, rows).items() if value is not None}
+    return replace(NO_HEADING, settings={**NO_HEADING.settings, **guessed})
+
+
+_MAPPING = ("prompt_template", "prompt_column", "answer_column")
+
+
+def _cells(row: dict[str, Any], columns: list[str]) -> list[Any]:
+    return [row.get(name) for name in columns]
 
 
 def _one_column(columns: list[str], reading: Any, asked: DataSpec) -> list[Problem]:

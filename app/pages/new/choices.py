@@ -11,11 +11,13 @@ from groupwise.storage.spec.file_format import file_kind
 from groupwise.storage.spec.other_kinds import unreadable_kind
 
 LIMIT = f"{data_files.MAX_FILE // data_files.MEGABYTE} MB"
-ADVICE = (
-    f"Excel (.xlsx, .xls), CSV, TSV, JSON, JSONL or Parquet of at most {LIMIT}, text also in .gz; it is copied into "
-    "the home. Copy a larger one to its data folder."
-)
 Choice = dict[str, str]
+
+
+def upload_advice() -> str:
+    """What may be uploaded, and what becomes of it."""
+    kinds = "Excel (.xlsx, .xls), CSV, TSV, JSON, JSONL or Parquet, text also in .gz"
+    return f"{kinds}; at most {LIMIT}. A larger file: copy it into {paths.data_folder()}."
 
 
 def models() -> list[Choice]:
@@ -64,5 +66,5 @@ def _say_kept(name: str, kept: str) -> str:
     if kept.casefold() == name.casefold():
         return f"{kept} is uploaded."
     wanted = data_files.name_in_home(name)
-    other = f"another file is called {wanted}" if kept != wanted else "its name has signs that a name here cannot have"
+    other = f"another file is called {wanted}" if kept != wanted else data_files.why_renamed(name)
     return f"“{name[:80]}” is uploaded as {kept}: {other}."

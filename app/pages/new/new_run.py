@@ -84,7 +84,7 @@ def form_choices(offer: Offer) -> dict[str, Any]:
         "spec_limit": MAX_BYTES,
         "upload_limit": data_files.MAX_FILE,
         "upload_limit_words": choices.LIMIT,
-        "upload_advice": choices.ADVICE,
+        "upload_advice": choices.upload_advice(),
     }
 
 

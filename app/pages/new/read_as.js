@@ -13,6 +13,13 @@ const OF_KIND = {
   sheet: ["data.sheet", "data.skip_lines", "data.heading"],
   parquet: [],
 };
+// Of a file that could not be read its name alone says what could be chosen.
+function kindByName(name) {
+  const plain = name.toLowerCase().replace(/\.gz$/, "");
+  if (/\.(json|jsonl)$/.test(plain)) return "json";
+  if (/\.(xlsx|xls|ods)$/.test(plain)) return "sheet";
+  return /\.(csv|tsv|txt)$/.test(plain) ? "csv" : "parquet";
+}
 const TEXTS = ["data.separator", "data.encoding", "data.quote"];
 const node = find(".read-as");
 const words = el("b");
@@ -71,13 +78,13 @@ function drawTable() {
 function show() {
   node.hidden = !isFile() || (!found && !source) || source !== shownAt("data.source");
   if (node.hidden) return;
-  const kind = found?.kind ?? "";
+  const ofKind = OF_KIND[found?.kind ?? kindByName(source)];
   for (const [path, control] of Object.entries(controls)) {
-    control.hidden = kind !== "" && !OF_KIND[kind].includes(path);
+    control.hidden = !ofKind.includes(path);
     fill(path);
   }
   drawSheet();
-  change.hidden = kind !== "" && !OF_KIND[kind].length;
+  change.hidden = !ofKind.filter((path) => controls[path].parentElement === choices).length;
 }
 // An answer about the data that is shown. One that says why there is none leaves the choices, so that another can be
 // made.

@@ -82,7 +82,8 @@ function card(problem, group) {
   const line = problem.line ? `, line ${problem.line}` : "";
   const title = problem.field ? placeName(problem.field) : `The YAML${line}`;
   const go = el("button.link.where.s", { type: "button", onclick: () => goTo(problem) }, title);
-  const path = problem.field ? el("code.xs.mut.path", `${problem.field}${line}`) : "";
+  // the form has no lines: they are shown beside the YAML
+  const path = problem.field ? el("code.xs.mut.path", problem.field, el("span.line", line)) : "";
   return el(
     `div.verdict.${problem.level}`,
     el("p.level", el("span.mark", { role: "img", "aria-label": `${group.one}:` }, group.mark), go, path),
