@@ -191,7 +191,7 @@ def test_a_disk_that_fills_during_an_upload_leaves_no_part_of_it(monkeypatch: py
 
 
 def test_the_limit_that_is_said_for_an_upload_is_the_one_that_is_kept() -> None:
-    assert "at most 100 MB" in choices.ADVICE
+    assert "at most 100 MB" in choices.upload_advice()
     assert choices.data_files.MAX_FILE == 100 * 1024**2
 
 

@@ -284,11 +284,11 @@ def test_undo_takes_the_notes_of_an_import_back(new_run: Page, importing: Locato
     expect(new_run.locator(".import-note")).to_contain_text("mine(…) (line 2)")
     write_yaml(new_run, before)  # of which the import said nothing
     expect(new_run.locator(".import-note")).to_be_hidden()
-    new_run.goto(new_run.url.partition("/new")[0] + "/runs")
-    new_run.get_by_role("link", name="New run", exact=True).first.click()
-    expect(new_run.get_by_role("tab", name="YAML")).to_have_attribute("aria-selected", "true")
     new_run.get_by_role("button", name="Undo").click()
     expect(new_run.locator(".import-note")).to_contain_text("mine(…) (line 2)")
+    follows(new_run, "a/b")
+    new_run.goto(new_run.url.partition("/new")[0] + "/new")  # comes back to the view that was left
+    expect(new_run.get_by_role("tab", name="YAML")).to_have_attribute("aria-selected", "true")
     new_run.get_by_role("button", name="Undo").click()
     expect(new_run.locator(".import-note")).to_be_hidden()
 

@@ -42,7 +42,7 @@ class Reading:
     lines: dict[str, int] = field(default_factory=dict)
 
     @property
-    def judged(self) -> RunSpec | None:
+    def as_checked(self) -> RunSpec | None:
         """`sound` as it is checked: where no model is chosen, nothing is said of the one that stands in."""
         if self.sound is None or not any(problem.field == "model.id" for problem in self.problems):
             return self.sound
@@ -91,10 +91,10 @@ def check_text(text: str, offer: Offer | None = None, known: Any = None) -> Read
 
 
 def _check(reading: Reading, offer: Offer | None, known: Any = None) -> Reading:
-    if reading.judged is None:
+    if reading.as_checked is None:
         return reading
-    columns = known_of(known, reading.judged.data).columns
-    found = examine_spec(reading.judged, offer or Offer.read_published(), reading.lines, columns)
+    columns = known_of(known, reading.as_checked.data).columns
+    found = examine_spec(reading.as_checked, offer or Offer.read_published(), reading.lines, columns)
     named = {problem.field for problem in reading.problems}
     found = [*reading.problems, *(one for one in found if one.field not in named)]
     return replace(reading, problems=without_answered(found))

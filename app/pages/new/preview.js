@@ -121,7 +121,9 @@ function suggest(guess) {
 function namedEntry([path, value], n) {
   const label = about(path).label.toLowerCase();
   const between = n ? ", " : "";
-  return value === null ? [`${between}no ${label}`] : [`${between}${label} = `, el("code.mono", visibleText(String(value)))];
+  return value === null
+    ? [`${between}no ${label}`]
+    : [`${between}${label} = `, el("code.mono", visibleText(String(value)))];
 }
 
 function draw() {

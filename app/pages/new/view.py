@@ -43,9 +43,9 @@ def describe_text(text: str, offer: Offer, known: Any = None, hidden: Collection
         return {"text": text, "unreadable": _say_unreadable([NO_MAPPING])}
     reading = launch.check_text(text, offer, known)
     spec, sound = reading.spec, reading.sound
-    judged = reading.judged
-    about = launch.estimates(judged, offer, known, told="preflight" not in hidden) if judged is not None else None
-    advised = [*about.problems, *name_problems(judged)] if about and judged else []
+    as_checked = reading.as_checked
+    about = launch.estimates(as_checked, offer, known, told="preflight" not in hidden) if as_checked else None
+    advised = [*about.problems, *name_problems(as_checked)] if about and as_checked else []
     said = without_advice_on_refused(without_answered(reading.problems + advised))
     problems = [_place_problem(one, raw, reading.lines) for one in said]
     seen = {
