@@ -105,8 +105,8 @@ function isAnotherText(text, before) {
 }
 // The whole text was changed by hand, in the YAML: of another one the import said nothing.
 export function write(text, { now = true, keep = true } = {}) {
-  if (keep) keepForUndo();
   const forget = keep && page.notes.length > 0 && isAnotherText(text, page.text);
+  if (keep) keepForUndo({ always: forget });
   page.text = text;
   if (forget) {
     page.notes = [];
