@@ -91,15 +91,9 @@ export function settleIn(ms) {
   timer = setTimeout(settle, ms);
 }
 
-// Whether hardly a line of a text is left in another that took its place.
+// Whether hardly a setting of a text is left in another that took its place.
 function isAnotherText(text, before) {
-  const lines = (all) =>
-    new Set(
-      all
-        .split("\n")
-        .map((line) => line.trim())
-        .filter(Boolean),
-    );
+  const lines = (all) => new Set(all.split("\n").filter((line) => /:\s*\S/.test(line)));
   const [now, then] = [lines(text), lines(before)];
   return [...then].filter((line) => now.has(line)).length < then.size / 4;
 }
