@@ -287,10 +287,11 @@ def test_undo_takes_the_notes_of_an_import_back(new_run: Page, importing: Locato
     new_run.get_by_role("button", name="Undo").click()
     expect(new_run.locator(".import-note")).to_contain_text("mine(…) (line 2)")
     follows(new_run, "a/b")
-    new_run.goto(new_run.url.partition("/new")[0] + "/new")  # comes back to the view that was left
-    expect(new_run.get_by_role("tab", name="YAML")).to_have_attribute("aria-selected", "true")
     new_run.get_by_role("button", name="Undo").click()
     expect(new_run.locator(".import-note")).to_be_hidden()
+    write_yaml(new_run, before.replace("seed: 42", "seed: 43"))
+    new_run.goto(new_run.url.partition("/new")[0] + "/new")  # comes back to the view that was left
+    expect(new_run.get_by_role("tab", name="YAML")).to_have_attribute("aria-selected", "true")
 
 
 def test_a_secret_in_a_function_is_not_saved_and_hostile_text_is_text(new_run: Page, importing: Locator) -> None:
