@@ -155,6 +155,17 @@ def test_a_phone_shows_the_whole_head_in_160_pixels(open_page: OpenPage, address
     assert box and box["height"] <= 160
 
 
+def test_what_a_run_waits_for_is_said_once_and_its_settings_can_be_used(open_page: OpenPage, address: str) -> None:
+    run_id = made_run("waits", state=states.QUEUED, groups=0, steps=0)
+    paths.run_folder(run_id).db.unlink()
+    registry.set_state(run_id, states.QUEUED, "Queued.", attempt=1)
+    page = open_page(f"{address}/run?id={run_id}")
+    expect(page.get_by_text("Waiting for its turn: the worker has not started this run yet.")).to_have_count(1)
+    expect(page.locator(".board .controls .wait")).to_be_visible()
+    expect(head(page).get_by_role("link", name="Use these settings")).to_be_visible()
+    registry.set_state(run_id, states.STOPPED, "Removed from the queue.")  # others of this home count who waits
+
+
 # ---- what is asked answers at once ----
 def test_stop_answers_at_once_and_a_second_click_asks_nothing(open_page: OpenPage, address: str) -> None:
     run_id = running(made_run("trains", 40, groups=1, size=2, state=states.QUEUED))

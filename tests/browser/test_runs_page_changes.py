@@ -45,7 +45,10 @@ def test_a_name_a_note_and_tags_are_written_where_they_stand(open_page: OpenPage
     row.get_by_label("Tags, with commas between").fill("baseline, paper")
     row.get_by_role("button", name="Save").click()
     expect(row.locator(".tag")).to_have_text(["baseline", "paper"])
+    note, tag = row.locator("bdi.note").bounding_box(), row.locator(".tag").first.bounding_box()
+    assert note and tag and note["y"] > tag["y"] + tag["height"] and note["x"] == tag["x"]
     row.get_by_role("button", name="Edit tags").click()
+    assert page.evaluate("(box => box.scrollWidth <= box.clientWidth)(document.querySelector('.panel.flush'))")
     row.get_by_label("Tags, with commas between").fill("paper")
     page.keyboard.press("Escape")
     expect(row.locator(".tag")).to_have_text(["baseline", "paper"])
