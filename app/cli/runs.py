@@ -32,14 +32,8 @@ OUTCOMES = {states.FINISHED: DONE, states.STOPPED: STOPPED}
 HEAD = ("ID", "NAME", "STATE", "STEP", "REWARD", "AGE")
 NO_RUNS = "There are no runs yet. `groupwise` opens the dashboard; `groupwise launch SPEC.yaml` starts one."
 NO_DELETED = "No run was deleted in the last day."
-PRIVATE = (
-    "boot",
-    "pid",
-    "started",
-    "tag",
-    "spark",
-    "number",
-)  # what `list --json` leaves out: no one's business, or bulk
+# What `list --json` leaves out: no one's business, or bulk.
+PRIVATE = ("boot", "pid", "started", "tag", "spark", "number")
 
 
 def find_run(given: str, among: Sequence[Run] | None = None) -> Run:

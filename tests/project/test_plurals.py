@@ -14,7 +14,7 @@ CONSTANT = re.compile(r"[^a-z]*[A-Z][A-Z_]+[^a-z]*")  # never one
 DECIDED = re.compile(r"(?:===?|!==?|>=?|<) ?[12]\b|\bif n\b")  # the line itself says what stands where it is one
 # What is never one where it is said, or is no whole number.
 NEVER_ONE = (
-    "could be any of {len(found)} runs",  # a beginning that fits one run is that run
+    "{what} {len(found)} runs",  # a name or a beginning that fits one run is that run
     "%{x", "${number(value)} tokens", "readable(whole(", "short_number(", "{percent(", "setting_text(",
     "found.steps)} steps. Most runs",  # more than a thousand
     "{every:g} steps",  # from two on
