@@ -99,7 +99,7 @@ def _settings(section: str, values: dict[str, Any], offer: Offer, spec: RunSpec)
             message = value_fault(value, fields[name])
             if message:
                 *meant, default = fixes_of_value(path, value, fields[name])
-                others = [fix for fix in FIXES.get(path, (default,)) if fix.label not in {one.label for one in meant}]
+                others = [default] if meant else FIXES.get(path, [default])
                 found.append(Problem(path, message, fixes=(*meant, *others)))
     return found
 

@@ -139,7 +139,7 @@ def test_a_spike_is_seen_in_a_long_run_and_what_is_no_number_is_told(open_page: 
 
 def test_the_charts_are_walked_by_keyboard(open_page: OpenPage, runs: dict[str, str]) -> None:
     page = overview(open_page, runs, "long")
-    page.locator(".controls input").focus()
+    page.locator(".board .controls input").focus()
     page.keyboard.press("Tab")
     reward = page.get_by_role("slider", name="reward by step", exact=True)
     expect(reward).to_be_focused()
