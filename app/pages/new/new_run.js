@@ -114,7 +114,7 @@ async function begin() {
   drawColumns();
   drawStages();
   drawAllSettings();
-  drawViews(coming.draft?.view);
+  drawViews(coming.add ? "form" : coming.draft?.view); // a function that is added is seen in the form's list
   drawStart();
   drawPreflight();
   drawPreview();
