@@ -89,7 +89,7 @@ def test_rows_that_ask_nothing_are_counted_or_refused(new_run: Page) -> None:
 
 def test_what_no_prompt_can_say_is_refused(new_run: Page) -> None:
     write_yaml(new_run, write_data("odd.jsonl", [{"question": {"text": "1+1?"}, "answer": "2"}] * 3))
-    words = "“question” holds a mapping, which a prompt cannot say (data.prompt_template). Choose a column with text"
+    words = "“question” holds a mapping, which a prompt cannot say. Choose a column with text"
     expect(verdict(new_run, words).first).to_have_class(re.compile("blocking"))
 
 

@@ -115,7 +115,8 @@ def test_letters_that_come_late_say_the_encoding(registry_home: Path) -> None:
     put("late.csv", plain + "süß,2\n".encode("cp1252"))
     found = opened("late.csv")
     assert found.reading is not None and found.reading.encoding == "cp1252"
-    assert found.row(200_000)[0] == {"question": "süß", "answer": "2"}
+    *_, last = found.rows()  # `row` may give one nearby, where reading on takes long
+    assert last == {"question": "süß", "answer": "2"}
 
 
 WRONG = [

@@ -83,5 +83,5 @@ def refuse_mapping(name: str, cell: Any, field: str) -> None:
     if any(isinstance(one, (dict, bytes)) for one in inner):
         kind = "a list of mappings" if isinstance(cell, list) else "bytes" if isinstance(cell, bytes) else "a mapping"
         raise DataError(
-            f"“{name}” holds {kind}, which a prompt cannot say ({field}). Choose a column with text or numbers", field
+            f"“{name}” holds {kind}, which a prompt cannot say. Choose a column with text or numbers", field
         )
