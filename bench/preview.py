@@ -15,11 +15,11 @@ from tests.support.homes import fresh_home
 SIZE = 2**30
 NAME = "large.jsonl"
 
-# What the worker's warm process has imported when a question comes; then the question.
+# The worker's warm process as it is when a question comes; then the question.
 ASK = """
 import json, sys, time
 from groupwise.worker.questions import server
-import transformers
+server.warm_up()
 def memory(field):
     with open("/proc/self/status") as file:
         return next(int(line.split()[1]) * 1024 for line in file if line.startswith(field))

@@ -21,7 +21,7 @@ CLICK_TRY = """() => new Promise((done) => {
   words.textContent = "";  // a try that is quick says nothing in between, and maybe the same as the one before
   const began = performance.now();
   const watch = new MutationObserver(() => {
-    if (!words.textContent.includes("scored in")) return;
+    if (!words.textContent.includes("completions scored")) return;
     watch.disconnect();
     requestAnimationFrame(() => setTimeout(() => done(performance.now() - began)));
   });
@@ -61,7 +61,7 @@ def _tries(page: Page, address: str) -> list[float]:
     page.locator(".from-model .groups").fill("8")
     page.locator(".from-model .size").fill("8")
     page.get_by_role("button", name="Try", exact=True).click()
-    page.get_by_text("64 completions scored in").wait_for(timeout=120_000)
+    page.get_by_text("64 completions scored").wait_for(timeout=120_000)
     found = []
     for _ in range(ROUNDS):
         page.wait_for_timeout(700)  # the probes that run quietly after a try
