@@ -1,6 +1,6 @@
 """What of a reward function's settings in a spec does not fit: its parameters, and how its weight changes. Pure."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -20,33 +20,35 @@ def check_settings(spec: RunSpec, index: int, about: dict[str, Any]) -> Iterator
     (storage.library.capabilities); its parameters are held against nothing where that is nothing."""
     reward, path = spec.rewards[index], f"rewards.{index}"
     if about.get("parameters") is not None:
-        plain = signature.plain_arguments(str(about.get("code") or ""), reward.name)
-        yield from _parameters(reward, path, {one["name"]: one for one in about["parameters"]}, plain)
+        fields = {one["name"]: one for one in about["parameters"]}
+        yield from _parameters(reward, path, fields, str(about.get("code") or ""))
     yield from _one_score_for_all(spec, reward, path)
     yield from _schedule(reward, path, spec.training.get("max_steps"))
     if reward.adapt is not None:
         yield from _adapt(reward, path, reward.adapt)
 
 
-def _parameters(
-    reward: RewardSpec, path: str, fields: dict[str, dict[str, Any]], plain: dict[str, str]
-) -> Iterator[Problem]:
-    """`plain`: the function's arguments that stand before any *, each as it is written."""
+def _parameters(reward: RewardSpec, path: str, fields: dict[str, dict[str, Any]], code: str) -> Iterator[Problem]:
+    """`code`: the function's own."""
     for name, value in reward.parameters.items():
         place = f"{path}.parameters.{name}"
         if name not in fields:
-            known = f" It has {', '.join(fields)}." if fields else " It has none."
             close = meant_name(name, fields, reward.parameters)
-            hint = f" Did you mean “{close}”?" if close else known
-            if name in plain and not close:
-                hint = (
-                    " It has an argument of this name, but only those after a * are parameters. Under Rewards, write "
-                    f"def {reward.name}(completions, *, {plain[name]}, **kwargs)."
-                )
+            hint = f" Did you mean “{close}”?" if close else _say_what_it_has(reward.name, name, fields, code)
             message = f"“{reward.name}” has no parameter “{name}”.{hint}"
             yield Problem(place, message, fixes=_renamed_or_removed(reward, path, name, close))
         elif wrong := value_fault(value, fields[name]):
             yield Problem(place, wrong, fixes=fixes_of_value(place, value, fields[name]))
+
+
+def _say_what_it_has(function: str, name: str, fields: Collection[str], code: str) -> str:
+    written = signature.plain_arguments(code, function).get(name)  # before any *
+    if written:
+        return (
+            " It has an argument of this name, but only those after a * are parameters. Under Rewards, write "
+            f"def {function}(completions, *, {written}, **kwargs)."
+        )
+    return f" It has {', '.join(fields)}." if fields else " It has none."
 
 
 def _one_score_for_all(spec: RunSpec, reward: RewardSpec, path: str) -> Iterator[Problem]:

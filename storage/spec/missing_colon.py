@@ -5,6 +5,7 @@ import re
 from collections.abc import Collection
 from typing import Any
 
+from groupwise.storage.spec.number_words import join_words
 from groupwise.storage.spec.problem import Fix
 from groupwise.storage.spec.setting_names import ELSEWHERE, UNDER_TRAINING
 from groupwise.storage.spec.yaml_text import yaml_number
@@ -58,4 +59,4 @@ def colon_fix(field: str, meant: dict[str, Any]) -> tuple[Fix, ...]:
 
 def _listed(meant: dict[str, Any]) -> str:
     said = [f"“{name}: {value if isinstance(value, str) else json.dumps(value)}”" for name, value in meant.items()]
-    return " and ".join([", ".join(said[:-1]), said[-1]]) if len(said) > 1 else said[0]
+    return join_words(said)

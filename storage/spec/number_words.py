@@ -1,4 +1,6 @@
-"""A number and its noun, in words that agree. Pure."""
+"""A number and its noun, in words that agree; several things in one sentence. Pure."""
+
+from collections.abc import Sequence
 
 
 def count_words(n: int, noun: str, many: str = "") -> str:
@@ -9,3 +11,10 @@ def count_words(n: int, noun: str, many: str = "") -> str:
 def are_words(n: int) -> str:
     """Gives “is” of one, “are” of any other number."""
     return "is" if n == 1 else "are"
+
+
+def join_words(words: Sequence[str], most: int = 0) -> str:
+    """“a, b and c”; of more than `most` (0: however many) “a, b and 3 more”."""
+    more = len(words) - most if most else 0
+    shown = [*words[:most], f"{more:,} more"] if more > 0 else list(words)
+    return " and ".join(filter(None, (", ".join(shown[:-1]), *shown[-1:])))

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from groupwise.storage.spec.number_words import are_words, count_words
+from groupwise.storage.spec.number_words import are_words, count_words, join_words
 from groupwise.storage.spec.problem import ADVICE, WARNING, Fix, Problem
 from groupwise.storage.spec.prompt_template import named_columns
 from groupwise.storage.spec.row_filter import Condition
@@ -139,7 +139,7 @@ def _empty(found: Found) -> list[Problem]:
         return []
     columns = asking_columns(found.asked, found.columns)
     if not found.rows_used:
-        named = " and ".join(f"“{name}”" for name in columns)
+        named = join_words([f"“{name}”" for name in columns])
         rows = "the rows" if found.finished else f"the first {count_words(found.checked, 'row')}"
         field = "data.prompt_column" if found.asked.prompt_column else "data.prompt_template"
         return [Problem(field, f"none of {rows} asks anything: {named} {'is' if len(columns) == 1 else 'are'} empty.")]

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
-from groupwise.storage.spec.number_words import count_words
+from groupwise.storage.spec.number_words import count_words, join_words
 from groupwise.storage.spec.prompt_cells import cell_in_prompt
 from groupwise.storage.spec.prompt_template import named_columns
 from groupwise.storage.spec.spec import DataSpec
@@ -73,7 +73,7 @@ def _tell(spec: DataSpec, columns: list[str], gone: int, total: str, say: Say, *
 
 
 def _empty(columns: list[str]) -> str:
-    named = " and ".join(f"“{name}”" for name in columns[:5])
+    named = join_words([f"“{name}”" for name in columns[:5]])
     return f"{named} {'is' if len(columns) == 1 else 'are'} empty there"
 
 

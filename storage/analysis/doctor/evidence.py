@@ -92,8 +92,8 @@ class Evidence:
     places: Mapping[str, str] = field(default_factory=dict)
     ended: bool = False
     broke_off: bool = False  # it ended, and not as it was planned or asked
-    held_out_before: float | None = None  # the held-out reward at `since`
     weights_lost: bool = False  # … because the model's output was inf or nan
+    held_out_before: float | None = None  # the held-out reward at `since`
     room: int | None = None  # tokens that the model reads at most, the prompt's included; None: not known
 
     @cached_property

@@ -8,7 +8,7 @@ from groupwise.storage.checks.script_reader.reading import Reading, short_path
 from groupwise.storage.checks.script_reader.source import is_source
 from groupwise.storage.checks.script_reader.tracker_calls import note_tracker
 from groupwise.storage.checks.script_reader.training import config_values, is_config
-from groupwise.storage.checks.script_reader.unsaid import BY_TRL, FOR_THE_SHELL, MOST, NO_CHANGE
+from groupwise.storage.checks.script_reader.unsaid import BY_TRL, FOR_THE_SHELL, NO_CHANGE, list_names
 from groupwise.storage.checks.script_reader.values import (
     Column,
     Either,
@@ -246,8 +246,7 @@ def _note_late(reading: Reading, late: list[Made]) -> None:
     if not late:
         return
     names = list(dict.fromkeys(short_path(call) for call in late))
-    listed = ", ".join(names[:MOST]) + (f" and {len(names) - MOST} more" if len(names) > MOST else "")
-    reading.note("What comes after the training", late[0], f"was not taken: {listed}.")
+    reading.note("What comes after the training", late[0], f"was not taken: {list_names(names)}.")
 
 
 def _note_setting(reading: Reading, setting: Setting) -> None:

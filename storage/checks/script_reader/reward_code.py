@@ -10,10 +10,9 @@ from groupwise.storage.checks.script_reader.closures import Closed, Unclosed, at
 from groupwise.storage.checks.script_reader.values import Function
 from groupwise.storage.library.rewards import signature
 from groupwise.storage.library.rewards.signature import CodeProblem
-from groupwise.storage.library.rewards.strip_script import is_heavy, keep_only
+from groupwise.storage.library.rewards.strip_script import is_heavy, keep_only, stand_ins
 
 _WORD, _ASSIGNED = re.compile(r"\w+"), re.compile(r"^# (\w+) *(?::[^=]+)?=(?!=)")
-_STAND_IN = re.compile(r"<(\w+_token)>")  # as strip_script writes them
 _DEFINED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
@@ -42,9 +41,8 @@ def extract_function(lines: list[str], tree: ast.Module, function: Function, nam
         kept = _needed_statements(tree, None, set(closed.needed), lines)
         code = _put_together(kept, closed, lines)
     written, code = code, _without_loading(code)
-    stand_ins = [token for token in dict.fromkeys(_STAND_IN.findall(code)) if f"<{token}>" not in written]
     imported = [ast.unparse(each) for each in ast.parse(code).body if isinstance(each, (ast.Import, ast.ImportFrom))]
-    return ScriptFunction(name, code, imported, [], signature.analyse(code, name).problems, stand_ins)
+    return ScriptFunction(name, code, imported, [], signature.analyse(code, name).problems, stand_ins(written, code))
 
 
 def _without_loading(code: str) -> str:

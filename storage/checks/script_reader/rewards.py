@@ -58,7 +58,7 @@ class RewardReader:
         said = self.reading.trainer.get("changes")
         changes = said.items if isinstance(said, Items) and len(said.items) == len(values) else [None] * len(values)
         found: list[dict[str, Any]] = []
-        for each, weight, change in zip(values, self._weights(value, len(values)), changes, strict=True):
+        for each, weight, change in zip(values, self._weights(len(values)), changes, strict=True):
             named = self.of_function(each)
             if named is None:
                 continue
@@ -209,7 +209,7 @@ class RewardReader:
         schedule = [{"step": step, "weight": weight} for step, weight in points]
         return {"schedule": schedule} | ({"adapt": said["adapt"]} if "adapt" in said else {})
 
-    def _weights(self, functions: Value, count: int) -> list[float]:
+    def _weights(self, count: int) -> list[float]:
         value = config_values(self.reading).get("reward_weights")
         given = plain_or(value)
         fits = isinstance(given, list) and len(given) == count

@@ -8,6 +8,7 @@ from groupwise.storage.checks.data import HUB_DATASET
 from groupwise.storage.checks.script_reader.reading import Reading, short_path
 from groupwise.storage.checks.script_reader.unsaid import NO_CHANGE
 from groupwise.storage.checks.script_reader.values import Item, Items, Made, Mapping, Plain, Value, plain_or
+from groupwise.storage.spec.number_words import join_words
 
 BUILDERS = {"json": (".jsonl", ".json"), "csv": (".csv",), "parquet": (".parquet",)}
 MOVED = {"gsm8k": "openai/gsm8k"}  # old names that most tutorials still use
@@ -152,8 +153,8 @@ def _note_joined(reading: Reading, call: Made) -> None:
         after = "was not taken: a run has one dataset. Join them in one file."
         reading.datasets = []
     else:
-        listed = f"{', '.join(names[:-1])} and {names[-1]}"
-        after = f"was not taken: it joins {listed}, and a run has one dataset. Choose one, or join them in one file."
+        joined = join_words(names)
+        after = f"was not taken: it joins {joined}, and a run has one dataset. Choose one, or join them in one file."
     reading.note(f"{call.name}(…)", call, after)
 
 

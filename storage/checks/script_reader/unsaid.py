@@ -31,8 +31,8 @@ class Unsaid:
     def sentences(self) -> list[str]:
         """All that was collected, in a sentence for what was set and one for each reason."""
         in_order = [self._set[name] for name in sorted(self._set, key=_section)]
-        found = [f"Set by the import: {_listed(in_order)}."] if self._set else []
-        return found + [f"Left out, as {why}: {_listed(list(names))}." for why, names in self._left.items()]
+        found = [f"Set by the import: {list_names(in_order)}."] if self._set else []
+        return found + [f"Left out, as {why}: {list_names(list(names))}." for why, names in self._left.items()]
 
 
 def _section(setting: str) -> int:
@@ -41,5 +41,6 @@ def _section(setting: str) -> int:
     return _SECTIONS.index(section) if section in _SECTIONS else len(_SECTIONS)
 
 
-def _listed(names: list[str]) -> str:
+def list_names(names: list[str]) -> str:
+    """Names in a sentence; of many how many more there are."""
     return ", ".join(names[:MOST]) + (f" and {len(names) - MOST} more" if len(names) > MOST else "")

@@ -22,6 +22,7 @@ from groupwise.storage.library.models.model_facts import ModelFacts
 from groupwise.storage.record import metrics, run_files
 from groupwise.storage.registry import registry
 from groupwise.storage.registry.registry import Run
+from groupwise.storage.spec.number_words import join_words
 from groupwise.storage.spec.spec import RunSpec
 
 # By a word in the device's name, the more special first: 16-bit dense FLOP/s (as trl.trainer.utils lists them, after
@@ -152,7 +153,7 @@ def _differences(spec: RunSpec, theirs: RunSpec, found: Counts, like: Counts) ->
     said += [f"{format.plural(like.step, 'completion')} a step"] if like.step != found.step else []
     said += [f"groups of {like.group}"] if like.group != found.group and like.step == found.step else []
     said += [f"at most {format.plural(like.longest or 0, 'token')} each"] if like.longest != found.longest else []
-    return f"{', '.join(said[:-1])} and {said[-1]}" if len(said) > 1 else "".join(said)
+    return join_words(said)
 
 
 def _newest_runs(model: str) -> tuple[Run, ...]:

@@ -91,14 +91,12 @@ def _read(module: ast.Module, functions: dict[str, Function], main: Function, pa
         if kind == "number_equals" and part.name in columns:
             typed["column"] = columns[part.name]
         weight = weights[number] if number < len(weights) else 1.0
-        block = _choose(kind, typed, weight, part, matched[2], constants)
+        block = _choose(kind, typed, weight, part, matched[2])
         found.append(replace(block, required=number in required))
     return found
 
 
-def _choose(
-    kind: str, typed: Settings, weight: float, part: Function, suffix: str, constants: dict[str, ast.expr]
-) -> Block:
+def _choose(kind: str, typed: Settings, weight: float, part: Function, suffix: str) -> Block:
     """The block of this kind, with what was typed, whose choices make this very function; else the first."""
     known = {each["name"] for each in KINDS[kind]["settings"]}
     choices = [
