@@ -246,6 +246,41 @@ def test_a_step_under_a_condition_is_left_out_and_the_rest_is_followed():
     assert "select(…) (line 13) depends on a condition: it was not taken." in said
 
 
+MESSAGES = "[{'role': 'system', 'content': 'Be brief.'}, {'role': 'user', 'content': row['q']}]"
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        (f"    if terse():\n        row['prompt'] = {MESSAGES}\n", "depends on a condition"),
+        (f"    if terse():\n        row['prompt'] = {MESSAGES}\n    else:\n        row['prompt'] = {MESSAGES}[1:]\n",
+         "depends on a condition"),
+        (f"    if terse():\n        row.update(prompt={MESSAGES})\n", "depends on a condition"),
+        (f"    m = {MESSAGES}\n    terse() and m.pop(0)\n    row['prompt'] = m\n", "is made by the script"),
+        (f"    m = {MESSAGES}\n    m.pop(0) if terse() else None\n    row['prompt'] = m\n", "is made by the script"),
+        (f"    m = {MESSAGES}\n    if terse():\n        del m[0]\n    row['prompt'] = m\n", "is made by the script"),
+    ],
+)  # fmt: skip
+def test_a_prompt_that_a_condition_decides_is_said_and_none_of_it_guessed(body: str, why: str) -> None:
+    text = f"def add(row):\n{body}    return row\ndata = load_dataset('x/y', split='train').map(add)\n"
+    raw, said = read(f"{text}GRPOTrainer('a/m', score, None, data).train()")
+    assert raw["data"] == {"source": "hub:x/y", "split": "train", "answer_column": None}
+    assert f"{why}: set its template here." in said
+
+
+def test_a_prompt_that_is_made_behind_a_condition_that_returns_is_said():
+    text = f"def add(row):\n    if not terse():\n        return row\n    row['prompt'] = {MESSAGES}\n    return row\n"
+    raw, said = read(f"{text}data = load_dataset('x/y').map(add)\nGRPOTrainer('a/m', score, None, data).train()")
+    assert "system_prompt" not in raw["data"] and "makes rows in a way that was not followed" in said
+
+
+def test_an_answer_that_a_condition_decides_is_taken_and_said() -> None:
+    text = "def cut(row):\n    if long(row):\n        row['answer'] = row['answer'].split('####')[1]\n    return row\n"
+    raw, said = read(f"{text}data = load_dataset('x/y').map(cut)\nGRPOTrainer('a/m', score, None, data).train()")
+    assert raw["data"]["answer_column"] == "answer" and raw["data"]["answer_pattern"]
+    assert "“answer” (line 13) depends on a condition in the script: look at it in the preview." in said
+
+
 # ---- found in scripts that people publish ----
 def test_functions_of_the_block_that_runs_as_a_script_come_along():
     text = (

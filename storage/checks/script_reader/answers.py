@@ -91,12 +91,12 @@ class _Cut:
     def _one_of(self, value: Either, options: list[Value]) -> Value | None:
         """Where there is a choice: the one option that comes from a column through steps, the others being the column
         itself."""
-        if len(options) > 1:
+        if len(options) > 1 or len(value.options) == 1:  # or it is there under a condition alone
             steps = [option for option in options if not isinstance(option, Column)]
             self.reading.note(
                 f"“{self.name}”", value, "depends on a condition in the script: look at it in the preview."
             )
-            options = steps
+            options = steps if len(options) > 1 else options
         return options[0] if len(options) == 1 else None
 
     def _function(self, call: Made) -> Value | None:

@@ -231,10 +231,9 @@ class Caller(Evaluator):
     def _set_item(self, of: Value, key: Value, value: Value, node: ast.AST) -> None:
         known = plain_or(key, Unknown)
         plain_key = is_hashable(known)
-        if isinstance(of, Batch) and isinstance(known, str):
-            of.columns[known] = one_of_batch(value)
-        elif isinstance(of, Row) and isinstance(known, str):
-            of.columns[known] = value
+        if isinstance(of, (Batch, Row)) and isinstance(known, str):
+            given = one_of_batch(value) if isinstance(of, Batch) else value
+            of.columns[known] = either(node, of.columns.get(known), given) if self.branches else given
         elif isinstance(of, Mapping) and plain_key:
             old = of.entries.get(known)
             of.entries[known] = either(node, old, value) if self.branches else value

@@ -13,7 +13,7 @@ from groupwise.storage.checks.script_reader.members import (
     spread_into,
 )
 from groupwise.storage.checks.script_reader.plain import Unknown
-from groupwise.storage.checks.script_reader.scopes import Scope
+from groupwise.storage.checks.script_reader.scopes import Scope, either
 from groupwise.storage.checks.script_reader.values import (
     Batch,
     Class,
@@ -39,7 +39,6 @@ class Evaluator(Expressions):
         super().__init__()
         self.calls: list[Made] = []
         self.quiet = 0  # > 0: inside a function that shapes rows, whose calls are no steps of the script
-        self.branches = 0  # how many undecided conditions stand around what is read now
 
     # ---- what a subclass does ----
     def call_function(self, function: Function, call: Arguments, node: ast.AST) -> Value:
@@ -243,7 +242,10 @@ class Evaluator(Expressions):
 
     def call_method(self, of: Value, name: str, call: Arguments, node: ast.AST) -> Value:
         """What a method makes: of texts, lists and mappings by what it is known to do, else as it is said."""
+        before = dict(of.columns) if isinstance(of, Row) else {}
         known = plain_calls.call_method(of, name, call.given, call.named, node)
+        if isinstance(of, Row) and self.branches:
+            of.columns = {column: either(node, before.get(column), value) for column, value in of.columns.items()}
         if known is not None and self.branches and name in plain_calls.CHANGES:
             note_unknown_change(of, node)
         return known if known is not None else self.record_call(f".{name}", call, node, of)

@@ -31,6 +31,7 @@ class Expressions:
 
     def __init__(self) -> None:
         self.work = 0
+        self.branches = 0  # how many undecided conditions stand around what is read now
 
     def evaluate(self, node: ast.expr, scope: Scope) -> Value:
         """What an expression stands for."""
@@ -124,7 +125,7 @@ class Expressions:
         stops = isinstance(node.op, ast.Or)
         options: list[Value] = []
         for part in node.values:
-            value = self.evaluate(part, scope)
+            value = self._read_perhaps(part, scope) if options else self.evaluate(part, scope)
             truth = self.truth(value)
             if truth is None:
                 options.append(value)
@@ -147,7 +148,14 @@ class Expressions:
         truth = self.truth(self.evaluate(node.test, scope))
         if truth is not None:
             return self.evaluate(node.body if truth else node.orelse, scope)
-        return either(node, self.evaluate(node.body, scope), self.evaluate(node.orelse, scope))
+        return either(node, self._read_perhaps(node.body, scope), self._read_perhaps(node.orelse, scope))
+
+    def _read_perhaps(self, node: ast.expr, scope: Scope) -> Value:
+        """An expression that an undecided condition leads to."""
+        self.branches += 1
+        value = self.evaluate(node, scope)
+        self.branches -= 1
+        return value
 
     def _read_lambda(self, node: ast.Lambda, scope: Scope) -> Value:
         return Function(node, scope, "lambda")

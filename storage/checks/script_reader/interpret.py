@@ -3,19 +3,22 @@ it is used, what is called, and what is set. Functions of the script are followe
 
 import ast
 import functools
+from dataclasses import replace
 
 from groupwise.storage.checks.script_reader import plain_calls
 from groupwise.storage.checks.script_reader.calling import Caller
-from groupwise.storage.checks.script_reader.members import Arguments
+from groupwise.storage.checks.script_reader.members import Arguments, note_unknown_change
 from groupwise.storage.checks.script_reader.plain import Unknown
 from groupwise.storage.checks.script_reader.scopes import Scope, join, restore
 from groupwise.storage.checks.script_reader.values import (
+    Batch,
     Class,
     Function,
     Made,
     Mapping,
     Outer,
     Plain,
+    Row,
     Value,
     plain_or,
 )
@@ -163,6 +166,8 @@ class Interpreter(Caller):
 
     def _do_return(self, node: ast.Return, scope: Scope) -> bool:
         value = self.evaluate(node.value, scope) if node.value is not None else Plain(node, None)
+        if self.branches and isinstance(value, (Batch, Row)):
+            value = replace(value, columns=dict(value.columns))  # what is set behind this return is not in it
         if self._frames:
             self._frames[-1].returns.append(value)
         return True
@@ -199,8 +204,8 @@ class Interpreter(Caller):
                 of, key = self.evaluate(target.value, scope), plain_or(self.evaluate(target.slice, scope), Unknown)
                 if isinstance(of, Mapping) and isinstance(key, str) and key in of.entries and not self.branches:
                     del of.entries[key]
-                elif isinstance(of, Mapping):
-                    of.dark.append(Value(node))
+                else:
+                    note_unknown_change(of, node)
 
 
 def _loaded(target: ast.expr) -> ast.expr:

@@ -11,6 +11,7 @@ from groupwise.storage.checks.script_reader.reading import Reading
 from groupwise.storage.checks.script_reader.values import (
     Batch,
     Column,
+    Either,
     Function,
     Items,
     Made,
@@ -91,7 +92,8 @@ def _prompt(reading: Reading, value: Value) -> dict[str, Any]:
     try:
         return _messages(reading, value)
     except Unknown:
-        reading.note("The prompt", value, "is made by the script: set its template here.")
+        why = "depends on a condition" if isinstance(value, Either) else "is made by the script"
+        reading.note("The prompt", value, f"{why}: set its template here.")
         return {}
 
 
