@@ -4,6 +4,7 @@ means and the settings that it was given. Worked out once and kept in registry.d
 import functools
 import hashlib
 import json
+import logging
 import os
 import sqlite3
 import time
@@ -37,6 +38,7 @@ MOST_SETTINGS = 500  # of one run
 SECONDS = 10.0  # of reading one record
 AT_ONCE = 16  # outcomes that are kept in one transaction
 REST = 0.5  # seconds, at most, between two runs that are looked at beside a training
+log = logging.getLogger("groupwise")
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,7 @@ def work_out(runs: Sequence[Run], *, keep: bool = True) -> Iterator[tuple[str, O
     around, found = published_surroundings(), []
     for run in runs:
         mark = mark_of(run)  # before it is read: its record may be written to meanwhile
-        outcome = read_outcome(run, around)
+        outcome = _read_safely(run, around)
         found.append((run.id, mark, json.dumps(asdict(outcome))))
         yield run.id, outcome
         if keep and len(found) == AT_ONCE:
@@ -82,6 +84,14 @@ def work_out(runs: Sequence[Run], *, keep: bool = True) -> Iterator[tuple[str, O
             found = []
     if keep and found:
         outcomes.keep_outcomes(found)
+
+
+def _read_safely(run: Run, around: Surroundings) -> Outcome:
+    try:
+        return read_outcome(run, around)
+    except Exception:  # whatever is wrong with one run's folder, the others are looked at
+        log.exception("what %s came to could not be worked out", run.id)
+        return Outcome()
 
 
 def work_out_some() -> bool:
@@ -119,10 +129,8 @@ def _file_mark(path: str) -> str:
 def rules_digest() -> str:
     """16 hexadecimal digits that change with the doctor's rules, the figures they are told by, or this file."""
     read = hashlib.sha256()
-    files = [
-        Path(file) for file in (__file__, finals.__file__, recent.__file__, group_metrics.__file__, right.__file__)
-    ]
-    for path in (*files, *sorted(Path(evidence_reader.__file__).parent.glob("*.py"))):
+    figures = map(Path, (__file__, finals.__file__, recent.__file__, group_metrics.__file__, right.__file__))
+    for path in (*figures, *sorted(Path(evidence_reader.__file__).parent.glob("*.py"))):
         read.update(path.read_bytes())
     return read.hexdigest()[:16]
 

@@ -2,9 +2,10 @@
 
 import contextlib
 import itertools
+import logging
 import os
 import time
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ from groupwise.storage.home import files, locks, paths
 from groupwise.storage.library.rewards import library
 from groupwise.storage.record import run_files, states
 from groupwise.storage.registry import notes, registry, trash
+
+log = logging.getLogger("groupwise")
 
 
 def open_or_rebuild() -> int:
@@ -44,21 +47,33 @@ def adopt_folders(*, settled: float = 0.0) -> int:
     """
     runs = registry.list_runs(curves=False)
     known, originals = {run.id for run in runs}, {(run.name, run.created): run.id for run in runs}
+    return _count_adopted(paths.runs_folder(), known, lambda folder: _adopt_run(folder, originals, settled))
+
+
+def _count_adopted(within: Path, known: Collection[str], adopt: Callable[[paths.RunFolder], bool]) -> int:
+    """How many of the run folders there, but for those that are known, are adopted. Whatever is wrong with one of them,
+    the others are seen to."""
     found = 0
-    for path in sorted(paths.runs_folder().iterdir()):
+    for path in sorted(within.iterdir()):
         if path.name in known or not paths.RUN_ID.fullmatch(path.name) or not files.is_folder(path):
             continue
-        folder = paths.RunFolder(path)
-        if not files.is_file(folder.spec) or time.time() - path.lstat().st_mtime < settled:
-            continue
-        row = _row_from_folder(folder)
-        original = originals.setdefault((row["name"], row["created"]), folder.id)
-        _add(row if original == folder.id else _as_copy(row, original))
-        if original != folder.id:
-            registry.keep_beside(folder.id)  # its name: a registry that is made anew would have two of one again
-        notes.adopt(folder)
-        found += 1
+        try:
+            found += adopt(paths.RunFolder(path))
+        except (OSError, ValueError) as error:
+            log.warning("%s could not be taken in: %s", path, error)
     return found
+
+
+def _adopt_run(folder: paths.RunFolder, originals: dict[tuple[str, float], str], settled: float) -> bool:
+    if not files.is_file(folder.spec) or time.time() - folder.path.lstat().st_mtime < settled:
+        return False
+    row = _row_from_folder(folder)
+    original = originals.setdefault((row["name"], row["created"]), folder.id)
+    _add(row if original == folder.id else _as_copy(row, original))
+    if original != folder.id:
+        registry.keep_beside(folder.id)  # its name: a registry that is made anew would have two of one again
+    notes.adopt(folder)
+    return True
 
 
 def stray_folders(known: Collection[str], *, settled: float = 0.0) -> list[tuple[str, str]]:
@@ -87,20 +102,17 @@ def why_no_run(path: Path) -> str:
 def adopt_trash() -> int:
     """See to folders in the trash that the registry does not know as deleted: of a run that it has (its deletion was
     cut short) it goes back; of any other it is a deleted run; how many of these."""
-    known = {gone.run.id for gone in trash.deleted_runs()}
-    found = 0
-    for path in sorted(paths.trash_folder().iterdir()):
-        if path.name in known or not paths.RUN_ID.fullmatch(path.name) or not files.is_folder(path):
-            continue
-        if registry.get_run(path.name) is not None:
-            if not os.path.lexists(paths.runs_folder() / path.name):
-                path.rename(paths.runs_folder() / path.name)
-            continue
-        folder = paths.RunFolder(path)
-        trash.add_deleted(_row_from_folder(folder), trash.deleted_at(folder))
-        notes.adopt(folder)
-        found += 1
-    return found
+    return _count_adopted(paths.trash_folder(), {gone.run.id for gone in trash.deleted_runs()}, _adopt_deleted)
+
+
+def _adopt_deleted(folder: paths.RunFolder) -> bool:
+    if registry.get_run(folder.id) is not None:
+        if not os.path.lexists(paths.runs_folder() / folder.id):
+            folder.path.rename(paths.runs_folder() / folder.id)
+        return False
+    trash.add_deleted(_row_from_folder(folder), trash.deleted_at(folder))
+    notes.adopt(folder)
+    return True
 
 
 def _as_copy(row: dict[str, Any], original: str) -> dict[str, Any]:
@@ -116,6 +128,8 @@ def _as_copy(row: dict[str, Any], original: str) -> dict[str, Any]:
 def _add(row: dict[str, Any]) -> None:
     with registry.write_registry() as index:
         registry.insert_row(index, row)
+        if not files.exists(trash.trashed_folder(row["id"]).path):  # its restoring was cut short
+            trash.forget(index, row["id"])  # or its notes would go with what is deleted
 
 
 def _row_from_folder(folder: paths.RunFolder) -> dict[str, Any]:
@@ -132,7 +146,7 @@ def _row_from_folder(folder: paths.RunFolder) -> dict[str, Any]:
     row |= kept
     if row["state"] == states.QUEUED:  # copying a folder must not start anything
         row |= {"state": states.STOPPED, "sentence": "Was waiting to start. Resume starts it."}
-    if row["state"] in states.LIVE and not (folder.lock.exists() and locks.is_held(folder.lock)):
+    if row["state"] in states.LIVE and not (files.is_file(folder.lock) and locks.is_held(folder.lock)):
         # Nothing trains in this very folder: the process its state speaks of is gone, or belongs to the original that
         # this is a copy of. Forget it, or stopping the copy would end the original.
         row |= {"boot": None, "pid": None, "started": None, "tag": None, "state": states.INTERRUPTED}

@@ -91,12 +91,17 @@ def restore_run(run_id: str) -> None:
         place, aside = paths.runs_folder() / run_id, trashed_folder(run_id)
         if os.path.lexists(place) or not registry.insert_row(index, asdict(_run_of(row[0]))):
             raise Refused(f"There is another run “{run_id}” by now.")
-        index.execute("DELETE FROM trash WHERE id = ?", [run_id])
+        forget(index, run_id)
         if files.is_folder(aside.path):
             aside.path.rename(place)
     with contextlib.suppress(OSError):
         paths.RunFolder(place).deletion.unlink(missing_ok=True)
     registry.keep_beside(run_id)
+
+
+def forget(index: Database, run_id: str) -> None:
+    """Let a run be deleted no more."""
+    index.execute("DELETE FROM trash WHERE id = ?", [run_id])
 
 
 def deleted_runs() -> list[Deleted]:

@@ -263,6 +263,15 @@ def test_a_deletion_that_was_cut_short_is_undone(registry_home: Path) -> None:
     assert ids() == [run_id] and get(run_id).folder.spec.is_file() and trashed() == []
 
 
+def test_a_restoring_that_was_cut_short_is_done(registry_home: Path) -> None:
+    """The folder had moved, and the transaction was not committed: a day later its notes would have gone."""
+    run_id = make(states.FINISHED)
+    trash.delete_run(run_id)
+    (registry_home / "trash" / run_id).rename(paths.runs_folder() / run_id)
+    assert repair.adopt_folders() == 1
+    assert ids() == [run_id] and trashed() == []
+
+
 def test_a_removal_that_was_cut_short_is_found_again(registry_home: Path) -> None:
     run_id = make(states.FINISHED)
     trash.delete_run(run_id)

@@ -15,7 +15,7 @@ import pytest
 from groupwise.storage.home import paths
 from groupwise.storage.library import repair
 from groupwise.storage.record import states
-from groupwise.storage.registry import commands, registry
+from groupwise.storage.registry import commands, notes, registry, trash
 from groupwise.storage.registry.commands import RESUME
 from groupwise.storage.registry.messages.facts import JudgePorts
 from groupwise.storage.registry.registry import RegistryError
@@ -127,6 +127,31 @@ def test_a_state_that_was_edited_by_hand_does_not_stop_the_rest(registry_home: P
     assert run.sentence == (
         "Finished." if not odd else f"Finished. What its state.json said of {odd[0]} made no sense."
     )
+
+
+def test_a_folder_that_cannot_be_taken_in_keeps_no_other_from_it(
+    registry_home: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    for name in ("a-first", "b-odd", "c-last"):
+        (paths.runs_folder() / name).mkdir()
+        (paths.runs_folder() / name / "spec.yaml").write_text("name: x\n")
+        (paths.runs_folder() / name / "state.json").write_text('{"state": "running"}')
+    (paths.runs_folder() / "b-odd" / "run.lock").mkdir()
+    assert repair.adopt_folders() == 3 and get("b-odd").state == states.INTERRUPTED
+    for run in registry.list_runs():
+        trash.delete_run(run.id)
+    with registry.write_registry() as index:
+        index.execute("DELETE FROM trash")
+    adopt = notes.adopt
+
+    def adopt_or_fail(folder: paths.RunFolder) -> None:
+        if folder.id == "b-odd":
+            raise OSError("Input/output error")
+        adopt(folder)
+
+    monkeypatch.setattr(notes, "adopt", adopt_or_fail)
+    assert repair.adopt_trash() == 2
+    assert "b-odd could not be taken in: Input/output error" in caplog.text
 
 
 HOLD = """

@@ -7,10 +7,12 @@ import sqlite3
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from groupwise.storage.analysis import outcome
+from groupwise.storage.analysis.doctor import evidence_reader
 from groupwise.storage.home import paths
 from groupwise.storage.registry import registry, trash
 from groupwise.storage.registry.messages.facts import Catalogue
@@ -40,11 +42,19 @@ def test_what_runs_came_to_is_kept_once_they_have_ended(registry_home: Path, mon
     made_run("fell", 40, metrics=lambda step: {"reward": 2 - step / 30})
     broken = made_run("broken", 3, groups=0)
     paths.run_folder(broken).db.write_bytes(b"garbage" * 999)
+    odd, gather = made_run("odd", 20), evidence_reader.gather
+
+    def gather_or_fail(record: Path, *about: Any) -> Any:
+        if record.parent.name == odd:
+            raise ZeroDivisionError("of a record that nobody thought of")
+        return gather(record, *about)
+
+    monkeypatch.setattr(evidence_reader, "gather", gather_or_fail)
     chores = Chores()
     runs = registry.list_runs()
     wait_for("all to be looked at", lambda: (chores.look(), len(outcome.outcomes_kept(runs)) == len(runs))[1])
     assert {run.name: outcome.outcomes_kept(runs)[run.id].verdict for run in runs} == {
-        "good": "", "fell": "reward fell", "broken": "record is damaged",
+        "good": "", "fell": "reward fell", "broken": "record is damaged", "odd": "",
     }  # fmt: skip
     wait_for("nothing to be left", lambda: not chores.unjudged)
 
