@@ -6,7 +6,8 @@ import logging
 import sqlite3
 
 from groupwise.storage.home import process, process_log
-from groupwise.storage.record import checkpoint_files, record, run_files, states
+from groupwise.storage.record import attempts, checkpoint_files, run_files, states
+from groupwise.storage.record.step_record import Event
 from groupwise.storage.registry import commands
 from groupwise.storage.registry.registry import Run
 from groupwise.worker.training import endings
@@ -36,11 +37,19 @@ def is_drained(run: Run) -> bool:
     or its disk is full."""
     try:
         with contextlib.suppress(sqlite3.OperationalError):
-            return record.drain(run.folder.db)
+            return attempts.drain(run.folder.db)
     except (sqlite3.DatabaseError, OSError) as error:
         log.warning("%s: what was kept beside run.db cannot be written: %s", run.id, error)
         return True
     return False
+
+
+def note_in_record(run: Run) -> None:
+    """Keep how a run ended among its events, as it goes on: until then its page says so by itself."""
+    try:
+        attempts.note_end(run.folder.db, Event(run.state, run.sentence), run.state_at)
+    except (sqlite3.DatabaseError, OSError) as error:
+        log.warning("%s: how it ended cannot be written into its record: %s", run.id, error)
 
 
 def scrub_log(run: Run) -> None:

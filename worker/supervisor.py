@@ -116,6 +116,7 @@ class Supervisor:
             if command.step is not None and not self._goes_on_from(run, command.step):
                 commands.take_command(command, "no such checkpoint")
                 return
+            run_end.note_in_record(run)
             gone = {"boot": None, "pid": None, "started": None, "tag": None}
             sentence = "Waiting for the worker to start it again."
             registry.set_state(run.id, states.QUEUED, sentence, attempt=run.attempt + 1, **gone)

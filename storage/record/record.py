@@ -11,15 +11,13 @@ import sqlite3
 import time
 from pathlib import Path
 
-from groupwise.storage.home import db, files, migrations
+from groupwise.storage.home import db, migrations
 from groupwise.storage.home.redaction import to_json
-from groupwise.storage.record import record_check
 from groupwise.storage.record.rollup import Rollup
 from groupwise.storage.record.step_record import Batch, Checkpoint, Event, Group, read_lines
 from groupwise.storage.spec.number_words import count_words
 
 PATIENCE = 5.0  # seconds to wait for a locked file before spilling
-DRAIN_PATIENCE = 0.2  # seconds that a supervisor, who has other runs to watch, waits for it
 ABSENT = (None, "absent")  # in place of a score of a function that this stage does not use; it is not stored
 
 
@@ -64,8 +62,10 @@ class RunWriter:
         groups: list[Group] | None = None,
         events: list[Event] | None = None,
         checkpoint: Checkpoint | None = None,
+        at: float | None = None,
     ) -> None:
-        """Write everything of one step in one transaction; it is on the disk when this returns.
+        """Write everything of one step in one transaction; it is on the disk when this returns. `at`: when it was, if
+        that is not now.
 
         A write that fails is spilled beside the file (with an event that says so) and tried again next time.
         """
@@ -75,7 +75,7 @@ class RunWriter:
             self._group += 1
             group.id = self._group
         batch = Batch(
-            self._seq, self.attempt, step, time.time(), metrics, self._rollup.take(step, metrics),
+            self._seq, self.attempt, step, at or time.time(), metrics, self._rollup.take(step, metrics),
             groups or [], events or [], checkpoint,
         )  # fmt: skip
         try:
@@ -117,6 +117,10 @@ class RunWriter:
             [metric, step],
         ).fetchone()
         return row[0] if row else None
+
+    def has_event(self, kind: str, at: float) -> bool:
+        """Whether an event of this kind and moment is recorded."""
+        return self._db.execute("SELECT 1 FROM event WHERE kind = ? AND at = ?", [kind, at]).fetchone() is not None
 
     def catch_up(self) -> bool:
         """Try again to write what neither the file nor the spill has taken; whether nothing is in memory only."""
@@ -299,48 +303,6 @@ def mean_and_std(rewards: list[float]) -> tuple[float | None, float | None]:
     if len(rewards) < 2:
         return mean, None
     return mean, math.sqrt(sum((reward - mean) ** 2 for reward in rewards) / (len(rewards) - 1))
-
-
-def drain(path: Path) -> bool:
-    """Write what a dead training process left beside its run.db; whether nothing is left there. Only when nobody else
-    writes. It waits for nothing.
-
-    Raises sqlite3.DatabaseError where the file is damaged.
-    """
-    if not files.is_file(spill_of(path)) or not files.is_file(path):
-        return True
-    fault = record_check.of_file(path)
-    if fault is not None:
-        raise RecordError(fault.reason)
-    reader = db.open_reader(path, patience=DRAIN_PATIENCE)
-    try:
-        attempt = reader.execute("SELECT coalesce(max(attempt), 1) FROM acknowledged").fetchone()[0]
-        weights = dict(reader.execute("SELECT name, weight FROM reward_function ORDER BY id").fetchall())
-    finally:
-        reader.close()
-    RunWriter(path, attempt, weights, DRAIN_PATIENCE).close()
-    return not spill_of(path).exists()
-
-
-def resume_record(path: Path, attempt: int, weights: dict[str, float]) -> RunWriter:
-    """The writer of an attempt. A record that is damaged is set aside, under another name in the same folder, and a new
-    one begun, which says so in an event: a resume needs only its checkpoint."""
-    fault = record_check.of_file(path, deep=True)
-    aside = set_aside(path) if fault is not None and not fault.newer and files.is_file(path) else None
-    writer = RunWriter(path, attempt, weights)
-    if aside is not None and fault is not None:
-        words = f"The record was damaged ({fault.reason}). It is kept as {aside.name}, and this one begins here."
-        writer.commit(0, events=[Event("warning", words)])
-    return writer
-
-
-def set_aside(path: Path) -> Path:
-    """Give a record, with what SQLite keeps beside it, another name; that name."""
-    aside = path.with_name(f"{path.stem}.damaged-{time.strftime('%Y%m%d-%H%M%S')}.db")
-    for end in ("-wal", "-shm", ""):
-        if files.exists(path.with_name(f"{path.name}{end}")):
-            path.with_name(f"{path.name}{end}").rename(aside.with_name(f"{aside.name}{end}"))
-    return aside
 
 
 def spill_of(path: Path) -> Path:

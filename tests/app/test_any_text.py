@@ -29,8 +29,9 @@ from groupwise.storage.library import presets
 from groupwise.storage.library.capabilities import Offer
 from groupwise.storage.library.rewards import library
 from groupwise.storage.record import find, find_text, groups, metrics
+from groupwise.storage.record.attempts import drain
 from groupwise.storage.record.find import Wanted
-from groupwise.storage.record.record import RunWriter, drain, spill_of
+from groupwise.storage.record.record import RunWriter, spill_of
 from groupwise.storage.record.step_record import Checkpoint, Completion, Event, Group
 from groupwise.storage.registry import export, notes, questions, registry
 from groupwise.storage.registry.messages.facts import Catalogue, Sandbox

@@ -16,7 +16,7 @@ from groupwise.app.pages.run_list import runs_table
 from groupwise.storage.home import db, migrations, paths
 from groupwise.storage.library import repair
 from groupwise.storage.library.rewards import library
-from groupwise.storage.record import checkpoint_files, record, states
+from groupwise.storage.record import attempts, checkpoint_files, record, states
 from groupwise.storage.record.record import RecordError, RunWriter
 from groupwise.storage.registry import commands, registry
 from groupwise.storage.registry.commands import RESUME, Refused
@@ -51,12 +51,12 @@ def test_a_newer_record_is_read_and_not_written(registry_home: Path) -> None:
     assert len(overview.draw_board({"run": run_id})["curves"]["reward"]["x"]) == 20
     with pytest.raises(Refused, match="Update Groupwise to resume"):
         commands.ask_of_run(run_id, RESUME)
-    for write in (lambda: RunWriter(path, 2, {}), lambda: record.resume_record(path, 2, {})):
+    for write in (lambda: RunWriter(path, 2, {}), lambda: attempts.resume_record(path, 2, {})):
         with pytest.raises(RecordError, match="newer version .* update Groupwise"):
             write()
     record.spill_of(path).write_text("{}")
     with pytest.raises(RecordError, match="newer version"):
-        record.drain(path)
+        attempts.drain(path)
     assert path.read_bytes() == before and commands.open_commands() == []
 
 
@@ -70,7 +70,7 @@ def test_a_damaged_record_is_kept_beside_the_one_that_a_resume_begins(registry_h
         folder.db.write_bytes(content)
         assert "damaged" in str(header.run_status({"run": run_id})["note"])
         assert {"do": "resume", "label": "Start again"} in header.run_status({"run": run_id})["actions"]  # type: ignore[operator]
-        writer = record.resume_record(folder.db, 2 + number, {"format": 1.0})
+        writer = attempts.resume_record(folder.db, 2 + number, {"format": 1.0})
         writer.commit(21, metrics={"reward": 1.0})
         writer.close()
         kept = [path.read_bytes() for path in folder.path.glob("run.damaged-*.db")]
@@ -81,7 +81,7 @@ def test_a_damaged_record_is_kept_beside_the_one_that_a_resume_begins(registry_h
 
 def test_a_whole_record_is_never_set_aside(registry_home: Path) -> None:
     folder = paths.run_folder(made_run("whole", 20, state=states.FAILED))
-    record.resume_record(folder.db, 2, {"format": 1.0, "correctness": 2.0}).close()
+    attempts.resume_record(folder.db, 2, {"format": 1.0, "correctness": 2.0}).close()
     assert list(folder.path.glob("run.damaged-*")) == []
     assert ask_db(folder, "SELECT count(*) FROM acknowledged") > [(20,)]
 
@@ -95,7 +95,7 @@ def test_what_does_not_fit_into_a_record_any_more_is_set_aside(registry_home: Pa
         '"id": 1}]}'
     )
     record.spill_of(folder.db).write_text(line)
-    writer = record.resume_record(folder.db, 2, {"format": 1.0, "correctness": 2.0})
+    writer = attempts.resume_record(folder.db, 2, {"format": 1.0, "correctness": 2.0})
     writer.commit(21, metrics={"reward": 1.0})
     writer.close()
     assert (folder.path / "run.spill.damaged.jsonl").read_text() == line

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from groupwise.storage.home import paths
-from groupwise.storage.record import groups, metrics, record
+from groupwise.storage.record import attempts, groups, metrics, record
 from groupwise.storage.record.record import RunWriter
 from groupwise.storage.record.step_record import Checkpoint, Completion, Group
 from groupwise.storage.registry import commands, registry
@@ -155,7 +155,7 @@ def test_what_a_stage_does_not_score_is_not_stored_nor_mixed_up_in_a_spill(path:
     other.execute("ROLLBACK")
     other.close()
     writer._db.close()  # as a crash would: the spill is all there is
-    record.drain(path)
+    attempts.drain(path)
     scores = "SELECT grp, name, value, status FROM score JOIN reward_function ON id = function ORDER BY grp"
     assert rows(path, scores) == [(1, "format", 1.0, "ok"), (2, "correctness", 0.5, "ok")]
 
@@ -164,7 +164,7 @@ def test_a_spill_with_no_whole_line_keeps_nobody_waiting(path: Path) -> None:
     """As a disk leaves it that was full at once: there is nothing to drain."""
     RunWriter(path, 1, WEIGHTS).close()
     record.spill_of(path).write_text('\n{"seq": 1, "attempt": 1, "st')
-    assert record.drain(path)
+    assert attempts.drain(path)
     assert not record.spill_of(path).exists()
 
 
@@ -217,7 +217,7 @@ def test_what_is_left_at_the_end_is_written_by_close_or_by_drain(path: Path, mon
             writer._db.close()
             with record.spill_of(place).open("a") as spill:
                 spill.write('\n{"seq": 9, "att')
-            record.drain(place)
+            attempts.drain(place)
         else:
             writer.close()
         assert metrics.read_metrics(place)["curves"]["reward"]["x"] == [1, 2, 3]

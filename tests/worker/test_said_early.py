@@ -12,7 +12,7 @@ from groupwise.storage.home import files, paths
 from groupwise.storage.library.rewards import library
 from groupwise.storage.record import run_files
 from groupwise.worker.data.source_rows import ROW
-from groupwise.worker.training import train
+from groupwise.worker.training import train, why_failed
 from groupwise.worker.training.failures import FIRST_CALLS, Failures
 from groupwise.worker.training.scoring import Note
 from tests.support.runs import ask_db, make_spec, queue
@@ -97,3 +97,31 @@ def test_a_rate_that_ruins_the_weights_is_what_ended_the_run(registry_home: Path
     assert record is not None and record["cause"] == run_files.WEIGHTS, record
     assert record["reason"].startswith("the model's weights are ruined: its output is inf or nan")
     assert "lower learning_rate" in record["reason"] and "probability tensor" in record["traceback"]
+
+
+# What torch prints and raises on a GPU: the kernel's words go to the log, and Python is told of the assertion alone.
+ASSERTED = (
+    "/pytorch/aten/src/ATen/native/cuda/TensorCompare.cu:112: _assert_async_cuda_kernel: block: [0,0,0], thread: "
+    "[0,0,0] Assertion `{}` failed.\n"
+)
+ON_GPU = RuntimeError("CUDA error: device-side assert triggered\nCUDA kernel errors might be asynchronously reported")
+
+
+@pytest.mark.parametrize(
+    ("error", "printed", "cause"),
+    [
+        (RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)"), "", run_files.WEIGHTS),
+        (ON_GPU, ASSERTED.format("probability tensor contains either `inf`, `nan` or element < 0"), run_files.WEIGHTS),
+        (ON_GPU, ASSERTED.format("invalid multinomial distribution (sum of probabilities <= 0)"), run_files.WEIGHTS),
+        (ON_GPU, ASSERTED.format("srcIndex < srcSelectDimSize"), run_files.OTHER),
+    ],
+)
+def test_weights_that_were_ruined_on_a_gpu_are_told_by_what_it_printed(
+    tmp_path: Path, error: RuntimeError, printed: str, cause: str
+) -> None:
+    log = tmp_path / "log.txt"
+    log.write_text(ASSERTED.format("probability tensor contains either"))  # of an attempt before
+    began = log.stat().st_size
+    with log.open("a") as file:
+        file.write(printed)
+    assert why_failed.cause_and_reason(error, train.printed_since(log, began))[0] == cause

@@ -80,6 +80,8 @@ def test_kill_9_of_the_trainer_at_random_points_loses_no_acknowledged_step(start
         assert seen <= set(ask_db(folder, "SELECT seq, attempt, step FROM acknowledged"))
         if attempt < 3:
             resume(folder)
+    told = ask_db(folder, "SELECT attempt, message FROM event WHERE kind = 'killed' ORDER BY id")
+    assert [attempt for attempt, _ in told] == [1, 2] and all("memory ran out" in str(said) for _, said in told)
     assert "Fatal Python error: Segmentation fault" in folder.log.read_text(), "a crash says where it was"
     # each acknowledged step has its reward, and one group of 4 with all its scores
     trained = "step > (SELECT step FROM event WHERE kind = 'begin' AND event.attempt = acknowledged.attempt)"

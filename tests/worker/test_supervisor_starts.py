@@ -18,11 +18,11 @@ import pytest
 from groupwise.storage.checks.check import examine_spec
 from groupwise.storage.home import files, paths, process
 from groupwise.storage.library.capabilities import Offer
-from groupwise.storage.record import states
+from groupwise.storage.record import run_files, states
 from groupwise.storage.registry import questions, registry
 from groupwise.storage.spec.problem import WARNING
 from groupwise.worker import run_start
-from groupwise.worker.training import train
+from groupwise.worker.training import why_failed
 from tests.support.asking import answer_of, ask, children, put, taken
 from tests.support.homes import wait_for
 from tests.support.runs import make_spec, queue
@@ -150,7 +150,8 @@ def test_what_python_says_of_a_folder_that_is_not_ready_stands_in_a_sentence(reg
     ],
 )
 def test_what_python_says_of_a_failure_stands_below_a_sentence(error: BaseException, told: str) -> None:
-    assert train.explain(error).startswith(told)
+    cause, reason = why_failed.cause_and_reason(error)
+    assert reason.startswith(told) and cause == run_files.OTHER
 
 
 def test_a_run_folder_that_is_copied_into_the_home_appears(start_worker: StartWorker, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from groupwise.storage.home import process_log
 from groupwise.storage.home.large_imports import no_collections
 from groupwise.storage.home.paths import RunFolder
 from groupwise.storage.library.capabilities import Offer
+from groupwise.storage.record import run_files
 from groupwise.storage.registry import questions, registry
 from groupwise.storage.registry.messages.dry_run import Memory, Seconds, TryAnswer, TryQuestion
 from groupwise.storage.registry.messages.facts import Hardware
@@ -152,12 +153,12 @@ def sentence(run_spec: RunSpec, seconds: Seconds, memory: Memory) -> str:
 
 def explain_failure(error: Exception) -> Failed:
     """Why it failed, in words, at the field where that is known."""
-    from groupwise.worker.training import train
+    from groupwise.worker.training.why_failed import cause_and_reason
 
-    message = train.explain(error)
     if isinstance(error, (Refused, Misfit)):
         return Failed(error=str(error), field=error.field)
-    if "ran out of memory" in message:
+    cause, message = cause_and_reason(error)
+    if cause == run_files.MEMORY:
         return Failed(error=f"One step does not fit: {message}", field="training.per_device_train_batch_size")
     return Failed(error=f"{message[:1].upper()}{message[1:]}", field=str(getattr(error, "field", "")))
 

@@ -3,32 +3,30 @@
 Reads the run's folder, trains with TRL's GRPOTrainer, records into run.db, and writes exit.json last of all.
 """
 
+import contextlib
 import faulthandler
 import os
 import signal
-import sqlite3
 import sys
 import time
 import traceback
 from pathlib import Path
 from typing import Any
 
-from groupwise.storage.home import disk, files, locks, paths, process_log
+from groupwise.storage.home import files, locks, paths, process_log
 from groupwise.storage.home.large_imports import no_collections
 from groupwise.storage.home.paths import RunFolder
 from groupwise.storage.record import checkpoint_files, group_metrics, run_files
-from groupwise.storage.record.record import RunWriter, resume_record
+from groupwise.storage.record.attempts import resume_record
+from groupwise.storage.record.record import RunWriter
 from groupwise.storage.record.step_record import Event
 from groupwise.storage.registry import commands, registry
 from groupwise.storage.spec import spec
-from groupwise.storage.spec.problem import SpecError
-from groupwise.worker.builtin import shipped
-from groupwise.worker.data import data
-from groupwise.worker.sandbox import client
-from groupwise.worker.training import checkpoints, endings, hung_threads, settings, trainer
+from groupwise.worker.training import checkpoints, endings, hung_threads, settings, why_failed
 
 RECORD = 128 * 1024  # bytes set aside for how a run ends: it must be said on a full disk too
 REASON, TRACE = 1000, run_files.LONGEST_TRACE  # characters of it, at 12 bytes each at most
+PRINTED = 256 * 1024  # bytes of the log in which a GPU's words are looked for: it says them for each of its threads
 
 
 class Signals:
@@ -54,12 +52,13 @@ def main(run_id: str) -> int:
         print(f"groupwise: there is no run {run_id}", flush=True)
         return 1
     record: dict[str, Any] = {"attempt": run.attempt, "outcome": endings.FAILED, "step": 0, "planned": 0}
+    began = folder.log.stat().st_size if files.is_file(folder.log) else 0
     last_word = files.Reserved(folder.exit, RECORD) if is_main else None
     try:
         train(folder, run.attempt, is_main, stop, record)
     except BaseException as error:  # also sys.exit of a library: it must not pass for an end that nobody explains
-        told = {"reason": explain(error)[:REASON], "traceback": traceback.format_exc()[-TRACE:]}
-        record |= {"cause": cause_of(error), **told}
+        cause, reason = why_failed.cause_and_reason(error, printed_since(folder.log, began))
+        record |= {"cause": cause, "reason": reason[:REASON], "traceback": traceback.format_exc()[-TRACE:]}
     if last_word is not None:  # before anything is printed
         last_word.write_json({**record, "at": time.time()})
     if record.get("traceback"):
@@ -114,66 +113,12 @@ def rank_name() -> str:
     return f"[rank {os.environ.get('RANK', '0')}] " if os.environ.get("WORLD_SIZE", "1") != "1" else ""
 
 
-def cause_of(error: BaseException) -> str:
-    """What kind of failure it is, as far as that decides what helps (see storage.record.run_files)."""
-    if _is_out_of_memory(error):
-        return run_files.MEMORY
-    if disk.is_full(error) or type(error).__name__ == "NoRoom":
-        return run_files.DISK
-    if isinstance(error, data.DataError):
-        return run_files.DATA
-    if _cannot_draw(error):
-        return run_files.WEIGHTS
-    settings_at_fault = (trainer.CannotRun, SpecError, shipped.ShippedError)
-    return run_files.SETTINGS if isinstance(error, settings_at_fault) else run_files.OTHER
-
-
-def _is_out_of_memory(error: BaseException) -> bool:
-    return type(error).__name__ == "OutOfMemoryError" or "out of memory" in str(error).lower()
-
-
-def _cannot_draw(error: BaseException) -> bool:
-    """Whether torch refuses to draw a token, as the model's output is no probabilities (torch.multinomial)."""
-    return isinstance(error, RuntimeError) and "probability tensor contains" in str(error)
-
-
-def explain(error: BaseException) -> str:
-    """Why it failed, in a sentence that says what to do where that is known."""
-    name, text = type(error).__name__, str(error).strip()
-    first = text.splitlines()[0] if text else name
-    if _is_out_of_memory(error):
-        return (
-            "the device ran out of memory. Lower per_device_train_batch_size or max_completion_length, "
-            "or train with LoRA."
-        )
-    if _cannot_draw(error):
-        return (
-            "the model's weights are ruined: its output is inf or nan, so it cannot generate. Steps that are too large "
-            "do this: lower learning_rate."
-        )
-    if disk.is_full(error):
-        return "the disk is full. Free some space; Resume continues from the last whole checkpoint."
-    if isinstance(error, sqlite3.Error):
-        return f"its record could not be opened ({first})."
-    if isinstance(error, (trainer.CannotRun, data.DataError, shipped.ShippedError, SpecError, client.NoSandbox)):
-        return first
-    return f"{_kind_of_error(error)}. {name}: {first[:400]}"
-
-
-def _kind_of_error(error: BaseException) -> str:
-    """What happened, as far as an error of Python or of a library tells: its own words stand behind."""
-    name, text = type(error).__name__, str(error)
-    if isinstance(error, ImportError):
-        return "a Python package could not be imported"
-    if isinstance(error, (SystemExit, KeyboardInterrupt)):
-        return "the process was told to exit"
-    if "valid model identifier" in text:
-        return "the model could not be found"
-    if isinstance(error, (ConnectionError, TimeoutError)) or "HTTP" in name or "Connect" in name:
-        return "a server could not be reached"
-    if isinstance(error, OSError):
-        return "a file could not be read or written"
-    return "the GPU reported an error" if "CUDA" in text else "an unexpected error ended it"
+def printed_since(log: Path, began: int) -> str:
+    """The end of what a log got since it had so many bytes: of this attempt, C code's words included."""
+    with contextlib.suppress(OSError), files.open_file(log) as file:
+        file.seek(max(began, os.fstat(file.fileno()).st_size - PRINTED))
+        return file.read(PRINTED).decode("utf-8", "replace")
+    return ""
 
 
 if __name__ == "__main__":
